@@ -1,0 +1,11 @@
+//! UserPromptSubmit: records what the user asked, unless it is private.
+
+use hook::{Answer, Silence, UserPromptSubmit};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    hook::run("prompt-record", Silence::Continue, |call: UserPromptSubmit, host| {
+        journal::capture::record_prompt(&call, host)?;
+        Ok(Answer::silent())
+    })
+}

@@ -1,0 +1,18 @@
+//! SessionStart: lets what was shown before be shown again, as far as the window forgot it.
+
+use hook::event::Source;
+use hook::{Answer, SessionStart, Silence};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    hook::run("session-start-reset", Silence::Empty, |call: SessionStart, host| {
+        let claims = host.claims(&call);
+        match call.source() {
+            Source::Startup | Source::Clear => claims.forget_all()?,
+            Source::Compact => claims.forget_compacted()?,
+            Source::Resume => {}
+        }
+        claims.clean_up(host.started);
+        Ok(Answer::silent())
+    })
+}

@@ -1,0 +1,11 @@
+//! PostToolUse, PostToolUseFailure: records what a tool was asked and what came of it.
+
+use hook::{Answer, Silence, ToolOutcome};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    hook::run("tool-record", Silence::Continue, |call: ToolOutcome, host| {
+        journal::capture::record_tool(&call, host)?;
+        Ok(Answer::silent())
+    })
+}

@@ -1,0 +1,126 @@
+//! `wyren config`: every setting, its value, and where it came from.
+
+use crate::terminal::{self, Cell, DIM, STRONG, WARNING};
+use anstyle::Style;
+use anyhow::Result;
+use base::config::{self, Config, Setting, Source};
+use base::project::Project;
+use base::{Env, Paths};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use std::io::Write as _;
+
+const EXAMPLES: &str = "\
+Examples:
+  wyren config                                   list every setting
+  wyren config get log.level                     print one value
+  wyren config set log.level warn                change it
+  wyren config set hooks.disabled session-start-lessons
+  wyren config unset hooks.disabled              back to the default";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Print JSON.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// List every setting (what `wyren config` does without more words).
+    List,
+    /// Print the value of one setting.
+    Get {
+        /// The setting, as listed.
+        name: String,
+    },
+    /// Change a setting in your config.toml.
+    Set {
+        /// The setting, as listed.
+        name: String,
+        /// Its new value.
+        value: String,
+    },
+    /// Take a setting out of your config.toml, back to its default.
+    Unset {
+        /// The setting, as listed.
+        name: String,
+    },
+}
+
+pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    let project = Project::of(&std::env::current_dir()?);
+    let load = || Config::load(env, paths, Some(&project.root));
+    match arguments.action.unwrap_or(Action::List) {
+        Action::List => list(&load(), arguments.json),
+        Action::Get { name } => get(load().get(&name)?, arguments.json),
+        Action::Set { name, value } => {
+            config::set(paths, &name, Some(&value))?;
+            get(load().get(&name)?, arguments.json)
+        }
+        Action::Unset { name } => {
+            config::set(paths, &name, None)?;
+            get(load().get(&name)?, arguments.json)
+        }
+    }
+}
+
+fn list(config: &Config, json: bool) -> Result<()> {
+    let mut output = terminal::output();
+    if json {
+        let settings: Vec<Value> = config.settings().iter().map(to_json).collect();
+        let ignored = config.complaints().iter().map(
+            |complaint| json!({"file": complaint.file, "name": complaint.name, "reason": complaint.reason}),
+        );
+        let all = json!({"settings": settings, "ignored": ignored.collect::<Vec<_>>()});
+        writeln!(output, "{all:#}")?;
+        return Ok(());
+    }
+    let header = ["setting", "value", "from", "what it does"].map(|title| (title.to_owned(), DIM));
+    let mut rows: Vec<Vec<Cell>> = vec![header.to_vec()];
+    rows.extend(config.settings().iter().map(|setting| {
+        let is_default = setting.source == Source::Default;
+        vec![
+            (setting.key.name.to_owned(), Style::new()),
+            (shown(&setting.value).to_owned(), if is_default { DIM } else { STRONG }),
+            (setting.source.to_string(), DIM),
+            (setting.key.help.to_owned(), Style::new()),
+        ]
+    }));
+    terminal::write_table(&mut output, &rows)?;
+    let mut errors = terminal::errors();
+    for complaint in config.complaints() {
+        let (file, name) = (complaint.file.display(), &complaint.name);
+        writeln!(errors, "{WARNING}ignored{WARNING:#} {name} in {file}: {}", complaint.reason)?;
+    }
+    Ok(())
+}
+
+fn get(setting: &Setting, json: bool) -> Result<()> {
+    let mut output = terminal::output();
+    if json {
+        writeln!(output, "{:#}", to_json(setting))?;
+    } else {
+        writeln!(output, "{}", setting.value)?;
+        // The value alone goes to standard output, for scripts.
+        writeln!(terminal::errors(), "{DIM}{} from {}{DIM:#}", setting.key.name, setting.source)?;
+    }
+    Ok(())
+}
+
+fn to_json(setting: &Setting) -> Value {
+    json!({
+        "name": setting.key.name,
+        "value": setting.value,
+        "default": setting.key.default,
+        "from": setting.source.to_string(),
+        "help": setting.key.help,
+    })
+}
+
+fn shown(value: &str) -> &str {
+    if value.is_empty() { "–" } else { value }
+}

@@ -1,0 +1,191 @@
+//! `wyren log --hooks`: what the hooks did, as it happens if wanted.
+
+use crate::terminal::{self, Cell, DIM, FAILURE, WARNING};
+use anstyle::Style;
+use anyhow::{Context as _, Result};
+use base::settings::LOG_LEVELS;
+use base::{Paths, sanitize};
+use clap::Args;
+use serde_json::Value;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Seek as _, Write};
+use std::path::Path;
+use std::time::Duration;
+
+/// How often a followed log is looked at.
+const FOLLOW_PAUSE: Duration = Duration::from_millis(200);
+
+const EXAMPLES: &str = "\
+Examples:
+  wyren log --hooks                       the last 20 lines
+  wyren log --hooks --follow              and every new one
+  wyren log --hooks --level warn          only what was odd or failed
+  wyren log --hooks --hook session-start-lessons --json";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Show the log of the hooks.
+    #[arg(long, required = true)]
+    hooks: bool,
+    /// Only lines of this hook.
+    #[arg(long)]
+    hook: Option<String>,
+    /// Only lines of this session.
+    #[arg(long)]
+    session: Option<String>,
+    #[command(flatten)]
+    view: View,
+}
+
+/// How much of a log is shown, and how.
+#[derive(Args)]
+pub(crate) struct View {
+    /// Go on showing new lines.
+    #[arg(long, short)]
+    follow: bool,
+    /// How many lines to begin with.
+    #[arg(long, short = 'n', default_value_t = 20)]
+    lines: usize,
+    /// Only lines of this level and above.
+    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(LOG_LEVELS))]
+    level: Option<String>,
+    /// Print the lines as they are stored: JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, paths: &Paths) -> Result<()> {
+    let is = |line: &Value, field: &str, wanted: &Option<String>| {
+        wanted.as_deref().is_none_or(|wanted| line[field].as_str() == Some(wanted))
+    };
+    let wants = |line: &Value| is(line, "hook", &arguments.hook) && is(line, "session", &arguments.session);
+    arguments.view.show(&paths.hook_log(), "hook", wants)
+}
+
+impl View {
+    /// Shows the lines of `file` that are wanted; `writer` is who writes them.
+    pub(crate) fn show(&self, file: &Path, writer: &str, wants: impl Fn(&Value) -> bool) -> Result<()> {
+        let mut output = terminal::output();
+        let mut reader = Reader::default();
+        let wants = |line: &&String| {
+            serde_json::from_str(line).is_ok_and(|line: Value| self.is_loud_enough(&line) && wants(&line))
+        };
+        let mut recent = read_lines(&hook::log::rotated(file))?;
+        recent.extend(reader.new_lines(file)?);
+        let chosen: Vec<&String> = recent.iter().filter(wants).collect();
+        if chosen.is_empty() && !self.follow {
+            writeln!(terminal::errors(), "No {writer} has written to {} yet.", file.display())?;
+        }
+        let begin = chosen.len().saturating_sub(self.lines);
+        self.write(&mut output, chosen[begin..].iter().copied())?;
+        if !self.follow {
+            return Ok(());
+        }
+        loop {
+            output.flush()?;
+            std::thread::sleep(FOLLOW_PAUSE);
+            let lines = reader.new_lines(file)?;
+            self.write(&mut output, lines.iter().filter(wants))?;
+        }
+    }
+
+    fn is_loud_enough(&self, line: &Value) -> bool {
+        let rank = |level: &str| LOG_LEVELS.iter().position(|known| *known == level);
+        self.level.as_deref().is_none_or(|least| rank(text(line, "level")) >= rank(least))
+    }
+
+    fn write<'a>(&self, output: &mut impl Write, lines: impl Iterator<Item = &'a String>) -> Result<()> {
+        if self.json {
+            for line in lines {
+                writeln!(output, "{line}")?;
+            }
+            return Ok(());
+        }
+        let rows: Vec<Vec<Cell>> = lines.filter_map(|line| row(&serde_json::from_str(line).ok()?)).collect();
+        terminal::write_table(output, &rows)?;
+        Ok(())
+    }
+}
+
+fn row(line: &Value) -> Option<Vec<Cell>> {
+    let level = text(line, "level");
+    let style = match level {
+        "error" | "alert" => FAILURE,
+        "warn" => WARNING,
+        "debug" => DIM,
+        _ => Style::new(),
+    };
+    // The zone is always UTC; the seconds' fraction matters when hooks run side by side.
+    let time = text(line, "ts").get(..23)?.replace('T', " ");
+    Some(vec![
+        (time, DIM),
+        (level.to_owned(), style),
+        (sanitize::one_line(text(line, "hook"), 40), Style::new()),
+        (sanitize::one_line(text(line, "event"), 40), DIM),
+        (format!("{:.2} ms", line["ms"].as_f64().unwrap_or_default()), DIM),
+        (sanitize::one_line(text(line, "msg"), 200), style),
+    ])
+}
+
+fn text<'a>(line: &'a Value, field: &str) -> &'a str {
+    line[field].as_str().unwrap_or_default()
+}
+
+/// Returns the lines of a log as they are now.
+pub(crate) fn read_lines(file: &Path) -> Result<Vec<String>> {
+    Reader::default().new_lines(file)
+}
+
+/// Reads a log that grows, and begins anew when it was rotated.
+#[derive(Default)]
+struct Reader {
+    offset: u64,
+}
+
+impl Reader {
+    fn new_lines(&mut self, file: &Path) -> Result<Vec<String>> {
+        let mut open = match File::open(file) {
+            Ok(open) => open,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error).with_context(|| format!("could not read {}", file.display())),
+        };
+        if open.metadata()?.len() < self.offset {
+            self.offset = 0;
+        }
+        open.seek(io::SeekFrom::Start(self.offset))?;
+        let mut lines = Vec::new();
+        let mut reader = BufReader::new(open);
+        let mut line = Vec::new();
+        while reader.read_until(b'\n', &mut line)? > 0 {
+            // A line that is still being written is left for the next look.
+            if line.last() != Some(&b'\n') {
+                break;
+            }
+            self.offset += line.len() as u64;
+            lines.push(String::from_utf8_lossy(line.trim_ascii_end()).into_owned());
+            line.clear();
+        }
+        Ok(lines)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_half_written_line_comes_with_the_next_look_and_rotation_begins_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("hooks.jsonl");
+        let mut reader = Reader::default();
+        std::fs::write(&file, "one\ntw").unwrap();
+        assert_eq!(reader.new_lines(&file).unwrap(), ["one"]);
+        std::fs::write(&file, "one\ntwo\n").unwrap();
+        assert_eq!(reader.new_lines(&file).unwrap(), ["two"]);
+        std::fs::write(&file, "new\n").unwrap();
+        assert_eq!(reader.new_lines(&file).unwrap(), ["new"]);
+        std::fs::remove_file(&file).unwrap();
+        assert!(reader.new_lines(&file).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,13 @@
+//! `wyren`: the command line.
+
+mod commands;
+mod exit;
+mod terminal;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = commands::Arguments::parse();
+    exit::code(commands::run(arguments))
+}

@@ -1,0 +1,47 @@
+//! How facts look on a terminal: tables, a few colours, and none of either where nobody looks.
+
+use anstyle::{AnsiColor, Style};
+use std::io::{self, Write};
+
+/// What matters less.
+pub(crate) const DIM: Style = Style::new().dimmed();
+/// What stands out.
+pub(crate) const STRONG: Style = Style::new().bold();
+/// What may need a look.
+pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default();
+/// What went wrong.
+pub(crate) const FAILURE: Style = AnsiColor::Red.on_default();
+
+/// Returns standard output; colours are taken out unless a terminal wants them.
+pub(crate) fn output() -> impl Write {
+    anstream::stdout().lock()
+}
+
+/// Returns standard error, treated alike.
+pub(crate) fn errors() -> impl Write {
+    anstream::stderr().lock()
+}
+
+/// A cell of a table: a text and how it looks.
+pub(crate) type Cell = (String, Style);
+
+/// Writes rows as columns two spaces apart; the last column is not padded.
+pub(crate) fn write_table(output: &mut impl Write, rows: &[Vec<Cell>]) -> io::Result<()> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width_of = |row: &Vec<Cell>, column: usize| row.get(column).map_or(0, |(text, _)| columns_of(text));
+    let widths: Vec<usize> =
+        (0..columns).map(|column| rows.iter().map(|row| width_of(row, column)).max().unwrap_or(0)).collect();
+    for row in rows {
+        for (column, (text, style)) in row.iter().enumerate() {
+            let is_last = column + 1 == row.len();
+            let padding = if is_last { 0 } else { widths[column] - columns_of(text) + 2 };
+            write!(output, "{style}{text}{style:#}{:padding$}", "")?;
+        }
+        writeln!(output)?;
+    }
+    Ok(())
+}
+
+fn columns_of(text: &str) -> usize {
+    text.chars().count()
+}

@@ -1,0 +1,64 @@
+//! The environment a program was started in, passed in so that tests bring their own.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+/// Looks up environment variables, of this process or of a fixed set.
+#[derive(Clone, Debug, Default)]
+pub struct Env {
+    fixed: Option<BTreeMap<String, OsString>>,
+}
+
+impl Env {
+    /// Returns the environment of this process.
+    pub fn process() -> Self {
+        Self { fixed: None }
+    }
+
+    /// Returns an environment that consists of `variables` alone.
+    pub fn fixed<N: Into<String>, V: Into<OsString>>(variables: impl IntoIterator<Item = (N, V)>) -> Self {
+        let fixed = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Self { fixed: Some(fixed) }
+    }
+
+    /// Returns the value of a variable that is set and not empty.
+    pub fn get(&self, name: &str) -> Option<OsString> {
+        let value = match &self.fixed {
+            Some(variables) => variables.get(name).cloned(),
+            None => std::env::var_os(name),
+        };
+        value.filter(|value| !value.is_empty())
+    }
+
+    /// Returns the value of a variable that is set, not empty and valid UTF-8.
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.get(name)?.into_string().ok()
+    }
+
+    /// Says whether a variable switches something on: set, and neither `0`, `false`, `no` nor `off`.
+    pub fn is_on(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|value| {
+            !["0", "false", "no", "off"].iter().any(|off| value.eq_ignore_ascii_case(off))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_variable_counts_as_unset() {
+        let env = Env::fixed([("A", ""), ("B", "x")]);
+        assert_eq!(env.get("A"), None);
+        assert_eq!(env.text("B").as_deref(), Some("x"));
+        assert_eq!(env.get("C"), None);
+    }
+
+    #[test]
+    fn a_switch_is_on_unless_it_says_off() {
+        let env = Env::fixed([("ONE", "1"), ("TRUE", "true"), ("ZERO", "0"), ("OFF", "OFF")]);
+        assert!(env.is_on("ONE") && env.is_on("TRUE"));
+        assert!(!env.is_on("ZERO") && !env.is_on("OFF") && !env.is_on("UNSET"));
+    }
+}

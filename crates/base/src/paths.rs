@@ -1,0 +1,178 @@
+//! Where Wyren's personal files live.
+//!
+//! Everything personal is below one data folder: `$WYREN_DATA_DIR`, else `wyren` in the platform's data
+//! folder. Not in the plugin's folder (replaced on update) and not in the client's plugin data folder
+//! (deleted on uninstall). The platform's folder is found by environment variables alone: a hook has no
+//! time to ask the user database.
+
+use crate::Env;
+use std::path::{Path, PathBuf};
+
+/// The folders and files of one user.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    data: PathBuf,
+    claims: PathBuf,
+    plugin: Option<PathBuf>,
+}
+
+impl Paths {
+    /// Finds the folders of the user that `env` describes.
+    pub fn of(env: &Env) -> Self {
+        let data = env.get("WYREN_DATA_DIR").map_or_else(|| platform_data(env).join("wyren"), PathBuf::from);
+        let claims = claims_folder(env, &data);
+        let plugin = env.get("CLAUDE_PLUGIN_ROOT").map(PathBuf::from).filter(|path| path.is_absolute());
+        Self { data, claims, plugin }
+    }
+
+    /// Returns the folder of everything personal.
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// Returns the folder of the logs.
+    pub fn logs(&self) -> PathBuf {
+        self.data.join("logs")
+    }
+
+    /// Returns the log that every hook writes to.
+    pub fn hook_log(&self) -> PathBuf {
+        self.data.join("logs/hooks.jsonl")
+    }
+
+    /// Returns the folder of what can be made again at any time.
+    pub fn cache(&self) -> PathBuf {
+        self.data.join("cache")
+    }
+
+    /// Returns the folder of events that are not in the database yet.
+    pub fn spool(&self) -> PathBuf {
+        self.data.join("spool")
+    }
+
+    /// Returns the database.
+    pub fn database(&self) -> PathBuf {
+        self.data.join("wyren.db")
+    }
+
+    /// Returns the user's configuration file.
+    pub fn config_file(&self) -> PathBuf {
+        self.data.join("config.toml")
+    }
+
+    /// Returns the settings that hot hooks read, flattened from the configuration.
+    pub fn hook_settings(&self) -> PathBuf {
+        self.data.join("cache/hooks.conf")
+    }
+
+    /// Returns the preferred folder of claims; [`Self::fallback_claims`] stands in when it cannot be trusted.
+    pub fn claims(&self) -> &Path {
+        &self.claims
+    }
+
+    /// Returns the folder of claims that no other user can reach.
+    pub fn fallback_claims(&self) -> PathBuf {
+        self.data.join("claims")
+    }
+
+    /// Returns the plugin's folder: what the client said, else the one this program was started from.
+    pub fn plugin(&self) -> Option<PathBuf> {
+        self.plugin.clone().or_else(|| {
+            let program = std::env::current_exe().ok()?;
+            Some(program.parent()?.parent()?.to_owned())
+        })
+    }
+}
+
+/// Returns the folder for short-lived state: the runtime folder, else a per-user one in the temp folder.
+fn claims_folder(env: &Env, data: &Path) -> PathBuf {
+    if let Some(runtime) = env.get("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute()) {
+        return runtime.join("wyren");
+    }
+    match user_id() {
+        Some(user) => temp_folder(env).join(format!("wyren-{user}")),
+        None => data.join("claims"),
+    }
+}
+
+#[cfg(unix)]
+fn temp_folder(env: &Env) -> PathBuf {
+    env.get("TMPDIR").map(PathBuf::from).filter(|path| path.is_absolute()).unwrap_or_else(|| "/tmp".into())
+}
+
+#[cfg(not(unix))]
+fn temp_folder(env: &Env) -> PathBuf {
+    env.get("TEMP").or_else(|| env.get("TMP")).map_or_else(std::env::temp_dir, PathBuf::from)
+}
+
+/// Returns the id of the user that this process acts for.
+#[cfg(unix)]
+pub fn user_id() -> Option<u32> {
+    #[expect(unsafe_code, reason = "the standard library does not tell the user id")]
+    // SAFETY: geteuid has no preconditions and cannot fail.
+    Some(unsafe { libc::geteuid() })
+}
+
+/// Returns nothing: only Unix numbers its users.
+#[cfg(not(unix))]
+pub fn user_id() -> Option<u32> {
+    None
+}
+
+#[cfg(target_os = "macos")]
+fn platform_data(env: &Env) -> PathBuf {
+    home(env).join("Library/Application Support")
+}
+
+#[cfg(windows)]
+fn platform_data(env: &Env) -> PathBuf {
+    env.get("APPDATA").map_or_else(|| home(env).join("AppData/Roaming"), PathBuf::from)
+}
+
+#[cfg(not(any(target_os = "macos", windows)))]
+fn platform_data(env: &Env) -> PathBuf {
+    env.get("XDG_DATA_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+        .unwrap_or_else(|| home(env).join(".local/share"))
+}
+
+/// Returns the user's home, or a per-user folder in the temp folder where a service has none.
+fn home(env: &Env) -> PathBuf {
+    env.get("HOME").or_else(|| env.get("USERPROFILE")).map_or_else(
+        || temp_folder(env).join(format!("wyren-home-{}", user_id().unwrap_or_default())),
+        PathBuf::from,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_data_folder_follows_the_variable() {
+        let paths = Paths::of(&Env::fixed([("WYREN_DATA_DIR", "/data/w"), ("HOME", "/home/ada")]));
+        assert_eq!(paths.data(), Path::new("/data/w"));
+        assert_eq!(paths.hook_log(), Path::new("/data/w/logs/hooks.jsonl"));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn without_the_variable_the_platform_decides() {
+        let home = Paths::of(&Env::fixed([("HOME", "/home/ada")]));
+        assert_eq!(home.data(), Path::new("/home/ada/.local/share/wyren"));
+        let xdg = Paths::of(&Env::fixed([("HOME", "/home/ada"), ("XDG_DATA_HOME", "/xdg")]));
+        assert_eq!(xdg.data(), Path::new("/xdg/wyren"));
+        let relative = Paths::of(&Env::fixed([("HOME", "/home/ada"), ("XDG_DATA_HOME", "xdg")]));
+        assert_eq!(relative.data(), Path::new("/home/ada/.local/share/wyren"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn claims_prefer_the_runtime_folder() {
+        let runtime = Paths::of(&Env::fixed([("HOME", "/home/ada"), ("XDG_RUNTIME_DIR", "/run/user/1000")]));
+        assert_eq!(runtime.claims(), Path::new("/run/user/1000/wyren"));
+        let temp = Paths::of(&Env::fixed([("HOME", "/home/ada"), ("TMPDIR", "/var/tmp")]));
+        assert!(temp.claims().to_str().is_some_and(|path| path.starts_with("/var/tmp/wyren-")));
+    }
+}

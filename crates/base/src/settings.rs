@@ -1,0 +1,403 @@
+//! The settings that hooks read: environment over `cache/hooks.conf`, which the CLI flattens from the
+//! configuration files, so that no hook parses TOML.
+//!
+//! The table [`KEYS`] is the one list of settings: the CLI, the documentation and the hooks all go by it.
+
+use crate::Env;
+use std::path::Path;
+
+/// The first line of `cache/hooks.conf`; a file with another one is ignored.
+pub const HOOK_SETTINGS_HEADER: &str = "wyren hooks 1";
+
+/// What a setting's value may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `true` or `false`.
+    Switch,
+    /// A whole number between two bounds.
+    Number {
+        /// The least allowed value.
+        least: u64,
+        /// The greatest allowed value.
+        most: u64,
+    },
+    /// One of a few words.
+    Choice(&'static [&'static str]),
+    /// A comma-separated list.
+    List,
+    /// An amount of dollars between nothing and a bound, to the millionth.
+    Amount {
+        /// The greatest allowed value, in whole dollars.
+        most: u64,
+    },
+    /// Any text on one line.
+    Text,
+}
+
+/// One setting.
+#[derive(Debug)]
+pub struct Key {
+    /// The name, `section.name`.
+    pub name: &'static str,
+    /// What its value may be.
+    pub kind: Kind,
+    /// The value when nobody set one.
+    pub default: &'static str,
+    /// The variables that override it, the first one that is set wins.
+    pub variables: &'static [Variable],
+    /// Whether a project's `.wyren/config.toml` may set it; a repository must not switch a user's things off.
+    pub from_project: bool,
+    /// What it does, in one line.
+    pub help: &'static str,
+}
+
+/// A variable that overrides a setting.
+#[derive(Debug)]
+pub enum Variable {
+    /// Its value is the setting's value.
+    Value(&'static str),
+    /// Being on makes the setting `false`: the old systems' off-switches.
+    Off(&'static str),
+}
+
+/// The words for log levels, mildest first.
+pub const LOG_LEVELS: &[&str] = &["debug", "info", "warn", "error", "alert"];
+
+/// The words for who answers questions.
+pub const MODEL_PROVIDERS: &[&str] = &["cli", "api", "openai", "off"];
+
+/// Every setting there is.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "capture.enabled",
+        kind: Kind::Switch,
+        default: "true",
+        variables: &[Variable::Value("WYREN_CAPTURE")],
+        from_project: false,
+        help: "whether prompts and tool calls are recorded at all",
+    },
+    Key {
+        name: "capture.excluded_projects",
+        kind: Kind::List,
+        default: "",
+        variables: &[Variable::Value("CLAUDE_MEM_EXCLUDED_PROJECTS")],
+        from_project: false,
+        help: "folders whose sessions are never recorded, as globs: ~/clients/**, *secret*",
+    },
+    Key {
+        name: "capture.paused_projects",
+        kind: Kind::List,
+        default: "",
+        variables: &[],
+        from_project: false,
+        help: "folders where recording pauses for now, with all below them",
+    },
+    Key {
+        name: "capture.skip_tools",
+        kind: Kind::List,
+        default: "ListMcpResourcesTool,SlashCommand,Skill,TodoWrite,AskUserQuestion",
+        variables: &[Variable::Value("CLAUDE_MEM_SKIP_TOOLS")],
+        from_project: false,
+        help: "tools whose calls are not recorded",
+    },
+    Key {
+        name: "hooks.disabled",
+        kind: Kind::List,
+        default: "",
+        variables: &[Variable::Value("WYREN_HOOKS_DISABLED")],
+        from_project: false,
+        help: "hooks that stay silent, by binary name",
+    },
+    Key {
+        name: "log.enabled",
+        kind: Kind::Switch,
+        default: "true",
+        variables: &[
+            Variable::Value("WYREN_LOG"),
+            Variable::Off("HOOK_LOG_DISABLE"),
+            Variable::Off("HOOK_ERROR_LOG_DISABLE"),
+        ],
+        from_project: false,
+        help: "whether hooks write to logs/hooks.jsonl",
+    },
+    Key {
+        name: "log.level",
+        kind: Kind::Choice(LOG_LEVELS),
+        default: "debug",
+        variables: &[Variable::Value("HOOK_LOG_LEVEL")],
+        from_project: false,
+        help: "the mildest level that hooks log",
+    },
+    Key {
+        name: "log.max_bytes",
+        kind: Kind::Number { least: 16_384, most: 1_073_741_824 },
+        default: "4194304",
+        variables: &[],
+        from_project: false,
+        help: "size at which logs/hooks.jsonl becomes hooks.1.jsonl",
+    },
+    Key {
+        name: "model.command",
+        kind: Kind::Text,
+        default: "",
+        variables: &[Variable::Value("WYREN_MODEL_COMMAND")],
+        from_project: false,
+        help: "the claude program that is asked; empty: found on the PATH or where it is usually installed",
+    },
+    Key {
+        name: "model.daily_budget_usd",
+        kind: Kind::Amount { most: 10_000 },
+        default: "0.5",
+        variables: &[Variable::Value("WYREN_DAILY_BUDGET_USD")],
+        from_project: false,
+        help: "dollars that model calls may cost in a day (UTC); 0: no model is ever asked",
+    },
+    Key {
+        name: "model.endpoint",
+        kind: Kind::Text,
+        default: "",
+        variables: &[Variable::Value("WYREN_MODEL_ENDPOINT")],
+        from_project: false,
+        help: "where an OpenAI-compatible model answers, as in http://127.0.0.1:11434/v1",
+    },
+    Key {
+        name: "model.name",
+        kind: Kind::Text,
+        default: "",
+        variables: &[Variable::Value("WYREN_MODEL_NAME")],
+        from_project: false,
+        help: "the model that is asked; empty: a small one of the provider",
+    },
+    Key {
+        name: "model.project_budget_usd",
+        kind: Kind::Amount { most: 10_000 },
+        default: "0.5",
+        variables: &[Variable::Value("WYREN_PROJECT_BUDGET_USD")],
+        from_project: false,
+        help: "dollars that model calls for one project may cost in a day; 0: none is made for any project",
+    },
+    Key {
+        name: "model.provider",
+        kind: Kind::Choice(MODEL_PROVIDERS),
+        default: "cli",
+        variables: &[Variable::Value("WYREN_MODEL_PROVIDER")],
+        from_project: false,
+        help: "who is asked: cli (claude), api (Messages API with your key), openai (model.endpoint), off",
+    },
+    Key {
+        name: "model.timeout_s",
+        kind: Kind::Number { least: 1, most: 3_600 },
+        default: "120",
+        variables: &[Variable::Value("WYREN_MODEL_TIMEOUT_S")],
+        from_project: false,
+        help: "seconds that one question may take, a second try included",
+    },
+    Key {
+        name: "worker.idle_seconds",
+        kind: Kind::Number { least: 0, most: 86_400 },
+        default: "60",
+        variables: &[Variable::Value("WYREN_WORKER_IDLE_SECONDS")],
+        from_project: false,
+        help: "how long the background worker waits for more work before it goes away",
+    },
+    Key {
+        name: "worker.retry_seconds",
+        kind: Kind::Number { least: 0, most: 3_600 },
+        default: "30",
+        variables: &[Variable::Value("WYREN_WORKER_RETRY_SECONDS")],
+        from_project: false,
+        help: "how long a background job that failed once rests; twice as long after each further failure",
+    },
+];
+
+/// Returns the setting called `name`.
+pub fn key(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+impl Key {
+    /// Returns the value in its normal form, or what is wrong with it.
+    pub fn check(&self, value: &str) -> Result<String, String> {
+        let value = value.trim();
+        match self.kind {
+            Kind::Switch => match value.to_ascii_lowercase().as_str() {
+                "true" | "1" | "yes" | "on" => Ok("true".into()),
+                "false" | "0" | "no" | "off" => Ok("false".into()),
+                _ => Err("expected true or false".into()),
+            },
+            Kind::Number { least, most } => match value.parse::<u64>() {
+                Ok(number) if (least..=most).contains(&number) => Ok(number.to_string()),
+                _ => Err(format!("expected a whole number from {least} to {most}")),
+            },
+            Kind::Choice(words) => {
+                let word = value.to_ascii_lowercase();
+                if words.contains(&word.as_str()) {
+                    Ok(word)
+                } else {
+                    Err(format!("expected one of {}", words.join(", ")))
+                }
+            }
+            Kind::List => {
+                let items: Vec<&str> = list(value).collect();
+                if value.contains(['\n', '\r']) {
+                    return Err("expected a comma-separated list on one line".into());
+                }
+                Ok(items.join(","))
+            }
+            Kind::Amount { most } => match micro_dollars(value) {
+                Some(micros) if micros <= most * MICROS_PER_DOLLAR => Ok(dollars(micros)),
+                _ => Err(format!("expected dollars from 0 to {most}, as in 0.5")),
+            },
+            Kind::Text => {
+                let is_plain = !value.chars().any(char::is_control);
+                if is_plain { Ok(value.to_owned()) } else { Err("expected text on one line".into()) }
+            }
+        }
+    }
+
+    /// Returns the value that the environment gives this setting, and the variable it came from.
+    pub fn from_env(&self, env: &Env) -> Option<(String, &'static str)> {
+        self.variables.iter().find_map(|variable| match variable {
+            // A value that makes no sense is passed over, as if the variable were not set.
+            Variable::Value(name) => Some((self.check(&env.text(name)?).ok()?, *name)),
+            Variable::Off(name) => env.is_on(name).then(|| ("false".to_owned(), *name)),
+        })
+    }
+}
+
+/// Returns the items of a comma-separated list, without white space around them and without empty ones.
+pub fn list(value: &str) -> impl Iterator<Item = &str> {
+    value.split(',').map(str::trim).filter(|item| !item.is_empty())
+}
+
+/// How many millionths make a dollar.
+pub const MICROS_PER_DOLLAR: u64 = 1_000_000;
+
+/// Returns the millionths of a dollar that a decimal number says; `None` for anything finer or no number.
+pub fn micro_dollars(value: &str) -> Option<u64> {
+    let (whole, fraction) = value.split_once('.').unwrap_or((value, "0"));
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(whole) || !is_number(fraction) || fraction.len() > 6 {
+        return None;
+    }
+    let whole: u64 = whole.parse().ok()?;
+    let fraction: u64 = format!("{fraction:0<6}").parse().ok()?;
+    whole.checked_mul(MICROS_PER_DOLLAR)?.checked_add(fraction)
+}
+
+/// Returns millionths of a dollar as the shortest decimal number.
+fn dollars(micros: u64) -> String {
+    let fraction = format!("{:06}", micros % MICROS_PER_DOLLAR);
+    let fraction = fraction.trim_end_matches('0');
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{}{point}{fraction}", micros / MICROS_PER_DOLLAR)
+}
+
+/// The settings of one hook run.
+#[derive(Debug)]
+pub struct Settings {
+    env: Env,
+    flattened: String,
+}
+
+impl Settings {
+    /// Reads the flattened settings; a missing or foreign file means the defaults.
+    pub fn read(env: &Env, file: &Path) -> Self {
+        let flattened = std::fs::read_to_string(file).unwrap_or_default();
+        let known = flattened.lines().next() == Some(HOOK_SETTINGS_HEADER);
+        let env = env.clone();
+        Self { env, flattened: if known { flattened } else { String::new() } }
+    }
+
+    /// Returns the value of a setting.
+    ///
+    /// # Panics
+    /// When no setting has this name, which is a defect of the caller.
+    pub fn get(&self, name: &str) -> String {
+        let key = key(name).unwrap_or_else(|| panic!("no setting is called {name}"));
+        if let Some((value, _)) = key.from_env(&self.env) {
+            return value;
+        }
+        let line = self.flattened.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        line.and_then(|value| key.check(value).ok()).unwrap_or_else(|| key.default.to_owned())
+    }
+
+    /// Says whether a switch is on.
+    pub fn is_on(&self, name: &str) -> bool {
+        self.get(name) == "true"
+    }
+
+    /// Returns the value of a number.
+    pub fn number(&self, name: &str) -> u64 {
+        self.get(name).parse().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_a_valid_value_and_names_are_sorted() {
+        for key in KEYS {
+            assert_eq!(key.check(key.default).as_deref(), Ok(key.default), "{}", key.name);
+        }
+        assert!(KEYS.is_sorted_by_key(|key| key.name));
+    }
+
+    #[test]
+    fn amounts_are_exact_to_the_millionth_and_have_one_normal_form() {
+        let check = |value: &str| Kind::Amount { most: 10 }.check_for_test(value);
+        for (value, normal) in [("0", "0"), ("0.50", "0.5"), ("10.0", "10"), (" 1.000001 ", "1.000001")] {
+            assert_eq!(check(value).as_deref(), Ok(normal), "{value}");
+        }
+        for value in
+            ["", ".5", "1.", "-1", "+1", "1e2", "10.000001", "0.0000001", "1,5", "99999999999999999999"]
+        {
+            assert_eq!(check(value), Err("expected dollars from 0 to 10, as in 0.5".into()), "{value}");
+        }
+    }
+
+    #[test]
+    fn text_stays_on_one_line() {
+        assert_eq!(Kind::Text.check_for_test(" a, b=c "), Ok("a, b=c".into()));
+        assert!(Kind::Text.check_for_test("a\nb").is_err());
+    }
+
+    impl Kind {
+        fn check_for_test(self, value: &str) -> Result<String, String> {
+            let key =
+                Key { name: "a.b", kind: self, default: "", variables: &[], from_project: false, help: "" };
+            key.check(value)
+        }
+    }
+
+    #[test]
+    fn the_environment_wins_over_the_file_and_the_file_over_the_default() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("hooks.conf");
+        std::fs::write(&file, "wyren hooks 1\nlog.level=warn\nlog.max_bytes=nonsense\n").unwrap();
+        let env = Env::fixed([("HOOK_LOG_LEVEL", "error")]);
+        assert_eq!(Settings::read(&env, &file).get("log.level"), "error");
+        let env = Env::fixed([("HOOK_LOG_LEVEL", "loud")]);
+        assert_eq!(Settings::read(&env, &file).get("log.level"), "warn");
+        assert_eq!(Settings::read(&env, &file).number("log.max_bytes"), 4_194_304);
+    }
+
+    #[test]
+    fn a_foreign_file_is_ignored() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("hooks.conf");
+        std::fs::write(&file, "wyren hooks 2\nlog.level=warn\n").unwrap();
+        assert_eq!(Settings::read(&Env::fixed([("A", "b")]), &file).get("log.level"), "debug");
+    }
+
+    #[test]
+    fn the_old_off_switches_turn_the_log_off() {
+        let none = Path::new("/nonexistent");
+        for name in ["HOOK_LOG_DISABLE", "HOOK_ERROR_LOG_DISABLE"] {
+            assert!(!Settings::read(&Env::fixed([(name, "1")]), none).is_on("log.enabled"));
+            assert!(Settings::read(&Env::fixed([(name, "0")]), none).is_on("log.enabled"));
+        }
+    }
+}

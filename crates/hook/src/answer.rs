@@ -1,0 +1,441 @@
+//! What a hook answers: typed per event, so that the client accepts whatever compiles.
+
+use crate::event::{Block, Event, PermissionRequest, PostToolUse, PreCompact, PreToolUse, TakesContext};
+use crate::{cap, log};
+use serde::Serialize;
+use serde_json::Value;
+use std::marker::PhantomData;
+
+/// The answer of a hook to the event `E`.
+#[derive(Debug)]
+pub struct Answer<E> {
+    parts: Parts,
+    event: PhantomData<fn(E)>,
+}
+
+#[derive(Debug, Default)]
+struct Parts {
+    context: Option<String>,
+    rest: Option<String>,
+    system_message: Option<String>,
+    block: Option<String>,
+    permission: Option<(&'static str, Option<String>)>,
+    decision: Option<PermissionDecision>,
+    updated_input: Option<Value>,
+    updated_tool_output: Option<Value>,
+    updated_mcp_tool_output: Option<Value>,
+    plain: Option<String>,
+}
+
+/// The answer to a permission request.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "behavior", rename_all = "lowercase", rename_all_fields = "camelCase")]
+pub enum PermissionDecision {
+    /// The tool may run.
+    Allow {
+        /// What it runs with instead.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        updated_input: Option<Value>,
+        /// What the client shall remember.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        updated_permissions: Option<Value>,
+    },
+    /// The tool may not run.
+    Deny {
+        /// Why, for the model.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+        /// Whether the turn ends.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        interrupt: bool,
+    },
+}
+
+impl<E: Event> Answer<E> {
+    /// Says nothing.
+    pub fn silent() -> Self {
+        Self::of(Parts::default())
+    }
+
+    /// Refuses, by the mechanism that the event has; where it has none, the run loop logs the reason instead.
+    pub fn block(reason: impl Into<String>) -> Self {
+        Self::of(Parts { block: Some(reason.into()), ..Parts::default() })
+    }
+
+    /// Also shows `message` to the user; the model does not see it.
+    pub fn telling_user(mut self, message: impl Into<String>) -> Self {
+        self.tell_user(message.into());
+        self
+    }
+
+    /// Says where the rest is when the context is too long to send: a command or a file.
+    pub fn rest_at(mut self, place: impl Into<String>) -> Self {
+        self.parts.rest = Some(place.into());
+        self
+    }
+
+    pub(crate) fn tell_user(&mut self, message: String) {
+        let told = &mut self.parts.system_message;
+        *told = Some(told.take().map_or_else(|| message.clone(), |earlier| format!("{earlier}\n{message}")));
+    }
+
+    fn of(parts: Parts) -> Self {
+        Self { parts, event: PhantomData }
+    }
+}
+
+impl<E: TakesContext> Answer<E> {
+    /// Gives the model `text` as context.
+    pub fn context(text: impl Into<String>) -> Self {
+        Self::silent().with_context(text)
+    }
+
+    /// Also gives the model `text` as context; an empty text says nothing.
+    pub fn with_context(mut self, text: impl Into<String>) -> Self {
+        self.parts.context = Some(text.into()).filter(|text| !text.is_empty());
+        self
+    }
+}
+
+impl Answer<PreToolUse> {
+    /// Lets the tool run without asking the user.
+    pub fn allow(reason: impl Into<String>) -> Self {
+        Self::decided("allow", reason.into())
+    }
+
+    /// Refuses the call; the model gets `reason` as its result.
+    pub fn deny(reason: impl Into<String>) -> Self {
+        Self::block(reason)
+    }
+
+    /// Has the user decide.
+    pub fn ask(reason: impl Into<String>) -> Self {
+        Self::decided("ask", reason.into())
+    }
+
+    /// Also replaces the tool's input.
+    pub fn updated_input(mut self, input: Value) -> Self {
+        self.parts.updated_input = Some(input);
+        self
+    }
+
+    fn decided(decision: &'static str, reason: String) -> Self {
+        let reason = Some(reason).filter(|reason| !reason.is_empty());
+        Self::of(Parts { permission: Some((decision, reason)), ..Parts::default() })
+    }
+}
+
+impl Answer<PostToolUse> {
+    /// Also replaces what the model sees of the output; the value must have the shape of the tool's own response.
+    pub fn updated_tool_output(mut self, output: Value) -> Self {
+        self.parts.updated_tool_output = Some(output);
+        self
+    }
+
+    /// Also replaces what the model sees of an MCP tool's output.
+    pub fn updated_mcp_tool_output(mut self, output: Value) -> Self {
+        self.parts.updated_mcp_tool_output = Some(output);
+        self
+    }
+}
+
+impl Answer<PermissionRequest> {
+    /// Answers in the user's place.
+    pub fn decide(decision: PermissionDecision) -> Self {
+        Self::of(Parts { decision: Some(decision), ..Parts::default() })
+    }
+}
+
+impl Answer<PreCompact> {
+    /// Gives the summariser `text` as instructions: this event's plain output goes to it word for word.
+    pub fn instructions(text: impl Into<String>) -> Self {
+        Self::of(Parts { plain: Some(text.into()), ..Parts::default() })
+    }
+}
+
+/// An answer as the client takes it.
+#[derive(Debug, Default)]
+pub(crate) struct Rendered {
+    /// The bytes for standard output; empty when there is nothing to say.
+    pub(crate) stdout: String,
+    /// What is said about it in the log.
+    pub(crate) emitted: Vec<Emitted>,
+    /// What the client has no way to show, for standard error.
+    pub(crate) stderr: Option<String>,
+    /// The reason of a block that the event has no mechanism for.
+    pub(crate) unblockable: Option<String>,
+}
+
+/// One text that went out.
+#[derive(Debug)]
+pub(crate) struct Emitted {
+    /// `context`, `block`, `systemMessage`, …
+    pub(crate) kind: &'static str,
+    /// The text.
+    pub(crate) text: String,
+}
+
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Output<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook_specific_output: Option<Specific<'a>>,
+}
+
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Specific<'a> {
+    hook_event_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'a PermissionDecision>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_input: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_tool_output: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none", rename = "updatedMCPToolOutput")]
+    updated_mcp_tool_output: Option<&'a Value>,
+}
+
+impl<E: Event> Answer<E> {
+    /// Turns the answer into what goes to standard output. `spill` keeps a text that is too long and returns where.
+    pub(crate) fn render(self, spill: impl Fn(&str) -> Option<String>) -> Rendered {
+        let Parts { mut context, rest, mut system_message, mut block, mut permission, .. } = self.parts;
+        let mut decision = self.parts.decision;
+        let mut rendered = Rendered::default();
+
+        let note = |full: &str| {
+            let place = rest.clone().or_else(|| spill(full));
+            place.map_or_else(|| "[cut: too long]".to_owned(), |place| format!("[cut; the rest: {place}]"))
+        };
+        for text in [&mut context, &mut system_message, &mut block].into_iter().flatten() {
+            *text = cap::fit(std::mem::take(text), note);
+        }
+        if let Some((_, Some(reason))) = &mut permission {
+            *reason = cap::fit(std::mem::take(reason), note);
+        }
+
+        let mut emit = |kind, text: &str| {
+            rendered.emitted.push(Emitted { kind, text: text.to_owned() });
+        };
+        if let Some(text) = &context {
+            emit("context", text);
+        }
+        if let Some(reason) = &block
+            && E::BLOCK != Block::None
+        {
+            emit("block", reason);
+        }
+        if let Some((decision, reason)) = &permission {
+            emit(decision, reason.as_deref().unwrap_or_default());
+        }
+        if let Some(decision) = &decision {
+            emit("permission", &serde_json::to_string(decision).unwrap_or_default());
+        }
+        if let Some(text) = &self.parts.plain {
+            emit("instructions", text);
+        }
+        if let Some(message) = &system_message {
+            emit("systemMessage", message);
+        }
+
+        let mut output = Output::default();
+        match (E::BLOCK, &block) {
+            (_, None) => {}
+            (Block::Deny, Some(reason)) => permission = Some(("deny", Some(reason.clone()))),
+            (Block::DenyPermission, Some(reason)) => {
+                decision = Some(PermissionDecision::Deny { message: Some(reason.clone()), interrupt: false });
+            }
+            (Block::TopLevel, Some(reason)) => {
+                output.decision = Some("block");
+                output.reason = Some(reason);
+            }
+            (Block::None, Some(reason)) => rendered.unblockable = Some(reason.clone()),
+        }
+        if E::TELLS_USER {
+            output.system_message = system_message.as_deref();
+        } else {
+            rendered.stderr.clone_from(&system_message);
+        }
+
+        let specific = Specific {
+            hook_event_name: E::NAME,
+            permission_decision: permission.as_ref().map(|(decision, _)| *decision),
+            permission_decision_reason: permission.as_ref().and_then(|(_, reason)| reason.as_deref()),
+            decision: decision.as_ref(),
+            updated_input: self.parts.updated_input.as_ref(),
+            additional_context: context.as_deref(),
+            updated_tool_output: self.parts.updated_tool_output.as_ref(),
+            updated_mcp_tool_output: self.parts.updated_mcp_tool_output.as_ref(),
+        };
+        let says_something = specific.permission_decision.is_some()
+            || specific.decision.is_some()
+            || specific.updated_input.is_some()
+            || specific.additional_context.is_some()
+            || specific.updated_tool_output.is_some()
+            || specific.updated_mcp_tool_output.is_some();
+        if says_something {
+            output.hook_specific_output = Some(specific);
+        }
+
+        if let Some(text) = self.parts.plain
+            && output.decision.is_none()
+        {
+            rendered.stdout = cap::fit(text, note);
+        } else if output.decision.is_some()
+            || output.system_message.is_some()
+            || output.hook_specific_output.is_some()
+        {
+            rendered.stdout = serde_json::to_string(&output).unwrap_or_default();
+        }
+        rendered
+    }
+}
+
+impl Emitted {
+    /// Returns the log's message about this text: `HOOK_OUTPUT [context] 842 chars`.
+    pub(crate) fn message(&self) -> String {
+        const REASON_CHARS: usize = 80;
+        let count = self.text.chars().count();
+        let message = format!("HOOK_OUTPUT [{}] {count} chars", self.kind);
+        if self.kind != "block" {
+            return message;
+        }
+        let reason: String = self.text.chars().take(REASON_CHARS).collect();
+        format!("{message}, reason={:?}", log::safe(&reason))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{
+        Notification, PostToolUseFailure, SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop,
+        UserPromptSubmit,
+    };
+    use serde_json::json;
+
+    #[track_caller]
+    fn check<E: Event>(answer: Answer<E>, expected: Value) {
+        let stdout = answer.render(|_| None).stdout;
+        assert_eq!(serde_json::from_str::<Value>(&stdout).expect(&stdout), expected);
+    }
+
+    #[test]
+    fn context_carries_the_name_of_its_event() {
+        fn check_event<E: TakesContext>(name: &str) {
+            check(
+                Answer::<E>::context("x"),
+                json!({"hookSpecificOutput": {"hookEventName": name, "additionalContext": "x"}}),
+            );
+        }
+        check_event::<SessionStart>("SessionStart");
+        check_event::<UserPromptSubmit>("UserPromptSubmit");
+        check_event::<PreToolUse>("PreToolUse");
+        check_event::<PostToolUse>("PostToolUse");
+        check_event::<PostToolUseFailure>("PostToolUseFailure");
+        check_event::<Stop>("Stop");
+        check_event::<SubagentStart>("SubagentStart");
+        check_event::<SubagentStop>("SubagentStop");
+        check_event::<Notification>("Notification");
+    }
+
+    #[test]
+    fn a_block_uses_the_mechanism_of_its_event() {
+        let deny = json!({"hookSpecificOutput": {
+            "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "no",
+        }});
+        check(Answer::<PreToolUse>::block("no"), deny);
+        let top_level = json!({"decision": "block", "reason": "no"});
+        check(Answer::<UserPromptSubmit>::block("no"), top_level.clone());
+        check(Answer::<PostToolUse>::block("no"), top_level.clone());
+        check(Answer::<Stop>::block("no"), top_level.clone());
+        check(Answer::<PreCompact>::block("no"), top_level);
+        let permission = json!({"hookSpecificOutput": {
+            "hookEventName": "PermissionRequest", "decision": {"behavior": "deny", "message": "no"},
+        }});
+        check(Answer::<PermissionRequest>::block("no"), permission);
+    }
+
+    #[test]
+    fn a_block_without_a_mechanism_says_nothing_and_is_reported() {
+        let rendered = Answer::<SessionEnd>::block("no").render(|_| None);
+        assert_eq!(rendered.stdout, "");
+        assert_eq!(rendered.unblockable.as_deref(), Some("no"));
+        assert!(rendered.emitted.is_empty());
+    }
+
+    #[test]
+    fn tool_calls_can_be_allowed_asked_about_and_changed() {
+        check(
+            Answer::allow("safe").updated_input(json!({"command": "ls"})).with_context("c"),
+            json!({"hookSpecificOutput": {
+                "hookEventName": "PreToolUse", "permissionDecision": "allow", "permissionDecisionReason": "safe",
+                "updatedInput": {"command": "ls"}, "additionalContext": "c",
+            }}),
+        );
+        check(
+            Answer::<PreToolUse>::ask(""),
+            json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}),
+        );
+        check(
+            Answer::<PostToolUse>::silent().updated_tool_output(json!({"stdout": "x"})),
+            json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": {"stdout": "x"}}}),
+        );
+        check(
+            Answer::<PostToolUse>::silent().updated_mcp_tool_output(json!("x")),
+            json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedMCPToolOutput": "x"}}),
+        );
+    }
+
+    #[test]
+    fn a_permission_is_decided_inside_the_specific_output() {
+        check(
+            Answer::decide(PermissionDecision::Allow { updated_input: None, updated_permissions: None }),
+            json!({"hookSpecificOutput": {
+                "hookEventName": "PermissionRequest", "decision": {"behavior": "allow"},
+            }}),
+        );
+        check(
+            Answer::decide(PermissionDecision::Deny { message: Some("no".into()), interrupt: true }),
+            json!({"hookSpecificOutput": {
+                "hookEventName": "PermissionRequest",
+                "decision": {"behavior": "deny", "message": "no", "interrupt": true},
+            }}),
+        );
+    }
+
+    #[test]
+    fn the_user_is_told_where_the_client_can_and_on_standard_error_otherwise() {
+        check(Answer::<Stop>::silent().telling_user("low"), json!({"systemMessage": "low"}));
+        let rendered =
+            Answer::<SessionEnd>::silent().telling_user("one").telling_user("two").render(|_| None);
+        assert_eq!(rendered.stdout, "");
+        assert_eq!(rendered.stderr.as_deref(), Some("one\ntwo"));
+    }
+
+    #[test]
+    fn instructions_for_the_summariser_are_plain_text() {
+        assert_eq!(Answer::instructions("keep the plan").render(|_| None).stdout, "keep the plan");
+        assert_eq!(Answer::<PreCompact>::silent().render(|_| None).stdout, "");
+    }
+
+    #[test]
+    fn an_over_long_context_says_where_the_rest_is() {
+        let answer = Answer::<SessionStart>::context("line\n".repeat(10_000)).rest_at("wyren memory show");
+        let text: Value = serde_json::from_str(&answer.render(|_| None).stdout).unwrap();
+        let text = text["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+        assert!(text.ends_with("[cut; the rest: wyren memory show]"), "{}", &text[text.len() - 60..]);
+    }
+}

@@ -1,0 +1,319 @@
+//! Claims: who shows a thing first. A claim is a file that only one process can create.
+//!
+//! ```text
+//! <claims>/<session>/<window>/clear/<name>        kept until the session starts anew or is cleared
+//! <claims>/<session>/<window>/compaction/<name>   kept until the window is compacted
+//! ```
+//!
+//! The window is `main` or a subagent. Forgetting is one rename of the folder in question: a claim is taken either
+//! before it, and goes with it, or after it, in a new folder. Nothing in between can be seen.
+
+use base::{Timestamp, digest, files};
+use std::borrow::Cow;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::SystemTime;
+
+/// Claims of sessions that have not started for this long are removed.
+const KEEP_MILLIS: u64 = 14 * 24 * 3_600_000;
+/// How many folders one clean-up looks at.
+const CLEANUP_ENTRIES: usize = 512;
+/// How often a claim is tried again when its folder is renamed away under it.
+const ATTEMPTS: usize = 8;
+/// How the names of folders begin whose claims are forgotten but not yet removed.
+const FORGOTTEN: &str = ".forgotten-";
+
+/// How long a claim is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Until the session starts anew or is cleared.
+    UntilClear,
+    /// Until the window is compacted: what it stands for may be shown again then.
+    UntilCompaction,
+}
+
+impl Keep {
+    fn folder(self) -> &'static str {
+        match self {
+            Self::UntilClear => "clear",
+            Self::UntilCompaction => "compaction",
+        }
+    }
+}
+
+/// The claims of one window of one session.
+#[derive(Debug)]
+pub struct Claims {
+    /// `None` without a session id or a folder that can be trusted.
+    place: Option<Place>,
+    window: String,
+}
+
+#[derive(Debug)]
+struct Place {
+    root: PathBuf,
+    session: PathBuf,
+}
+
+impl Claims {
+    /// Returns the claims of a window below the first of `roots` that belongs to this user alone.
+    ///
+    /// Without a session id, or without such a folder, every claim is won: calls never suppress each other by
+    /// accident, and an unwritable folder does not disable a hook.
+    pub fn new(roots: &[&Path], session_id: Option<&str>, agent_id: Option<&str>) -> Self {
+        let place = session_id.and_then(|id| {
+            let root = roots.iter().find(|root| is_private(root))?.to_path_buf();
+            Some(Place { session: root.join(digest::short_hex(id.as_bytes())), root })
+        });
+        let window = agent_id.map_or_else(|| "main".to_owned(), |id| digest::short_hex(id.as_bytes()));
+        Self { place, window }
+    }
+
+    /// Takes the claim called `name`; `false` when it was taken before.
+    pub fn take(&self, name: &str, keep: Keep) -> bool {
+        let Some(folder) = self.folder(keep) else { return true };
+        let claim = folder.join(&*safe_name(name));
+        for _ in 0..ATTEMPTS {
+            match files::private_options().write(true).create_new(true).open(&claim) {
+                Ok(_) => return true,
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => return false,
+                // The first claim of a window makes its folder; a reset may take it away again at once.
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    if files::create_private_folder(&folder).is_err() {
+                        return true;
+                    }
+                }
+                Err(_) => return true,
+            }
+        }
+        true
+    }
+
+    /// Says whether the claim called `name` was taken.
+    pub fn is_taken(&self, name: &str) -> bool {
+        let is_in = |keep| self.folder(keep).is_some_and(|folder| folder.join(&*safe_name(name)).exists());
+        is_in(Keep::UntilClear) || is_in(Keep::UntilCompaction)
+    }
+
+    /// Forgets every claim of the session, its subagents' too.
+    pub fn forget_all(&self) -> io::Result<()> {
+        self.place.as_ref().map_or(Ok(()), |place| forget(&place.root, &place.session))
+    }
+
+    /// Forgets the claims of this window that end with a compaction.
+    pub fn forget_compacted(&self) -> io::Result<()> {
+        match (&self.place, self.folder(Keep::UntilCompaction)) {
+            (Some(place), Some(folder)) => forget(&place.root, &folder),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes what sessions of long ago left behind, and marks this one as alive.
+    pub fn clean_up(&self, now: Timestamp) {
+        let Some(Place { root, session }) = &self.place else { return };
+        let _ = fs::File::open(session).and_then(|folder| folder.set_modified(SystemTime::now()));
+        let Ok(entries) = fs::read_dir(root) else { return };
+        for entry in entries.flatten().take(CLEANUP_ENTRIES) {
+            let path = entry.path();
+            let modified = entry.metadata().and_then(|metadata| metadata.modified());
+            let is_old = modified.is_ok_and(|time| now.millis_since(time.into()) > KEEP_MILLIS);
+            if entry.file_name().to_string_lossy().starts_with(FORGOTTEN) {
+                let _ = fs::remove_dir_all(path);
+            } else if is_old && path != *session {
+                let _ = forget(root, &path);
+            }
+        }
+    }
+
+    fn folder(&self, keep: Keep) -> Option<PathBuf> {
+        Some(self.place.as_ref()?.session.join(&self.window).join(keep.folder()))
+    }
+}
+
+/// Renames a folder of claims out of the way, then removes it; what a kill leaves, the next clean-up removes.
+fn forget(root: &Path, folder: &Path) -> io::Result<()> {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let now = Timestamp::now().millis();
+    let forgotten = root.join(format!("{FORGOTTEN}{}-{now}-{number}", std::process::id()));
+    match fs::rename(folder, &forgotten) {
+        Ok(()) => fs::remove_dir_all(&forgotten),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns a file name for a claim: the name itself where it is a plain word, else its digest.
+fn safe_name(name: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if (1..=100).contains(&name.len()) && name.bytes().all(is_plain) {
+        return name.into();
+    }
+    format!("_{}", digest::short_hex(name.as_bytes())).into()
+}
+
+/// Makes sure that a folder exists and is this user's alone: in a shared temp folder, anyone could have made it.
+#[cfg(unix)]
+fn is_private(root: &Path) -> bool {
+    use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+    // Not through a link, which could lead anywhere.
+    let inspect = || fs::symlink_metadata(root);
+    let metadata = inspect().or_else(|_| {
+        fs::DirBuilder::new().mode(0o700).create(root).or_else(|_| files::create_private_folder(root))?;
+        inspect()
+    });
+    let Ok(metadata) = metadata else { return false };
+    if !metadata.is_dir() || Some(metadata.uid()) != base::paths::user_id() {
+        return false;
+    }
+    // Ours but open to others: made under another rule. Nobody else may add claims from here on.
+    metadata.mode() & 0o077 == 0 || fs::set_permissions(root, fs::Permissions::from_mode(0o700)).is_ok()
+}
+
+/// Makes sure that a folder exists; on other systems the user's own folders are private by inheritance.
+#[cfg(not(unix))]
+fn is_private(root: &Path) -> bool {
+    root.is_dir() || files::create_private_folder(root).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claims(root: &Path, session: &str, agent: Option<&str>) -> Claims {
+        Claims::new(&[root], Some(session), agent)
+    }
+
+    #[test]
+    fn a_claim_is_won_once_per_session_and_window() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("claims");
+        assert!(claims(&root, "one", None).take("lesson", Keep::UntilClear));
+        assert!(!claims(&root, "one", None).take("lesson", Keep::UntilClear));
+        assert!(claims(&root, "one", None).is_taken("lesson"));
+        assert!(claims(&root, "one", Some("agent")).take("lesson", Keep::UntilClear));
+        assert!(claims(&root, "two", None).take("lesson", Keep::UntilClear));
+        assert!(claims(&root, "one", None).take("another", Keep::UntilClear));
+    }
+
+    #[test]
+    fn calls_without_a_session_never_suppress_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        for _ in 0..2 {
+            let claims = Claims::new(&[folder.path()], None, None);
+            assert!(claims.take("lesson", Keep::UntilClear));
+            assert!(!claims.is_taken("lesson"));
+        }
+    }
+
+    #[test]
+    fn compaction_forgets_only_what_may_come_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("claims");
+        let (main, agent) = (claims(&root, "s", None), claims(&root, "s", Some("a")));
+        for claims in [&main, &agent] {
+            assert!(claims.take("mild", Keep::UntilClear));
+            assert!(claims.take("urgent", Keep::UntilCompaction));
+        }
+        main.forget_compacted().unwrap();
+        assert!(!main.take("mild", Keep::UntilClear));
+        assert!(main.take("urgent", Keep::UntilCompaction));
+        assert!(agent.is_taken("urgent"));
+        main.forget_all().unwrap();
+        assert!(main.take("mild", Keep::UntilClear));
+        assert!(agent.take("mild", Keep::UntilClear));
+    }
+
+    #[test]
+    fn names_cannot_leave_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("claims");
+        for name in ["../../evil", "a/b", "", ".", "..", "UPPER", &"x".repeat(300), "nul\0byte", "ünï"] {
+            let claims = claims(&root, "../session", Some("../agent"));
+            assert!(claims.take(name, Keep::UntilClear), "{name}");
+            assert!(!claims.take(name, Keep::UntilClear), "{name}");
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(&root).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_is_a_link_or_someone_elses_is_not_trusted() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        fs::create_dir(&target).unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let fallback = folder.path().join("fallback");
+        let claims = Claims::new(&[&link, &fallback], Some("s"), None);
+        assert!(claims.take("lesson", Keep::UntilClear));
+        assert!(!claims.take("lesson", Keep::UntilClear));
+        assert_eq!(fs::read_dir(&target).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(&fallback).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_folder_is_closed_to_others() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(claims(folder.path(), "s", None).take("lesson", Keep::UntilClear));
+        assert_eq!(fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn an_unusable_folder_does_not_disable_hooks() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let claims = Claims::new(&[&file, &file.join("below")], Some("s"), None);
+        assert!(claims.take("lesson", Keep::UntilClear));
+        assert!(claims.take("lesson", Keep::UntilClear));
+        claims.forget_all().unwrap();
+    }
+
+    #[test]
+    fn a_reset_does_not_race_with_claims_being_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("claims");
+        let resets = 200;
+        let won = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let claims = claims(&root, "s", None);
+                    for _ in 0..2_000 {
+                        won.fetch_add(
+                            u32::from(claims.take("lesson", Keep::UntilCompaction)),
+                            Ordering::Relaxed,
+                        );
+                    }
+                });
+            }
+            scope.spawn(|| {
+                let claims = claims(&root, "s", None);
+                (0..resets).for_each(|_| claims.forget_compacted().unwrap());
+            });
+        });
+        let won = won.into_inner();
+        assert!((1..=resets + 1).contains(&won), "one win per generation, not {won}");
+    }
+
+    #[test]
+    fn old_sessions_and_leftovers_are_cleaned_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("claims");
+        let (current, other) = (claims(&root, "current", None), claims(&root, "other", None));
+        assert!(current.take("lesson", Keep::UntilClear) && other.take("lesson", Keep::UntilClear));
+        fs::create_dir(root.join(".forgotten-1-2-3")).unwrap();
+        current.clean_up(Timestamp::now());
+        assert!(other.is_taken("lesson"));
+        assert_eq!(fs::read_dir(&root).unwrap().count(), 2);
+        let later = Timestamp::from_millis(Timestamp::now().millis() + KEEP_MILLIS + 60_000);
+        current.clean_up(later);
+        assert!(!other.is_taken("lesson") && current.is_taken("lesson"));
+    }
+}

@@ -1,0 +1,37 @@
+//! Reads standard input, once and to its end.
+
+use std::io::{self, Read as _};
+
+/// The most input that is read; what is larger is treated as bad input.
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
+/// What a pipe holds unless told otherwise: most inputs are smaller.
+const PIPE_BYTES: u64 = 64 * 1024;
+
+/// Returns all of standard input.
+pub(crate) fn read() -> io::Result<Vec<u8>> {
+    let mut stdin = io::stdin().lock();
+    let mut input = Vec::with_capacity(16 * 1024);
+    stdin.by_ref().take(PIPE_BYTES).read_to_end(&mut input)?;
+    if input.len() as u64 == PIPE_BYTES {
+        widen_pipe();
+        stdin.take(MAX_BYTES + 1 - PIPE_BYTES).read_to_end(&mut input)?;
+    }
+    if input.len() as u64 > MAX_BYTES {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "more than 256 MiB"));
+    }
+    Ok(input)
+}
+
+/// Has the pipe hold more: a large input then changes hands a few times instead of hundreds.
+#[cfg(target_os = "linux")]
+fn widen_pipe() {
+    const WIDE_PIPE_BYTES: libc::c_int = 1024 * 1024;
+    #[expect(unsafe_code, reason = "the standard library does not set the size of a pipe")]
+    // SAFETY: the call takes plain numbers; on anything but a pipe it fails, which is as good.
+    unsafe {
+        libc::fcntl(libc::STDIN_FILENO, libc::F_SETPIPE_SZ, WIDE_PIPE_BYTES);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn widen_pipe() {}

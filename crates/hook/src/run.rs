@@ -1,0 +1,232 @@
+//! The run loop of every hook: read once, think, answer once, never get in the way.
+
+use crate::answer::Answer;
+use crate::deadline::{self, ANSWERED};
+use crate::event::Event;
+use crate::host::Host;
+use crate::input;
+use crate::log::{Level, Line};
+use base::{Env, digest, files};
+use std::error::Error;
+use std::io::{self, Write as _};
+use std::panic::PanicHookInfo;
+use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+/// With one of these set, the session belongs to a program's own model call, and no hook does anything.
+const GUARDS: [&str; 4] = ["WYREN_INTERNAL", "_CC_INTERNAL", "AIWCLI_INTERNAL_CALL", "CLAUDE_MEM_INTERNAL"];
+
+/// What a hook answers when it has nothing to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// Nothing at all.
+    Empty,
+    /// `{}`.
+    EmptyObject,
+    /// `{"continue":true,"suppressOutput":true}`.
+    Continue,
+}
+
+impl Silence {
+    const fn bytes(self) -> &'static [u8] {
+        match self {
+            Self::Empty => b"",
+            Self::EmptyObject => b"{}\n",
+            Self::Continue => b"{\"continue\":true,\"suppressOutput\":true}\n",
+        }
+    }
+}
+
+/// What a hook's body returns: its answer, or an error that becomes a line in the log.
+pub type Outcome<E> = Result<Answer<E>, Box<dyn Error>>;
+
+/// What a hook writes before it ends.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Response {
+    /// What goes to standard output: the protocol.
+    pub stdout: Vec<u8>,
+    /// What goes to standard error: for the user, where the event has no other way.
+    pub stderr: Option<String>,
+}
+
+impl From<Silence> for Response {
+    fn from(silence: Silence) -> Self {
+        Self { stdout: silence.bytes().to_vec(), stderr: None }
+    }
+}
+
+/// Runs a hook: reads the event from standard input, lets `body` answer it, and writes the answer.
+///
+/// The exit code is always 0: every refusal is said in the answer itself.
+pub fn run<E: Event>(
+    hook: &'static str,
+    silence: Silence,
+    body: impl FnOnce(E, &Host) -> Outcome<E>,
+) -> ExitCode {
+    let env = Env::process();
+    if GUARDS.iter().any(|guard| env.is_on(guard)) {
+        return ExitCode::SUCCESS;
+    }
+    let host = Host::new(hook, env);
+    host.event.set(E::NAME);
+    guard_against_panics(&host, silence);
+    deadline::arm(E::DEADLINE, silence.bytes(), host.log.file(), deadline_line::<E>(&host));
+
+    let response = match input::read() {
+        // The input lives as long as the process, so the event may borrow from it.
+        Ok(input) => respond(input.leak(), &host, silence, body),
+        Err(error) => {
+            host.log(Level::Warn, &format!("could not read the input: {error}"));
+            silence.into()
+        }
+    };
+    if !ANSWERED.swap(true, Ordering::SeqCst) {
+        write_answer(&response.stdout);
+    }
+    if let Some(message) = response.stderr {
+        let _ = writeln!(io::stderr(), "{message}");
+    }
+    deadline::disarm();
+    ExitCode::SUCCESS
+}
+
+/// Returns what a hook answers to `input`: the run loop without a process around it.
+pub fn respond<E: Event>(
+    input: &'static [u8],
+    host: &Host,
+    silence: Silence,
+    body: impl FnOnce(E, &Host) -> Outcome<E>,
+) -> Response {
+    host.event.set(E::NAME);
+    if host.is_disabled() {
+        host.log(Level::Debug, "HOOK_DISABLED");
+        return silence.into();
+    }
+    let event = match parse::<E>(input) {
+        Ok(event) => event,
+        Err(reason) => {
+            host.log(Level::Warn, &format!("bad input: {reason}"));
+            return silence.into();
+        }
+    };
+    host.session.replace(event.session_id().map(str::to_owned));
+    if let Some(name) = E::NAMES.iter().find(|name| event.event_name() == Some(name)) {
+        host.event.set(name);
+    }
+    let mut answer = match body(event, host) {
+        Ok(answer) => answer,
+        Err(error) => {
+            host.log(Level::Error, &describe(&*error));
+            Answer::silent()
+        }
+    };
+    for message in host.told.take() {
+        answer.tell_user(format!("Wyren: {message}"));
+    }
+
+    let rendered = answer.render(|text| keep_whole(host, text));
+    for emitted in &rendered.emitted {
+        host.log_about(Level::Info, &emitted.message(), Some(&emitted.text));
+    }
+    if let Some(reason) = &rendered.unblockable {
+        host.log_about(Level::Warn, &format!("{} cannot block", E::NAME), Some(reason));
+    }
+    if rendered.stdout.is_empty() {
+        if rendered.emitted.is_empty() {
+            host.log(Level::Debug, "HOOK_SILENT");
+        }
+        return Response { stderr: rendered.stderr, ..silence.into() };
+    }
+    Response { stdout: (rendered.stdout + "\n").into_bytes(), stderr: rendered.stderr }
+}
+
+fn parse<E: Event>(input: &'static [u8]) -> Result<E, String> {
+    if input.trim_ascii().is_empty() {
+        return Err("empty".to_owned());
+    }
+    let event: E = serde_json::from_slice(input).map_err(|error| without_quotes(&error.to_string()))?;
+    match event.event_name() {
+        Some(name) if !E::NAMES.contains(&name) => Err(format!("the event is {name:?}, not {:?}", E::NAME)),
+        _ => Ok(event),
+    }
+}
+
+/// Takes quoted values out of a parser's message: the input may be private, the log is not.
+fn without_quotes(message: &str) -> String {
+    message.split('"').step_by(2).collect::<Vec<_>>().join("…")
+}
+
+/// Keeps a text that is too long for the client in a file and returns its path.
+fn keep_whole(host: &Host, text: &str) -> Option<String> {
+    let name = format!("{}-{}.txt", host.hook, digest::short_hex(text.as_bytes()));
+    let path = host.paths.cache().join("long-answers").join(name);
+    files::write_atomic(&path, text.as_bytes()).ok()?;
+    Some(path.display().to_string())
+}
+
+fn write_answer(answer: &[u8]) {
+    if answer.is_empty() {
+        return;
+    }
+    // One line with its end goes out in one write. A client that is gone is no reason to fail.
+    let mut stdout = io::stdout().lock();
+    let _ = stdout.write_all(answer).and_then(|()| stdout.flush());
+}
+
+fn describe(error: &dyn Error) -> String {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        message = format!("{message}: {error}");
+        cause = error.source();
+    }
+    message
+}
+
+/// Returns the line that the log gets when the deadline passes; nothing can be put together then any more.
+fn deadline_line<E: Event>(host: &Host) -> String {
+    Line {
+        at: host.started,
+        level: Level::Error,
+        hook: host.hook,
+        event: E::NAME,
+        session: None,
+        millis: E::DEADLINE.as_secs_f64() * 1_000.0,
+        message: "HOOK_DEADLINE passed; the hook stayed silent",
+        text: None,
+    }
+    .to_json()
+}
+
+/// Makes a panic end as every failure does. The plugin aborts on panic, so nothing after the hook would run.
+fn guard_against_panics(host: &Host, silence: Silence) {
+    struct Place {
+        hook: &'static str,
+        event: &'static str,
+        silence: Silence,
+        env: Env,
+    }
+    static PLACE: OnceLock<Place> = OnceLock::new();
+
+    fn on_panic(panic: &PanicHookInfo<'_>) {
+        if let Some(place) = PLACE.get() {
+            let host = Host::new(place.hook, place.env.clone());
+            host.event.set(place.event);
+            let location =
+                panic.location().map(|at| format!("{}:{}", at.file(), at.line())).unwrap_or_default();
+            let message = panic.payload_as_str().unwrap_or("without a message");
+            host.log(Level::Error, &format!("HOOK_PANIC at {location}: {message}"));
+            if !ANSWERED.swap(true, Ordering::SeqCst) {
+                write_answer(place.silence.bytes());
+            }
+        }
+        #[expect(clippy::exit, reason = "a hook fails open")]
+        std::process::exit(0);
+    }
+
+    let place = Place { hook: host.hook, event: host.event.get(), silence, env: host.env.clone() };
+    if PLACE.set(place).is_ok() {
+        std::panic::set_hook(Box::new(on_panic));
+    }
+}

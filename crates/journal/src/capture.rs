@@ -1,0 +1,163 @@
+//! Records prompts and tool calls: nothing that is private, nothing that was excluded, nothing twice.
+//!
+//! What can be decided without work is decided first: a tool that is not recorded costs no more than a hook that has
+//! nothing to say.
+
+use base::{glob, privacy, settings};
+use hook::log::Level;
+use hook::{Event as _, Host, Keep, ToolOutcome, UserPromptSubmit};
+use serde_json::value::RawValue;
+use spool::{Event, Kind, Spool, shrink};
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+/// A prompt that consists of one of these is the client's own, not the user's.
+const CLIENT_PROMPT: (&str, &str) = ("<task-notification>", "</task-notification>");
+/// The client's own notes about a session, which it edits with ordinary tools.
+const CLIENT_NOTES: &str = "session-memory";
+
+/// Why an event could not be recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The spool refused.
+    #[error("could not record the event")]
+    Spool(#[from] spool::Error),
+    /// A value of the input is not JSON after all.
+    #[error("could not keep a value of the event")]
+    Json(#[from] serde_json::Error),
+}
+
+/// Records what a tool was asked and what came of it.
+pub fn record_tool(call: &ToolOutcome, host: &Host) -> Result<(), Error> {
+    let (Some(tool), Some(session)) = (call.tool_name.as_deref(), call.session_id()) else { return Ok(()) };
+    if settings::list(&host.settings().get("capture.skip_tools")).any(|skipped| skipped == tool) {
+        return Ok(());
+    }
+    let cwd = host.cwd(call);
+    if !is_recorded(&cwd, host) || is_client_note(tool, call.tool_input) {
+        return Ok(());
+    }
+    let spool = Spool::new(host.paths.spool());
+    if spool.is_private(session) {
+        return Ok(());
+    }
+    let input = call.tool_input.map(shrunk).transpose()?;
+    let output = call.tool_response.map(shrunk).transpose()?;
+    let id = call.tool_use_id.as_deref().filter(|id| !id.is_empty());
+    let event = Event {
+        kind: Kind::Tool,
+        id: id.map_or_else(|| unique_id(host), |id| format!("t:{id}")).into(),
+        tool: Some(tool.into()),
+        tool_use_id: id.map(Cow::from),
+        input: input.as_deref(),
+        output: output.as_deref(),
+        error: call.error.as_deref().map(shrink::text),
+        duration_ms: call.duration_ms,
+        ..event(host, session, &cwd, call.agent_id(), call.agent_type.as_deref())
+    };
+    keep(&spool, &event, host, call)
+}
+
+/// Records what the user asked; a wholly private prompt hides itself and all that is done under it.
+pub fn record_prompt(call: &UserPromptSubmit, host: &Host) -> Result<(), Error> {
+    let (Some(prompt), Some(session)) = (call.prompt.as_deref(), call.session_id()) else { return Ok(()) };
+    let cwd = host.cwd(call);
+    let prompt = prompt.trim();
+    if !is_recorded(&cwd, host) || (prompt.starts_with(CLIENT_PROMPT.0) && prompt.ends_with(CLIENT_PROMPT.1))
+    {
+        return Ok(());
+    }
+    let spool = Spool::new(host.paths.spool());
+    let is_private = privacy::strip(prompt).wholly_private;
+    spool.set_private(session, is_private)?;
+    if is_private {
+        return Ok(());
+    }
+    let id = call.prompt_id.as_deref().filter(|id| !id.is_empty());
+    let event = Event {
+        kind: Kind::Prompt,
+        id: id.map_or_else(|| unique_id(host), |id| format!("p:{id}")).into(),
+        prompt: Some(shrink::text(prompt)),
+        ..event(host, session, &cwd, call.agent_id(), call.agent_type.as_deref())
+    };
+    keep(&spool, &event, host, call)
+}
+
+/// Appends the event. A full disk is no failure of the hook: recording pauses until there is room, and the user is told
+/// once.
+fn keep(spool: &Spool, event: &Event<'_>, host: &Host, call: &impl hook::Event) -> Result<(), Error> {
+    match spool.append(event) {
+        Err(spool::Error::DiskFull) => {
+            let is_news = host.claims(call).take("disk-full", Keep::UntilClear);
+            let level = if is_news { Level::Alert } else { Level::Warn };
+            host.log(level, "the disk is full; nothing is recorded until there is room");
+            Ok(())
+        }
+        appended => Ok(appended?),
+    }
+}
+
+fn event<'a>(
+    host: &Host,
+    session: &'a str,
+    cwd: &'a Path,
+    agent: Option<&'a str>,
+    agent_type: Option<&'a str>,
+) -> Event<'a> {
+    Event {
+        version: spool::VERSION,
+        kind: Kind::Prompt,
+        id: Cow::Borrowed(""),
+        at: host.started.millis(),
+        session: session.into(),
+        cwd: cwd.to_string_lossy(),
+        agent: agent.map(Cow::from),
+        agent_type: agent_type.filter(|kind| !kind.is_empty()).map(Cow::from),
+        prompt: None,
+        tool: None,
+        tool_use_id: None,
+        input: None,
+        output: None,
+        error: None,
+        duration_ms: None,
+    }
+}
+
+/// Returns an id for an event that the client gave none: no other process has it at this moment.
+fn unique_id(host: &Host) -> String {
+    format!("n:{}-{}", host.started.millis(), std::process::id())
+}
+
+fn shrunk(value: &RawValue) -> Result<Box<RawValue>, serde_json::Error> {
+    RawValue::from_string(shrink::json(value.get()).into_owned())
+}
+
+/// Says whether sessions in this folder are recorded.
+fn is_recorded(cwd: &Path, host: &Host) -> bool {
+    let settings = host.settings();
+    if !settings.is_on("capture.enabled") {
+        return false;
+    }
+    let home = host.env.get("HOME").map(PathBuf::from);
+    let excluded = settings.get("capture.excluded_projects");
+    let paused = settings.get("capture.paused_projects");
+    !settings::list(&excluded).any(|pattern| glob::fits_folder(pattern, cwd, home.as_deref()))
+        && !settings::list(&paused).any(|folder| cwd.starts_with(folder))
+}
+
+fn is_client_note(tool: &str, input: Option<&RawValue>) -> bool {
+    matches!(tool, "Edit" | "Write" | "Read" | "NotebookEdit")
+        && input.map(RawValue::get).is_some_and(|input| {
+            // The name is rare, and looking for it is quicker than parsing a large file's contents.
+            input.contains(CLIENT_NOTES) && file_path(input).is_some_and(|path| path.contains(CLIENT_NOTES))
+        })
+}
+
+/// Returns the tool's path without parsing the contents beside it.
+fn file_path(input: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Input {
+        file_path: Option<String>,
+    }
+    serde_json::from_str::<Input>(input).ok()?.file_path
+}

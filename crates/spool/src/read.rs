@@ -1,0 +1,323 @@
+//! Reading the spool back: which files there are, what they hold beyond an offset; and taking lines or files away.
+
+use crate::event::Pointer;
+use crate::write::{BULK, Spool};
+use base::lock::Lock;
+use base::{Timestamp, files};
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A file that is fully drained is deleted once nobody can still be about to write to it.
+const DELETE_AFTER_MILLIS: u64 = 2 * 3_600_000;
+/// How long to wait for writers before lines are taken out of a file; each needs some microseconds.
+const WRITER_PATIENCE: Duration = Duration::from_secs(5);
+
+/// One file of events.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SpoolFile {
+    /// Where it is below the spool's folder: `<session>/<hour>.jsonl`.
+    pub name: String,
+    path: PathBuf,
+}
+
+/// What was read of a file.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// The lines, without their ends and without empty ones; long events are already in their place.
+    pub lines: Vec<Vec<u8>>,
+    /// Where to go on: behind the last whole line that was read.
+    pub offset: u64,
+    /// Whether everything that was there has been read.
+    pub is_complete: bool,
+}
+
+impl Spool {
+    /// Returns the files of the spool, oldest hour of each session first.
+    pub fn files(&self) -> io::Result<Vec<SpoolFile>> {
+        let mut files = Vec::new();
+        for session in read_folder(self.folder())? {
+            for path in read_folder(&session)? {
+                if path.extension().is_some_and(|extension| extension == "jsonl") {
+                    let name = path.strip_prefix(self.folder()).unwrap_or(&path);
+                    files.push(SpoolFile { name: name.to_string_lossy().into_owned(), path });
+                }
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    /// Deletes the long events that `keep` refuses, whether a line points to them or their writer was killed before it
+    /// could write one; returns how many.
+    pub fn retain_bulk(&self, mut keep: impl FnMut(&[u8]) -> bool) -> io::Result<usize> {
+        let mut removed = 0;
+        for session in read_folder(self.folder())? {
+            for path in read_folder(&session.join(BULK))? {
+                if !keep(&fs::read(&path)?) {
+                    fs::remove_file(&path)?;
+                    removed += 1;
+                }
+            }
+        }
+        Ok(removed)
+    }
+}
+
+impl SpoolFile {
+    /// Returns how many bytes the file has.
+    pub fn size(&self) -> u64 {
+        fs::metadata(&self.path).map_or(0, |metadata| metadata.len())
+    }
+
+    /// Reads whole lines from `offset` on: at most `most_lines` and about `most_bytes`. Unless the batch is complete, its
+    /// offset is beyond the one it began with.
+    pub fn read(&self, offset: u64, most_lines: usize, most_bytes: usize) -> io::Result<Batch> {
+        let mut file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Batch { offset, is_complete: true, ..Batch::default() });
+            }
+            Err(error) => return Err(error),
+        };
+        file.seek(SeekFrom::Start(offset))?;
+        let mut bytes = Vec::new();
+        let mut limit = most_bytes as u64;
+        let end = loop {
+            let read = (&mut file).take(limit).read_to_end(&mut bytes)? as u64;
+            match memchr::memrchr(b'\n', &bytes) {
+                Some(last) => break last + 1,
+                // A writer is still at its line, or the line is longer than we wanted to read.
+                None if read < limit => return Ok(Batch { offset, is_complete: true, ..Batch::default() }),
+                None => limit *= 2,
+            }
+        };
+        let mut batch = Batch { offset, ..Batch::default() };
+        let mut held = 0;
+        for line in bytes[..end].split_inclusive(|byte| *byte == b'\n') {
+            // A short line may stand for a long event: what counts is what has to be held.
+            if batch.lines.len() == most_lines || held >= most_bytes {
+                return Ok(batch);
+            }
+            batch.offset += line.len() as u64;
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            if !line.is_empty() {
+                let event = self.resolve(line);
+                held += event.len();
+                batch.lines.push(event);
+            }
+        }
+        batch.is_complete = end == bytes.len() && (bytes.len() as u64) < limit;
+        Ok(batch)
+    }
+
+    /// Puts a long event in the place of the line that points to it.
+    fn resolve(&self, line: &[u8]) -> Vec<u8> {
+        let Some(bulk) = self.bulk_of(line) else { return line.to_vec() };
+        fs::read(bulk).unwrap_or_else(|_| line.to_vec())
+    }
+
+    fn bulk_of(&self, line: &[u8]) -> Option<PathBuf> {
+        // Nearly every line is an event; only a short one can be a pointer, and parsing is not free.
+        if line.len() > MAX_POINTER_BYTES {
+            return None;
+        }
+        let pointer: Pointer<'_> = serde_json::from_slice(line).ok()?;
+        let is_plain = !pointer.bulk.contains(['/', '\\']) && !pointer.bulk.starts_with('.');
+        is_plain.then(|| self.path.with_file_name(BULK).join(&*pointer.bulk))
+    }
+
+    /// Returns the right to delete a file that was drained up to `offset`: if that is all of it, it is old, and nobody
+    /// writes to it.
+    pub fn if_done(&self, offset: u64, now: Timestamp) -> io::Result<Option<Done<'_>>> {
+        let Ok(mut file) = File::open(&self.path) else { return Ok(None) };
+        let modified = Timestamp::from(file.metadata()?.modified()?);
+        if now.millis_since(modified) < DELETE_AFTER_MILLIS || file.try_lock().is_err() {
+            return Ok(None);
+        }
+        // Under the lock no writer can be between its check and its write. A last line without an end is what a killed
+        // writer left: it was never acknowledged, and nobody will complete it.
+        file.seek(SeekFrom::Start(offset))?;
+        let mut rest = Vec::new();
+        file.read_to_end(&mut rest)?;
+        Ok((!rest.contains(&b'\n')).then_some(Done { file: self, _lock: file }))
+    }
+
+    /// Rewrites the file without the lines that `keep` refuses, and deletes the long events behind them; returns how
+    /// many lines went. Offsets into the file mean nothing afterwards.
+    pub fn retain(&self, mut keep: impl FnMut(&[u8]) -> bool) -> io::Result<usize> {
+        // A writer that opened the file before it is replaced sees, once it has its lock, that it must open it anew.
+        let lock = Lock::exclusive(&self.path, WRITER_PATIENCE)?;
+        let lock = lock.ok_or_else(|| io::Error::from(io::ErrorKind::WouldBlock))?;
+        let text = fs::read(&self.path)?;
+        let (mut kept, mut bulks, mut removed) = (Vec::with_capacity(text.len()), Vec::new(), 0);
+        for line in text.split_inclusive(|byte| *byte == b'\n') {
+            let event = line.trim_ascii();
+            if event.is_empty() || keep(&self.resolve(event)) {
+                kept.extend_from_slice(line);
+            } else {
+                removed += 1;
+                bulks.extend(self.bulk_of(event));
+            }
+        }
+        if removed > 0 {
+            files::write_atomic(&self.path, &kept)?;
+        }
+        for bulk in bulks {
+            let _ = fs::remove_file(bulk);
+        }
+        drop(lock);
+        Ok(removed)
+    }
+}
+
+/// More bytes than a line that points to a long event can have.
+const MAX_POINTER_BYTES: usize = 256;
+
+/// A file that can be deleted: everything in it is in the database, and nobody can write to it while this is held.
+#[derive(Debug)]
+pub struct Done<'a> {
+    file: &'a SpoolFile,
+    _lock: File,
+}
+
+impl Done<'_> {
+    /// Deletes the file and the long events that its lines point to.
+    pub fn delete(self) -> io::Result<()> {
+        let path = &self.file.path;
+        let text = fs::read(path)?;
+        for bulk in text.split(|byte| *byte == b'\n').filter_map(|line| self.file.bulk_of(line)) {
+            let _ = fs::remove_file(bulk);
+        }
+        fs::remove_file(path)?;
+        path.parent().into_iter().for_each(remove_if_empty);
+        Ok(())
+    }
+}
+
+/// Removes a session's folder once nothing is left in it.
+fn remove_if_empty(session: &Path) {
+    let _ = fs::remove_dir(session.join(BULK));
+    let _ = fs::remove_dir(session);
+}
+
+fn read_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(folder) {
+        Ok(entries) => Ok(entries.flatten().map(|entry| entry.path()).collect()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(Vec::new())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Event, Kind, VERSION};
+
+    const HOUR: u64 = 3_600_000;
+    const PLENTY: usize = 1_000_000;
+
+    fn spool(folder: &tempfile::TempDir, texts: &[&str]) -> Spool {
+        let spool = Spool::new(folder.path().join("spool"));
+        for (number, text) in texts.iter().enumerate() {
+            let event = Event {
+                version: VERSION,
+                kind: Kind::Prompt,
+                id: format!("p:{number}").into(),
+                at: HOUR,
+                session: "s".into(),
+                cwd: "/project".into(),
+                agent: None,
+                agent_type: None,
+                prompt: Some((*text).into()),
+                tool: None,
+                tool_use_id: None,
+                input: None,
+                output: None,
+                error: None,
+                duration_ms: None,
+            };
+            spool.append(&event).unwrap();
+        }
+        spool
+    }
+
+    fn only_file(spool: &Spool) -> SpoolFile {
+        let mut files = spool.files().unwrap();
+        assert_eq!(files.len(), 1);
+        files.remove(0)
+    }
+
+    fn contains(line: &[u8], word: &str) -> bool {
+        memchr::memmem::find(line, word.as_bytes()).is_some()
+    }
+
+    #[test]
+    fn reading_goes_on_where_it_stopped_and_leaves_a_line_that_is_being_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = only_file(&spool(&folder, &["one", "two", "three"]));
+        let mut torn = fs::read(&file.path).unwrap();
+        torn.extend_from_slice(b"\n{\"v\":1,\"ki");
+        fs::write(&file.path, torn).unwrap();
+
+        let first = file.read(0, 2, PLENTY).unwrap();
+        assert_eq!((first.lines.len(), first.is_complete), (2, false));
+        let second = file.read(first.offset, 2, PLENTY).unwrap();
+        assert_eq!(second.lines.len(), 1);
+        assert!(contains(&second.lines[0], "three"));
+        let third = file.read(second.offset, 2, PLENTY).unwrap();
+        assert!(third.lines.is_empty());
+        assert!(file.read(third.offset, 2, PLENTY).unwrap().is_complete);
+    }
+
+    #[test]
+    fn long_events_count_for_what_they_hold() {
+        let folder = tempfile::tempdir().unwrap();
+        let long = "x".repeat(100_000);
+        let file = only_file(&spool(&folder, &[&long, &long, "short"]));
+        let batch = file.read(0, 10, 50_000).unwrap();
+        assert_eq!((batch.lines.len(), batch.is_complete), (1, false));
+        assert_eq!(file.read(batch.offset, 10, PLENTY).unwrap().lines.len(), 2);
+    }
+
+    #[test]
+    fn a_file_goes_when_it_is_old_and_read_and_with_it_its_long_events() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = spool(&folder, &["one", &"x".repeat(100_000)]);
+        let file = only_file(&spool);
+        let offset = file.read(0, 10, PLENTY).unwrap().offset;
+        let later = Timestamp::from_millis(Timestamp::now().millis() + 3 * HOUR);
+        assert!(file.if_done(offset, Timestamp::now()).unwrap().is_none(), "too young");
+        assert!(file.if_done(1, later).unwrap().is_none(), "not read");
+        let writer = files::open_append(&file.path).unwrap();
+        writer.lock_shared().unwrap();
+        assert!(file.if_done(offset, later).unwrap().is_none(), "in use");
+        drop(writer);
+        file.if_done(offset, later).unwrap().unwrap().delete().unwrap();
+        assert_eq!(read_folder(spool.folder()).unwrap(), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn what_is_taken_out_leaves_no_line_and_no_long_event() {
+        let folder = tempfile::tempdir().unwrap();
+        let long = format!("secret {}", "x".repeat(100_000));
+        let file = only_file(&spool(&folder, &["one", &long, "secret", "two"]));
+        assert_eq!(file.retain(|line| !contains(line, "secret")).unwrap(), 2);
+        let rest = file.read(0, 10, PLENTY).unwrap();
+        assert_eq!(rest.lines.len(), 2);
+        assert!(contains(&rest.lines[0], "one") && contains(&rest.lines[1], "two"));
+        assert_eq!(read_folder(&file.path.with_file_name(BULK)).unwrap(), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn a_long_event_that_no_line_points_to_is_taken_out_as_well() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = spool(&folder, &[&"x".repeat(100_000)]);
+        fs::remove_file(only_file(&spool).path).unwrap();
+        assert_eq!(spool.retain_bulk(|_| true).unwrap(), 0);
+        assert_eq!(spool.retain_bulk(|event| !contains(event, "xxx")).unwrap(), 1);
+    }
+}

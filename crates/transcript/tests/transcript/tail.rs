@@ -1,0 +1,168 @@
+//! The end of a transcript, without the rest.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use transcript::{Reader, Scope, Since, Slice, tail};
+
+use crate::{sample, transcript_of, uuids_from};
+
+const LAST_UUID: &str = "736e40c0-cc98-4282-9e47-1f2e10c684e5";
+
+#[test]
+fn the_last_uuid_and_usage_are_found_behind_bookkeeping() {
+    let path = sample("tools_subagent_hookctx.jsonl");
+    assert_eq!(tail::last_uuid(&path).unwrap().as_deref(), Some(LAST_UUID));
+    let last = tail::last_usage(&path).unwrap().unwrap();
+    assert_eq!(last.usage.context_tokens(), 21_926);
+    assert_eq!(last.model.as_deref(), Some("claude-opus-4-8"));
+}
+
+#[test]
+fn the_last_usage_is_the_main_models() {
+    let (_directory, path) = transcript_of(concat!(
+        r#"{"type":"assistant","message":{"usage":{"input_tokens":5}}}"#,
+        "\n",
+        r#"{"type":"assistant","isSidechain":true,"message":{"usage":{"input_tokens":9}}}"#,
+        "\n",
+        r#"{"type":"assistant","message":{"model":"<synthetic>","usage":{"input_tokens":0}}}"#,
+        "\n",
+        r#"{"type":"user","message":{"content":"x"},"toolUseResult":{"usage":{"input_tokens":7}}}"#,
+        "\n",
+        r#"{"type":"assistant","message":{"usage":{"input_tok"#,
+    ));
+    assert_eq!(tail::last_usage(&path).unwrap().unwrap().usage.input_tokens, 5);
+}
+
+#[test]
+fn spaces_between_tokens_make_no_difference() {
+    let (_directory, path) = transcript_of(concat!(
+        r#"{ "type" : "assistant", "uuid" : "a", "message" : { "usage" : { "input_tokens" : 5 } } }"#,
+        "\n",
+        r#"{ "uuid" : "b" }"#,
+        "\n",
+    ));
+    assert_eq!(tail::last_uuid(&path).unwrap().as_deref(), Some("b"));
+    assert_eq!(tail::last_usage(&path).unwrap().unwrap().usage.input_tokens, 5);
+    assert_eq!(uuids_from(&path, tail::offset_after(&path, "a").unwrap().unwrap()), ["b"]);
+}
+
+#[test]
+fn an_empty_transcript_has_no_last_anything() {
+    let (_directory, path) = transcript_of("");
+    assert_eq!(tail::last_uuid(&path).unwrap(), None);
+    assert_eq!(tail::last_usage(&path).unwrap(), None);
+    assert_eq!(tail::offset_of_last_turns(&path, 3, Scope::Main).unwrap(), 0);
+    assert!(matches!(Slice::since(&path, "a").unwrap(), Since::Unknown));
+}
+
+#[test]
+fn since_is_exclusive_and_an_unknown_uuid_is_not_the_whole_file() {
+    let (_directory, path) =
+        transcript_of("{\"uuid\":\"a\"}\n{\"uuid\":\"b\",\"parentUuid\":\"a\"}\nbad\n{\"uuid\":\"c\"}");
+    let since = |uuid: &str| match Slice::since(&path, uuid).unwrap() {
+        Since::Found(slice) => {
+            Some(slice.records().map(|record| record.uuid.unwrap().into_owned()).collect::<Vec<_>>())
+        }
+        Since::Unknown => None,
+    };
+    assert_eq!(since("a").unwrap(), ["b", "c"]);
+    assert_eq!(since("c").unwrap(), [""; 0]);
+    assert_eq!(since("parent"), None);
+    assert_eq!(since(""), None);
+    assert_eq!(since("a\"}\n"), None);
+}
+
+#[test]
+fn a_uuid_inside_a_record_is_not_the_records_own() {
+    let (_directory, path) = transcript_of(concat!(
+        r#"{"uuid":"a"}"#,
+        "\n",
+        r#"{"uuid":"b","toolUseResult":{"uuid":"a"}}"#,
+        "\n",
+        r#"{"uuid":"c","message":{"content":"\"uuid\":\"a\""}}"#,
+        "\n",
+    ));
+    assert_eq!(uuids_from(&path, tail::offset_after(&path, "a").unwrap().unwrap()), ["b", "c"]);
+}
+
+#[test]
+fn every_record_of_a_sample_is_found_from_the_end() {
+    let path = sample("interactive_manual_compact.jsonl");
+    let all = uuids_from(&path, 0);
+    for (index, uuid) in all.iter().enumerate() {
+        let offset = tail::offset_after(&path, uuid).unwrap().unwrap();
+        assert_eq!(uuids_from(&path, offset), all[index + 1..], "{uuid}");
+    }
+}
+
+#[test]
+fn the_last_turns_begin_at_their_prompt() {
+    let path = sample("interactive_manual_compact.jsonl");
+    let first_prompt = |count| {
+        let slice = Slice::last_turns(&path, count, Scope::Main).unwrap();
+        let mut conversation = transcript::Conversation::new(Scope::Main);
+        let record = slice.records().next().unwrap();
+        let act = conversation.steps(&record).next().unwrap().act;
+        (format!("{act:?}"), slice.end())
+    };
+    let end = std::fs::metadata(&path).unwrap().len();
+    assert_eq!(first_prompt(2), (r#"Prompt { text: "fourth prompt", images: 0 }"#.to_owned(), end));
+    assert!(first_prompt(1).0.starts_with(r#"Command { name: "/probe:probe-skill""#));
+    assert_eq!(tail::offset_of_last_turns(&path, 0, Scope::Main).unwrap(), end);
+    assert_eq!(tail::offset_of_last_turns(&path, 99, Scope::Main).unwrap(), 0);
+}
+
+#[test]
+fn a_slice_tells_what_it_left_out() {
+    let (_directory, path) = transcript_of("{\"uuid\":\"a\"}\nbad\n{\"uuid\":\"b\"}\n{\"half");
+    let slice = Slice::read(&path, 0).unwrap();
+    assert_eq!((slice.records().count(), slice.bad_lines(), slice.overlong_lines()), (2, 1, 0));
+    assert_eq!((slice.start(), slice.end()), (0, 30));
+    assert_eq!(Slice::last_records(&path, 1).unwrap().start(), 17);
+}
+
+/// Writes a transcript whose first 64 GiB are a hole; nothing that read them would come back within a test.
+#[cfg(unix)]
+fn huge_transcript() -> (tempfile::TempDir, PathBuf) {
+    use std::os::unix::fs::FileExt;
+    const HOLE: u64 = 64 * 1024 * 1024 * 1024;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("huge.jsonl");
+    let file = File::create(&path).unwrap();
+    file.set_len(HOLE).unwrap();
+    let mut text = "\n".to_owned();
+    for turn in 0..12 {
+        text += &format!(
+            "{{\"type\":\"user\",\"uuid\":\"p{turn}\",\"message\":{{\"content\":\"prompt {turn}\"}}}}\n"
+        );
+        let long = "x".repeat(100_000);
+        text += &format!(
+            "{{\"type\":\"assistant\",\"uuid\":\"r{turn}\",\"message\":{{\"content\":[{{\"type\":\"text\",\"text\":\"{long}\"}}],\"usage\":{{\"input_tokens\":{turn}}}}}}}\n"
+        );
+    }
+    file.write_all_at(text.as_bytes(), HOLE).unwrap();
+    (directory, path)
+}
+
+#[cfg(unix)]
+#[test]
+fn a_huge_transcript_costs_only_its_tail() {
+    let (_directory, path) = huge_transcript();
+    assert_eq!(tail::last_uuid(&path).unwrap().as_deref(), Some("r11"));
+    assert_eq!(tail::last_usage(&path).unwrap().unwrap().usage.input_tokens, 11);
+    assert_eq!(first_uuid(&path, tail::offset_of_last_records(&path, 3).unwrap()), "r10");
+    assert_eq!(first_uuid(&path, tail::offset_of_last_turns(&path, 10, Scope::Main).unwrap()), "p2");
+    assert_eq!(first_uuid(&path, tail::offset_after(&path, "p2").unwrap().unwrap()), "r2");
+}
+
+#[cfg(unix)]
+fn first_uuid(path: &Path, offset: u64) -> String {
+    let mut first = None;
+    Reader::new()
+        .read(path, offset, |_, record| {
+            first.get_or_insert_with(|| record.uuid.as_deref().unwrap().to_owned());
+        })
+        .unwrap();
+    first.unwrap()
+}

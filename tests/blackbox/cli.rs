@@ -1,0 +1,82 @@
+//! `wyren` as a person at a terminal, or a script, meets it.
+
+use std::process::Output;
+
+use anyhow::Result;
+use serde_json::Value;
+use wyren_tests::sandbox::Sandbox;
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn help_has_examples_and_ends_well() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    for arguments in [&["--help"][..], &["config", "--help"], &["log", "--help"]] {
+        let output = sandbox.wyren(arguments)?;
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert!(stdout(&output).contains("Examples:"), "{arguments:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_wrong_call_ends_with_2_and_a_failure_with_1() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    assert_eq!(sandbox.wyren(&["no-such-command"])?.status.code(), Some(2));
+    assert_eq!(sandbox.wyren(&["log"])?.status.code(), Some(2));
+    let unknown = sandbox.wyren(&["config", "get", "log.lvl"])?;
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(stderr(&unknown).starts_with("wyren: no setting is called \"log.lvl\""), "{}", stderr(&unknown));
+    Ok(())
+}
+
+#[test]
+fn config_tells_the_value_and_where_it_came_from() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let set = sandbox.wyren(&["config", "set", "log.level", "warn"])?;
+    assert_eq!((set.status.code(), &*stdout(&set)), (Some(0), "warn\n"));
+    let get = sandbox.wyren(&["config", "get", "log.level", "--json"])?;
+    let value: Value = serde_json::from_str(&stdout(&get))?;
+    assert_eq!(value["value"], "warn");
+    assert!(value["from"].as_str().is_some_and(|from| from.ends_with("config.toml")));
+    let listed = stdout(&sandbox.wyren(&["config"])?);
+    assert!(listed.lines().any(|line| line.starts_with("log.level") && line.contains("warn")), "{listed}");
+    assert!(!listed.contains('\u{1b}'), "colour only on a terminal");
+    Ok(())
+}
+
+#[test]
+fn config_reports_what_has_no_effect() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    std::fs::create_dir_all(sandbox.data())?;
+    std::fs::write(sandbox.data().join("config.toml"), "[log]\nlevle = \"warn\"\n")?;
+    let output = sandbox.wyren(&["config", "list"])?;
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stderr(&output).contains("ignored log.levle"), "{}", stderr(&output));
+    let json: Value = serde_json::from_str(&stdout(&sandbox.wyren(&["config", "--json"])?))?;
+    assert_eq!(json["ignored"][0]["name"], "log.levle");
+    Ok(())
+}
+
+#[test]
+fn log_shows_what_the_hooks_did() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    assert!(stderr(&sandbox.wyren(&["log", "--hooks"])?).contains("No hook has written"));
+    sandbox.run("session-start-lessons", br#"{"session_id":"s","source":"startup"}"#)?;
+    sandbox.run("session-start-reset", b"nonsense")?;
+    let shown = stdout(&sandbox.wyren(&["log", "--hooks"])?);
+    assert!(shown.contains("session-start-lessons") && shown.contains("HOOK_OUTPUT [context]"), "{shown}");
+    let loud = stdout(&sandbox.wyren(&["log", "--hooks", "--level", "warn"])?);
+    assert_eq!(loud.lines().count(), 1, "{loud}");
+    assert!(loud.contains("session-start-reset") && loud.contains("bad input"), "{loud}");
+    let json = stdout(&sandbox.wyren(&["log", "--hooks", "--json", "--hook", "session-start-lessons"])?);
+    let line: Value = serde_json::from_str(json.trim_end())?;
+    assert_eq!(line["session"], "s");
+    Ok(())
+}

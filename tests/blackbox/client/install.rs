@@ -1,0 +1,53 @@
+//! From `target/plugin` to an installed plugin.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use wyren_tests::client::Client;
+use wyren_tests::plugin::{self, PluginCopy};
+
+use super::{PROTOCOL, check_hook_log, check_processes};
+
+#[test]
+fn both_manifests_and_the_hooks_pass_strict_validation() -> Result<()> {
+    let (Some(client), Some(plugin)) = (Client::new()?, plugin::folder()) else {
+        return Ok(());
+    };
+    client.validate(&plugin.join(".claude-plugin/marketplace.json"))?;
+    let output = client.validate(&plugin.join(".claude-plugin/plugin.json"))?;
+    assert!(output.stdout.contains("Validating plugin manifest"), "{}", output.stdout);
+    Ok(())
+}
+
+/// The client validates only `hooks/hooks.json`, and drops any other hooks file with a mistake in silence.
+#[test]
+fn further_hooks_files_pass_strict_validation() -> Result<()> {
+    let (Some(client), Some(plugin)) = (Client::new()?, plugin::folder()) else {
+        return Ok(());
+    };
+    let manifest: Value = serde_json::from_slice(&fs::read(plugin.join(".claude-plugin/plugin.json"))?)?;
+    for further in manifest["hooks"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        let copy = PluginCopy::of(&plugin)?;
+        fs::copy(plugin.join(further), copy.folder().join("hooks/hooks.json"))?;
+        client.validate(&copy.folder().join(".claude-plugin/plugin.json")).context(further.to_owned())?;
+    }
+    Ok(())
+}
+
+#[test]
+fn the_plugin_installs_from_its_marketplace_and_speaks() -> Result<()> {
+    let (Some(client), Some(plugin)) = (Client::new()?, plugin::folder()) else {
+        return Ok(());
+    };
+    client.add_marketplace(&plugin)?;
+    client.install_plugin("wyren@wyren")?;
+
+    let turn = client.prompt("hello")?;
+
+    assert!(turn.succeeded(), "{:#?}", turn.output);
+    let request = turn.main_request(0)?;
+    assert_eq!(request.count(PROTOCOL), 1, "{}", request.texts());
+    check_hook_log(&client, "session-start-lessons")?;
+    check_processes(&client)
+}

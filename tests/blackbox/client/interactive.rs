@@ -1,0 +1,64 @@
+//! What only the interactive client does: `/clear` and `/compact`, through a pseudo-terminal.
+
+use anyhow::Result;
+use wyren_tests::mock::{Lane, Reply};
+
+use super::{PROTOCOL, check_hook_log, check_processes, client_with_plugin};
+
+#[test]
+fn after_clear_the_new_session_is_told_again() -> Result<()> {
+    let Some(client) = client_with_plugin()? else {
+        return Ok(());
+    };
+    client.mock().script(Lane::Main, [Reply::text("The first answer."), Reply::text("The second answer.")]);
+
+    let mut terminal = client.terminal()?;
+    terminal.submit("the first question")?;
+    terminal.wait_for("The first answer.")?;
+    terminal.submit("/clear")?;
+    terminal.wait_until("an empty conversation", |contents| !contents.contains("The first answer."))?;
+    terminal.submit("the second question")?;
+    terminal.wait_for("The second answer.")?;
+    terminal.exit()?;
+
+    let before = client.mock().wait_for(Lane::Main, 0)?;
+    let after = client.mock().wait_for(Lane::Main, 1)?;
+    assert_ne!(before.session(), after.session());
+    assert_eq!(before.count(PROTOCOL), 1, "{}", before.texts());
+    assert_eq!(after.count("the first question"), 0, "{}", after.texts());
+    assert_eq!(after.count(PROTOCOL), 1, "{}", after.texts());
+    check_hook_log(&client, "session-start-lessons")?;
+    check_processes(&client)
+}
+
+#[test]
+fn after_compact_the_shortened_session_is_told_again() -> Result<()> {
+    let Some(client) = client_with_plugin()? else {
+        return Ok(());
+    };
+    let answers = ["The first answer.", "The second answer.", "The third answer."];
+    client.mock().script(Lane::Main, answers.map(Reply::text));
+    client.mock().script(Lane::Compaction, [Reply::text("<summary>They counted.</summary>")]);
+
+    let mut terminal = client.terminal()?;
+    // One question and its answer are not enough to compact.
+    terminal.submit("the first question")?;
+    terminal.wait_for("The first answer.")?;
+    terminal.submit("the second question")?;
+    terminal.wait_for("The second answer.")?;
+    terminal.submit("/compact")?;
+    terminal.wait_for("Compacted")?;
+    terminal.submit("the third question")?;
+    terminal.wait_for("The third answer.")?;
+    terminal.exit()?;
+
+    let before = client.mock().wait_for(Lane::Main, 1)?;
+    let after = client.mock().wait_for(Lane::Main, 2)?;
+    assert_eq!(before.session(), after.session());
+    assert_eq!(before.count(PROTOCOL), 1, "{}", before.texts());
+    assert_eq!(after.count("They counted."), 1, "{}", after.texts());
+    assert_eq!(after.count("the first question"), 0, "{}", after.texts());
+    assert_eq!(after.count(PROTOCOL), 1, "{}", after.texts());
+    check_hook_log(&client, "session-start-lessons")?;
+    check_processes(&client)
+}

@@ -1,0 +1,159 @@
+//! What every hook owes the client, whatever it is sent; and what each hook says to golden input.
+//!
+//! Golden cases are pairs `<case>.in.json` and `<case>.out.json` in `tests/data/<binary>/`; an empty `out` means
+//! silence. `UPDATE_GOLDEN=1` writes the `out` files anew.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use wyren_tests::sandbox::{Sandbox, inputs};
+
+/// The answers that say nothing.
+const SILENCES: [&str; 3] = ["", "{}", r#"{"continue":true,"suppressOutput":true}"#];
+
+#[track_caller]
+fn check_valid(output: &Output, about: &str) {
+    assert_eq!(output.status.code(), Some(0), "{about}: {output:?}");
+    let stdout = std::str::from_utf8(&output.stdout).expect(about);
+    if stdout.is_empty() {
+        return;
+    }
+    let answer: Value =
+        serde_json::from_str(stdout).unwrap_or_else(|error| panic!("{about}: {error}: {stdout}"));
+    assert!(answer.is_object() && stdout.ends_with('\n') && stdout.lines().count() == 1, "{about}: {stdout}");
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+}
+
+#[test]
+fn every_hook_answers_every_payload_with_exit_0_and_valid_output() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    for folder in ["payloads", "hand-typed"] {
+        for (name, input) in inputs(folder)? {
+            for hook in sandbox.hooks()? {
+                check_valid(&sandbox.run(&hook, &input)?, &format!("{hook} < {name}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn bad_input_gives_silence_exit_0_and_a_line_in_the_log() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let deep = "[".repeat(3_000);
+    let large = "x".repeat(50 * 1024 * 1024);
+    let bad: [(&str, &[u8]); 11] = [
+        ("empty", b""),
+        ("blank", b" \n"),
+        ("null", b"null"),
+        ("an array", b"[]"),
+        ("a number", b"42"),
+        ("a number where a string belongs", br#"{"session_id":5}"#),
+        ("invalid UTF-8", b"{\"session_id\":\"\xff\"}"),
+        ("a byte order mark", b"\xef\xbb\xbf{\"session_id\":\"s\"}"),
+        ("truncated", br#"{"session_id":"s","#),
+        ("3,000 levels", deep.as_bytes()),
+        ("50 MB of text", large.as_bytes()),
+    ];
+    for hook in sandbox.hooks()? {
+        for (name, input) in bad {
+            let before = sandbox.hook_log()?.len();
+            let output = sandbox.run(&hook, input)?;
+            check_valid(&output, &format!("{hook} < {name}"));
+            assert!(SILENCES.contains(&&*stdout(&output)), "{hook} < {name}: {output:?}");
+            assert!(output.stderr.is_empty(), "{hook} < {name}: {output:?}");
+            let log = sandbox.hook_log()?;
+            assert_eq!(log.len(), before + 1, "{hook} < {name}");
+            assert_eq!(log[before]["hook"], *hook);
+            assert_eq!(log[before]["level"], "warn");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn with_a_guard_variable_every_hook_ends_at_once() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    for guard in ["WYREN_INTERNAL", "_CC_INTERNAL", "AIWCLI_INTERNAL_CALL", "CLAUDE_MEM_INTERNAL"] {
+        for hook in sandbox.hooks()? {
+            let output = wyren_tests::sandbox::feed(sandbox.command(&hook).env(guard, "1"), b"{}")?;
+            check_valid(&output, &format!("{hook} with {guard}"));
+            assert_eq!(stdout(&output), "", "{hook} with {guard}");
+        }
+    }
+    assert!(sandbox.hook_log()?.is_empty());
+    Ok(())
+}
+
+#[test]
+fn golden_input_gives_golden_output() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    for hook in sandbox.hooks()? {
+        let mut cases = 0;
+        for (name, input) in inputs(&hook)? {
+            let Some(case) = name.strip_suffix(".in.json") else { continue };
+            cases += 1;
+            let output = stdout(&sandbox.run(&hook, &input)?);
+            let golden = Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("data")
+                .join(&hook)
+                .join(format!("{case}.out.json"));
+            let pretty = match output.as_str() {
+                "" => String::new(),
+                text => format!("{:#}\n", serde_json::from_str::<Value>(text)?),
+            };
+            if std::env::var_os("UPDATE_GOLDEN").is_some() {
+                fs::write(&golden, &pretty)?;
+            }
+            let expected = fs::read_to_string(&golden).with_context(|| golden.display().to_string())?;
+            assert_eq!(pretty, expected, "{hook}/{case}");
+        }
+        assert!(cases > 0, "tests/data/{hook} holds no golden case");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let input = br#"{"session_id":"s","hook_event_name":"SessionStart","source":"startup"}"#;
+    let first = sandbox.run("session-start-lessons", input)?.stdout;
+    assert!(!first.is_empty());
+    assert_eq!(sandbox.run("session-start-lessons", input)?.stdout, first);
+    Ok(())
+}
+
+#[test]
+fn a_disabled_hook_stays_silent() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let input = br#"{"session_id":"s","source":"startup"}"#;
+    assert!(sandbox.wyren(&["config", "set", "hooks.disabled", "session-start-lessons"])?.status.success());
+    assert_eq!(stdout(&sandbox.run("session-start-lessons", input)?), "");
+    assert!(sandbox.wyren(&["config", "unset", "hooks.disabled"])?.status.success());
+    assert_ne!(stdout(&sandbox.run("session-start-lessons", input)?), "");
+    Ok(())
+}
+
+#[test]
+fn every_answer_is_in_the_log() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    sandbox.run("session-start-lessons", br#"{"session_id":"s-1","source":"startup"}"#)?;
+    sandbox.run("session-start-lessons", br#"{"session_id":"s-1","source":"resume"}"#)?;
+    let log = sandbox.hook_log()?;
+    let [said, silent] = log.as_slice() else { panic!("{log:?}") };
+    let message = said["msg"].as_str().context("a message")?;
+    assert!(message.starts_with("HOOK_OUTPUT [context] ") && message.ends_with(" chars"), "{message}");
+    assert!(said["data"]["text"].as_str().is_some_and(|text| text.contains("Lesson Reporting Protocol")));
+    assert_eq!(said["session"], "s-1");
+    assert_eq!(said["event"], "SessionStart");
+    assert!(said["ts"].as_str().is_some_and(|stamp| stamp.ends_with('Z')));
+    assert!(said["ms"].as_f64().is_some_and(|millis| millis >= 0.0));
+    assert_eq!((&silent["level"], &silent["msg"]), (&"debug".into(), &"HOOK_SILENT".into()));
+    Ok(())
+}

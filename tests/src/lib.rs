@@ -1,0 +1,11 @@
+//! What the black-box tests share: the built plugin, the real client, a mock of the Messages API.
+
+pub mod client;
+pub mod mock;
+pub mod plugin;
+pub mod sandbox;
+pub mod terminal;
+
+mod home;
+mod prerequisite;
+mod process;

@@ -1,0 +1,116 @@
+//! A folder in which the plugin's programs run without the client: their data, claims and project are all in it.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::plugin;
+
+/// A place to run programs of the plugin in.
+pub struct Sandbox {
+    folder: TempDir,
+    bin: PathBuf,
+}
+
+impl Sandbox {
+    /// Makes an empty sandbox for the assembled plugin, or says why the test is skipped.
+    pub fn new() -> Result<Option<Sandbox>> {
+        let Some(plugin) = plugin::folder() else { return Ok(None) };
+        let folder = tempfile::Builder::new().prefix("wyren-test-sandbox-").tempdir()?;
+        fs::create_dir(folder.path().join("project"))?;
+        Ok(Some(Sandbox { folder, bin: plugin.join("bin") }))
+    }
+
+    /// Returns the folder that everything is in.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Returns the folder that the programs run in.
+    pub fn project(&self) -> PathBuf {
+        self.folder().join("project")
+    }
+
+    /// Returns the names of the plugin's hooks, sorted.
+    pub fn hooks(&self) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.bin)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if !name.starts_with("wyren") {
+                names.push(name);
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Returns a command for a program of the plugin, with an environment of its own.
+    pub fn command(&self, program: &str) -> Command {
+        self.command_for(&self.bin.join(format!("{program}{}", std::env::consts::EXE_SUFFIX)))
+    }
+
+    /// Returns a command for any program, with an environment of its own.
+    pub fn command_for(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.project())
+            .env_clear()
+            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
+            .env("HOME", self.folder().join("home"))
+            .env("TMPDIR", self.folder().join("tmp"))
+            .env("WYREN_DATA_DIR", self.data())
+            .env("XDG_RUNTIME_DIR", self.folder());
+        command
+    }
+
+    /// Feeds `input` to a hook and returns what it left behind.
+    pub fn run(&self, hook: &str, input: &[u8]) -> Result<Output> {
+        feed(&mut self.command(hook), input)
+    }
+
+    /// Runs `wyren` and returns what it left behind.
+    pub fn wyren(&self, arguments: &[&str]) -> Result<Output> {
+        feed(self.command("wyren").args(arguments), b"")
+    }
+
+    /// Returns the lines of the hook log.
+    pub fn hook_log(&self) -> Result<Vec<Value>> {
+        let text = fs::read_to_string(self.data().join("logs/hooks.jsonl")).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
+    }
+
+    /// Returns the data folder.
+    pub fn data(&self) -> PathBuf {
+        self.folder().join("data")
+    }
+}
+
+/// Runs a command with `input` on its standard input.
+pub fn feed(command: &mut Command, input: &[u8]) -> Result<Output> {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("could not start {command:?}"))?;
+    // A program that does not read its input to the end closes the pipe; that is its right.
+    let _ = child.stdin.take().context("no standard input")?.write_all(input);
+    Ok(child.wait_with_output()?)
+}
+
+/// Returns the inputs in `tests/data/<folder>`: file name and bytes, sorted by name.
+pub fn inputs(folder: &str) -> Result<Vec<(String, Vec<u8>)>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(folder);
+    let mut inputs = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| format!("could not read {}", folder.display()))? {
+        let entry = entry?;
+        inputs.push((entry.file_name().to_string_lossy().into_owned(), fs::read(entry.path())?));
+    }
+    inputs.sort();
+    Ok(inputs)
+}

@@ -1,0 +1,52 @@
+//! The budgets: what `cargo xtask bench --check` and `--deps` hold Wyren to. All of them stand here, none elsewhere.
+
+/// The most time of a hook that only parses its input and stays silent, in empty static programs.
+pub(crate) const SILENT_HOOK_RATIO: f64 = 1.6;
+
+/// The memory that a hook that only parses its input and stays silent must stay below.
+pub(crate) const SILENT_HOOK_HWM_KIB: f64 = 2048.0;
+
+/// A hot hook finishes before a dynamic `/bin/true` does.
+pub(crate) const HOT_HOOK_TRUE_RATIO: f64 = 1.0;
+
+/// The hooks that run so often that [`HOT_HOOK_TRUE_RATIO`] holds for them.
+pub(crate) const HOT_HOOKS: [&str; 9] = [
+    "context-monitor",
+    "lesson-inject",
+    "prompt-bind",
+    "prompt-record",
+    "session-start-reset",
+    "stop-distill",
+    "stop-summary",
+    "task-record",
+    "tool-record",
+];
+
+/// The least speed of a prefiltered scan of transcripts, in `wc -l` on the same files.
+pub(crate) const PREFILTER_RATIO: f64 = 0.4;
+
+/// The least speed of a scan that parses every line into types, in `wc -l` on the same files.
+pub(crate) const FULL_PARSE_RATIO: f64 = 0.15;
+
+/// The memory that a scan of transcripts must stay below, whatever their size.
+pub(crate) const TRANSCRIPT_MEMORY_MIB: f64 = 64.0;
+
+/// The hooks that may link SQLite and what else is heavy, besides the programs named `wyren…`.
+pub(crate) const HEAVY_HOOKS: [&str; 3] = ["file-recall", "precompact-handoff", "session-start-recall"];
+
+/// What no other hook may depend on: each costs time at every start, or invites work that does.
+pub(crate) const HEAVY_DEPENDENCIES: [&str; 13] = [
+    "chrono",
+    "clap",
+    "git2",
+    "jiff",
+    "libgit2-sys",
+    "libsqlite3-sys",
+    "regex",
+    "regex-automata",
+    "rusqlite",
+    "time",
+    "tokio",
+    "toml",
+    "toml_edit",
+];

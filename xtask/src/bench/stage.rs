@@ -1,0 +1,197 @@
+//! The stage: what is measured, ready to be run as often as needed.
+
+use super::against::Against;
+use super::cases::{self, Case};
+use super::program::{self, Origin, Program};
+use super::report::{Machine, Measured, Ratios, Report};
+use super::statistics::Summary;
+use super::transcripts::Bench;
+use super::yardstick::{self, Yardstick};
+use super::{Arguments, check, instructions, memory, predecessors, rounds, wiring};
+use crate::plugin;
+use anyhow::{Context as _, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// Where the yardsticks stand among the programs.
+const STATIC_EMPTY: usize = 0;
+const DYNAMIC_EMPTY: usize = 1;
+const SYSTEM_TRUE: usize = 2;
+
+/// All that is needed to measure once more.
+pub(crate) struct Stage {
+    rounds: usize,
+    programs: Vec<Program>,
+    transcripts: Option<Bench>,
+    count_instructions: bool,
+    static_musl: bool,
+    /// Where the programs write; gone with the stage.
+    folder: TempDir,
+}
+
+impl Stage {
+    /// Builds what is missing, and runs every program once to see that it does what is to be measured.
+    pub(crate) fn set(arguments: &Arguments) -> Result<Self> {
+        let plugin = built_plugin(arguments.json_alone())?;
+        let yardsticks = yardstick::build()?;
+        let transcripts = arguments.transcript.then(Bench::prepare).transpose()?;
+        let folder = tempfile::tempdir().context("could not create a temporary folder")?;
+
+        let mut cast = Cast { folder: folder.path(), plugin: &plugin, programs: Vec::new() };
+        cast.add_yardstick(yardsticks.static_empty)?;
+        cast.add_yardstick(yardsticks.dynamic_empty)?;
+        yardsticks.system_true.into_iter().try_for_each(|yardstick| cast.add_yardstick(yardstick))?;
+        cast.add_plugin()?;
+        for against in &arguments.against {
+            cast.add_against(against, arguments.stdin.as_deref())?;
+        }
+        let programs = cast.programs;
+        programs.iter().try_for_each(Program::probe)?;
+
+        let count_instructions = arguments.instructions && instructions::are_countable();
+        if arguments.instructions && !count_instructions {
+            eprintln!("valgrind is not installed: instructions are not counted");
+        }
+        let static_musl = plugin::Kind::of_this_machine().triple().is_some();
+        if !static_musl {
+            eprintln!(
+                "musl is not there: the yardstick is linked as the host links (see `cargo xtask plugin`)"
+            );
+        }
+        Ok(Self { rounds: arguments.rounds, programs, transcripts, count_instructions, static_musl, folder })
+    }
+
+    /// Measures everything once.
+    pub(crate) fn measure(&self) -> Result<Report> {
+        let timings = rounds::measure(&self.programs, self.rounds)?;
+        let summaries: Vec<Summary> =
+            timings.iter().map(|timings| Summary::of(&timings.microseconds)).collect();
+        let has_true =
+            self.programs.get(SYSTEM_TRUE).is_some_and(|program| program.origin == Origin::Yardstick);
+        let ratio = |summary: &Summary, yardstick: usize| summary.median / summaries[yardstick].median;
+
+        let mut programs = Vec::new();
+        for (index, program) in self.programs.iter().enumerate() {
+            let summary = summaries[index];
+            let ratios = Ratios {
+                static_empty: ratio(&summary, STATIC_EMPTY),
+                dynamic_empty: ratio(&summary, DYNAMIC_EMPTY),
+                system_true: has_true.then(|| ratio(&summary, SYSTEM_TRUE)),
+            };
+            let failures = timings[index].failures;
+            if failures > 0 && program.origin != Origin::Against {
+                bail!("{program} failed in {failures} of {} rounds", self.rounds);
+            }
+            let mut measured = Measured::new(program, program.size()?, summary, ratios, failures);
+            let peak = memory::peak_kib(&mut program.command()?);
+            measured.peak_memory_kib = peak.with_context(|| format!("could not measure {program}"))?;
+            if self.count_instructions {
+                measured.instructions = Some(instructions::count(program, self.folder.path())?);
+            }
+            programs.push(measured);
+        }
+        // `/bin/true` is the bridge to the old systems: without it they cannot be compared.
+        let old_systems = if has_true {
+            predecessors::compare(programs[SYSTEM_TRUE].ratios.static_empty)
+        } else {
+            Vec::new()
+        };
+        let transcripts = self.transcripts.as_ref().map(Bench::measure).transpose()?;
+        let machine = Machine::this(self.static_musl);
+        Ok(Report { rounds: self.rounds, machine, programs, old_systems, transcripts })
+    }
+
+    /// Holds a run to the budgets; when one is over, measures again, because a busy machine is no defect.
+    pub(crate) fn check(&self, first: &Report) -> Result<Vec<check::Judgement>> {
+        let mut runs = vec![check::judge(first)];
+        if check::is_over(&runs[0]) {
+            let repeats = check::REPEATS;
+            eprintln!("A budget is over: measuring {repeats} times more, the median of all runs counts");
+            for _ in 0..repeats {
+                runs.push(check::judge(&self.measure()?));
+            }
+        }
+        Ok(check::combine(&runs))
+    }
+}
+
+/// The programs while they are put together.
+struct Cast<'a> {
+    folder: &'a Path,
+    plugin: &'a Path,
+    programs: Vec<Program>,
+}
+
+impl Cast<'_> {
+    fn add_yardstick(&mut self, yardstick: Yardstick) -> Result<()> {
+        let case = Case::plain("", cases::DEFAULT_PAYLOAD);
+        self.add(Origin::Yardstick, yardstick.name, yardstick.program, &case)
+    }
+
+    /// Adds every program in the plugin's `bin/`.
+    fn add_plugin(&mut self) -> Result<()> {
+        let events = wiring::read(self.plugin)?;
+        let folder = self.plugin.join("bin");
+        let entries =
+            fs::read_dir(&folder).with_context(|| format!("could not read {}", folder.display()))?;
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        for path in paths {
+            let Some(name) = path.file_stem().and_then(|name| name.to_str()).map(str::to_owned) else {
+                continue;
+            };
+            let cases = cases::of(&name, events.get(&name).map(String::as_str));
+            if cases.is_empty() {
+                eprintln!("{name} is not measured: it is no hook and has no row in xtask/src/bench/cases.rs");
+            }
+            for case in cases {
+                self.add(Origin::Plugin, &name, path.clone(), &case)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_against(&mut self, against: &Against, stdin: Option<&Path>) -> Result<()> {
+        let case = Case::plain("", cases::DEFAULT_PAYLOAD);
+        self.add(Origin::Against, &against.label, against.program.clone(), &case)?;
+        if let Some(program) = self.programs.last_mut() {
+            program.arguments.clone_from(&against.arguments);
+            program.stdin = stdin.map_or_else(|| program.stdin.clone(), Path::to_owned);
+        }
+        Ok(())
+    }
+
+    /// Gives a program a world of its own, so that it finds no traces of another.
+    fn add(&mut self, origin: Origin, name: &str, path: PathBuf, case: &Case) -> Result<()> {
+        let world = self.folder.join(self.programs.len().to_string());
+        let environment = program::world(&world, self.plugin)?;
+        let stdin = world.join("stdin");
+        fs::write(&stdin, case.payload).with_context(|| format!("could not write {}", stdin.display()))?;
+        self.programs.push(Program {
+            origin,
+            name: name.to_owned(),
+            case: case.name.to_owned(),
+            path,
+            arguments: case.arguments.iter().map(Into::into).collect(),
+            stdin,
+            environment,
+            answer: case.answer,
+            only_parses: case.only_parses,
+        });
+        Ok(())
+    }
+}
+
+/// Returns the plugin, which is built first when it is not there.
+fn built_plugin(quietly: bool) -> Result<PathBuf> {
+    let plugin = plugin::folder();
+    if plugin.join("bin").is_dir() {
+        eprintln!("Measuring {}; `cargo xtask plugin` builds it anew", plugin.join("bin").display());
+        return Ok(plugin);
+    }
+    if quietly {
+        bail!("there is no plugin in {} yet: run `cargo xtask plugin`", plugin.display());
+    }
+    plugin::assemble()
+}

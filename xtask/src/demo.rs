@@ -1,0 +1,112 @@
+//! Plays a short day through the real programs, in a temporary folder, and prints what Claude would see.
+
+use crate::plugin;
+use crate::workspace::read;
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// How many lines of a text the demo shows.
+const SHOWN_LINES: usize = 12;
+
+/// Builds the plugin and plays the day.
+pub(crate) fn play() -> Result<()> {
+    let plugin = plugin::assemble()?;
+    let folder = tempfile::tempdir().context("could not make a temporary folder")?;
+    let stage = Stage { bin: plugin.join("bin"), folder: folder.path().to_owned() };
+
+    heading("Morning: a session starts");
+    stage.session_start("startup")?;
+    heading(
+        "The same session goes on after a break: its window still holds the text, so nothing is repeated",
+    );
+    stage.session_start("resume")?;
+    heading("The window is compacted: the text comes back");
+    stage.session_start("compact")?;
+    heading("A bad day: half a payload arrives. The hook fails open, and says so in its log");
+    stage.hook("session-start-lessons", r#"{"session_id": "demo", "sour"#)?;
+    heading("What the hooks did: wyren log --hooks");
+    print!("{}", stage.wyren(&["log", "--hooks"])?);
+    heading("Every setting, and where it came from: wyren config");
+    print!("{}", stage.wyren(&["config"])?);
+    println!("\nNothing was left behind: the day took place in {}", folder.path().display());
+    Ok(())
+}
+
+/// Where the day takes place.
+struct Stage {
+    bin: PathBuf,
+    folder: PathBuf,
+}
+
+impl Stage {
+    fn session_start(&self, source: &str) -> Result<()> {
+        let event = json!({
+            "session_id": "demo",
+            "cwd": self.folder,
+            "hook_event_name": "SessionStart",
+            "source": source,
+        });
+        for hook in ["session-start-reset", "session-start-lessons"] {
+            self.hook(hook, &event.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Feeds `input` to a hook and prints what Claude would see of its answer.
+    fn hook(&self, hook: &str, input: &str) -> Result<()> {
+        let started = Instant::now();
+        let mut child = self
+            .command(hook)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("could not start {hook}"))?;
+        child.stdin.take().context("no standard input")?.write_all(input.as_bytes())?;
+        let output = child.wait_with_output()?;
+        let millis = started.elapsed().as_secs_f64() * 1_000.0;
+        println!("  {hook}: exit {}, {millis:.1} ms", output.status.code().unwrap_or(-1));
+        match context(&output.stdout) {
+            Some(text) => print_quoted(&text),
+            None => println!("    (says nothing)"),
+        }
+        Ok(())
+    }
+
+    fn wyren(&self, arguments: &[&str]) -> Result<String> {
+        read(self.command("wyren").args(arguments))
+    }
+
+    /// Returns a command that finds all of its files on the stage.
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.bin.join(format!("{program}{}", std::env::consts::EXE_SUFFIX)));
+        command
+            .current_dir(&self.folder)
+            .env("WYREN_DATA_DIR", self.folder.join("data"))
+            .env("XDG_RUNTIME_DIR", &self.folder)
+            .env("CLAUDE_PLUGIN_ROOT", self.bin.parent().unwrap_or(Path::new(".")));
+        command
+    }
+}
+
+fn context(stdout: &[u8]) -> Option<String> {
+    let answer: Value = serde_json::from_slice(stdout).ok()?;
+    Some(answer["hookSpecificOutput"]["additionalContext"].as_str()?.to_owned())
+}
+
+fn heading(text: &str) {
+    println!("\n── {text}");
+}
+
+fn print_quoted(text: &str) {
+    for line in text.lines().take(SHOWN_LINES) {
+        println!("    │ {line}");
+    }
+    let more = text.lines().count().saturating_sub(SHOWN_LINES);
+    if more > 0 {
+        println!("    │ … and {more} lines more");
+    }
+}

@@ -1,0 +1,40 @@
+//! Builds, tests, measures and shows Wyren, without shell scripts.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for people at a terminal")]
+
+mod bench;
+mod demo;
+mod plugin;
+mod test;
+mod workspace;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Builds, tests, measures and shows Wyren.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Assemble the complete plugin in target/plugin.
+    Plugin,
+    /// Build everything and play a short day through the real programs, in a temporary folder.
+    Demo,
+    /// Run every test, the real client's included.
+    Test,
+    /// Measure every program against the yardsticks.
+    Bench(bench::Arguments),
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().command {
+        Command::Plugin => plugin::assemble().map(|_| ()),
+        Command::Demo => demo::play(),
+        Command::Test => test::run_all(),
+        Command::Bench(arguments) => bench::run(&arguments),
+    }
+}

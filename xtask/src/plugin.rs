@@ -1,0 +1,149 @@
+//! Assembles the complete plugin in `target/plugin`: what a user installs.
+
+use crate::workspace::{self, binaries, cargo, is_installed, root, run};
+use anyhow::{Context as _, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The cargo profile of what is shipped.
+const PROFILE: &str = "shipped";
+
+/// What the plugin takes from the repository as it is; what does not exist yet is left out.
+const PARTS: [&str; 9] = [
+    ".claude-plugin",
+    ".mcp.json",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "commands",
+    "hooks",
+    "lessons",
+    "skills",
+];
+
+/// Builds every program for shipping and puts the plugin together; returns its folder.
+pub(crate) fn assemble() -> Result<PathBuf> {
+    let kind = Kind::of_this_machine();
+    println!("Building the plugin with {}", kind.describe());
+    let mut build = cargo();
+    build.args(["build", "--profile", PROFILE]);
+    for binary in binaries()? {
+        build.args(["--package", &binary]);
+    }
+    build.args(kind.triple().map(|triple| format!("--target={triple}")));
+    run(&mut build)?;
+
+    // Assembled aside and moved into place, so that nobody meets half a plugin.
+    let built = workspace::target().join(kind.triple().unwrap_or_default()).join(PROFILE);
+    let (assembled, plugin) = (workspace::target().join("plugin.new"), folder());
+    remove(&assembled)?;
+    copy_parts(&assembled)?;
+    copy_binaries(&built, &assembled)?;
+    remove(&plugin)?;
+    fs::rename(&assembled, &plugin).with_context(|| format!("could not move {}", plugin.display()))?;
+    println!("The plugin is in {}", plugin.display());
+    Ok(plugin)
+}
+
+/// Returns the folder of the assembled plugin.
+pub(crate) fn folder() -> PathBuf {
+    workspace::target().join("plugin")
+}
+
+/// What the programs are linked with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Static, with musl: starts several times as fast as with glibc.
+    StaticMusl(&'static str),
+    /// As the host links.
+    Host(&'static str),
+}
+
+impl Kind {
+    /// Returns the best kind that this machine can build.
+    pub(crate) fn of_this_machine() -> Self {
+        let triple = match (std::env::consts::OS, std::env::consts::ARCH) {
+            ("linux", "x86_64") => "x86_64-unknown-linux-musl",
+            ("linux", "aarch64") => "aarch64-unknown-linux-musl",
+            _ => return Self::Host("the host's linking"),
+        };
+        if !has_target(triple) {
+            return Self::Host(
+                "the host's linking, which starts slower: run `rustup target add x86_64-unknown-linux-musl`",
+            );
+        }
+        if !is_installed("musl-gcc") {
+            return Self::Host(
+                "the host's linking, which starts slower: install a C compiler for musl (Debian: musl-tools)",
+            );
+        }
+        Self::StaticMusl(triple)
+    }
+
+    /// Returns the target to name to cargo.
+    pub(crate) fn triple(self) -> Option<&'static str> {
+        match self {
+            Self::StaticMusl(triple) => Some(triple),
+            Self::Host(_) => None,
+        }
+    }
+
+    fn describe(self) -> String {
+        match self {
+            Self::StaticMusl(triple) => format!("static binaries ({triple})"),
+            Self::Host(reason) => reason.to_owned(),
+        }
+    }
+}
+
+/// Says whether the standard library for a target is there, however Rust was installed.
+fn has_target(triple: &str) -> bool {
+    let sysroot = workspace::read(Command::new("rustc").args(["--print", "sysroot"]));
+    sysroot
+        .is_ok_and(|sysroot| Path::new(sysroot.trim()).join("lib/rustlib").join(triple).join("lib").is_dir())
+}
+
+fn copy_parts(plugin: &Path) -> Result<()> {
+    fs::create_dir_all(plugin)?;
+    for part in PARTS {
+        let source = root().join(part);
+        if source.is_dir() {
+            copy_folder(&source, &plugin.join(part))?;
+        } else if source.is_file() {
+            fs::copy(&source, plugin.join(part))?;
+        }
+    }
+    Ok(())
+}
+
+fn copy_binaries(built: &Path, plugin: &Path) -> Result<()> {
+    let folder = plugin.join("bin");
+    fs::create_dir_all(&folder)?;
+    for binary in binaries()? {
+        let file = format!("{binary}{}", std::env::consts::EXE_SUFFIX);
+        fs::copy(built.join(&file), folder.join(&file)).with_context(|| format!("could not copy {file}"))?;
+    }
+    Ok(())
+}
+
+fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), &target)?;
+        }
+    }
+    Ok(())
+}
+
+fn remove(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("could not remove {}", folder.display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! Runs every test: those of the crates, and the black-box tests of the assembled plugin, the real client included.
+
+use crate::plugin;
+use crate::workspace::{cargo, is_installed, root, run};
+use anyhow::{Result, bail};
+use std::process::Command;
+
+/// Sets up what is missing and runs all tests. What had to be skipped is said at the end; with `CI=true` a skip is a
+/// failure.
+pub(crate) fn run_all() -> Result<()> {
+    let strict = std::env::var("CI").is_ok_and(|value| value == "true");
+    let mut skipped = Vec::new();
+
+    let plugin = plugin::assemble()?;
+    if plugin::Kind::of_this_machine().triple().is_none() && cfg!(target_os = "linux") {
+        skipped.push("static binaries: the plugin was built with the host's linking (see above)");
+    }
+    if !install_client()? {
+        skipped.push("the real client: npm is not installed");
+    }
+    // Hooks that misbehave on purpose, for the black-box tests.
+    run(cargo().args(["build", "--package", "wyren-hook", "--examples"]))?;
+    run(cargo().args(["test", "--workspace"]).env("WYREN_PLUGIN", &plugin))?;
+
+    for reason in &skipped {
+        println!("skipped: {reason}");
+    }
+    if strict && !skipped.is_empty() {
+        bail!("something was skipped, which CI does not allow");
+    }
+    Ok(())
+}
+
+/// Installs the pinned client when npm is there; says whether it is.
+fn install_client() -> Result<bool> {
+    let folder = root().join("tests/client");
+    // npm writes this file when an installation is complete; the lock file is older than it then.
+    let installed =
+        folder.join("node_modules/.package-lock.json").metadata().and_then(|file| file.modified());
+    let wanted = folder.join("package-lock.json").metadata().and_then(|file| file.modified());
+    if matches!((installed, wanted), (Ok(installed), Ok(wanted)) if installed >= wanted) {
+        return Ok(true);
+    }
+    let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
+    if !is_installed(npm) {
+        return Ok(false);
+    }
+    println!("Installing the pinned client");
+    run(Command::new(npm).args(["ci", "--no-audit", "--no-fund"]).current_dir(&folder))?;
+    Ok(true)
+}
