@@ -150,6 +150,18 @@ impl Client {
         self.plugin(&["install".as_ref(), plugin.as_ref()])
     }
 
+    /// Runs another program as this user, in their project.
+    pub fn run(&self, program: &Path, arguments: &[&str]) -> Result<Output> {
+        let mut command = Command::new(program);
+        command.env_clear().envs(self.environment()).current_dir(self.home.project()).args(arguments);
+        process::run(&mut command, RUN_TIMEOUT)
+    }
+
+    /// Returns the folder that the client keeps its own files in.
+    pub fn config(&self) -> PathBuf {
+        self.home.config()
+    }
+
     /// Starts the interactive client in a terminal of its own.
     pub fn terminal(&self) -> Result<Terminal> {
         Terminal::start(&self.program, &self.flags, &self.home.project(), self.environment())

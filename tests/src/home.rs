@@ -71,6 +71,11 @@ impl Home {
         self.root.join("data")
     }
 
+    /// Returns the folder that `CLAUDE_CONFIG_DIR` names.
+    pub(crate) fn config(&self) -> PathBuf {
+        self.root.join("config")
+    }
+
     /// Returns the whole environment of the client.
     pub(crate) fn environment(&self, mock: &Mock) -> Vec<(OsString, OsString)> {
         let inherited = INHERITED.iter().filter_map(|name| Some(((*name).into(), env::var_os(name)?)));

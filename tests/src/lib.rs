@@ -8,4 +8,4 @@ pub mod terminal;
 
 mod home;
 mod prerequisite;
-mod process;
+pub mod process;

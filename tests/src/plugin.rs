@@ -16,23 +16,39 @@ pub fn folder() -> Option<PathBuf> {
 
 /// Returns a hook program that panics, or says why the test is skipped.
 pub fn panicking_hook() -> Option<PathBuf> {
-    example("panicking-hook")
+    example("wyren-hook", "panicking-hook")
 }
 
 /// Returns a hook program that hangs, or says why the test is skipped.
 pub fn hanging_hook() -> Option<PathBuf> {
-    example("hanging-hook")
+    example("wyren-hook", "hanging-hook")
 }
 
 /// Returns a hook program that speaks when it wins a claim, or says why the test is skipped.
 pub fn claiming_hook() -> Option<PathBuf> {
-    example("claiming-hook")
+    example("wyren-hook", "claiming-hook")
 }
 
-fn example(name: &str) -> Option<PathBuf> {
+/// Returns a program that asks a model one question, or says why the test is skipped.
+pub fn asking_program() -> Option<PathBuf> {
+    example("wyren-model", "ask")
+}
+
+/// Returns a program that appends events to a spool, or says why the test is skipped.
+pub fn spool_writer() -> Option<PathBuf> {
+    example("wyren-spool", "spool-writer")
+}
+
+/// Returns a program that drains a spool, or says why the test is skipped.
+pub fn spool_drainer() -> Option<PathBuf> {
+    example("wyren-store", "spool-drainer")
+}
+
+fn example(package: &str, name: &str) -> Option<PathBuf> {
     let program = target().join("debug/examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     let variable = format!("WYREN_{}", name.to_uppercase().replace('-', "_"));
-    prerequisite::find(name, &variable, program, "run `cargo build --package wyren-hook --examples`")
+    let remedy = format!("run `cargo build --package {package} --examples`");
+    prerequisite::find(name, &variable, program, &remedy)
 }
 
 /// A copy of the plugin that a test may change.

@@ -92,7 +92,8 @@ pub(crate) fn kill_all(find: impl Fn() -> Vec<u32>) {
     }
 }
 
-fn kill(process: u32) {
+/// Kills one process, at once.
+pub fn kill(process: u32) {
     #[cfg(unix)]
     if let Some(process) = pid(process) {
         let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);

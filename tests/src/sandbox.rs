@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::plugin;
+use crate::{plugin, process};
 
 /// A place to run programs of the plugin in.
 pub struct Sandbox {
@@ -84,9 +84,23 @@ impl Sandbox {
         text.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
     }
 
+    /// Returns the living processes that were started with this sandbox's data folder, whatever became of their parents.
+    ///
+    /// Only Linux can tell; elsewhere the list is empty.
+    pub fn processes(&self) -> Vec<u32> {
+        process::started_with(&format!("WYREN_DATA_DIR={}", self.data().display()))
+    }
+
     /// Returns the data folder.
     pub fn data(&self) -> PathBuf {
         self.folder().join("data")
+    }
+}
+
+/// What a test started ends with it: a worker would outlive it by a minute.
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        process::kill_all(|| self.processes());
     }
 }
 

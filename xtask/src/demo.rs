@@ -20,18 +20,34 @@ pub(crate) fn play() -> Result<()> {
 
     heading("Morning: a session starts");
     stage.session_start("startup")?;
+    heading("The user asks for something, and it is recorded");
+    stage.hook(
+        "prompt-record",
+        &stage.event("UserPromptSubmit", json!({"prompt": "Clean up the build and push it"})),
+    )?;
+    heading("The model is about to do something that is nearly always wrong: a guard refuses");
+    stage.shell("git push --force origin main")?;
+    heading("Something that deserves a second thought: a pause refuses once, and lets the repeat through");
+    stage.shell("git reset --hard HEAD~1")?;
+    stage.shell("git reset --hard HEAD~1")?;
+    heading("Something ordinary: silence, in less than a millisecond");
+    stage.shell("cargo build --release && ls -la target/release")?;
+    heading("What the shell said is recorded, secrets taken out");
+    let key = concat!("gh", "p_abcdefghijklmnopqrstuvwxyz0123456789");
+    let output = json!({
+        "tool_name": "Bash", "tool_use_id": "toolu_demo", "tool_input": {"command": "printenv GITHUB_TOKEN"},
+        "tool_response": {"stdout": key},
+    });
+    stage.hook("tool-record", &stage.event("PostToolUse", output))?;
+    print!("{}", stage.wyren(&["export"])?);
     heading(
         "The same session goes on after a break: its window still holds the text, so nothing is repeated",
     );
     stage.session_start("resume")?;
-    heading("The window is compacted: the text comes back");
-    stage.session_start("compact")?;
     heading("A bad day: half a payload arrives. The hook fails open, and says so in its log");
     stage.hook("session-start-lessons", r#"{"session_id": "demo", "sour"#)?;
     heading("What the hooks did: wyren log --hooks");
     print!("{}", stage.wyren(&["log", "--hooks"])?);
-    heading("Every setting, and where it came from: wyren config");
-    print!("{}", stage.wyren(&["config"])?);
     println!("\nNothing was left behind: the day took place in {}", folder.path().display());
     Ok(())
 }
@@ -44,16 +60,28 @@ struct Stage {
 
 impl Stage {
     fn session_start(&self, source: &str) -> Result<()> {
-        let event = json!({
-            "session_id": "demo",
-            "cwd": self.folder,
-            "hook_event_name": "SessionStart",
-            "source": source,
-        });
+        let event = self.event("SessionStart", json!({"source": source}));
         for hook in ["session-start-reset", "session-start-lessons"] {
-            self.hook(hook, &event.to_string())?;
+            self.hook(hook, &event)?;
         }
         Ok(())
+    }
+
+    /// Has the model about to run a command.
+    fn shell(&self, command: &str) -> Result<()> {
+        println!("  $ {command}");
+        let call =
+            json!({"tool_name": "Bash", "tool_use_id": "toolu_demo", "tool_input": {"command": command}});
+        self.hook("lesson-inject", &self.event("PreToolUse", call))
+    }
+
+    /// Returns an event of the day's session as the client would send it.
+    fn event(&self, name: &str, fields: Value) -> String {
+        let mut event = json!({"session_id": "demo", "cwd": self.folder, "hook_event_name": name});
+        if let (Some(event), Some(fields)) = (event.as_object_mut(), fields.as_object()) {
+            event.extend(fields.clone());
+        }
+        event.to_string()
     }
 
     /// Feeds `input` to a hook and prints what Claude would see of its answer.
@@ -69,8 +97,11 @@ impl Stage {
         let output = child.wait_with_output()?;
         let millis = started.elapsed().as_secs_f64() * 1_000.0;
         println!("  {hook}: exit {}, {millis:.1} ms", output.status.code().unwrap_or(-1));
-        match context(&output.stdout) {
-            Some(text) => print_quoted(&text),
+        match said(&output.stdout) {
+            Some((how, text)) => {
+                println!("    {how}");
+                print_quoted(&text);
+            }
             None => println!("    (says nothing)"),
         }
         Ok(())
@@ -92,9 +123,13 @@ impl Stage {
     }
 }
 
-fn context(stdout: &[u8]) -> Option<String> {
+/// Returns how Claude sees an answer, and what it sees.
+fn said(stdout: &[u8]) -> Option<(&'static str, String)> {
     let answer: Value = serde_json::from_slice(stdout).ok()?;
-    Some(answer["hookSpecificOutput"]["additionalContext"].as_str()?.to_owned())
+    let specific = &answer["hookSpecificOutput"];
+    let text = |field: &str| specific[field].as_str().map(str::to_owned);
+    let denied = text("permissionDecisionReason").map(|reason| ("refused:", reason));
+    denied.or_else(|| Some(("context:", text("additionalContext")?)))
 }
 
 fn heading(text: &str) {

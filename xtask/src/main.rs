@@ -5,6 +5,7 @@ mod bench;
 mod demo;
 mod plugin;
 mod test;
+mod torture;
 mod workspace;
 
 use anyhow::Result;
@@ -26,6 +27,8 @@ enum Command {
     Demo,
     /// Run every test, the real client's included.
     Test,
+    /// Load the plugin for a minute while whatever runs is killed at random, and see that nothing is lost.
+    Torture(torture::Arguments),
     /// Measure every program against the yardsticks.
     Bench(bench::Arguments),
 }
@@ -35,6 +38,7 @@ fn main() -> Result<()> {
         Command::Plugin => plugin::assemble().map(|_| ()),
         Command::Demo => demo::play(),
         Command::Test => test::run_all(),
+        Command::Torture(arguments) => torture::torture(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
     }
 }

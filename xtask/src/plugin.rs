@@ -1,7 +1,7 @@
 //! Assembles the complete plugin in `target/plugin`: what a user installs.
 
 use crate::workspace::{self, binaries, cargo, is_installed, root, run};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -40,6 +40,7 @@ pub(crate) fn assemble() -> Result<PathBuf> {
     remove(&assembled)?;
     copy_parts(&assembled)?;
     copy_binaries(&built, &assembled)?;
+    index_lessons(&assembled.join("lessons"))?;
     remove(&plugin)?;
     fs::rename(&assembled, &plugin).with_context(|| format!("could not move {}", plugin.display()))?;
     println!("The plugin is in {}", plugin.display());
@@ -114,6 +115,21 @@ fn copy_parts(plugin: &Path) -> Result<()> {
             fs::copy(&source, plugin.join(part))?;
         }
     }
+    Ok(())
+}
+
+/// Compiles the shipped lessons, so that no user's first call has to.
+fn index_lessons(folder: &Path) -> Result<()> {
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    let (all, flaws) = lessons::layers::read_folder(folder);
+    if let Some((file, flaw)) = flaws.first() {
+        bail!("{}: {flaw}", file.display());
+    }
+    let (bytes, _) = lessons::index::build(&all, lessons::layers::shipped_fingerprint());
+    fs::write(folder.join(lessons::layers::SHIPPED_INDEX), bytes)?;
+    println!("{} lessons are compiled", all.len());
     Ok(())
 }
 

@@ -18,8 +18,13 @@ pub(crate) fn run_all() -> Result<()> {
     if !install_client()? {
         skipped.push("the real client: npm is not installed");
     }
-    // Hooks that misbehave on purpose, for the black-box tests.
-    run(cargo().args(["build", "--package", "wyren-hook", "--examples"]))?;
+    // For the black-box tests: hooks that misbehave on purpose, a program that asks a model, victims of the torture.
+    let mut examples = cargo();
+    examples.args(["build", "--examples"]);
+    for package in ["wyren-hook", "wyren-model", "wyren-spool", "wyren-store"] {
+        examples.args(["--package", package]);
+    }
+    run(&mut examples)?;
     run(cargo().args(["test", "--workspace"]).env("WYREN_PLUGIN", &plugin))?;
 
     for reason in &skipped {

@@ -1,7 +1,10 @@
 //! UserPromptSubmit: records what the user asked, unless it is private.
 
-use hook::{Answer, Silence, UserPromptSubmit};
+use hook::{Answer, Arena, Silence, UserPromptSubmit};
 use std::process::ExitCode;
+
+#[global_allocator]
+static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("prompt-record", Silence::Continue, |call: UserPromptSubmit, host| {

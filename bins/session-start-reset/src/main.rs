@@ -1,8 +1,11 @@
 //! SessionStart: lets what was shown before be shown again, as far as the window forgot it.
 
 use hook::event::Source;
-use hook::{Answer, SessionStart, Silence};
+use hook::{Answer, Arena, SessionStart, Silence};
 use std::process::ExitCode;
+
+#[global_allocator]
+static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("session-start-reset", Silence::Empty, |call: SessionStart, host| {

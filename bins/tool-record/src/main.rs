@@ -1,7 +1,10 @@
 //! PostToolUse, PostToolUseFailure: records what a tool was asked and what came of it.
 
-use hook::{Answer, Silence, ToolOutcome};
+use hook::{Answer, Arena, Silence, ToolOutcome};
 use std::process::ExitCode;
+
+#[global_allocator]
+static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("tool-record", Silence::Continue, |call: ToolOutcome, host| {

@@ -1,6 +1,7 @@
 //! `wyren`: the command line.
 
 mod commands;
+mod database;
 mod exit;
 mod terminal;
 

@@ -7,6 +7,8 @@ use std::io::{self, Write};
 pub(crate) const DIM: Style = Style::new().dimmed();
 /// What stands out.
 pub(crate) const STRONG: Style = Style::new().bold();
+/// What is well.
+pub(crate) const SUCCESS: Style = AnsiColor::Green.on_default();
 /// What may need a look.
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default();
 /// What went wrong.

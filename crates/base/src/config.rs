@@ -261,7 +261,9 @@ fn to_toml(key: &Key, checked: &str) -> Value {
     match key.kind {
         Kind::Switch => (checked == "true").into(),
         Kind::Number { .. } => checked.parse::<i64>().map_or_else(|_| checked.to_owned().into(), Into::into),
-        Kind::Amount { .. } => checked.parse::<f64>().map_or_else(|_| checked.to_owned().into(), Into::into),
+        Kind::Amount { .. } | Kind::Share => {
+            checked.parse::<f64>().map_or_else(|_| checked.to_owned().into(), Into::into)
+        }
         Kind::Choice(_) | Kind::Text => checked.to_owned().into(),
         Kind::List => list(checked).collect(),
     }

@@ -25,6 +25,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// A comma-separated list.
     List,
+    /// A number from 0 to 1.
+    Share,
     /// An amount of dollars between nothing and a bound, to the millionth.
     Amount {
         /// The greatest allowed value, in whole dollars.
@@ -107,6 +109,54 @@ pub const KEYS: &[Key] = &[
         variables: &[Variable::Value("WYREN_HOOKS_DISABLED")],
         from_project: false,
         help: "hooks that stay silent, by binary name",
+    },
+    Key {
+        name: "lessons.disabled",
+        kind: Kind::List,
+        default: "",
+        variables: &[],
+        from_project: false,
+        help: "lessons that stay silent, as slug or layer:slug; see `wyren lessons disable`",
+    },
+    Key {
+        name: "lessons.max_bytes",
+        kind: Kind::Number { least: 256, most: 9_000 },
+        default: "4096",
+        variables: &[Variable::Value("LESSONS_INJECTION_BUDGET_BYTES")],
+        from_project: false,
+        help: "how many bytes of lessons one call is told at most",
+    },
+    Key {
+        name: "lessons.max_per_call",
+        kind: Kind::Number { least: 1, most: 10 },
+        default: "3",
+        variables: &[Variable::Value("LESSONS_MAX_LESSONS_PER_INJECTION")],
+        from_project: false,
+        help: "how many lessons one call is told at most",
+    },
+    Key {
+        name: "lessons.min_confidence",
+        kind: Kind::Share,
+        default: "0.5",
+        variables: &[Variable::Value("LESSONS_MIN_CONFIDENCE")],
+        from_project: false,
+        help: "lessons that are less sure stay silent",
+    },
+    Key {
+        name: "lessons.min_priority",
+        kind: Kind::Number { least: 1, most: 10 },
+        default: "1",
+        variables: &[Variable::Value("LESSONS_MIN_PRIORITY")],
+        from_project: false,
+        help: "lessons that matter less stay silent",
+    },
+    Key {
+        name: "lessons.returning_priority",
+        kind: Kind::Number { least: 1, most: 10 },
+        default: "7",
+        variables: &[Variable::Value("LESSONS_COMPACTION_REINJECTION_THRESHOLD")],
+        from_project: false,
+        help: "lessons that matter this much come again after a compaction",
     },
     Key {
         name: "log.enabled",
@@ -237,6 +287,10 @@ impl Key {
                     Err(format!("expected one of {}", words.join(", ")))
                 }
             }
+            Kind::Share => match value.parse::<f64>() {
+                Ok(share) if (0.0..=1.0).contains(&share) => Ok(share.to_string()),
+                _ => Err("expected a number from 0 to 1".into()),
+            },
             Kind::List => {
                 let items: Vec<&str> = list(value).collect();
                 if value.contains(['\n', '\r']) {

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     hook::run("claiming-hook", Silence::Empty, |call: SessionStart, host| {
-        let won = host.claims(&call).take("the-one", Keep::UntilClear);
-        Ok(if won { Answer::context("won") } else { Answer::silent() })
+        Ok(match host.claims(&call).take("the-one", Keep::UntilClear) {
+            Some(claim) => Answer::context("won").claiming([claim]),
+            None => Answer::silent(),
+        })
     })
 }

@@ -1,5 +1,6 @@
 //! What a hook answers: typed per event, so that the client accepts whatever compiles.
 
+use crate::claims::Claim;
 use crate::event::{Block, Event, PermissionRequest, PostToolUse, PreCompact, PreToolUse, TakesContext};
 use crate::{cap, log};
 use serde::Serialize;
@@ -25,6 +26,21 @@ struct Parts {
     updated_tool_output: Option<Value>,
     updated_mcp_tool_output: Option<Value>,
     plain: Option<String>,
+    seen: Option<String>,
+    claims: Vec<Claim>,
+    dialect: Dialect,
+}
+
+/// Whose way of answering a hook follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// Claude Code's.
+    #[default]
+    ClaudeCode,
+    /// Codex': a decision at the top level, no context.
+    Codex,
+    /// Gemini CLI's: context and decision at the top level.
+    Gemini,
 }
 
 /// The answer to a permission request.
@@ -65,6 +81,12 @@ impl<E: Event> Answer<E> {
     /// Also shows `message` to the user; the model does not see it.
     pub fn telling_user(mut self, message: impl Into<String>) -> Self {
         self.tell_user(message.into());
+        self
+    }
+
+    /// Confirms claims once the answer is written: what dies before that may be said again.
+    pub fn claiming(mut self, claims: impl IntoIterator<Item = Claim>) -> Self {
+        self.parts.claims.extend(claims);
         self
     }
 
@@ -119,6 +141,18 @@ impl Answer<PreToolUse> {
         self
     }
 
+    /// Also lists the lessons that were shown, at the top level as lessons-learned did; the client ignores it.
+    pub fn with_lessons_seen(mut self, slugs: impl Into<String>) -> Self {
+        self.parts.seen = Some(slugs.into()).filter(|slugs| !slugs.is_empty());
+        self
+    }
+
+    /// Answers in another agent's way.
+    pub fn in_dialect(mut self, dialect: Dialect) -> Self {
+        self.parts.dialect = dialect;
+        self
+    }
+
     fn decided(decision: &'static str, reason: String) -> Self {
         let reason = Some(reason).filter(|reason| !reason.is_empty());
         Self::of(Parts { permission: Some((decision, reason)), ..Parts::default() })
@@ -164,6 +198,8 @@ pub(crate) struct Rendered {
     pub(crate) stderr: Option<String>,
     /// The reason of a block that the event has no mechanism for.
     pub(crate) unblockable: Option<String>,
+    /// What is confirmed once the answer is written.
+    pub(crate) claims: Vec<Claim>,
 }
 
 /// One text that went out.
@@ -186,6 +222,53 @@ struct Output<'a> {
     system_message: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hook_specific_output: Option<Specific<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    env: Option<Seen<'a>>,
+}
+
+/// The carrier of state of lessons-learned.
+#[derive(Serialize)]
+struct Seen<'a> {
+    #[serde(rename = "LESSONS_SEEN")]
+    slugs: &'a str,
+}
+
+/// An answer to Codex or Gemini: everything at the top level.
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Flat<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'a str>,
+}
+
+impl<'a> Flat<'a> {
+    fn of(dialect: Dialect, output: &Output<'a>) -> Self {
+        let specific = output.hook_specific_output.as_ref();
+        let decision = specific.and_then(|specific| specific.permission_decision);
+        let reason = specific.and_then(|specific| specific.permission_decision_reason);
+        match dialect {
+            Dialect::Codex => {
+                Self { permission_decision: decision, permission_decision_reason: reason, ..Self::default() }
+            }
+            _ => Self {
+                decision,
+                reason,
+                system_message: output.system_message.or(reason),
+                additional_context: specific.and_then(|specific| specific.additional_context),
+                ..Self::default()
+            },
+        }
+    }
 }
 
 #[derive(Serialize, Default)]
@@ -213,7 +296,7 @@ impl<E: Event> Answer<E> {
     pub(crate) fn render(self, spill: impl Fn(&str) -> Option<String>) -> Rendered {
         let Parts { mut context, rest, mut system_message, mut block, mut permission, .. } = self.parts;
         let mut decision = self.parts.decision;
-        let mut rendered = Rendered::default();
+        let mut rendered = Rendered { claims: self.parts.claims, ..Rendered::default() };
 
         let note = |full: &str| {
             let place = rest.clone().or_else(|| spill(full));
@@ -287,6 +370,7 @@ impl<E: Event> Answer<E> {
             || specific.updated_mcp_tool_output.is_some();
         if says_something {
             output.hook_specific_output = Some(specific);
+            output.env = self.parts.seen.as_deref().map(|slugs| Seen { slugs });
         }
 
         if let Some(text) = self.parts.plain
@@ -297,7 +381,10 @@ impl<E: Event> Answer<E> {
             || output.system_message.is_some()
             || output.hook_specific_output.is_some()
         {
-            rendered.stdout = serde_json::to_string(&output).unwrap_or_default();
+            rendered.stdout = match self.parts.dialect {
+                Dialect::ClaudeCode => serde_json::to_string(&output).unwrap_or_default(),
+                dialect => serde_json::to_string(&Flat::of(dialect, &output)).unwrap_or_default(),
+            };
         }
         rendered
     }
@@ -396,6 +483,35 @@ mod tests {
         check(
             Answer::<PostToolUse>::silent().updated_mcp_tool_output(json!("x")),
             json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedMCPToolOutput": "x"}}),
+        );
+    }
+
+    #[test]
+    fn other_agents_are_answered_in_their_own_way() {
+        let deny = || Answer::<PreToolUse>::deny("no");
+        check(
+            deny().in_dialect(Dialect::Codex),
+            json!({
+                "permissionDecision": "deny", "permissionDecisionReason": "no",
+            }),
+        );
+        check(
+            deny().in_dialect(Dialect::Gemini),
+            json!({"decision": "deny", "reason": "no", "systemMessage": "no"}),
+        );
+        let hint = Answer::<PreToolUse>::context("c").in_dialect(Dialect::Gemini);
+        check(hint, json!({"additionalContext": "c"}));
+        check(Answer::<PreToolUse>::context("c").in_dialect(Dialect::Codex), json!({}));
+    }
+
+    #[test]
+    fn the_lessons_seen_stand_at_the_top_level() {
+        check(
+            Answer::<PreToolUse>::context("c").with_lessons_seen("a,b"),
+            json!({
+                "hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "c"},
+                "env": {"LESSONS_SEEN": "a,b"},
+            }),
         );
     }
 

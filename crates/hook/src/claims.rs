@@ -1,4 +1,5 @@
-//! Claims: who shows a thing first. A claim is a file that only one process can create.
+//! Claims: who says a thing first. A claim is a file; who locks it while it is empty has it, and what was said is
+//! marked by a byte in it.
 //!
 //! ```text
 //! <claims>/<session>/<window>/clear/<name>        kept until the session starts anew or is cleared
@@ -10,8 +11,8 @@
 
 use base::{Timestamp, digest, files};
 use std::borrow::Cow;
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
@@ -43,6 +44,37 @@ impl Keep {
     }
 }
 
+/// A claim that was won, and is not confirmed yet.
+#[derive(Debug)]
+#[must_use = "a claim that is not confirmed is free again"]
+pub struct Claim {
+    /// The claim's file, locked; `None` where there was nowhere to keep it.
+    file: Option<File>,
+}
+
+impl Claim {
+    /// Takes the claim that a file stands for: whoever holds its lock while it is empty has it.
+    fn of(file: File) -> Option<Self> {
+        let is_free = file.try_lock().is_ok() && file.metadata().is_ok_and(|metadata| metadata.len() == 0);
+        is_free.then_some(Self { file: Some(file) })
+    }
+
+    /// Confirms that what was claimed has been said.
+    pub fn confirm(self) {
+        if let Some(mut file) = self.file {
+            let _ = file.write_all(b"1");
+        }
+    }
+}
+
+/// Opens the file of a claim, creating it where there is none.
+fn open_claim(path: &Path) -> io::Result<File> {
+    match files::private_options().write(true).create_new(true).open(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => OpenOptions::new().write(true).open(path),
+        opened => opened,
+    }
+}
+
 /// The claims of one window of one session.
 #[derive(Debug)]
 pub struct Claims {
@@ -71,29 +103,40 @@ impl Claims {
         Self { place, window }
     }
 
-    /// Takes the claim called `name`; `false` when it was taken before.
-    pub fn take(&self, name: &str, keep: Keep) -> bool {
-        let Some(folder) = self.folder(keep) else { return true };
-        let claim = folder.join(&*safe_name(name));
+    /// Takes the claim called `name`; `None` when someone else has it.
+    ///
+    /// The claim is pending until it is confirmed. Should its holder die before that, it is free again: better said
+    /// twice than never.
+    pub fn take(&self, name: &str, keep: Keep) -> Option<Claim> {
+        let Some(folder) = self.folder(keep) else { return Some(Claim { file: None }) };
+        let path = folder.join(&*safe_name(name));
         for _ in 0..ATTEMPTS {
-            match files::private_options().write(true).create_new(true).open(&claim) {
-                Ok(_) => return true,
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => return false,
+            match open_claim(&path) {
+                Ok(file) => return Claim::of(file),
                 // The first claim of a window makes its folder; a reset may take it away again at once.
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     if files::create_private_folder(&folder).is_err() {
-                        return true;
+                        break;
                     }
                 }
-                Err(_) => return true,
+                Err(_) => break,
             }
         }
-        true
+        // Nowhere to keep it: nobody is kept from speaking by that.
+        Some(Claim { file: None })
     }
 
-    /// Says whether the claim called `name` was taken.
+    /// Takes and confirms the claim called `name` at once; `false` when someone else has it.
+    pub fn take_for_good(&self, name: &str, keep: Keep) -> bool {
+        self.take(name, keep).map(Claim::confirm).is_some()
+    }
+
+    /// Says whether the claim called `name` was taken and confirmed.
     pub fn is_taken(&self, name: &str) -> bool {
-        let is_in = |keep| self.folder(keep).is_some_and(|folder| folder.join(&*safe_name(name)).exists());
+        let is_in = |keep| {
+            let claim = self.folder(keep).map(|folder| folder.join(&*safe_name(name)));
+            claim.is_some_and(|claim| fs::metadata(claim).is_ok_and(|metadata| metadata.len() > 0))
+        };
         is_in(Keep::UntilClear) || is_in(Keep::UntilCompaction)
     }
 
@@ -113,7 +156,7 @@ impl Claims {
     /// Removes what sessions of long ago left behind, and marks this one as alive.
     pub fn clean_up(&self, now: Timestamp) {
         let Some(Place { root, session }) = &self.place else { return };
-        let _ = fs::File::open(session).and_then(|folder| folder.set_modified(SystemTime::now()));
+        let _ = File::open(session).and_then(|folder| folder.set_modified(SystemTime::now()));
         let Ok(entries) = fs::read_dir(root) else { return };
         for entry in entries.flatten().take(CLEANUP_ENTRIES) {
             let path = entry.path();
@@ -190,12 +233,26 @@ mod tests {
     fn a_claim_is_won_once_per_session_and_window() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("claims");
-        assert!(claims(&root, "one", None).take("lesson", Keep::UntilClear));
-        assert!(!claims(&root, "one", None).take("lesson", Keep::UntilClear));
+        assert!(claims(&root, "one", None).take_for_good("lesson", Keep::UntilClear));
+        assert!(!claims(&root, "one", None).take_for_good("lesson", Keep::UntilClear));
         assert!(claims(&root, "one", None).is_taken("lesson"));
-        assert!(claims(&root, "one", Some("agent")).take("lesson", Keep::UntilClear));
-        assert!(claims(&root, "two", None).take("lesson", Keep::UntilClear));
-        assert!(claims(&root, "one", None).take("another", Keep::UntilClear));
+        assert!(claims(&root, "one", Some("agent")).take_for_good("lesson", Keep::UntilClear));
+        assert!(claims(&root, "two", None).take_for_good("lesson", Keep::UntilClear));
+        assert!(claims(&root, "one", None).take_for_good("another", Keep::UntilClear));
+    }
+
+    #[test]
+    fn a_pending_claim_is_nobody_elses_and_free_again_when_its_holder_dies() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("claims");
+        let claims = claims(&root, "s", None);
+        let pending = claims.take("lesson", Keep::UntilClear).unwrap();
+        assert!(claims.take("lesson", Keep::UntilClear).is_none());
+        assert!(!claims.is_taken("lesson"));
+        drop(pending);
+        claims.take("lesson", Keep::UntilClear).unwrap().confirm();
+        assert!(claims.take("lesson", Keep::UntilClear).is_none());
+        assert!(claims.is_taken("lesson"));
     }
 
     #[test]
@@ -203,7 +260,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for _ in 0..2 {
             let claims = Claims::new(&[folder.path()], None, None);
-            assert!(claims.take("lesson", Keep::UntilClear));
+            assert!(claims.take_for_good("lesson", Keep::UntilClear));
             assert!(!claims.is_taken("lesson"));
         }
     }
@@ -214,16 +271,16 @@ mod tests {
         let root = folder.path().join("claims");
         let (main, agent) = (claims(&root, "s", None), claims(&root, "s", Some("a")));
         for claims in [&main, &agent] {
-            assert!(claims.take("mild", Keep::UntilClear));
-            assert!(claims.take("urgent", Keep::UntilCompaction));
+            assert!(claims.take_for_good("mild", Keep::UntilClear));
+            assert!(claims.take_for_good("urgent", Keep::UntilCompaction));
         }
         main.forget_compacted().unwrap();
-        assert!(!main.take("mild", Keep::UntilClear));
-        assert!(main.take("urgent", Keep::UntilCompaction));
+        assert!(!main.take_for_good("mild", Keep::UntilClear));
+        assert!(main.take_for_good("urgent", Keep::UntilCompaction));
         assert!(agent.is_taken("urgent"));
         main.forget_all().unwrap();
-        assert!(main.take("mild", Keep::UntilClear));
-        assert!(agent.take("mild", Keep::UntilClear));
+        assert!(main.take_for_good("mild", Keep::UntilClear));
+        assert!(agent.take_for_good("mild", Keep::UntilClear));
     }
 
     #[test]
@@ -232,8 +289,8 @@ mod tests {
         let root = folder.path().join("claims");
         for name in ["../../evil", "a/b", "", ".", "..", "UPPER", &"x".repeat(300), "nul\0byte", "ünï"] {
             let claims = claims(&root, "../session", Some("../agent"));
-            assert!(claims.take(name, Keep::UntilClear), "{name}");
-            assert!(!claims.take(name, Keep::UntilClear), "{name}");
+            assert!(claims.take_for_good(name, Keep::UntilClear), "{name}");
+            assert!(!claims.take_for_good(name, Keep::UntilClear), "{name}");
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert_eq!(fs::read_dir(&root).unwrap().count(), 1);
@@ -248,8 +305,8 @@ mod tests {
         std::os::unix::fs::symlink(&target, &link).unwrap();
         let fallback = folder.path().join("fallback");
         let claims = Claims::new(&[&link, &fallback], Some("s"), None);
-        assert!(claims.take("lesson", Keep::UntilClear));
-        assert!(!claims.take("lesson", Keep::UntilClear));
+        assert!(claims.take_for_good("lesson", Keep::UntilClear));
+        assert!(!claims.take_for_good("lesson", Keep::UntilClear));
         assert_eq!(fs::read_dir(&target).unwrap().count(), 0);
         assert_eq!(fs::read_dir(&fallback).unwrap().count(), 1);
     }
@@ -260,7 +317,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
-        assert!(claims(folder.path(), "s", None).take("lesson", Keep::UntilClear));
+        assert!(claims(folder.path(), "s", None).take_for_good("lesson", Keep::UntilClear));
         assert_eq!(fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o700);
     }
 
@@ -270,8 +327,8 @@ mod tests {
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
         let claims = Claims::new(&[&file, &file.join("below")], Some("s"), None);
-        assert!(claims.take("lesson", Keep::UntilClear));
-        assert!(claims.take("lesson", Keep::UntilClear));
+        assert!(claims.take_for_good("lesson", Keep::UntilClear));
+        assert!(claims.take_for_good("lesson", Keep::UntilClear));
         claims.forget_all().unwrap();
     }
 
@@ -287,7 +344,7 @@ mod tests {
                     let claims = claims(&root, "s", None);
                     for _ in 0..2_000 {
                         won.fetch_add(
-                            u32::from(claims.take("lesson", Keep::UntilCompaction)),
+                            u32::from(claims.take_for_good("lesson", Keep::UntilCompaction)),
                             Ordering::Relaxed,
                         );
                     }
@@ -307,7 +364,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("claims");
         let (current, other) = (claims(&root, "current", None), claims(&root, "other", None));
-        assert!(current.take("lesson", Keep::UntilClear) && other.take("lesson", Keep::UntilClear));
+        assert!(
+            current.take_for_good("lesson", Keep::UntilClear)
+                && other.take_for_good("lesson", Keep::UntilClear)
+        );
         fs::create_dir(root.join(".forgotten-1-2-3")).unwrap();
         current.clean_up(Timestamp::now());
         assert!(other.is_taken("lesson"));

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) static ANSWERED: AtomicBool = AtomicBool::new(false);
 
 #[cfg(unix)]
-pub(crate) use unix::{arm, disarm};
+pub(crate) use unix::arm;
 
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "signals and timers are not in the standard library")]
@@ -41,11 +41,6 @@ mod unix {
             libc::sigaction(libc::SIGALRM, &action, std::ptr::null_mut());
         }
         set_timer(deadline);
-    }
-
-    /// Stops the clock.
-    pub(crate) fn disarm() {
-        set_timer(Duration::ZERO);
     }
 
     fn set_timer(after: Duration) {
@@ -101,7 +96,3 @@ pub(crate) fn arm(
         std::process::exit(0);
     });
 }
-
-/// Stops the clock: the process is about to end, and the watching thread with it.
-#[cfg(not(unix))]
-pub(crate) fn disarm() {}

@@ -39,6 +39,7 @@
 //! ```
 
 mod answer;
+mod arena;
 mod cap;
 mod claims;
 mod deadline;
@@ -48,8 +49,9 @@ mod input;
 pub mod log;
 mod run;
 
-pub use answer::{Answer, PermissionDecision};
-pub use claims::{Claims, Keep};
+pub use answer::{Answer, Dialect, PermissionDecision};
+pub use arena::Arena;
+pub use claims::{Claim, Claims, Keep};
 pub use event::{
     Event, Notification, PermissionRequest, PostToolUse, PostToolUseFailure, PreCompact, PreToolUse,
     SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop, ToolOutcome, UserPromptSubmit,

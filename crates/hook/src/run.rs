@@ -1,6 +1,7 @@
 //! The run loop of every hook: read once, think, answer once, never get in the way.
 
 use crate::answer::Answer;
+use crate::claims::Claim;
 use crate::deadline::{self, ANSWERED};
 use crate::event::Event;
 use crate::host::Host;
@@ -42,17 +43,19 @@ impl Silence {
 pub type Outcome<E> = Result<Answer<E>, Box<dyn Error>>;
 
 /// What a hook writes before it ends.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Response {
     /// What goes to standard output: the protocol.
     pub stdout: Vec<u8>,
     /// What goes to standard error: for the user, where the event has no other way.
     pub stderr: Option<String>,
+    /// What is confirmed once standard output is written.
+    pub claims: Vec<Claim>,
 }
 
 impl From<Silence> for Response {
     fn from(silence: Silence) -> Self {
-        Self { stdout: silence.bytes().to_vec(), stderr: None }
+        Self { stdout: silence.bytes().to_vec(), stderr: None, claims: Vec::new() }
     }
 }
 
@@ -83,11 +86,11 @@ pub fn run<E: Event>(
     };
     if !ANSWERED.swap(true, Ordering::SeqCst) {
         write_answer(&response.stdout);
+        response.claims.into_iter().for_each(Claim::confirm);
     }
     if let Some(message) = response.stderr {
         let _ = writeln!(io::stderr(), "{message}");
     }
-    deadline::disarm();
     ExitCode::SUCCESS
 }
 
@@ -138,7 +141,8 @@ pub fn respond<E: Event>(
         }
         return Response { stderr: rendered.stderr, ..silence.into() };
     }
-    Response { stdout: (rendered.stdout + "\n").into_bytes(), stderr: rendered.stderr }
+    let stdout = (rendered.stdout + "\n").into_bytes();
+    Response { stdout, stderr: rendered.stderr, claims: rendered.claims }
 }
 
 fn parse<E: Event>(input: &'static [u8]) -> Result<E, String> {

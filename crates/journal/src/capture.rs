@@ -3,18 +3,13 @@
 //! What can be decided without work is decided first: a tool that is not recorded costs no more than a hook that has
 //! nothing to say.
 
-use base::{glob, privacy, settings};
+use base::privacy;
 use hook::log::Level;
 use hook::{Event as _, Host, Keep, ToolOutcome, UserPromptSubmit};
 use serde_json::value::RawValue;
-use spool::{Event, Kind, Spool, shrink};
+use spool::{Event, Kind, Rules, Spool, shrink};
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
-
-/// A prompt that consists of one of these is the client's own, not the user's.
-const CLIENT_PROMPT: (&str, &str) = ("<task-notification>", "</task-notification>");
-/// The client's own notes about a session, which it edits with ordinary tools.
-const CLIENT_NOTES: &str = "session-memory";
+use std::path::Path;
 
 /// Why an event could not be recorded.
 #[derive(Debug, thiserror::Error)]
@@ -30,11 +25,12 @@ pub enum Error {
 /// Records what a tool was asked and what came of it.
 pub fn record_tool(call: &ToolOutcome, host: &Host) -> Result<(), Error> {
     let (Some(tool), Some(session)) = (call.tool_name.as_deref(), call.session_id()) else { return Ok(()) };
-    if settings::list(&host.settings().get("capture.skip_tools")).any(|skipped| skipped == tool) {
+    let rules = Rules::of(host.settings(), &host.env);
+    if !rules.records_call(tool, call.tool_input.map(RawValue::get)) {
         return Ok(());
     }
     let cwd = host.cwd(call);
-    if !is_recorded(&cwd, host) || is_client_note(tool, call.tool_input) {
+    if !rules.records_in(&cwd) {
         return Ok(());
     }
     let spool = Spool::new(host.paths.spool());
@@ -63,8 +59,8 @@ pub fn record_prompt(call: &UserPromptSubmit, host: &Host) -> Result<(), Error> 
     let (Some(prompt), Some(session)) = (call.prompt.as_deref(), call.session_id()) else { return Ok(()) };
     let cwd = host.cwd(call);
     let prompt = prompt.trim();
-    if !is_recorded(&cwd, host) || (prompt.starts_with(CLIENT_PROMPT.0) && prompt.ends_with(CLIENT_PROMPT.1))
-    {
+    let rules = Rules::of(host.settings(), &host.env);
+    if !rules.records_in(&cwd) || !rules.records_prompt(prompt) {
         return Ok(());
     }
     let spool = Spool::new(host.paths.spool());
@@ -88,7 +84,7 @@ pub fn record_prompt(call: &UserPromptSubmit, host: &Host) -> Result<(), Error> 
 fn keep(spool: &Spool, event: &Event<'_>, host: &Host, call: &impl hook::Event) -> Result<(), Error> {
     match spool.append(event) {
         Err(spool::Error::DiskFull) => {
-            let is_news = host.claims(call).take("disk-full", Keep::UntilClear);
+            let is_news = host.claims(call).take_for_good("disk-full", Keep::UntilClear);
             let level = if is_news { Level::Alert } else { Level::Warn };
             host.log(level, "the disk is full; nothing is recorded until there is room");
             Ok(())
@@ -130,34 +126,4 @@ fn unique_id(host: &Host) -> String {
 
 fn shrunk(value: &RawValue) -> Result<Box<RawValue>, serde_json::Error> {
     RawValue::from_string(shrink::json(value.get()).into_owned())
-}
-
-/// Says whether sessions in this folder are recorded.
-fn is_recorded(cwd: &Path, host: &Host) -> bool {
-    let settings = host.settings();
-    if !settings.is_on("capture.enabled") {
-        return false;
-    }
-    let home = host.env.get("HOME").map(PathBuf::from);
-    let excluded = settings.get("capture.excluded_projects");
-    let paused = settings.get("capture.paused_projects");
-    !settings::list(&excluded).any(|pattern| glob::fits_folder(pattern, cwd, home.as_deref()))
-        && !settings::list(&paused).any(|folder| cwd.starts_with(folder))
-}
-
-fn is_client_note(tool: &str, input: Option<&RawValue>) -> bool {
-    matches!(tool, "Edit" | "Write" | "Read" | "NotebookEdit")
-        && input.map(RawValue::get).is_some_and(|input| {
-            // The name is rare, and looking for it is quicker than parsing a large file's contents.
-            input.contains(CLIENT_NOTES) && file_path(input).is_some_and(|path| path.contains(CLIENT_NOTES))
-        })
-}
-
-/// Returns the tool's path without parsing the contents beside it.
-fn file_path(input: &str) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct Input {
-        file_path: Option<String>,
-    }
-    serde_json::from_str::<Input>(input).ok()?.file_path
 }

@@ -37,7 +37,7 @@ enum Part {
 }
 
 /// Options before the subcommand that take the next word as their value, so that it is not taken for the subcommand.
-const VALUED_OPTIONS: [(&str, &[&str]); 12] = [
+const VALUED_OPTIONS: [(&str, &[&str]); 17] = [
     ("git", &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path"]),
     ("docker", &["-H", "--host", "-c", "--context", "--config", "-l", "--log-level"]),
     ("podman", &["--connection", "-c", "--url", "--root"]),
@@ -50,7 +50,24 @@ const VALUED_OPTIONS: [(&str, &[&str]); 12] = [
     ("make", &["-C", "-f", "--file", "--directory", "-j"]),
     ("gh", &["-R", "--repo"]),
     ("aws", &["--profile", "--region", "--output", "--endpoint-url"]),
+    (
+        "ssh",
+        &[
+            "-i", "-p", "-l", "-o", "-F", "-J", "-L", "-R", "-D", "-b", "-c", "-e", "-E", "-m", "-S", "-W",
+            "-w",
+        ],
+    ),
+    (
+        "psql",
+        &["-h", "--host", "-p", "--port", "-U", "--username", "-d", "--dbname", "-v", "--set", "-F", "-P"],
+    ),
+    ("mysql", &["-h", "--host", "-P", "--port", "-u", "--user", "-D", "--database", "-S", "--socket"]),
+    ("mariadb", &["-h", "--host", "-P", "--port", "-u", "--user", "-D", "--database", "-S", "--socket"]),
+    ("redis-cli", &["-h", "-p", "-a", "-n", "-u", "-s", "--user", "--pass"]),
 ];
+
+/// The most letters that short flags are bundled to.
+const MAX_BUNDLE: usize = 5;
 
 impl CommandPattern {
     /// Reads a pattern, or says what is wrong with it.
@@ -172,12 +189,13 @@ fn fits_flag(flag: &str, word: &str) -> bool {
     }
     let mut letters = flag.chars().skip(1);
     match (letters.next(), letters.next()) {
-        // A short flag may stand in a bundle of letters: `-f` in `-rf`.
-        (Some(letter), None) if letter != '-' => {
-            word.starts_with('-')
-                && word[1..].chars().all(|other| other.is_ascii_alphabetic())
-                && word.contains(letter)
-        }
+        // A short flag may stand in a bundle: `-f` in `-rf`. What is longer is a name, as in `-newkey`.
+        (Some(letter), None) if letter != '-' => word.strip_prefix('-').is_some_and(|bundle| {
+            bundle.len() <= MAX_BUNDLE
+                && bundle.starts_with(|first: char| first.is_ascii_alphabetic())
+                && bundle.chars().all(|other| other.is_ascii_alphanumeric())
+                && bundle.contains(letter)
+        }),
         _ => false,
     }
 }
@@ -278,6 +296,7 @@ mod tests {
             &["git push -f", "git push origin main --force", "git push -uf o"],
             &["git push --force-with-lease", "git push origin feature-f", "git push --follow-tags"],
         );
+        check("top -b", &["top -bn1", "top -b"], &["top -n1", "top -nobundle"]);
         check("find -delete", &["find . -name x -delete"], &["find . -name delete"]);
         check("curl -o|--output", &["curl --output=x u", "curl -o x u"], &["curl -- -o"]);
     }

@@ -12,9 +12,11 @@
 
 mod event;
 mod read;
+mod rules;
 pub mod shrink;
 mod write;
 
 pub use event::{Event, Kind, VERSION};
 pub use read::{Batch, Done, SpoolFile};
+pub use rules::Rules;
 pub use write::{Error, Spool};

@@ -95,13 +95,15 @@ impl SpoolFile {
         };
         let mut batch = Batch { offset, ..Batch::default() };
         let mut held = 0;
-        for line in bytes[..end].split_inclusive(|byte| *byte == b'\n') {
+        let mut start = 0;
+        for newline in memchr::memchr_iter(b'\n', &bytes[..end]) {
             // A short line may stand for a long event: what counts is what has to be held.
             if batch.lines.len() == most_lines || held >= most_bytes {
                 return Ok(batch);
             }
-            batch.offset += line.len() as u64;
-            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            let line = &bytes[start..newline];
+            start = newline + 1;
+            batch.offset = offset + start as u64;
             if !line.is_empty() {
                 let event = self.resolve(line);
                 held += event.len();

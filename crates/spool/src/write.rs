@@ -123,7 +123,12 @@ fn write_bulk(session: &Path, event: &[u8]) -> Result<String, Error> {
 /// Appends a line in one write, under a shared lock that keeps the drain from deleting the file meanwhile.
 fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
     for _ in 0..ATTEMPTS {
-        let mut file = files::open_append(path)?;
+        let mut file = match files::open_append(path) {
+            Ok(file) => file,
+            // The drain removed the session's empty folder between our making it and opening the file in it.
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
         file.lock_shared()?;
         // The drain may have deleted the file between our opening and locking it: nobody would read the line.
         if is_deleted(&file)? {

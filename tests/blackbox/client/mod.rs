@@ -2,9 +2,12 @@
 //!
 //! Every hook adds its case here: what it says must be found in what the client sends to the model.
 
+mod capture;
 mod harness;
 mod install;
 mod interactive;
+mod lessons;
+mod model;
 mod session_start;
 
 use std::thread;

@@ -22,6 +22,35 @@ pub(crate) const HOT_HOOKS: [&str; 9] = [
     "tool-record",
 ];
 
+/// What a program's median is compared with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Yard {
+    /// The empty static program.
+    Static,
+    /// The empty dynamic program.
+    Dynamic,
+    /// Another run, by its label.
+    Run(&'static str),
+    /// The empty static program, by the difference in milliseconds.
+    MillisOverStatic,
+}
+
+/// What single runs are held to: label, yardstick, the most of it.
+pub(crate) const RUNS: &[(&str, Yard, f64)] = &[
+    ("lesson-inject miss, 10000", Yard::Run("lesson-inject miss, 100"), 1.3),
+    ("lesson-inject miss, 10000", Yard::Static, 2.5),
+    ("lesson-inject 2 hits, 10000", Yard::Run("lesson-inject miss, 10000"), 2.0),
+    ("lesson-inject 1 MB Write", Yard::MillisOverStatic, 5.0),
+    ("tool-record 1 KB", Yard::Static, 2.5),
+    ("tool-record 1 KB", Yard::Dynamic, 0.5),
+    ("tool-record skipped", Yard::Static, SILENT_HOOK_RATIO),
+    ("prompt-record prompt", Yard::Static, 2.5),
+    ("prompt-record prompt", Yard::Dynamic, 0.5),
+];
+
+/// Runs that [`HOT_HOOK_TRUE_RATIO`] is not meant for: their input alone takes longer.
+pub(crate) const LARGE_RUNS: [&str; 1] = ["lesson-inject 1 MB Write"];
+
 /// The least speed of a prefiltered scan of transcripts, in `wc -l` on the same files.
 pub(crate) const PREFILTER_RATIO: f64 = 0.4;
 

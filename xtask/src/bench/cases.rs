@@ -1,5 +1,7 @@
 //! Which runs of each program are measured. A new hook, or a new way that a hook can go, is a row in [`CASES`].
 
+use serde_json::{Value, json};
+
 /// Returns the text of a payload that the real client sent.
 macro_rules! payload {
     ($name:literal) => {
@@ -14,16 +16,90 @@ pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) arguments: &'static [&'static str],
     /// What the program reads.
-    pub(crate) payload: &'static str,
+    pub(crate) payload: Payload,
     pub(crate) answer: Answer,
     /// Whether the program only parses its input and stays silent, so that the budgets of a silent hook hold.
     pub(crate) only_parses: bool,
+    /// What it finds around it.
+    pub(crate) surroundings: Surroundings,
+}
+
+/// What a program finds around it, besides its own empty folders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Surroundings {
+    /// Nothing.
+    Empty,
+    /// This many lessons, two of which are about `make release`.
+    Lessons(usize),
 }
 
 impl Case {
     /// Returns a run without arguments, of which nothing more is known.
     pub(crate) const fn plain(name: &'static str, payload: &'static str) -> Self {
-        Self { name, arguments: &[], payload, answer: Answer::Any, only_parses: false }
+        Self {
+            name,
+            arguments: &[],
+            payload: Payload::Text(payload),
+            answer: Answer::Any,
+            only_parses: false,
+            surroundings: Surroundings::Empty,
+        }
+    }
+
+    const fn silent(self) -> Self {
+        Self { answer: Answer::Silent, ..self }
+    }
+
+    const fn speaking(self) -> Self {
+        Self { answer: Answer::Text, ..self }
+    }
+
+    const fn only_parsing(self) -> Self {
+        Self { only_parses: true, ..self.silent() }
+    }
+
+    const fn reading(self, payload: Payload) -> Self {
+        Self { payload, ..self }
+    }
+
+    const fn among(self, lessons: usize) -> Self {
+        Self { surroundings: Surroundings::Lessons(lessons), ..self }
+    }
+
+    const fn with(self, arguments: &'static [&'static str]) -> Self {
+        Self { arguments, ..self }
+    }
+}
+
+/// What a program reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Payload {
+    /// A text.
+    Text(&'static str),
+    /// A `PostToolUse` of a shell whose output has this many bytes.
+    Output(usize),
+    /// A `PreToolUse` that writes a file of this many bytes.
+    Write(usize),
+}
+
+impl Payload {
+    /// Returns the text.
+    pub(crate) fn text(self) -> String {
+        let filled =
+            |bytes: usize| "let total = items.iter().map(Item::price).sum();\n".repeat(bytes / 49 + 1);
+        match self {
+            Self::Text(text) => text.to_owned(),
+            Self::Output(bytes) => {
+                let mut event: Value = serde_json::from_str(payload!("PostToolUse.Bash")).unwrap_or_default();
+                event["tool_response"]["stdout"] = filled(bytes).into();
+                event.to_string()
+            }
+            Self::Write(bytes) => {
+                let mut event: Value = serde_json::from_str(payload!("PreToolUse.Write")).unwrap_or_default();
+                event["tool_input"]["content"] = filled(bytes).into();
+                event.to_string()
+            }
+        }
     }
 }
 
@@ -50,58 +126,28 @@ impl Answer {
     }
 }
 
+/// A call that no lesson is about, one that two are about (without a session, so that they are said every time), and a
+/// tool that is not recorded.
+const MISS: &str = r#"{"session_id":"s","cwd":"/home/dev/project","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"cargo build --release && ls -la target/release | head -n 20","description":"Build it and look at what came out"},"tool_use_id":"toolu_1"}"#;
+const TWO_HITS: &str = r#"{"cwd":"/home/dev/project","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"make release && ls -la target/release | head -n 20","description":"Build it and look at what came out"},"tool_use_id":"toolu_1"}"#;
+const SKIPPED: &str = r#"{"session_id":"s","cwd":"/home/dev/project","hook_event_name":"PostToolUse","tool_name":"TodoWrite","tool_input":{"todos":[{"content":"Measure","status":"in_progress"}]},"tool_response":{"ok":true},"tool_use_id":"toolu_1","duration_ms":3}"#;
+const KIB: usize = 1024;
+const MIB: usize = 1024 * 1024;
+
 /// What is measured of each program in `bin/`, in the order of the table.
 const CASES: &[(&str, Case)] = &[
-    (
-        "session-start-lessons",
-        Case {
-            name: "resume",
-            arguments: &[],
-            payload: payload!("SessionStart.resume"),
-            answer: Answer::Silent,
-            only_parses: true,
-        },
-    ),
-    (
-        "session-start-lessons",
-        Case {
-            name: "startup",
-            arguments: &[],
-            payload: payload!("SessionStart.startup"),
-            answer: Answer::Text,
-            only_parses: false,
-        },
-    ),
-    (
-        "session-start-reset",
-        Case {
-            name: "resume",
-            arguments: &[],
-            payload: payload!("SessionStart.resume"),
-            answer: Answer::Silent,
-            only_parses: false,
-        },
-    ),
-    (
-        "session-start-reset",
-        Case {
-            name: "startup",
-            arguments: &[],
-            payload: payload!("SessionStart.startup"),
-            answer: Answer::Silent,
-            only_parses: false,
-        },
-    ),
-    (
-        "wyren",
-        Case {
-            name: "--version",
-            arguments: &["--version"],
-            payload: "",
-            answer: Answer::Text,
-            only_parses: false,
-        },
-    ),
+    ("lesson-inject", Case::plain("miss, 100", MISS).silent().among(100)),
+    ("lesson-inject", Case::plain("miss, 10000", MISS).silent().among(10_000)),
+    ("lesson-inject", Case::plain("2 hits, 10000", TWO_HITS).speaking().among(10_000)),
+    ("lesson-inject", Case::plain("1 MB Write", "").reading(Payload::Write(MIB)).silent().among(10_000)),
+    ("prompt-record", Case::plain("prompt", payload!("UserPromptSubmit")).silent()),
+    ("session-start-lessons", Case::plain("resume", payload!("SessionStart.resume")).only_parsing()),
+    ("session-start-lessons", Case::plain("startup", payload!("SessionStart.startup")).speaking()),
+    ("session-start-reset", Case::plain("resume", payload!("SessionStart.resume")).silent()),
+    ("session-start-reset", Case::plain("startup", payload!("SessionStart.startup")).silent()),
+    ("tool-record", Case::plain("1 KB", "").reading(Payload::Output(KIB)).silent()),
+    ("tool-record", Case::plain("skipped", SKIPPED).silent()),
+    ("wyren", Case::plain("--version", "").with(&["--version"]).speaking()),
 ];
 
 /// What a program without a row reads, by the event that it is wired to.
@@ -131,6 +177,28 @@ pub(crate) fn of(binary: &str, event: Option<&str>) -> Vec<Case> {
     }
     let by_event = BY_EVENT.iter().find(|(name, _)| Some(*name) == event);
     by_event.map(|&(name, payload)| Case::plain(name, payload)).into_iter().collect()
+}
+
+/// Returns a manifest of `count` lessons in lessons-learned's form: most about one command, some about a text, and two
+/// about `make release`.
+pub(crate) fn manifest(count: usize) -> String {
+    let lesson = |number: usize| {
+        let expression = match number {
+            0 => r"\bmake\s+release\b".to_owned(),
+            1 => r"\bmake\b.*\brelease\b".to_owned(),
+            _ if number.is_multiple_of(4) => format!(r"--flag{number}\s+value"),
+            _ => format!(r"\btool{number}\s+run\b"),
+        };
+        let text = "What goes wrong is said in a sentence or two, as long as they usually are.";
+        json!({
+            "slug": format!("lesson-{number}"), "type": "hint", "priority": 5, "toolNames": ["Bash"],
+            "commandRegexSources": [{"source": expression, "flags": ""}], "commandMatchTarget": "executable",
+            "message": text, "summary": format!("Lesson {number}"), "problem": text, "solution": text,
+        })
+    };
+    let lessons: serde_json::Map<String, Value> =
+        (0..count).map(|number| (format!("{number:08}"), lesson(number))).collect();
+    json!({"type": "lessons-learned-manifest", "version": 1, "lessons": lessons}).to_string()
 }
 
 #[cfg(test)]

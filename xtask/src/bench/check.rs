@@ -1,6 +1,6 @@
 //! Compares runs with the budgets.
 
-use super::budgets;
+use super::budgets::{self, Yard};
 use super::report::{Measured, Report};
 use super::statistics::median;
 use super::table::Table;
@@ -60,6 +60,7 @@ impl Judgement {
 /// Holds one run to every budget that applies to it.
 pub(crate) fn judge(report: &Report) -> Vec<Judgement> {
     let mut judgements: Vec<Judgement> = report.programs.iter().flat_map(judge_program).collect();
+    judgements.extend(budgets::RUNS.iter().filter_map(|budget| judge_run(report, *budget)));
     if let Some(scans) = &report.transcripts {
         for (subject, scan, speed) in [
             ("prefiltered scan", &scans.prefilter, budgets::PREFILTER_RATIO),
@@ -89,12 +90,29 @@ fn judge_program(measured: &Measured) -> Vec<Judgement> {
         let peak = measured.peak_memory_kib.map(|kib| kib as f64);
         judgements.extend(peak.map(|kib| Judgement::new(&label, "VmHWM, KiB", memory, kib)));
     }
-    if budgets::HOT_HOOKS.contains(&measured.name.as_str()) {
+    let is_large = budgets::LARGE_RUNS.contains(&label.as_str());
+    if budgets::HOT_HOOKS.contains(&measured.name.as_str()) && !is_large {
         let time = Limit::Below(budgets::HOT_HOOK_TRUE_RATIO);
         let ratio = measured.ratios.system_true;
         judgements.extend(ratio.map(|ratio| Judgement::new(&label, "× /bin/true", time, ratio)));
     }
     judgements
+}
+
+/// Holds a single run to its budget; `None` when the run or its yardstick was not measured.
+fn judge_run(report: &Report, (label, yard, most): (&'static str, Yard, f64)) -> Option<Judgement> {
+    let find = |label: &str| report.programs.iter().find(|measured| measured.label() == label);
+    let measured = find(label)?;
+    let (measure, figure) = match yard {
+        Yard::Static => ("× empty static", measured.ratios.static_empty),
+        Yard::Dynamic => ("× empty dynamic", measured.ratios.dynamic_empty),
+        Yard::Run(other) => (other, measured.microseconds.median / find(other)?.microseconds.median),
+        Yard::MillisOverStatic => {
+            let floor = measured.microseconds.median / measured.ratios.static_empty;
+            ("ms over empty static", (measured.microseconds.median - floor) / 1_000.0)
+        }
+    };
+    Some(Judgement::new(label, measure, Limit::AtMost(most), figure))
 }
 
 /// Says whether any budget is over.

@@ -1,7 +1,7 @@
 //! The stage: what is measured, ready to be run as often as needed.
 
 use super::against::Against;
-use super::cases::{self, Case};
+use super::cases::{self, Case, Surroundings};
 use super::program::{self, Origin, Program};
 use super::report::{Machine, Measured, Ratios, Report};
 use super::statistics::Summary;
@@ -165,9 +165,15 @@ impl Cast<'_> {
     /// Gives a program a world of its own, so that it finds no traces of another.
     fn add(&mut self, origin: Origin, name: &str, path: PathBuf, case: &Case) -> Result<()> {
         let world = self.folder.join(self.programs.len().to_string());
-        let environment = program::world(&world, self.plugin)?;
+        let mut environment = program::world(&world, self.plugin)?;
+        if let Surroundings::Lessons(count) = case.surroundings {
+            let manifest = world.join("lesson-manifest.json");
+            fs::write(&manifest, cases::manifest(count))?;
+            environment.push(("LESSONS_MANIFEST_PATH", manifest.into()));
+        }
         let stdin = world.join("stdin");
-        fs::write(&stdin, case.payload).with_context(|| format!("could not write {}", stdin.display()))?;
+        fs::write(&stdin, case.payload.text())
+            .with_context(|| format!("could not write {}", stdin.display()))?;
         self.programs.push(Program {
             origin,
             name: name.to_owned(),

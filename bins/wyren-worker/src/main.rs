@@ -1,0 +1,17 @@
+//! `wyren-worker`: does background jobs until there are none, then goes away.
+
+use base::settings::Settings;
+use base::{Env, Paths};
+use std::process::ExitCode;
+use worker::{Options, kinds};
+
+fn main() -> ExitCode {
+    let env = Env::process();
+    let paths = Paths::of(&env);
+    let options = Options::of(&Settings::read(&env, &paths.hook_settings()));
+    // Why it ended stands in its log; nobody waits for the exit code but a person who starts it by hand.
+    match worker::run(&env, &paths, options, &kinds::all()) {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}

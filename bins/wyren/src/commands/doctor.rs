@@ -1,0 +1,165 @@
+//! `wyren doctor`: is everything well, and what to do where it is not.
+//!
+//! A check is one function from a [`Subject`] to a [`Check`], and one line in [`CHECKS`]. It looks and repairs nothing.
+
+mod data;
+mod database;
+mod hooks;
+mod model;
+mod plugin;
+mod settings;
+mod spool;
+mod worker;
+
+use crate::terminal::{self, Cell, DIM, FAILURE, SUCCESS, WARNING};
+use anstyle::Style;
+use anyhow::{Result, bail};
+use base::{Env, Paths, Timestamp};
+use clap::Args;
+use serde_json::{Value, json};
+use std::io::Write as _;
+
+/// Every check, in the order of the report: what others stand on comes first.
+const CHECKS: [fn(&Subject<'_>) -> Check; 8] = [
+    data::check,
+    database::check,
+    spool::check,
+    worker::check,
+    model::check,
+    hooks::check,
+    settings::check,
+    plugin::check,
+];
+
+const EXAMPLES: &str = "\
+Examples:
+  wyren doctor                       every check, and the command that helps
+  wyren doctor --json                the same for a script; exit code 1 when something is wrong";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Who is examined.
+struct Subject<'a> {
+    env: &'a Env,
+    paths: &'a Paths,
+    now: Timestamp,
+}
+
+/// How something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Health {
+    Good,
+    /// Works, but wants a look.
+    Odd,
+    Bad,
+}
+
+impl Health {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Good => "ok",
+            Self::Odd => "warn",
+            Self::Bad => "bad",
+        }
+    }
+
+    fn glyph(self) -> Cell {
+        let (glyph, style) = match self {
+            Self::Good => ("✓", SUCCESS),
+            Self::Odd => ("!", WARNING),
+            Self::Bad => ("✗", FAILURE),
+        };
+        (glyph.to_owned(), style)
+    }
+}
+
+/// What a check found.
+#[derive(Debug)]
+struct Check {
+    name: &'static str,
+    health: Health,
+    message: String,
+    /// The command that helps.
+    fix: Option<String>,
+}
+
+impl Check {
+    fn good(name: &'static str, message: impl Into<String>) -> Self {
+        Self { name, health: Health::Good, message: message.into(), fix: None }
+    }
+
+    fn odd(name: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { name, health: Health::Odd, message: message.into(), fix: Some(fix.into()) }
+    }
+
+    fn bad(name: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { health: Health::Bad, ..Self::odd(name, message, fix) }
+    }
+
+    fn to_json(&self) -> Value {
+        json!({"name": self.name, "state": self.health.name(), "message": self.message, "fix": self.fix})
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    let subject = Subject { env, paths, now: Timestamp::now() };
+    let checks: Vec<Check> = CHECKS.iter().map(|check| check(&subject)).collect();
+    let bad = checks.iter().filter(|check| check.health == Health::Bad).count();
+    let mut output = terminal::output();
+    if arguments.json {
+        let all: Vec<Value> = checks.iter().map(Check::to_json).collect();
+        writeln!(output, "{:#}", json!({"ok": bad == 0, "checks": all}))?;
+    } else {
+        let rows: Vec<Vec<Cell>> = checks.iter().flat_map(rows).collect();
+        terminal::write_table(&mut output, &rows)?;
+    }
+    match bad {
+        0 => Ok(()),
+        1 => bail!("one thing is wrong"),
+        bad => bail!("{bad} things are wrong"),
+    }
+}
+
+/// Returns what a check found, and below it what helps.
+fn rows(check: &Check) -> Vec<Vec<Cell>> {
+    let found = vec![
+        check.health.glyph(),
+        (check.name.to_owned(), Style::new()),
+        (check.message.clone(), Style::new()),
+    ];
+    let blank = (String::new(), Style::new());
+    let fix = check.fix.iter().map(|fix| vec![blank.clone(), blank.clone(), (format!("→ {fix}"), DIM)]);
+    std::iter::once(found).chain(fix).collect()
+}
+
+/// Returns how long something lasted, in the unit that a person would choose.
+fn duration(millis: u64) -> String {
+    match millis / 1_000 {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7_200 => format!("{} min", seconds / 60),
+        seconds @ 7_200..172_800 => format!("{} h", seconds / 3_600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}
+
+/// Returns a number of bytes, in the unit that a person would choose.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..10_000 => format!("{bytes} bytes"),
+        10_000..10_000_000 => format!("{} KB", bytes / 1_000),
+        10_000_000..10_000_000_000 => format!("{} MB", bytes / 1_000_000),
+        _ => format!("{} GB", bytes / 1_000_000_000),
+    }
+}
+
+/// Returns an error with its causes, on one line.
+fn describe(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |message, cause| format!("{message}: {cause}"))
+}

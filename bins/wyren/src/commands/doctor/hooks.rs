@@ -1,0 +1,48 @@
+//! The hooks: that they run, and that they do not fail.
+
+use super::{Check, Subject};
+use crate::commands::log;
+use base::Timestamp;
+use base::settings::Settings;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const NAME: &str = "hooks";
+const DAY_MILLIS: u64 = 86_400_000;
+
+pub(super) fn check(subject: &Subject<'_>) -> Check {
+    let settings = Settings::read(subject.env, &subject.paths.hook_settings());
+    if !settings.is_on("log.enabled") {
+        return Check::odd(
+            NAME,
+            "the hook log is off, so nobody can tell",
+            "wyren config set log.enabled true",
+        );
+    }
+    let file = subject.paths.hook_log();
+    let mut lines = log::read_lines(&hook::log::rotated(&file)).unwrap_or_default();
+    lines.extend(log::read_lines(&file).unwrap_or_default());
+    let lines: Vec<Value> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
+
+    let text = |line: &Value, field: &str| line[field].as_str().unwrap_or_default().to_owned();
+    // Stamps of one format sort as texts.
+    let yesterday = Timestamp::from_millis(subject.now.millis().saturating_sub(DAY_MILLIS)).to_string();
+    let mut last: BTreeMap<String, String> = BTreeMap::new();
+    let mut errors: BTreeMap<String, usize> = BTreeMap::new();
+    for line in &lines {
+        last.insert(text(line, "hook"), text(line, "ts"));
+        if matches!(line["level"].as_str(), Some("error" | "alert")) && text(line, "ts") >= yesterday {
+            *errors.entry(text(line, "hook")).or_default() += 1;
+        }
+    }
+    let Some(newest) = last.values().max() else {
+        let message = "no hook has run yet; with the plugin installed, the next session starts them";
+        return Check::odd(NAME, message, "claude plugin list");
+    };
+    if !errors.is_empty() {
+        let failed: Vec<String> = errors.iter().map(|(hook, count)| format!("{hook} {count}×")).collect();
+        let message = format!("failed within a day: {}", failed.join(", "));
+        return Check::odd(NAME, message, "wyren log --hooks --level error");
+    }
+    Check::good(NAME, format!("{} have run, last at {newest}", last.len()))
+}

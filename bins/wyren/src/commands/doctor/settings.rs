@@ -1,0 +1,22 @@
+//! The settings: that the files hold nothing without effect.
+
+use super::{Check, Subject};
+use base::config::Config;
+use base::project::Project;
+
+const NAME: &str = "settings";
+
+pub(super) fn check(subject: &Subject<'_>) -> Check {
+    let project = std::env::current_dir().ok().map(|folder| Project::of(&folder));
+    let config = Config::load(subject.env, subject.paths, project.as_ref().map(|project| &*project.root));
+    let Some(complaint) = config.complaints().first() else {
+        return Check::good(NAME, "every one is understood");
+    };
+    let more = match config.complaints().len() {
+        1 => String::new(),
+        all => format!(" (and {} more)", all - 1),
+    };
+    let name = if complaint.name.is_empty() { "the file" } else { &complaint.name };
+    let message = format!("ignored: {name} in {}: {}{more}", complaint.file.display(), complaint.reason);
+    Check::odd(NAME, message, "wyren config list")
+}

@@ -1,0 +1,33 @@
+//! The spool: that what hooks recorded reaches the database.
+
+use super::{Check, Subject, describe, duration, size};
+use ::spool::Spool;
+use store::capture::{self, Backlog};
+
+const NAME: &str = "spool";
+/// Events that wait for longer than this were forgotten about.
+const OLD_MILLIS: u64 = 24 * 3_600_000;
+/// More than this is more than one day's work.
+const LARGE_BYTES: u64 = 256_000_000;
+const DRAIN: &str = "wyren worker run --until-idle";
+
+pub(super) fn check(subject: &Subject<'_>) -> Check {
+    let spool = Spool::new(subject.paths.spool());
+    let store = subject.paths.database().exists().then(|| worker::open_store(subject.paths));
+    // A database that cannot be opened has a check of its own; the spool keeps everything meanwhile.
+    let store = store.and_then(Result::ok);
+    let backlog = match capture::backlog(store.as_ref(), &spool) {
+        Ok(backlog) => backlog,
+        Err(error) => {
+            return Check::bad(NAME, describe(&error), format!("ls -l '{}'", spool.folder().display()));
+        }
+    };
+    let Backlog { events, bytes, oldest } = backlog;
+    let Some(oldest) = oldest else { return Check::good(NAME, "everything is in the database") };
+    let age = subject.now.millis_since(oldest);
+    let message = format!("{events} events ({}) wait, the oldest for {}", size(bytes), duration(age));
+    if age > OLD_MILLIS || bytes > LARGE_BYTES {
+        return Check::odd(NAME, message, DRAIN);
+    }
+    Check::good(NAME, message)
+}

@@ -1,0 +1,71 @@
+//! The worker and its jobs: nothing stuck, nothing given up.
+
+use super::{Check, Subject, describe, duration};
+use base::Timestamp;
+use store::jobs::{self, Job, State};
+
+const NAME: &str = "worker";
+/// A job that waits for longer than this while nobody works is stuck.
+const STUCK_MILLIS: u64 = 3_600_000;
+const WORK: &str = "wyren worker run --until-idle";
+
+pub(super) fn check(subject: &Subject<'_>) -> Check {
+    let (paths, now) = (subject.paths, subject.now);
+    let is_running = match queue::is_running(paths) {
+        Ok(is_running) => is_running,
+        Err(error) => {
+            let lock = queue::lock_file(paths);
+            return Check::bad(
+                NAME,
+                format!("could not look at its lock: {error}"),
+                format!("ls -l '{}'", lock.display()),
+            );
+        }
+    };
+    let requested = queue::pending(paths).len();
+    let jobs = match jobs(subject) {
+        Ok(jobs) => jobs,
+        Err(error) => {
+            return Check::odd(
+                NAME,
+                format!("its jobs cannot be read: {}", describe(&error)),
+                "wyren doctor",
+            );
+        }
+    };
+    let dead = jobs.iter().filter(|job| job.state == State::Dead);
+    if let Some(last) = dead.clone().max_by_key(|job| job.updated) {
+        let reason = base::sanitize::one_line(last.reason.as_deref().unwrap_or("no reason on record"), 120);
+        let message = format!("{} given up, the last one ({}): {reason}", dead.count(), last.kind);
+        return Check::odd(NAME, message, "wyren jobs retry --all");
+    }
+    let waited =
+        jobs.iter().filter_map(|job| waits_since(job, now)).map(|since| now.millis_since(since)).max();
+    if let Some(waited) = waited.filter(|waited| *waited > STUCK_MILLIS && !is_running) {
+        return Check::odd(
+            NAME,
+            format!("a job has been due for {}, and no worker runs", duration(waited)),
+            WORK,
+        );
+    }
+    let waiting = requested + jobs.iter().filter(|job| job.state == State::Queued).count();
+    let standing = if is_running { "runs" } else { "not running: it starts when there is work" };
+    Check::good(NAME, format!("{standing}; {waiting} waiting"))
+}
+
+fn jobs(subject: &Subject<'_>) -> Result<Vec<Job>, store::Error> {
+    if !subject.paths.database().exists() {
+        return Ok(Vec::new());
+    }
+    jobs::list(&worker::open_store(subject.paths)?)
+}
+
+/// Returns since when a job could have been done.
+fn waits_since(job: &Job, now: Timestamp) -> Option<Timestamp> {
+    let since = match job.state {
+        State::Queued => job.not_before,
+        State::Leased => job.lease_until?,
+        State::Done | State::Dead => return None,
+    };
+    (since <= now).then_some(since)
+}

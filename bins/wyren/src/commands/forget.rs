@@ -1,0 +1,162 @@
+//! `wyren forget`: takes recorded prompts and tool calls out again, for good.
+
+use crate::database::{self, Look};
+use crate::terminal::{self, Cell, DIM, STRONG, WARNING};
+use anstyle::Style;
+use anyhow::{Result, bail};
+use base::{Env, Paths, Timestamp, files};
+use clap::Args;
+use serde_json::json;
+use spool::Spool;
+use std::io::{self, IsTerminal as _, Write as _};
+use store::capture::{Forgotten, Selection};
+use store::repair;
+
+const EXAMPLES: &str = "\
+Examples:
+  wyren forget --query \"acme merger\" --dry-run    what would go
+  wyren forget --query \"acme merger\"              forget it
+  wyren forget --session 720ff4aa-05f9-4e05-aad8-0d889a82ec5a --yes
+  wyren forget --project . --before 2026-01-01    what is old in this project";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
+pub(crate) struct Arguments {
+    /// The event with this id, as exported; may be repeated.
+    #[arg(long, value_name = "ID", group = "what")]
+    id: Vec<String>,
+    /// Everything that contains this text, in upper or lower case.
+    #[arg(long, value_name = "TEXT", group = "what", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    query: Option<String>,
+    /// Everything of this project: its key, or a folder in it.
+    #[arg(long, value_name = "KEY|PATH", group = "what")]
+    project: Option<String>,
+    /// Everything of this session.
+    #[arg(long, value_name = "ID", group = "what")]
+    session: Option<String>,
+    /// Everything before this moment: 2026-11-16, or 2026-11-16T02:26:41Z.
+    #[arg(long, value_name = "TIME", group = "what")]
+    before: Option<Timestamp>,
+    /// Everything from this moment on.
+    #[arg(long, value_name = "TIME", group = "what")]
+    after: Option<Timestamp>,
+    /// Only show what would be forgotten.
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask.
+    #[arg(long, short)]
+    yes: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    let (is_dry_run, is_agreed, json) = (arguments.dry_run, arguments.yes, arguments.json);
+    let selection = arguments.selection();
+    let mut store = database::open_for_user(env, paths, Look::Whole)?;
+    let spool = Spool::new(paths.spool());
+    if is_dry_run || !is_agreed {
+        let preview = selection.preview(&mut store, &spool, Timestamp::now())?;
+        if is_dry_run {
+            return show(&preview, json, "would be forgotten");
+        }
+        if preview.count() > 0 && !is_confirmed(&preview)? {
+            writeln!(terminal::errors(), "Nothing was changed.")?;
+            return Ok(());
+        }
+    }
+    let notes = repair::notes_of_forgotten(&paths.database());
+    let forgotten = selection.forget(&mut store, &spool, &notes, Timestamp::now())?;
+    show(&forgotten, json, "forgotten")?;
+    warn_of_leftovers(&forgotten, paths)
+}
+
+impl Arguments {
+    fn selection(self) -> Selection {
+        Selection {
+            ids: self.id,
+            query: self.query,
+            project: self.project.as_deref().map(database::project_key),
+            session: self.session,
+            before: self.before,
+            after: self.after,
+        }
+    }
+}
+
+fn is_confirmed(preview: &Forgotten) -> Result<bool> {
+    if !io::stdin().is_terminal() {
+        bail!("nobody is here to be asked; say --yes to forget, or --dry-run to look first");
+    }
+    show(preview, false, "would be forgotten")?;
+    write!(terminal::errors(), "Forget this for good? [y/N] ")?;
+    io::stderr().flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn show(forgotten: &Forgotten, json: bool, what: &str) -> Result<()> {
+    let Forgotten { prompts, tool_calls, unread_lines, spool_lines, samples, .. } = forgotten;
+    let mut output = terminal::output();
+    if json {
+        let samples: Vec<_> = samples
+            .iter()
+            .map(|sample| json!({"ts": sample.at.to_string(), "session": sample.session, "id": sample.id, "text": sample.text}))
+            .collect();
+        let facts = json!({
+            "prompts": prompts, "tool_calls": tool_calls, "unread_lines": unread_lines, "spool_lines": spool_lines,
+            "samples": samples,
+        });
+        writeln!(output, "{facts:#}")?;
+        return Ok(());
+    }
+    // Once it is forgotten, it is not shown again either.
+    if what != "forgotten" {
+        let rows: Vec<Vec<Cell>> = samples
+            .iter()
+            .map(|sample| {
+                vec![
+                    (sample.at.to_string().replace('T', " ")[..16].to_owned(), DIM),
+                    (base::sanitize::one_line(&sample.id, 40), DIM),
+                    (sample.text.clone(), Style::new()),
+                ]
+            })
+            .collect();
+        terminal::write_table(&mut output, &rows)?;
+        let more = forgotten.count().saturating_sub(samples.len() as u64);
+        if more > 0 && !samples.is_empty() {
+            writeln!(output, "{DIM}and {more} more{DIM:#}")?;
+        }
+    }
+    writeln!(output, "{STRONG}{prompts} prompts and {tool_calls} tool calls{STRONG:#} {what}")?;
+    if *unread_lines > 0 {
+        writeln!(output, "{unread_lines} lines that could not be read {what}")?;
+    }
+    Ok(())
+}
+
+/// Says where the text may still be.
+fn warn_of_leftovers(forgotten: &Forgotten, paths: &Paths) -> Result<()> {
+    let mut errors = terminal::errors();
+    if forgotten.is_kept_by_reader {
+        writeln!(
+            errors,
+            "{WARNING}Another program has the database open{WARNING:#}, so its log may still hold the text: \
+             run the command again when that program is done."
+        )?;
+    }
+    let is_damaged = |name: &str| name.starts_with("wyren.db.damaged-");
+    for file in files::files_in(paths.data()) {
+        if file.file_name().and_then(|name| name.to_str()).is_some_and(is_damaged) {
+            writeln!(
+                errors,
+                "{WARNING}A damaged database may still hold it:{WARNING:#} delete {}",
+                file.display()
+            )?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! `wyren lessons doctor`: what is wrong with the lessons.
+
+use super::{layer, shown};
+use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, SUCCESS, WARNING};
+use anstyle::Style;
+use anyhow::{Result, bail};
+use base::sanitize;
+use clap::Args;
+use lessons::admin::catalogue::{Catalogue, Places};
+use lessons::admin::doctor::{self, Diagnosis};
+use lessons::admin::intake::Complaint;
+use lessons::layers::Layer;
+use serde_json::{Value, json};
+use std::io::Write as _;
+
+/// How much of a complaint is shown.
+const COMPLAINT_CHARS: usize = 240;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Only this layer: shipped, personal, project, manifest.
+    #[arg(long, value_parser = layer)]
+    layer: Option<Layer>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments, places: &Places) -> Result<()> {
+    let diagnosis = doctor::examine(places, &Catalogue::read(places), arguments.layer);
+    let mut output = terminal::output();
+    if arguments.json {
+        writeln!(output, "{:#}", as_json(&diagnosis))?;
+    } else {
+        show(&mut output, &diagnosis)?;
+    }
+    output.flush()?;
+    if diagnosis.is_grave() {
+        bail!("some lessons cannot stay as they are; `wyren lessons edit NAME` changes one");
+    }
+    Ok(())
+}
+
+fn as_json(diagnosis: &Diagnosis) -> Value {
+    let complaint = |complaint: &Complaint| {
+        let state = if complaint.is_grave { "bad" } else { "warn" };
+        json!({"field": complaint.field, "reason": complaint.reason, "state": state})
+    };
+    let lessons: Vec<Value> = diagnosis
+        .lessons
+        .iter()
+        .map(|patient| {
+            let issues: Vec<Value> = patient.complaints.iter().map(complaint).collect();
+            json!({"slug": patient.slug, "layer": patient.layer.name(), "file": patient.file, "issues": issues})
+        })
+        .collect();
+    let store: Vec<Value> = diagnosis.store.iter().map(complaint).collect();
+    json!({"ok": !diagnosis.is_grave(), "examined": diagnosis.examined, "lessons": lessons, "store": store})
+}
+
+fn show(output: &mut impl std::io::Write, diagnosis: &Diagnosis) -> Result<()> {
+    let row = |complaint: &Complaint| -> Vec<Cell> {
+        let (word, style) = if complaint.is_grave { ("bad", FAILURE) } else { ("warn", WARNING) };
+        vec![
+            (format!("  {word}"), style),
+            (shown(&complaint.field), Style::new()),
+            (sanitize::one_line(&complaint.reason, COMPLAINT_CHARS), Style::new()),
+        ]
+    };
+    for patient in &diagnosis.lessons {
+        writeln!(
+            output,
+            "{STRONG}{}{STRONG:#} {DIM}({}){DIM:#}",
+            shown(&patient.slug),
+            patient.layer.name()
+        )?;
+        terminal::write_table(output, &patient.complaints.iter().map(row).collect::<Vec<_>>())?;
+    }
+    if !diagnosis.store.is_empty() {
+        writeln!(output, "{STRONG}All together{STRONG:#}")?;
+        terminal::write_table(output, &diagnosis.store.iter().map(row).collect::<Vec<_>>())?;
+    }
+    let count = diagnosis.examined;
+    if diagnosis.lessons.is_empty() && diagnosis.store.is_empty() {
+        writeln!(output, "{SUCCESS}Nothing is wrong{SUCCESS:#} with {count} lessons.")?;
+    } else {
+        let sick = diagnosis.lessons.len();
+        writeln!(output, "{DIM}{sick} of {count} lessons want a look{DIM:#}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! `wyren lessons edit`: changes a lesson, in an editor, by a patch or from a file.
+
+use super::{layer, shown};
+use crate::terminal::{self, DIM, STRONG, WARNING};
+use anyhow::{Context as _, Result, bail};
+use base::files;
+use clap::Args;
+use lessons::admin::catalogue::{Catalogue, Item, Places, State};
+use lessons::admin::change::{Change, Written};
+use lessons::admin::{Error, json};
+use lessons::layers::Layer;
+use lessons::{Lesson, format};
+use serde_json::{Map, Value};
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const EXAMPLES: &str = "\
+Examples:
+  wyren lessons edit git-push-force                       in $VISUAL or $EDITOR
+  wyren lessons edit git-push-force --patch '{\"priority\": 9, \"tags\": [\"tool:git\"]}'
+  wyren lessons edit git-push-force --file draft.md       from a file in the lessons' format";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The lesson's name, as listed, or its id in lessons-learned.
+    #[arg(required_unless_present = "id")]
+    slug: Option<String>,
+    /// The same, as lessons-learned spells it.
+    #[arg(long, hide = true, conflicts_with = "slug")]
+    id: Option<String>,
+    /// Change these fields; null takes one out.
+    #[arg(long, value_name = "JSON", conflicts_with = "file")]
+    patch: Option<String>,
+    /// Take the whole lesson from this file.
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Which one, when layers share the name.
+    #[arg(long, value_parser = layer)]
+    layer: Option<Layer>,
+}
+
+pub(super) fn run(arguments: &Arguments, places: &Places) -> Result<()> {
+    let name = arguments.slug.as_deref().or(arguments.id.as_deref()).unwrap_or_default();
+    let item = Catalogue::read(places).find(name, arguments.layer)?.clone();
+    if let Some(patch) = &arguments.patch {
+        let changes: Map<String, Value> =
+            serde_json::from_str(patch).context("--patch: expected a JSON object of fields")?;
+        let lesson = json::patch(&item.lesson, &changes).map_err(Error::Refused)?;
+        return replace(places, &item, lesson);
+    }
+    if let Some(file) = &arguments.file {
+        let text = fs::read_to_string(file).with_context(|| format!("could not read {}", file.display()))?;
+        let lesson =
+            format::parse(&item.lesson.slug, &text).with_context(|| format!("{}", file.display()))?;
+        return replace(places, &item, lesson);
+    }
+    in_editor(places, &item)
+}
+
+fn replace(places: &Places, item: &Item, lesson: Lesson) -> Result<()> {
+    let mut change = Change::begin(places)?;
+    // Whoever changed the lesson in the meantime keeps their change.
+    let (slug, layer) = (&item.lesson.slug, Some(item.layer));
+    let present = change.catalogue.find_in(slug, layer, |state| state == item.state)?.clone();
+    if present.lesson != item.lesson {
+        bail!("{slug} was changed by someone else in the meantime; look at it and try again");
+    }
+    let written = change.replace(&present, lesson)?;
+    tell(&written, item)
+}
+
+fn tell(written: &Written, item: &Item) -> Result<()> {
+    let mut errors = terminal::errors();
+    for remark in &written.remarks {
+        writeln!(errors, "{WARNING}{}{WARNING:#}: {}", remark.field, shown(&remark.reason))?;
+    }
+    let slug = shown(&written.slug);
+    let mut output = terminal::output();
+    if written.file == item.file {
+        let note = if item.state == State::Active { "holds from the next call on" } else { "was changed" };
+        writeln!(output, "{STRONG}{slug}{STRONG:#} {note} {DIM}{}{DIM:#}", written.file.display())?;
+    } else {
+        let layer = item.layer.name();
+        writeln!(
+            output,
+            "{STRONG}{slug}{STRONG:#} is now a lesson of your own, and the {layer} one is switched off \
+             {DIM}{}{DIM:#}",
+            written.file.display()
+        )?;
+    }
+    Ok(())
+}
+
+fn in_editor(places: &Places, item: &Item) -> Result<()> {
+    let editor = places.env.text("VISUAL").or_else(|| places.env.text("EDITOR"));
+    let Some(editor) = editor else {
+        bail!("no editor: set $EDITOR, or say --patch or --file");
+    };
+    let before = format::render(&item.lesson);
+    let draft = places.paths.cache().join("drafts").join(format!("{}.md", item.lesson.slug));
+    files::write_atomic(&draft, before.as_bytes())
+        .with_context(|| format!("could not write {}", draft.display()))?;
+    open(&editor, &draft)?;
+    let text = fs::read_to_string(&draft).with_context(|| format!("could not read {}", draft.display()))?;
+    if text == before {
+        let _ = fs::remove_file(&draft);
+        writeln!(terminal::errors(), "Nothing was changed.")?;
+        return Ok(());
+    }
+    let slug = &item.lesson.slug;
+    let replaced = format::parse(slug, &text)
+        .map_err(anyhow::Error::from)
+        .and_then(|lesson| replace(places, item, lesson));
+    match replaced {
+        Ok(()) => {
+            let _ = fs::remove_file(&draft);
+            Ok(())
+        }
+        // What somebody wrote is not thrown away for a mistake in it.
+        Err(error) => {
+            let draft = draft.display();
+            Err(error.context(format!(
+                "the lesson was left as it is; your draft is {draft}: mend it and run `wyren lessons edit {slug} --file {draft}`"
+            )))
+        }
+    }
+}
+
+/// Runs an editor, which may come with arguments.
+fn open(editor: &str, file: &Path) -> Result<()> {
+    let mut words = editor.split_whitespace();
+    let program = words.next().unwrap_or_default();
+    let status = Command::new(program)
+        .args(words)
+        .arg(file)
+        .status()
+        .with_context(|| format!("could not start {program}"))?;
+    if !status.success() {
+        bail!("{program} ended with {status}; nothing was changed");
+    }
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! Looking up the lessons that a call may be about.
+
+use super::layout::bitmap as bitmap_of;
+use super::layout::{
+    BITMAP_BYTES, Domain, Fingerprint, HEADER_BYTES, Header, POSTING_BYTES, SLOT_BYTES, bit, fold, gram_key,
+    key, u16_at, u32_at, u64_at,
+};
+use super::literals::GRAM_BYTES;
+use super::record::{self, Entry};
+use super::{Damaged, build};
+use crate::call::Call;
+use crate::lesson::Kind;
+use crate::pattern;
+use crate::trigger::Simple;
+use std::ops::Deref;
+
+/// An index over any bytes: a mapped file, or a buffer.
+#[derive(Debug)]
+pub struct Index<B> {
+    bytes: B,
+    header: Header,
+}
+
+impl<B: Deref<Target = [u8]>> Index<B> {
+    /// Takes bytes for an index. Only the header is looked at: the cost does not depend on the number of lessons.
+    pub fn new(bytes: B) -> Result<Self, Damaged> {
+        let header = Header::read(&bytes)?;
+        Ok(Self { bytes, header })
+    }
+
+    /// Returns what the index was made from.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.header.fingerprint
+    }
+
+    /// Returns the number of lessons.
+    pub fn len(&self) -> usize {
+        self.header.lessons as usize
+    }
+
+    /// Says whether there are no lessons.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns a lesson by its number.
+    pub fn entry(&self, number: u32) -> Result<Entry<'_>, Damaged> {
+        if number >= self.header.lessons {
+            return Err(Damaged);
+        }
+        let place =
+            u32_at(&self.bytes, self.header.records_at as usize + 4 * number as usize).ok_or(Damaged)?;
+        record::read(self.bytes.get(place as usize..).ok_or(Damaged)?)
+    }
+
+    /// Returns the numbers of the lessons that may apply to a call, sorted: all that do are among them.
+    pub fn candidates(&self, call: &Call<'_>, commands: &[Simple<'_>]) -> Result<Vec<u32>, Damaged> {
+        let mut found = Vec::new();
+        self.find(key(Domain::Tool, &call.tool), &mut found)?;
+        self.find(key(Domain::Tool, build::ANY_TOOL), &mut found)?;
+        if call.is_shell() {
+            for command in commands {
+                self.find(key(Domain::Program, command.program), &mut found)?;
+                if let Some(word) = pattern::first_word(command.program, &command.arguments) {
+                    self.find(key(Domain::Program, &format!("{} {word}", command.program)), &mut found)?;
+                }
+                self.find_grams(Domain::Shell, &command.text, &mut found)?;
+            }
+            self.find_grams(Domain::Shell, call.command.as_deref().unwrap_or_default(), &mut found)?;
+        }
+        for path in &call.paths {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            self.find(key(Domain::FileName, name), &mut found)?;
+            if let Some((_, ending)) = name.rsplit_once('.') {
+                self.find(key(Domain::Ending, ending), &mut found)?;
+            }
+            self.find_grams(Domain::Field, path, &mut found)?;
+        }
+        for content in &call.contents {
+            self.find_grams(Domain::Content, content, &mut found)?;
+        }
+        if !call.is_shell() {
+            for text in call.fields.values().filter(|text| text.len() <= MAX_FIELD_BYTES) {
+                self.find_grams(Domain::Field, text, &mut found)?;
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// Returns the numbers of the lessons of a kind that is said at a start.
+    pub fn said_at_start(&self, kind: Kind) -> Result<Vec<u32>, Damaged> {
+        let mut found = Vec::new();
+        self.find(key(Domain::Start, kind.name()), &mut found)?;
+        Ok(found)
+    }
+
+    /// Adds the lessons filed under a key.
+    fn find(&self, key: u64, found: &mut Vec<u32>) -> Result<(), Damaged> {
+        for posting in self.postings(key)? {
+            found.push(posting?.lesson);
+        }
+        Ok(())
+    }
+
+    /// Adds the lessons whose literal stands in a text.
+    fn find_grams(&self, domain: Domain, text: &str, found: &mut Vec<u32>) -> Result<(), Damaged> {
+        let text = text.as_bytes();
+        let bitmap_at = HEADER_BYTES + bitmap_of(domain) * BITMAP_BYTES;
+        let bitmap =
+            self.bytes.get(bitmap_at..).and_then(<[u8]>::first_chunk::<BITMAP_BYTES>).ok_or(Damaged)?;
+        if bitmap.iter().all(|byte| *byte == 0) {
+            return Ok(());
+        }
+        for (start, window) in text.windows(GRAM_BYTES).enumerate() {
+            let Some(gram) = window.first_chunk().copied().map(fold) else { continue };
+            let (place, mask) = bit(gram);
+            if bitmap[place] & mask == 0 {
+                continue;
+            }
+            let key = gram_key(domain, gram);
+            for posting in self.postings(key)? {
+                let posting = posting?;
+                let literal = self.literal(&posting)?;
+                let stands_there = start.checked_sub(posting.at).is_some_and(|begin| {
+                    text.get(begin..begin + literal.len())
+                        .is_some_and(|there| there.eq_ignore_ascii_case(literal))
+                });
+                if stands_there {
+                    found.push(posting.lesson);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn literal(&self, posting: &Posting) -> Result<&[u8], Damaged> {
+        let start = self.header.literals_at as usize + posting.literal;
+        self.bytes.get(start..start + posting.literal_bytes).ok_or(Damaged)
+    }
+
+    /// Returns the postings of a key.
+    fn postings(&self, key: u64) -> Result<impl Iterator<Item = Result<Posting, Damaged>>, Damaged> {
+        let (first, count) = self.slot(key)?.unwrap_or((0, 0));
+        if first.checked_add(count).is_none_or(|end| end > self.header.postings) {
+            return Err(Damaged);
+        }
+        let postings_at = self.header.postings_at as usize;
+        Ok((first..first + count).map(move |number| {
+            let at = postings_at + number as usize * POSTING_BYTES;
+            let read = || {
+                Some(Posting {
+                    lesson: u32_at(&self.bytes, at)?,
+                    literal: u32_at(&self.bytes, at + 4)? as usize,
+                    literal_bytes: usize::from(u16_at(&self.bytes, at + 8)?),
+                    at: usize::from(u16_at(&self.bytes, at + 10)?),
+                })
+            };
+            read().ok_or(Damaged)
+        }))
+    }
+
+    fn slot(&self, key: u64) -> Result<Option<(u32, u32)>, Damaged> {
+        let mask = self.header.slots as usize - 1;
+        let mut slot = key as usize & mask;
+        // A table without an empty slot is none of ours; the search ends all the same.
+        for _ in 0..=mask {
+            let at = self.header.slots_at as usize + slot * SLOT_BYTES;
+            match u64_at(&self.bytes, at).ok_or(Damaged)? {
+                0 => return Ok(None),
+                found if found == key => {
+                    let first = u32_at(&self.bytes, at + 8).ok_or(Damaged)?;
+                    return Ok(Some((first, u32_at(&self.bytes, at + 12).ok_or(Damaged)?)));
+                }
+                _ => slot = (slot + 1) & mask,
+            }
+        }
+        Err(Damaged)
+    }
+}
+
+/// Other fields than a file's contents are short; what is longer is not looked through twice.
+const MAX_FIELD_BYTES: usize = 64 * 1024;
+
+struct Posting {
+    lesson: u32,
+    literal: usize,
+    literal_bytes: usize,
+    at: usize,
+}

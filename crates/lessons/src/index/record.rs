@@ -1,0 +1,160 @@
+//! A lesson in the index: its fields one after another, each with its length.
+
+use super::Damaged;
+use super::layout::u32_at;
+use crate::lesson::{Kind, Lesson};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A lesson of an index, borrowed from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// Its name.
+    pub slug: &'a str,
+    /// What it does.
+    pub kind: Kind,
+    /// How much it matters.
+    pub priority: u8,
+    /// How sure it is, in percent.
+    pub confidence: u8,
+    /// What goes wrong, in one line.
+    pub summary: &'a str,
+    /// Why, and when.
+    pub problem: &'a str,
+    /// What to do instead.
+    pub solution: &'a str,
+    /// The command to run instead; empty for none.
+    pub instead: &'a str,
+    /// The project that it holds for; empty for all.
+    pub scope: &'a str,
+    /// See [`crate::Trigger`].
+    pub tools: Vec<&'a str>,
+    /// See [`crate::Trigger`].
+    pub commands: Vec<&'a str>,
+    /// See [`crate::Trigger`].
+    pub without: Vec<&'a str>,
+    /// See [`crate::Trigger`].
+    pub piped_to: Vec<&'a str>,
+    /// See [`crate::Trigger`].
+    pub matches: Vec<&'a str>,
+    /// See [`crate::Trigger`].
+    pub raw: Vec<&'a str>,
+    /// See [`crate::Trigger`].
+    pub paths: Vec<&'a str>,
+    /// See [`crate::Trigger`].
+    pub content: Vec<&'a str>,
+    /// Field and expression, one after the other.
+    pub inputs: Vec<&'a str>,
+}
+
+/// Writes a lesson: checksum, length, fields.
+pub(super) fn write(lesson: &Lesson) -> Vec<u8> {
+    let trigger = &lesson.trigger;
+    let mut body = vec![kind_number(lesson.kind), lesson.priority, lesson.confidence];
+    let texts = [
+        lesson.slug.as_str(),
+        &lesson.summary,
+        &lesson.problem,
+        &lesson.solution,
+        lesson.instead.as_deref().unwrap_or_default(),
+        lesson.scope.as_deref().unwrap_or_default(),
+    ];
+    texts.iter().for_each(|text| push(&mut body, text));
+    let inputs: Vec<String> =
+        trigger.inputs.iter().flat_map(|(name, value)| [name.clone(), value.clone()]).collect();
+    let lists = [
+        &trigger.tools,
+        &trigger.commands,
+        &trigger.without,
+        &trigger.piped_to,
+        &trigger.matches,
+        &trigger.raw,
+        &trigger.paths,
+        &trigger.content,
+        &inputs,
+    ];
+    for list in lists {
+        body.extend(number(list.len()));
+        list.iter().for_each(|text| push(&mut body, text));
+    }
+    let mut record = checksum(&body).to_le_bytes().to_vec();
+    record.extend(number(body.len()));
+    record.extend(body);
+    record
+}
+
+fn push(body: &mut Vec<u8>, text: &str) {
+    body.extend(number(text.len()));
+    body.extend(text.as_bytes());
+}
+
+fn number(length: usize) -> [u8; 4] {
+    u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes()
+}
+
+fn checksum(body: &[u8]) -> u32 {
+    // Half of the digest is plenty against accidents.
+    xxh3_64(body) as u32
+}
+
+fn kind_number(kind: Kind) -> u8 {
+    Kind::ALL.iter().position(|other| *other == kind).map_or(0, |place| place as u8)
+}
+
+/// Reads the lesson at the beginning of `bytes`.
+pub(super) fn read(bytes: &[u8]) -> Result<Entry<'_>, Damaged> {
+    let length = u32_at(bytes, 4).ok_or(Damaged)? as usize;
+    let body = bytes.get(8..8_usize.checked_add(length).ok_or(Damaged)?).ok_or(Damaged)?;
+    if u32_at(bytes, 0) != Some(checksum(body)) {
+        return Err(Damaged);
+    }
+    let [kind, priority, confidence, rest @ ..] = body else { return Err(Damaged) };
+    let mut fields = Fields { rest };
+    Ok(Entry {
+        kind: *Kind::ALL.get(usize::from(*kind)).ok_or(Damaged)?,
+        priority: *priority,
+        confidence: *confidence,
+        slug: fields.text()?,
+        summary: fields.text()?,
+        problem: fields.text()?,
+        solution: fields.text()?,
+        instead: fields.text()?,
+        scope: fields.text()?,
+        tools: fields.list()?,
+        commands: fields.list()?,
+        without: fields.list()?,
+        piped_to: fields.list()?,
+        matches: fields.list()?,
+        raw: fields.list()?,
+        paths: fields.list()?,
+        content: fields.list()?,
+        inputs: fields.list()?,
+    })
+}
+
+struct Fields<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    fn number(&mut self) -> Result<usize, Damaged> {
+        let number = u32_at(self.rest, 0).ok_or(Damaged)?;
+        self.rest = &self.rest[4..];
+        Ok(number as usize)
+    }
+
+    fn text(&mut self) -> Result<&'a str, Damaged> {
+        let length = self.number()?;
+        let (text, rest) = self.rest.split_at_checked(length).ok_or(Damaged)?;
+        self.rest = rest;
+        std::str::from_utf8(text).map_err(|_| Damaged)
+    }
+
+    fn list(&mut self) -> Result<Vec<&'a str>, Damaged> {
+        let count = self.number()?;
+        // Each text takes four bytes at least, so a wrong count cannot ask for more than there is.
+        if count > self.rest.len() / 4 {
+            return Err(Damaged);
+        }
+        (0..count).map(|_| self.text()).collect()
+    }
+}

@@ -1,0 +1,231 @@
+//! Where lessons come from: those that ship, the user's own, the project's, an old manifest; and their compiled indexes.
+//!
+//! An index is in order when it was made from what is there now, which costs one look at a folder, never one per
+//! lesson. One that is not is made anew by whoever notices first; the others stay silent meanwhile.
+
+use crate::format;
+use crate::index::{self, Fingerprint, Index};
+use crate::lesson::Lesson;
+use crate::manifest;
+use base::lock::Lock;
+use base::{Paths, digest, files, settings};
+use memmap2::Mmap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The ending of a lesson's file.
+pub const ENDING: &str = "md";
+/// The index that ships beside the shipped lessons.
+pub const SHIPPED_INDEX: &str = "index.bin";
+/// How far up the project's folder is looked for.
+const MAX_PARENTS: usize = 32;
+
+/// Who a lesson comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// The plugin.
+    Shipped,
+    /// The user.
+    Personal,
+    /// The repository.
+    Project,
+    /// A manifest of lessons-learned.
+    Manifest,
+}
+
+impl Layer {
+    /// Every layer, the nearest to the user's work last.
+    pub const ALL: [Self; 4] = [Self::Shipped, Self::Manifest, Self::Personal, Self::Project];
+
+    /// Returns the layer's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Shipped => "shipped",
+            Self::Personal => "personal",
+            Self::Project => "project",
+            Self::Manifest => "manifest",
+        }
+    }
+
+    /// Returns the layer called `name`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|layer| layer.name() == name)
+    }
+}
+
+/// Says whether the setting `lessons.disabled` switches a lesson off: by its name, or by its layer and name.
+pub fn is_disabled(setting: &str, layer: Layer, slug: &str) -> bool {
+    settings::list(setting).any(|item| match item.split_once(':') {
+        Some((wanted, name)) => wanted == layer.name() && name == slug,
+        None => item == slug,
+    })
+}
+
+/// One source of lessons.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Who its lessons come from.
+    pub layer: Layer,
+    /// The folder, or the manifest's file.
+    pub place: PathBuf,
+    /// Whether its guards and pauses may refuse.
+    pub is_trusted: bool,
+    cache: PathBuf,
+}
+
+impl Source {
+    /// Returns every source for a session in `cwd`; one that does not exist has no lessons.
+    pub fn all(paths: &Paths, cwd: &Path, manifest: Option<PathBuf>) -> Vec<Self> {
+        let mut places = Vec::new();
+        places.extend(paths.plugin().map(|plugin| (Layer::Shipped, plugin.join("lessons"))));
+        places.push((Layer::Personal, paths.data().join("lessons")));
+        places.extend(project_folder(cwd).map(|folder| (Layer::Project, folder)));
+        places.extend(manifest.map(|file| (Layer::Manifest, file)));
+        places
+            .into_iter()
+            .map(|(layer, place)| Self {
+                layer,
+                is_trusted: layer != Layer::Project || is_trusted(paths, &place),
+                cache: cache_file(paths, &place),
+                place,
+            })
+            .collect()
+    }
+
+    /// Opens the index of this source, making it anew where it is out of date. `None` when there are no lessons, or
+    /// when another process is just making it.
+    pub fn index(&self) -> io::Result<Option<Index<Mmap>>> {
+        let Some(fingerprint) = self.fingerprint() else { return Ok(None) };
+        let shipped = (self.layer == Layer::Shipped).then(|| self.place.join(SHIPPED_INDEX));
+        for file in shipped.iter().chain([&self.cache]) {
+            if let Some(index) = open(file).filter(|index| index.fingerprint() == fingerprint) {
+                return Ok(Some(index));
+            }
+        }
+        self.rebuild(fingerprint)?;
+        Ok(open(&self.cache).filter(|index| index.fingerprint() == fingerprint))
+    }
+
+    /// Makes the index anew when a lesson was changed in place, which the folder does not show.
+    pub fn refresh(&self) -> io::Result<()> {
+        let Some(fingerprint) = self.fingerprint() else { return Ok(()) };
+        let made = fs::metadata(&self.cache).and_then(|metadata| metadata.modified());
+        let is_newer = |file: &PathBuf| {
+            let modified = fs::metadata(file).and_then(|metadata| metadata.modified());
+            matches!((&modified, &made), (Ok(modified), Ok(made)) if modified > made)
+        };
+        if self.layer != Layer::Shipped && lesson_files(&self.place).iter().any(is_newer) {
+            fs::remove_file(&self.cache)?;
+            self.rebuild(fingerprint)?;
+        }
+        Ok(())
+    }
+
+    /// Reads every lesson of this source; what cannot be read is returned beside them.
+    pub fn read(&self) -> (Vec<Lesson>, Vec<(PathBuf, format::Flaw)>) {
+        if self.layer == Layer::Manifest {
+            return match manifest::read(&self.place) {
+                Ok(lessons) => (lessons, Vec::new()),
+                Err(flaw) => (Vec::new(), vec![(self.place.clone(), flaw)]),
+            };
+        }
+        read_folder(&self.place)
+    }
+
+    /// Takes the index out of the way, so that the next look makes it anew.
+    pub fn discard(&self) {
+        let _ = fs::remove_file(&self.cache);
+    }
+
+    fn rebuild(&self, fingerprint: Fingerprint) -> io::Result<()> {
+        let Some(_lock) = Lock::exclusive(&self.cache.with_extension("lock"), Duration::ZERO)? else {
+            return Ok(());
+        };
+        let (lessons, _) = self.read();
+        let (bytes, _) = index::build(&lessons, fingerprint);
+        // Replaced by rename: a process that has the old one mapped keeps it whole.
+        files::write_atomic(&self.cache, &bytes)
+    }
+
+    /// Returns what the index must have been made from; `None` when there is nothing.
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        if self.layer == Layer::Shipped {
+            return self.place.is_dir().then(shipped_fingerprint);
+        }
+        let metadata = fs::metadata(&self.place).ok()?;
+        let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
+        let length = if metadata.is_dir() { 0 } else { metadata.len() };
+        let mut seed = self.place.as_os_str().as_encoded_bytes().to_vec();
+        seed.extend(modified.to_le_bytes());
+        seed.extend(length.to_le_bytes());
+        Some(Fingerprint(xxh3_64(&seed)))
+    }
+}
+
+/// Returns what the shipped index is made from: a plugin's lessons change with its version alone.
+pub fn shipped_fingerprint() -> Fingerprint {
+    Fingerprint(xxh3_64(concat!("shipped ", env!("CARGO_PKG_VERSION")).as_bytes()))
+}
+
+/// Reads every lesson in a folder; what cannot be read is returned beside them.
+pub fn read_folder(folder: &Path) -> (Vec<Lesson>, Vec<(PathBuf, format::Flaw)>) {
+    let (mut lessons, mut flaws) = (Vec::new(), Vec::new());
+    for file in lesson_files(folder) {
+        let slug = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let unreadable = |reason: String| format::Flaw { line: 0, field: "file".to_owned(), reason };
+        let text = fs::read_to_string(&file).map_err(|error| unreadable(error.to_string()));
+        match text.and_then(|text| format::parse(&slug, &text)) {
+            Ok(lesson) => lessons.push(lesson),
+            Err(flaw) => flaws.push((file, flaw)),
+        }
+    }
+    (lessons, flaws)
+}
+
+fn open(file: &Path) -> Option<Index<Mmap>> {
+    let file = File::open(file).ok()?;
+    #[expect(unsafe_code, reason = "mapping a file is what makes the cost independent of its size")]
+    // SAFETY: indexes are only ever replaced by rename, never changed in place; and every access is checked, so that
+    // whatever they hold is at worst a damaged index.
+    let map = unsafe { Mmap::map(&file) }.ok()?;
+    Index::new(map).ok()
+}
+
+fn lesson_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = files::files_in(folder);
+    files.retain(|file| file.extension().is_some_and(|ending| ending == ENDING));
+    files
+}
+
+fn cache_file(paths: &Paths, place: &Path) -> PathBuf {
+    let name = digest::short_hex(place.as_os_str().as_encoded_bytes());
+    paths.cache().join("lessons").join(format!("{name}.idx"))
+}
+
+/// Returns the lessons' folder of the project that `cwd` is in: the nearest `.wyren`, no further up than the repository.
+pub fn project_folder(cwd: &Path) -> Option<PathBuf> {
+    for folder in cwd.ancestors().take(MAX_PARENTS) {
+        let lessons = folder.join(".wyren/lessons");
+        if lessons.is_dir() {
+            return Some(lessons);
+        }
+        if folder.join(".git").exists() {
+            return None;
+        }
+    }
+    None
+}
+
+/// Returns the file whose presence says that a project's guards and pauses may refuse.
+pub fn trust_file(paths: &Paths, lessons_folder: &Path) -> PathBuf {
+    let root = lessons_folder.parent().and_then(Path::parent).unwrap_or(lessons_folder);
+    let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+    paths.data().join("trust").join(digest::short_hex(root.as_os_str().as_encoded_bytes()))
+}
+
+fn is_trusted(paths: &Paths, lessons_folder: &Path) -> bool {
+    trust_file(paths, lessons_folder).exists()
+}

@@ -1,0 +1,236 @@
+//! Whether a lesson applies to a call: the last word, after the index has said which lessons are worth asking.
+
+use crate::call::Call;
+use crate::index::{self, Entry};
+use crate::path_glob;
+use crate::pattern::{self, Argument, CommandPattern};
+use memchr::memmem;
+use regex_lite::Regex;
+use std::cell::OnceCell;
+
+/// A simple command, as patterns see it.
+#[derive(Debug)]
+pub struct Simple<'a> {
+    /// The program's base name.
+    pub program: &'a str,
+    /// What follows it.
+    pub arguments: Vec<Argument<'a>>,
+    /// All of it as one text, prose masked.
+    pub text: String,
+    assignments: Vec<&'a str>,
+    command: &'a shell::Command,
+}
+
+impl<'a> Simple<'a> {
+    /// Returns the simple commands of what a shell would run.
+    pub fn all(commands: &'a [shell::Command]) -> Vec<Self> {
+        commands.iter().filter(|command| !command.words.is_empty()).map(Self::of).collect()
+    }
+
+    fn of(command: &'a shell::Command) -> Self {
+        let argument = |word: &'a shell::Word| Argument {
+            text: &word.text,
+            is_prose: word.is_quoted && word.text.contains(char::is_whitespace),
+        };
+        Self {
+            program: command.program(),
+            arguments: command.words.iter().skip(1).map(argument).collect(),
+            text: command.text(),
+            assignments: command.assignments.iter().map(|(name, _)| name.as_str()).collect(),
+            command,
+        }
+    }
+}
+
+/// Whether a lesson applies, and why or why not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It applies.
+    Applies {
+        /// The pattern that decided.
+        by: String,
+    },
+    /// It is about something like this call, but not this one.
+    Nearly {
+        /// What kept it from applying.
+        because: String,
+    },
+    /// It is about something else.
+    Unrelated,
+}
+
+impl Entry<'_> {
+    /// Judges a call.
+    pub fn judge(&self, call: &Call<'_>, commands: &[Simple<'_>]) -> Verdict {
+        if !self.is_for_tool(&call.tool) {
+            return Verdict::Unrelated;
+        }
+        if call.is_shell() && !(self.commands.is_empty() && self.matches.is_empty() && self.raw.is_empty()) {
+            return self.judge_shell(call, commands);
+        }
+        if !(self.paths.is_empty() && self.content.is_empty() && self.inputs.is_empty()) {
+            return self.judge_fields(call);
+        }
+        let is_tool_only = self.commands.is_empty() && self.matches.is_empty() && self.raw.is_empty();
+        if is_tool_only && !self.tools.is_empty() {
+            return Verdict::Applies { by: format!("the tool {}", call.tool) };
+        }
+        Verdict::Unrelated
+    }
+
+    fn is_for_tool(&self, tool: &str) -> bool {
+        let fits = |wanted: &&str| match wanted.strip_suffix('*') {
+            Some(beginning) => tool.starts_with(beginning),
+            None => *wanted == tool || (*wanted == "Task" && tool == "Agent"),
+        };
+        if self.tools.is_empty() {
+            let is_about_shell =
+                !(self.commands.is_empty() && self.matches.is_empty() && self.raw.is_empty());
+            return !is_about_shell || tool == "Bash" || !self.paths.is_empty() || !self.content.is_empty();
+        }
+        self.tools.iter().any(fits)
+    }
+
+    fn judge_shell(&self, call: &Call<'_>, commands: &[Simple<'_>]) -> Verdict {
+        let raw = call.command.as_deref().unwrap_or_default();
+        let lower = OnceCell::new();
+        let by_raw = self
+            .raw
+            .iter()
+            .find(|expression| is_in(expression, raw, || lower.get_or_init(|| raw.to_ascii_lowercase())));
+        if by_raw.is_none() && !self.raw.is_empty() {
+            return Verdict::Unrelated;
+        }
+        if self.commands.is_empty() && self.matches.is_empty() {
+            return Verdict::Applies {
+                by: by_raw.map_or_else(String::new, |expression| (*expression).to_owned()),
+            };
+        }
+        let patterns: Vec<(&str, CommandPattern)> = self
+            .commands
+            .iter()
+            .filter_map(|pattern| Some((*pattern, CommandPattern::parse(pattern).ok()?)))
+            .collect();
+        let expressions: Vec<(&str, Regex)> = compile(&self.matches);
+        let mut verdict = Verdict::Unrelated;
+        for simple in commands {
+            let pattern =
+                patterns.iter().find(|(_, pattern)| pattern.fits(simple.program, &simple.arguments));
+            let expression = expressions.iter().find(|(_, expression)| expression.is_match(&simple.text));
+            if (pattern.is_none() && !self.commands.is_empty())
+                || (expression.is_none() && !self.matches.is_empty())
+            {
+                continue;
+            }
+            let decided =
+                pattern.map(|(text, _)| *text).or(expression.map(|(text, _)| *text)).unwrap_or_default();
+            match self.what_keeps_from(simple, commands) {
+                None => return Verdict::Applies { by: decided.to_owned() },
+                Some(because) => verdict = Verdict::Nearly { because },
+            }
+        }
+        verdict
+    }
+
+    fn what_keeps_from(&self, simple: &Simple<'_>, commands: &[Simple<'_>]) -> Option<String> {
+        let has = |item: &&&str| pattern::has(item, simple.program, &simple.arguments, &simple.assignments);
+        if let Some(item) = self.without.iter().find(has) {
+            return Some(format!("the command has {item}"));
+        }
+        let is_target = |other: &Simple<'_>| {
+            self.piped_to.contains(&other.program)
+                && other.command.pipeline == simple.command.pipeline
+                && other.command.place > simple.command.place
+        };
+        if !self.piped_to.is_empty() && !commands.iter().any(is_target) {
+            return Some(format!("its output does not go to {}", self.piped_to.join(", ")));
+        }
+        None
+    }
+
+    fn judge_fields(&self, call: &Call<'_>) -> Verdict {
+        let mut by = String::new();
+        if !self.paths.is_empty() {
+            let fits = |glob: &&&str| call.paths.iter().any(|path| path_glob::fits(glob, path));
+            match self.paths.iter().find(fits) {
+                Some(glob) => by = (*glob).to_owned(),
+                None => return Verdict::Unrelated,
+            }
+        }
+        if !self.content.is_empty() {
+            let found = |expression: &&&str| {
+                let mut contents = call.contents.iter().enumerate();
+                contents.any(|(place, content)| is_in(expression, content, || &call.lower_contents()[place]))
+            };
+            match self.content.iter().find(found).map(|expression| (*expression).to_owned()) {
+                Some(expression) => by = expression,
+                None if self.paths.is_empty() => return Verdict::Unrelated,
+                None => return Verdict::Nearly { because: "nothing in what is written matches".to_owned() },
+            }
+        }
+        for pair in self.inputs.chunks_exact(2) {
+            let text = call.fields.get(pair[0]).map(|text| &**text).unwrap_or_default();
+            match first_match(&pair[1..], &[text]) {
+                Some(expression) => by = expression,
+                None => return Verdict::Unrelated,
+            }
+        }
+        Verdict::Applies { by }
+    }
+}
+
+/// A text up to this size is searched whole.
+const WHOLE_BYTES: usize = 16 * 1024;
+/// How far around a text that it needs an expression sees in a larger one, to the next line end.
+const AROUND_BYTES: usize = 512;
+/// How many such places are looked at.
+const MAX_PLACES: usize = 16;
+
+/// Says whether an expression matches in a text. In a large one only the surroundings of what the expression
+/// cannot do without are searched: a small engine needs milliseconds for what looking for a word needs microseconds.
+/// `lower` returns the text in lower case, which only a large one needs.
+fn is_in<'a>(expression: &str, content: &str, lower: impl FnOnce() -> &'a str) -> bool {
+    let Ok(compiled) = Regex::new(expression) else { return false };
+    if content.len() <= WHOLE_BYTES {
+        return compiled.is_match(content);
+    }
+    let Some(literals) = index::required_literals(expression) else {
+        return compiled.is_match(&content[..content.floor_char_boundary(WHOLE_BYTES)]);
+    };
+    let lower = lower();
+    let finders: Vec<memmem::Finder<'_>> = literals.iter().map(memmem::Finder::new).collect();
+    let mut searched = 0;
+    for _ in 0..MAX_PLACES {
+        let next = finders.iter().filter_map(|finder| finder.find(&lower.as_bytes()[searched..])).min();
+        let Some(at) = next.map(|at| searched + at) else { return false };
+        let (start, end) = surroundings(content, at);
+        if compiled.is_match(&content[start..end]) {
+            return true;
+        }
+        searched = end.max(at + 1);
+    }
+    false
+}
+
+/// Returns the lines around a place, as far as they are near.
+fn surroundings(content: &str, at: usize) -> (usize, usize) {
+    let start = content.floor_char_boundary(at.saturating_sub(AROUND_BYTES));
+    let end = content.ceil_char_boundary((at + AROUND_BYTES).min(content.len()));
+    let start = content[start..at].find('\n').map_or(start, |line_end| start + line_end + 1);
+    let end = content[at..end].rfind('\n').map_or(end, |line_end| at + line_end);
+    (start, end)
+}
+
+/// Compiles expressions; one that cannot be read never matches.
+fn compile<'a>(expressions: &[&'a str]) -> Vec<(&'a str, Regex)> {
+    expressions.iter().filter_map(|expression| Some((*expression, Regex::new(expression).ok()?))).collect()
+}
+
+/// Returns the first expression that matches one of the texts; the empty text when there are no expressions.
+fn first_match(expressions: &[&str], texts: &[&str]) -> Option<String> {
+    if expressions.is_empty() {
+        return Some(String::new());
+    }
+    let matches = |(_, expression): &&(&str, Regex)| texts.iter().any(|text| expression.is_match(text));
+    compile(expressions).iter().find(matches).map(|(text, _)| (*text).to_owned())
+}

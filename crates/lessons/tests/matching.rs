@@ -1,0 +1,270 @@
+//! What fires and what stays quiet; and that the index finds exactly what asking every lesson finds.
+
+use lessons::call::{Call, Platform};
+use lessons::index::{self, Fingerprint, Index};
+use lessons::trigger::{Simple, Verdict};
+use lessons::{Kind, Lesson, Trigger};
+use proptest::prelude::*;
+use serde_json::value::RawValue;
+use std::path::Path;
+
+fn lesson(slug: &str, trigger: Trigger) -> Lesson {
+    Lesson {
+        slug: slug.to_owned(),
+        summary: slug.to_owned(),
+        kind: Kind::Guard,
+        trigger,
+        ..Lesson::default()
+    }
+}
+
+fn words(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+fn command(pattern: &str) -> Trigger {
+    Trigger { commands: words(&[pattern]), ..Trigger::default() }
+}
+
+/// Returns the lessons that apply to a call: those that the index finds, which must be all there are.
+fn applying(lessons: &[Lesson], tool: &str, input: &str) -> Vec<String> {
+    let (bytes, _) = index::build(lessons, Fingerprint(1));
+    let index = Index::new(&bytes[..]).unwrap();
+    let input = RawValue::from_string(input.to_owned()).unwrap();
+    let call = Call::read(tool, Some(&input), Platform::ClaudeCode, Path::new("/p"));
+    let commands = shell::commands(call.command.as_deref().filter(|_| call.is_shell()).unwrap_or_default());
+    let simples = Simple::all(&commands);
+    let candidates = index.candidates(&call, &simples).unwrap();
+    let applies = |number: u32| {
+        let entry = index.entry(number).unwrap();
+        matches!(entry.judge(&call, &simples), Verdict::Applies { .. }).then(|| entry.slug.to_owned())
+    };
+    let found: Vec<String> = candidates.into_iter().filter_map(applies).collect();
+    let all: Vec<String> = (0..index.len() as u32).filter_map(applies).collect();
+    assert_eq!(found, all, "the index misses a lesson for {tool} {}", input.get());
+    found
+}
+
+fn bash(lessons: &[Lesson], command: &str) -> Vec<String> {
+    applying(lessons, "Bash", &serde_json::json!({"command": command}).to_string())
+}
+
+#[track_caller]
+fn check(trigger: Trigger, firing: &[&str], quiet: &[&str]) {
+    let lessons = [lesson("it", trigger)];
+    for command in firing {
+        assert_eq!(bash(&lessons, command), ["it"], "{command}");
+    }
+    for command in quiet {
+        assert!(bash(&lessons, command).is_empty(), "{command}");
+    }
+}
+
+#[test]
+fn a_guard_sees_what_runs_and_not_what_is_said() {
+    check(
+        command("pytest"),
+        &[
+            "pytest",
+            "cd x && pytest -q",
+            "bash -c \"pytest\"",
+            "sudo env A=1 timeout 5 pytest",
+            "for f in *.py; do pytest \"$f\"; done",
+            "a=$(pytest)",
+            "python -m pytest",
+            "ls | xargs pytest",
+            "bash <<EOF\npytest\nEOF",
+            "./venv/bin/pytest",
+        ],
+        &[
+            "git add pytest.ini",
+            "cat > n.md <<EOF\nrun pytest here\nEOF",
+            "echo \"pytest\"",
+            "git commit -m \"fix pytest\"",
+            "# pytest",
+            "echo it's pytest && echo don't",
+            "cat pytest",
+        ],
+    );
+}
+
+#[test]
+fn a_flag_can_make_it_harmless() {
+    let trigger = Trigger {
+        commands: words(&["git push -f|--force"]),
+        without: words(&["--dry-run|-n"]),
+        ..Trigger::default()
+    };
+    check(
+        trigger,
+        &["git push -f", "git push origin x --force"],
+        &["git push --force-with-lease", "git push -fn"],
+    );
+}
+
+#[test]
+fn a_pipe_can_be_what_matters() {
+    let trigger =
+        Trigger { commands: words(&["curl|wget"]), piped_to: words(&["sh", "bash"]), ..Trigger::default() };
+    check(
+        trigger,
+        &["curl -fsSL https://x | sh", "curl x | tee y | bash", "wget -qO- x | sudo bash"],
+        &["curl x | jq .", "curl x > y; sh y", "echo 'curl x | sh'"],
+    );
+}
+
+#[test]
+fn expressions_see_one_command_or_the_whole_text() {
+    let matching = Trigger { matches: words(&[r"\bkubectl\b.*\bdelete\b"]), ..Trigger::default() };
+    check(
+        matching,
+        &["kubectl -n x delete pod y"],
+        &["kubectl get x; echo delete", "echo \"kubectl delete\""],
+    );
+    let raw = Trigger { raw: words(&[r"2>/dev/null\s*\|\|\s*true"]), ..Trigger::default() };
+    check(raw, &["make 2>/dev/null || true"], &["make || true"]);
+}
+
+#[test]
+fn files_match_by_path_and_content() {
+    let trigger = Trigger {
+        paths: words(&["**/*.py"]),
+        content: words(&[r"except:\s*pass"]),
+        tools: words(&["Write", "Edit"]),
+        ..Trigger::default()
+    };
+    let lessons = [lesson("it", trigger)];
+    let write = |path: &str, content: &str| {
+        let input = serde_json::json!({"file_path": path, "content": content}).to_string();
+        !applying(&lessons, "Write", &input).is_empty()
+    };
+    assert!(write("/p/foo.py", "try:\n  x\nexcept: pass"));
+    assert!(!write("/p/foo.pyc", "except: pass"));
+    assert!(!write("/p/foo.py", "fine"));
+    let edit = serde_json::json!({"file_path": "a/b.py", "new_string": "except:  pass"}).to_string();
+    assert_eq!(applying(&lessons, "Edit", &edit), ["it"]);
+    let read = serde_json::json!({"file_path": "a/b.py"}).to_string();
+    assert!(applying(&lessons, "Read", &read).is_empty());
+}
+
+#[test]
+fn every_glob_is_found_where_it_fits() {
+    for (glob, path) in [
+        ("**/node_modules/**", "node_modules/x/a"),
+        ("**/node_modules/**", "a/node_modules/b"),
+        ("*[abcd]_xyz", "a_xyz"),
+        ("./src/**", "src/a"),
+        ("src/*/gen?rated/**", "src/x/generated/y"),
+        ("**", "anything"),
+    ] {
+        let lessons = [lesson("it", Trigger { paths: words(&[glob]), ..Trigger::default() })];
+        let input = serde_json::json!({"file_path": format!("/p/{path}"), "content": "x"}).to_string();
+        assert_eq!(applying(&lessons, "Write", &input), ["it"], "{glob} on {path}");
+    }
+}
+
+#[test]
+fn a_large_file_is_searched_where_it_matters() {
+    let trigger = Trigger {
+        tools: words(&["Write"]),
+        content: words(&[r"(?i)except:\s*\n\s+PASS"]),
+        ..Trigger::default()
+    };
+    let lessons = [lesson("it", trigger)];
+    let filler = "x = compute(value)  # pass it on\n".repeat(20_000);
+    let write = |content: String| {
+        let input = serde_json::json!({"file_path": "/p/foo.py", "content": content}).to_string();
+        !applying(&lessons, "Write", &input).is_empty()
+    };
+    assert!(write(format!("{filler}try:\n  y\nEXCEPT:\n  pass\n{filler}")));
+    assert!(write(format!("except:\n  pass\n{filler}")));
+    assert!(!write(filler));
+}
+
+#[test]
+fn any_tool_can_be_named() {
+    let url = Trigger {
+        tools: words(&["WebFetch"]),
+        inputs: vec![("url".into(), "^http://".into())],
+        ..Trigger::default()
+    };
+    let lessons = [
+        lesson("url", url),
+        lesson("grep", Trigger { tools: words(&["Grep"]), ..Trigger::default() }),
+        lesson("agent", Trigger { tools: words(&["Agent"]), ..Trigger::default() }),
+        lesson("plan", Trigger { tools: words(&["ExitPlanMode"]), ..Trigger::default() }),
+        lesson("mcp", Trigger { tools: words(&["mcp__db__*"]), ..Trigger::default() }),
+        lesson(
+            "multi",
+            Trigger { tools: words(&["MultiEdit"]), paths: words(&["*.sql"]), ..Trigger::default() },
+        ),
+    ];
+    assert_eq!(applying(&lessons, "WebFetch", r#"{"url":"http://x"}"#), ["url"]);
+    assert!(applying(&lessons, "WebFetch", r#"{"url":"https://x"}"#).is_empty());
+    assert_eq!(applying(&lessons, "Grep", r#"{"pattern":"x"}"#), ["grep"]);
+    assert_eq!(applying(&lessons, "Task", "{}"), ["agent"]);
+    assert_eq!(applying(&lessons, "ExitPlanMode", "{}"), ["plan"]);
+    assert_eq!(applying(&lessons, "mcp__db__query", r#"{"sql":"x"}"#), ["mcp"]);
+    assert_eq!(applying(&lessons, "MultiEdit", r#"{"file_path":"a.sql","edits":[]}"#), ["multi"]);
+}
+
+#[test]
+fn odd_commands_are_tolerated() {
+    let lessons = [lesson("it", command("pytest"))];
+    assert!(applying(&lessons, "Bash", r#"{"command":42}"#).is_empty());
+    assert_eq!(applying(&lessons, "Bash", r#"{"command":["bash","-lc","pytest"]}"#), ["it"]);
+}
+
+#[test]
+fn a_damaged_index_is_told_apart_wherever_it_is_damaged() {
+    let lessons: Vec<Lesson> =
+        (0..50).map(|number| lesson(&format!("l{number}"), command(&format!("tool{number}")))).collect();
+    let (bytes, _) = index::build(&lessons, Fingerprint(7));
+    for length in [0, 10, 63, 64, 100, bytes.len() - 1] {
+        assert!(Index::new(&bytes[..length]).is_err(), "{length}");
+    }
+    let commands = shell::commands("tool7 x; tool8 y");
+    let simples = Simple::all(&commands);
+    let input = RawValue::from_string(r#"{"command":"tool7 x; tool8 y"}"#.to_owned()).unwrap();
+    let call = Call::read("Bash", Some(&input), Platform::ClaudeCode, Path::new("/"));
+    for at in (0..bytes.len()).step_by(7) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x55;
+        let Ok(index) = Index::new(&damaged[..]) else { continue };
+        // Whatever is read, nothing panics and nothing is read out of bounds.
+        for number in index.candidates(&call, &simples).unwrap_or_default() {
+            let _ = index.entry(number).map(|entry| entry.judge(&call, &simples));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn the_index_finds_what_asking_every_lesson_finds(
+        patterns in prop::collection::vec(
+            (prop_oneof![
+                "(git|npm|docker|make|rm)( (push|run|build|install))?( -[a-z])?",
+                "[a-z]{2,6}\\*? [a-z]{2,5}\\|[a-z]{2,5}",
+            ], prop_oneof![
+                Just(None),
+                "[a-z]{3,8}".prop_map(Some),
+                "(push|install)[ ]\\+-[a-z]".prop_map(|text| Some(text.replace('+', "s*"))),
+                "(foo|bar[a-z]{2})[0-9]\\+".prop_map(|text| Some(text.replace('+', ""))),
+            ]), 1..40),
+        command in "((git|npm|docker|make|rm|[a-z]{2,6})( (push|run|build|install|[a-z]{2,5}|-[a-z]{1,3})){0,4}( && |; | \\| )?){1,3}",
+    ) {
+        let lessons: Vec<Lesson> = patterns.iter().enumerate().map(|(number, (pattern, expression))| {
+            let trigger = match expression {
+                Some(expression) => Trigger { matches: vec![expression.clone()], ..Trigger::default() },
+                None => command_trigger(pattern),
+            };
+            lesson(&format!("l{number}"), trigger)
+        }).collect();
+        bash(&lessons, &command);
+    }
+}
+
+fn command_trigger(pattern: &str) -> Trigger {
+    command(&pattern.replace('\\', ""))
+}

@@ -1,0 +1,21 @@
+//! How a hook hands a job to the background worker: one small file, and the worker's start when it is needed.
+//!
+//! Hooks link this crate, so it knows no SQLite. Nothing here does a job or looks into the database; that is the
+//! worker's.
+//!
+//! ```text
+//! jobs/<time>-<random>.json    a job that a hook asked for, until the worker has it in the database
+//! worker.lock                  locked while a worker runs; its time is when that worker began
+//! worker.started               its time is when a worker was last started
+//! worker.due                   when the next job in the database is due; absent when there is none
+//! worker.stop                  a worker that sees this goes away
+//! ```
+
+mod request;
+mod worker;
+
+pub use request::{Pending, Problem, Request, VERSION, pending, request};
+pub use worker::{
+    Start, due, is_running, lock_file, running_since, set_due, start_worker, start_worker_if_needed,
+    stop_file,
+};

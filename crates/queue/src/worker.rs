@@ -1,0 +1,245 @@
+//! The worker from outside: whether one runs, whether one is needed, and its start.
+
+use crate::request::pending;
+use base::{Paths, Timestamp, files};
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The least time between two starts.
+const START_PAUSE_MILLIS: u64 = 30_000;
+
+/// What the client tells its hooks about the session. The worker outlives it, and its own model calls must not
+/// take it for theirs; how the user reaches the API is left as it is.
+const SESSION_VARIABLES: [&str; 10] = [
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_EFFORT",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_PLUGIN_DATA",
+    "CLAUDE_PLUGIN_ROOT",
+    "CLAUDE_PROJECT_DIR",
+];
+
+/// What came of the wish to have a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// One was started.
+    Started,
+    /// There is no work.
+    NoWork,
+    /// One runs already.
+    Running,
+    /// One was started a moment ago.
+    TooSoon,
+}
+
+/// Returns the file that a running worker holds locked.
+pub fn lock_file(paths: &Paths) -> PathBuf {
+    paths.data().join("worker.lock")
+}
+
+/// Returns the file that asks a running worker to go away.
+pub fn stop_file(paths: &Paths) -> PathBuf {
+    paths.data().join("worker.stop")
+}
+
+/// Says whether a worker runs, by its lock.
+pub fn is_running(paths: &Paths) -> io::Result<bool> {
+    let file = match File::open(lock_file(paths)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    // Shared, so that those who ask do not get in each other's way. A worker that starts at this very moment waits.
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Returns when the running worker began.
+pub fn running_since(paths: &Paths) -> io::Result<Option<Timestamp>> {
+    if !is_running(paths)? {
+        return Ok(None);
+    }
+    Ok(Some(fs::metadata(lock_file(paths))?.modified()?.into()))
+}
+
+/// Returns when the next job in the database is due, as the last worker left word.
+pub fn due(paths: &Paths) -> Option<Timestamp> {
+    let text = fs::read_to_string(due_file(paths)).ok()?;
+    // Whatever else the file holds, someone has to look.
+    Some(Timestamp::from_millis(text.trim().parse().unwrap_or(0)))
+}
+
+/// Leaves word when the next job in the database is due.
+pub fn set_due(paths: &Paths, due: Option<Timestamp>) -> io::Result<()> {
+    let file = due_file(paths);
+    match due {
+        Some(due) => files::write_atomic(&file, format!("{}\n", due.millis()).as_bytes()),
+        None => match fs::remove_file(file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        },
+    }
+}
+
+/// Starts a worker if there is work, none runs, and none was started a moment ago.
+pub fn start_worker_if_needed(paths: &Paths, now: Timestamp) -> io::Result<Start> {
+    if pending(paths).is_empty() && due(paths).is_none_or(|due| due > now) {
+        return Ok(Start::NoWork);
+    }
+    if started(paths).is_some_and(|started| started <= now && now.millis_since(started) < START_PAUSE_MILLIS)
+    {
+        return Ok(Start::TooSoon);
+    }
+    start_worker(paths, now)
+}
+
+/// Starts a worker unless one runs.
+pub fn start_worker(paths: &Paths, now: Timestamp) -> io::Result<Start> {
+    if is_running(paths)? {
+        return Ok(Start::Running);
+    }
+    let program = std::env::current_exe()?;
+    let program = program.with_file_name(format!("wyren-worker{}", std::env::consts::EXE_SUFFIX));
+    // Two that come here at once start two workers, and the lock sends one home.
+    files::open_append(&started_file(paths))?
+        .set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_millis(now.millis()))?;
+    detached(&program, paths)?.spawn()?;
+    Ok(Start::Started)
+}
+
+/// Returns a command for a program that outlives this one and shares nothing with it.
+fn detached(program: &Path, paths: &Paths) -> io::Result<Command> {
+    // The folder may have been named relative to where we are.
+    let data = std::path::absolute(paths.data())?;
+    let mut command = Command::new(program);
+    command
+        .current_dir(&data)
+        .env("WYREN_DATA_DIR", &data)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    for variable in SESSION_VARIABLES {
+        command.env_remove(variable);
+    }
+    leave_session(&mut command);
+    Ok(command)
+}
+
+/// Gives the program a session of its own: what ends ours, a terminal or a client, does not reach it.
+#[cfg(unix)]
+fn leave_session(command: &mut Command) {
+    #[expect(unsafe_code, reason = "the standard library does not call setsid")]
+    // SAFETY: between fork and exec only async-signal-safe functions may be called, and setsid is one.
+    unsafe {
+        std::os::unix::process::CommandExt::pre_exec(command, || {
+            libc::setsid();
+            Ok(())
+        });
+    }
+}
+
+#[cfg(windows)]
+fn leave_session(command: &mut Command) {
+    const DETACHED_PROCESS: u32 = 0x0000_0008;
+    const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
+    std::os::windows::process::CommandExt::creation_flags(
+        command,
+        DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP,
+    );
+}
+
+fn started(paths: &Paths) -> Option<Timestamp> {
+    Some(fs::metadata(started_file(paths)).ok()?.modified().ok()?.into())
+}
+
+fn started_file(paths: &Paths) -> PathBuf {
+    paths.data().join("worker.started")
+}
+
+fn due_file(paths: &Paths) -> PathBuf {
+    paths.data().join("worker.due")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::{Request, request};
+    use base::Env;
+    use base::lock::Lock;
+    use std::time::Duration;
+
+    fn check(test: impl FnOnce(&Paths)) {
+        let folder = tempfile::tempdir().unwrap();
+        test(&Paths::of(&Env::fixed([("WYREN_DATA_DIR", folder.path())])));
+    }
+
+    fn start(paths: &Paths, now: Timestamp) -> Result<Start, io::ErrorKind> {
+        start_worker_if_needed(paths, now).map_err(|error| error.kind())
+    }
+
+    /// No program of that name is beside the test, so a start shows in its failure.
+    const TRIED: Result<Start, io::ErrorKind> = Err(io::ErrorKind::NotFound);
+
+    #[test]
+    fn without_work_nothing_is_started_and_nothing_is_written() {
+        check(|paths| {
+            assert_eq!(start(paths, Timestamp::now()), Ok(Start::NoWork));
+            assert_eq!(files::files_in(paths.data()), Vec::<PathBuf>::new());
+        });
+    }
+
+    #[test]
+    fn a_request_starts_a_worker_and_another_one_soon_after_does_not() {
+        check(|paths| {
+            let now = Timestamp::now();
+            request(paths, &Request::new("drain"), now).unwrap();
+            assert_eq!(start(paths, now), TRIED);
+            assert_eq!(start(paths, Timestamp::from_millis(now.millis() + 29_000)), Ok(Start::TooSoon));
+            assert_eq!(start(paths, Timestamp::from_millis(now.millis() + 30_000)), TRIED);
+        });
+    }
+
+    #[test]
+    fn a_start_that_lies_in_the_future_does_not_hold_up_the_next() {
+        check(|paths| {
+            let now = Timestamp::now();
+            request(paths, &Request::new("drain"), now).unwrap();
+            assert_eq!(start(paths, Timestamp::from_millis(now.millis() + 3_600_000)), TRIED);
+            assert_eq!(start(paths, now), TRIED);
+        });
+    }
+
+    #[test]
+    fn a_running_worker_is_enough() {
+        check(|paths| {
+            request(paths, &Request::new("drain"), Timestamp::now()).unwrap();
+            assert!(!is_running(paths).unwrap());
+            let lock = Lock::exclusive(&lock_file(paths), Duration::ZERO).unwrap();
+            assert!(is_running(paths).unwrap() && running_since(paths).unwrap().is_some());
+            assert_eq!(start(paths, Timestamp::now()), Ok(Start::Running));
+            drop(lock);
+            assert!(!is_running(paths).unwrap());
+        });
+    }
+
+    #[test]
+    fn a_job_that_rests_starts_a_worker_when_it_is_due() {
+        check(|paths| {
+            let now = Timestamp::now();
+            set_due(paths, Some(Timestamp::from_millis(now.millis() + 5_000))).unwrap();
+            assert_eq!(start(paths, now), Ok(Start::NoWork));
+            assert_eq!(start(paths, Timestamp::from_millis(now.millis() + 5_000)), TRIED);
+            set_due(paths, None).unwrap();
+            assert_eq!(start(paths, Timestamp::from_millis(now.millis() + 60_000)), Ok(Start::NoWork));
+        });
+    }
+}

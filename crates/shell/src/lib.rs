@@ -1,0 +1,161 @@
+//! What a line of shell would run: the simple commands in it, wherever they stand.
+//!
+//! A lesson about `pytest` has to fire for `cd api && timeout 60 pytest`, for `bash -c "pytest"` and for
+//! `x=$(pytest)`, and to stay quiet for `git add pytest.ini`, for a commit message that mentions pytest and for a
+//! here-document written to a file. [`commands`] tells them apart:
+//!
+//! ```
+//! let found = shell::commands("cd api && sudo -u ci pytest -x | tee log # not pytest --pdb");
+//! let texts: Vec<String> = found.iter().map(shell::Command::text).collect();
+//! assert_eq!(texts, ["cd api", "sudo -u ci pytest -x", "pytest -x", "tee log"]);
+//! ```
+//!
+//! The way of a line through this crate: `parse` reads the grammar and finds the commands as they are written; `wrap`
+//! knows which commands run other commands, and where in their words those stand.
+//!
+//! This is not a shell. Nothing is expanded, run or looked up, aliases and functions are not followed, and a line
+//! that no shell would accept still gives the commands that can be made out. Any input is read in linear time and
+//! without a panic, since the crate is linked into a hook that must never be the reason why a tool call waits.
+
+mod parse;
+mod wrap;
+
+/// How deep parentheses, compound commands, substitutions and strings of shell may stand in each other. What stands
+/// deeper is opaque, together with the rest of the text that it stands in.
+pub const MAX_NESTING: usize = 32;
+
+/// How many wrappers are taken off one command: `sudo env timeout 5 nice …`.
+pub const MAX_WRAPPERS: usize = 8;
+
+/// Returns the simple commands that a line of shell would run, nested ones included, in the order in which they stand.
+///
+/// A command that runs another one is followed by it: `sudo reboot` gives `sudo reboot` and `reboot`. Mere prefixes
+/// (`env`, `timeout`, `nice`, `nohup`, `time`, `command`, `exec` and their like) are no commands of their own: they
+/// are named in [`Command::wrappers`] and nowhere else. Assignments and redirections without a command, `[[ … ]]` and
+/// `(( … ))` run nothing and give nothing but the substitutions in them.
+pub fn commands(script: &str) -> Vec<Command> {
+    parse::commands(script)
+}
+
+/// A simple command: a program and its arguments.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Command {
+    /// The program and its arguments, at least one word. Options stay where they are, also those before a
+    /// subcommand: `git -C dir push` has four words.
+    pub words: Vec<Word>,
+    /// The `NAME=value` prefixes of the command and of the wrappers around it.
+    pub assignments: Vec<(String, String)>,
+    /// What runs this command, outermost first: `sudo`, `timeout`, `uv run`, `python -m`, `bash`, `ssh`.
+    pub wrappers: Vec<&'static str>,
+    /// Where its input comes from and its output goes to.
+    pub redirects: Vec<Redirect>,
+    /// The pipeline that it is part of; a number that no other pipeline of the script has.
+    pub pipeline: usize,
+    /// Its place in the pipeline, from 0.
+    pub place: usize,
+    /// Whether it is the last of its pipeline.
+    pub is_last: bool,
+    /// Whether its pipeline's exit status is inverted by `!`.
+    pub is_negated: bool,
+    /// Whether it runs in the background.
+    pub is_background: bool,
+    /// How it comes to be run.
+    pub origin: Origin,
+    /// How many substitutions, strings and wrapping commands it stands in.
+    pub depth: usize,
+    /// Where it starts in the script, in bytes; for a command found in a string, where the command starts that the
+    /// string is handed to.
+    pub start: usize,
+}
+
+/// How a command comes to be run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// It stands in the script itself.
+    #[default]
+    Direct,
+    /// Its output is substituted: `$( … )`, backticks, `<( … )`, `>( … )`.
+    Substitution,
+    /// It stands in an argument that is run as shell: `bash -c '…'`, `eval`, `ssh host '…'`, `echo '…' | sh`.
+    ShellString,
+    /// It stands in a here-document or here-string that a shell reads.
+    Heredoc,
+    /// It is the argument of a command that runs commands: `sudo`, `xargs`, `find -exec`, `npx`, `docker exec`.
+    Wrapped,
+}
+
+/// A word of a command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Word {
+    /// The word without its quotes and escapes. Parameters stay as they are written (`$x`, `${x:-1}`); of a
+    /// substitution only `$()` remains (`<()`, `>()`, `$(())`), since what is in it is a command of its own.
+    pub text: String,
+    /// Whether some part of it is quoted or escaped.
+    pub is_quoted: bool,
+    /// Whether it contains an expansion, so that its text is not what the program will see.
+    pub is_dynamic: bool,
+}
+
+/// A redirection.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Redirect {
+    /// The operator with its file descriptor: `>`, `2>>`, `2>&`, `&>`, `<`, `<<`, `<<<`.
+    pub operator: String,
+    /// The file, the descriptor, the here-string or the here-document's delimiter.
+    pub target: Word,
+}
+
+impl Command {
+    /// Returns the program's name without its directory, `.exe` and the version that `npx jest@29` asks for.
+    pub fn program(&self) -> &str {
+        self.words.first().map_or("", |word| program(&word.text))
+    }
+
+    /// Returns the command as a pattern sees it: the program's name and the arguments, separated by one space.
+    ///
+    /// An argument that contains white space is prose or data (a commit message, a body, a script) and shows as `""`,
+    /// so that no pattern matches what is said in it; of `--message="two words"` the part up to the `=` stays. An
+    /// empty argument shows as `""` too. The arguments as they are remain in [`Command::words`].
+    pub fn text(&self) -> String {
+        let mut text = visible(self.program()).concat();
+        for word in self.words.iter().skip(1) {
+            text.push(' ');
+            visible(&word.text).iter().for_each(|part| text.push_str(part));
+        }
+        text
+    }
+
+    /// Returns whether this command's output is piped into the other one.
+    pub fn is_piped_into(&self, other: &Command) -> bool {
+        self.pipeline == other.pipeline && self.place + 1 == other.place
+    }
+}
+
+/// Returns a program's bare name.
+fn program(path: &str) -> &str {
+    // The slash of `${SHELL:-/bin/sh}` is not one of a path.
+    let is_name = |name: &&str| !name.is_empty() && (!name.contains('}') || name.contains("${"));
+    let name = path.rsplit('/').next().filter(is_name).unwrap_or(path);
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    match name.find('@') {
+        Some(version) if version > 0 && !name.starts_with('$') => &name[..version],
+        _ => name,
+    }
+}
+
+/// Returns what a pattern sees of a word: all of it, or a hole where white space shows that it is prose.
+fn visible(text: &str) -> [&str; 2] {
+    const HOLE: &str = "\"\"";
+    match text.find(char::is_whitespace) {
+        None if text.is_empty() => [HOLE, ""],
+        None => [text, ""],
+        Some(blank) => match text[..blank].split_once('=') {
+            Some((name, _))
+                if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) =>
+            {
+                [&text[..=name.len()], HOLE]
+            }
+            _ => [HOLE, ""],
+        },
+    }
+}

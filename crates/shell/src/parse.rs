@@ -1,0 +1,267 @@
+//! Reading: from a text to the commands in it.
+//!
+//! A [`Parser`] walks over one text once and leaves the commands that it comes across in [`Found`], as they are
+//! written (`grammar`, with `word` for quotes and expansions). When a pipeline is complete, the wrappers of its
+//! commands are taken off and the strings that they run are parsed, each by a parser of its own (`follow`).
+//! Here-documents wait until the end of the text: only then is it certain whether a shell reads them (`heredoc`).
+
+mod follow;
+mod grammar;
+mod heredoc;
+mod word;
+
+use std::mem;
+
+use self::grammar::End;
+use self::heredoc::Heredoc;
+use crate::{Command, MAX_NESTING, Origin};
+
+/// How often `((` may turn out not to be arithmetic; each time, what was read of it is read again.
+const MAX_RETRIES: usize = 16;
+
+pub(crate) fn commands(script: &str) -> Vec<Command> {
+    let mut found = Found::default();
+    Parser::new(script, Context::default(), 0, &mut found).run();
+    found.commands
+}
+
+/// What all parsers of one script share.
+#[derive(Default)]
+struct Found {
+    commands: Vec<Command>,
+    pipelines: usize,
+    retries: usize,
+}
+
+/// What a command inherits from the place where its text stands.
+#[derive(Clone, Default)]
+struct Context {
+    origin: Origin,
+    depth: usize,
+    wrappers: Vec<&'static str>,
+    is_background: bool,
+}
+
+/// A place to go back to.
+struct Checkpoint {
+    position: usize,
+    commands: usize,
+    heredocs: usize,
+    unread: usize,
+}
+
+struct Parser<'text, 'found> {
+    text: &'text str,
+    position: usize,
+    nesting: usize,
+    open_parentheses: usize,
+    context: Context,
+    heredocs: Vec<Heredoc>,
+    /// The first here-document whose body may not have been read.
+    unread: usize,
+    found: &'found mut Found,
+}
+
+impl<'text, 'found> Parser<'text, 'found> {
+    fn new(text: &'text str, context: Context, nesting: usize, found: &'found mut Found) -> Self {
+        Parser {
+            text,
+            position: 0,
+            nesting,
+            open_parentheses: 0,
+            context,
+            heredocs: Vec::new(),
+            unread: 0,
+            found,
+        }
+    }
+
+    fn run(mut self) {
+        let first = self.found.commands.len();
+        self.list(End::Text);
+        self.finish(first);
+    }
+
+    /// Looks into the here-documents and puts the commands in order.
+    fn finish(mut self, first: usize) {
+        for heredoc in mem::take(&mut self.heredocs) {
+            let Some(body) = heredoc.body.clone() else { continue };
+            if let Some(shell) = &heredoc.shell {
+                let context = self.context_inside(shell.command, &shell.wrappers, Origin::Heredoc);
+                let script = heredoc.script(&self.text[body.clone()]);
+                self.string(&script, body.start, context);
+            } else if !heredoc.is_quoted
+                && self.nesting < MAX_NESTING
+                && self.text[body.clone()].contains(['(', '`'])
+            {
+                // Only a body with a substitution in it has commands.
+                let first = self.found.commands.len();
+                let context = self.context.clone();
+                let mut parser = Parser::new(&self.text[..body.end], context, self.nesting + 1, self.found);
+                parser.position = body.start;
+                parser.expansions();
+                parser.finish(first);
+            }
+        }
+        // Substitutions are complete before the command that they stand in.
+        self.found.commands[first..].sort_by_key(|command| command.start);
+    }
+
+    /// Reads a string that is run as shell by the command that starts at `start`.
+    fn string(&mut self, script: &str, start: usize, context: Context) {
+        if self.nesting == MAX_NESTING {
+            return;
+        }
+        let first = self.found.commands.len();
+        Parser::new(script, context, self.nesting + 1, self.found).run();
+        for command in &mut self.found.commands[first..] {
+            command.start = start;
+        }
+    }
+
+    fn substituted_string(&mut self, script: &str, start: usize) {
+        let context =
+            Context { origin: Origin::Substitution, depth: self.context.depth + 1, ..self.context.clone() };
+        self.string(script, start, context);
+    }
+
+    /// Reads the inside of `$( … )`, from behind the opening parenthesis to behind the closing one.
+    fn substitution(&mut self) {
+        self.nested(|parser| {
+            let origin = mem::replace(&mut parser.context.origin, Origin::Substitution);
+            let unread = mem::replace(&mut parser.unread, parser.heredocs.len());
+            parser.context.depth += 1;
+            parser.parenthesised_list();
+            parser.context.depth -= 1;
+            parser.unread = unread;
+            parser.context.origin = origin;
+        });
+    }
+
+    fn parenthesised_list(&mut self) {
+        self.open_parentheses += 1;
+        self.list(End::Parenthesis);
+        self.open_parentheses -= 1;
+    }
+
+    /// Parses one level deeper; at the bottom, gives up on the rest of the text.
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.nesting == MAX_NESTING {
+            self.position = self.text.len();
+            return None;
+        }
+        self.nesting += 1;
+        let result = parse(self);
+        self.nesting -= 1;
+        Some(result)
+    }
+
+    fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            position: self.position,
+            commands: self.found.commands.len(),
+            heredocs: self.heredocs.len(),
+            unread: self.unread,
+        }
+    }
+
+    /// Goes back, unless that has happened too often for reading to stay linear.
+    fn go_back(&mut self, checkpoint: &Checkpoint) -> bool {
+        if self.found.retries == MAX_RETRIES {
+            return false;
+        }
+        self.found.retries += 1;
+        self.position = checkpoint.position;
+        self.found.commands.truncate(checkpoint.commands);
+        self.heredocs.truncate(checkpoint.heredocs);
+        self.unread = checkpoint.unread;
+        true
+    }
+
+    fn skip_blanks(&mut self) {
+        while let Some(byte) = self.peek() {
+            match byte {
+                b' ' | b'\t' | b'\r' => self.position += 1,
+                b'\\' if self.peek_at(1) == Some(b'\n') => self.position += 2,
+                _ => return,
+            }
+        }
+    }
+
+    /// Skips blanks, comments and line ends, and reads the here-documents that start behind a line end.
+    fn skip_lines(&mut self) {
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                Some(b'#') => self.skip_comment(),
+                Some(b'\n') => {
+                    self.position += 1;
+                    self.read_heredocs();
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn skip_comment(&mut self) {
+        let rest = &self.text[self.position..];
+        self.position += rest.find('\n').unwrap_or(rest.len());
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.peek_at(0)
+    }
+
+    fn peek_at(&self, offset: usize) -> Option<u8> {
+        self.text.as_bytes().get(self.position + offset).copied()
+    }
+
+    fn starts_with(&self, text: &str) -> bool {
+        self.text.as_bytes()[self.position..].starts_with(text.as_bytes())
+    }
+
+    fn eat(&mut self, text: &str) -> bool {
+        let is_there = self.starts_with(text);
+        if is_there {
+            self.position += text.len();
+        }
+        is_there
+    }
+
+    /// Returns the word that starts here if it is short and plain enough to be a reserved word.
+    fn bare_word(&self) -> &'text str {
+        const LONGEST: usize = "function".len();
+        let text = self.text;
+        let rest = &text.as_bytes()[self.position..];
+        for (length, byte) in rest.iter().enumerate().take(LONGEST + 1) {
+            match byte {
+                b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' => {
+                    return &text[self.position..self.position + length];
+                }
+                b'\'' | b'"' | b'$' | b'`' | b'\\' => return "",
+                _ => {}
+            }
+        }
+        if rest.len() <= LONGEST { &text[self.position..] } else { "" }
+    }
+}
+
+/// Returns whether a byte may be part of a variable's name.
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Returns the name in front of `name=`, `name+=` or `name[…]=`.
+pub(crate) fn assigned_name(text: &str) -> Option<&str> {
+    let bytes = text.as_bytes();
+    let length = bytes.iter().take_while(|byte| is_name(**byte)).count();
+    if length == 0 || bytes[0].is_ascii_digit() {
+        return None;
+    }
+    let mut rest = &text[length..];
+    if rest.starts_with('[') {
+        let end = rest.find(|char: char| "]= \t\n;&|<>()".contains(char))?;
+        rest = rest[end..].strip_prefix(']')?;
+    }
+    (rest.starts_with('=') || rest.starts_with("+=")).then(|| &text[..length])
+}

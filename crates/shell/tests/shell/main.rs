@@ -1,0 +1,39 @@
+//! What is found in a line of shell, and that no line does harm.
+
+mod commands;
+mod properties;
+
+use shell::{Command, Origin};
+
+/// Checks the commands of a script: the text of each, with `substituted:`, `string:`, `heredoc:` or `wrapped:` before
+/// those that do not stand in the script itself.
+#[track_caller]
+fn check(script: &str, expected: &[&str]) {
+    let found: Vec<String> = shell::commands(script).iter().map(described).collect();
+    assert_eq!(found, expected, "in {script:?}");
+}
+
+fn described(command: &Command) -> String {
+    let origin = match command.origin {
+        Origin::Direct => "",
+        Origin::Substitution => "substituted: ",
+        Origin::ShellString => "string: ",
+        Origin::Heredoc => "heredoc: ",
+        Origin::Wrapped => "wrapped: ",
+    };
+    format!("{origin}{}", command.text())
+}
+
+/// Returns the only command of a script.
+#[track_caller]
+fn only(script: &str) -> Command {
+    let mut found = shell::commands(script);
+    assert_eq!(found.len(), 1, "in {script:?}: {found:#?}");
+    found.remove(0)
+}
+
+/// Returns the last command of a script.
+#[track_caller]
+fn last(script: &str) -> Command {
+    shell::commands(script).pop().unwrap_or_else(|| panic!("no command in {script:?}"))
+}

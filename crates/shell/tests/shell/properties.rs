@@ -1,0 +1,243 @@
+//! What holds for every line: no panic, no surprise, no line that takes longer than its length allows.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use shell::{MAX_NESTING, MAX_WRAPPERS, commands};
+
+/// Quotes a word as an agent's library would.
+fn quote(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// Pieces of shell that are likely to meet in unlikely ways.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "$(",
+        ")",
+        "(",
+        "((",
+        "))",
+        "$((",
+        "`",
+        "\\`",
+        "\\",
+        "'",
+        "\"",
+        "$'",
+        "${",
+        "}",
+        "{ ",
+        " ",
+        "\n",
+        ";",
+        ";;",
+        "&",
+        "&&",
+        "||",
+        "|",
+        "!",
+        " # ",
+        "<<EOF",
+        "<<-'E'",
+        "\nEOF\n",
+        "\nE\n",
+        "<<<",
+        "<(",
+        ">",
+        "2>&1",
+        "if ",
+        "then ",
+        "fi",
+        "for x in ",
+        "do ",
+        "done",
+        "case x in ",
+        "esac",
+        "a) ",
+        "[[ ",
+        " ]]",
+        "f() ",
+        "function ",
+        "a=",
+        "a=(",
+        "bash -c ",
+        "sudo ",
+        "env A=1 ",
+        "xargs ",
+        "find . -exec ",
+        "\\;",
+        "echo ",
+        "| sh",
+        "eval ",
+        "-c ",
+        "-m ",
+        "python ",
+        "ssh h ",
+        "time ",
+        "coproc ",
+        "parallel ::: ",
+        "a[",
+        "é",
+        "\u{1F980}",
+        "\r",
+        "\0",
+        "pytest",
+    ]);
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn any_text_is_read_without_a_panic(script in ".{0,200}") {
+        commands(&script);
+    }
+
+    #[test]
+    fn any_shell_is_read_without_a_panic(script in pieces()) {
+        for command in commands(&script) {
+            prop_assert!(!command.words.is_empty());
+            prop_assert!(command.wrappers.len() <= MAX_WRAPPERS);
+            prop_assert!(script.is_char_boundary(command.start), "{script:?}: {command:?}");
+            prop_assert!(command.depth <= MAX_NESTING + MAX_WRAPPERS);
+            prop_assert!(!command.text().contains('\n'));
+        }
+    }
+
+    #[test]
+    fn commands_stand_in_order(script in pieces()) {
+        let starts: Vec<usize> = commands(&script).iter().map(|command| command.start).collect();
+        prop_assert!(starts.is_sorted(), "{script:?}: {starts:?}");
+    }
+
+    #[test]
+    fn plain_words_occur_in_order(script in "[a-z0-9 ;&|\n()]{0,80}") {
+        let mut rest = script.as_str();
+        for command in commands(&script) {
+            for word in command.words {
+                let at = rest.find(&word.text);
+                prop_assert!(at.is_some(), "{script:?}: {word:?}");
+                rest = &rest[at.unwrap_or(0) + word.text.len()..];
+            }
+        }
+    }
+
+    #[test]
+    fn quoted_words_come_back(words in prop::collection::vec("\\PC{0,12}|[ \n\t'\"$`\\\\;&|<>()]{0,8}", 0..6)) {
+        let script = format!("program {}", words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "));
+        let found = commands(&script);
+        prop_assert_eq!(found.len(), 1);
+        let texts: Vec<&str> = found[0].words[1..].iter().map(|word| word.text.as_str()).collect();
+        prop_assert_eq!(texts, words);
+    }
+
+    #[test]
+    fn a_script_in_quotes_gives_the_same_commands(script in "[a-z\"' ;&|$()]{0,40}") {
+        let direct: Vec<String> = commands(&script).iter().map(|command| command.text()).collect();
+        let quoted = commands(&format!("bash -c {}", quote(&script)));
+        let inside: Vec<String> = quoted[1..].iter().map(|command| command.text()).collect();
+        prop_assert_eq!(inside, direct);
+    }
+}
+
+/// What four times the text may take: a quadratic reader takes sixteen times as long.
+const MOST_GROWTH: u32 = 8;
+
+/// What a measurement may be off by on a busy machine.
+const NOISE: Duration = Duration::from_millis(50);
+
+fn time_to_read(piece: &str, length: usize) -> Duration {
+    let script = piece.repeat(length / piece.len());
+    let start = Instant::now();
+    commands(&script);
+    start.elapsed()
+}
+
+#[test]
+fn a_megabyte_of_data_is_one_command() {
+    let body = "pytest \"it's $x\" \\\n".repeat(50_000);
+    assert_eq!(commands(&format!("cat > n.md <<EOF\n{body}EOF\n")).len(), 1);
+    assert_eq!(commands(&format!("cat > n.md <<'EOF'\n{body}EOF\n")).len(), 1);
+    assert_eq!(commands(&format!("echo {}", quote(&body))).len(), 1);
+}
+
+#[test]
+fn hostile_repeats_are_read_in_linear_time() {
+    for piece in [
+        "$(",
+        "((",
+        "$((",
+        "(",
+        "{ ",
+        "`",
+        "\\`",
+        "\"",
+        "'",
+        "${x:-",
+        "${x:-\"",
+        "<(",
+        "if a; then ",
+        "case x in a) ",
+        "[[ ",
+        "a=(",
+        "cat <<EOF\n",
+        "cat <<A <<B; ",
+        "cat <<E\nx\nE\n",
+        "bash <<E\nx\nE\n",
+        "cat <<E | { :; }\nE\n",
+        "cat <<E | cat | bash\nE\n",
+        "((a) b)",
+        "$((a) b)",
+        "((#)\n",
+        "sudo ",
+        "env ",
+        "eval ",
+        "ssh h ",
+        "xargs ",
+        "bash -c ",
+        "find . -exec a ",
+        "-exec ",
+        "a | ",
+        "a & ",
+        "a && ",
+        "! ",
+        "a[;",
+        "f() ",
+        "time ",
+        "coproc ",
+        "x=$(a) ",
+        "\"$(",
+        "echo a | sh; ",
+        "bash <<< a; ",
+        "\\\n",
+        "#\n",
+        "@(",
+        "é",
+        "A=1 ",
+        "a <<<b ",
+        ") ",
+        "} ",
+        "`a` ",
+        "$'\\x41'",
+        "python -m ",
+        "for x in ",
+        "function ",
+        "cat <<E $(cat <<F\n",
+    ] {
+        let is_linear = || time_to_read(piece, 200_000) < time_to_read(piece, 50_000) * MOST_GROWTH + NOISE;
+        assert!((0..3).any(|_| is_linear()), "{piece:?}");
+    }
+}
+
+#[test]
+fn what_stands_too_deep_is_opaque() {
+    let deep = |depth: usize| format!("{}pytest{}; a", "$(".repeat(depth), ")".repeat(depth));
+    let programs = |script: &str| {
+        commands(script).iter().map(|command| command.program().to_owned()).collect::<Vec<_>>()
+    };
+    assert!(programs(&deep(MAX_NESTING)).contains(&String::from("pytest")));
+    assert!(programs(&deep(MAX_NESTING)).contains(&String::from("a")));
+    assert!(!programs(&deep(MAX_NESTING + 1)).contains(&String::from("pytest")));
+}

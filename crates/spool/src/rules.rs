@@ -1,0 +1,71 @@
+//! What is recorded at all, as the user has set it: one set of rules for the hooks and for whoever makes events again.
+
+use base::settings::{self, Settings};
+use base::{Env, glob};
+use std::path::{Path, PathBuf};
+
+/// A prompt that consists of one of these is the client's own, not the user's.
+const CLIENT_PROMPT: (&str, &str) = ("<task-notification>", "</task-notification>");
+/// The client's own notes about a session, which it edits with ordinary tools.
+const CLIENT_NOTES: &str = "session-memory";
+
+/// What is recorded and what is not.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    is_off: bool,
+    skipped_tools: Vec<String>,
+    excluded: Vec<String>,
+    paused: Vec<String>,
+    home: Option<PathBuf>,
+}
+
+impl Rules {
+    /// Reads the rules from the settings.
+    pub fn of(settings: &Settings, env: &Env) -> Self {
+        let list = |name: &str| settings::list(&settings.get(name)).map(str::to_owned).collect();
+        Self {
+            is_off: !settings.is_on("capture.enabled"),
+            skipped_tools: list("capture.skip_tools"),
+            excluded: list("capture.excluded_projects"),
+            paused: list("capture.paused_projects"),
+            home: env.get("HOME").map(PathBuf::from),
+        }
+    }
+
+    /// Says whether sessions in this folder are recorded.
+    pub fn records_in(&self, cwd: &Path) -> bool {
+        !self.is_off
+            && !self.excluded.iter().any(|pattern| glob::fits_folder(pattern, cwd, self.home.as_deref()))
+            && !self.paused.iter().any(|folder| cwd.starts_with(folder))
+    }
+
+    /// Says whether calls of this tool are recorded.
+    pub fn records_tool(&self, tool: &str) -> bool {
+        !self.skipped_tools.iter().any(|skipped| skipped == tool)
+    }
+
+    /// Says whether a call with this input, as JSON, is recorded: the client's notes to itself are not.
+    pub fn records_call(&self, tool: &str, input: Option<&str>) -> bool {
+        let is_file_tool = matches!(tool, "Edit" | "Write" | "Read" | "NotebookEdit");
+        // The name is rare, and looking for it is quicker than parsing a large file's contents.
+        let names_notes = |input: &str| {
+            input.contains(CLIENT_NOTES) && file_path(input).is_some_and(|path| path.contains(CLIENT_NOTES))
+        };
+        self.records_tool(tool) && !(is_file_tool && input.is_some_and(names_notes))
+    }
+
+    /// Says whether a prompt is recorded: what the client tells itself is not.
+    pub fn records_prompt(&self, prompt: &str) -> bool {
+        let prompt = prompt.trim();
+        !(prompt.starts_with(CLIENT_PROMPT.0) && prompt.ends_with(CLIENT_PROMPT.1))
+    }
+}
+
+/// Returns the tool's path without keeping the contents beside it.
+fn file_path(input: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Input {
+        file_path: Option<String>,
+    }
+    serde_json::from_str::<Input>(input).ok()?.file_path
+}

@@ -1,0 +1,302 @@
+//! Opening the database.
+
+use crate::schema::{self, Standing, Tables};
+use base::files;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a statement waits for another program's transaction.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// At how many pages the log of changes is moved into the database: SQLite's own default, and one for bulk work.
+const CHECKPOINT_PAGES: u64 = 1_000;
+const BULK_CHECKPOINT_PAGES: u64 = 16_000;
+/// The memory for bulk work; negative means KiB.
+const BULK_CACHE: i64 = -16_384;
+
+/// Why the database could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file is not a database, or a damaged one.
+    #[error("{} is damaged", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// Another program holds it for too long.
+    #[error("the database is locked by another program")]
+    Locked(#[source] rusqlite::Error),
+    /// A later program made it; nothing was changed.
+    #[error("the database was made by a later version of Wyren ({owner}); it can be read, but not changed")]
+    ReadOnly {
+        /// Whose tables are ahead.
+        owner: &'static str,
+    },
+    /// A file could not be created, read or written.
+    #[error("could not use {}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// SQLite refused for another reason.
+    #[error("the database refused")]
+    Sqlite(#[source] rusqlite::Error),
+    /// Someone else keeps changing captured events.
+    #[error("another wyren is at work on the same data; try again when it is done")]
+    Busy,
+    /// What should have been stored is not what it claims to be.
+    #[error("could not understand a stored value")]
+    Json(#[from] serde_json::Error),
+}
+
+impl Error {
+    /// Returns what turns the system's error about `path` into this one.
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, source }
+    }
+
+    /// Says whether the database is damaged, so that it has to be repaired.
+    pub fn is_corrupt(&self) -> bool {
+        matches!(self, Self::Corrupt { .. })
+    }
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked(error),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Self::Corrupt { path: PathBuf::from("the database"), source: error }
+            }
+            _ => Self::Sqlite(error),
+        }
+    }
+}
+
+/// The open database.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    ahead: Option<&'static str>,
+}
+
+impl Store {
+    /// Opens the database at `path`, creating it where there is none, and brings `tables` up to date.
+    pub fn open(path: &Path, tables: &[Tables]) -> Result<Self, Error> {
+        Self::open_file(path, tables).map_err(|error| match error {
+            Error::Corrupt { source, .. } => Error::Corrupt { path: path.to_owned(), source },
+            other => other,
+        })
+    }
+
+    /// Opens the database for a hook, which has no time to tidy up when it closes it: what it wrote stays in the log of
+    /// changes, until someone with more time moves it into the database.
+    pub fn open_for_hook(path: &Path, tables: &[Tables]) -> Result<Self, Error> {
+        let store = Self::open(path, tables)?;
+        store.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        Ok(store)
+    }
+
+    fn open_file(path: &Path, tables: &[Tables]) -> Result<Self, Error> {
+        let mut connection = connect(path)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        let ahead = match schema::standing(&connection, tables)? {
+            Standing::Current => None,
+            Standing::Ahead { owner } => Some(owner),
+            Standing::Behind => {
+                // The mode is kept in the file, so it is set once.
+                connection.pragma_update(None, "journal_mode", "WAL")?;
+                schema::migrate(&mut connection, tables)?;
+                None
+            }
+        };
+        connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON")?;
+        if ahead.is_some() {
+            connection.pragma_update(None, "query_only", true)?;
+        }
+        Ok(Self { connection, ahead })
+    }
+
+    /// Reads the whole database and says whether it is sound; takes about as long as reading the file does.
+    pub fn check(&self) -> Result<(), Error> {
+        let found: String = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        if found == "ok" {
+            return Ok(());
+        }
+        let path = PathBuf::from(self.connection.path().unwrap_or_default());
+        let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+        Err(Error::Corrupt { path, source: rusqlite::Error::SqliteFailure(corrupt, Some(found)) })
+    }
+
+    /// Runs `work` without waiting for anything: neither for other programs' transactions nor for the disk.
+    pub(crate) fn without_waiting<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.connection.busy_timeout(Duration::ZERO)?;
+        self.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+        let result = work(self);
+        self.connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        self.connection.busy_timeout(BUSY_TIMEOUT)?;
+        result
+    }
+
+    /// Runs `work` that changes much. The log of changes is moved into the database rarely, which means waiting for the
+    /// disk, and at the end, so that nobody else has to do it.
+    pub(crate) fn in_bulk<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.connection.pragma_update(None, "wal_autocheckpoint", BULK_CHECKPOINT_PAGES)?;
+        // A transaction that fits into memory writes each page once.
+        self.connection.pragma_update(None, "cache_size", BULK_CACHE)?;
+        let before = self.connection.total_changes();
+        let result = work(self);
+        if self.connection.total_changes() - before > CHECKPOINT_PAGES {
+            self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+        }
+        self.connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        result
+    }
+
+    /// Returns the connection, for reading.
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Says whose tables a later version of Wyren has changed; the database can then only be read.
+    pub fn ahead(&self) -> Option<&'static str> {
+        self.ahead
+    }
+
+    /// Changes the database: all of `change` or nothing of it.
+    pub fn write<T, E: From<Error>>(
+        &mut self,
+        change: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        if let Some(owner) = self.ahead {
+            return Err(Error::ReadOnly { owner }.into());
+        }
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        let transaction = transaction.map_err(Error::from)?;
+        let result = change(&transaction)?;
+        transaction.commit().map_err(Error::from)?;
+        Ok(result)
+    }
+}
+
+/// Connects to the file, which is made where there is none: by us, since SQLite would make it readable for others.
+fn connect(path: &Path) -> Result<Connection, Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    match Connection::open_with_flags(path, flags) {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
+            files::open_append(path).map_err(Error::io(path))?;
+            Ok(Connection::open_with_flags(path, flags)?)
+        }
+        connection => Ok(connection?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: Tables = Tables { owner: "test", migrations: &["CREATE TABLE a (x INTEGER) STRICT"] };
+    const TWO: Tables = Tables {
+        owner: "test",
+        migrations: &["CREATE TABLE a (x INTEGER) STRICT", "ALTER TABLE a ADD COLUMN y TEXT"],
+    };
+
+    fn count(store: &Store) -> i64 {
+        store.connection().query_row("SELECT count(*) FROM a", [], |row| row.get(0)).unwrap()
+    }
+
+    fn insert(store: &mut Store) -> Result<(), Error> {
+        store.write(|transaction| {
+            transaction.execute("INSERT INTO a (x) VALUES (1)", [])?;
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn migrations_go_forward_and_keep_what_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data/wyren.db");
+        insert(&mut Store::open(&path, &[ONE]).unwrap()).unwrap();
+        let mut store = Store::open(&path, &[TWO]).unwrap();
+        assert_eq!(count(&store), 1);
+        insert(&mut store).unwrap();
+        assert_eq!(count(&Store::open(&path, &[TWO]).unwrap()), 2);
+    }
+
+    #[test]
+    fn a_newer_database_can_be_read_and_not_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wyren.db");
+        insert(&mut Store::open(&path, &[TWO]).unwrap()).unwrap();
+        let mut store = Store::open(&path, &[ONE]).unwrap();
+        assert_eq!(store.ahead(), Some("test"));
+        assert_eq!(count(&store), 1);
+        assert!(matches!(insert(&mut store), Err(Error::ReadOnly { owner: "test" })));
+        assert!(store.connection().execute("INSERT INTO a (x) VALUES (1)", []).is_err());
+    }
+
+    #[test]
+    fn a_foreign_or_damaged_file_is_told_apart_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wyren.db");
+        std::fs::write(&path, "this is not a database, however long it may be; ".repeat(100)).unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let error = Store::open(&path, &[ONE]).unwrap_err();
+        assert!(matches!(&error, Error::Corrupt { path: named, .. } if *named == path), "{error:?}");
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn a_change_that_fails_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&folder.path().join("wyren.db"), &[ONE]).unwrap();
+        let result: Result<(), Error> = store.write(|transaction| {
+            transaction.execute("INSERT INTO a (x) VALUES (1)", [])?;
+            transaction.execute("INSERT INTO nowhere VALUES (1)", [])?;
+            Ok(())
+        });
+        assert!(result.is_err());
+        assert_eq!(count(&store), 0);
+    }
+
+    #[test]
+    fn programs_that_start_at_once_migrate_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wyren.db");
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| Store::open(&path, &[TWO]).unwrap());
+            }
+        });
+        assert_eq!(count(&Store::open(&path, &[TWO]).unwrap()), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_files_are_private() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data/wyren.db");
+        let mut store = Store::open(&path, &[ONE]).unwrap();
+        insert(&mut store).unwrap();
+        for entry in std::fs::read_dir(path.parent().unwrap()).unwrap() {
+            let entry = entry.unwrap();
+            let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode, 0o600, "{}", entry.path().display());
+        }
+    }
+}

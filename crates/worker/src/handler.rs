@@ -1,0 +1,84 @@
+//! What does jobs of one kind, and what it is given for it.
+
+use base::{Env, Paths};
+use serde::de::DeserializeOwned;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use store::Store;
+use store::jobs::{Failure, Job};
+
+/// How long a job may take unless its handler says otherwise.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// Does the jobs of one kind.
+pub trait Handler: Send + Sync {
+    /// Returns the kind of its jobs.
+    fn kind(&self) -> &'static str;
+
+    /// Does a job. It may have been begun before, by a worker that died: doing it again must be harmless.
+    fn run(&self, context: &mut Context) -> Result<(), Failure>;
+
+    /// Returns how long one job may take; then it counts as failed.
+    fn limit(&self) -> Duration {
+        LIMIT
+    }
+}
+
+/// The surroundings of one job.
+pub struct Context {
+    /// The job.
+    pub job: Job,
+    /// The environment.
+    pub env: Env,
+    /// The user's folders.
+    pub paths: Paths,
+    /// The database.
+    pub store: Store,
+    pub(crate) stopping: Arc<AtomicBool>,
+}
+
+impl Context {
+    /// Returns what the job was told, or the failure that no retry can heal.
+    pub fn payload<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        serde_json::from_str(&self.job.payload)
+            .map_err(|error| Failure::Final(format!("could not understand the payload: {error}")))
+    }
+
+    /// Says whether the worker was asked to go away: a long job had better end, or fail to come again.
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+}
+
+/// The handlers that a worker knows.
+#[derive(Clone, Default)]
+pub struct Handlers {
+    all: Vec<Arc<dyn Handler>>,
+}
+
+impl Handlers {
+    /// Returns these handlers and one more.
+    #[must_use]
+    pub fn and(mut self, handler: impl Handler + 'static) -> Self {
+        self.all.push(Arc::new(handler));
+        self
+    }
+
+    /// Returns the handler for a kind of jobs.
+    pub fn of(&self, kind: &str) -> Option<Arc<dyn Handler>> {
+        self.all.iter().find(|handler| handler.kind() == kind).cloned()
+    }
+
+    /// Returns the kinds of jobs that can be done.
+    pub fn kinds(&self) -> Vec<&'static str> {
+        self.all.iter().map(|handler| handler.kind()).collect()
+    }
+}
+
+impl fmt::Debug for Handlers {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_list().entries(self.kinds()).finish()
+    }
+}

@@ -1,0 +1,109 @@
+//! What the real client does is recorded: prompts, tool calls, failures, subagents; and what is private is not.
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use wyren_tests::client::Client;
+use wyren_tests::mock::{Lane, Reply};
+use wyren_tests::plugin;
+
+use super::{check_hook_log, check_processes, client_with_plugin};
+
+/// Returns what `wyren export` prints.
+fn exported(client: &Client) -> Result<Vec<Value>> {
+    let plugin = plugin::folder().context("no plugin")?;
+    let text = client.wyren(&plugin, &["export"])?;
+    text.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
+}
+
+fn of_type<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    events.iter().filter(|event| event["type"] == kind).collect()
+}
+
+fn bash(command: &str) -> Value {
+    json!({"command": command, "description": "Try"})
+}
+
+#[test]
+fn a_prompt_and_its_tool_calls_are_recorded_failures_too() -> Result<()> {
+    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let client = client.allow_tools(&["Bash"]);
+    let script = [
+        Reply::text("I try.").tool_use("Bash", bash("echo worked")),
+        Reply::text("Again.").tool_use("Bash", bash("echo broken >&2; exit 3")),
+        Reply::text("That is all."),
+    ];
+    client.mock().script(Lane::Main, script);
+
+    let turn = client.prompt("try two things")?;
+
+    assert!(turn.succeeded(), "{:#?}", turn.output);
+    let events = exported(&client)?;
+    let prompts = of_type(&events, "prompt");
+    assert_eq!(prompts.len(), 1, "{events:#?}");
+    assert_eq!((&prompts[0]["text"], &prompts[0]["number"]), (&json!("try two things"), &json!(1)));
+    let calls = of_type(&events, "tool");
+    let commands: Vec<&Value> = calls.iter().map(|call| &call["command"]).collect();
+    assert_eq!(commands, ["echo worked", "echo broken >&2; exit 3"]);
+    assert!(calls.iter().all(|call| call["tool_use_id"].is_string() && call["session"] == turn.session()));
+    assert!(calls[0]["error"].is_null() && calls[1]["error"].is_string(), "{calls:#?}");
+    let sessions = of_type(&events, "session");
+    assert_eq!(sessions[0]["title"], "try two things");
+    check_hook_log(&client, "tool-record")?;
+    check_hook_log(&client, "prompt-record")?;
+    check_processes(&client)
+}
+
+#[test]
+fn a_private_prompt_and_what_is_done_under_it_leave_no_trace() -> Result<()> {
+    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let client = client.allow_tools(&["Bash"]);
+    let script = [Reply::text("I try.").tool_use("Bash", bash("echo confidential")), Reply::text("Done.")];
+    client.mock().script(Lane::Main, script);
+
+    let turn = client.prompt("<private>the merger</private>")?;
+
+    assert!(turn.succeeded(), "{:#?}", turn.output);
+    check_hook_log(&client, "tool-record")?;
+    assert!(of_type(&exported(&client)?, "tool").is_empty());
+    for text in ["the merger", "confidential"] {
+        let found = files_with(&client.data(), text.as_bytes())?;
+        assert!(found.is_empty(), "{text} is in {found:?}");
+    }
+    check_processes(&client)
+}
+
+#[test]
+fn a_subagents_calls_carry_its_name() -> Result<()> {
+    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let client = client.allow_tools(&["Bash", "Agent"]);
+    let task = json!({"description": "Look", "prompt": "look around", "subagent_type": "general-purpose"});
+    client.mock().script(Lane::Main, [Reply::text("I ask.").tool_use("Agent", task), Reply::text("Done.")]);
+    let looking = Reply::text("I look.").tool_use("Bash", bash("echo seen"));
+    client.mock().script(Lane::Subagent, [looking, Reply::text("Seen.")]);
+
+    let turn = client.prompt("have someone look")?;
+
+    assert!(turn.succeeded(), "{:#?}", turn.output);
+    let events = exported(&client)?;
+    let calls = of_type(&events, "tool");
+    let look = calls.iter().find(|call| call["command"] == "echo seen").context("the subagent's call")?;
+    assert_eq!(look["agent_type"], "general-purpose");
+    assert!(look["agent"].is_string());
+    let ask = calls.iter().find(|call| call["tool"] == "Agent").context("the call of the subagent")?;
+    assert!(ask["agent"].is_null());
+    check_processes(&client)
+}
+
+/// Returns the files below `folder` that contain `text`.
+fn files_with(folder: &std::path::Path, text: &[u8]) -> Result<Vec<std::path::PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(files_with(&path, text)?);
+        } else if std::fs::read(&path)?.windows(text.len()).any(|window| window == text) {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}

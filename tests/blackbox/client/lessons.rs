@@ -1,0 +1,161 @@
+//! Lessons in the real client: hints, pauses, guards, directives, compaction, trust.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use wyren_tests::client::Client;
+use wyren_tests::mock::{Lane, Reply};
+use wyren_tests::plugin;
+
+use super::{check_hook_log, check_processes, client_with_plugin};
+
+/// Writes a lesson about `command` into `folder`.
+fn write_lesson(folder: &Path, slug: &str, kind: &str, command: &str, priority: u8) -> Result<()> {
+    fs::create_dir_all(folder)?;
+    let trigger = if command.is_empty() { String::new() } else { format!("command: {command}\n") };
+    let text = format!(
+        "---\nsummary: {slug} is known to go wrong\nkind: {kind}\n{trigger}priority: {priority}\n---\n\
+         What goes wrong with {slug}.\n\n## Solution\nWhat to do instead of {slug}, said at some length so that it counts.\n"
+    );
+    fs::write(folder.join(format!("{slug}.md")), text)?;
+    Ok(())
+}
+
+fn personal(client: &Client) -> std::path::PathBuf {
+    client.data().join("lessons")
+}
+
+fn bash(command: &str) -> Value {
+    json!({"command": command, "description": "Try"})
+}
+
+fn runs(client: &Client, commands: &[&str]) {
+    let mut script: Vec<Reply> =
+        commands.iter().map(|command| Reply::text("I try.").tool_use("Bash", bash(command))).collect();
+    script.push(Reply::text("Done."));
+    client.mock().script(Lane::Main, script);
+}
+
+#[test]
+fn a_hint_is_in_the_next_request_and_in_no_later_one_again() -> Result<()> {
+    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let client = client.allow_tools(&["Bash"]);
+    write_lesson(&personal(&client), "counting-words", "hint", "wc", 5)?;
+    runs(&client, &["echo a | wc -l", "echo b | wc -l"]);
+
+    let turn = client.prompt("count")?;
+
+    assert!(turn.succeeded(), "{:#?}", turn.output);
+    let said = "## Lesson: counting-words is known to go wrong";
+    assert_eq!(turn.main_request(0)?.count(said), 0);
+    assert_eq!(turn.main_request(1)?.count(said), 1, "{}", turn.main_request(1)?.texts());
+    assert_eq!(turn.main_request(2)?.count(said), 1, "{}", turn.main_request(2)?.texts());
+    check_hook_log(&client, "lesson-inject")?;
+    check_processes(&client)
+}
+
+#[test]
+fn a_pause_refuses_once_and_lets_the_repeat_through() -> Result<()> {
+    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let client = client.allow_tools(&["Bash"]);
+    write_lesson(&personal(&client), "touching-things", "pause", "touch", 5)?;
+    runs(&client, &["touch made", "touch made"]);
+
+    let turn = client.prompt("make it")?;
+
+    assert!(turn.succeeded(), "{:#?}", turn.output);
+    let refused = turn.main_request(1)?.texts();
+    assert!(refused.contains("touching-things is known to go wrong"), "{refused}");
+    assert!(refused.contains("make it again and it passes"), "{refused}");
+    assert!(client.project().join("made").exists(), "the repeat must pass");
+    check_processes(&client)
+}
+
+#[test]
+fn a_guard_refuses_every_time() -> Result<()> {
+    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let client = client.allow_tools(&["Bash"]);
+    write_lesson(&personal(&client), "touching-things", "guard", "touch", 5)?;
+    runs(&client, &["touch made", "bash -c 'touch made'", "echo touch made"]);
+
+    let turn = client.prompt("make it")?;
+
+    assert!(turn.succeeded(), "{:#?}", turn.output);
+    assert!(!client.project().join("made").exists());
+    assert_eq!(turn.main_request(3)?.count("touching-things is known to go wrong"), 2);
+    check_processes(&client)
+}
+
+#[test]
+fn a_session_and_a_subagent_get_the_directives() -> Result<()> {
+    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let client = client.allow_tools(&["Agent"]);
+    write_lesson(&personal(&client), "thinking-first", "directive", "", 10)?;
+    let task = json!({"description": "Look", "prompt": "look around", "subagent_type": "general-purpose"});
+    client.mock().script(Lane::Main, [Reply::text("I ask.").tool_use("Agent", task), Reply::text("Done.")]);
+    client.mock().script(Lane::Subagent, [Reply::text("Nothing to see.")]);
+
+    let turn = client.prompt("have someone look")?;
+
+    assert!(turn.succeeded(), "{:#?}", turn.output);
+    let said = "**thinking-first is known to go wrong**";
+    let first = turn.main_request(0)?;
+    assert_eq!(first.count(said), 1, "{}", first.texts());
+    assert_eq!(first.count("## Reasoning Reminders"), 1);
+    let subagent = client.mock().wait_for(Lane::Subagent, 0)?;
+    assert_eq!(subagent.count(said), 1, "{}", subagent.texts());
+    check_hook_log(&client, "subagent-start-lessons")?;
+    check_processes(&client)
+}
+
+#[test]
+fn after_compaction_what_matters_most_comes_again() -> Result<()> {
+    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let client = client.allow_tools(&["Bash"]);
+    write_lesson(&personal(&client), "urgent-words", "hint", "wc", 9)?;
+    write_lesson(&personal(&client), "mild-words", "hint", "wc", 3)?;
+    let look = || Reply::text("I try.").tool_use("Bash", bash("echo a | wc -l"));
+    client.mock().script(
+        Lane::Main,
+        [look(), Reply::text("One."), Reply::text("Two."), look(), Reply::text("Three.")],
+    );
+    client.mock().script(Lane::Compaction, [Reply::text("<summary>They counted.</summary>")]);
+
+    let mut terminal = client.terminal()?;
+    terminal.submit("the first question")?;
+    terminal.wait_for("One.")?;
+    terminal.submit("the second question")?;
+    terminal.wait_for("Two.")?;
+    terminal.submit("/compact")?;
+    terminal.wait_for("Compacted")?;
+    terminal.submit("the third question")?;
+    terminal.wait_for("Three.")?;
+    terminal.exit()?;
+
+    let before = client.mock().wait_for(Lane::Main, 1)?;
+    assert_eq!(before.count("## Lesson: urgent-words"), 1, "{}", before.texts());
+    assert_eq!(before.count("## Lesson: mild-words"), 1);
+    let after = client.mock().wait_for(Lane::Main, 4)?;
+    assert_eq!(after.count("## Lesson: urgent-words"), 1, "{}", after.texts());
+    assert_eq!(after.count("## Lesson: mild-words"), 0, "{}", after.texts());
+    check_processes(&client)
+}
+
+#[test]
+fn a_cloned_repositorys_guard_does_nothing_before_it_is_trusted() -> Result<()> {
+    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let client = client.allow_tools(&["Bash"]);
+    write_lesson(&client.project().join(".wyren/lessons"), "their-rule", "guard", "touch", 5)?;
+    runs(&client, &["touch first"]);
+    assert!(client.prompt("make it")?.succeeded());
+    assert!(client.project().join("first").exists(), "an untrusted guard must not refuse");
+
+    let plugin = plugin::folder().context("no plugin")?;
+    client.wyren(&plugin, &["trust", "--yes"])?;
+    runs(&client, &["touch second"]);
+    assert!(client.prompt("make it")?.succeeded());
+    assert!(!client.project().join("second").exists(), "a trusted guard refuses");
+    check_processes(&client)
+}

@@ -1,0 +1,154 @@
+//! Lessons under load and on bad days, through the built `lesson-inject`.
+
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use wyren_tests::sandbox::{Sandbox, feed};
+
+/// How many calls arrive together.
+const CALLS: usize = 64;
+
+fn sandbox_with(lessons: &[(&str, &str)]) -> Result<Option<Sandbox>> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(None) };
+    let folder = sandbox.data().join("lessons");
+    fs::create_dir_all(&folder)?;
+    for (slug, kind) in lessons {
+        let text = format!(
+            "---\nsummary: {slug} goes wrong\nkind: {kind}\ncommand: frobnicate\n---\nIt does.\n\n## Solution\nDo it otherwise.\n"
+        );
+        fs::write(folder.join(format!("{slug}.md")), text)?;
+    }
+    // The first call compiles the index; calls that come meanwhile would stay silent.
+    sandbox.run("lesson-inject", call("warm-up", "true").as_bytes())?;
+    Ok(Some(sandbox))
+}
+
+fn call(session: &str, command: &str) -> String {
+    serde_json::json!({
+        "session_id": session, "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": {"command": command}, "tool_use_id": "t1",
+    })
+    .to_string()
+}
+
+fn start(sandbox: &Sandbox, input: &std::path::Path) -> Result<Child> {
+    let mut command = sandbox.command("lesson-inject");
+    command.stdin(fs::File::open(input)?).stdout(Stdio::piped()).stderr(Stdio::null());
+    Ok(command.spawn()?)
+}
+
+fn shown(stdout: &[u8]) -> Vec<String> {
+    let answer: Value = serde_json::from_slice(stdout).unwrap_or_default();
+    let seen = answer["env"]["LESSONS_SEEN"].as_str().unwrap_or_default();
+    seen.split(',').filter(|slug| !slug.is_empty()).map(str::to_owned).collect()
+}
+
+#[test]
+fn sixty_four_calls_at_once_show_each_lesson_exactly_once() -> Result<()> {
+    let slugs = ["one", "two", "three", "four", "five"];
+    let lessons: Vec<(&str, &str)> = slugs.iter().map(|slug| (*slug, "hint")).collect();
+    let Some(sandbox) = sandbox_with(&lessons)? else { return Ok(()) };
+    for round in 0..3 {
+        let input = sandbox.folder().join("input.json");
+        fs::write(&input, call(&format!("s{round}"), "frobnicate"))?;
+        let children: Vec<Child> = (0..CALLS).map(|_| start(&sandbox, &input)).collect::<Result<_>>()?;
+        let mut all = Vec::new();
+        for child in children {
+            all.extend(shown(&child.wait_with_output()?.stdout));
+        }
+        // A lesson that did not fit beside the others comes with the next call.
+        for _ in 0..slugs.len() {
+            all.extend(shown(&sandbox.run("lesson-inject", &fs::read(&input)?)?.stdout));
+        }
+        all.sort();
+        let mut expected = slugs.map(str::to_owned);
+        expected.sort();
+        assert_eq!(all, expected, "round {round}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_kill_at_any_moment_loses_no_lesson() -> Result<()> {
+    const KILLS: u32 = 150;
+    let Some(sandbox) = sandbox_with(&[("the-one", "hint")])? else { return Ok(()) };
+    let started = Instant::now();
+    sandbox.run("lesson-inject", call("measure", "frobnicate").as_bytes())?;
+    let usual = started.elapsed().max(Duration::from_millis(1));
+    let mut killed_silently = 0;
+    for number in 0..KILLS {
+        let session = format!("killed-{number}");
+        let input = sandbox.folder().join("input.json");
+        fs::write(&input, call(&session, "frobnicate"))?;
+        let mut child = start(&sandbox, &input)?;
+        // Spread over the whole run, and a little beyond.
+        let moment = usual * number * 12 / (KILLS * 10);
+        spin(moment);
+        let _ = child.kill();
+        let first = shown(&child.wait_with_output()?.stdout);
+        let second = shown(&sandbox.run("lesson-inject", call(&session, "frobnicate").as_bytes())?.stdout);
+        assert!(!first.is_empty() || second == ["the-one"], "{session}: lost");
+        killed_silently += u32::from(first.is_empty());
+    }
+    assert!(killed_silently > 0, "no kill came in time to matter");
+    Ok(())
+}
+
+/// Waits for less than a sleep could.
+fn spin(time: Duration) {
+    let begin = Instant::now();
+    while begin.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+#[test]
+fn a_pause_lets_the_second_of_two_identical_calls_through_among_others() -> Result<()> {
+    let Some(sandbox) = sandbox_with(&[("think-twice", "pause")])? else { return Ok(()) };
+    let input = sandbox.folder().join("input.json");
+    let other = sandbox.folder().join("other.json");
+    fs::write(&input, call("s", "frobnicate"))?;
+    fs::write(&other, call("s", "ls -la"))?;
+    let mut children = Vec::new();
+    for _ in 0..8 {
+        children.push(start(&sandbox, &other)?);
+    }
+    let pair = [start(&sandbox, &input)?, start(&sandbox, &input)?];
+    let mut denials = 0;
+    for child in pair {
+        let answer: Value = serde_json::from_slice(&child.wait_with_output()?.stdout)?;
+        denials += usize::from(answer["hookSpecificOutput"]["permissionDecision"] == "deny");
+    }
+    for child in children {
+        assert_eq!(child.wait_with_output()?.stdout, b"{}\n");
+    }
+    assert_eq!(denials, 1);
+    let again = sandbox.run("lesson-inject", &fs::read(&input)?)?;
+    assert_eq!(again.stdout, b"{}\n");
+    Ok(())
+}
+
+#[test]
+fn a_thousand_lessons_of_ones_own_do_not_hide_the_shipped_ones() -> Result<()> {
+    let Some(sandbox) = sandbox_with(&[("mine", "hint")])? else { return Ok(()) };
+    let danger = call("s", "rm -rf /");
+    let answer: Value = serde_json::from_slice(&sandbox.run("lesson-inject", danger.as_bytes())?.stdout)?;
+    assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{answer}");
+    assert_eq!(shown(&sandbox.run("lesson-inject", call("s", "frobnicate").as_bytes())?.stdout), ["mine"]);
+    Ok(())
+}
+
+#[test]
+fn an_empty_folder_of_lessons_and_a_missing_plugin_are_no_trouble() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let mut command = sandbox.command("lesson-inject");
+    command.env("CLAUDE_PLUGIN_ROOT", sandbox.folder().join("nowhere"));
+    let output = feed(&mut command, call("s", "rm -rf /").as_bytes())?;
+    assert_eq!(output.stdout, b"{}\n");
+    let log = sandbox.hook_log()?;
+    assert_eq!(log.last().context("no line")?["msg"], "HOOK_SILENT");
+    Ok(())
+}
