@@ -4,6 +4,7 @@
 //! Nothing here knows the hook protocol, git objects, SQLite or a model. Hot hooks link this crate, so
 //! every dependency is weighed; the TOML half of the configuration is behind the feature `config`.
 
+pub mod bytes;
 #[cfg(feature = "config")]
 pub mod config;
 pub mod digest;

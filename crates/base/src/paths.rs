@@ -5,8 +5,11 @@
 //! (deleted on uninstall). The platform's folder is found by environment variables alone: a hook has no
 //! time to ask the user database.
 
-use crate::Env;
+use crate::{Env, digest};
 use std::path::{Path, PathBuf};
+
+/// The file whose presence says that a session's last prompt was wholly private.
+pub const PRIVATE_MARKER: &str = "private";
 
 /// The folders and files of one user.
 #[derive(Clone, Debug)]
@@ -48,6 +51,16 @@ impl Paths {
     /// Returns the folder of events that are not in the database yet.
     pub fn spool(&self) -> PathBuf {
         self.data.join("spool")
+    }
+
+    /// Returns the folder of a session's events.
+    pub fn session_spool(&self, session: &str) -> PathBuf {
+        self.spool().join(digest::short_hex(session.as_bytes()))
+    }
+
+    /// Says whether the last prompt of a session was wholly private: nothing that is done under it leaves a trace.
+    pub fn is_private(&self, session: &str) -> bool {
+        self.session_spool(session).join(PRIVATE_MARKER).exists()
     }
 
     /// Returns the database.

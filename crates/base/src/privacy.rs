@@ -2,9 +2,10 @@
 //!
 //! For text as a person typed it or a model wrote it, not for raw JSON: an unclosed tag hides the rest.
 
+use crate::bytes;
 use std::borrow::Cow;
 
-/// The tags that are hidden together with their content.
+/// The tags that are hidden together with their content; the first is the user's own.
 pub(crate) const TAGS: &[&str] = &[
     "private",
     "wyren-context",
@@ -29,11 +30,20 @@ pub struct Stripped<'a> {
 /// A tag that is never closed hides the rest: a forgotten closing tag must not publish what it was meant to
 /// hide. A self-closing tag and a closing tag without an opening one hide nothing and are removed.
 pub fn strip(text: &str) -> Stripped<'_> {
+    strip_tags(text, TAGS)
+}
+
+/// Removes only what its writer marked as private; what the client or a memory put into the text stays.
+pub fn strip_private(text: &str) -> Cow<'_, str> {
+    strip_tags(text, &TAGS[..1]).text
+}
+
+fn strip_tags<'a>(text: &'a str, tags: &[&'static str]) -> Stripped<'a> {
     let mut kept = String::new();
     let mut copied = 0;
     let mut hidden = false;
     let mut at = 0;
-    while let Some(tag) = Tag::next(text, at, TAGS) {
+    while let Some(tag) = Tag::next(text, at, tags) {
         kept.push_str(&text[copied..tag.start]);
         at = match tag.role {
             Role::Opening => {
@@ -88,8 +98,15 @@ struct Tag {
 impl Tag {
     /// Returns the first tag with one of `names` at or after `from`.
     fn next(text: &str, from: usize, names: &[&'static str]) -> Option<Self> {
-        let bytes = text.as_bytes();
-        memchr::memchr_iter(b'<', &bytes[from..]).find_map(|offset| Self::at(bytes, from + offset, names))
+        let text = text.as_bytes();
+        let mut from = from;
+        while let Some(offset) = bytes::find(b'<', &text[from..]) {
+            if let Some(tag) = Self::at(text, from + offset, names) {
+                return Some(tag);
+            }
+            from += offset + 1;
+        }
+        None
     }
 
     /// Returns the tag with one of `names` that starts with the `<` at `start`.

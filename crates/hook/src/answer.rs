@@ -392,11 +392,13 @@ impl<E: Event> Answer<E> {
 
 impl Emitted {
     /// Returns the log's message about this text: `HOOK_OUTPUT [context] 842 chars`.
-    pub(crate) fn message(&self) -> String {
+    ///
+    /// What is private is counted and not repeated.
+    pub(crate) fn message(&self, is_private: bool) -> String {
         const REASON_CHARS: usize = 80;
         let count = self.text.chars().count();
         let message = format!("HOOK_OUTPUT [{}] {count} chars", self.kind);
-        if self.kind != "block" {
+        if self.kind != "block" || is_private {
             return message;
         }
         let reason: String = self.text.chars().take(REASON_CHARS).collect();

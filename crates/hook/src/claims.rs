@@ -1,4 +1,4 @@
-//! Claims: who says a thing first. A claim is a file; who locks it while it is empty has it, and what was said is
+//! Claims: who says a thing first. A claim is a file; who locks it while it is not marked has it, and what was said is
 //! marked by a byte in it.
 //!
 //! ```text
@@ -12,7 +12,7 @@
 use base::{Timestamp, digest, files};
 use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
@@ -44,6 +44,10 @@ impl Keep {
     }
 }
 
+/// What stands in the file of a claim whose holder has not spoken yet, and of one that was said.
+const PENDING: &[u8] = b"0";
+const SAID: &[u8] = b"1";
+
 /// A claim that was won, and is not confirmed yet.
 #[derive(Debug)]
 #[must_use = "a claim that is not confirmed is free again"]
@@ -53,24 +57,34 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Takes the claim that a file stands for: whoever holds its lock while it is empty has it.
-    fn of(file: File) -> Option<Self> {
-        let is_free = file.try_lock().is_ok() && file.metadata().is_ok_and(|metadata| metadata.len() == 0);
-        is_free.then_some(Self { file: Some(file) })
+    /// Takes the claim that a file stands for: whoever holds its lock while it is not marked has it.
+    fn of(mut file: File) -> Option<Self> {
+        let mut mark = Vec::new();
+        let is_free = file.try_lock().is_ok() && file.read_to_end(&mut mark).is_ok() && mark != SAID;
+        // Marked as pending at once: on a full disk the mark would fail later, when it is too late to do otherwise.
+        let is_kept = is_free && file.rewind().and_then(|()| file.write_all(PENDING)).is_ok();
+        is_free.then_some(Self { file: is_kept.then_some(file) })
+    }
+
+    /// Says whether the claim is kept anywhere: if not, nobody will know that it was taken.
+    pub fn is_kept(&self) -> bool {
+        self.file.is_some()
     }
 
     /// Confirms that what was claimed has been said.
     pub fn confirm(self) {
         if let Some(mut file) = self.file {
-            let _ = file.write_all(b"1");
+            let _ = file.rewind().and_then(|()| file.write_all(SAID));
         }
     }
 }
 
 /// Opens the file of a claim, creating it where there is none.
 fn open_claim(path: &Path) -> io::Result<File> {
-    match files::private_options().write(true).create_new(true).open(path) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => OpenOptions::new().write(true).open(path),
+    match files::private_options().read(true).write(true).create_new(true).open(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            OpenOptions::new().read(true).write(true).open(path)
+        }
         opened => opened,
     }
 }
@@ -135,7 +149,7 @@ impl Claims {
     pub fn is_taken(&self, name: &str) -> bool {
         let is_in = |keep| {
             let claim = self.folder(keep).map(|folder| folder.join(&*safe_name(name)));
-            claim.is_some_and(|claim| fs::metadata(claim).is_ok_and(|metadata| metadata.len() > 0))
+            claim.is_some_and(|claim| fs::read(claim).is_ok_and(|mark| mark == SAID))
         };
         is_in(Keep::UntilClear) || is_in(Keep::UntilCompaction)
     }
@@ -182,7 +196,12 @@ fn forget(root: &Path, folder: &Path) -> io::Result<()> {
     let now = Timestamp::now().millis();
     let forgotten = root.join(format!("{FORGOTTEN}{}-{now}-{number}", std::process::id()));
     match fs::rename(folder, &forgotten) {
-        Ok(()) => fs::remove_dir_all(&forgotten),
+        // Forgotten is forgotten. A claim that was being taken may still be put into the folder while it is removed;
+        // then it stays for the next clean-up.
+        Ok(()) => {
+            let _ = fs::remove_dir_all(&forgotten);
+            Ok(())
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
     }

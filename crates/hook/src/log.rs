@@ -5,7 +5,7 @@
 //! finishes its line there: nothing is lost.
 
 use base::settings::{LOG_LEVELS, Settings};
-use base::{Timestamp, files, redact};
+use base::{Timestamp, files, privacy, redact};
 use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -91,9 +91,12 @@ impl Line<'_> {
     }
 }
 
-/// Returns a text that may be logged: secrets taken out.
+/// Returns a text that may be logged: private parts and secrets taken out.
 pub(crate) fn safe(text: &str) -> Cow<'_, str> {
-    redact::redact(text)
+    match privacy::strip_private(text) {
+        Cow::Borrowed(text) => redact::redact(text),
+        Cow::Owned(text) => Cow::Owned(redact::redact(&text).into_owned()),
+    }
 }
 
 fn cut(text: &str, most: usize) -> &str {

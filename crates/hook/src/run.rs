@@ -128,9 +128,14 @@ pub fn respond<E: Event>(
         answer.tell_user(format!("Wyren: {message}"));
     }
 
+    let session = host.session.borrow().clone();
     let rendered = answer.render(|text| keep_whole(host, text));
+    // Under a private prompt even what a hook says about a call is private: it may repeat the call.
+    let is_private =
+        !rendered.emitted.is_empty() && session.is_some_and(|session| host.paths.is_private(&session));
     for emitted in &rendered.emitted {
-        host.log_about(Level::Info, &emitted.message(), Some(&emitted.text));
+        let text = Some(emitted.text.as_str()).filter(|_| !is_private);
+        host.log_about(Level::Info, &emitted.message(is_private), text);
     }
     if let Some(reason) = &rendered.unblockable {
         host.log_about(Level::Warn, &format!("{} cannot block", E::NAME), Some(reason));
@@ -163,6 +168,9 @@ fn without_quotes(message: &str) -> String {
 
 /// Keeps a text that is too long for the client in a file and returns its path.
 fn keep_whole(host: &Host, text: &str) -> Option<String> {
+    if host.session.borrow().as_deref().is_some_and(|session| host.paths.is_private(session)) {
+        return None;
+    }
     let name = format!("{}-{}.txt", host.hook, digest::short_hex(text.as_bytes()));
     let path = host.paths.cache().join("long-answers").join(name);
     files::write_atomic(&path, text.as_bytes()).ok()?;

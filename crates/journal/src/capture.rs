@@ -3,7 +3,7 @@
 //! What can be decided without work is decided first: a tool that is not recorded costs no more than a hook that has
 //! nothing to say.
 
-use base::privacy;
+use base::{privacy, settings};
 use hook::log::Level;
 use hook::{Event as _, Host, Keep, ToolOutcome, UserPromptSubmit};
 use serde_json::value::RawValue;
@@ -33,8 +33,11 @@ pub fn record_tool(call: &ToolOutcome, host: &Host) -> Result<(), Error> {
     if !rules.records_in(&cwd) {
         return Ok(());
     }
+    // Whether the last prompt was private is known only while prompts are seen.
+    let sees_prompts =
+        !settings::list(&host.settings().get("hooks.disabled")).any(|hook| hook == "prompt-record");
     let spool = Spool::new(host.paths.spool());
-    if spool.is_private(session) {
+    if !sees_prompts || spool.is_private(session) {
         return Ok(());
     }
     let input = call.tool_input.map(shrunk).transpose()?;
@@ -57,16 +60,25 @@ pub fn record_tool(call: &ToolOutcome, host: &Host) -> Result<(), Error> {
 /// Records what the user asked; a wholly private prompt hides itself and all that is done under it.
 pub fn record_prompt(call: &UserPromptSubmit, host: &Host) -> Result<(), Error> {
     let (Some(prompt), Some(session)) = (call.prompt.as_deref(), call.session_id()) else { return Ok(()) };
-    let cwd = host.cwd(call);
     let prompt = prompt.trim();
     let rules = Rules::of(host.settings(), &host.env);
-    if !rules.records_in(&cwd) || !rules.records_prompt(prompt) {
+    if !rules.records_prompt(prompt) {
         return Ok(());
     }
     let spool = Spool::new(host.paths.spool());
     let is_private = privacy::strip(prompt).wholly_private;
-    spool.set_private(session, is_private)?;
-    if is_private {
+    // Noted wherever the session is: it may go on in a folder that is recorded.
+    if let Err(error) = spool.set_private(session, is_private) {
+        if is_private {
+            host.log(
+                Level::Alert,
+                "could not note that the prompt is private; what is done under it may be recorded",
+            );
+        }
+        return Err(error.into());
+    }
+    let cwd = host.cwd(call);
+    if is_private || !rules.records_in(&cwd) {
         return Ok(());
     }
     let id = call.prompt_id.as_deref().filter(|id| !id.is_empty());

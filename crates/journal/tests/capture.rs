@@ -151,6 +151,23 @@ fn the_last_prompt_decides() {
 }
 
 #[test]
+fn while_prompts_are_not_seen_no_call_is_recorded() {
+    let desk = Desk::new().with("WYREN_HOOKS_DISABLED", "prompt-record");
+    desk.tool(bash("ls"));
+    assert!(desk.events().is_empty());
+}
+
+#[test]
+fn a_private_prompt_counts_wherever_the_session_goes_on() {
+    let desk = Desk::new().with("CLAUDE_MEM_EXCLUDED_PROJECTS", "app");
+    desk.prompt("<private>hidden</private>");
+    let mut call = bash("ls");
+    call["cwd"] = "/home/dev/other".into();
+    desk.tool(call);
+    assert!(desk.events().is_empty());
+}
+
+#[test]
 fn an_unclosed_private_tag_hides_the_rest() {
     let desk = Desk::new();
     desk.prompt("<private>all of it");

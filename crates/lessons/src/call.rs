@@ -1,5 +1,6 @@
 //! A tool call, whichever agent makes it, as lessons see it.
 
+use base::bytes;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -141,7 +142,7 @@ fn text(value: &RawValue) -> Cow<'_, str> {
 /// Resolves the escapes of a JSON string. It may be a large file's contents, so what stands between two escapes is copied
 /// in one piece, and only once.
 fn unescape(escaped: &str) -> Cow<'_, str> {
-    let Some(mut at) = escaped.find('\\') else { return Cow::Borrowed(escaped) };
+    let Some(mut at) = bytes::find(b'\\', escaped.as_bytes()) else { return Cow::Borrowed(escaped) };
     let mut text = String::with_capacity(escaped.len());
     let mut rest = escaped;
     loop {
@@ -168,7 +169,7 @@ fn unescape(escaped: &str) -> Cow<'_, str> {
             text.push(character);
             rest = rest.get(at + 2..).unwrap_or_default();
         }
-        match rest.find('\\') {
+        match bytes::find(b'\\', rest.as_bytes()) {
             Some(next) => at = next,
             None => break,
         }

@@ -6,6 +6,8 @@ use crate::index::Entry;
 use crate::lesson::Kind;
 use base::sanitize;
 use hook::{Answer, Claim, Claims, Keep, PreToolUse};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// How much of a command a reason repeats.
@@ -37,6 +39,17 @@ pub struct Applying<'a> {
     pub is_shared: bool,
 }
 
+impl Applying<'_> {
+    /// Returns the name of the lesson's claim: a repository's lesson cannot take the one of a lesson of the same name.
+    fn claim_name(&self) -> Cow<'_, str> {
+        if self.is_shared {
+            Cow::Owned(format!("project:{}", self.entry.slug))
+        } else {
+            Cow::Borrowed(self.entry.slug)
+        }
+    }
+}
+
 /// Answers a call that `lessons` apply to. `target` names the call, `command` is what it would run.
 pub fn answer(
     mut lessons: Vec<Applying<'_>>,
@@ -52,7 +65,8 @@ pub fn answer(
         let rank = |lesson: &Applying<'_>| (lesson.entry.priority, lesson.entry.confidence);
         rank(other).cmp(&rank(one)).then_with(|| one.entry.slug.cmp(other.entry.slug))
     });
-    lessons.dedup_by(|one, other| one.entry.slug == other.entry.slug);
+    let mut names = BTreeSet::new();
+    lessons.retain(|lesson| names.insert(lesson.claim_name().into_owned()));
     if let Some(guard) = lessons.iter().find(|lesson| lesson.entry.kind == Kind::Guard) {
         return Answer::deny(refusal(guard, command));
     }
@@ -60,6 +74,8 @@ pub fn answer(
         .iter()
         .filter(|lesson| lesson.entry.kind == Kind::Pause)
         .filter_map(|lesson| Some((lesson, take(lesson, bounds, claims)?)))
+        // A pause that nobody could remember would refuse forever.
+        .filter(|(_, claim)| claim.is_kept())
         .collect();
     if !pauses.is_empty() {
         let reasons: Vec<String> = pauses.iter().map(|(lesson, _)| refusal(lesson, command)).collect();
@@ -105,11 +121,11 @@ fn hint(lessons: &[Applying<'_>], target: &str, bounds: &Bounds, claims: &Claims
 
 /// Takes the claim of a lesson, unless it was said in this window before.
 fn take(lesson: &Applying<'_>, bounds: &Bounds, claims: &Claims) -> Option<Claim> {
-    let slug = lesson.entry.slug;
+    let name = lesson.claim_name();
     let returns = lesson.entry.priority >= bounds.returning_priority;
     let keep = if returns { Keep::UntilCompaction } else { Keep::UntilClear };
     // The priority may have changed since: then the claim is in the other folder.
-    if claims.is_taken(slug) { None } else { claims.take(slug, keep) }
+    if claims.is_taken(&name) { None } else { claims.take(&name, keep) }
 }
 
 #[derive(Default)]

@@ -50,6 +50,9 @@ pub fn parse(slug: &str, text: &str) -> Result<Lesson, Flaw> {
         field: field.to_owned(),
         reason: reason.to_owned(),
     };
+    if !is_slug(slug) {
+        return Err(flaw(0, "name", "a lesson's file is named by a-z, 0-9 and -, at most 100 of them"));
+    }
     if lines.next().is_none_or(|(_, line)| line.trim_end() != FENCE) {
         return Err(flaw(1, "file", "does not begin with a line of ---"));
     }
@@ -76,6 +79,12 @@ pub fn parse(slug: &str, text: &str) -> Result<Lesson, Flaw> {
     lesson.problem = join(problem, "## Problem");
     lesson.solution = join(solution, SOLUTION);
     Ok(lesson)
+}
+
+/// Says whether a name can be a lesson's: it is shown outside of any fence, so it must hold nothing but a name.
+pub fn is_slug(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=100).contains(&name.len()) && name.bytes().all(is_plain)
 }
 
 fn join(lines: &[&str], heading: &str) -> String {

@@ -20,7 +20,9 @@ mod record;
 
 pub use build::{Unindexed, build};
 pub use layout::Fingerprint;
-pub(crate) use literals::required as required_literals;
+pub(crate) use literals::{
+    required as required_literals, required_as_written as required_literals_as_written,
+};
 pub use lookup::Index;
 pub use record::Entry;
 

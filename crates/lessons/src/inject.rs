@@ -40,7 +40,13 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
             }
         };
         for number in found {
-            let Ok(entry) = index.entry(number) else { continue };
+            let entry = match index.entry(number) {
+                Ok(entry) => entry,
+                Err(damaged) => {
+                    discard(source, host, &damaged.to_string());
+                    break;
+                }
+            };
             let refuses = matches!(entry.kind, Kind::Guard | Kind::Pause);
             let is_wanted = (source.is_trusted || !refuses)
                 && !settings::list(&seen).any(|slug| slug == entry.slug)

@@ -100,7 +100,8 @@ impl Source {
     pub fn index(&self) -> io::Result<Option<Index<Mmap>>> {
         let Some(fingerprint) = self.fingerprint() else { return Ok(None) };
         let shipped = (self.layer == Layer::Shipped).then(|| self.place.join(SHIPPED_INDEX));
-        for file in shipped.iter().chain([&self.cache]) {
+        // The user's copy first: it is there only when the shipped one was found damaged.
+        for file in [&self.cache].into_iter().chain(&shipped) {
             if let Some(index) = open(file).filter(|index| index.fingerprint() == fingerprint) {
                 return Ok(Some(index));
             }
@@ -138,6 +139,10 @@ impl Source {
     /// Takes the index out of the way, so that the next look makes it anew.
     pub fn discard(&self) {
         let _ = fs::remove_file(&self.cache);
+        // The plugin's own file is not ours to change; a copy of the user's takes its place.
+        if let (Layer::Shipped, Some(fingerprint)) = (self.layer, self.fingerprint()) {
+            let _ = self.rebuild(fingerprint);
+        }
     }
 
     fn rebuild(&self, fingerprint: Fingerprint) -> io::Result<()> {

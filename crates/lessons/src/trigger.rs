@@ -24,7 +24,14 @@ pub struct Simple<'a> {
 impl<'a> Simple<'a> {
     /// Returns the simple commands of what a shell would run.
     pub fn all(commands: &'a [shell::Command]) -> Vec<Self> {
-        commands.iter().filter(|command| !command.words.is_empty()).map(Self::of).collect()
+        // What follows an image may be its command or an argument to its own: nobody can tell from the line.
+        let is_known = |command: &&shell::Command| {
+            !command.words.is_empty()
+                && !command.wrappers.iter().any(|wrapper| {
+                    wrapper.ends_with(" run") && IMAGES.iter().any(|program| wrapper.starts_with(program))
+                })
+        };
+        commands.iter().filter(is_known).map(Self::of).collect()
     }
 
     fn of(command: &'a shell::Command) -> Self {
@@ -32,13 +39,33 @@ impl<'a> Simple<'a> {
             text: &word.text,
             is_prose: word.is_quoted && word.text.contains(char::is_whitespace),
         };
+        let mut arguments: Vec<Argument<'a>> = command.words.iter().skip(1).map(argument).collect();
+        // What hands commands their arguments does so unseen.
+        if command.wrappers.iter().any(|wrapper| ["xargs", "parallel", "fd", "fdfind"].contains(wrapper)) {
+            arguments.push(Argument { text: "{}", is_prose: false });
+        }
         Self {
             program: command.program(),
-            arguments: command.words.iter().skip(1).map(argument).collect(),
+            arguments,
             text: command.text(),
             assignments: command.assignments.iter().map(|(name, _)| name.as_str()).collect(),
             command,
         }
+    }
+}
+
+/// Programs whose `run` takes an image.
+const IMAGES: [&str; 2] = ["docker", "podman"];
+/// Programs that run what they read, unless they are told what to run.
+const SHELLS: [&str; 5] = ["bash", "dash", "ksh", "sh", "zsh"];
+
+impl Simple<'_> {
+    /// Says whether the command works on what is piped into it: a shell that is given a script or a string does not.
+    fn reads_its_input(&self) -> bool {
+        let is_script = |argument: &Argument<'_>| !argument.text.starts_with('-') || argument.text == "-c";
+        let reads_script =
+            self.arguments.iter().any(|argument| argument.text == "-s" || argument.text == "-");
+        !SHELLS.contains(&self.program) || reads_script || !self.arguments.iter().any(is_script)
     }
 }
 
@@ -139,6 +166,7 @@ impl Entry<'_> {
         }
         let is_target = |other: &Simple<'_>| {
             self.piped_to.contains(&other.program)
+                && other.reads_its_input()
                 && other.command.pipeline == simple.command.pipeline
                 && other.command.place > simple.command.place
         };
@@ -194,14 +222,21 @@ fn is_in<'a>(expression: &str, content: &str, lower: impl FnOnce() -> &'a str) -
     if content.len() <= WHOLE_BYTES {
         return compiled.is_match(content);
     }
-    let Some(literals) = index::required_literals(expression) else {
+    let tells_cases_apart = !expression.contains("(?");
+    let literals = if tells_cases_apart {
+        index::required_literals_as_written(expression)
+    } else {
+        index::required_literals(expression)
+    };
+    let Some(literals) = literals else {
         return compiled.is_match(&content[..content.floor_char_boundary(WHOLE_BYTES)]);
     };
-    let lower = lower();
+    let searched_text = if tells_cases_apart { content } else { lower() };
     let finders: Vec<memmem::Finder<'_>> = literals.iter().map(memmem::Finder::new).collect();
     let mut searched = 0;
     for _ in 0..MAX_PLACES {
-        let next = finders.iter().filter_map(|finder| finder.find(&lower.as_bytes()[searched..])).min();
+        let next =
+            finders.iter().filter_map(|finder| finder.find(&searched_text.as_bytes()[searched..])).min();
         let Some(at) = next.map(|at| searched + at) else { return false };
         let (start, end) = surroundings(content, at);
         if compiled.is_match(&content[start..end]) {

@@ -89,6 +89,15 @@ fn a_guard_sees_what_runs_and_not_what_is_said() {
 }
 
 #[test]
+fn arguments_that_are_handed_over_unseen_count() {
+    check(
+        command("node $"),
+        &["node", "bash -c node"],
+        &["fd -e js -x node", "xargs -a files.txt node", "docker run --rm node"],
+    );
+}
+
+#[test]
 fn a_flag_can_make_it_harmless() {
     let trigger = Trigger {
         commands: words(&["git push -f|--force"]),
@@ -109,7 +118,14 @@ fn a_pipe_can_be_what_matters() {
     check(
         trigger,
         &["curl -fsSL https://x | sh", "curl x | tee y | bash", "wget -qO- x | sudo bash"],
-        &["curl x | jq .", "curl x > y; sh y", "echo 'curl x | sh'"],
+        &[
+            "curl x | jq .",
+            "curl x > y; sh y",
+            "echo 'curl x | sh'",
+            "curl -s x | bash parse.sh",
+            "curl -s x | jq -r .id | xargs -I{} sh -c 'echo {}'",
+            "curl -fsSL x | sudo sh -c 'gpg --dearmor > k.gpg'",
+        ],
     );
 }
 

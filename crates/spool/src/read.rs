@@ -4,6 +4,7 @@ use crate::event::Pointer;
 use crate::write::{BULK, Spool};
 use base::lock::Lock;
 use base::{Timestamp, files};
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -34,45 +35,139 @@ pub struct Batch {
 }
 
 impl Spool {
-    /// Returns the files of the spool, oldest hour of each session first.
+    /// Returns the files of the spool, oldest hour of each session first; what cannot be one is passed over.
     pub fn files(&self) -> io::Result<Vec<SpoolFile>> {
+        self.files_and_skipped().map(|(files, _)| files)
+    }
+
+    /// Returns the files of the spool, oldest hour of each session first, and how many entries were passed over: folders
+    /// that cannot be read, and what is only named like a file.
+    pub fn files_and_skipped(&self) -> io::Result<(Vec<SpoolFile>, u64)> {
         let mut files = Vec::new();
+        let mut skipped = 0;
         for session in read_folder(self.folder())? {
-            for path in read_folder(&session)? {
-                if path.extension().is_some_and(|extension| extension == "jsonl") {
-                    let name = path.strip_prefix(self.folder()).unwrap_or(&path);
-                    files.push(SpoolFile { name: name.to_string_lossy().into_owned(), path });
-                }
+            match self.files_of(&session) {
+                Ok(of_session) => files.extend(of_session),
+                Err(_) => skipped += 1,
             }
         }
+        let before = files.len();
+        files.retain(|file| !file.is_something_else());
+        skipped += (before - files.len()) as u64;
         files.sort();
-        Ok(files)
+        Ok((files, skipped))
+    }
+
+    fn files_of(&self, session: &Path) -> io::Result<Vec<SpoolFile>> {
+        let mut paths = read_folder(session)?;
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+        let file = |path: PathBuf| {
+            let name = path.strip_prefix(self.folder()).unwrap_or(&path);
+            SpoolFile { name: name.to_string_lossy().into_owned(), path }
+        };
+        Ok(paths.into_iter().map(file).collect())
     }
 
     /// Deletes the long events that `keep` refuses, whether a line points to them or their writer was killed before it
-    /// could write one; returns how many.
+    /// could write one; returns how many. What cannot be read keeps none of the others.
     pub fn retain_bulk(&self, mut keep: impl FnMut(&[u8]) -> bool) -> io::Result<usize> {
-        let mut removed = 0;
+        let mut removed = Ok(0);
         for session in read_folder(self.folder())? {
-            for path in read_folder(&session.join(BULK))? {
-                if !keep(&fs::read(&path)?) {
-                    fs::remove_file(&path)?;
-                    removed += 1;
+            let bulks = match read_folder(&session.join(BULK)) {
+                Ok(bulks) => bulks,
+                Err(error) => {
+                    removed = removed.and(Err(error));
+                    continue;
+                }
+            };
+            for path in bulks {
+                match remove_unless(&path, &mut keep) {
+                    Ok(is_removed) => removed = removed.map(|count| count + usize::from(is_removed)),
+                    Err(error) => removed = removed.and(Err(error)),
                 }
             }
+        }
+        removed
+    }
+
+    /// Deletes what writers that were killed have left and no line points to: long events, and files that were never
+    /// finished. What is younger than `min_age` may still get its line. Returns how many files went; what cannot be
+    /// looked at stays. The caller holds the lock that keeps others from deleting lines.
+    pub fn sweep(&self, min_age: Duration, now: Timestamp) -> io::Result<usize> {
+        let mut removed = 0;
+        for session in read_folder(self.folder())? {
+            removed += self.sweep_session(&session, min_age, now).unwrap_or_default();
+        }
+        Ok(removed)
+    }
+
+    fn sweep_session(&self, session: &Path, min_age: Duration, now: Timestamp) -> io::Result<usize> {
+        // Looked for before the lines are read: a line that comes meanwhile points to a file that is not among these.
+        let mut leftovers = read_folder(&session.join(BULK))?;
+        leftovers.extend(read_folder(session)?.into_iter().filter(|path| is_temporary(path)));
+        leftovers.retain(|path| age(path, now).is_ok_and(|age| age >= min_age));
+        if leftovers.is_empty() {
+            return Ok(0);
+        }
+        let mut files = self.files_of(session)?;
+        files.retain(|file| !file.is_something_else());
+        let mut pointed_to = HashSet::new();
+        for file in &files {
+            let text = fs::read(&file.path)?;
+            pointed_to
+                .extend(text.split(|byte| *byte == b'\n').filter_map(|line| file.bulk_of(line.trim_ascii())));
+        }
+        leftovers.retain(|path| !pointed_to.contains(path));
+        let removed = leftovers.iter().filter(|path| fs::remove_file(path).is_ok()).count();
+        if files.is_empty() {
+            remove_if_empty(session);
         }
         Ok(removed)
     }
 }
 
+/// Says whether this is a file that was to replace another one.
+fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with('.') && name.ends_with(".tmp")
+}
+
+fn age(path: &Path, now: Timestamp) -> io::Result<Duration> {
+    let modified = Timestamp::from(fs::metadata(path)?.modified()?);
+    Ok(Duration::from_millis(now.millis_since(modified)))
+}
+
+/// Deletes a file whose contents `keep` refuses; says whether it did.
+fn remove_unless(path: &Path, keep: impl FnOnce(&[u8]) -> bool) -> io::Result<bool> {
+    let event = match fs::read(path) {
+        Ok(event) => event,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    if keep(&event) {
+        return Ok(false);
+    }
+    fs::remove_file(path).map(|()| true)
+}
+
 impl SpoolFile {
-    /// Returns how many bytes the file has.
-    pub fn size(&self) -> u64 {
-        fs::metadata(&self.path).map_or(0, |metadata| metadata.len())
+    /// Says whether this is only named like a file: a folder, or a pipe, which would be waited for.
+    fn is_something_else(&self) -> bool {
+        fs::metadata(&self.path).is_ok_and(|metadata| !metadata.is_file())
+    }
+
+    /// Returns how many bytes the file has; none when it is gone.
+    pub fn size(&self) -> io::Result<u64> {
+        match fs::metadata(&self.path) {
+            Ok(metadata) => Ok(metadata.len()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+            Err(error) => Err(error),
+        }
     }
 
     /// Reads whole lines from `offset` on: at most `most_lines` and about `most_bytes`. Unless the batch is complete, its
-    /// offset is beyond the one it began with.
+    /// offset is beyond the one it began with. A long event that cannot be read just now ends the batch before it, and is
+    /// an error when it comes first.
     pub fn read(&self, offset: u64, most_lines: usize, most_bytes: usize) -> io::Result<Batch> {
         let mut file = match File::open(&self.path) {
             Ok(file) => file,
@@ -103,21 +198,28 @@ impl SpoolFile {
             }
             let line = &bytes[start..newline];
             start = newline + 1;
-            batch.offset = offset + start as u64;
             if !line.is_empty() {
-                let event = self.resolve(line);
+                let event = match self.resolve(line) {
+                    Ok(event) => event,
+                    Err(error) if batch.offset == offset => return Err(error),
+                    Err(_) => return Ok(batch),
+                };
                 held += event.len();
                 batch.lines.push(event);
             }
+            batch.offset = offset + start as u64;
         }
         batch.is_complete = end == bytes.len() && (bytes.len() as u64) < limit;
         Ok(batch)
     }
 
-    /// Puts a long event in the place of the line that points to it.
-    fn resolve(&self, line: &[u8]) -> Vec<u8> {
-        let Some(bulk) = self.bulk_of(line) else { return line.to_vec() };
-        fs::read(bulk).unwrap_or_else(|_| line.to_vec())
+    /// Puts a long event in the place of the line that points to it; the line stands for one that is gone.
+    fn resolve(&self, line: &[u8]) -> io::Result<Vec<u8>> {
+        let Some(bulk) = self.bulk_of(line) else { return Ok(line.to_vec()) };
+        match fs::read(bulk) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(line.to_vec()),
+            event => event,
+        }
     }
 
     fn bulk_of(&self, line: &[u8]) -> Option<PathBuf> {
@@ -156,7 +258,7 @@ impl SpoolFile {
         let (mut kept, mut bulks, mut removed) = (Vec::with_capacity(text.len()), Vec::new(), 0);
         for line in text.split_inclusive(|byte| *byte == b'\n') {
             let event = line.trim_ascii();
-            if event.is_empty() || keep(&self.resolve(event)) {
+            if event.is_empty() || keep(&self.resolve(event)?) {
                 kept.extend_from_slice(line);
             } else {
                 removed += 1;
@@ -189,10 +291,11 @@ impl Done<'_> {
     pub fn delete(self) -> io::Result<()> {
         let path = &self.file.path;
         let text = fs::read(path)?;
+        // The file goes first: long events without a line are swept one day, a line without its event would be read.
+        fs::remove_file(path)?;
         for bulk in text.split(|byte| *byte == b'\n').filter_map(|line| self.file.bulk_of(line)) {
             let _ = fs::remove_file(bulk);
         }
-        fs::remove_file(path)?;
         path.parent().into_iter().for_each(remove_if_empty);
         Ok(())
     }
@@ -321,5 +424,57 @@ mod tests {
         fs::remove_file(only_file(&spool).path).unwrap();
         assert_eq!(spool.retain_bulk(|_| true).unwrap(), 0);
         assert_eq!(spool.retain_bulk(|event| !contains(event, "xxx")).unwrap(), 1);
+    }
+
+    #[test]
+    fn a_long_event_that_cannot_be_read_just_now_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = only_file(&spool(&folder, &["one", &"x".repeat(100_000), "two"]));
+        let bulk = read_folder(&file.path.with_file_name(BULK)).unwrap().remove(0);
+        let event = fs::read(&bulk).unwrap();
+        // A folder can be opened and not read, by whomever.
+        fs::remove_file(&bulk).unwrap();
+        fs::create_dir(&bulk).unwrap();
+        let batch = file.read(0, 10, PLENTY).unwrap();
+        assert_eq!((batch.lines.len(), batch.is_complete), (1, false));
+        assert!(file.read(batch.offset, 10, PLENTY).is_err());
+        assert!(file.retain(|_| true).is_err());
+
+        fs::remove_dir(&bulk).unwrap();
+        fs::write(&bulk, &event).unwrap();
+        let rest = file.read(batch.offset, 10, PLENTY).unwrap();
+        assert_eq!((rest.lines.len(), rest.is_complete), (2, true));
+        assert_eq!(rest.lines[0], event);
+
+        fs::remove_file(&bulk).unwrap();
+        assert_eq!(file.read(0, 10, PLENTY).unwrap().lines.len(), 3, "one that is gone is not waited for");
+    }
+
+    #[test]
+    fn what_killed_writers_left_is_swept_once_it_is_old() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = spool(&folder, &[&"x".repeat(100_000)]);
+        let session = spool.session_folder("s");
+        let left = [session.join(BULK).join("1-1-0.json"), session.join(BULK).join(".2-2-0.json.2.0.tmp")];
+        left.iter().for_each(|path| fs::write(path, "left").unwrap());
+        let after = |minutes: u64| Timestamp::from_millis(Timestamp::now().millis() + minutes * 60_000);
+        let hour = Duration::from_secs(3_600);
+        assert_eq!(spool.sweep(hour, after(50)).unwrap(), 0, "too young");
+        assert_eq!(spool.sweep(hour, after(70)).unwrap(), 2);
+        assert!(left.iter().all(|path| !path.exists()));
+        let bulks = read_folder(&session.join(BULK)).unwrap();
+        assert_eq!(bulks.len(), 1, "the one that a line points to stays");
+        fs::remove_file(only_file(&spool).path).unwrap();
+        assert_eq!(spool.sweep(hour, after(70)).unwrap(), 1);
+        assert!(!session.exists());
+    }
+
+    #[test]
+    fn a_folder_that_is_named_like_a_file_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = spool(&folder, &["one"]);
+        fs::create_dir(spool.session_folder("s").join("2.jsonl")).unwrap();
+        let (files, skipped) = spool.files_and_skipped().unwrap();
+        assert_eq!((files.len(), skipped), (1, 1));
     }
 }

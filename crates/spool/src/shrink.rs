@@ -4,8 +4,9 @@
 //! JSON goes in and comes out as text and is never built up in memory: strings are found, cut and joined where they
 //! stand. What is inside a JSON string stays escaped throughout.
 
+use base::bytes::find;
 use base::{privacy, redact};
-use memchr::{memchr, memmem};
+use memchr::memmem;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use xxhash_rust::xxh3::xxh3_64;
@@ -58,7 +59,7 @@ fn shrink_strings(raw: &str) -> Cow<'_, str> {
     // Everything before this stands in `shrunk`, or nothing had to be changed yet.
     let mut copied = 0;
     let mut at = 0;
-    while let Some(quote) = memchr(b'"', &bytes[at..]) {
+    while let Some(quote) = find(b'"', &bytes[at..]) {
         let start = at + quote + 1;
         let end = string_end(bytes, start);
         if let Cow::Owned(string) = shrink_string(&raw[start..end]) {
@@ -80,7 +81,7 @@ fn shrink_strings(raw: &str) -> Cow<'_, str> {
 /// A quote is a rarer sight than a backslash, so quotes are looked for, and what is before them only then.
 fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
-    while let Some(found) = memchr(b'"', &bytes[at..]) {
+    while let Some(found) = find(b'"', &bytes[at..]) {
         let quote = at + found;
         let backslashes = bytes[start..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
         if backslashes % 2 == 0 {
@@ -164,8 +165,19 @@ fn head(text: &str) -> &str {
 }
 
 fn tail(text: &str) -> &str {
+    // The second half of a private key has no beginning that it could be known by.
+    const KEY_END: &str = "PRIVATE KEY-----";
+    let tail = tail_at(text, text.ceil_char_boundary(text.len() - TAIL_BYTES));
+    let begins = tail.find("-----BEGIN").unwrap_or(tail.len());
+    match tail[..begins].rfind(KEY_END) {
+        Some(at) => tail_at(tail, at + KEY_END.len()),
+        None => tail,
+    }
+}
+
+/// Returns the text from `start` on, less what touches the cut.
+fn tail_at(text: &str, mut start: usize) -> &str {
     let bytes = text.as_bytes();
-    let mut start = text.ceil_char_boundary(text.len() - TAIL_BYTES);
     loop {
         while start < bytes.len() && touches(bytes[start]) {
             start += 1;
@@ -222,6 +234,16 @@ mod tests {
             let large = format!("{} {KEY} {}", words(100_000), words(from_end - KEY.len().min(from_end)));
             let kept = text(&large);
             assert!(!kept.contains(&KEY[KEY.len() - 12..]), "{from_end}");
+        }
+    }
+
+    #[test]
+    fn half_a_private_key_does_not_survive_a_cut() {
+        let lines = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\n".repeat(40);
+        let key = format!("-----BEGIN PRIVATE KEY-----\n{lines}-----END PRIVATE KEY-----\n");
+        for after in (0..TAIL_BYTES + 500).step_by(97) {
+            let kept = text(&format!("{}\n{key}{}", words(100_000), words(after))).into_owned();
+            assert!(!kept.contains("MIIEvQIBADANBgkqhkiG9w0"), "{after}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Appending an event: one line, one write, whatever else goes on.
 
 use crate::event::{Event, Pointer, VERSION};
+use base::paths::PRIVATE_MARKER;
 use base::{Timestamp, digest, files};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
@@ -79,7 +80,7 @@ impl Spool {
     /// Notes whether the session's last prompt was wholly private: then nothing under it is recorded.
     pub fn set_private(&self, session: &str, is_private: bool) -> Result<(), Error> {
         let folder = self.session_folder(session);
-        let marker = folder.join(PRIVATE);
+        let marker = folder.join(PRIVATE_MARKER);
         let done = if is_private {
             files::open_append(&marker).map(|_| ())
         } else {
@@ -93,7 +94,7 @@ impl Spool {
 
     /// Says whether the session's last prompt was wholly private.
     pub fn is_private(&self, session: &str) -> bool {
-        self.session_folder(session).join(PRIVATE).exists()
+        self.session_folder(session).join(PRIVATE_MARKER).exists()
     }
 
     pub(crate) fn session_folder(&self, session: &str) -> PathBuf {
@@ -101,7 +102,6 @@ impl Spool {
     }
 }
 
-const PRIVATE: &str = "private";
 /// The folder of the events that are too long for a line.
 pub(crate) const BULK: &str = "bulk";
 

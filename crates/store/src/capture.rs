@@ -14,8 +14,8 @@ mod writer;
 pub use backlog::{Backlog, backlog};
 pub use drain::{Drain, Drained, Progress};
 pub use exchange::{BadLine, Export, ExportError, Import, Imported};
-pub(crate) use forget::event_digest;
 pub use forget::{Forgotten, Sample, Selection};
+pub(crate) use forget::{event_digest, id_digest};
 pub(crate) use rows::refresh_sessions;
 pub(crate) use writer::{Projects, Writer};
 

@@ -2,14 +2,18 @@
 
 use crate::schema::{self, Standing, Tables};
 use base::files;
+use base::lock::Lock;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a statement waits for another program's transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// For how long opening is tried again when SQLite refuses without having waited, and the pause in between.
+const PATIENCE: Duration = Duration::from_millis(500);
+const REFUSAL_PAUSE: Duration = Duration::from_millis(20);
 
 /// At how many pages the log of changes is moved into the database: SQLite's own default, and one for bulk work.
 const CHECKPOINT_PAGES: u64 = 1_000;
@@ -91,7 +95,14 @@ pub struct Store {
 impl Store {
     /// Opens the database at `path`, creating it where there is none, and brings `tables` up to date.
     pub fn open(path: &Path, tables: &[Tables]) -> Result<Self, Error> {
-        Self::open_file(path, tables).map_err(|error| match error {
+        let began = Instant::now();
+        let mut opened = Self::open_file(path, tables);
+        // While another program makes the database or changes its mode, SQLite refuses at once instead of waiting.
+        while matches!(opened, Err(Error::Locked(_) | Error::Sqlite(_))) && began.elapsed() < PATIENCE {
+            std::thread::sleep(REFUSAL_PAUSE);
+            opened = Self::open_file(path, tables);
+        }
+        opened.map_err(|error| match error {
             Error::Corrupt { source, .. } => Error::Corrupt { path: path.to_owned(), source },
             other => other,
         })
@@ -112,7 +123,11 @@ impl Store {
             Standing::Current => None,
             Standing::Ahead { owner } => Some(owner),
             Standing::Behind => {
-                // The mode is kept in the file, so it is set once.
+                // One program at a time: two that change the mode at once are both refused. The mode is kept in the
+                // file, so it is set once.
+                let lock = path.with_extension("making");
+                let _lock = Lock::exclusive(&lock, BUSY_TIMEOUT)
+                    .map_err(|source| Error::Io { path: lock, source })?;
                 connection.pragma_update(None, "journal_mode", "WAL")?;
                 schema::migrate(&mut connection, tables)?;
                 None

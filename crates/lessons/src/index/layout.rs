@@ -128,6 +128,11 @@ pub(super) fn fold(bytes: [u8; 4]) -> u32 {
     u32::from_be_bytes(bytes) | 0x2020_2020
 }
 
+/// Folds eight bytes at once.
+pub(super) fn fold_eight(bytes: [u8; 8]) -> u64 {
+    u64::from_be_bytes(bytes) | 0x2020_2020_2020_2020
+}
+
 /// Returns the key of a folded gram.
 pub(super) fn gram_key(domain: Domain, gram: u32) -> u64 {
     let mixed = (u64::from(gram) | (domain as u64) << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);

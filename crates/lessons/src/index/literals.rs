@@ -10,6 +10,14 @@ const MAX_ALTERNATIVES: usize = 32;
 /// Returns literals, in lower case, one of which is in every text that the expression matches; `None` when there are
 /// none that are long enough.
 pub(crate) fn required(expression: &str) -> Option<Vec<Vec<u8>>> {
+    let mut literals = required_as_written(expression)?;
+    literals.iter_mut().for_each(|literal| literal.make_ascii_lowercase());
+    Some(literals)
+}
+
+/// Returns the same literals in the case in which they are written; those of an expression that does not tell cases
+/// apart are in lower case.
+pub(crate) fn required_as_written(expression: &str) -> Option<Vec<Vec<u8>>> {
     let hir = regex_syntax::ParserBuilder::new().utf8(false).unicode(false).build().parse(expression).ok()?;
     best(&hir).filter(|literals| is_useful(literals))
 }
@@ -22,7 +30,7 @@ fn is_useful(literals: &[Vec<u8>]) -> bool {
 
 fn best(hir: &Hir) -> Option<Vec<Vec<u8>>> {
     match hir.kind() {
-        HirKind::Literal(literal) => Some(vec![literal.0.to_ascii_lowercase()]),
+        HirKind::Literal(literal) => Some(vec![literal.0.to_vec()]),
         HirKind::Capture(capture) => best(&capture.sub),
         HirKind::Repetition(repetition) if repetition.min > 0 => best(&repetition.sub),
         HirKind::Alternation(branches) => {
@@ -40,7 +48,7 @@ fn best_of_concatenation(parts: &[Hir]) -> Option<Vec<Vec<u8>>> {
     let mut run = Vec::new();
     for part in parts {
         match part.kind() {
-            HirKind::Literal(literal) => run.extend(literal.0.to_ascii_lowercase()),
+            HirKind::Literal(literal) => run.extend(literal.0.iter()),
             HirKind::Class(class) if letter(class).is_some() => run.extend(letter(class)),
             // What takes no room does not part two literals.
             HirKind::Look(_) | HirKind::Empty => {}

@@ -2,8 +2,8 @@
 
 use super::layout::bitmap as bitmap_of;
 use super::layout::{
-    BITMAP_BYTES, Domain, Fingerprint, HEADER_BYTES, Header, POSTING_BYTES, SLOT_BYTES, bit, fold, gram_key,
-    key, u16_at, u32_at, u64_at,
+    BITMAP_BYTES, Domain, Fingerprint, HEADER_BYTES, Header, POSTING_BYTES, SLOT_BYTES, bit, fold,
+    fold_eight, gram_key, key, u16_at, u32_at, u64_at,
 };
 use super::literals::GRAM_BYTES;
 use super::record::{self, Entry};
@@ -79,8 +79,8 @@ impl<B: Deref<Target = [u8]>> Index<B> {
         for content in &call.contents {
             self.find_grams(Domain::Content, content, &mut found)?;
         }
-        if !call.is_shell() {
-            for text in call.fields.values().filter(|text| text.len() <= MAX_FIELD_BYTES) {
+        for (name, text) in &call.fields {
+            if text.len() <= MAX_FIELD_BYTES && !(call.is_shell() && name == "command") {
                 self.find_grams(Domain::Field, text, &mut found)?;
             }
         }
@@ -113,23 +113,49 @@ impl<B: Deref<Target = [u8]>> Index<B> {
         if bitmap.iter().all(|byte| *byte == 0) {
             return Ok(());
         }
-        for (start, window) in text.windows(GRAM_BYTES).enumerate() {
-            let Some(gram) = window.first_chunk().copied().map(fold) else { continue };
+        let is_filed = |gram: u32| {
             let (place, mask) = bit(gram);
-            if bitmap[place] & mask == 0 {
-                continue;
-            }
-            let key = gram_key(domain, gram);
-            for posting in self.postings(key)? {
-                let posting = posting?;
-                let literal = self.literal(&posting)?;
-                let stands_there = start.checked_sub(posting.at).is_some_and(|begin| {
-                    text.get(begin..begin + literal.len())
-                        .is_some_and(|there| there.eq_ignore_ascii_case(literal))
-                });
-                if stands_there {
-                    found.push(posting.lesson);
+            bitmap[place] & mask != 0
+        };
+        // Eight bytes hold four grams that begin in the first half; a large text is gone through in such steps.
+        let mut start = 0;
+        while let Some(eight) = text[start..].first_chunk() {
+            let packed = fold_eight(*eight);
+            for offset in 0..4 {
+                let gram = (packed >> (32 - 8 * offset)) as u32;
+                if is_filed(gram) {
+                    self.find_gram(domain, gram, text, start + offset, found)?;
                 }
+            }
+            start += 4;
+        }
+        for (offset, window) in text[start..].windows(GRAM_BYTES).enumerate() {
+            let Some(gram) = window.first_chunk().copied().map(fold) else { continue };
+            if is_filed(gram) {
+                self.find_gram(domain, gram, text, start + offset, found)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the lessons whose literal stands around the gram at `start`.
+    fn find_gram(
+        &self,
+        domain: Domain,
+        gram: u32,
+        text: &[u8],
+        start: usize,
+        found: &mut Vec<u32>,
+    ) -> Result<(), Damaged> {
+        for posting in self.postings(gram_key(domain, gram))? {
+            let posting = posting?;
+            let literal = self.literal(&posting)?;
+            let stands_there = start.checked_sub(posting.at).is_some_and(|begin| {
+                text.get(begin..begin + literal.len())
+                    .is_some_and(|there| there.eq_ignore_ascii_case(literal))
+            });
+            if stands_there {
+                found.push(posting.lesson);
             }
         }
         Ok(())

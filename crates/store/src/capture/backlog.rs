@@ -28,12 +28,11 @@ pub fn backlog(store: Option<&Store>, spool: &Spool) -> Result<Backlog, Error> {
     let mut backlog = Backlog::default();
     for file in spool.files().map_err(Error::io(spool.folder()))? {
         let mut offset = offsets.get(&file.name).copied().unwrap_or_default();
-        if offset > file.size() {
+        if file.size().is_ok_and(|size| offset > size) {
             offset = 0;
         }
-        loop {
-            let batch =
-                file.read(offset, usize::MAX, BYTES_AT_ONCE).map_err(Error::io(file.name.as_ref()))?;
+        // What cannot be read cannot be counted either; the drain skips it as well.
+        while let Ok(batch) = file.read(offset, usize::MAX, BYTES_AT_ONCE) {
             // Events of one file are in the order of their writing.
             let first = batch.lines.first().and_then(|line| stamp(line));
             backlog.oldest = backlog.oldest.into_iter().chain(first).min();

@@ -6,7 +6,7 @@ use crate::open::{Error, Store};
 use base::{Timestamp, digest};
 use rusqlite::{Transaction, params};
 use spool::{Event, Spool, SpoolFile};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 /// What a hook may spend on draining.
@@ -17,6 +17,8 @@ const HOOK_LINES_AT_ONCE: usize = 100;
 /// What goes into one transaction of a drain that has time: enough to be quick, and over before anyone has to wait.
 const LINES_AT_ONCE: usize = 5_000;
 const BYTES_AT_ONCE: usize = 4 * 1024 * 1024;
+/// When a long event that no line points to is what a killed writer left.
+const SWEEP_AFTER: Duration = Duration::from_secs(2 * 3_600);
 
 /// A drain, and how much it may do.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +47,9 @@ pub struct Progress {
     pub stored: u64,
     /// Lines that nobody here can read, kept aside.
     pub unread: u64,
-    /// Whether nothing was left.
+    /// Files and folders that could not be read, or not be deleted, this time; the next drain tries again.
+    pub skipped: u64,
+    /// Whether nothing was left that could be read.
     pub is_complete: bool,
 }
 
@@ -91,7 +95,9 @@ impl<'s> Drain<'s> {
         let started = Instant::now();
         let mut projects = Projects::default();
         let mut progress = Progress::default();
-        let files = self.spool.files().map_err(Error::io(self.spool.folder()))?;
+        let (files, folders) = self.spool.files_and_skipped().map_err(Error::io(self.spool.folder()))?;
+        let mut skipped = Skipped { folders, files: HashSet::new() };
+        progress.skipped = skipped.count();
         let mut offsets = offsets(store)?;
         let pending: Vec<&SpoolFile> = files
             .iter()
@@ -104,15 +110,31 @@ impl<'s> Drain<'s> {
             if is_spent || room == 0 {
                 return Ok(progress);
             }
-            let chunk = Chunk::read(&mut pending, &mut offsets, room)?;
+            let chunk = Chunk::read(&mut pending, &mut offsets, room, &mut skipped);
+            progress.skipped = skipped.count();
             store.write(|transaction| chunk.store(transaction, &mut projects, &mut progress))?;
         }
         if self.most_time.is_none() {
             reread(store, &mut projects, &mut progress)?;
-            delete_done(store, &files, &offsets, now)?;
+            delete_done(store, &files, &offsets, now, &mut skipped)?;
+            // What cannot be swept now can be later.
+            let _ = self.spool.sweep(SWEEP_AFTER, now);
+            progress.skipped = skipped.count();
         }
         progress.is_complete = true;
         Ok(progress)
+    }
+}
+
+/// What one drain had to pass over, so that the rest is drained all the same.
+struct Skipped {
+    folders: u64,
+    files: HashSet<String>,
+}
+
+impl Skipped {
+    fn count(&self) -> u64 {
+        self.folders + self.files.len() as u64
     }
 }
 
@@ -124,12 +146,13 @@ struct Chunk {
 }
 
 impl Chunk {
-    /// Reads lines from the files that are next; files that hold nothing more are passed over.
+    /// Reads lines from the files that are next; files that hold nothing more, or cannot be read, are passed over.
     fn read<'f>(
         pending: &mut std::iter::Peekable<impl Iterator<Item = &'f SpoolFile>>,
         offsets: &mut HashMap<String, u64>,
         most_lines: usize,
-    ) -> Result<Self, Error> {
+        skipped: &mut Skipped,
+    ) -> Self {
         let mut chunk = Self::default();
         let mut bytes = 0;
         while let Some(file) = pending.peek()
@@ -137,9 +160,11 @@ impl Chunk {
             && bytes < BYTES_AT_ONCE
         {
             let offset = offsets.entry(file.name.clone()).or_default();
-            let batch = file
-                .read(*offset, most_lines - chunk.lines.len(), BYTES_AT_ONCE - bytes)
-                .map_err(Error::io(file.name.as_ref()))?;
+            let Ok(batch) = file.read(*offset, most_lines - chunk.lines.len(), BYTES_AT_ONCE - bytes) else {
+                skipped.files.insert(file.name.clone());
+                pending.next();
+                continue;
+            };
             if batch.offset != *offset {
                 *offset = batch.offset;
                 chunk.offsets.push((file.name.clone(), batch.offset));
@@ -150,7 +175,7 @@ impl Chunk {
                 pending.next();
             }
         }
-        Ok(chunk)
+        chunk
     }
 
     fn store(
@@ -176,9 +201,10 @@ impl Chunk {
     }
 }
 
-/// Says whether a file holds more than was read of it. One that is shorter than that is another file.
+/// Says whether a file holds more than was read of it. One that is shorter than that is another file, and one that
+/// cannot be measured is left to reading, which notes that.
 fn holds_more(file: &SpoolFile, offset: &mut u64) -> bool {
-    let size = file.size();
+    let Ok(size) = file.size() else { return true };
     if *offset > size {
         *offset = 0;
     }
@@ -237,16 +263,26 @@ fn delete_done(
     files: &[SpoolFile],
     offsets: &HashMap<String, u64>,
     now: Timestamp,
+    skipped: &mut Skipped,
 ) -> Result<(), Error> {
     for file in files {
         let offset = offsets.get(&file.name).copied().unwrap_or_default();
-        let Some(done) = file.if_done(offset, now).map_err(Error::io(file.name.as_ref()))? else { continue };
+        let done = match file.if_done(offset, now) {
+            Ok(Some(done)) => done,
+            Ok(None) => continue,
+            Err(_) => {
+                skipped.files.insert(file.name.clone());
+                continue;
+            }
+        };
         // The offset goes first: a file of the same name must never be read from the middle.
         store.write(|transaction| {
             transaction.execute("DELETE FROM spool_files WHERE name = ?1", [&file.name])?;
             Ok::<_, Error>(())
         })?;
-        done.delete().map_err(Error::io(file.name.as_ref()))?;
+        if done.delete().is_err() {
+            skipped.files.insert(file.name.clone());
+        }
     }
     Ok(())
 }

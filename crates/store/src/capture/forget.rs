@@ -21,6 +21,8 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long to wait for readers before what they read is overwritten.
 const CLEANING_PATIENCE: Duration = Duration::from_secs(30);
+/// How old a long event without a line is before its writer counts as killed.
+const SWEEP_AFTER: Duration = Duration::from_secs(60);
 /// How many samples are shown of what would go, and how long each is.
 const MAX_SAMPLES: usize = 10;
 const MAX_SAMPLE_CHARS: usize = 80;
@@ -100,11 +102,18 @@ impl Selection {
         let _lock = lock.ok_or(Error::Busy)?;
         Drain::unbounded(spool).run_locked(store, now)?;
         let mut found = self.find(store)?;
-        note(notes, &found.digests)?;
-        found.forgotten.spool_lines = self.clean_spool(store, spool, &found)?;
+        note(notes, found.digests.union(&found.id_digests))?;
+        // A drain that reads from the beginning stores nothing twice; one that read from a stale offset would lose lines.
+        store.write(|transaction| {
+            transaction.execute("DELETE FROM spool_files", [])?;
+            Ok::<_, Error>(())
+        })?;
+        let spool_lines = self.clean_spool(spool, &found, now);
         store.connection().pragma_update(None, "secure_delete", true)?;
         store.write(|transaction| found.delete(transaction))?;
         found.forgotten.is_kept_by_reader = !overwrite(store)?;
+        // A file that could not be cleaned is told about, and keeps nothing else from being forgotten.
+        found.forgotten.spool_lines = spool_lines?;
         Ok(found.forgotten)
     }
 
@@ -161,6 +170,7 @@ impl Selection {
             found.sessions.entry(row.get(1)?).or_default();
             let (session, id): (String, String) = (row.get(2)?, row.get(3)?);
             found.digests.insert(event_digest(&session, &id));
+            found.id_digests.extend(id_digest(&id));
             if found.forgotten.samples.len() < MAX_SAMPLES {
                 let text: String = row.get(5)?;
                 found.forgotten.samples.push(Sample {
@@ -219,19 +229,20 @@ impl Selection {
         }
     }
 
-    fn clean_spool(&self, store: &mut Store, spool: &Spool, found: &Found) -> Result<u64, Error> {
-        // A drain that reads from the beginning stores nothing twice; one that read from a stale offset would lose lines.
-        store.write(|transaction| {
-            transaction.execute("DELETE FROM spool_files", [])?;
-            Ok::<_, Error>(())
-        })?;
-        let mut removed = 0;
+    fn clean_spool(&self, spool: &Spool, found: &Found, now: Timestamp) -> Result<u64, Error> {
+        let mut removed = Ok(0);
         for file in spool.files().map_err(Error::io(spool.folder()))? {
             let lines = file.retain(|line| self.is_kept(line, found));
-            removed += lines.map_err(Error::io(&spool.folder().join(&file.name)))?;
+            match lines.map_err(Error::io(&spool.folder().join(&file.name))) {
+                Ok(lines) => removed = removed.map(|before| before + lines as u64),
+                Err(error) => removed = removed.and(Err(error)),
+            }
         }
-        spool.retain_bulk(|event| self.is_kept(event, found)).map_err(Error::io(spool.folder()))?;
-        Ok(removed as u64)
+        let bulks = spool.retain_bulk(|event| self.is_kept(event, found));
+        // No drain will ever read what a killed writer left, so nothing in the database says whether it is meant.
+        let swept = spool.sweep(SWEEP_AFTER, now);
+        bulks.and(swept).map_err(Error::io(spool.folder()))?;
+        removed
     }
 }
 
@@ -304,6 +315,8 @@ struct Found {
     /// The sessions that lose something, and whether even their folder is to be forgotten.
     sessions: BTreeMap<i64, bool>,
     digests: HashSet<String>,
+    /// Digests of the ids that mean the same event in whichever session.
+    id_digests: HashSet<String>,
     forgotten: Forgotten,
 }
 
@@ -335,14 +348,20 @@ pub(crate) fn event_digest(session: &str, id: &str) -> String {
     digest::short_hex(format!("{session}\n{id}").as_bytes())
 }
 
-fn note(notes: &Path, digests: &HashSet<String>) -> Result<(), Error> {
-    if digests.is_empty() {
-        return Ok(());
-    }
-    let mut lines = String::with_capacity(digests.len() * 17);
+/// Returns what an event is known by in every session that repeats it, if the client gave it its id: a session that
+/// goes on under another id tells the same again.
+pub(crate) fn id_digest(id: &str) -> Option<String> {
+    (id.starts_with("p:") || id.starts_with("t:")).then(|| digest::short_hex(id.as_bytes()))
+}
+
+fn note<'d>(notes: &Path, digests: impl Iterator<Item = &'d String>) -> Result<(), Error> {
+    let mut lines = String::new();
     for digest in digests {
         lines.push_str(digest);
         lines.push('\n');
+    }
+    if lines.is_empty() {
+        return Ok(());
     }
     let noted = files::open_append(notes).and_then(|mut file| file.write_all(lines.as_bytes()));
     noted.map_err(Error::io(notes))

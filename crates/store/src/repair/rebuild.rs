@@ -31,9 +31,8 @@ pub(super) fn from_transcripts(
         store.write(|transaction| {
             let mut writer = Writer::new(transaction, &mut projects);
             for event in &told.events {
-                let is_forgotten = forgotten.contains(&capture::event_digest(&event.session, &event.id));
                 // A session that goes on under another id repeats what was told before.
-                if !is_forgotten && known.insert(event.id.clone()) {
+                if !event.is_among(forgotten) && known.insert(event.id.clone()) {
                     stored += u64::from(event.put(&mut writer)?);
                 }
             }
@@ -80,6 +79,11 @@ struct ToldEvent {
 }
 
 impl ToldEvent {
+    fn is_among(&self, forgotten: &HashSet<String>) -> bool {
+        forgotten.contains(&capture::event_digest(&self.session, &self.id))
+            || capture::id_digest(&self.id).is_some_and(|digest| forgotten.contains(&digest))
+    }
+
     fn put(&self, writer: &mut Writer<'_>) -> Result<bool, Error> {
         writer.put(&Event {
             version: VERSION,

@@ -186,3 +186,82 @@ fn long_events_are_stored_whole() {
     data.drain(&mut store);
     assert_eq!(exported(&store)[1]["command"].as_str().unwrap().len(), 100_000);
 }
+
+/// Returns the folder of the session whose events are the only ones in the spool.
+fn only_session(data: &Data) -> std::path::PathBuf {
+    let file = data.spool.folder().join(&data.spool.files().unwrap()[0].name);
+    file.parent().unwrap().to_owned()
+}
+
+#[test]
+fn what_cannot_be_read_is_skipped_and_the_rest_is_drained() {
+    let data = Data::new();
+    let mut store = data.store();
+    let long = command(&"x".repeat(100_000));
+    data.append(&prompt("s", "1", 0, "before"));
+    data.append(&tool_call("s", "1", 1, &long));
+    data.append(&prompt("s", "2", 2, "behind"));
+    let session = only_session(&data);
+    fs::create_dir(session.join("1.jsonl")).unwrap();
+    // A folder in the place of a file cannot be read, by whomever.
+    let bulk = fs::read_dir(session.join("bulk")).unwrap().next().unwrap().unwrap().path();
+    let event = fs::read(&bulk).unwrap();
+    fs::remove_file(&bulk).unwrap();
+    fs::create_dir(&bulk).unwrap();
+    for other in ["a", "b", "c", "d"] {
+        data.append(&prompt(other, "9", HOUR, "elsewhere"));
+    }
+
+    let later = Timestamp::from_millis(Timestamp::now().millis() + 3 * HOUR);
+    let progress = data.drain_at(&mut store, later);
+    assert_eq!((progress.stored, progress.unread, progress.skipped), (5, 0, 2));
+    assert!(progress.is_complete);
+    assert_eq!(data.spool.files().unwrap().len(), 1, "what is drained is deleted, what is not stays");
+    assert_eq!(capture::backlog(Some(&store), &data.spool).unwrap().events, 0);
+
+    fs::remove_dir(&bulk).unwrap();
+    fs::write(&bulk, event).unwrap();
+    let progress = data.drain(&mut store);
+    assert_eq!((progress.stored, progress.unread, progress.skipped), (2, 0, 1));
+}
+
+#[cfg(unix)]
+#[test]
+fn files_and_folders_of_others_are_skipped_and_the_rest_is_drained() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let data = Data::new();
+    let mut store = data.store();
+    data.append(&prompt("folder", "1", 0, "one"));
+    let folder = only_session(&data);
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::read_dir(&folder).is_ok() {
+        // Nothing is forbidden to root.
+        return;
+    }
+    data.append(&prompt("file", "2", 0, "two"));
+    let file = data.spool.folder().join(&data.spool.files().unwrap()[0].name);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
+    data.append(&prompt("mine", "3", 0, "three"));
+    let progress = data.drain(&mut store);
+    assert_eq!((progress.stored, progress.skipped, progress.is_complete), (1, 2, true));
+
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    let progress = data.drain(&mut store);
+    assert_eq!((progress.stored, progress.skipped), (2, 0));
+}
+
+#[test]
+fn a_long_event_that_no_line_points_to_is_swept_once_it_is_old() {
+    let data = Data::new();
+    let mut store = data.store();
+    let long = command(&"x".repeat(100_000));
+    data.append(&tool_call("s", "1", 0, &long));
+    let bulk = only_session(&data).join("bulk");
+    fs::write(bulk.join("1-1-0.json"), "left").unwrap();
+    data.drain(&mut store);
+    assert_eq!(fs::read_dir(&bulk).unwrap().count(), 2);
+    let later = Timestamp::from_millis(Timestamp::now().millis() + 3 * HOUR);
+    data.drain_at(&mut store, later);
+    assert!(!bulk.exists());
+}

@@ -119,3 +119,28 @@ fn events_that_come_meanwhile_are_kept() {
     forget(&data, &mut store, &query("merger"));
     assert_eq!(rendered(&store).lines().last(), Some("1 new"));
 }
+
+#[test]
+fn what_a_killed_writer_left_is_forgotten_as_well() {
+    let (data, mut store) = filled();
+    let file = data.spool.folder().join(&data.spool.files().unwrap()[0].name);
+    let bulk = file.with_file_name("bulk");
+    fs::create_dir_all(&bulk).unwrap();
+    let event = serde_json::to_string(&prompt("s", "8", 50, "the takeover")).unwrap();
+    let age = |path: &Path, minutes: u64| {
+        let time = std::time::SystemTime::now() - std::time::Duration::from_secs(60 * minutes);
+        fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+    };
+    for (name, text) in [("1-1-0.json", event.as_str()), (".2-2-0.json.2.0.tmp", &event[..event.len() - 2])] {
+        fs::write(bulk.join(name), text).unwrap();
+        age(&bulk.join(name), 2);
+    }
+    // One that may still get its line.
+    fs::write(bulk.join("3-3-0.json"), "young").unwrap();
+    assert_eq!(files_with(data.folder.path(), "takeover").len(), 2);
+    forget(&data, &mut store, &query("takeover"));
+    assert_eq!(files_with(data.folder.path(), "takeover"), Vec::<String>::new());
+    assert!(bulk.join("3-3-0.json").exists());
+    assert_eq!(data.drain(&mut store).stored, 0);
+    assert_eq!(count(&store, "SELECT count(*) FROM tool_calls"), 3, "long events with a line stay");
+}

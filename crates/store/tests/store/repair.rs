@@ -187,8 +187,20 @@ fn what_was_forgotten_does_not_come_back_from_transcripts() {
     selection.forget(&mut store, &data.spool, &notes, Timestamp::now()).unwrap();
     drop(store);
     destroy(&data);
-    assert_eq!(repair(&data).from_transcripts, 1);
-    assert_eq!(rendered(&data.store()), "1 the weather");
+    // A session that went on under another id repeats what it was told, and is told more.
+    let told = [said("aa", 1, "the merger"), said("bb", 2, "the weather"), said("cc", 3, "the rain")];
+    write_transcript(
+        &data,
+        "t",
+        &told.map(|mut line| {
+            line["sessionId"] = "t".into();
+            line
+        }),
+    );
+    assert_eq!(repair(&data).from_transcripts, 2);
+    let stored = serde_json::to_string(&exported(&data.store())).unwrap();
+    assert!(!stored.contains("merger"), "{stored}");
+    assert!(stored.contains("the weather") && stored.contains("the rain"), "{stored}");
 }
 
 #[test]

@@ -1,0 +1,67 @@
+//! Team memory through git: publishes and fetches `.wyren/memory.md`, `broadcast/` and `lessons/`, and leaves the
+//! user's git as it was.
+//!
+//! Commits are built in the object database on top of the *remote* tip and pushed to that branch alone. What comes from
+//! the remote goes to `refs/wyren/*` alone. There are two modes: [`Mode::Side`] has a branch of its own, and
+//! [`Mode::Branch`] shares the branch that is checked out.
+//!
+//! ```text
+//!   local copy ──publish──►  commit on the remote tip ──git push──► the remote
+//!       ▲                                                              │
+//!       └────checkout────  refs/wyren/remote/<branch> ◄──git fetch─────┘
+//! ```
+//!
+//! The local copy is `.wyren/` itself in side mode. In branch mode those files are tracked and the user's, so the copy
+//! is below `.wyren/state/`. Where the copy and the remote last agreed is kept in `refs/wyren/local/<branch>`, together with
+//! what did not land yet: see `local.rs`.
+//!
+//! **Architecture invariants.** `git2` reads and writes objects and nothing else; references, configuration and the
+//! network are the `git` program's, so that reftable repositories, credential helpers and proxies work as in the user's
+//! terminal. Nothing here writes the index, HEAD, `refs/heads`, `refs/remotes` or FETCH_HEAD, and nothing runs the
+//! user's git hooks. How two texts are merged is the caller's: see [`Merge`]. Nothing here looks for secrets: what is
+//! given to be published is published.
+//!
+//! Without the feature `objects` there is only what hooks need, [`Place`] and [`FetchState`]: files that are read, without
+//! git.
+
+mod merge;
+mod place;
+mod reason;
+mod state;
+
+#[cfg(feature = "objects")]
+mod checkout;
+#[cfg(feature = "objects")]
+mod config;
+#[cfg(feature = "objects")]
+mod error;
+#[cfg(feature = "objects")]
+mod fetch;
+#[cfg(feature = "objects")]
+mod git;
+#[cfg(feature = "objects")]
+mod local;
+#[cfg(feature = "objects")]
+mod lock;
+#[cfg(feature = "objects")]
+mod objects;
+#[cfg(feature = "objects")]
+mod publish;
+#[cfg(feature = "objects")]
+mod setup;
+#[cfg(feature = "objects")]
+mod team;
+
+pub use merge::{ByLine, Merge};
+pub use place::{Mode, Place, SIDE_BRANCH};
+pub use reason::Reason;
+pub use state::{FetchState, Verdict};
+
+#[cfg(feature = "objects")]
+pub use error::Error;
+#[cfg(feature = "objects")]
+pub use fetch::Fetched;
+#[cfg(feature = "objects")]
+pub use publish::{Files, Published};
+#[cfg(feature = "objects")]
+pub use team::{Rewrite, Team};

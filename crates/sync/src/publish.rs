@@ -1,0 +1,394 @@
+//! Publishing: a commit on top of the remote's tip, pushed again and again until it lands or the time is up.
+
+use crate::config::Remote;
+use crate::fetch::Fetched;
+use crate::git::{self, Failure, Output};
+use crate::local::Local;
+use crate::lock::SyncLock;
+use crate::objects::Snapshot;
+use crate::place::is_shared;
+use crate::team::{Ref, Refs, Team};
+use crate::{Error, Merge, Mode, Reason};
+use base::Timestamp;
+use git2::{Oid, Signature, Time};
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::time::{Duration, Instant};
+
+/// Shared files by their path relative to `.wyren/`; `None` removes one.
+pub type Files = BTreeMap<String, Option<Vec<u8>>>;
+
+/// How recent a fetch must be to push on top of it without another.
+const FRESH: Duration = Duration::from_secs(2);
+
+/// The longest pause after the first push that others outran; doubled with each further one.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+
+/// The longest pause between two pushes.
+const LONGEST_PAUSE: Duration = Duration::from_millis(640);
+
+/// Who commits when git does not know who the user is.
+const NOBODY: (&str, &str) = ("Wyren", "wyren@localhost");
+
+/// How many characters of a session's id the subject of a commit shows, as in the Node system.
+const SESSION_CHARS: usize = 8;
+
+/// The name of the remote for the time of a push. It has the settings of the user's, but for the ones that would make
+/// git move `refs/remotes` or push more.
+const PUSH_REMOTE: &str = "wyren-sync";
+
+/// What only concerns fetching, or what else is pushed.
+const NOT_FOR_PUSHING: &[&str] = &[
+    "fetch",
+    "push",
+    "mirror",
+    "prune",
+    "prunetags",
+    "tagopt",
+    "skipdefaultupdate",
+    "skipfetchall",
+    "followremotehead",
+    "promisor",
+    "partialclonefilter",
+];
+
+/// How a publication ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Published {
+    /// It is on the remote, with this commit.
+    Landed(String),
+    /// The remote has all of it already.
+    Nothing,
+    /// It did not land now; it is kept, and goes with the next publication.
+    Queued(Reason),
+}
+
+/// How a push ended.
+enum Pushed {
+    Landed,
+    Outrun,
+    Refused(String),
+    Failed(Reason),
+}
+
+impl Team {
+    /// Publishes files of the local copy, together with what is queued.
+    ///
+    /// A file that is given stands for all of its contents in the local copy, and so replaces what is queued of it;
+    /// what is not given is as it was. Everything is kept before the network is asked, and stays queued until it lands;
+    /// only while [`Reason::Busy`] and [`Reason::Detached`] it is not, and the local copy alone has it. The local copy
+    /// itself is not changed: that is [`Team::checkout`]'s.
+    pub fn publish(
+        &self,
+        files: &Files,
+        session: Option<&str>,
+        merge: &dyn Merge,
+        deadline: Instant,
+    ) -> Result<Published, Error> {
+        if let Some(path) = files.keys().find(|path| !is_shared(path)) {
+            return Err(Error::NotShared(path.clone()));
+        }
+        if self.branch.is_none() {
+            // Without a branch there is nowhere to queue; the local copy itself keeps it.
+            return Ok(Published::Queued(Reason::Detached));
+        }
+        let lock = SyncLock::take_with_node(&self.folder, deadline).map_err(Error::file(&self.folder))?;
+        let Some(lock) = lock else { return Ok(Published::Queued(Reason::Busy)) };
+        let refs = self.refs()?;
+        let local = self.enqueue(files, &refs)?;
+        if local.pending == local.base {
+            return Ok(Published::Nothing);
+        }
+        if let Some(until) = self.backing_off() {
+            return Ok(Published::Queued(Reason::BackingOff(until)));
+        }
+        self.push_until_landed((refs, local), files, session, merge, deadline, &lock)
+    }
+
+    /// Keeps the files as what is to be on the remote.
+    fn enqueue(&self, files: &Files, refs: &Refs) -> Result<Local, Error> {
+        let mut local = self.local(refs)?;
+        let noted = local.clone();
+        if let Some(tip) = refs.tip {
+            self.settle(&mut local, tip)?;
+        }
+        let mut pending = local.pending.or_else(|| local.base.clone()).unwrap_or_default();
+        for (path, contents) in files {
+            match contents {
+                Some(contents) => pending.insert(path.clone(), self.objects.write(contents)?),
+                None => pending.remove(path),
+            };
+        }
+        local.pending = Some(pending);
+        if local.base.is_none() && local.pending == Some(Snapshot::new()) && files.is_empty() {
+            // Nothing was ever shared, and nothing is to be.
+            local.base.clone_from(&local.pending);
+            return Ok(local);
+        }
+        if local != noted {
+            self.note(&local)?;
+        }
+        Ok(local)
+    }
+
+    /// Finds out whether the last push landed without our hearing of it, and notes what it means.
+    pub(crate) fn settle(&self, local: &mut Local, tip: Oid) -> Result<bool, Error> {
+        let Some(candidate) = local.candidate else { return Ok(false) };
+        if !self.is_ancestor(candidate, tip)? {
+            return Ok(false);
+        }
+        local.candidate = None;
+        local.base = local.sent.take();
+        Ok(true)
+    }
+
+    fn push_until_landed(
+        &self,
+        (mut refs, mut local): (Refs, Local),
+        files: &Files,
+        session: Option<&str>,
+        merge: &dyn Merge,
+        deadline: Instant,
+        lock: &SyncLock,
+    ) -> Result<Published, Error> {
+        let (remote, branch) = match self.target() {
+            Ok(target) => target,
+            Err(reason) => return Ok(Published::Queued(reason)),
+        };
+        let mut pause = FIRST_PAUSE;
+        let signature = self.signature()?;
+        // A push whose fate is not known must be looked for before another takes its place.
+        let mut must_fetch = !self.is_fresh() || local.candidate.is_some();
+        loop {
+            lock.renew();
+            if must_fetch && let Fetched::Failed(reason) = self.fetch_locked(&mut refs, deadline)? {
+                return Ok(Published::Queued(reason));
+            }
+            must_fetch = true;
+            if refs.before.is_some() {
+                return Ok(Published::Queued(Reason::Rewritten));
+            }
+            let tip = refs.tip;
+            if tip.is_none() && self.mode == Mode::Branch {
+                return Ok(Published::Queued(Reason::NotOnRemote(branch.to_owned())));
+            }
+            let landed = local.candidate;
+            let has_landed = match tip {
+                Some(tip) => self.settle(&mut local, tip)?,
+                None => false,
+            };
+            let ours = local.pending.clone().unwrap_or_default();
+            let theirs = self.objects.snapshot(tip)?;
+            let base = self.merge_base(&local, &ours, files, tip, deadline)?;
+            let wanted = self.objects.merge(merge, &base, &ours, &theirs)?;
+            if wanted == theirs {
+                local = Local { base: Some(ours), sent: None, candidate: None, ..local };
+                self.note(&local)?;
+                return Ok(match landed.filter(|_| has_landed) {
+                    Some(landed) => Published::Landed(landed.to_string()),
+                    None => Published::Nothing,
+                });
+            }
+            let commit = self.objects.commit(tip, &theirs, &wanted, &subject(session), &signature)?;
+            local.sent = Some(ours.clone());
+            local.candidate = Some(commit);
+            self.note(&local)?;
+            match self.push(remote, branch, commit, deadline)? {
+                Pushed::Landed => {
+                    local = Local { base: Some(ours), sent: None, candidate: None, ..local };
+                    let bundle = local.write(&self.objects)?;
+                    self.update_refs(&[(Ref::Local, Some(bundle)), (Ref::Remote, Some(commit))])?;
+                    self.note_tip(commit)?;
+                    return Ok(Published::Landed(commit.to_string()));
+                }
+                Pushed::Refused(words) => return Ok(Published::Queued(Reason::Refused(words))),
+                Pushed::Failed(reason) => return Ok(Published::Queued(reason)),
+                Pushed::Outrun => {}
+            }
+            let moment = Instant::now() + jitter(pause);
+            if moment >= deadline {
+                return Ok(Published::Queued(Reason::Outrun));
+            }
+            std::thread::sleep(moment - Instant::now());
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Returns what the merge is based on. Before the first sync that is where the branches parted, as far as it
+    /// concerns the files that are to be published: the others are not removed just because nobody gave them.
+    fn merge_base(
+        &self,
+        local: &Local,
+        ours: &Snapshot,
+        files: &Files,
+        tip: Option<Oid>,
+        deadline: Instant,
+    ) -> Result<Snapshot, Error> {
+        match (&local.base, tip) {
+            (Some(base), Some(_)) => Ok(base.clone()),
+            (None, Some(tip)) => {
+                let mut base = self.fork_point(tip, deadline)?;
+                base.retain(|path, _| ours.contains_key(path) || files.contains_key(path));
+                Ok(base)
+            }
+            (_, None) => Ok(Snapshot::new()),
+        }
+    }
+
+    fn push(&self, remote: &Remote, branch: &str, commit: Oid, deadline: Instant) -> Result<Pushed, Error> {
+        let mut arguments = Vec::new();
+        let settings = remote.settings.iter().filter(|(name, _)| !NOT_FOR_PUSHING.contains(&&**name));
+        for (name, value) in settings {
+            arguments.extend(["-c".to_owned(), format!("remote.{PUSH_REMOTE}.{name}={value}")]);
+        }
+        let options = [
+            "push",
+            "--porcelain",
+            "--no-verify",
+            "--no-follow-tags",
+            "--no-signed",
+            "--recurse-submodules=no",
+            "--",
+            PUSH_REMOTE,
+        ];
+        arguments.extend(options.map(str::to_owned));
+        arguments.push(format!("{commit}:refs/heads/{branch}"));
+        let begun = Instant::now();
+        match self.git.network(&arguments, Vec::new(), deadline) {
+            Err(Failure::Start(error)) => Err(Error::NoGit(error)),
+            Err(Failure::TimedOut) => self.timed_out(begun).map(Pushed::Failed),
+            Ok(output) if output.is_success() => Ok(Pushed::Landed),
+            Ok(output) => match verdict_of(&output) {
+                Pushed::Failed(reason) => self.failed(reason).map(Pushed::Failed),
+                pushed => Ok(pushed),
+            },
+        }
+    }
+
+    /// Notes that the remote's tip is the commit that just landed there.
+    fn note_tip(&self, commit: Oid) -> Result<(), Error> {
+        let mut state = self.state();
+        state.previous = state.tip.replace(commit.to_string());
+        state.verdict = Some(match state.previous {
+            Some(_) => crate::Verdict::FastForward,
+            None => crate::Verdict::New,
+        });
+        state.succeed(Timestamp::now());
+        self.write_state(&mut state)
+    }
+
+    /// Returns whether the last fetch of this branch is so recent that another would see the same.
+    fn is_fresh(&self) -> bool {
+        let state = self.state();
+        let age = Timestamp::now().millis_since(Timestamp::from_millis(state.fetched_at));
+        state.remote.as_deref() == self.remote()
+            && state.branch == self.branch
+            && u128::from(age) < FRESH.as_millis()
+    }
+
+    /// Returns who commits, as git itself would put it, and when.
+    fn signature(&self) -> Result<Signature<'static>, Error> {
+        let output = self.git.local(&["var", "GIT_AUTHOR_IDENT"])?;
+        let known = output.is_success().then(|| parse_identity(&output.line())).flatten();
+        known.or_else(|| Signature::now(NOBODY.0, NOBODY.1).ok()).ok_or_else(|| Error::Object {
+            action: "sign the commit",
+            words: "the time is not known".to_owned(),
+        })
+    }
+}
+
+/// Reads `Ada <ada@host> 1794796001 +0100`.
+fn parse_identity(line: &str) -> Option<Signature<'static>> {
+    let (name, rest) = line.split_once(" <")?;
+    let (email, when) = rest.rsplit_once("> ")?;
+    let (seconds, zone) = when.split_once(' ')?;
+    let zone: i32 = zone.parse().ok()?;
+    Signature::new(name, email, &Time::new(seconds.parse().ok()?, zone / 100 * 60 + zone % 100)).ok()
+}
+
+/// Returns the subject of a commit, as the Node system writes it.
+fn subject(session: Option<&str>) -> String {
+    match session {
+        Some(session) => {
+            let short: String = session.chars().filter(|c| !c.is_control()).take(SESSION_CHARS).collect();
+            format!("[wyren] memory update (session {short})")
+        }
+        None => "[wyren] memory update".to_owned(),
+    }
+}
+
+/// Reads what a push that failed says about our reference: `!<tab>from:to<tab>[rejected] (fetch first)`.
+fn verdict_of(output: &Output) -> Pushed {
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let summary = stdout.lines().find_map(|line| line.strip_prefix("!\t")?.split('\t').nth(1));
+    match summary {
+        None => Pushed::Failed(Reason::Unreachable(output.words())),
+        Some(summary) if is_outrun(summary) => Pushed::Outrun,
+        Some(summary) => {
+            // What the server itself says, a hook for instance, comes with a prefix.
+            let said = output.stderr.lines().filter_map(|line| line.strip_prefix("remote:"));
+            let said: Vec<&str> = said.map(str::trim).filter(|line| !line.is_empty()).collect();
+            Pushed::Refused(git::words(&format!("{summary} {}", said.join(" "))))
+        }
+    }
+}
+
+/// Returns whether somebody else was first: before the push, or during it.
+fn is_outrun(summary: &str) -> bool {
+    const SIGNS: &[&str] = &[
+        "fetch first",
+        "non-fast-forward",
+        "needs force",
+        "stale info",
+        "cannot lock ref",
+        "failed to lock",
+        "failed to update ref",
+        "reference already exists",
+        "incorrect old value",
+    ];
+    SIGNS.iter().any(|sign| summary.contains(sign))
+}
+
+/// Returns a random part of a pause, so that those who met once do not meet again.
+fn jitter(pause: Duration) -> Duration {
+    let random = RandomState::new().hash_one(0);
+    pause.mul_f64((random % 1_000) as f64 / 1_000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_subject_is_the_node_systems() {
+        assert_eq!(subject(Some("0123456789abcdef")), "[wyren] memory update (session 01234567)");
+        assert_eq!(subject(Some("ab\n")), "[wyren] memory update (session ab)");
+        assert_eq!(subject(None), "[wyren] memory update");
+    }
+
+    #[test]
+    fn an_identity_is_read_as_git_writes_it() {
+        let identity = parse_identity("Ada L <ada@host> 1794796001 -0230").unwrap();
+        assert_eq!((identity.name(), identity.email()), (Ok("Ada L"), Ok("ada@host")));
+        assert_eq!((identity.when().seconds(), identity.when().offset_minutes()), (1_794_796_001, -150));
+    }
+
+    #[test]
+    fn losing_a_race_is_told_from_a_refusal() {
+        let verdict = |stdout: &str, stderr: &str| {
+            verdict_of(&Output { code: Some(1), stdout: stdout.into(), stderr: stderr.into() })
+        };
+        assert!(matches!(verdict("!\ta:b\t[rejected] (fetch first)\n", ""), Pushed::Outrun));
+        let busy = "!\ta:b\t[remote rejected] (cannot lock ref 'b': is at c but expected d)";
+        assert!(matches!(verdict(busy, ""), Pushed::Outrun));
+        let Pushed::Refused(words) = verdict(
+            "To x\n!\ta:b\t[remote rejected] (pre-receive hook declined)\nDone\n",
+            "remote: main is protected\u{7}   \nremote: \nerror: failed to push\n",
+        ) else {
+            panic!("not a refusal")
+        };
+        assert_eq!(words, "[remote rejected] (pre-receive hook declined) main is protected");
+        let failed = verdict("", "fatal: Could not read from remote repository.\n");
+        assert!(matches!(failed, Pushed::Failed(Reason::Unreachable(_))));
+    }
+}
