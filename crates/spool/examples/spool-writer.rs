@@ -39,7 +39,7 @@ fn append(spool: &Spool, writer: u64, number: u64) -> Result<(), Box<dyn Error>>
         id: if is_prompt { format!("p:{id}") } else { format!("t:{id}") }.into(),
         at: base::Timestamp::now().millis(),
         session: format!("session-{}", writer / WRITERS_PER_SESSION).into(),
-        cwd: format!("/work/project-{}", writer % 7).into(),
+        cwd: format!("/home/dev/project-{}", writer % 7).into(),
         agent: None,
         agent_type: None,
         prompt: is_prompt.then(|| format!("please do {id}").into()),

@@ -18,7 +18,7 @@ const SHOWN_CHARS: usize = 200;
 const EXAMPLES: &str = "\
 Examples:
   wyren trust             shows what this project would refuse, and asks
-  wyren trust ~/work/api --yes
+  wyren trust ~/src/api --yes
   wyren trust --show      the projects that are trusted
   wyren untrust           their guards and pauses are silent again";
 

@@ -62,13 +62,13 @@ fn the_first_event_says_which_project_a_session_belongs_to() {
         let data = Data::new();
         let mut store = data.store();
         let ls = command("ls");
-        let elsewhere = Event { cwd: "/work/elsewhere".into(), ..tool_call("s", "1", 10, &ls) };
+        let elsewhere = Event { cwd: "/home/dev/elsewhere".into(), ..tool_call("s", "1", 10, &ls) };
         let events = [prompt("s", "1", 0, "go"), elsewhere];
         for index in order {
             data.append(&events[index]);
             data.drain(&mut store);
         }
-        assert_eq!(exported(&store)[0]["project"]["key"], "path:/work/project", "{order:?}");
+        assert_eq!(exported(&store)[0]["project"]["key"], "path:/home/dev/project", "{order:?}");
     }
 }
 

@@ -17,7 +17,7 @@ fn filled() -> (Data, Store) {
     let ls = command("ls -la");
     data.append(&prompt("s", "1", 0, "list the files"));
     data.append(&Event { error: Some("Exit code 2".into()), ..tool_call("s", "1", 10, &ls) });
-    data.append(&Event { cwd: "/work/other".into(), ..prompt("t", "2", HOUR, "something else") });
+    data.append(&Event { cwd: "/home/dev/other".into(), ..prompt("t", "2", HOUR, "something else") });
     data.drain(&mut store);
     (data, store)
 }
@@ -40,7 +40,7 @@ fn an_export_names_type_session_id_and_command() {
 #[test]
 fn a_project_and_a_time_narrow_an_export() {
     let (_data, store) = filled();
-    let other = export(&store, &Export { project: Some("path:/work/other".into()), since: None });
+    let other = export(&store, &Export { project: Some("path:/home/dev/other".into()), since: None });
     assert_eq!(other.lines().count(), 2);
     let since = Some(Timestamp::from_millis(START + 5));
     let late = export(&store, &Export { project: None, since });

@@ -13,7 +13,7 @@ fn filled() -> (Data, Store) {
     data.append(&prompt("s", "2", 20, "and now the weather"));
     data.append(&tool_call("s", "2", 30, &plain));
     data.append(&tool_call("s", "3", 40, &long));
-    data.append(&Event { cwd: "/work/other".into(), ..prompt("t", "9", HOUR, "elsewhere") });
+    data.append(&Event { cwd: "/home/dev/other".into(), ..prompt("t", "9", HOUR, "elsewhere") });
     data.drain(&mut store);
     (data, store)
 }
@@ -86,7 +86,7 @@ fn everything_that_is_said_must_fit() {
     check(Selection { ids: vec!["2".into()], ..all() }, (1, 1));
     check(Selection { ids: vec!["t:2".into(), "p:9".into()], ..all() }, (1, 1));
     check(Selection { session: Some("t".into()), ..all() }, (1, 0));
-    check(Selection { project: Some("path:/work/project".into()), ..all() }, (2, 3));
+    check(Selection { project: Some("path:/home/dev/project".into()), ..all() }, (2, 3));
     check(Selection { before: at(20), ..all() }, (1, 1));
     check(Selection { after: at(20), before: at(HOUR), ..all() }, (1, 2));
     check(Selection { session: Some("s".into()), query: Some("weather".into()), ..all() }, (1, 0));
@@ -100,7 +100,7 @@ fn a_session_and_a_project_without_events_go_as_well() {
     forget(&data, &mut store, &Selection { session: Some("t".into()), ..Selection::default() });
     assert_eq!(count(&store, "SELECT count(*) FROM sessions"), 1);
     assert_eq!(count(&store, "SELECT count(*) FROM projects"), 1);
-    assert_eq!(exported(&store)[0]["project"]["key"], "path:/work/project");
+    assert_eq!(exported(&store)[0]["project"]["key"], "path:/home/dev/project");
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn prompt<'a>(session: &'a str, id: &'a str, at: u64, text: &'a str) -> Event<'a
         id: format!("p:{id}").into(),
         at: START + at,
         session: session.into(),
-        cwd: "/work/project".into(),
+        cwd: "/home/dev/project".into(),
         agent: None,
         agent_type: None,
         prompt: Some(text.into()),

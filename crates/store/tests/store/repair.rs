@@ -41,18 +41,18 @@ fn write_transcript(data: &Data, session: &str, lines: &[serde_json::Value]) {
 }
 
 fn said(id: &str, second: u32, text: &str) -> serde_json::Value {
-    serde_json::json!({"type": "user", "promptId": id, "sessionId": "s", "cwd": "/work/project",
+    serde_json::json!({"type": "user", "promptId": id, "sessionId": "s", "cwd": "/home/dev/project",
         "timestamp": format!("2026-11-16T00:00:{second:02}.000Z"), "message": {"content": text}})
 }
 
 fn called(id: &str, second: u32, tool: &str, command: &str) -> serde_json::Value {
-    serde_json::json!({"type": "assistant", "sessionId": "s", "cwd": "/work/project",
+    serde_json::json!({"type": "assistant", "sessionId": "s", "cwd": "/home/dev/project",
         "timestamp": format!("2026-11-16T00:00:{second:02}.000Z"),
         "message": {"content": [{"type": "tool_use", "id": id, "name": tool, "input": {"command": command}}]}})
 }
 
 fn answered(id: &str, second: u32, is_error: bool, text: &str) -> serde_json::Value {
-    serde_json::json!({"type": "user", "sessionId": "s", "cwd": "/work/project",
+    serde_json::json!({"type": "user", "sessionId": "s", "cwd": "/home/dev/project",
         "timestamp": format!("2026-11-16T00:00:{second:02}.000Z"), "toolUseResult": {"stdout": text},
         "message": {"content": [{"type": "tool_result", "tool_use_id": id, "is_error": is_error, "content": text}]}})
 }
@@ -170,7 +170,7 @@ fn what_is_private_secret_or_excluded_does_not_come_back_from_transcripts() {
     assert!(stored.contains("seen") && stored.contains("[redacted:"), "{stored}");
 
     destroy(&data);
-    assert_eq!(repair_with(&data, &[("CLAUDE_MEM_EXCLUDED_PROJECTS", "/work/**")]).from_transcripts, 0);
+    assert_eq!(repair_with(&data, &[("CLAUDE_MEM_EXCLUDED_PROJECTS", "/home/dev/**")]).from_transcripts, 0);
     destroy(&data);
     assert_eq!(repair_with(&data, &[("WYREN_CAPTURE", "false")]).from_transcripts, 0);
 }

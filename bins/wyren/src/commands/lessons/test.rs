@@ -19,7 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   wyren lessons test 'git push --force origin main'
   wyren lessons test '{\"tool\":\"Write\",\"file_path\":\"src/a.py\",\"content\":\"eval(x)\"}'
-  wyren lessons test 'cd api && pytest' --cwd ~/work/api --json";
+  wyren lessons test 'cd api && pytest' --cwd ~/src/api --json";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
