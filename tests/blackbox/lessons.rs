@@ -132,7 +132,7 @@ fn a_pause_lets_the_second_of_two_identical_calls_through_among_others() -> Resu
 }
 
 #[test]
-fn a_thousand_lessons_of_ones_own_do_not_hide_the_shipped_ones() -> Result<()> {
+fn a_lesson_of_ones_own_does_not_hide_the_shipped_ones() -> Result<()> {
     let Some(sandbox) = sandbox_with(&[("mine", "hint")])? else { return Ok(()) };
     let danger = call("s", "rm -rf /");
     let answer: Value = serde_json::from_slice(&sandbox.run("lesson-inject", danger.as_bytes())?.stdout)?;

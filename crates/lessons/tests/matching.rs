@@ -232,7 +232,7 @@ fn odd_commands_are_tolerated() {
 }
 
 #[test]
-fn a_damaged_index_is_told_apart_wherever_it_is_damaged() {
+fn a_cut_index_is_refused_and_a_damaged_one_is_read_without_a_panic() {
     let lessons: Vec<Lesson> =
         (0..50).map(|number| lesson(&format!("l{number}"), command(&format!("tool{number}")))).collect();
     let (bytes, _) = index::build(&lessons, Fingerprint(7));
