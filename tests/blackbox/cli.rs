@@ -28,8 +28,8 @@ fn help_has_examples_and_ends_well() -> Result<()> {
 #[test]
 fn a_wrong_call_ends_with_2_and_a_failure_with_1() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
-    assert_eq!(sandbox.wyren(&["no-such-command"])?.status.code(), Some(2));
-    assert_eq!(sandbox.wyren(&["log"])?.status.code(), Some(2));
+    assert_eq!(sandbox.wyren(&["config", "no-such-action"])?.status.code(), Some(2));
+    assert_eq!(sandbox.wyren(&["log", "--no-such-flag"])?.status.code(), Some(2));
     let unknown = sandbox.wyren(&["config", "get", "log.lvl"])?;
     assert_eq!(unknown.status.code(), Some(1));
     assert!(stderr(&unknown).starts_with("wyren: no setting is called \"log.lvl\""), "{}", stderr(&unknown));

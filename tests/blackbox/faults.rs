@@ -156,3 +156,30 @@ fn hooks_that_run_at_once_write_whole_lines() -> Result<()> {
     assert_eq!(sandbox.hook_log()?.len(), PROCESSES);
     Ok(())
 }
+
+#[test]
+fn prompts_that_run_at_once_leave_one_consistent_state() -> Result<()> {
+    const PROCESSES: usize = 10;
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let state = sandbox.project().join(".wyren/state");
+    let memory = "# Wyren Memory\n\n## Decisions\n\n- a\n";
+    fs::create_dir_all(&state)?;
+    fs::write(sandbox.project().join(".wyren/memory.md"), memory)?;
+    let mut children = Vec::new();
+    for number in 0..PROCESSES {
+        let file = sandbox.folder().join(format!("input-{number}.json"));
+        fs::write(&file, format!(r#"{{"session_id":"s-{number}","prompt":"go"}}"#))?;
+        let mut command = sandbox.command("prompt-sync");
+        children.push(command.stdin(fs::File::open(&file)?).stdout(Stdio::piped()).spawn()?);
+    }
+    for child in children {
+        let output = child.wait_with_output()?;
+        assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), b"".as_slice()));
+    }
+    let ups: serde_json::Value = serde_json::from_slice(&fs::read(state.join("ups-state.json"))?)?;
+    assert_eq!(ups["last_injected_hash"].as_str().map(str::len), Some(12), "{ups}");
+    assert_eq!(fs::read_to_string(state.join("last-injected-memory.md"))?, memory);
+    assert_eq!(fs::read_dir(state.join("sessions"))?.count(), PROCESSES);
+    assert_eq!(fs::read_dir(&state)?.count(), 3);
+    Ok(())
+}

@@ -3,11 +3,14 @@
 mod cli;
 mod client;
 mod contract;
+mod distill;
 mod engine;
 mod faults;
 mod lessons;
 mod lessons_cli;
 mod spend;
+mod team;
+mod team_cli;
 mod torture;
 mod wiring;
 mod worker;

@@ -49,15 +49,15 @@ const SCRIPT: [&str; 8] = [
 ];
 
 /// Numbers that look random and come again with the same seed.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         // Nothing comes of zero.
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         // xorshift64.
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

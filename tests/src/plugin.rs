@@ -83,7 +83,7 @@ impl PluginCopy {
 }
 
 /// Copies a folder with all that is in it.
-fn copy(from: &Path, to: &Path) -> Result<()> {
+pub fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;

@@ -10,6 +10,7 @@ mod check;
 mod dependencies;
 mod instructions;
 mod memory;
+mod occasions;
 mod predecessors;
 mod program;
 mod report;
@@ -29,6 +30,7 @@ use serde::Serialize;
 use stage::Stage;
 use std::fs;
 use std::path::{Path, PathBuf};
+pub(crate) use table::Table;
 
 /// What to measure.
 #[derive(Args)]

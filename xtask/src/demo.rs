@@ -1,7 +1,7 @@
 //! Plays a short day through the real programs, in a temporary folder, and prints what Claude would see.
 
 use crate::plugin;
-use crate::workspace::read;
+use crate::workspace::{read, run};
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -16,7 +16,12 @@ const SHOWN_LINES: usize = 12;
 pub(crate) fn play() -> Result<()> {
     let plugin = plugin::assemble()?;
     let folder = tempfile::tempdir().context("could not make a temporary folder")?;
-    let stage = Stage { bin: plugin.join("bin"), folder: folder.path().to_owned() };
+    let stage = Stage {
+        bin: plugin.join("bin"),
+        folder: folder.path().to_owned(),
+        cwd: folder.path().to_owned(),
+        data: folder.path().join("data"),
+    };
 
     heading("Morning: a session starts");
     stage.session_start("startup")?;
@@ -46,19 +51,76 @@ pub(crate) fn play() -> Result<()> {
     stage.session_start("resume")?;
     heading("A bad day: half a payload arrives. The hook fails open, and says so in its log");
     stage.hook("session-start-lessons", r#"{"session_id": "demo", "sour"#)?;
+    team(&stage)?;
     heading("What the hooks did: wyren log --hooks");
     print!("{}", stage.wyren(&["log", "--hooks"])?);
     println!("\nNothing was left behind: the day took place in {}", folder.path().display());
     Ok(())
 }
 
+/// Plays what two members of a team get of each other: two clones of one remote.
+fn team(stage: &Stage) -> Result<()> {
+    let remote = stage.folder.join("remote.git");
+    let address = remote.display().to_string();
+    git(&stage.folder, &["init", "--quiet", "--bare", "--initial-branch=main", &address])?;
+    let [ada, bob] = ["ada", "bob"].map(|name| stage.member(name));
+    for member in [&ada, &bob] {
+        let name = member.cwd.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        git(&stage.folder, &["clone", "--quiet", &address, &name])?;
+        git(&member.cwd, &["config", "user.name", &name])?;
+        git(&member.cwd, &["config", "user.email", &format!("{name}@localhost")])?;
+        if name == "ada" {
+            git(&member.cwd, &["commit", "--quiet", "--allow-empty", "--message", "begin"])?;
+            git(&member.cwd, &["push", "--quiet", "origin", "HEAD:main"])?;
+        }
+    }
+    heading("A team: Ada sets a memory up in her clone; nothing of it shows in code review");
+    print!("{}", ada.wyren(&["init"])?);
+    let memory = ada.cwd.join(".wyren/memory.md");
+    let text = std::fs::read_to_string(&memory)?;
+    std::fs::write(&memory, format!("{text}\n## Decisions\n- Queue: Postgres, not Redis\n"))?;
+    print!("{}", ada.wyren(&["sync"])?);
+    heading("Bob starts a session in his clone, in which nobody ran a command: the memory is there");
+    let start = bob.event("SessionStart", json!({"source": "startup"}));
+    bob.hook("session-start-memory", &start)?;
+    heading("Ada decides something else; Bob's next prompt knows");
+    let text = std::fs::read_to_string(&memory)?;
+    std::fs::write(&memory, text + "- Retries: three, then the dead letter\n")?;
+    print!("{}", ada.wyren(&["sync"])?);
+    let prompt = bob.event("UserPromptSubmit", json!({"prompt": "Write the consumer"}));
+    bob.hook("prompt-sync", &prompt)?;
+    heading("The prompt after that: nothing new, nothing said");
+    bob.hook("prompt-sync", &prompt)?;
+    heading("Bob's git is as it was: git status --short --branch");
+    print!("{}", read(Command::new("git").args(["status", "--short", "--branch"]).current_dir(&bob.cwd))?);
+    Ok(())
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> Result<()> {
+    // A clone of an empty repository is worth a warning to git, not to us.
+    run(Command::new("git").args(arguments).current_dir(folder).stderr(Stdio::null()))
+}
+
 /// Where the day takes place.
 struct Stage {
     bin: PathBuf,
     folder: PathBuf,
+    /// The folder of the session.
+    cwd: PathBuf,
+    data: PathBuf,
 }
 
 impl Stage {
+    /// Returns the stage of a member of a team: a machine of their own.
+    fn member(&self, name: &str) -> Self {
+        Self {
+            bin: self.bin.clone(),
+            folder: self.folder.clone(),
+            cwd: self.folder.join(name),
+            data: self.folder.join(format!("data-of-{name}")),
+        }
+    }
+
     fn session_start(&self, source: &str) -> Result<()> {
         let event = self.event("SessionStart", json!({"source": source}));
         for hook in ["session-start-reset", "session-start-lessons"] {
@@ -77,7 +139,7 @@ impl Stage {
 
     /// Returns an event of the day's session as the client would send it.
     fn event(&self, name: &str, fields: Value) -> String {
-        let mut event = json!({"session_id": "demo", "cwd": self.folder, "hook_event_name": name});
+        let mut event = json!({"session_id": "demo", "cwd": self.cwd, "hook_event_name": name});
         if let (Some(event), Some(fields)) = (event.as_object_mut(), fields.as_object()) {
             event.extend(fields.clone());
         }
@@ -115,8 +177,11 @@ impl Stage {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.bin.join(format!("{program}{}", std::env::consts::EXE_SUFFIX)));
         command
-            .current_dir(&self.folder)
-            .env("WYREN_DATA_DIR", self.folder.join("data"))
+            .current_dir(&self.cwd)
+            .env("WYREN_DATA_DIR", &self.data)
+            // The demo does not wait: every prompt looks at the remote.
+            .env("WYREN_FETCH_SECONDS", "0")
+            .env("WYREN_WORKER_IDLE_SECONDS", "0")
             .env("XDG_RUNTIME_DIR", &self.folder)
             .env("CLAUDE_PLUGIN_ROOT", self.bin.parent().unwrap_or(Path::new(".")));
         command

@@ -3,6 +3,7 @@
 
 mod bench;
 mod demo;
+mod eval;
 mod plugin;
 mod test;
 mod torture;
@@ -31,6 +32,8 @@ enum Command {
     Torture(torture::Arguments),
     /// Measure every program against the yardsticks.
     Bench(bench::Arguments),
+    /// Evaluate what needs annotated data: the distiller.
+    Eval(eval::Arguments),
 }
 
 fn main() -> Result<()> {
@@ -40,5 +43,6 @@ fn main() -> Result<()> {
         Command::Test => test::run_all(),
         Command::Torture(arguments) => torture::torture(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Eval(arguments) => eval::run(&arguments),
     }
 }

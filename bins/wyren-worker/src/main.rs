@@ -1,13 +1,18 @@
 //! `wyren-worker`: does background jobs until there are none, then goes away.
 
 use base::settings::Settings;
-use base::{Env, Paths};
+use base::{Env, Paths, detached};
 use std::process::ExitCode;
 use worker::{Options, kinds};
 
 fn main() -> ExitCode {
     let env = Env::process();
     let paths = Paths::of(&env);
+    detached::leave_session();
+    // It keeps no folder of the user's in use. A data folder that was named relative to this one has to stay where it is.
+    if paths.data().is_absolute() {
+        let _ = std::env::set_current_dir(paths.data());
+    }
     let options = Options::of(&Settings::read(&env, &paths.hook_settings()));
     // Why it ended stands in its log; nobody waits for the exit code but a person who starts it by hand.
     match worker::run(&env, &paths, options, &kinds::all()) {

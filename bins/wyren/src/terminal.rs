@@ -1,7 +1,12 @@
 //! How facts look on a terminal: tables, a few colours, and none of either where nobody looks.
 
 use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::io::{self, Write};
+use std::time::Duration;
+
+/// How often a spinner turns.
+const TURN: Duration = Duration::from_millis(100);
 
 /// What matters less.
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -22,6 +27,13 @@ pub(crate) fn output() -> impl Write {
 /// Returns standard error, treated alike.
 pub(crate) fn errors() -> impl Write {
     anstream::stderr().lock()
+}
+
+/// Returns a spinner on standard error for work of unknown length; where nobody watches it stays hidden.
+pub(crate) fn spinner(message: &'static str) -> ProgressBar {
+    let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_message(message);
+    spinner.enable_steady_tick(TURN);
+    spinner
 }
 
 /// A cell of a table: a text and how it looks.

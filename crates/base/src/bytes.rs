@@ -10,3 +10,11 @@ pub fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
     }
     bytes.iter().position(|other| *other == byte)
 }
+
+/// Returns where either byte first stands in `bytes`.
+pub fn find_either(one: u8, two: u8, bytes: &[u8]) -> Option<usize> {
+    if bytes.len() >= LARGE_BYTES {
+        return memchr::memchr2(one, two, bytes);
+    }
+    bytes.iter().position(|other| *other == one || *other == two)
+}

@@ -50,8 +50,14 @@ pub fn write_atomic(path: &Path, contents: &[u8]) -> io::Result<()> {
         std::process::id(),
         COUNTER.fetch_add(1, Ordering::Relaxed)
     ));
-    create_private_folder(folder)?;
-    let written = write_new(&temporary, contents).and_then(|()| rename(&temporary, path));
+    let written = match write_new(&temporary, contents) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            create_private_folder(folder)?;
+            write_new(&temporary, contents)
+        }
+        written => written,
+    };
+    let written = written.and_then(|()| rename(&temporary, path));
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }

@@ -7,6 +7,7 @@
 pub mod bytes;
 #[cfg(feature = "config")]
 pub mod config;
+pub mod detached;
 pub mod digest;
 pub mod env;
 pub mod files;

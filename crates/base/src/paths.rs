@@ -6,6 +6,7 @@
 //! time to ask the user database.
 
 use crate::{Env, digest};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The file whose presence says that a session's last prompt was wholly private.
@@ -61,6 +62,12 @@ impl Paths {
     /// Says whether the last prompt of a session was wholly private: nothing that is done under it leaves a trace.
     pub fn is_private(&self, session: &str) -> bool {
         self.session_spool(session).join(PRIVATE_MARKER).exists()
+    }
+
+    /// Returns the file whose presence says that the user trusts the project at `root`.
+    pub fn trust_file(&self, root: &Path) -> PathBuf {
+        let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+        self.data.join("trust").join(digest::short_hex(root.as_os_str().as_encoded_bytes()))
     }
 
     /// Returns the database.

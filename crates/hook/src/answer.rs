@@ -5,6 +5,8 @@ use crate::event::{Block, Event, PermissionRequest, PostToolUse, PreCompact, Pre
 use crate::{cap, log};
 use serde::Serialize;
 use serde_json::Value;
+use std::error::Error;
+use std::fmt;
 use std::marker::PhantomData;
 
 /// The answer of a hook to the event `E`.
@@ -28,7 +30,24 @@ struct Parts {
     plain: Option<String>,
     seen: Option<String>,
     claims: Vec<Claim>,
+    afterwards: Vec<Afterwards>,
     dialect: Dialect,
+}
+
+/// Something to do once the answer is written.
+pub struct Afterwards(Box<dyn FnOnce() -> Result<(), Box<dyn Error>>>);
+
+impl Afterwards {
+    /// Does it.
+    pub(crate) fn happen(self) -> Result<(), Box<dyn Error>> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Afterwards {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Afterwards")
+    }
 }
 
 /// Whose way of answering a hook follows.
@@ -87,6 +106,13 @@ impl<E: Event> Answer<E> {
     /// Confirms claims once the answer is written: what dies before that may be said again.
     pub fn claiming(mut self, claims: impl IntoIterator<Item = Claim>) -> Self {
         self.parts.claims.extend(claims);
+        self
+    }
+
+    /// Does something once the answer is written, or once there is nothing to say: what dies before that may be said
+    /// again. An error becomes a line in the log.
+    pub fn afterwards(mut self, task: impl FnOnce() -> Result<(), Box<dyn Error>> + 'static) -> Self {
+        self.parts.afterwards.push(Afterwards(Box::new(task)));
         self
     }
 
@@ -200,6 +226,8 @@ pub(crate) struct Rendered {
     pub(crate) unblockable: Option<String>,
     /// What is confirmed once the answer is written.
     pub(crate) claims: Vec<Claim>,
+    /// What is done once the answer is written.
+    pub(crate) afterwards: Vec<Afterwards>,
 }
 
 /// One text that went out.
@@ -296,7 +324,8 @@ impl<E: Event> Answer<E> {
     pub(crate) fn render(self, spill: impl Fn(&str) -> Option<String>) -> Rendered {
         let Parts { mut context, rest, mut system_message, mut block, mut permission, .. } = self.parts;
         let mut decision = self.parts.decision;
-        let mut rendered = Rendered { claims: self.parts.claims, ..Rendered::default() };
+        let mut rendered =
+            Rendered { claims: self.parts.claims, afterwards: self.parts.afterwards, ..Rendered::default() };
 
         let note = |full: &str| {
             let place = rest.clone().or_else(|| spill(full));

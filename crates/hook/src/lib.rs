@@ -49,7 +49,7 @@ mod input;
 pub mod log;
 mod run;
 
-pub use answer::{Answer, Dialect, PermissionDecision};
+pub use answer::{Afterwards, Answer, Dialect, PermissionDecision};
 pub use arena::Arena;
 pub use claims::{Claim, Claims, Keep};
 pub use event::{
@@ -57,7 +57,7 @@ pub use event::{
     SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop, ToolOutcome, UserPromptSubmit,
 };
 pub use host::Host;
-pub use run::{Outcome, Response, Silence, respond, run};
+pub use run::{Outcome, Response, Silence, finish, respond, run};
 
 /// The most UTF-16 units that one text of an answer may have. The client swaps a text over 10,000 for a preview
 /// of 2 KB; the distance is for the note that says where the rest is.

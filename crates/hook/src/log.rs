@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 /// The most characters of an emitted text that a line keeps.
 const MAX_DATA_CHARS: usize = 2_000;
+/// The most bytes of an emitted text that are looked through for secrets: enough for as many characters of any language.
+const MAX_LOOKED_AT: usize = 4 * MAX_DATA_CHARS + 1_000;
 /// The most characters of a message.
 const MAX_MESSAGE_CHARS: usize = 500;
 
@@ -83,7 +85,7 @@ impl Line<'_> {
         push_field(&mut json, "msg", cut(&safe(self.message), MAX_MESSAGE_CHARS));
         if let Some(text) = self.text {
             json.push_str(",\"data\":{\"text\":");
-            push_string(&mut json, cut(&safe(text), MAX_DATA_CHARS));
+            push_string(&mut json, cut(&safe(beginning(text)), MAX_DATA_CHARS));
             json.push('}');
         }
         json.push_str("}\n");
@@ -97,6 +99,17 @@ pub(crate) fn safe(text: &str) -> Cow<'_, str> {
         Cow::Borrowed(text) => redact::redact(text),
         Cow::Owned(text) => Cow::Owned(redact::redact(&text).into_owned()),
     }
+}
+
+/// Returns as much of a text as may be needed for a line, up to the end of a word: half a secret is still one, and would not
+/// be recognised. What is private or a key beyond the end counts as such up to there.
+fn beginning(text: &str) -> &str {
+    let most = text.floor_char_boundary(MAX_LOOKED_AT);
+    if most == text.len() {
+        return text;
+    }
+    let end = text[..most].rfind(char::is_whitespace).unwrap_or_default();
+    &text[..end]
 }
 
 fn cut(text: &str, most: usize) -> &str {
@@ -228,6 +241,18 @@ mod tests {
             "\n"
         );
         assert_eq!(line.to_json(), expected);
+    }
+
+    #[test]
+    fn what_stands_where_a_long_text_is_cut_does_not_show() {
+        let token = format!("ghp_{}", "a1B2".repeat(9));
+        for before in (MAX_LOOKED_AT - 60)..MAX_LOOKED_AT {
+            let text = format!("<private>{}</private> a {token} b", "x".repeat(before));
+            let shown = safe(beginning(&text)).into_owned();
+            assert!(!shown.contains("ghp_"), "{before}: {shown}");
+        }
+        assert_eq!(beginning(&"x".repeat(2 * MAX_LOOKED_AT)), "");
+        assert_eq!(beginning("short"), "short");
     }
 
     #[test]

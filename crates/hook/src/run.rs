@@ -1,6 +1,6 @@
 //! The run loop of every hook: read once, think, answer once, never get in the way.
 
-use crate::answer::Answer;
+use crate::answer::{Afterwards, Answer};
 use crate::claims::Claim;
 use crate::deadline::{self, ANSWERED};
 use crate::event::Event;
@@ -51,11 +51,13 @@ pub struct Response {
     pub stderr: Option<String>,
     /// What is confirmed once standard output is written.
     pub claims: Vec<Claim>,
+    /// What is done after that.
+    pub afterwards: Vec<Afterwards>,
 }
 
 impl From<Silence> for Response {
     fn from(silence: Silence) -> Self {
-        Self { stdout: silence.bytes().to_vec(), stderr: None, claims: Vec::new() }
+        Self { stdout: silence.bytes().to_vec(), stderr: None, claims: Vec::new(), afterwards: Vec::new() }
     }
 }
 
@@ -87,6 +89,7 @@ pub fn run<E: Event>(
     if !ANSWERED.swap(true, Ordering::SeqCst) {
         write_answer(&response.stdout);
         response.claims.into_iter().for_each(Claim::confirm);
+        response.afterwards.into_iter().for_each(|task| finish(task, &host));
     }
     if let Some(message) = response.stderr {
         let _ = writeln!(io::stderr(), "{message}");
@@ -144,10 +147,17 @@ pub fn respond<E: Event>(
         if rendered.emitted.is_empty() {
             host.log(Level::Debug, "HOOK_SILENT");
         }
-        return Response { stderr: rendered.stderr, ..silence.into() };
+        return Response { stderr: rendered.stderr, afterwards: rendered.afterwards, ..silence.into() };
     }
     let stdout = (rendered.stdout + "\n").into_bytes();
-    Response { stdout, stderr: rendered.stderr, claims: rendered.claims }
+    Response { stdout, stderr: rendered.stderr, claims: rendered.claims, afterwards: rendered.afterwards }
+}
+
+/// Does what was to be done once the answer is written.
+pub fn finish(task: Afterwards, host: &Host) {
+    if let Err(error) = task.happen() {
+        host.log(Level::Error, &describe(&*error));
+    }
 }
 
 fn parse<E: Event>(input: &'static [u8]) -> Result<E, String> {

@@ -1,6 +1,6 @@
 //! A tool call, whichever agent makes it, as lessons see it.
 
-use base::bytes;
+use crate::escaped::{self, Content, Members};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -57,7 +57,7 @@ pub struct Call<'a> {
     /// The files, relative to the project where they are in it.
     pub paths: Vec<String>,
     /// The texts that are written.
-    pub contents: Vec<Cow<'a, str>>,
+    pub contents: Vec<Content<'a>>,
     /// Every other field of the input as text.
     pub fields: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
     lower_contents: OnceCell<Vec<String>>,
@@ -71,18 +71,22 @@ const CONTENT_FIELDS: [&str; 4] = ["content", "new_string", "new_source", "newSt
 impl<'a> Call<'a> {
     /// Reads a call: its tool, and its input as the agent sent it. What is not understood is left out.
     pub fn read(tool: &'a str, input: Option<&'a RawValue>, platform: Platform, project: &Path) -> Self {
-        let fields = input.map(fields).unwrap_or_default();
-        let mut call = Call { tool: platform.canonical(tool).into(), fields, ..Call::default() };
+        let mut call = Call { tool: platform.canonical(tool).into(), ..Call::default() };
+        for (name, value) in Members::of(input.map_or("", RawValue::get)) {
+            let name = escaped::resolve(name);
+            match escaped::string(value) {
+                Some(content) if CONTENT_FIELDS.contains(&&*name) => {
+                    call.contents.push(Content::escaped(content))
+                }
+                _ => drop(call.fields.insert(name, text(value))),
+            }
+        }
         call.command = call.fields.get("command").or_else(|| call.fields.get("cmd")).cloned();
         for name in PATH_FIELDS {
             call.paths.extend(call.fields.get(name).map(|path| relative(path, project)));
         }
-        for name in CONTENT_FIELDS {
-            // Moved, not copied: it may be large.
-            call.contents.extend(call.fields.remove(name));
-        }
         if let Some(edits) = call.fields.get("edits") {
-            call.contents.extend(edited(edits).into_iter().map(Cow::Owned));
+            call.contents.extend(edited(edits).into_iter().map(Content::from));
         }
         if let Some(patch) = ["patch", "input"].iter().find_map(|name| call.fields.get(*name)) {
             call.take_patch(&patch.clone(), project);
@@ -92,8 +96,9 @@ impl<'a> Call<'a> {
 
     /// Returns the texts that are written, in lower case; made once, when first asked for.
     pub(crate) fn lower_contents(&self) -> &[String] {
-        self.lower_contents
-            .get_or_init(|| self.contents.iter().map(|content| content.to_ascii_lowercase()).collect())
+        self.lower_contents.get_or_init(|| {
+            self.contents.iter().map(|content| content.whole().to_ascii_lowercase()).collect()
+        })
     }
 
     /// Says whether the call is for a shell.
@@ -115,79 +120,23 @@ impl<'a> Call<'a> {
             }
         }
         if !added.is_empty() && !self.paths.is_empty() {
-            self.contents.push(Cow::Owned(added));
+            self.contents.push(Content::from(added));
         }
     }
 }
 
-/// Returns the fields of an input as text: strings as they are, lists of words as a shell would need them, the rest as
-/// JSON.
-fn fields(input: &RawValue) -> BTreeMap<Cow<'_, str>, Cow<'_, str>> {
-    let raw: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(input.get()).unwrap_or_default();
-    raw.into_iter().map(|(name, value)| (name, text(value))).collect()
-}
-
-fn text(value: &RawValue) -> Cow<'_, str> {
-    let raw = value.get();
+/// Returns a field of an input as text: a string as it is, a list of words as a shell would need it, the rest as JSON.
+fn text(raw: &str) -> Cow<'_, str> {
+    if let Some(string) = escaped::string(raw) {
+        return escaped::resolve(string);
+    }
     match raw.as_bytes().first() {
-        Some(b'"') => unescape(raw.get(1..raw.len() - 1).unwrap_or_default()),
         Some(b'[') => match serde_json::from_str::<Vec<String>>(raw) {
             Ok(words) => Cow::Owned(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
             Err(_) => Cow::Borrowed(raw),
         },
         _ => Cow::Borrowed(raw),
     }
-}
-
-/// Resolves the escapes of a JSON string. It may be a large file's contents, so what stands between two escapes is copied
-/// in one piece, and only once.
-fn unescape(escaped: &str) -> Cow<'_, str> {
-    let Some(mut at) = bytes::find(b'\\', escaped.as_bytes()) else { return Cow::Borrowed(escaped) };
-    let mut text = String::with_capacity(escaped.len());
-    let mut rest = escaped;
-    loop {
-        text.push_str(&rest[..at]);
-        let escape = rest.as_bytes().get(at + 1).copied().unwrap_or(b'\\');
-        let simple = match escape {
-            b'n' => Some('\n'),
-            b't' => Some('\t'),
-            b'r' => Some('\r'),
-            b'b' => Some('\u{8}'),
-            b'f' => Some('\u{c}'),
-            b'u' => {
-                // Rare, and in pairs for what lies beyond 16 bits: that is left to the parser.
-                let end = unicode_end(rest, at);
-                let character: String =
-                    serde_json::from_str(&format!("\"{}\"", &rest[at..end])).unwrap_or_default();
-                text.push_str(&character);
-                rest = &rest[end..];
-                None
-            }
-            other => Some(char::from(other)),
-        };
-        if let Some(character) = simple {
-            text.push(character);
-            rest = rest.get(at + 2..).unwrap_or_default();
-        }
-        match bytes::find(b'\\', rest.as_bytes()) {
-            Some(next) => at = next,
-            None => break,
-        }
-    }
-    text.push_str(rest);
-    Cow::Owned(text)
-}
-
-/// Returns where a run of `\\u` escapes that begins at `at` ends.
-fn unicode_end(text: &str, at: usize) -> usize {
-    const ESCAPE_BYTES: usize = 6;
-    let mut end = at;
-    while text.get(end..).is_some_and(|rest| rest.starts_with("\\u"))
-        && text.is_char_boundary(end + ESCAPE_BYTES)
-    {
-        end += ESCAPE_BYTES;
-    }
-    end.max(at + 2)
 }
 
 /// Writes a word so that a shell reads it as one.
@@ -235,23 +184,11 @@ mod tests {
             Platform::ClaudeCode,
         );
         assert_eq!(edit.paths, ["src/a.py"]);
-        assert_eq!(edit.contents, ["a\nb"]);
+        assert_eq!(edit.contents[0].whole(), "a\nb");
         let edits =
             r#"{"file_path":"b","edits":[{"old_string":"x","new_string":"one"},{"new_string":"two"}]}"#;
-        assert_eq!(read("MultiEdit", edits, Platform::ClaudeCode).contents, ["one", "two"]);
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn escapes_are_resolved_as_the_parser_does(text in ".{0,80}", escaped in proptest::bool::ANY) {
-            let mut json = serde_json::to_string(&text).unwrap();
-            if escaped {
-                json = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
-                json = format!("\"{json}\"");
-            }
-            let raw = RawValue::from_string(json).unwrap();
-            proptest::prop_assert_eq!(super::text(&raw), text);
-        }
+        let contents = read("MultiEdit", edits, Platform::ClaudeCode).contents;
+        assert_eq!(contents.iter().map(Content::whole).collect::<Vec<_>>(), ["one", "two"]);
     }
 
     #[test]
@@ -270,7 +207,7 @@ mod tests {
             r#"{"input":"*** Begin Patch\n*** Update File: src/a.rs\n@@\n-old\n+new\n*** End Patch"}"#;
         let patch = read("apply_patch", patch, Platform::Codex);
         assert_eq!((&*patch.tool, patch.paths), ("Edit", vec!["src/a.rs".to_owned()]));
-        assert_eq!(patch.contents, ["new\n"]);
+        assert_eq!(patch.contents[0].whole(), "new\n");
         let gemini = read("run_shell_command", r#"{"command":"ls"}"#, Platform::Gemini);
         assert!(gemini.is_shell());
         assert_eq!(read("shell", "{}", Platform::ClaudeCode).tool, "shell");

@@ -8,6 +8,7 @@
 pub mod admin;
 pub mod call;
 pub mod choose;
+mod escaped;
 pub mod format;
 pub mod index;
 pub mod inject;
@@ -20,5 +21,6 @@ mod protocol;
 pub mod start;
 pub mod trigger;
 
+pub use escaped::Content;
 pub use lesson::{DEFAULT_CONFIDENCE, DEFAULT_PRIORITY, Kind, Lesson, Trigger};
 pub use protocol::PROTOCOL;

@@ -188,7 +188,9 @@ impl Entry<'_> {
         if !self.content.is_empty() {
             let found = |expression: &&&str| {
                 let mut contents = call.contents.iter().enumerate();
-                contents.any(|(place, content)| is_in(expression, content, || &call.lower_contents()[place]))
+                contents.any(|(place, content)| {
+                    is_in(expression, content.whole(), || &call.lower_contents()[place])
+                })
             };
             match self.content.iter().find(found).map(|expression| (*expression).to_owned()) {
                 Some(expression) => by = expression,

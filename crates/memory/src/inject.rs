@@ -5,7 +5,7 @@
 //! to the seed, which the client loads itself. Newest is the latest date, and among entries without one the last in
 //! the file (the first among handoff notes). What was chosen is shown in the order of the file.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use base::{redact, sanitize};
 
@@ -37,6 +37,12 @@ const MAX_SKILLS_NAMED: usize = 12;
 /// The shortest part of a file that is worth showing, in UTF-16 units.
 const MIN_FILE_UNITS: usize = 200;
 
+/// Where the skills of the team are, below `broadcast/`.
+const SKILLS: &str = "skills/";
+
+/// What is said of a skill that the user trusts.
+const TRUSTED: &str = "by the user: follow it where it applies";
+
 const PART_BREAK: &str = "\n\n---\n\n";
 const CUT_FILE: &str = "\n<!-- wyren: truncated -->";
 
@@ -47,6 +53,29 @@ pub struct BroadcastFile<'a> {
     pub path: &'a str,
     /// What the file says.
     pub body: &'a str,
+    /// Whether the user trusts the project: its skills may then be followed. Every other file is data all the same.
+    pub is_trusted: bool,
+}
+
+impl BroadcastFile<'_> {
+    /// Returns whether the file is a skill of the team.
+    pub fn is_skill(&self) -> bool {
+        self.path.starts_with(SKILLS)
+    }
+
+    /// Returns the path as it is shown.
+    pub fn shown_path(&self) -> String {
+        shown_line(self.path, MAX_PATH_CHARS)
+    }
+
+    /// Returns `body`, which is the file's or a part of it, between the tags that say where it comes from.
+    pub fn fenced(&self, body: &str) -> String {
+        let path = self.shown_path();
+        if self.is_trusted && self.is_skill() {
+            return sanitize::fence("team skill", &[("file", &path), ("trusted", TRUSTED)], body);
+        }
+        sanitize::fence("team broadcast", &[("file", &path)], body)
+    }
 }
 
 /// What a new session is told, and what that leaves it ignorant of.
@@ -132,25 +161,26 @@ fn places(memory: &Memory) -> impl Iterator<Item = Place> {
     })
 }
 
-/// Returns the blocks that fit into `room`, the most load-bearing first.
-fn choose(memory: &Memory, room: usize) -> BTreeSet<Place> {
+/// Returns the blocks that fit into `room`, the most load-bearing first, as they are shown.
+fn choose(memory: &Memory, room: usize) -> BTreeMap<Place, String> {
     let mut queues = queues(memory);
     let floor = room / FLOOR_SHARE;
-    let mut chosen = BTreeSet::new();
+    let mut chosen = BTreeMap::new();
     let mut used = 0;
     for is_floor in [true, false] {
         for queue in &mut queues {
             let start = used;
             while let Some(&place) = queue.places.last() {
                 let heading = if queue.is_announced { 0 } else { queue.heading_units };
-                let cost = heading + units(&shown_block(&blocks(memory, place.0)[place.1])) + 1;
+                let shown = shown_block(&blocks(memory, place.0)[place.1]);
+                let cost = heading + units(&shown) + 1;
                 if used + cost > room || is_floor && used + cost - start > floor {
                     break;
                 }
                 used += cost;
                 queue.is_announced = true;
                 queue.places.pop();
-                chosen.insert(place);
+                chosen.insert(place, shown);
             }
         }
     }
@@ -223,10 +253,10 @@ fn shown_block(block: &Block) -> String {
     sanitize::sanitize(&redact::redact(raw)).into_owned()
 }
 
-fn body(memory: &Memory, chosen: &BTreeSet<Place>) -> String {
+fn body(memory: &Memory, chosen: &BTreeMap<Place, String>) -> String {
     let mut body = String::new();
     let mut above = None;
-    for (section, at) in chosen {
+    for ((section, _), shown) in chosen {
         if above != Some(*section) {
             if !body.is_empty() {
                 body.push('\n');
@@ -237,17 +267,17 @@ fn body(memory: &Memory, chosen: &BTreeSet<Place>) -> String {
             }
             above = Some(*section);
         }
-        body.push_str(&shown_block(&blocks(memory, *section)[*at]));
+        body.push_str(shown);
         body.push('\n');
     }
     body
 }
 
 /// Returns the memory with the chosen blocks only.
-fn only(memory: &Memory, chosen: &BTreeSet<Place>) -> Memory {
+fn only(memory: &Memory, chosen: &BTreeMap<Place, String>) -> Memory {
     let keep = |section: Option<usize>| {
         let of_section = chosen.range((section, 0)..=(section, usize::MAX));
-        of_section.map(|(_, at)| blocks(memory, section)[*at].clone()).collect::<Vec<Block>>()
+        of_section.map(|((_, at), _)| blocks(memory, section)[*at].clone()).collect::<Vec<Block>>()
     };
     let sections = memory
         .sections
@@ -321,8 +351,7 @@ impl<'a> Broadcast<'a> {
 const TITLE: &str = "# Wyren Broadcast\n\n";
 
 fn told_file(file: &BroadcastFile<'_>, body: &str) -> String {
-    let path = shown_line(file.path, MAX_PATH_CHARS);
-    format!("## broadcast: {path}\n\n{}", sanitize::fence("team broadcast", &[("file", &path)], body))
+    format!("## broadcast: {}\n\n{}", file.shown_path(), file.fenced(body))
 }
 
 fn files_pointer(count: usize) -> String {
@@ -333,7 +362,7 @@ fn files_pointer(count: usize) -> String {
 /// Returns the line that asks the model to confirm the team skills, as Node-Wyren does; empty without skills.
 fn acknowledgement(files: &[BroadcastFile<'_>]) -> String {
     let skill = |file: &BroadcastFile<'_>| {
-        let file = file.path.strip_prefix("skills/").filter(|name| !name.contains('/'))?.to_owned();
+        let file = file.path.strip_prefix(SKILLS).filter(|name| !name.contains('/'))?.to_owned();
         let name = file.rsplit_once('.').map_or(file.as_str(), |(name, _)| name);
         let name: String = name.chars().filter(|character| !matches!(character, '`' | '"')).collect();
         Some(format!("`{}`", sanitize::one_line(&name, MAX_SKILL_CHARS)))

@@ -77,6 +77,7 @@ pub struct Asker {
     database: PathBuf,
     ledger: Option<Ledger>,
     nested: bool,
+    tries_again: bool,
     clock: fn() -> Timestamp,
 }
 
@@ -89,11 +90,25 @@ impl Asker {
 
     /// Returns an asker that asks `provider`, whatever the settings say.
     pub fn with_provider(provider: Option<Box<dyn Provider>>, options: Options, database: PathBuf) -> Self {
-        Self { provider, options, database, ledger: None, nested: false, clock: Timestamp::now }
+        Self {
+            provider,
+            options,
+            database,
+            ledger: None,
+            nested: false,
+            tries_again: true,
+            clock: Timestamp::now,
+        }
     }
 
     fn nested(mut self, nested: bool) -> Self {
         self.nested = nested;
+        self
+    }
+
+    /// Returns an asker that asks once: after a bad answer it does not ask for a better one.
+    pub fn once(mut self) -> Self {
+        self.tries_again = false;
         self
     }
 
@@ -130,7 +145,7 @@ impl Asker {
             Ok(answer) => return Ok(answer),
             Err(fault) => fault,
         };
-        if deadline.saturating_duration_since(Instant::now()) < LEAST_TIME {
+        if !self.tries_again || deadline.saturating_duration_since(Instant::now()) < LEAST_TIME {
             return Err(Reason::BadAnswer(fault));
         }
         request.prompt.push_str(&correction(&fault));

@@ -1,35 +1,19 @@
 //! The worker from outside: whether one runs, whether one is needed, and its start.
 
 use crate::request::pending;
-use base::{Paths, Timestamp, files};
+use base::{Paths, Timestamp, detached, files};
 use std::fs::{self, File, TryLockError};
-use std::io;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::io::{self, Write as _};
+use std::path::PathBuf;
 
 /// The least time between two starts.
 const START_PAUSE_MILLIS: u64 = 30_000;
 
-/// What the client tells its hooks about the session. The worker outlives it, and its own model calls must not
-/// take it for theirs; how the user reaches the API is left as it is.
-const SESSION_VARIABLES: [&str; 10] = [
-    "AI_AGENT",
-    "CLAUDECODE",
-    "CLAUDE_CODE_CHILD_SESSION",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDE_EFFORT",
-    "CLAUDE_ENV_FILE",
-    "CLAUDE_PLUGIN_DATA",
-    "CLAUDE_PLUGIN_ROOT",
-    "CLAUDE_PROJECT_DIR",
-];
-
 /// What came of the wish to have a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// One was started.
-    Started,
+    /// One was started, in this process.
+    Started(u32),
     /// There is no work.
     NoWork,
     /// One runs already.
@@ -95,6 +79,11 @@ pub fn start_worker_if_needed(paths: &Paths, now: Timestamp) -> io::Result<Start
     if pending(paths).is_empty() && due(paths).is_none_or(|due| due > now) {
         return Ok(Start::NoWork);
     }
+    start_worker_for_work(paths, now)
+}
+
+/// Starts a worker for work that is known to be there, if none runs and none was started a moment ago.
+pub fn start_worker_for_work(paths: &Paths, now: Timestamp) -> io::Result<Start> {
     if started(paths).is_some_and(|started| started <= now && now.millis_since(started) < START_PAUSE_MILLIS)
     {
         return Ok(Start::TooSoon);
@@ -107,54 +96,22 @@ pub fn start_worker(paths: &Paths, now: Timestamp) -> io::Result<Start> {
     if is_running(paths)? {
         return Ok(Start::Running);
     }
-    let program = std::env::current_exe()?;
-    let program = program.with_file_name(format!("wyren-worker{}", std::env::consts::EXE_SUFFIX));
+    let program = detached::beside_us("wyren-worker")?;
     // Two that come here at once start two workers, and the lock sends one home.
-    files::open_append(&started_file(paths))?
-        .set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_millis(now.millis()))?;
-    detached(&program, paths)?.spawn()?;
-    Ok(Start::Started)
+    files::create_private_folder(paths.data())?;
+    let mut started =
+        files::private_options().write(true).create(true).truncate(false).open(started_file(paths))?;
+    started.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_millis(now.millis()))?;
+    let worker = detached::command(&program, paths)?.spawn()?.id();
+    // Always of one length: a file that is cut to nothing before it is written goes to the disk at once.
+    started.write_all(format!("{worker:>10}\n").as_bytes())?;
+    Ok(Start::Started(worker))
 }
 
-/// Returns a command for a program that outlives this one and shares nothing with it.
-fn detached(program: &Path, paths: &Paths) -> io::Result<Command> {
-    // The folder may have been named relative to where we are.
-    let data = std::path::absolute(paths.data())?;
-    let mut command = Command::new(program);
-    command
-        .current_dir(&data)
-        .env("WYREN_DATA_DIR", &data)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    for variable in SESSION_VARIABLES {
-        command.env_remove(variable);
-    }
-    leave_session(&mut command);
-    Ok(command)
-}
-
-/// Gives the program a session of its own: what ends ours, a terminal or a client, does not reach it.
-#[cfg(unix)]
-fn leave_session(command: &mut Command) {
-    #[expect(unsafe_code, reason = "the standard library does not call setsid")]
-    // SAFETY: between fork and exec only async-signal-safe functions may be called, and setsid is one.
-    unsafe {
-        std::os::unix::process::CommandExt::pre_exec(command, || {
-            libc::setsid();
-            Ok(())
-        });
-    }
-}
-
-#[cfg(windows)]
-fn leave_session(command: &mut Command) {
-    const DETACHED_PROCESS: u32 = 0x0000_0008;
-    const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
-    std::os::windows::process::CommandExt::creation_flags(
-        command,
-        DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP,
-    );
+/// Returns the process that was last started as a worker, for formats that name one. It may be gone, or another worker
+/// may have been quicker: whether one runs is told by the lock alone.
+pub fn last_started(paths: &Paths) -> Option<u32> {
+    fs::read_to_string(started_file(paths)).ok()?.trim().parse().ok()
 }
 
 fn started(paths: &Paths) -> Option<Timestamp> {

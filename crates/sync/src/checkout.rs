@@ -7,6 +7,7 @@ use crate::objects::Snapshot;
 use crate::place::is_shared;
 use crate::{Error, Files, Merge, Published, Team, setup};
 use base::files;
+use git2::Oid;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -21,15 +22,26 @@ const MAX_FILES: usize = 10_000;
 /// How deep the folders of a local copy are looked into.
 const MAX_DEPTH: usize = 8;
 
+/// A file of the local copy that a checkout changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Its path, relative to `.wyren/`.
+    pub path: String,
+    /// What it was; `None` when it was not there.
+    pub before: Option<Vec<u8>>,
+    /// What it is; `None` when it is not there any more.
+    pub after: Option<Vec<u8>>,
+}
+
 impl Team {
-    /// Merges what the last fetch brought into the local copy. Returns the paths that changed.
+    /// Merges what the last fetch brought into the local copy. Returns what changed there.
     ///
     /// What was changed here and not published stays changed. A file is removed only when the remote removed it and it
-    /// is here as it was there; one that is missing here comes back.
-    pub fn checkout(&self, merge: &dyn Merge, deadline: Instant) -> Result<Vec<String>, Error> {
+    /// is here as it was there; one that is missing here comes back, unless its removal is queued.
+    pub fn checkout(&self, merge: &dyn Merge, deadline: Instant) -> Result<Vec<Change>, Error> {
         let lock = SyncLock::take(&self.folder, deadline).map_err(Error::file(&self.folder))?;
         let Some(_lock) = lock else { return Err(Error::Busy) };
-        let refs = self.refs()?;
+        let mut refs = self.refs()?;
         if refs.before.is_some() {
             return Err(Error::Rewritten);
         }
@@ -37,38 +49,22 @@ impl Team {
         let mut local = self.local(&refs)?;
         let noted = local.clone();
         self.settle(&mut local, tip)?;
-        let folder = self.copy_folder();
-        let found = files_of_copy(&folder)?;
-        let mut theirs = self.objects.snapshot(Some(tip))?;
-        theirs.retain(|_, id| self.objects.size(*id).is_ok_and(|size| size <= MAX_FILE));
+        // Somebody else of this repository has moved the reference back, and another fetch will move it on.
+        if let Some(agreed) = local.agreed.filter(|agreed| *agreed != tip)
+            && self.is_ancestor(tip, agreed)?
+        {
+            return Ok(Vec::new());
+        }
+        let found = self.local_files()?;
+        let theirs = self.small_files(tip)?;
         let base = match &local.base {
             Some(base) => base.clone(),
             None => self.fork_point(tip, deadline)?,
         };
-        // What is not in the copy counts as unchanged; before the first sync there is nothing that it could have been.
-        let mut ours = if local.base.is_some() { base.clone() } else { Snapshot::new() };
-        for (path, contents) in &found {
-            if let Some(contents) = contents {
-                ours.insert(path.clone(), self.objects.write(contents)?);
-            }
-        }
+        let ours = self.our_files(&local, &found, merge)?;
         let known = if local.base.is_some() { base } else { restricted(base, &ours) };
         let merged = self.objects.merge(merge, &known, &ours, &theirs)?;
-
-        let mut changed = Vec::new();
-        for path in ours.keys().filter(|path| !merged.contains_key(*path)) {
-            if remove(&folder, path, found.get(path).and_then(Option::as_deref))? {
-                changed.push(path.clone());
-            }
-        }
-        for (path, id) in &merged {
-            let before = found.get(path).and_then(Option::as_deref);
-            if before.is_none() || ours.get(path) != Some(id) {
-                write(&folder, path, before, &self.objects.read(*id)?, merge)?;
-                changed.push(path.clone());
-            }
-        }
-        changed.sort();
+        let changes = self.write_copy(&found, &ours, &merged, merge)?;
 
         // Noted last: should we be killed before, the same merge happens again, to the same end.
         let pending = match &local.pending {
@@ -81,33 +77,116 @@ impl Team {
             }
             None => None,
         };
-        let local = Local { base: Some(theirs), pending, sent: None, candidate: None };
+        let local = Local { base: Some(theirs), pending, sent: None, candidate: None, agreed: Some(tip) };
         if local != noted {
-            self.note(&local)?;
+            self.note(&mut refs, &local)?;
         }
-        Ok(changed)
+        Ok(changes)
+    }
+
+    /// Accepts the rewritten history, and puts what vanished there beside what it has now: the next publication shares it
+    /// again. Returns what changed in the local copy.
+    pub fn restore_rewrite(&self, merge: &dyn Merge, deadline: Instant) -> Result<Vec<Change>, Error> {
+        let lock = SyncLock::take(&self.folder, deadline).map_err(Error::file(&self.folder))?;
+        let Some(lock) = lock else { return Err(Error::Busy) };
+        let mut refs = self.refs()?;
+        let Some(before) = refs.before else { return Ok(Vec::new()) };
+        let local = self.local(&refs)?;
+        let found = self.local_files()?;
+        let ours = self.our_files(&local, &found, merge)?;
+        // What was on the remote before and did not get here yet vanished as well.
+        let vanished = if self.objects.has(before) { self.small_files(before)? } else { Snapshot::new() };
+        let known = local.base.clone().unwrap_or_default();
+        let everything = self.objects.merge(merge, &known, &ours, &vanished)?;
+        let theirs = refs.tip.map(|tip| self.small_files(tip)).transpose()?;
+        // Nothing counts as known, so nothing counts as removed.
+        let nothing = Snapshot::new();
+        let merged = self.objects.merge(merge, &nothing, &everything, theirs.as_ref().unwrap_or(&nothing))?;
+        let changes = self.write_copy(&found, &ours, &merged, merge)?;
+        let local =
+            Local { base: theirs, pending: Some(merged), sent: None, candidate: None, agreed: refs.tip };
+        self.note(&mut refs, &local)?;
+        drop(lock);
+        self.accept_rewrite()?;
+        Ok(changes)
     }
 
     /// Publishes the local copy, and merges what the others have published into it. Returns how the publication ended,
-    /// or why the remote could not be asked, and the paths that changed here.
+    /// or why the remote could not be asked, and what changed here.
     pub fn sync(
         &self,
         session: Option<&str>,
         merge: &dyn Merge,
         deadline: Instant,
-    ) -> Result<(Published, Vec<String>), Error> {
-        let mut published = self.publish(&self.local_files()?, session, merge, deadline)?;
+    ) -> Result<(Published, Vec<Change>), Error> {
+        let mut published = self.publish_copy(&[], session, merge, deadline)?;
         if published == Published::Nothing
             && let Fetched::Failed(reason) = self.fetch(deadline)?
         {
             published = Published::Queued(reason);
         }
         match self.checkout(merge, deadline) {
-            Ok(changed) => Ok((published, changed)),
+            Ok(changes) => Ok((published, changes)),
             Err(Error::Rewritten) => Ok((Published::Queued(crate::Reason::Rewritten), Vec::new())),
             Err(Error::Busy) => Ok((published, Vec::new())),
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns the shared files of a commit that are not too large, and not the user's own here.
+    fn small_files(&self, commit: Oid) -> Result<Snapshot, Error> {
+        let own = self.users_own()?;
+        let mut files = self.objects.snapshot(Some(commit))?;
+        files.retain(|path, id| {
+            !own.contains(path) && self.objects.size(*id).is_ok_and(|size| size <= MAX_FILE)
+        });
+        Ok(files)
+    }
+
+    /// Returns the local copy as it may be published.
+    ///
+    /// What is not in the copy counts as unchanged, but for what is to be removed; before the first sync there is nothing
+    /// that it could have been.
+    fn our_files(&self, local: &Local, found: &Files, merge: &dyn Merge) -> Result<Snapshot, Error> {
+        let mut ours = local.base.clone().unwrap_or_default();
+        if let Some(pending) = &local.pending {
+            ours.retain(|path, _| pending.contains_key(path));
+        }
+        for (path, contents) in found {
+            let Some(contents) = contents else { continue };
+            if let Some(contents) = merge.published(path, contents) {
+                ours.insert(path.clone(), self.objects.write(&contents)?);
+            }
+        }
+        Ok(ours)
+    }
+
+    /// Makes the local copy, which was `found` and is `ours` without what is kept back, what was merged.
+    fn write_copy(
+        &self,
+        found: &Files,
+        ours: &Snapshot,
+        merged: &Snapshot,
+        merge: &dyn Merge,
+    ) -> Result<Vec<Change>, Error> {
+        let folder = self.copy_folder();
+        let lock = crate::lock::lock_copy(&self.folder).map_err(Error::file(&self.folder))?;
+        let Some(_lock) = lock else { return Err(Error::Busy) };
+        let mut changes = Vec::new();
+        for path in ours.keys().filter(|path| !merged.contains_key(*path)) {
+            let before = found.get(path).and_then(Option::as_deref);
+            if remove(&folder, path, before)? {
+                changes.push(Change { path: path.clone(), before: before.map(<[u8]>::to_vec), after: None });
+            }
+        }
+        for (path, id) in merged {
+            let before = found.get(path).and_then(Option::as_deref);
+            if before.is_none() || ours.get(path) != Some(id) {
+                changes.extend(write(&folder, path, before, self.objects.read(*id)?, merge)?);
+            }
+        }
+        changes.sort_by(|one, two| one.path.cmp(&two.path));
+        Ok(changes)
     }
 }
 
@@ -155,22 +234,36 @@ fn collect(path: &Path, name: &str, depth: usize, found: &mut Files) -> Result<(
 }
 
 /// Writes a file of the copy, which was `before` when the merge began; should it have changed since, that is kept.
+/// Returns what changed.
 fn write(
     folder: &Path,
     path: &str,
     before: Option<&[u8]>,
-    contents: &[u8],
+    contents: Vec<u8>,
     merge: &dyn Merge,
-) -> Result<(), Error> {
+) -> Result<Option<Change>, Error> {
     refuse_links(folder, path)?;
     let file = folder.join(path);
     let now = read_if_there(&file)?;
-    let merged = if now.as_deref() == before {
-        Some(contents.to_vec())
-    } else {
-        merge.merge(path, before, now.as_deref(), Some(contents))
+    let published = |contents: Option<&[u8]>| {
+        contents.and_then(|contents| merge.published(path, contents)).map(std::borrow::Cow::into_owned)
     };
-    merged.map_or(Ok(()), |merged| files::write_atomic(&file, &merged)).map_err(Error::file(&file))
+    let merged = if now.as_deref() == before {
+        Some(contents)
+    } else {
+        let (before, now) = (published(before), published(now.as_deref()));
+        merge.merge(path, before.as_deref(), now.as_deref(), Some(&contents))
+    };
+    let Some(merged) = merged else { return Ok(None) };
+    let after = match &now {
+        Some(now) => merge.restored(path, now, merged),
+        None => merged,
+    };
+    if now.as_ref() == Some(&after) {
+        return Ok(None);
+    }
+    files::write_atomic(&file, &after).map_err(Error::file(&file))?;
+    Ok(Some(Change { path: path.to_owned(), before: now, after: Some(after) }))
 }
 
 /// Removes a file of the copy if it is still what it was when the merge began. Returns whether it was there.

@@ -5,7 +5,7 @@ use crate::git::{Failure, Output};
 use crate::lock::SyncLock;
 use crate::place::{FOLDER, is_shared};
 use crate::team::{Ref, Refs, Team};
-use crate::{Error, FetchState, Reason, Verdict};
+use crate::{Error, FetchState, Mode, Reason, Verdict};
 use base::Timestamp;
 use git2::Oid;
 use std::time::{Duration, Instant};
@@ -71,10 +71,6 @@ impl Team {
             Err(Failure::TimedOut) => return self.timed_out(begun).map(Fetched::Failed),
             Ok(output) if output.is_success() => true,
             Ok(output) if output.stderr.contains("couldn't find remote ref") => false,
-            // A branch called `a` was shared here before this one, called `a/b`, or the other way round.
-            Ok(output) if output.stderr.contains("cannot create 'refs/wyren/") => {
-                return Err(Error::Git { action: "keep the remote's tip", words: output.words() });
-            }
             // A reference of ours that is locked is no failure of the remote.
             Ok(output) if output.stderr.contains("refs/wyren/") && output.stderr.contains("lock") => {
                 return Ok(Fetched::Failed(Reason::Busy));
@@ -89,8 +85,14 @@ impl Team {
         // The state names the tip that its readers know; another work tree may have fetched since.
         let known = state.tip.as_deref().and_then(|tip| Oid::from_str(tip).ok()).or(previous);
         let verdict = self.verdict(known, tip)?;
-        if matches!(verdict, Verdict::Rewritten | Verdict::Gone) {
-            self.keep_before(refs, known, tip)?;
+        match verdict {
+            // A branch of the user's that was merged and deleted is nothing to warn of.
+            Verdict::Gone if self.mode == Mode::Branch => {
+                refs.tip = None;
+                self.update_refs(refs, &[(Ref::Remote, None)])?;
+            }
+            Verdict::Rewritten | Verdict::Gone => self.keep_before(refs, known, tip)?,
+            _ => {}
         }
         state.rewritten_from = refs.before.map(|before| before.to_string());
         state.previous = known.map(|known| known.to_string());
@@ -161,15 +163,18 @@ impl Team {
     }
 
     /// Keeps the tip before a rewriting until that is accepted: the earliest, should there be several. A rewriting that
-    /// left the shared files as they were is accepted at once: such is a rebase of the user's branch.
+    /// lost nothing of the shared files is accepted at once: such is a rebase of the user's branch.
     fn keep_before(&self, refs: &mut Refs, known: Option<Oid>, tip: Option<Oid>) -> Result<(), Error> {
         let is_known = known.is_some_and(|known| self.objects.has(known));
-        if tip.is_some() && is_known && self.objects.snapshot(known)? == self.objects.snapshot(tip)? {
-            return Ok(());
+        if tip.is_some() && is_known && refs.before.is_none() {
+            let (before, after) = (self.objects.snapshot(known)?, self.objects.snapshot(tip)?);
+            if !self.objects.has_lost(&before, &after)? {
+                return Ok(());
+            }
         }
         refs.before = refs.before.or(known);
         refs.tip = tip;
-        self.update_refs(&[(Ref::Before, refs.before), (Ref::Remote, refs.tip)])
+        self.update_refs(refs, &[(Ref::Before, refs.before), (Ref::Remote, refs.tip)])
     }
 
     /// Notes that the remote failed, and returns why.

@@ -34,7 +34,7 @@ const GRACE: Duration = Duration::from_millis(100);
 
 /// The same for a push: when the remote is a folder of this machine, its end of the connection is in our group as well,
 /// and must not be killed with the branch locked.
-const PUSH_GRACE: Duration = Duration::from_secs(1);
+const PUSH_GRACE: Duration = Duration::from_secs(5);
 
 /// The most of each output that is kept, in bytes.
 const MAX_OUTPUT: u64 = 16 * 1024 * 1024;
@@ -165,12 +165,14 @@ impl Git {
     ) -> Result<Output, Error> {
         let mut command = self.command(arguments);
         platform::leave_terminal(&mut command);
-        run(command, input, Instant::now() + LOCAL_CAP, GRACE).map_err(|failure| match failure {
-            Failure::Start(error) => Error::NoGit(error),
-            Failure::TimedOut => {
-                Error::Git { action: "finish a git command", words: "it took too long".into() }
-            }
-        })
+        let failed = |words: &str| Error::Git { action: "finish a git command", words: words.to_owned() };
+        match run(command, input, Instant::now() + LOCAL_CAP, GRACE) {
+            // Its silence is no answer: one that was killed does not say that there is no such reference.
+            Ok(output) if output.code.is_none() => Err(failed("git was killed")),
+            Ok(output) => Ok(output),
+            Err(Failure::Start(error)) => Err(Error::NoGit(error)),
+            Err(Failure::TimedOut) => Err(failed("it took too long")),
+        }
     }
 
     /// Runs a command that uses the network. All that it started is dead afterwards; should this process be killed

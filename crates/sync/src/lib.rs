@@ -18,12 +18,13 @@
 //! **Architecture invariants.** `git2` reads and writes objects and nothing else; references, configuration and the
 //! network are the `git` program's, so that reftable repositories, credential helpers and proxies work as in the user's
 //! terminal. Nothing here writes the index, HEAD, `refs/heads`, `refs/remotes` or FETCH_HEAD, and nothing runs the
-//! user's git hooks. How two texts are merged is the caller's: see [`Merge`]. Nothing here looks for secrets: what is
-//! given to be published is published.
+//! user's git hooks. How two texts are merged, and what of a text
+//! may leave this machine, is the caller's: see [`Merge`].
 //!
-//! Without the feature `objects` there is only what hooks need, [`Place`] and [`FetchState`]: files that are read, without
+//! Without the feature `objects` there is only what hooks need, [`Folder`], [`Place`] and [`FetchState`]: files that are read, without
 //! git.
 
+mod folder;
 mod merge;
 mod place;
 mod reason;
@@ -46,22 +47,33 @@ mod lock;
 #[cfg(feature = "objects")]
 mod objects;
 #[cfg(feature = "objects")]
+mod past;
+#[cfg(feature = "objects")]
 mod publish;
 #[cfg(feature = "objects")]
 mod setup;
 #[cfg(feature = "objects")]
 mod team;
 
+pub use folder::Folder;
 pub use merge::{ByLine, Merge};
 pub use place::{Mode, Place, SIDE_BRANCH};
 pub use reason::Reason;
 pub use state::{FetchState, Verdict};
 
 #[cfg(feature = "objects")]
+pub use checkout::Change;
+#[cfg(feature = "objects")]
 pub use error::Error;
 #[cfg(feature = "objects")]
 pub use fetch::Fetched;
 #[cfg(feature = "objects")]
+pub use lock::lock_copy;
+#[cfg(feature = "objects")]
+pub use past::{Commit, Tracked, user_name};
+#[cfg(feature = "objects")]
 pub use publish::{Files, Published};
+#[cfg(feature = "objects")]
+pub use setup::ignore_unshared;
 #[cfg(feature = "objects")]
 pub use team::{Rewrite, Team};

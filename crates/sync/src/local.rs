@@ -7,6 +7,7 @@
 //! pending/     the local copy as it is to be on the remote; something is queued when it differs from base
 //! sent/        the pending copy that `candidate` was built from
 //! candidate    the commit that was pushed last, which may have landed even when nobody was there to hear it
+//! agreed       the newest commit on the remote that base has everything of
 //! ```
 //!
 //! A tree and not a commit, so that `git log --all` does not show it.
@@ -22,6 +23,7 @@ pub(crate) struct Local {
     pub(crate) pending: Option<Snapshot>,
     pub(crate) sent: Option<Snapshot>,
     pub(crate) candidate: Option<Oid>,
+    pub(crate) agreed: Option<Oid>,
 }
 
 impl Local {
@@ -35,6 +37,7 @@ impl Local {
             pending: snapshot("pending")?,
             sent: snapshot("sent")?,
             candidate: parts.get("candidate").copied(),
+            agreed: parts.get("agreed").copied(),
         })
     }
 
@@ -45,6 +48,6 @@ impl Local {
         };
         let trees =
             [("base", tree(&self.base)?), ("pending", tree(&self.pending)?), ("sent", tree(&self.sent)?)];
-        objects.bundle(&trees, &[("candidate", self.candidate)])
+        objects.bundle(&trees, &[("candidate", self.candidate), ("agreed", self.agreed)])
     }
 }

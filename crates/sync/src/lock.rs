@@ -19,7 +19,16 @@ const RETRY_PAUSE: Duration = Duration::from_millis(20);
 /// What tells our lock file from the Node system's, which holds a time and nothing else.
 const OUR_MARK: &str = " wyren-sync";
 
-/// The lock on a local copy, held until it is dropped.
+/// How long to wait for whoever writes the memory: they hold the lock for some milliseconds.
+const WRITE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Takes the lock of whoever reads, changes and writes a file of the local copy; `None` when it did not become free. It
+/// is held for as long as that takes, unlike the lock of a sync, which waits for the network.
+pub fn lock_copy(wyren: &Path) -> io::Result<Option<Lock>> {
+    Lock::exclusive(&wyren.join("state/memory.lock"), WRITE_PATIENCE)
+}
+
+/// The lock on a sync, held until it is dropped.
 #[derive(Debug)]
 pub(crate) struct SyncLock {
     node_lock: Option<PathBuf>,

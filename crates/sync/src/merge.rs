@@ -1,5 +1,6 @@
 //! How two versions of a shared file become one.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// Merges the versions of a shared file. `None` stands for a file that is not there.
@@ -14,6 +15,23 @@ pub trait Merge {
         ours: Option<&[u8]>,
         theirs: Option<&[u8]>,
     ) -> Option<Vec<u8>>;
+
+    /// Returns what of a file of the local copy may leave this machine; `None` keeps the whole file back. A file of which
+    /// something is kept back is unchanged as far as its rest is.
+    fn published<'a>(&self, _path: &str, contents: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+        Some(Cow::Borrowed(contents))
+    }
+
+    /// Returns `merged` with what [`Merge::published`] keeps back of `local`.
+    fn restored(&self, _path: &str, _local: &[u8], merged: Vec<u8>) -> Vec<u8> {
+        merged
+    }
+
+    /// Returns whether what one side made of a file cannot be meant, such as an emptied memory. That side then counts as
+    /// not having changed it.
+    fn is_accident(&self, _path: &str, _base: &[u8], _side: Option<&[u8]>) -> bool {
+        false
+    }
 }
 
 /// Merges by line, for files whose lines stand alone: what either side added stays, what either side removed goes, and

@@ -187,7 +187,9 @@ impl Objects {
         let paths: BTreeSet<&String> = base.keys().chain(ours.keys()).chain(theirs.keys()).collect();
         let mut merged = Snapshot::new();
         for path in paths {
-            let versions = (base.get(path), ours.get(path), theirs.get(path));
+            let base = base.get(path);
+            let meant = |side| self.meant(merge, path, base, side);
+            let versions = (base, meant(ours.get(path))?, meant(theirs.get(path))?);
             let id = match versions {
                 (base, ours, theirs) if ours == theirs || ours == base => theirs.copied(),
                 (base, ours, theirs) if theirs == base => ours.copied(),
@@ -201,5 +203,36 @@ impl Objects {
             merged.extend(id.map(|id| (path.clone(), id)));
         }
         Ok(merged)
+    }
+
+    /// Returns whether a line that says something in `before` is missing in `after`.
+    pub(crate) fn has_lost(&self, before: &Snapshot, after: &Snapshot) -> Result<bool, Error> {
+        for (path, id) in before {
+            let Some(other) = after.get(path) else { return Ok(true) };
+            if other == id {
+                continue;
+            }
+            let (before, after) = (self.read(*id)?, self.read(*other)?);
+            let kept: BTreeSet<&[u8]> = after.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).collect();
+            let mut lines = before.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+            if lines.any(|line| !line.is_empty() && !kept.contains(line)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns what one side made of a file, or what it was before when that cannot be meant.
+    fn meant<'a>(
+        &self,
+        merge: &dyn Merge,
+        path: &str,
+        base: Option<&'a Oid>,
+        side: Option<&'a Oid>,
+    ) -> Result<Option<&'a Oid>, Error> {
+        let Some(before) = base.filter(|_| side != base) else { return Ok(side) };
+        let after = side.map(|id| self.read(*id)).transpose()?;
+        let is_accident = merge.is_accident(path, &self.read(*before)?, after.as_deref());
+        Ok(if is_accident { base } else { side })
     }
 }

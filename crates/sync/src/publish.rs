@@ -72,12 +72,28 @@ enum Pushed {
 }
 
 impl Team {
+    /// Publishes the local copy, together with what is queued, and removes files for everybody.
+    pub fn publish_copy(
+        &self,
+        removed: &[String],
+        session: Option<&str>,
+        merge: &dyn Merge,
+        deadline: Instant,
+    ) -> Result<Published, Error> {
+        let files = || {
+            let mut files = self.local_files()?;
+            files.extend(removed.iter().map(|path| (path.clone(), None)));
+            Ok(files)
+        };
+        self.publish_with(files, session, merge, deadline)
+    }
+
     /// Publishes files of the local copy, together with what is queued.
     ///
     /// A file that is given stands for all of its contents in the local copy, and so replaces what is queued of it;
-    /// what is not given is as it was. Everything is kept before the network is asked, and stays queued until it lands;
-    /// only while [`Reason::Busy`] and [`Reason::Detached`] it is not, and the local copy alone has it. The local copy
-    /// itself is not changed: that is [`Team::checkout`]'s.
+    /// what is not given is as it was. What [`Merge::published`] keeps back goes nowhere. Everything is kept before the
+    /// network is asked, and stays queued until it lands; only while [`Reason::Busy`] and [`Reason::Detached`] it is not,
+    /// and the local copy alone has it. The local copy itself is not changed: that is [`Team::checkout`]'s.
     pub fn publish(
         &self,
         files: &Files,
@@ -85,28 +101,47 @@ impl Team {
         merge: &dyn Merge,
         deadline: Instant,
     ) -> Result<Published, Error> {
-        if let Some(path) = files.keys().find(|path| !is_shared(path)) {
-            return Err(Error::NotShared(path.clone()));
-        }
+        self.publish_with(|| Ok(files.clone()), session, merge, deadline)
+    }
+
+    /// Publishes the files that `read` returns. It is asked when nobody else is at it: what was read before another
+    /// process published would look like the removal of what that one added.
+    fn publish_with(
+        &self,
+        read: impl FnOnce() -> Result<Files, Error>,
+        session: Option<&str>,
+        merge: &dyn Merge,
+        deadline: Instant,
+    ) -> Result<Published, Error> {
         if self.branch.is_none() {
             // Without a branch there is nowhere to queue; the local copy itself keeps it.
             return Ok(Published::Queued(Reason::Detached));
         }
         let lock = SyncLock::take_with_node(&self.folder, deadline).map_err(Error::file(&self.folder))?;
         let Some(lock) = lock else { return Ok(Published::Queued(Reason::Busy)) };
-        let refs = self.refs()?;
-        let local = self.enqueue(files, &refs)?;
+        let files = &read()?;
+        if let Some(path) = files.keys().find(|path| !is_shared(path)) {
+            return Err(Error::NotShared(path.clone()));
+        }
+        let mut refs = self.refs()?;
+        let local = match self.enqueue(files, merge, &mut refs) {
+            Err(Error::Busy) => return Ok(Published::Queued(Reason::Busy)),
+            local => local?,
+        };
         if local.pending == local.base {
             return Ok(Published::Nothing);
         }
         if let Some(until) = self.backing_off() {
             return Ok(Published::Queued(Reason::BackingOff(until)));
         }
-        self.push_until_landed((refs, local), files, session, merge, deadline, &lock)
+        match self.push_until_landed((refs, local), files, session, merge, deadline, &lock) {
+            Err(Error::Busy) => Ok(Published::Queued(Reason::Busy)),
+            published => published,
+        }
     }
 
-    /// Keeps the files as what is to be on the remote.
-    fn enqueue(&self, files: &Files, refs: &Refs) -> Result<Local, Error> {
+    /// Keeps the files as what is to be on the remote, without what is not to leave this machine.
+    fn enqueue(&self, files: &Files, merge: &dyn Merge, refs: &mut Refs) -> Result<Local, Error> {
         let mut local = self.local(refs)?;
         let noted = local.clone();
         if let Some(tip) = refs.tip {
@@ -115,9 +150,15 @@ impl Team {
         let mut pending = local.pending.or_else(|| local.base.clone()).unwrap_or_default();
         for (path, contents) in files {
             match contents {
-                Some(contents) => pending.insert(path.clone(), self.objects.write(contents)?),
-                None => pending.remove(path),
-            };
+                Some(contents) => {
+                    if let Some(contents) = merge.published(path, contents) {
+                        pending.insert(path.clone(), self.objects.write(&contents)?);
+                    }
+                }
+                None => {
+                    pending.remove(path);
+                }
+            }
         }
         local.pending = Some(pending);
         if local.base.is_none() && local.pending == Some(Snapshot::new()) && files.is_empty() {
@@ -126,7 +167,7 @@ impl Team {
             return Ok(local);
         }
         if local != noted {
-            self.note(&local)?;
+            self.note(refs, &local)?;
         }
         Ok(local)
     }
@@ -137,7 +178,7 @@ impl Team {
         if !self.is_ancestor(candidate, tip)? {
             return Ok(false);
         }
-        local.candidate = None;
+        local.agreed = local.candidate.take();
         local.base = local.sent.take();
         Ok(true)
     }
@@ -182,8 +223,8 @@ impl Team {
             let base = self.merge_base(&local, &ours, files, tip, deadline)?;
             let wanted = self.objects.merge(merge, &base, &ours, &theirs)?;
             if wanted == theirs {
-                local = Local { base: Some(ours), sent: None, candidate: None, ..local };
-                self.note(&local)?;
+                local = Local { base: Some(ours), sent: None, candidate: None, agreed: tip, ..local };
+                self.note(&mut refs, &local)?;
                 return Ok(match landed.filter(|_| has_landed) {
                     Some(landed) => Published::Landed(landed.to_string()),
                     None => Published::Nothing,
@@ -192,12 +233,18 @@ impl Team {
             let commit = self.objects.commit(tip, &theirs, &wanted, &subject(session), &signature)?;
             local.sent = Some(ours.clone());
             local.candidate = Some(commit);
-            self.note(&local)?;
-            match self.push(remote, branch, commit, deadline)? {
+            self.note(&mut refs, &local)?;
+            match self.push(remote, branch, (tip, commit), deadline)? {
                 Pushed::Landed => {
-                    local = Local { base: Some(ours), sent: None, candidate: None, ..local };
+                    local = Local {
+                        base: Some(ours),
+                        sent: None,
+                        candidate: None,
+                        agreed: Some(commit),
+                        ..local
+                    };
                     let bundle = local.write(&self.objects)?;
-                    self.update_refs(&[(Ref::Local, Some(bundle)), (Ref::Remote, Some(commit))])?;
+                    self.update_refs(&refs, &[(Ref::Local, Some(bundle)), (Ref::Remote, Some(commit))])?;
                     self.note_tip(commit)?;
                     return Ok(Published::Landed(commit.to_string()));
                 }
@@ -235,7 +282,15 @@ impl Team {
         }
     }
 
-    fn push(&self, remote: &Remote, branch: &str, commit: Oid, deadline: Instant) -> Result<Pushed, Error> {
+    /// Pushes a commit that was built on top of `tip`, if that is still what the remote has: one that deleted the branch
+    /// meanwhile does not get it back.
+    fn push(
+        &self,
+        remote: &Remote,
+        branch: &str,
+        (tip, commit): (Option<Oid>, Oid),
+        deadline: Instant,
+    ) -> Result<Pushed, Error> {
         let mut arguments = Vec::new();
         let settings = remote.settings.iter().filter(|(name, _)| !NOT_FOR_PUSHING.contains(&&**name));
         for (name, value) in settings {
@@ -248,10 +303,11 @@ impl Team {
             "--no-follow-tags",
             "--no-signed",
             "--recurse-submodules=no",
-            "--",
-            PUSH_REMOTE,
         ];
         arguments.extend(options.map(str::to_owned));
+        let expected = tip.map(|tip| tip.to_string()).unwrap_or_default();
+        arguments.push(format!("--force-with-lease=refs/heads/{branch}:{expected}"));
+        arguments.extend(["--", PUSH_REMOTE].map(str::to_owned));
         arguments.push(format!("{commit}:refs/heads/{branch}"));
         let begun = Instant::now();
         match self.git.network(&arguments, Vec::new(), deadline) {

@@ -12,6 +12,8 @@ pub enum Reason {
     Detached,
     /// The branch is not on the remote; pushing it is the user's to do.
     NotOnRemote(String),
+    /// The memory is to be on the branch that is checked out, and the user has not committed it yet.
+    NotCommitted,
     /// The remote failed lately; it is left alone until then.
     BackingOff(Timestamp),
     /// Another process, of Wyren or of the Node system, is at it.
@@ -38,6 +40,9 @@ impl fmt::Display for Reason {
             Self::Detached => write!(formatter, "HEAD is detached: check out a branch to share its memory"),
             Self::NotOnRemote(branch) => {
                 write!(formatter, "the branch {branch} is not on the remote: push it to share its memory")
+            }
+            Self::NotCommitted => {
+                write!(formatter, ".wyren/memory.md is not committed yet: commit and push it to share it")
             }
             Self::BackingOff(until) => {
                 write!(formatter, "the remote failed lately and is left alone until {until}")

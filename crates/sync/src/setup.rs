@@ -34,10 +34,12 @@ impl Place {
         if self.is_excluded() {
             remove_lines(&exclude, is_exclusion).map_err(Error::file(&exclude))?;
         }
-        let path = self.repository.root.join(".gitignore");
-        let text = read_or_empty(&path).map_err(Error::file(&path))?;
-        let missing: Vec<&str> = IGNORED.into_iter().filter(|line| !text.contains(line)).collect();
-        append_lines(&path, &missing).map_err(Error::file(&path))
+        ignore_unshared(&self.repository.root)
+    }
+
+    /// Returns whether memory.md is tracked on the branch that is checked out.
+    pub fn is_tracked(&self, env: &Env) -> Result<bool, Error> {
+        is_tracked(&Git::new(&self.repository.root, env))
     }
 
     fn make_folder(&self, mode: Mode) -> Result<(), Error> {
@@ -45,6 +47,14 @@ impl Place {
         refuse_link(&folder)?;
         files::create_private_folder(&folder.join("state")).map_err(Error::file(&folder))
     }
+}
+
+/// Ignores in the folder's `.gitignore` what is not shared, as the Node system does.
+pub fn ignore_unshared(root: &Path) -> Result<(), Error> {
+    let path = root.join(".gitignore");
+    let text = read_or_empty(&path).map_err(Error::file(&path))?;
+    let missing: Vec<&str> = IGNORED.into_iter().filter(|line| !text.contains(line)).collect();
+    append_lines(&path, &missing).map_err(Error::file(&path))
 }
 
 /// Returns whether memory.md is tracked on the branch that is checked out.

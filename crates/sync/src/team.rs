@@ -5,10 +5,12 @@ use crate::fetch::partial_objects;
 use crate::git::{Failure, Git};
 use crate::local::Local;
 use crate::objects::{Objects, Snapshot};
-use crate::place::is_shared;
+use crate::place::{FOLDER, is_shared};
 use crate::{Error, FetchState, Mode, Place, Reason, SIDE_BRANCH, setup};
 use base::Env;
 use git2::Oid;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -120,6 +122,11 @@ impl Team {
         Self { is_insistent: true, ..self }
     }
 
+    /// Returns the repository.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
     /// Returns how the memory is shared.
     pub fn mode(&self) -> Mode {
         self.mode
@@ -160,6 +167,17 @@ impl Team {
         self.file(&self.objects.snapshot(self.refs()?.tip)?, path)
     }
 
+    /// Returns the shared files as they were in the local copy when that and the remote last agreed, and as they are on the
+    /// remote, as far as this clone knows.
+    pub fn agreed_and_remote(&self) -> Result<(crate::Files, crate::Files), Error> {
+        let refs = self.refs()?;
+        let read = |snapshot: Snapshot| -> Result<crate::Files, Error> {
+            let files = snapshot.into_iter();
+            files.map(|(path, id)| Ok((path, Some(self.objects.read(id)?)))).collect()
+        };
+        Ok((read(self.local(&refs)?.base.unwrap_or_default())?, read(self.objects.snapshot(refs.tip)?)?))
+    }
+
     /// Returns the paths of the shared files on the remote, as far as this clone knows.
     pub fn remote_files(&self) -> Result<Vec<String>, Error> {
         Ok(self.objects.snapshot(self.refs()?.tip)?.into_keys().collect())
@@ -167,9 +185,7 @@ impl Team {
 
     /// Returns a shared file as it is at HEAD.
     pub fn head_file(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
-        let output = self.git.local(&["rev-parse", "--quiet", "--verify", "HEAD^{commit}"])?;
-        let head = Oid::from_str(&output.line()).ok().filter(|_| output.is_success());
-        self.file(&self.objects.snapshot(head)?, path)
+        self.file(&self.objects.snapshot(self.head()?)?, path)
     }
 
     /// Returns a shared file as it was in the local copy when that and the remote last agreed.
@@ -179,11 +195,12 @@ impl Team {
 
     /// Returns a shared file as it is at a commit, given in hexadecimal, such as either of a [`Rewrite`].
     pub fn file_at(&self, commit: &str, path: &str) -> Result<Option<Vec<u8>>, Error> {
-        let id = Oid::from_str(commit).map_err(|error| Error::Object {
-            action: "read the name of a commit",
-            words: error.message().to_owned(),
-        })?;
-        self.file(&self.objects.snapshot(Some(id))?, path)
+        self.file(&self.objects.snapshot(Some(parse_id(commit)?))?, path)
+    }
+
+    /// Returns the paths of the shared files at a commit, given in hexadecimal.
+    pub fn files_at(&self, commit: &str) -> Result<Vec<String>, Error> {
+        Ok(self.objects.snapshot(Some(parse_id(commit)?))?.into_keys().collect())
     }
 
     /// Returns whether something is queued: it was to be published and has not landed.
@@ -203,15 +220,18 @@ impl Team {
     /// Accepts the rewritten history: what vanished there vanishes from the local copy with the next checkout, unless
     /// it was changed here. A deleted branch is made anew with the next publication.
     pub fn accept_rewrite(&self) -> Result<(), Error> {
-        let refs = self.refs()?;
+        let mut refs = self.refs()?;
         if refs.before.is_none() {
             return Ok(());
         }
+        let mut local = self.local(&refs)?;
         if refs.tip.is_none() {
             // Nothing is shared any more, so all of the local copy is new to the remote.
-            self.note(&Local { base: None, sent: None, candidate: None, ..self.local(&refs)? })?;
+            local = Local { base: None, sent: None, candidate: None, ..local };
         }
-        self.update_refs(&[(Ref::Before, None)])?;
+        // The branch may have gone back to a commit that is older than what was agreed on.
+        self.note(&mut refs, &Local { agreed: None, ..local })?;
+        self.update_refs(&refs, &[(Ref::Before, None)])?;
         let mut state = self.state();
         state.rewritten_from = None;
         state.write(&self.folder).map_err(Error::file(&self.folder))
@@ -219,7 +239,25 @@ impl Team {
 
     /// Returns the files of the local copy. What is missing there is not a removal: that has to be asked for.
     pub fn local_files(&self) -> Result<crate::Files, Error> {
-        crate::checkout::files_of_copy(&self.copy_folder())
+        let mut files = crate::checkout::files_of_copy(&self.copy_folder())?;
+        let own = self.users_own()?;
+        files.retain(|path, _| !own.contains(path));
+        Ok(files)
+    }
+
+    /// Returns the files in the local copy that the user tracks on a branch of theirs, such as the lessons of a project:
+    /// they are shared there, and are not ours to write. In branch mode the copy holds no tracked files.
+    pub(crate) fn users_own(&self) -> Result<BTreeSet<String>, Error> {
+        if self.mode == Mode::Branch {
+            return Ok(BTreeSet::new());
+        }
+        let root = self.place.main_root.as_os_str();
+        let folder = format!("{FOLDER}/");
+        let arguments = ["ls-files", "-z", "--", &folder].map(OsStr::new);
+        let arguments = [OsStr::new("-C"), root].into_iter().chain(arguments).collect::<Vec<_>>();
+        let output = self.git.local(&arguments)?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok(text.split('\0').filter_map(|path| path.strip_prefix(&folder)).map(str::to_owned).collect())
     }
 
     fn file(&self, snapshot: &Snapshot, path: &str) -> Result<Option<Vec<u8>>, Error> {
@@ -235,8 +273,11 @@ impl Team {
     }
 
     /// Replaces the state of the local copy.
-    pub(crate) fn note(&self, local: &Local) -> Result<(), Error> {
-        self.update_refs(&[(Ref::Local, Some(local.write(&self.objects)?))])
+    pub(crate) fn note(&self, refs: &mut Refs, local: &Local) -> Result<(), Error> {
+        let bundle = Some(local.write(&self.objects)?);
+        self.update_refs(refs, &[(Ref::Local, bundle)])?;
+        refs.local = bundle;
+        Ok(())
     }
 
     /// Reads our references, which are empty without a branch.
@@ -256,12 +297,17 @@ impl Team {
         Ok(Refs { tip: find(remote), before: find(before), local: find(local) })
     }
 
-    /// Changes our references; `None` deletes one.
-    pub(crate) fn update_refs(&self, updates: &[(Ref, Option<Oid>)]) -> Result<(), Error> {
+    /// Changes our references, which were `refs`; `None` deletes one.
+    ///
+    /// The state of the local copy changes only if it is what it was: git may outlive whoever started it and was killed,
+    /// and must not bring an old state back.
+    pub(crate) fn update_refs(&self, refs: &Refs, updates: &[(Ref, Option<Oid>)]) -> Result<(), Error> {
         let mut input = String::new();
         for (reference, id) in updates {
             let Some(name) = self.name_of(*reference) else { continue };
+            let known = refs.local.unwrap_or(Oid::ZERO_SHA1);
             input.push_str(&match id {
+                Some(id) if *reference == Ref::Local => format!("update {name}\0{id}\0{known}\0"),
                 Some(id) => format!("update {name}\0{id}\0\0"),
                 None => format!("delete {name}\0\0"),
             });
@@ -272,8 +318,14 @@ impl Team {
         if !output.is_success() && updates.iter().any(|(reference, _)| self.remove_stale_lock(*reference)) {
             output = update()?;
         }
-        let words = (!output.is_success()).then(|| output.words());
-        words.map_or(Ok(()), |words| Err(Error::Git { action: "note where the sync stands", words }))
+        let has = |words: &str| output.stderr.contains(words);
+        match output.is_success() {
+            true => Ok(()),
+            false if has("but expected") || has("already exists") || has("unable to resolve") => {
+                Err(Error::Busy)
+            }
+            false => Err(Error::Git { action: "note where the sync stands", words: output.words() }),
+        }
     }
 
     /// Returns the shared files at the commit where the user's branch and the remote's parted: the base of the first
@@ -299,7 +351,7 @@ impl Team {
     /// Returns the full name of a reference of ours; `None` without a branch. A copy that belongs to a linked work tree
     /// alone has its state where git keeps what belongs to one work tree.
     pub(crate) fn name_of(&self, reference: Ref) -> Option<String> {
-        let branch = self.branch.as_ref()?;
+        let branch = as_one_name(self.branch.as_ref()?);
         Some(match reference {
             Ref::Remote => format!("refs/wyren/remote/{branch}"),
             Ref::Before => format!("refs/wyren/before/{branch}"),
@@ -320,6 +372,19 @@ impl Team {
         let is_stale = age.is_ok_and(|age| age.is_ok_and(|age| age >= STALE_LOCK));
         is_stale && fs::remove_file(&path).is_ok()
     }
+}
+
+fn parse_id(commit: &str) -> Result<Oid, Error> {
+    Oid::from_str(commit).map_err(|error| Error::Object {
+        action: "read the name of a commit",
+        words: error.message().to_owned(),
+    })
+}
+
+/// Returns a branch's name without slashes: a reference called `a` cannot stand beside one called `a/b`, but two branches
+/// can, one after the other.
+pub(crate) fn as_one_name(branch: &str) -> String {
+    branch.replace('%', "%25").replace('/', "%2F")
 }
 
 /// How old the lock file of a reference must be to count as left behind.

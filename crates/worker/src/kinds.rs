@@ -1,5 +1,6 @@
 //! The kinds of jobs there are. A new one is a file with its handler, and one line here.
 
+pub mod distill;
 mod drain;
 mod probe;
 
@@ -9,5 +10,5 @@ use crate::handler::Handlers;
 
 /// Returns the handlers of every kind of jobs.
 pub fn all() -> Handlers {
-    Handlers::default().and(drain::DrainSpool).and(probe::Probe)
+    Handlers::default().and(distill::DistillSession).and(drain::DrainSpool).and(probe::Probe)
 }

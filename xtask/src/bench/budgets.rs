@@ -29,6 +29,8 @@ pub(crate) enum Yard {
     Static,
     /// The empty dynamic program.
     Dynamic,
+    /// The system's `true`.
+    True,
     /// Another run, by its label.
     Run(&'static str),
     /// The empty static program, by the difference in milliseconds.
@@ -46,6 +48,18 @@ pub(crate) const RUNS: &[(&str, Yard, f64)] = &[
     ("tool-record skipped", Yard::Static, SILENT_HOOK_RATIO),
     ("prompt-record prompt", Yard::Static, 2.5),
     ("prompt-record prompt", Yard::Dynamic, 0.5),
+    ("prompt-sync nothing new", Yard::True, 2.0),
+    ("session-start-memory no pull", Yard::True, 2.0),
+    ("stop-distill counting", Yard::True, 0.7),
+];
+
+/// What the runs that are prepared one by one are held to: name, the most milliseconds, the most of `/bin/true`.
+pub(crate) const OCCASIONS: &[(&str, Option<f64>, Option<f64>)] = &[
+    ("session-start-memory, remote answers", Some(500.0), None),
+    ("session-start-memory, remote hangs", Some(2_000.0), None),
+    ("prompt-sync, remote hangs", Some(350.0), None),
+    ("prompt-sync, remote is left alone", None, Some(2.0)),
+    ("stop-distill, worker started", None, Some(1.5)),
 ];
 
 /// Runs that [`HOT_HOOK_TRUE_RATIO`] is not meant for: their input alone takes longer.

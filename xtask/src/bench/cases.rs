@@ -31,6 +31,10 @@ pub(crate) enum Surroundings {
     Empty,
     /// This many lessons, two of which are about `make release`.
     Lessons(usize),
+    /// A repository with a team memory, whose remote was looked at a moment ago.
+    Team,
+    /// The same, but hooks do not look at the remote.
+    TeamWithoutPull,
 }
 
 impl Case {
@@ -64,6 +68,14 @@ impl Case {
 
     const fn among(self, lessons: usize) -> Self {
         Self { surroundings: Surroundings::Lessons(lessons), ..self }
+    }
+
+    const fn in_a_team(self) -> Self {
+        Self { surroundings: Surroundings::Team, ..self }
+    }
+
+    const fn in_a_team_without_pull(self) -> Self {
+        Self { surroundings: Surroundings::TeamWithoutPull, ..self }
     }
 
     const fn with(self, arguments: &'static [&'static str]) -> Self {
@@ -140,11 +152,18 @@ const CASES: &[(&str, Case)] = &[
     ("lesson-inject", Case::plain("miss, 10000", MISS).silent().among(10_000)),
     ("lesson-inject", Case::plain("2 hits, 10000", TWO_HITS).speaking().among(10_000)),
     ("lesson-inject", Case::plain("1 MB Write", "").reading(Payload::Write(MIB)).silent().among(10_000)),
+    ("prompt-sync", Case::plain("no team", payload!("UserPromptSubmit")).silent()),
+    ("prompt-sync", Case::plain("nothing new", payload!("UserPromptSubmit")).silent().in_a_team()),
     ("prompt-record", Case::plain("prompt", payload!("UserPromptSubmit")).silent()),
     ("session-start-lessons", Case::plain("resume", payload!("SessionStart.resume")).only_parsing()),
     ("session-start-lessons", Case::plain("startup", payload!("SessionStart.startup")).speaking()),
+    (
+        "session-start-memory",
+        Case::plain("no pull", payload!("SessionStart.startup")).speaking().in_a_team_without_pull(),
+    ),
     ("session-start-reset", Case::plain("resume", payload!("SessionStart.resume")).silent()),
     ("session-start-reset", Case::plain("startup", payload!("SessionStart.startup")).silent()),
+    ("stop-distill", Case::plain("counting", payload!("Stop")).silent().in_a_team()),
     ("tool-record", Case::plain("1 KB", "").reading(Payload::Output(KIB)).silent()),
     ("tool-record", Case::plain("skipped", SKIPPED).silent()),
     ("wyren", Case::plain("--version", "").with(&["--version"]).speaking()),

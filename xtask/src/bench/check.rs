@@ -1,6 +1,7 @@
 //! Compares runs with the budgets.
 
 use super::budgets::{self, Yard};
+use super::occasions::Occasion;
 use super::report::{Measured, Report};
 use super::statistics::median;
 use super::table::Table;
@@ -61,6 +62,17 @@ impl Judgement {
 pub(crate) fn judge(report: &Report) -> Vec<Judgement> {
     let mut judgements: Vec<Judgement> = report.programs.iter().flat_map(judge_program).collect();
     judgements.extend(budgets::RUNS.iter().map(|budget| judge_run(report, *budget)));
+    for (name, millis, ratio) in budgets::OCCASIONS {
+        let occasion = report.occasions.iter().find(|occasion| occasion.name == *name);
+        let figure = |of: fn(&Occasion) -> f64| occasion.map_or(f64::INFINITY, of);
+        let limits = [
+            millis.map(|most| ("ms", most, figure(|occasion| occasion.milliseconds))),
+            ratio.map(|most| ("× /bin/true", most, figure(|occasion| occasion.system_true))),
+        ];
+        for (measure, most, figure) in limits.into_iter().flatten() {
+            judgements.push(Judgement::new(*name, measure, Limit::AtMost(most), figure));
+        }
+    }
     if let Some(scans) = &report.transcripts {
         for (subject, scan, speed) in [
             ("prefiltered scan", &scans.prefilter, budgets::PREFILTER_RATIO),
@@ -111,6 +123,7 @@ fn figure_of(report: &Report, label: &str, yard: Yard) -> Option<(&'static str, 
     Some(match yard {
         Yard::Static => ("× empty static", measured.ratios.static_empty),
         Yard::Dynamic => ("× empty dynamic", measured.ratios.dynamic_empty),
+        Yard::True => ("× /bin/true", measured.ratios.system_true?),
         Yard::Run(other) => (other, measured.microseconds.median / find(other)?.microseconds.median),
         Yard::MillisOverStatic => {
             let floor = measured.microseconds.median / measured.ratios.static_empty;
@@ -234,6 +247,7 @@ mod tests {
             rounds: 1,
             machine: Machine::this(true),
             programs: Vec::new(),
+            occasions: Vec::new(),
             old_systems: Vec::new(),
             transcripts: Some(scans),
         };

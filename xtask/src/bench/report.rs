@@ -1,5 +1,6 @@
 //! The figures of one run, as a table and as JSON.
 
+use super::occasions::{self, Occasion};
 use super::predecessors::{self, Compared};
 use super::program::{Origin, Program};
 use super::statistics::Summary;
@@ -13,6 +14,7 @@ pub(crate) struct Report {
     pub(crate) rounds: usize,
     pub(crate) machine: Machine,
     pub(crate) programs: Vec<Measured>,
+    pub(crate) occasions: Vec<Occasion>,
     pub(crate) old_systems: Vec<Compared>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) transcripts: Option<Scans>,
@@ -105,6 +107,7 @@ impl Report {
         for measured in self.programs.iter().filter(|measured| measured.failures > 0) {
             println!("{} failed in {} of {} rounds\n", measured.label(), measured.failures, self.rounds);
         }
+        println!("{}", occasions::table(&self.occasions));
         if let Some(scans) = &self.transcripts {
             println!("{scans}");
         }

@@ -2,6 +2,7 @@
 
 use super::against::Against;
 use super::cases::{self, Case, Surroundings};
+use super::occasions::{self, Occasion};
 use super::program::{self, Origin, Program};
 use super::report::{Machine, Measured, Ratios, Report};
 use super::statistics::Summary;
@@ -10,6 +11,7 @@ use super::yardstick::{self, Yardstick};
 use super::{Arguments, check, instructions, memory, predecessors, rounds, wiring};
 use crate::plugin;
 use anyhow::{Context as _, Result, bail};
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -22,6 +24,7 @@ const SYSTEM_TRUE: usize = 2;
 /// All that is needed to measure once more.
 pub(crate) struct Stage {
     rounds: usize,
+    plugin: PathBuf,
     programs: Vec<Program>,
     transcripts: Option<Bench>,
     count_instructions: bool,
@@ -59,7 +62,15 @@ impl Stage {
                 "musl is not there: the yardstick is linked as the host links (see `cargo xtask plugin`)"
             );
         }
-        Ok(Self { rounds: arguments.rounds, programs, transcripts, count_instructions, static_musl, folder })
+        Ok(Self {
+            rounds: arguments.rounds,
+            plugin,
+            programs,
+            transcripts,
+            count_instructions,
+            static_musl,
+            folder,
+        })
     }
 
     /// Measures everything once.
@@ -97,9 +108,16 @@ impl Stage {
         } else {
             Vec::new()
         };
+        let occasions = if has_true { self.measure_occasions()? } else { Vec::new() };
         let transcripts = self.transcripts.as_ref().map(Bench::measure).transpose()?;
         let machine = Machine::this(self.static_musl);
-        Ok(Report { rounds: self.rounds, machine, programs, old_systems, transcripts })
+        Ok(Report { rounds: self.rounds, machine, programs, occasions, old_systems, transcripts })
+    }
+
+    fn measure_occasions(&self) -> Result<Vec<Occasion>> {
+        let folder =
+            tempfile::tempdir_in(self.folder.path()).context("could not create a temporary folder")?;
+        occasions::measure(&self.plugin, folder.path())
     }
 
     /// Holds a run to the budgets; when one is over, measures again, because a busy machine is no defect.
@@ -171,9 +189,18 @@ impl Cast<'_> {
             fs::write(&manifest, cases::manifest(count))?;
             environment.push(("LESSONS_MANIFEST_PATH", manifest.into()));
         }
+        let mut payload = case.payload.text();
+        if matches!(case.surroundings, Surroundings::Team | Surroundings::TeamWithoutPull) {
+            payload = in_a_team(&world, &payload)?;
+            environment.push(("WYREN_FETCH_SECONDS", "86400".into()));
+            environment.push(("WYREN_TURNS_THRESHOLD", "10000".into()));
+            environment.push(("WYREN_IDLE_MS", "86400000".into()));
+        }
+        if case.surroundings == Surroundings::TeamWithoutPull {
+            environment.push(("WYREN_SKIP_PULL", "1".into()));
+        }
         let stdin = world.join("stdin");
-        fs::write(&stdin, case.payload.text())
-            .with_context(|| format!("could not write {}", stdin.display()))?;
+        fs::write(&stdin, payload).with_context(|| format!("could not write {}", stdin.display()))?;
         self.programs.push(Program {
             origin,
             name: name.to_owned(),
@@ -187,6 +214,31 @@ impl Cast<'_> {
         });
         Ok(())
     }
+}
+
+/// Makes a repository with a team memory of sixty entries, whose remote was looked at just now; returns the payload of a
+/// session in it.
+fn in_a_team(world: &Path, payload: &str) -> Result<String> {
+    let project = world.join("project");
+    let write = |name: &str, text: &str| -> Result<()> {
+        let path = project.join(name);
+        fs::create_dir_all(path.parent().unwrap_or(&project))?;
+        fs::write(&path, text).with_context(|| format!("could not write {}", path.display()))
+    };
+    write(".git/HEAD", "ref: refs/heads/main\n")?;
+    write(".git/config", "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = /nowhere/remote.git\n")?;
+    write(".git/info/exclude", "/.wyren/\n")?;
+    let entry = |number| format!("- Decision {number} is about part {number} of the whole thing\n");
+    let entries: String = (0..60).map(entry).collect();
+    write(".wyren/memory.md", &format!("# Wyren Memory\n\n## Decisions\n{entries}"))?;
+    let now = std::time::UNIX_EPOCH.elapsed()?.as_millis();
+    let state = json!({
+        "v": 1, "mode": "side", "remote": "origin", "branch": "wyren/memory", "fetched_at": now, "tried_at": now,
+    });
+    write(".wyren/state/fetch.json", &state.to_string())?;
+    let mut event: Value = serde_json::from_str(payload)?;
+    event["cwd"] = json!(project);
+    Ok(event.to_string())
 }
 
 /// Returns the plugin, which is built first when it is not there.

@@ -5,6 +5,7 @@
 mod data;
 mod database;
 mod hooks;
+mod memory;
 mod model;
 mod plugin;
 mod settings;
@@ -20,13 +21,14 @@ use serde_json::{Value, json};
 use std::io::Write as _;
 
 /// Every check, in the order of the report: what others stand on comes first.
-const CHECKS: [fn(&Subject<'_>) -> Check; 8] = [
+const CHECKS: [fn(&Subject<'_>) -> Check; 9] = [
     data::check,
     database::check,
     spool::check,
     worker::check,
     model::check,
     hooks::check,
+    memory::check,
     settings::check,
     plugin::check,
 ];

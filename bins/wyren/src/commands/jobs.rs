@@ -185,7 +185,7 @@ fn add(paths: &Paths, kind: &str, payload: Option<String>, key: Option<&str>, no
 /// Starts a worker where that may be; says when the job will be done.
 fn start_worker(paths: &Paths, now: Timestamp) -> String {
     match queue::start_worker_if_needed(paths, now) {
-        Ok(Start::Started | Start::Running) => "a worker is at it".to_owned(),
+        Ok(Start::Started(_) | Start::Running) => "a worker is at it".to_owned(),
         Ok(Start::TooSoon | Start::NoWork) => format!("{LATER}, or `wyren worker run --until-idle` now"),
         // The job is safe all the same.
         Err(error) => format!("no worker could be started ({error}); {LATER}"),

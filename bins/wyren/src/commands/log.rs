@@ -1,10 +1,10 @@
-//! `wyren log --hooks`: what the hooks did, as it happens if wanted.
+//! `wyren log`: what happened to the team memory; `wyren log --hooks`: what the hooks did, as it happens if wanted.
 
 use crate::terminal::{self, Cell, DIM, FAILURE, WARNING};
 use anstyle::Style;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use base::settings::LOG_LEVELS;
-use base::{Paths, sanitize};
+use base::{Paths, Timestamp, sanitize};
 use clap::Args;
 use serde_json::Value;
 use std::fs::File;
@@ -15,8 +15,19 @@ use std::time::Duration;
 /// How often a followed log is looked at.
 const FOLLOW_PAUSE: Duration = Duration::from_millis(200);
 
+/// How many lines of a log of ours are shown at first.
+const LINES: usize = 20;
+
+/// How many lines of `.wyren/log` are shown, as in the Node system.
+const TEAM_LINES: usize = 50;
+
+/// The longest line of `.wyren/log` that is shown, in characters.
+const MAX_CHARS: usize = 4_000;
+
 const EXAMPLES: &str = "\
 Examples:
+  wyren log                               what happened to the team memory here, the last 50 lines
+  wyren log --lines 200
   wyren log --hooks                       the last 20 lines
   wyren log --hooks --follow              and every new one
   wyren log --hooks --level warn          only what was odd or failed
@@ -25,8 +36,8 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Show the log of the hooks.
-    #[arg(long, required = true)]
+    /// Show the log of the hooks instead of that of the team memory.
+    #[arg(long)]
     hooks: bool,
     /// Only lines of this hook.
     #[arg(long)]
@@ -45,8 +56,8 @@ pub(crate) struct View {
     #[arg(long, short)]
     follow: bool,
     /// How many lines to begin with.
-    #[arg(long, short = 'n', default_value_t = 20)]
-    lines: usize,
+    #[arg(long, short = 'n', allow_negative_numbers = true)]
+    lines: Option<i64>,
     /// Only lines of this level and above.
     #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(LOG_LEVELS))]
     level: Option<String>,
@@ -56,6 +67,9 @@ pub(crate) struct View {
 }
 
 pub(crate) fn run(arguments: &Arguments, paths: &Paths) -> Result<()> {
+    if !arguments.hooks {
+        return show_team(arguments);
+    }
     let is = |line: &Value, field: &str, wanted: &Option<String>| {
         wanted.as_deref().is_none_or(|wanted| line[field].as_str() == Some(wanted))
     };
@@ -77,7 +91,8 @@ impl View {
         if chosen.is_empty() && !self.follow {
             writeln!(terminal::errors(), "No {writer} has written to {} yet.", file.display())?;
         }
-        let begin = chosen.len().saturating_sub(self.lines);
+        let lines = self.lines.and_then(|lines| usize::try_from(lines).ok()).unwrap_or(LINES);
+        let begin = chosen.len().saturating_sub(lines);
         self.write(&mut output, chosen[begin..].iter().copied())?;
         if !self.follow {
             return Ok(());
@@ -106,6 +121,82 @@ impl View {
         terminal::write_table(output, &rows)?;
         Ok(())
     }
+}
+
+/// Shows `.wyren/log`, with the words of the Node system.
+fn show_team(arguments: &Arguments) -> Result<()> {
+    let View { follow, level, json, lines } = &arguments.view;
+    if *follow || *json || level.is_some() || arguments.hook.is_some() || arguments.session.is_some() {
+        bail!("--follow, --level, --json, --hook and --session go with --hooks");
+    }
+    let folder = sync::Folder::find(&std::env::current_dir()?);
+    let mut output = terminal::output();
+    let wanted = match lines {
+        Some(lines @ ..=0) => {
+            writeln!(terminal::errors(), "wyren: --lines {lines} shows nothing; showing {TEAM_LINES} lines")?;
+            TEAM_LINES
+        }
+        Some(lines) => usize::try_from(*lines).unwrap_or(usize::MAX),
+        None => TEAM_LINES,
+    };
+    let wyren = folder.map(|folder| folder.wyren).unwrap_or_default();
+    let Some(text) = std::fs::read(team::log::file(&wyren)).ok().filter(|_| wyren.is_absolute()) else {
+        return Ok(writeln!(output, "No log yet — distiller has not run in this repo.")?);
+    };
+    let text = String::from_utf8_lossy(&text);
+    let all: Vec<&str> = text.trim_end().lines().collect();
+    if all.is_empty() {
+        return Ok(writeln!(output, "Log is empty.")?);
+    }
+    let begin = all.len().saturating_sub(wanted);
+    if begin > 0 {
+        writeln!(output, "... ({begin} earlier lines omitted — use --lines to show more)\n")?;
+    }
+    if let Some(injection) = last_injection(&wyren) {
+        writeln!(output, "Last injected: {}\n", injection.describe(Timestamp::now()))?;
+    }
+    for line in &all[begin..] {
+        writeln!(output, "{}", sanitize::one_line(line, MAX_CHARS))?;
+    }
+    Ok(())
+}
+
+/// When a session was last told something of the memory.
+pub(super) struct Injection {
+    /// When.
+    pub(super) when: Timestamp,
+    /// At which event.
+    pub(super) event: String,
+}
+
+impl Injection {
+    /// Says when, how long ago, and at which event.
+    pub(super) fn describe(&self, now: Timestamp) -> String {
+        format!("{} ({} via {})", self.when, ago(self.when, now), self.event)
+    }
+}
+
+/// Returns when a session was last told something, by the log or the one before it.
+pub(super) fn last_injection(wyren: &Path) -> Option<Injection> {
+    let files = [team::log::file(wyren), team::log::rotated(wyren)];
+    files.iter().find_map(|file| {
+        let text = std::fs::read(file).ok()?;
+        String::from_utf8_lossy(&text).lines().rev().find_map(injection_in)
+    })
+}
+
+/// Reads `[<time>] injection: <event>`, with or without a tag such as `[ups]`.
+fn injection_in(line: &str) -> Option<Injection> {
+    let (stamp, rest) = line.strip_prefix('[')?.split_once("] ")?;
+    let rest =
+        rest.strip_prefix('[').and_then(|tagged| tagged.split_once("] ")).map_or(rest, |(_, rest)| rest);
+    let event = rest.strip_prefix("injection: ")?.split_whitespace().next()?;
+    Some(Injection { when: stamp.parse().ok()?, event: sanitize::one_line(event, 40) })
+}
+
+/// Returns how long ago a moment was, as the Node system says it.
+pub(super) fn ago(when: Timestamp, now: Timestamp) -> String {
+    format!("{} min ago", now.millis_since(when) / 60_000)
 }
 
 fn row(line: &Value) -> Option<Vec<Cell>> {
@@ -173,6 +264,18 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn injections_are_recognised_with_and_without_a_tag() {
+        let event = |line: &str| injection_in(line).map(|injection| injection.event);
+        let stamp = "2026-11-16T02:26:41.123Z";
+        assert_eq!(event(&format!("[{stamp}] injection: session-start")).as_deref(), Some("session-start"));
+        let tagged = format!("[{stamp}] [ups] injection: user-prompt-submit");
+        assert_eq!(event(&tagged).as_deref(), Some("user-prompt-submit"));
+        for other in ["injection: session-start", "[yesterday] injection: x", "[wyren] tier0 score=3"] {
+            assert_eq!(event(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn a_half_written_line_comes_with_the_next_look_and_rotation_begins_anew() {

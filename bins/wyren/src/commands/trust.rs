@@ -1,16 +1,17 @@
-//! `wyren trust` and `wyren untrust`: whether a project's guards and pauses may refuse calls.
+//! `wyren trust` and `wyren untrust`: whether a project's guards and pauses may refuse calls, and its skills be followed.
 
 use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, WARNING};
 use anstyle::Style;
 use anyhow::{Context as _, Result, bail};
-use base::{Env, Paths, sanitize};
+use base::{Env, Paths, files, sanitize};
 use clap::Args;
 use lessons::Kind;
 use lessons::admin::catalogue::{Catalogue, Item, Places};
 use lessons::admin::trust;
 use serde_json::json;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use sync::Folder;
 
 /// How much of a text is shown before somebody decides.
 const SHOWN_CHARS: usize = 200;
@@ -51,12 +52,13 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     }
     let (root, catalogue) = (trust::root(&places), Catalogue::read(&places));
     let shown_root = sanitize::one_line(&root.to_string_lossy(), SHOWN_CHARS);
-    if !places.project().is_dir() {
-        bail!("{shown_root} has no .wyren/lessons, so there is nothing to trust");
+    let skills = skills(&root);
+    if !places.project().is_dir() && skills.is_empty() {
+        bail!("{shown_root} has neither .wyren/lessons nor team skills, so there is nothing to trust");
     }
     let refusing = trust::refusing(&catalogue);
     if !arguments.json {
-        describe(&shown_root, &refusing)?;
+        describe(&shown_root, &refusing, &skills)?;
     }
     if !arguments.yes && !is_confirmed()? {
         writeln!(terminal::errors(), "Nothing was changed.")?;
@@ -65,7 +67,8 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     trust::trust(&places)?;
     if arguments.json {
         let slugs: Vec<&str> = refusing.iter().map(|item| item.lesson.slug.as_str()).collect();
-        writeln!(terminal::output(), "{:#}", json!({"project": root, "trusted": true, "refusing": slugs}))?;
+        let report = json!({"project": root, "trusted": true, "refusing": slugs, "skills": skills});
+        writeln!(terminal::output(), "{report:#}")?;
     } else {
         writeln!(
             terminal::output(),
@@ -82,7 +85,7 @@ pub(crate) fn untrust(arguments: &Untrust, env: &Env, paths: &Paths) -> Result<(
     if trust::untrust(&places)? {
         writeln!(
             output,
-            "{STRONG}{root}{STRONG:#} is not trusted any more: its guards and pauses are silent."
+            "{STRONG}{root}{STRONG:#} is not trusted any more: its guards and pauses are silent, its skills are only shown."
         )?;
     } else {
         writeln!(output, "{STRONG}{root}{STRONG:#} was not trusted.")?;
@@ -95,6 +98,9 @@ fn places(path: Option<PathBuf>, env: &Env, paths: &Paths) -> Result<Places> {
         Some(path) => path.canonicalize().with_context(|| format!("could not find {}", path.display()))?,
         None => std::env::current_dir()?,
     };
+    // All work trees of a repository that shares its memory on a branch of its own are one project.
+    let root = Folder::find(&cwd).and_then(|folder| folder.wyren.parent().map(Path::to_owned));
+    let cwd = root.unwrap_or(cwd);
     Ok(Places { paths: paths.clone(), cwd, env: env.clone() })
 }
 
@@ -113,9 +119,27 @@ fn show(places: &Places, json: bool) -> Result<()> {
     Ok(())
 }
 
-/// Shows what the project would refuse. The words are those of whoever wrote the repository.
-fn describe(root: &str, refusing: &[&Item]) -> Result<()> {
+/// Returns the names of the team skills of a project.
+fn skills(root: &Path) -> Vec<String> {
+    let view = Folder::find(root).map_or_else(|| root.join(".wyren"), |folder| folder.view);
+    let names = files::files_in(&view.join("broadcast/skills")).into_iter().filter_map(|file| {
+        let name = file.file_name()?.to_string_lossy().into_owned();
+        (name != ".gitkeep").then(|| sanitize::one_line(&name, SHOWN_CHARS))
+    });
+    names.collect()
+}
+
+/// Shows what the project would refuse, and what it would have the model follow. The words are those of whoever wrote the
+/// repository.
+fn describe(root: &str, refusing: &[&Item], skills: &[String]) -> Result<()> {
     let mut output = terminal::output();
+    if !skills.is_empty() {
+        writeln!(
+            output,
+            "{STRONG}{root}{STRONG:#} has skills that the model would follow: {}.",
+            skills.join(", ")
+        )?;
+    }
     if refusing.is_empty() {
         writeln!(output, "{STRONG}{root}{STRONG:#} has no guards and no pauses now.")?;
     } else {

@@ -7,7 +7,7 @@ use crate::lesson::Kind;
 use base::files;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The first line of a trust file; the second is the project's folder.
 const HEADER: &str = "wyren trust 1";
@@ -15,7 +15,7 @@ const HEADER: &str = "wyren trust 1";
 /// Returns the project's folder that trust is about.
 pub fn root(places: &Places) -> PathBuf {
     let lessons = places.project();
-    let root = lessons.parent().and_then(Path::parent).unwrap_or(&lessons);
+    let root = layers::project_root(&lessons);
     fs::canonicalize(root).unwrap_or_else(|_| root.to_owned())
 }
 

@@ -9,6 +9,7 @@ use super::literals::GRAM_BYTES;
 use super::record::{self, Entry};
 use super::{Damaged, build};
 use crate::call::Call;
+use crate::escaped::{OVERLAP_BYTES, Piece};
 use crate::lesson::Kind;
 use crate::pattern;
 use crate::trigger::Simple;
@@ -64,9 +65,10 @@ impl<B: Deref<Target = [u8]>> Index<B> {
                 if let Some(word) = pattern::first_word(command.program, &command.arguments) {
                     self.find(key(Domain::Program, &format!("{} {word}", command.program)), &mut found)?;
                 }
-                self.find_grams(Domain::Shell, &command.text, &mut found)?;
+                self.find_grams(Domain::Shell, Piece::only(&command.text), &mut found)?;
             }
-            self.find_grams(Domain::Shell, call.command.as_deref().unwrap_or_default(), &mut found)?;
+            let line = call.command.as_deref().unwrap_or_default();
+            self.find_grams(Domain::Shell, Piece::only(line), &mut found)?;
         }
         for path in &call.paths {
             let name = path.rsplit('/').next().unwrap_or(path);
@@ -74,14 +76,14 @@ impl<B: Deref<Target = [u8]>> Index<B> {
             if let Some((_, ending)) = name.rsplit_once('.') {
                 self.find(key(Domain::Ending, ending), &mut found)?;
             }
-            self.find_grams(Domain::Field, path, &mut found)?;
+            self.find_grams(Domain::Field, Piece::only(path), &mut found)?;
         }
         for content in &call.contents {
-            self.find_grams(Domain::Content, content, &mut found)?;
+            content.each_piece(|piece| self.find_grams(Domain::Content, piece, &mut found))?;
         }
         for (name, text) in &call.fields {
             if text.len() <= MAX_FIELD_BYTES && !(call.is_shell() && name == "command") {
-                self.find_grams(Domain::Field, text, &mut found)?;
+                self.find_grams(Domain::Field, Piece::only(text), &mut found)?;
             }
         }
         found.sort_unstable();
@@ -105,8 +107,8 @@ impl<B: Deref<Target = [u8]>> Index<B> {
     }
 
     /// Adds the lessons whose literal stands in a text.
-    fn find_grams(&self, domain: Domain, text: &str, found: &mut Vec<u32>) -> Result<(), Damaged> {
-        let text = text.as_bytes();
+    fn find_grams(&self, domain: Domain, piece: Piece<'_>, found: &mut Vec<u32>) -> Result<(), Damaged> {
+        let text = piece.bytes;
         let bitmap_at = HEADER_BYTES + bitmap_of(domain) * BITMAP_BYTES;
         let bitmap =
             self.bytes.get(bitmap_at..).and_then(<[u8]>::first_chunk::<BITMAP_BYTES>).ok_or(Damaged)?;
@@ -124,7 +126,7 @@ impl<B: Deref<Target = [u8]>> Index<B> {
             for offset in 0..4 {
                 let gram = (packed >> (32 - 8 * offset)) as u32;
                 if is_filed(gram) {
-                    self.find_gram(domain, gram, text, start + offset, found)?;
+                    self.find_gram(domain, gram, piece, start + offset, found)?;
                 }
             }
             start += 4;
@@ -132,7 +134,7 @@ impl<B: Deref<Target = [u8]>> Index<B> {
         for (offset, window) in text[start..].windows(GRAM_BYTES).enumerate() {
             let Some(gram) = window.first_chunk().copied().map(fold) else { continue };
             if is_filed(gram) {
-                self.find_gram(domain, gram, text, start + offset, found)?;
+                self.find_gram(domain, gram, piece, start + offset, found)?;
             }
         }
         Ok(())
@@ -143,17 +145,20 @@ impl<B: Deref<Target = [u8]>> Index<B> {
         &self,
         domain: Domain,
         gram: u32,
-        text: &[u8],
+        piece: Piece<'_>,
         start: usize,
         found: &mut Vec<u32>,
     ) -> Result<(), Damaged> {
         for posting in self.postings(gram_key(domain, gram))? {
             let posting = posting?;
             let literal = self.literal(&posting)?;
-            let stands_there = start.checked_sub(posting.at).is_some_and(|begin| {
-                text.get(begin..begin + literal.len())
-                    .is_some_and(|there| there.eq_ignore_ascii_case(literal))
-            });
+            let begin = start.checked_sub(posting.at);
+            let there = begin.and_then(|begin| piece.bytes.get(begin..begin + literal.len()));
+            let stands_there = match there {
+                Some(there) => there.eq_ignore_ascii_case(literal),
+                // It begins in the piece before, or ends in the next one; a short one is whole in that.
+                None => literal.len() > OVERLAP_BYTES && !(piece.is_first && piece.is_last),
+            };
             if stands_there {
                 found.push(posting.lesson);
             }

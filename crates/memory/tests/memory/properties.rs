@@ -160,7 +160,7 @@ proptest! {
         let update = diff(&ours, &result).render(bytes);
         prop_assert!(update.text.len() <= bytes);
         update.rest.undo(&result);
-        let file = BroadcastFile { path: "skills/x.md", body: &base.render() };
+        let file = BroadcastFile { path: "skills/x.md", body: &base.render(), is_trusted: false };
         let injection = inject(&theirs, &[file], bytes);
         prop_assert!(injection.text.encode_utf16().count() <= bytes);
         let mut edited = ours;

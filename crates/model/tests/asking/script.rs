@@ -42,6 +42,15 @@ fn a_bad_answer_gets_one_second_try() {
 }
 
 #[test]
+fn who_asks_once_takes_the_first_answer() {
+    let user = User::new();
+    let lie = r#"{"do":"lie","text":"It is blue.","cost_usd":0.002}"#;
+    let mut asker = user.asker(script(&user, &[lie, BLUE])).once();
+    assert!(matches!(reason(asker.ask(request("the sky"))), Reason::BadAnswer(_)));
+    assert_eq!(user.spent(), (1, Money::from_micros(2_000)));
+}
+
+#[test]
 fn whatever_is_no_answer_is_bad_after_one_retry() {
     let long =
         json!({"do": "lie", "text": format!("{{\"colour\":\"{}\"}}", "b".repeat(1_100_000))}).to_string();

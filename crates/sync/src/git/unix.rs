@@ -11,8 +11,12 @@ use std::process::{Child, Command};
 /// The most file descriptors that a guard closes one by one, where the system cannot close them all at once.
 const MAX_DESCRIPTORS: libc::c_int = 65_536;
 
-/// How long git may take to tidy up after our death, in microseconds.
-const GRACE_MICROS: libc::useconds_t = 900_000;
+/// How often a guard looks whether git has ended after our death.
+const GRACE_LOOKS: u32 = 500;
+
+/// How long a guard pauses between two looks, in microseconds: five seconds in all. A remote in a folder of this machine
+/// has its end of the connection in git's group, which on a busy machine needs its time to take its lock files along.
+const GRACE_PAUSE: libc::useconds_t = 10_000;
 
 /// Makes a command start in a session of its own, without a terminal to ask on.
 pub(crate) fn leave_terminal(command: &mut Command) {
@@ -137,7 +141,11 @@ unsafe fn stand_guard(signal: &PipeReader) -> ! {
             let mut nothing = 0;
             while read_number(&mut nothing) {}
             libc::kill(-group, libc::SIGTERM);
-            libc::usleep(GRACE_MICROS);
+            let mut looks = 0;
+            while looks < GRACE_LOOKS && libc::kill(-group, 0) == 0 {
+                libc::usleep(GRACE_PAUSE);
+                looks += 1;
+            }
             libc::kill(-group, libc::SIGKILL);
         }
         libc::_exit(0)

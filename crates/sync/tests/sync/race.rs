@@ -129,3 +129,43 @@ fn eight_clones_in_branch_mode_lose_nothing_when_processes_are_killed() {
         clone.git(&["push", "--quiet"]);
     }
 }
+
+#[test]
+fn a_git_that_was_killed_says_nothing_about_the_history() {
+    let world = World::new(&[]);
+    let (a, b) = (world.side_clone("a"), world.side_clone("b"));
+    a.land(&[("memory.md", Some("- one\n"))]);
+    b.sync();
+    a.land(&[("memory.md", Some("- one\n- two\n"))]);
+    let folder = world.path().join("bin");
+    std::fs::create_dir(&folder).unwrap();
+    let real = std::env::var("PATH").unwrap();
+    let lines = format!("case \"$*\" in *--is-ancestor*) kill -9 $$;; esac\nPATH='{real}' exec git \"$@\"");
+    world.script(&folder.join("git"), &lines);
+    let status = Command::new(sync_once())
+        .arg(&b.root)
+        .args(["", "10000"])
+        .env("PATH", format!("{}:{real}", folder.display()))
+        .status();
+    assert_eq!(status.unwrap().code(), Some(1));
+    assert_eq!(b.team().rewrite().unwrap(), None);
+    b.sync();
+    assert_eq!(b.read(".wyren/memory.md"), "- one\n- two\n");
+}
+
+#[test]
+fn a_reference_that_was_moved_back_removes_nothing() {
+    let world = World::new(&[]);
+    let a = world.side_clone("a");
+    a.write(".wyren/memory.md", "- one\n");
+    a.sync();
+    let old = a.state().tip.unwrap();
+    a.write(".wyren/memory.md", "- one\n- two\n");
+    a.sync();
+    // What a git does that outlived whoever started it.
+    a.git(&["update-ref", "refs/wyren/remote/wyren%2Fmemory", &old]);
+    assert!(a.team().checkout(&sync::ByLine, crate::support::soon()).unwrap().is_empty());
+    assert_eq!(a.read(".wyren/memory.md"), "- one\n- two\n");
+    a.sync();
+    assert_eq!(world.shared("wyren/memory", "memory.md").as_deref(), Some("- one\n- two"));
+}

@@ -221,7 +221,7 @@ fn a_lock_that_a_killed_git_left_on_our_references_is_removed() {
     let clone = world.side_clone("a");
     clone.land(&[("memory.md", Some("- one\n"))]);
     for name in ["remote", "local"] {
-        let path = clone.root.join(format!(".git/refs/wyren/{name}/wyren/memory.lock"));
+        let path = clone.root.join(format!(".git/refs/wyren/{name}/wyren%2Fmemory.lock"));
         let lock = fs::File::create(path).unwrap();
         lock.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(5)).unwrap();
     }

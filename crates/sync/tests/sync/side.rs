@@ -236,3 +236,26 @@ fn the_users_pull_and_push_work_and_unpushed_commits_stay_unpushed() {
     let main = git(&world.remote(), &["log", "--format=%s", "main"]);
     assert_eq!(main, "unpushed\nmore\nbegin");
 }
+
+#[test]
+fn what_the_user_tracks_on_a_branch_of_theirs_is_not_ours_to_share_or_to_write() {
+    let world = World::new(&[(".wyren/lessons/tracked.md", "tracked\n")]);
+    let (a, b) = (world.side_clone("a"), world.side_clone("b"));
+    a.write(".wyren/memory.md", "- one\n");
+    a.sync();
+    assert_eq!(world.shared("wyren/memory", "lessons/tracked.md"), None);
+    // Somebody shared one of that name all the same.
+    let hand = world.clone_with("hand", &["--branch=wyren/memory"]);
+    hand.write(".wyren/lessons/tracked.md", "from elsewhere\n");
+    hand.commit("by hand");
+    hand.git(&["push", "--quiet"]);
+    for clone in [&a, &b] {
+        clone.sync();
+        clone.write(".wyren/memory.md", &format!("{}- more\n", clone.read(".wyren/memory.md")));
+        clone.sync();
+        assert_eq!(clone.read(".wyren/lessons/tracked.md"), "tracked\n");
+        assert_eq!(clone.git(&["status", "--porcelain"]), "");
+    }
+    let shared = world.shared("wyren/memory", "lessons/tracked.md");
+    assert_eq!(shared.as_deref(), Some("from elsewhere"), "nobody removed it");
+}

@@ -1,0 +1,11 @@
+//! UserPromptSubmit: tells the session what the team has changed since it was told last.
+
+use hook::{Arena, Silence, UserPromptSubmit};
+use std::process::ExitCode;
+
+#[global_allocator]
+static ARENA: Arena = Arena::new();
+
+fn main() -> ExitCode {
+    hook::run("prompt-sync", Silence::Empty, |call: UserPromptSubmit, host| team::prompt::answer(&call, host))
+}

@@ -1,0 +1,119 @@
+//! The Node system's `distiller.mjs` by its own flags: a transcript and a memory in, a memory out.
+
+use super::{Arguments, Watcher, show};
+use crate::exit::Ending;
+use crate::terminal;
+use anyhow::{Context as _, Result};
+use base::{Env, Paths, Timestamp, files};
+use memory::Memory;
+use share::Share;
+use std::fs;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use sync::Folder;
+use worker::kinds::distill::{Distillation, session_of};
+
+const USAGE: &str = "usage: wyren distill --transcript P --memory P --out P [--since UUID] [--cwd D] [--limit N] [--model ID] [--dry-run] [--force]";
+
+pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    let (Some(transcript), Some(memory), Some(out)) =
+        (&arguments.transcript, &arguments.memory, &arguments.out)
+    else {
+        return Err(Ending::misused(USAGE).into());
+    };
+    let Some(session) = session_of(transcript) else {
+        return Err(Ending::failed(format!("Transcript not found: {}", transcript.display())).into());
+    };
+    let cut = arguments.limit.map(|lines| Cut::of(transcript, lines, paths)).transpose()?;
+    let cwd = arguments.cwd()?;
+    let before = read(memory)?;
+    let watcher = Watcher::new(arguments.json);
+    let distillation = Distillation {
+        env,
+        paths,
+        cwd: &cwd,
+        transcript: cut.as_ref().map_or(transcript, |cut| &cut.path),
+        session: &session,
+        since: arguments.since(),
+        is_forced: arguments.force,
+        model: arguments.model.clone(),
+        publishes: false,
+        now: Timestamp::now(),
+        tell: &|_| {},
+        progress: &|doing| watcher.show(doing),
+        stops_after: &|_| false,
+    };
+    let share = Share::open(&cwd, env).ok();
+    let author = share.as_ref().map(Share::author).or_else(|| env.text("USER")).unwrap_or_default();
+    let asks = !arguments.dry_run || arguments.asks();
+    let considered = distillation.consider(&Memory::parse(&before), &author, asks)?;
+    watcher.end();
+    if arguments.dry_run {
+        return show::considered(&considered, transcript, arguments);
+    }
+    let mut errors = terminal::errors();
+    let (points, threshold, passes) = (considered.score.points, considered.threshold, considered.passes());
+    let is_empty = considered.slice.is_empty();
+    if !is_empty {
+        writeln!(errors, "[wyren] tier0 score={points} threshold={threshold} passes={passes}")?;
+    }
+    if is_empty {
+        writeln!(errors, "empty transcript slice; nothing to distill")?;
+    } else if !passes && !arguments.force {
+        writeln!(errors, "distiller: low-signal session; skipping distillation")?;
+    } else {
+        let (_, applied) = match &considered.done {
+            Ok(done) => done,
+            Err(fault) => {
+                let message = format!("distiller error: {fault}; {} is unchanged", out.display());
+                return Err(Ending::failed(message).into());
+            }
+        };
+        let after = if applied.is_changed() { applied.memory.render() } else { before };
+        if let Some(share) = &share {
+            share.remember(&applied.removals)?;
+        }
+        let could_not = || format!("could not write {}", out.display());
+        files::write_atomic(&std::path::absolute(out)?, after.as_bytes()).with_context(could_not)?;
+        let uuid = considered.slice.next.uuid.as_deref().unwrap_or("-");
+        let chars = after.chars().count();
+        writeln!(terminal::output(), "distiller: wrote {} ({chars} chars). last_uuid={uuid}", out.display())?;
+    }
+    match Folder::find(&cwd) {
+        // A part of the transcript says nothing about how far all of it is distilled.
+        Some(folder) if cut.is_none() => Ok(distillation.note(&folder.state(), &considered.slice.next)?),
+        _ => Ok(()),
+    }
+}
+
+/// Reads a memory; an empty one when there is none.
+fn read(path: &Path) -> Result<String> {
+    match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        read => read.with_context(|| format!("could not read {}", path.display())),
+    }
+}
+
+/// The beginning of a transcript, as a file of its own while it is needed.
+struct Cut {
+    path: PathBuf,
+}
+
+impl Cut {
+    fn of(transcript: &Path, lines: usize, paths: &Paths) -> Result<Self> {
+        let mut beginning = String::new();
+        for line in BufReader::new(fs::File::open(transcript)?).lines().take(lines) {
+            beginning.push_str(&line?);
+            beginning.push('\n');
+        }
+        let path = paths.cache().join(format!("transcript-{}.jsonl", std::process::id()));
+        files::write_atomic(&path, beginning.as_bytes())?;
+        Ok(Self { path })
+    }
+}
+
+impl Drop for Cut {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}

@@ -1,0 +1,188 @@
+//! How a distillation looks on a terminal, and as JSON.
+
+use super::Arguments;
+use crate::terminal::{self, DIM, FAILURE, STRONG, SUCCESS, WARNING};
+use anyhow::Result;
+use base::sanitize;
+use distiller::{Action, Applied, Change, Operation, Score};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::path::Path;
+use sync::Published;
+use worker::kinds::distill::{Considered, Outcome, Report, Way};
+
+/// The longest line of a change, in characters.
+const MAX_CHARS: usize = 400;
+
+/// Shows what a distillation would do.
+pub(super) fn considered(considered: &Considered, transcript: &Path, arguments: &Arguments) -> Result<()> {
+    if arguments.json {
+        writeln!(terminal::output(), "{:#}", considered_json(considered))?;
+        return Ok(());
+    }
+    let mut output = terminal::output();
+    let turns = considered.slice.messages.first().zip(considered.slice.messages.last());
+    let turns = turns.map_or("nothing new".to_owned(), |(first, last)| {
+        format!("turn {} to turn {}", first.turn, last.turn)
+    });
+    let passes = if considered.passes() { "passes" } else { "does not pass" };
+    writeln!(
+        output,
+        "{DIM}Transcript:{DIM:#} {} ({turns})",
+        sanitize::one_line(&transcript.to_string_lossy(), MAX_CHARS)
+    )?;
+    writeln!(
+        output,
+        "{DIM}Score:{DIM:#}      {} of {}: {passes}",
+        considered.score.points, considered.threshold
+    )?;
+    for signal in &considered.score.signals {
+        let turn = signal.turn.map(|turn| format!(", first in turn {turn}")).unwrap_or_default();
+        writeln!(
+            output,
+            "  {:>3}  {} ({}×{turn})",
+            format!("+{}", signal.points),
+            signal.category,
+            signal.count
+        )?;
+    }
+    writeln!(output, "\n{STRONG}Prompt{STRONG:#}\n")?;
+    writeln!(
+        output,
+        "{}\n\n{}",
+        considered.question.system.trim_end(),
+        considered.question.prompt.trim_end()
+    )?;
+    writeln!(output, "\n{STRONG}Operations{STRONG:#}")?;
+    if considered.slice.is_empty() {
+        writeln!(output, "empty transcript slice; nothing to distill")?;
+    } else if !considered.passes() && !arguments.force {
+        writeln!(terminal::errors(), "distiller: low-signal session; skipping distillation")?;
+        writeln!(output, "none: the score is too low; --force shows them all the same")?;
+    } else {
+        match &considered.done {
+            Ok((way, applied)) => {
+                writeln!(output, "{}", self::way(way))?;
+                changes(&mut output, applied)?;
+            }
+            Err(fault) => writeln!(output, "{WARNING}{fault}{WARNING:#}; nothing would change")?,
+        }
+    }
+    Ok(())
+}
+
+/// Says who found what is new.
+pub(super) fn way(way: &Way) -> String {
+    match way {
+        Way::Model(model) => format!("Distilled by {model}."),
+        Way::Extraction(why) => format!("Extracted without a model ({why})."),
+    }
+}
+
+/// Writes what changed, as a diff.
+pub(super) fn changes(output: &mut impl Write, applied: &Applied) -> io::Result<()> {
+    let line = |text: &str| sanitize::one_line(text, MAX_CHARS);
+    let mut explained = Vec::new();
+    for done in &applied.done {
+        let section = &done.operation.section;
+        let (before, after) = match &done.change {
+            Change::Added { text } => (None, Some(text)),
+            Change::Replaced { before, text } => (Some(before), Some(text)),
+            Change::Removed { before } => (Some(before), None),
+            Change::AlreadyThere => (None, None),
+        };
+        if let Some(before) = before {
+            writeln!(output, "{FAILURE}- {section}: {}{FAILURE:#}", line(before))?;
+            explained.push(before);
+        }
+        if let Some(after) = after {
+            writeln!(output, "{SUCCESS}+ {section}: {}{SUCCESS:#}", line(after))?;
+        }
+        if done.change == Change::AlreadyThere {
+            writeln!(output, "{DIM}= {section}: {}{DIM:#}", line(subject(&done.operation)))?;
+        }
+    }
+    for removal in applied.removals.iter().filter(|removal| !explained.contains(&&removal.text)) {
+        let (text, why) = (line(&removal.text), line(&removal.why));
+        writeln!(output, "{FAILURE}- {}: {text}{FAILURE:#} {DIM}({why}){DIM:#}", removal.section)?;
+    }
+    for refused in &applied.refused {
+        let (section, text) = (line(&refused.operation.section), line(subject(&refused.operation)));
+        writeln!(output, "{WARNING}! {section}: {text}{WARNING:#} {DIM}({}){DIM:#}", refused.why)?;
+    }
+    if applied.done.is_empty() && applied.refused.is_empty() {
+        writeln!(output, "{DIM}nothing to change{DIM:#}")?;
+    }
+    Ok(())
+}
+
+/// Returns what an operation is about.
+fn subject(operation: &Operation) -> &str {
+    match &operation.action {
+        Action::Add { text } | Action::Replace { text, .. } => text,
+        Action::Remove { entry, .. } => entry,
+    }
+}
+
+/// Returns a report as JSON.
+pub(super) fn report(report: &Report) -> Value {
+    let (outcome, detail) = match &report.outcome {
+        Outcome::Empty => ("empty", None),
+        Outcome::LowSignal => ("low-signal", None),
+        Outcome::BadAnswer(fault) => ("bad-answer", Some(fault.clone())),
+        Outcome::Distilled(way) => ("distilled", Some(self::way(way))),
+    };
+    let published = report.synced.as_ref().map(|synced| match &synced.published {
+        Published::Landed(commit) => json!({"state": "landed", "commit": commit}),
+        Published::Nothing => json!({"state": "nothing"}),
+        Published::Queued(reason) => json!({"state": "queued", "reason": reason.to_string()}),
+    });
+    json!({
+        "outcome": outcome,
+        "detail": detail,
+        "score": report.score.as_ref().map(score),
+        "changes": report.applied.iter().flat_map(changes_json).collect::<Vec<_>>(),
+        "published": published,
+    })
+}
+
+fn considered_json(considered: &Considered) -> Value {
+    let (way, changes) = match &considered.done {
+        Ok((way, applied)) => (self::way(way), changes_json(applied)),
+        Err(fault) => (fault.clone(), Vec::new()),
+    };
+    json!({
+        "turns": considered.slice.messages.iter().map(|message| message.turn).collect::<Vec<_>>(),
+        "score": score(&considered.score),
+        "threshold": considered.threshold,
+        "passes": considered.passes(),
+        "system": considered.question.system,
+        "prompt": considered.question.prompt,
+        "detail": way,
+        "changes": changes,
+    })
+}
+
+fn score(score: &Score) -> Value {
+    let signals = score.signals.iter().map(|signal| {
+        json!({"category": signal.category, "count": signal.count, "points": signal.points, "turn": signal.turn})
+    });
+    json!({"points": score.points, "signals": signals.collect::<Vec<_>>()})
+}
+
+fn changes_json(applied: &Applied) -> Vec<Value> {
+    let done = applied.done.iter().map(|done| {
+        let (before, after) = match &done.change {
+            Change::Added { text } => (None, Some(text)),
+            Change::Replaced { before, text } => (Some(before), Some(text)),
+            Change::Removed { before } => (Some(before), None),
+            Change::AlreadyThere => (None, None),
+        };
+        json!({"section": done.operation.section, "before": before, "after": after, "refused": null})
+    });
+    let refused = applied.refused.iter().map(|refused| {
+        let text = subject(&refused.operation);
+        json!({"section": refused.operation.section, "before": null, "after": text, "refused": refused.why.to_string()})
+    });
+    done.chain(refused).collect()
+}

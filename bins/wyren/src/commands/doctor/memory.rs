@@ -1,0 +1,59 @@
+//! The team memory of the project: that it is shared, and that nobody has to decide anything.
+
+use super::{Check, Subject, duration};
+use base::Timestamp;
+use share::Share;
+use sync::{FetchState, Mode};
+
+const NAME: &str = "team memory";
+
+pub(super) fn check(subject: &Subject<'_>) -> Check {
+    let Ok(cwd) = std::env::current_dir() else {
+        return Check::good(NAME, "this folder is gone; nothing to look at");
+    };
+    let share = match Share::open(&cwd, subject.env) {
+        Ok(share) => share,
+        Err(share::Error::NotSetUp(_)) => {
+            return Check::good(NAME, "this project has none; `wyren init` starts one");
+        }
+        Err(error) => return Check::bad(NAME, error.to_string(), "wyren status"),
+    };
+    let state = FetchState::read(&share.folder().wyren);
+    if let Ok(Some(rewritten)) = share.rewritten() {
+        let lost = rewritten.vanished.len() + rewritten.files.len();
+        let message = format!(
+            "the shared history was rewritten; {lost} entries or files vanished there, and are kept here"
+        );
+        return Check::odd(NAME, message, "wyren sync --restore, or wyren sync --accept");
+    }
+    if let Some(error) = &state.error {
+        let message = format!("the remote failed {} times in a row: {error}", state.failures);
+        return Check::odd(NAME, message, "wyren sync");
+    }
+    if share.has_unpublished() {
+        return Check::odd(NAME, "something is not on the remote yet", "wyren sync");
+    }
+    match share.held_back().len() {
+        0 => Check::good(NAME, describe(&share, &state, subject.now)),
+        held => {
+            let message = format!("{held} private or secret parts are kept here and not published");
+            Check::good(NAME, message)
+        }
+    }
+}
+
+fn describe(share: &Share, state: &FetchState, now: Timestamp) -> String {
+    let team = share.team().filter(|team| team.remote().is_some());
+    let Some(team) = team else { return "here alone: there is no remote to share it with".to_owned() };
+    let mode = match team.mode() {
+        Mode::Side => "on a branch of its own",
+        Mode::Branch => "on the branch that is checked out",
+    };
+    match state.fetched_at {
+        0 => format!("shared {mode}; the remote was not asked yet"),
+        fetched => {
+            let age = duration(now.millis_since(Timestamp::from_millis(fetched)));
+            format!("shared {mode}; the remote was asked {age} ago")
+        }
+    }
+}

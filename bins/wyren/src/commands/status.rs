@@ -1,0 +1,246 @@
+//! `wyren status`: how the team memory of this folder stands. Lines and words are those of the Node system; what it does
+//! not know comes below them.
+
+use super::log::{Injection, ago, last_injection};
+use crate::terminal;
+use anyhow::Result;
+use base::config::Config;
+use base::{Env, Paths, Timestamp, redact, sanitize};
+use clap::Args;
+use serde_json::{Value, json};
+use share::Share;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use sync::{FetchState, Mode};
+
+/// The width of a label, without the space behind it.
+const LABEL: usize = 11;
+
+/// The longest text of others that is shown, in characters.
+const MAX_CHARS: usize = 200;
+
+const EXAMPLES: &str = "\
+Examples:
+  wyren status            what is here, when it was distilled, told and published
+  wyren status --json     the same for a script";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What there is to say.
+struct Status {
+    memory: Option<(usize, usize)>,
+    watermark: Option<Value>,
+    threshold: String,
+    injection: Option<Injection>,
+    remote: Option<(String, String)>,
+    peer: Peer,
+    lock_seconds: Option<u64>,
+    mode: Option<Mode>,
+    branch: Option<String>,
+    fetch: FetchState,
+    is_queued: bool,
+    vanished: Option<usize>,
+    held_back: usize,
+}
+
+/// Who changed the shared memory last.
+enum Peer {
+    NoRemote,
+    Never,
+    Unavailable,
+    Pushed { when: Timestamp, author: String },
+}
+
+pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    let mut output = terminal::output();
+    let cwd = std::env::current_dir()?;
+    let now = Timestamp::now();
+    let share = match Share::open(&cwd, env) {
+        Ok(share) => share,
+        Err(error) if arguments.json => {
+            return Ok(writeln!(output, "{:#}", json!({"initialized": false, "reason": error.to_string()}))?);
+        }
+        Err(share::Error::NotSetUp(_)) => {
+            return Ok(writeln!(output, "Wyren not initialized in this repo. Run: wyren init")?);
+        }
+        Err(error) => return Ok(writeln!(terminal::errors(), "wyren: {error}")?),
+    };
+    let status = Status::of(&share, &cwd, env, paths);
+    if arguments.json {
+        writeln!(output, "{:#}", status.to_json())?;
+    } else {
+        for (label, value) in status.lines(now) {
+            writeln!(output, "{:LABEL$} {value}", format!("{label}:"))?;
+        }
+    }
+    Ok(())
+}
+
+impl Status {
+    fn of(share: &Share, cwd: &Path, env: &Env, paths: &Paths) -> Self {
+        let folder = share.folder();
+        let state = folder.state();
+        let text = fs::read(folder.memory()).ok();
+        let count = |text: Vec<u8>| (text.len(), text.split(|byte| *byte == b'\n').count());
+        let root = folder.wyren.parent().unwrap_or(cwd);
+        let config = Config::load(env, paths, Some(root));
+        let lock = fs::metadata(state.join(".lock")).and_then(|metadata| metadata.modified());
+        let team = share.team();
+        Self {
+            memory: text.map(count),
+            watermark: fs::read(state.join("watermark.json"))
+                .ok()
+                .map(|text| serde_json::from_slice(&text).unwrap_or_default()),
+            threshold: config.get("distill.turns").map(|setting| setting.value.clone()).unwrap_or_default(),
+            injection: last_injection(&folder.wyren),
+            remote: folder.place.as_ref().and_then(|place| place.repository.remote()),
+            peer: peer(share),
+            lock_seconds: lock.ok().and_then(|time| time.elapsed().ok()).map(|age| age.as_secs()),
+            mode: folder.mode,
+            branch: team.and_then(|team| team.branch()).map(str::to_owned),
+            fetch: FetchState::read(&folder.wyren),
+            is_queued: share.has_unpublished(),
+            vanished: share.rewritten().ok().flatten().map(|rewritten| rewritten.vanished.len()),
+            held_back: share.held_back().len(),
+        }
+    }
+
+    fn lines(&self, now: Timestamp) -> Vec<(&'static str, String)> {
+        let mut lines = vec![("Memory", self.memory_line())];
+        let watermark = self.watermark.as_ref();
+        let text = |key: &str| watermark.and_then(|mark| mark[key].as_str()).filter(|text| !text.is_empty());
+        if let Some(watermark) = watermark {
+            let when =
+                watermark["last_distilled_at"].as_f64().map(|millis| Timestamp::from_millis(millis as u64));
+            lines.push((
+                "Distilled",
+                when.map_or("never".to_owned(), |when| format!("{when} ({})", ago(when, now))),
+            ));
+        }
+        lines.extend(text("last_uuid").map(|uuid| ("Last UUID", shown(uuid))));
+        lines.push(("Progress", self.progress()));
+        lines.extend(text("last_transcript").map(|path| ("Transcript", shown(path))));
+        let injected =
+            self.injection.as_ref().map_or("never".to_owned(), |injection| injection.describe(now));
+        lines.push(("Injected", injected));
+        let remote = self.remote.as_ref().map(|(name, url)| format!("{name} → {}", shown(url)));
+        lines.push(("Remote", remote.unwrap_or_else(|| "(none configured)".to_owned())));
+        lines.push((
+            "Peer pushed",
+            match &self.peer {
+                Peer::NoRemote => "(no remote)".to_owned(),
+                Peer::Never => "(never)".to_owned(),
+                Peer::Unavailable => "(unavailable)".to_owned(),
+                Peer::Pushed { when, author } => format!("{when} ({author}, {})", ago(*when, now)),
+            },
+        ));
+        lines.extend(self.lock_seconds.map(|seconds| ("Lock", format!("held ({seconds}s old)"))));
+        lines.extend(self.further_lines(now));
+        lines
+    }
+
+    fn memory_line(&self) -> String {
+        match self.memory {
+            Some((bytes, lines)) => {
+                format!(".wyren/memory.md  ({:.1} KB, {lines} lines)", bytes as f64 / 1024.0)
+            }
+            None => "(not found)".to_owned(),
+        }
+    }
+
+    fn progress(&self) -> String {
+        let Some(watermark) = &self.watermark else {
+            return "(no state yet — run a session to start tracking)".to_owned();
+        };
+        let turns = watermark["turns_since_distill"].as_u64().unwrap_or_default();
+        if watermark["distiller_running"] == true {
+            return format!("{turns} turns (distilling now...)");
+        }
+        format!("{turns} / {} turns until next distill", self.threshold)
+    }
+
+    /// Returns what the Node system does not tell.
+    fn further_lines(&self, now: Timestamp) -> Vec<(&'static str, String)> {
+        let mut lines = Vec::new();
+        match self.mode {
+            Some(Mode::Side) => lines.push(("Mode", format!("side, branch {}", sync::SIDE_BRANCH))),
+            Some(Mode::Branch) => {
+                let branch = self.branch.as_deref().unwrap_or("(none: HEAD is detached)");
+                lines.push(("Mode", format!("branch, {}", shown(branch))));
+            }
+            None => lines.push(("Mode", "a folder outside git, shared with nobody".to_owned())),
+        }
+        if self.fetch.fetched_at > 0 {
+            let when = Timestamp::from_millis(self.fetch.fetched_at);
+            lines.push(("Fetched", format!("{when} ({})", ago(when, now))));
+        }
+        if let Some(error) = &self.fetch.error {
+            let until = self.fetch.backing_off(now).map(|until| format!("; left alone until {until}"));
+            lines.push(("Failing", format!("{}{}", shown(error), until.unwrap_or_default())));
+        }
+        if self.is_queued {
+            lines.push((
+                "Queue",
+                "something is not on the remote yet: wyren memory diff, wyren sync".to_owned(),
+            ));
+        }
+        if let Some(vanished) = self.vanished {
+            let what =
+                format!("on the remote, {vanished} entries vanished: wyren sync --restore or --accept");
+            lines.push(("Rewritten", what));
+        }
+        if self.held_back > 0 {
+            lines.push((
+                "Held back",
+                format!("{} private or secret, not published: wyren sync", self.held_back),
+            ));
+        }
+        lines
+    }
+
+    fn to_json(&self) -> Value {
+        let peer = match &self.peer {
+            Peer::Pushed { when, author } => json!({"when": when.to_string(), "author": author}),
+            _ => Value::Null,
+        };
+        json!({
+            "initialized": true,
+            "memory": self.memory.map(|(bytes, lines)| json!({"bytes": bytes, "lines": lines})),
+            "watermark": self.watermark,
+            "turns_threshold": self.threshold.parse::<u64>().ok(),
+            "injected": self.injection.as_ref().map(|it| json!({"when": it.when.to_string(), "event": it.event})),
+            "remote": self.remote.as_ref().map(|(name, url)| json!({"name": name, "url": redact::redact(url)})),
+            "peer_pushed": peer,
+            "lock_seconds": self.lock_seconds,
+            "mode": self.mode,
+            "branch": self.branch,
+            "fetched_at": (self.fetch.fetched_at > 0).then(|| Timestamp::from_millis(self.fetch.fetched_at).to_string()),
+            "error": self.fetch.error,
+            "queued": self.is_queued,
+            "rewritten": self.vanished.map(|vanished| json!({"vanished": vanished})),
+            "held_back": self.held_back,
+        })
+    }
+}
+
+fn peer(share: &Share) -> Peer {
+    let Some(team) = share.team().filter(|team| team.remote().is_some()) else { return Peer::NoRemote };
+    match team.commits("memory.md", 1) {
+        Ok(commits) => commits
+            .into_iter()
+            .next()
+            .map_or(Peer::Never, |commit| Peer::Pushed { when: commit.when, author: commit.author }),
+        Err(_) => Peer::Unavailable,
+    }
+}
+
+fn shown(text: &str) -> String {
+    sanitize::one_line(&redact::redact(text), MAX_CHARS)
+}

@@ -1,0 +1,229 @@
+//! `wyren sync`: publishes what was changed here, and takes in what the others have published.
+
+use crate::exit::Ending;
+use crate::terminal::{self, DIM, WARNING};
+use anyhow::Result;
+use base::lock::Lock;
+use base::settings::Settings;
+use base::{Env, Paths, Timestamp, detached, sanitize};
+use clap::Args;
+use serde_json::{Value, json};
+use share::{Rewritten, Share, Synced};
+use std::io::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use sync::{Published, Reason};
+
+/// How long somebody who waits for it waits for the remote.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a clone without a memory asks the remote for one.
+const DISCOVERY: Duration = Duration::from_secs(20);
+
+/// How many vanished entries are listed.
+const MAX_LISTED: usize = 20;
+
+/// The longest entry that is listed, in characters.
+const MAX_CHARS: usize = 160;
+
+const EXAMPLES: &str = "\
+Examples:
+  wyren sync              exit code 0: the remote has it; 3: it waits here, and why
+  wyren sync --restore    the memory was force-pushed: publish what vanished again
+  wyren sync --accept     the memory was force-pushed: let go what vanished; the history keeps it
+  wyren sync --json       what happened, for a script";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Take a rewritten history as it is.
+    #[arg(long, conflicts_with = "restore")]
+    accept: bool,
+    /// Publish again what vanished from a rewritten history.
+    #[arg(long)]
+    restore: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    /// What hooks start: says nothing, and never waits for another.
+    #[arg(long, hide = true, conflicts_with_all = ["accept", "restore", "json"])]
+    background: bool,
+    /// What hooks start in a clone without a memory.
+    #[arg(long, hide = true, conflicts_with_all = ["accept", "restore", "json", "background"])]
+    discover: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    let cwd = std::env::current_dir()?;
+    if arguments.discover || arguments.background {
+        detached::leave_session();
+    }
+    if arguments.discover {
+        // Whoever started this does not listen; what cannot be found is looked for another day.
+        let _ = share::discover(&cwd, env, Instant::now() + DISCOVERY);
+        return Ok(());
+    }
+    if arguments.background {
+        in_background(&cwd, env, paths);
+        return Ok(());
+    }
+    let share = open(&cwd, env)?.insistent();
+    let spinner = terminal::spinner("asking the remote");
+    let deadline = Instant::now() + PATIENCE;
+    let synced = match (arguments.accept, arguments.restore) {
+        (true, _) => share.accept(None, deadline),
+        (_, true) => share.restore(None, deadline),
+        _ => share.sync(None, deadline),
+    };
+    spinner.finish_and_clear();
+    let synced = synced?;
+    if arguments.json {
+        writeln!(terminal::output(), "{:#}", to_json(&synced))?;
+    } else {
+        show(&share, &synced)?;
+    }
+    warn(&synced)?;
+    match &synced.published {
+        Published::Queued(reason) => Err(Ending::queued(waiting(reason)).into()),
+        _ => Ok(()),
+    }
+}
+
+/// Opens the team memory of a folder, or fails with the words of the Node system.
+pub(super) fn open(cwd: &Path, env: &Env) -> Result<Share> {
+    match Share::open(cwd, env) {
+        Err(share::Error::NotSetUp(_)) => {
+            Err(Ending::failed("Wyren not initialized. Run: wyren init").into())
+        }
+        opened => Ok(opened?),
+    }
+}
+
+/// Returns what becomes of something that did not reach the remote.
+pub(super) fn waiting(reason: &Reason) -> String {
+    match reason {
+        Reason::NoRemote => format!("wyren: kept here: {reason}"),
+        Reason::Rewritten => {
+            format!(
+                "wyren: nothing was published or taken in: {reason}; `wyren sync --restore` or `--accept` decides"
+            )
+        }
+        _ => format!("wyren: kept here, and published with the next sync: {reason}"),
+    }
+}
+
+/// Says what a person should know about what was not published, or not taken over.
+pub(super) fn warn(synced: &Synced) -> Result<()> {
+    let mut errors = terminal::errors();
+    for held in &synced.held_back {
+        let line = if held.line == 0 { String::new() } else { format!(":{}", held.line) };
+        write!(errors, "{WARNING}Held back{WARNING:#} ({}): .wyren/{}{line}", held.kind, held.path)?;
+        match (&*held.shown, held.line) {
+            (_, 0) => writeln!(errors, ", the whole file")?,
+            ("", _) => writeln!(errors, ", all of it")?,
+            (shown, _) => writeln!(errors, ", published as: {shown}")?,
+        }
+    }
+    for path in &synced.mended {
+        writeln!(
+            errors,
+            "{WARNING}Kept{WARNING:#} .wyren/{path}: somebody had emptied, removed or damaged it; it is published again."
+        )?;
+    }
+    match &synced.rewritten {
+        Some(rewritten) => describe(&mut errors, rewritten),
+        None => Ok(()),
+    }
+}
+
+/// Says what a rewriting took, and what can be done.
+fn describe(errors: &mut impl std::io::Write, rewritten: &Rewritten) -> Result<()> {
+    let what = if rewritten.is_gone { "was deleted" } else { "was force-pushed" };
+    writeln!(
+        errors,
+        "{WARNING}The shared memory {what}{WARNING:#} on the remote. This clone has kept everything."
+    )?;
+    let entries = rewritten.vanished.iter().map(|(section, text)| format!("{section}: {text}"));
+    let lost: Vec<String> =
+        entries.chain(rewritten.files.iter().map(|path| format!(".wyren/{path}"))).collect();
+    for line in lost.iter().take(MAX_LISTED) {
+        writeln!(errors, "  - {}", sanitize::one_line(line, MAX_CHARS))?;
+    }
+    if lost.len() > MAX_LISTED {
+        writeln!(errors, "  … and {} more", lost.len() - MAX_LISTED)?;
+    }
+    writeln!(errors, "  wyren sync --restore   publishes what vanished again")?;
+    writeln!(errors, "  wyren sync --accept    lets it go; `wyren memory history` still finds it")?;
+    Ok(())
+}
+
+fn show(share: &Share, synced: &Synced) -> Result<()> {
+    let mut output = terminal::output();
+    let remote = share.team().and_then(|team| Some(format!("{}, branch {}", team.remote()?, team.branch()?)));
+    let remote = remote.unwrap_or_default();
+    match &synced.published {
+        Published::Landed(commit) => {
+            let short = commit.get(..8).unwrap_or(commit);
+            writeln!(output, "Published to {remote} {DIM}({short}){DIM:#}")?;
+        }
+        Published::Nothing => writeln!(output, "Nothing to publish: {remote} has it all.")?,
+        Published::Queued(_) => {}
+    }
+    if !synced.changed.is_empty() {
+        writeln!(output, "Changed here: {}", synced.changed.join(", "))?;
+    }
+    Ok(())
+}
+
+/// Returns what a sync did, for a script.
+pub(super) fn to_json(synced: &Synced) -> Value {
+    let (published, commit, reason) = match &synced.published {
+        Published::Landed(commit) => ("landed", Some(commit), None),
+        Published::Nothing => ("nothing", None, None),
+        Published::Queued(reason) => ("queued", None, Some(reason.to_string())),
+    };
+    let rewritten = synced.rewritten.as_ref().map(|rewritten| {
+        let entry = |(section, text): &(String, String)| json!({"section": section, "text": text});
+        let vanished: Vec<Value> = rewritten.vanished.iter().map(entry).collect();
+        json!({"gone": rewritten.is_gone, "vanished": vanished, "files": rewritten.files})
+    });
+    json!({
+        "published": published, "commit": commit, "reason": reason, "changed": synced.changed,
+        "held_back": synced.held_back, "mended": synced.mended, "rewritten": rewritten,
+    })
+}
+
+/// Syncs for hooks: nothing is printed, nobody is waited for, and the log tells what happened.
+fn in_background(cwd: &Path, env: &Env, paths: &Paths) {
+    let Ok(share) = Share::open(cwd, env) else { return };
+    let lock = Lock::exclusive(&share.folder().state().join("background.lock"), Duration::ZERO);
+    let Ok(Some(_lock)) = lock else { return };
+    let settings = Settings::read(env, &paths.hook_settings());
+    let deadline = Instant::now() + Duration::from_secs(settings.number("memory.sync_seconds"));
+    let synced =
+        if settings.is_on("memory.publish") { share.sync(None, deadline) } else { share.pull(deadline) };
+    match synced {
+        Ok(synced) => tell(&share, &synced),
+        Err(error) => share.log_once(&format!("sync error: {error}")),
+    }
+    // A session that ended without a word has its last turns distilled when the next one begins.
+    if let Err(error) = turns::request_leftovers(paths, &settings, share.folder(), Timestamp::now()) {
+        share.log_once(&format!("distill: could not ask for what is left: {error}"));
+    }
+}
+
+/// Logs what a sync changed, here or on the remote, and what went wrong.
+fn tell(share: &Share, synced: &Synced) {
+    match &synced.published {
+        Published::Landed(commit) => {
+            share.log(&format!("sync: published {}", commit.get(..8).unwrap_or(commit)))
+        }
+        Published::Nothing => {}
+        // Known, and nothing that the log could help with.
+        Published::Queued(Reason::NoRemote | Reason::BackingOff(_) | Reason::Busy) => {}
+        Published::Queued(reason) => share.log_once(&format!("sync: queued: {reason}")),
+    }
+    if !synced.changed.is_empty() {
+        share.log(&format!("sync: changed {}", synced.changed.join(", ")));
+    }
+}

@@ -1,0 +1,80 @@
+//! What a slice can be cited for: which turns are there, whose they are, and what people said in them.
+//!
+//! Operations are applied again after a crash, perhaps when the transcript is gone. So what they cite is kept with
+//! them, and not the slice.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::operation::Operation;
+use crate::slice::{Message, Part, Role, Slice};
+use crate::words::content_words;
+
+/// How many words a person's message must share with an entry to be about it; all of them when the entry has fewer.
+const SHARED_WORDS: usize = 2;
+
+/// The turns that may be cited.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    turns: BTreeMap<u64, Turn>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "of", rename_all = "lowercase")]
+enum Turn {
+    /// A person spoke, in these words.
+    Person { words: BTreeSet<String> },
+    /// The model spoke or acted.
+    Model,
+    /// Nobody spoke: a tool's output or a summary.
+    Output,
+}
+
+impl Evidence {
+    /// Returns what the whole slice can be cited for.
+    pub fn of(slice: &Slice) -> Self {
+        Self { turns: slice.messages.iter().map(|message| (message.turn, Turn::of(message))).collect() }
+    }
+
+    /// Returns what the operations cite, to be kept with them.
+    pub fn cited_by(slice: &Slice, operations: &[Operation]) -> Self {
+        let cited: BTreeSet<u64> =
+            operations.iter().flat_map(|operation| operation.turns.iter().copied()).collect();
+        let mut evidence = Self::of(slice);
+        evidence.turns.retain(|turn, _| cited.contains(turn));
+        evidence
+    }
+
+    /// Returns the last of the cited turns in which somebody spoke. What only a tool put out supports nothing: it may
+    /// come from a page that wants to be remembered.
+    pub(crate) fn support(&self, cited: &[u64]) -> Option<u64> {
+        let spoke = |turn: &&u64| matches!(self.turns.get(turn), Some(Turn::Person { .. } | Turn::Model));
+        cited.iter().filter(spoke).max().copied()
+    }
+
+    /// Returns whether a person spoke about an entry that says `text` in one of the cited turns.
+    pub(crate) fn is_direct(&self, cited: &[u64], text: &str) -> bool {
+        let about = content_words(text);
+        let needed = about.len().min(SHARED_WORDS);
+        needed > 0
+            && cited.iter().any(|turn| match self.turns.get(turn) {
+                Some(Turn::Person { words }) => words.intersection(&about).count() >= needed,
+                _ => false,
+            })
+    }
+}
+
+impl Turn {
+    fn of(message: &Message) -> Self {
+        if message.is_of_a_person() {
+            let words = message.said().flat_map(content_words).collect();
+            return Self::Person { words };
+        }
+        let speaks = |part: &Part| {
+            matches!(part, Part::Said(text) if !text.is_empty()) || matches!(part, Part::Call { .. })
+        };
+        let is_model = message.role == Role::Assistant && message.parts.iter().any(speaks);
+        if is_model { Self::Model } else { Self::Output }
+    }
+}

@@ -1,0 +1,446 @@
+//! The part of a transcript that was not distilled yet, as messages with their true turn numbers.
+//!
+//! A turn is one message of a person, of the model or of a tool that is shown, counted from the start of the *whole*
+//! transcript: provenance says "turn 212", and turn 212 it is. Hook output, reminders, subagents and thoughts are no
+//! messages. A message that is wholly private has a number and shows nothing.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use transcript::record::{Block, Body, Content};
+use transcript::{Act, Conversation, Error, Reader, Record, Scope, tail};
+
+use crate::budget::{SAID_CHARS, SLICE_CHARS, SUMMARY_CHARS, TOOL_INPUT_CHARS, TOOL_RESULT_CHARS};
+use crate::text::clean_cut;
+
+/// How far a session was distilled.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// The last record that has a uuid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
+    /// The last turn; 0 when it is not known.
+    #[serde(default)]
+    pub turn: u64,
+    /// Just past the last complete line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u64>,
+}
+
+impl Mark {
+    /// Returns the mark of somebody who knows the record alone, as Node-Wyren does.
+    pub fn at(uuid: &str) -> Self {
+        Self { uuid: Some(uuid.to_owned()), ..Self::default() }
+    }
+}
+
+/// How the beginning of a slice was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor {
+    /// There was no mark: the slice is the whole transcript.
+    Start,
+    /// By the record that the mark names.
+    Uuid,
+    /// By the offset; the mark names no record.
+    Offset,
+    /// By the turn: the record that the mark names is not there.
+    Turn,
+}
+
+/// Who a message is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// A person, or a tool that answers.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// A piece of a message, clean and cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// What a person or the model said.
+    Said(String),
+    /// A slash command whose text went to the model, with its arguments.
+    Command(String),
+    /// A shell command that a person ran.
+    Shell(String),
+    /// A picture.
+    Image,
+    /// A person stopped the model.
+    Interruption,
+    /// The model called a tool.
+    Call {
+        /// What the result refers to.
+        id: String,
+        /// The tool.
+        name: String,
+        /// Its input, as JSON.
+        input: String,
+    },
+    /// A tool answered.
+    Result {
+        /// The call that it answers.
+        id: String,
+        /// Whether it failed.
+        is_error: bool,
+        /// What it returned.
+        output: String,
+    },
+    /// What a compaction left of everything before.
+    Summary(String),
+}
+
+/// One message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Its number in the whole transcript, counted from 1.
+    pub turn: u64,
+    /// Who it is from.
+    pub role: Role,
+    /// What it holds.
+    pub parts: Vec<Part>,
+}
+
+impl Message {
+    /// Returns what was said in it, by a person or the model, without tools and summaries.
+    pub fn said(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Said(text) => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Returns whether a person said something in it.
+    pub fn is_of_a_person(&self) -> bool {
+        let is_typed = |part: &Part| matches!(part, Part::Said(_) | Part::Command(_) | Part::Shell(_));
+        self.role == Role::User && self.parts.iter().any(is_typed)
+    }
+
+    /// Returns the message as a model reads it; nothing when all of it is private.
+    pub fn render(&self) -> Option<String> {
+        let lines: Vec<String> =
+            self.parts.iter().map(Part::render).filter(|line| !line.is_empty()).collect();
+        let role = match self.role {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        };
+        (!lines.is_empty()).then(|| format!("[turn {}, {role}]\n{}", self.turn, lines.join("\n")))
+    }
+}
+
+impl Part {
+    fn render(&self) -> String {
+        match self {
+            Self::Said(text) | Self::Command(text) => text.clone(),
+            Self::Shell(command) => format!("[shell] {command}"),
+            Self::Image => "[image omitted]".to_owned(),
+            Self::Interruption => "[interrupted by the user]".to_owned(),
+            Self::Call { name, input, .. } => format!("[tool_use {name}] {input}"),
+            Self::Result { is_error: false, output, .. } => format!("[tool_result] {output}"),
+            Self::Result { is_error: true, output, .. } => format!("[tool_result ERROR] {output}"),
+            Self::Summary(text) if text.is_empty() => String::new(),
+            Self::Summary(text) => format!("[compaction summary of earlier turns, nothing new]\n{text}"),
+        }
+    }
+
+    fn of(act: &Act<'_>) -> Vec<Self> {
+        match act {
+            Act::Prompt { text, images } => {
+                let mut parts = vec![Self::Said(clean_cut(text, SAID_CHARS))];
+                parts.extend(std::iter::repeat_n(Self::Image, *images));
+                parts
+            }
+            Act::Command { name, arguments, .. } => {
+                vec![Self::Command(clean_cut(&format!("{name} {arguments}"), SAID_CHARS))]
+            }
+            Act::Shell(command) => vec![Self::Shell(clean_cut(command, TOOL_INPUT_CHARS))],
+            Act::Interruption => vec![Self::Interruption],
+            Act::Reply(text) => vec![Self::Said(clean_cut(text, SAID_CHARS))],
+            Act::ToolUse { id, name, input } => vec![Self::Call {
+                id: (*id).to_owned(),
+                name: clean_cut(name, TOOL_INPUT_CHARS),
+                input: clean_cut(input.unwrap_or("{}"), TOOL_INPUT_CHARS),
+            }],
+            Act::ToolResult { tool_use_id, is_error, output } => vec![Self::Result {
+                id: (*tool_use_id).to_owned(),
+                is_error: *is_error,
+                output: clean_cut(output, TOOL_RESULT_CHARS),
+            }],
+            Act::Summary(text) => vec![Self::Summary(clean_cut(text, SUMMARY_CHARS))],
+            Act::Thinking(_) | Act::Compaction(_) => Vec::new(),
+        }
+    }
+}
+
+/// Figures of the raw records of a slice, which Node-Wyren's score looks at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Volume {
+    pub(crate) records: usize,
+    pub(crate) user_records: usize,
+    pub(crate) user_chars: usize,
+    pub(crate) edit_records: usize,
+}
+
+/// A part of a transcript.
+#[derive(Debug, Clone)]
+pub struct Slice {
+    /// The session, as its records name it; else the name of the file.
+    pub session: String,
+    /// The messages, the oldest first.
+    pub messages: Vec<Message>,
+    /// How many older messages were left out because the slice was too long.
+    pub left_out: u64,
+    /// Lines that are no records.
+    pub bad_lines: u64,
+    /// How the beginning was found.
+    pub anchor: Anchor,
+    /// Where the next slice begins.
+    pub next: Mark,
+    pub(crate) volume: Volume,
+}
+
+impl Slice {
+    /// Reads what follows `since`; everything without one.
+    ///
+    /// A mark whose record is unknown means "since the turn it names", never the whole transcript again.
+    pub fn read(path: &Path, since: Option<&Mark>) -> Result<Self, Error> {
+        let start = Start::find(path, since)?;
+        let mut collector = Collector::new(&start);
+        let progress =
+            Reader::new().read(path, start.offset, |offset, record| collector.take(offset, record))?;
+        let unreadable = progress.bad_lines + progress.overlong_lines;
+        let mut slice = collector.finish(path, progress.offset, unreadable);
+        slice.anchor = start.anchor;
+        if slice.next.uuid.is_none() {
+            slice.next.uuid = since.and_then(|mark| mark.uuid.clone());
+        }
+        Ok(slice)
+    }
+
+    /// Returns whether there is nothing to distil.
+    pub fn is_empty(&self) -> bool {
+        self.messages.iter().all(|message| message.render().is_none())
+    }
+
+    /// Returns the slice as a model reads it.
+    pub fn render(&self) -> String {
+        let mut rendered = Vec::new();
+        if self.left_out > 0 {
+            rendered.push(format!("[{} earlier messages left out]", self.left_out));
+        }
+        rendered.extend(self.messages.iter().filter_map(Message::render));
+        rendered.join("\n\n")
+    }
+
+    /// Returns the message of a turn.
+    pub fn message(&self, turn: u64) -> Option<&Message> {
+        let at = self.messages.binary_search_by_key(&turn, |message| message.turn).ok()?;
+        self.messages.get(at)
+    }
+}
+
+/// Where reading begins, and what is only counted on the way.
+struct Start {
+    anchor: Anchor,
+    /// Where reading begins.
+    offset: u64,
+    /// The last turn before `offset`.
+    turn: u64,
+    /// Records before this offset are only counted.
+    from_offset: u64,
+    /// Turns up to this one are only counted.
+    after_turn: u64,
+    /// Up to here, records without a uuid belong to the slice before.
+    seen_until: u64,
+}
+
+impl Start {
+    fn find(path: &Path, since: Option<&Mark>) -> Result<Self, Error> {
+        let whole =
+            Self { anchor: Anchor::Start, offset: 0, turn: 0, from_offset: 0, after_turn: 0, seen_until: 0 };
+        let Some(mark) = since.filter(|mark| **mark != Mark::default()) else { return Ok(whole) };
+        if let Some(uuid) = &mark.uuid {
+            // The search runs backwards, so it costs what is new, which has to be read anyway. That is why the offset
+            // is not needed here: it only tells which records without a uuid were seen.
+            if let Some(end) = tail::offset_after(path, uuid)? {
+                let seen_until = mark.offset.unwrap_or(end);
+                let found = Self { anchor: Anchor::Uuid, from_offset: end, seen_until, ..whole };
+                return Ok(match mark.turn {
+                    // Whoever knows no turn has it counted from the start.
+                    0 => found,
+                    turn => Self { offset: end, turn, ..found },
+                });
+            }
+        } else if let Some(offset) = mark.offset.filter(|offset| begins_line(path, *offset)) {
+            return Ok(Self { anchor: Anchor::Offset, offset, turn: mark.turn, ..whole });
+        }
+        Ok(Self { anchor: Anchor::Turn, after_turn: mark.turn, ..whole })
+    }
+}
+
+/// Returns whether a line begins at `offset`, or the file ends there.
+fn begins_line(path: &Path, offset: u64) -> bool {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    let Some(before) = offset.checked_sub(1) else { return true };
+    let mut byte = [0];
+    let mut read = || {
+        let mut file = std::fs::File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(before))?;
+        file.read_exact(&mut byte)?;
+        Ok::<u64, std::io::Error>(length)
+    };
+    read().is_ok_and(|length| byte == *b"\n" || length == offset)
+}
+
+/// Collects the messages of a slice, record by record.
+struct Collector {
+    conversation: Conversation,
+    turn: u64,
+    from_offset: u64,
+    after_turn: u64,
+    seen_until: u64,
+    session: Option<String>,
+    uuid: Option<String>,
+    messages: VecDeque<(Message, usize)>,
+    chars: usize,
+    left_out: u64,
+    /// Where a prompt stands that is wholly private, until the next one: what is done under it is private, too.
+    private_from: Option<Mark>,
+    volume: Volume,
+}
+
+impl Collector {
+    fn new(start: &Start) -> Self {
+        Self {
+            conversation: Conversation::new(Scope::Main),
+            turn: start.turn,
+            from_offset: start.from_offset,
+            after_turn: start.after_turn,
+            seen_until: start.seen_until,
+            session: None,
+            uuid: None,
+            messages: VecDeque::new(),
+            chars: 0,
+            left_out: 0,
+            private_from: None,
+            volume: Volume::default(),
+        }
+    }
+
+    fn take(&mut self, offset: u64, record: &Record<'_>) {
+        if self.session.is_none() {
+            self.session = record.session_id.as_deref().map(str::to_owned);
+        }
+        let before = Mark { uuid: self.uuid.clone(), turn: self.turn, offset: Some(offset) };
+        if let Some(uuid) = record.uuid.as_deref() {
+            self.uuid = Some(uuid.to_owned());
+        }
+        let is_before = offset < self.from_offset;
+        if !is_before && offset < self.seen_until {
+            match record.uuid {
+                // The mark's offset is not of this file.
+                Some(_) => self.seen_until = 0,
+                None => return,
+            }
+        }
+        let Some(role) = role_of(&record.body) else { return };
+        let acts: Vec<Act<'_>> = self.conversation.steps(record).map(|step| step.act).collect();
+        self.turn += u64::from(acts.iter().any(is_shown));
+        if is_before || self.turn <= self.after_turn {
+            return;
+        }
+        self.count(record);
+        let parts: Vec<Part> = acts.iter().filter(|act| is_shown(act)).flat_map(Part::of).collect();
+        let is_asked =
+            |act: &Act<'_>| matches!(act, Act::Prompt { .. } | Act::Command { .. } | Act::Shell(_));
+        if acts.iter().any(|act| is_shown(act) && is_asked(act)) {
+            let is_private = parts.iter().all(|part| part.render().is_empty());
+            self.private_from = is_private.then_some(before);
+        }
+        if !parts.is_empty() && self.private_from.is_none() {
+            self.push(Message { turn: self.turn, role, parts });
+        }
+    }
+
+    fn count(&mut self, record: &Record<'_>) {
+        if record.is_meta || record.is_sidechain {
+            return;
+        }
+        match &record.body {
+            Body::User(user) => {
+                self.volume.records += 1;
+                self.volume.user_records += 1;
+                self.volume.user_chars += length_of(&user.content);
+            }
+            Body::Assistant(assistant) => {
+                self.volume.records += 1;
+                let is_edit = |block: &Block<'_>| matches!(block, Block::ToolUse(call) if matches!(&*call.name, "Edit" | "Write" | "MultiEdit"));
+                self.volume.edit_records += usize::from(assistant.content.blocks().iter().any(is_edit));
+            }
+            _ => {}
+        }
+    }
+
+    fn push(&mut self, message: Message) {
+        let length = message.render().map_or(0, |text| text.chars().count() + 2);
+        self.chars += length;
+        self.messages.push_back((message, length));
+        while self.chars > SLICE_CHARS && self.messages.len() > 1 {
+            let Some((_, length)) = self.messages.pop_front() else { return };
+            self.chars -= length;
+            self.left_out += 1;
+        }
+    }
+
+    fn finish(self, path: &Path, offset: u64, bad_lines: u64) -> Slice {
+        let name = || path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        Slice {
+            session: self.session.unwrap_or_else(name),
+            messages: self.messages.into_iter().map(|(message, _)| message).collect(),
+            left_out: self.left_out,
+            bad_lines,
+            anchor: Anchor::Start,
+            // What comes next may still belong to a private prompt, so the next slice begins with it.
+            next: self.private_from.unwrap_or(Mark {
+                uuid: self.uuid,
+                turn: self.turn,
+                offset: Some(offset),
+            }),
+            volume: self.volume,
+        }
+    }
+}
+
+fn role_of(body: &Body<'_>) -> Option<Role> {
+    match body {
+        // A prompt that was typed while the model was busy is an attachment.
+        Body::User(_) | Body::Attachment(_) => Some(Role::User),
+        Body::Assistant(_) => Some(Role::Assistant),
+        Body::System(_) | Body::Other { .. } => None,
+    }
+}
+
+/// Returns whether the act is a part of a message. It may not look into the text, or counting would cost as much as
+/// rendering.
+fn is_shown(act: &Act<'_>) -> bool {
+    !matches!(act, Act::Thinking(_) | Act::Compaction(_) | Act::Command { is_prompt: false, .. })
+}
+
+/// Returns about how long Node-Wyren finds a user's content: the string, or the blocks as JSON.
+fn length_of(content: &Content<'_>) -> usize {
+    /// What JSON puts around a block.
+    const AROUND_BLOCK: usize = 80;
+    let blocks: usize = content
+        .blocks()
+        .iter()
+        .map(|block| match block {
+            Block::ToolResult(result) => AROUND_BLOCK + result.content.text().chars().count(),
+            _ => AROUND_BLOCK,
+        })
+        .sum();
+    blocks + content.text().chars().count()
+}

@@ -1,0 +1,186 @@
+//! Slices: turn numbers, marks, what is shown and what is not.
+
+use std::io::Write as _;
+
+use distiller::{Anchor, Mark, Slice, budget};
+use serde_json::json;
+
+use crate::{SESSION, Transcript, conversation};
+
+fn turns(slice: &Slice) -> Vec<u64> {
+    slice.messages.iter().map(|message| message.turn).collect()
+}
+
+fn append(transcript: Transcript, said: &str) -> Transcript {
+    transcript.user(said)
+}
+
+#[test]
+fn turn_numbers_go_on_across_slices() {
+    let transcript = conversation(&["one", "two", "three"]);
+    let first = transcript.slice();
+    assert_eq!(turns(&first), [1, 2, 3]);
+    assert_eq!(first.next.turn, 3);
+    assert_eq!(first.next.uuid.as_deref(), Some("u3"));
+    let transcript = append(transcript, "four").assistant("five");
+    let second = Slice::read(&transcript.path(), Some(&first.next)).unwrap();
+    assert_eq!(turns(&second), [4, 5]);
+    assert_eq!(second.anchor, Anchor::Uuid);
+    assert!(second.render().starts_with("[turn 4, user]\nfour\n\n[turn 5, assistant]\nfive"));
+    let third = Slice::read(&transcript.path(), Some(&second.next)).unwrap();
+    assert!(third.is_empty());
+    assert_eq!(third.next, second.next);
+}
+
+#[test]
+fn a_mark_of_the_old_distiller_gets_its_turn_counted() {
+    let transcript = conversation(&["one", "two", "three", "four"]);
+    let slice = Slice::read(&transcript.path(), Some(&Mark::at("u2"))).unwrap();
+    assert_eq!(turns(&slice), [3, 4]);
+}
+
+#[test]
+fn an_unknown_record_means_since_the_last_known_turn() {
+    let transcript = conversation(&["one", "two", "three", "four"]);
+    let mark = Mark { uuid: Some("of another session".to_owned()), turn: 3, offset: Some(7) };
+    let slice = Slice::read(&transcript.path(), Some(&mark)).unwrap();
+    assert_eq!(turns(&slice), [4]);
+    assert_eq!(slice.anchor, Anchor::Turn);
+    let beyond = Mark { turn: 40, ..mark };
+    assert!(Slice::read(&transcript.path(), Some(&beyond)).unwrap().is_empty());
+}
+
+#[test]
+fn records_without_a_uuid_are_found_by_offset() {
+    let line = |text: &str| json!({"type": "user", "message": {"content": text}}).to_string();
+    let transcript = Transcript::new().raw(&line("one")).raw(&line("two"));
+    let first = transcript.slice();
+    assert_eq!(first.next.uuid, None);
+    let transcript = transcript.raw(&line("three"));
+    let second = Slice::read(&transcript.path(), Some(&first.next)).unwrap();
+    assert_eq!((turns(&second), second.anchor), (vec![3], Anchor::Offset));
+    let inside_a_line = Mark { offset: Some(5), ..first.next };
+    let found = Slice::read(&transcript.path(), Some(&inside_a_line)).unwrap();
+    assert_eq!((turns(&found), found.anchor), (vec![3], Anchor::Turn));
+}
+
+#[test]
+fn bookkeeping_after_the_mark_is_not_distilled_again() {
+    let transcript =
+        conversation(&["one"]).raw(r#"{"type":"user","message":{"content":"typed without uuid"}}"#);
+    let first = transcript.slice();
+    assert_eq!(turns(&first), [1, 2]);
+    let second = Slice::read(&append(transcript, "three").path(), Some(&first.next)).unwrap();
+    assert_eq!(turns(&second), [3]);
+}
+
+#[test]
+fn an_incomplete_last_line_waits_for_its_end() {
+    let transcript = conversation(&["one", "two"]);
+    let path = transcript.path();
+    let whole = json!({"type": "user", "uuid": "u3", "message": {"content": "three"}}).to_string();
+    let (half, rest) = whole.split_at(20);
+    let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+    file.write_all(half.as_bytes()).unwrap();
+    let first = Slice::read(&path, None).unwrap();
+    assert_eq!(turns(&first), [1, 2]);
+    file.write_all(format!("{rest}\n").as_bytes()).unwrap();
+    let second = Slice::read(&path, Some(&first.next)).unwrap();
+    assert_eq!(turns(&second), [3]);
+}
+
+#[test]
+fn malformed_lines_are_counted_and_passed_over() {
+    let transcript =
+        Transcript::new().raw("not json").user("one").raw("{\"half\":").raw("[]").assistant("two");
+    let slice = transcript.slice();
+    assert_eq!((slice.bad_lines, turns(&slice)), (3, vec![1, 2]));
+    let nothing = Transcript::new().raw("x").raw("y").slice();
+    assert!(nothing.is_empty());
+    assert_eq!(nothing.bad_lines, 2);
+}
+
+#[test]
+fn tools_are_rendered_and_cut_as_the_old_distiller_did() {
+    let transcript = Transcript::new()
+        .tool("Edit", json!({"file_path": "a.rs", "new_string": "y".repeat(600)}), &"z".repeat(1_000), false)
+        .tool("Bash", json!({"command": "false"}), "Exit code 1", true)
+        .record(json!({"type": "user", "message": {"content": [{"type": "text", "text": "see"}, {"type": "image", "source": {}}]}}));
+    let rendered = transcript.slice().render();
+    assert!(rendered.contains("[turn 1, assistant]\n[tool_use Edit] {\"file_path\":\"a.rs\""), "{rendered}");
+    assert!(
+        rendered
+            .contains(&format!("[turn 2, user]\n[tool_result] {}... [truncated 200 chars]", "z".repeat(800)))
+    );
+    assert!(rendered.contains("[tool_result ERROR] Exit code 1"));
+    assert!(rendered.contains("[turn 5, user]\nsee\n[image omitted]"));
+}
+
+#[test]
+fn what_nobody_said_is_not_shown() {
+    let transcript = Transcript::new()
+        .record(json!({"type": "user", "isMeta": true, "message": {"content": "injected by the client"}}))
+        .record(json!({"type": "attachment", "attachment": {"type": "hook_success", "stdout": "hook says"}}))
+        .record(json!({"type": "attachment", "attachment": {"type": "hook_additional_context", "content": ["hook context"]}}))
+        .user("hello <system-reminder>remember the milk</system-reminder><wyren-context source=\"x\">old memory</wyren-context>")
+        .record(json!({"type": "assistant", "message": {"content": [{"type": "thinking", "thinking": "secretly"}]}}))
+        .record(json!({"type": "assistant", "isSidechain": true, "message": {"content": [{"type": "text", "text": "subagent"}]}}))
+        .record(json!({"type": "user", "message": {"content": "<local-command-stdout>Compacted</local-command-stdout>"}}))
+        .record(json!({"type": "user", "message": {"content": "<command-name>/compact</command-name><command-args>x</command-args>"}}))
+        .record(json!({"type": "user", "message": {"content": "<command-message>fix</command-message><command-name>/fix</command-name><command-args>the bug</command-args>"}}));
+    assert_eq!(transcript.slice().render(), "[turn 1, user]\nhello\n\n[turn 2, user]\n/fix the bug");
+}
+
+#[test]
+fn a_compaction_summary_is_marked_and_earlier_turns_keep_their_numbers() {
+    let transcript = conversation(&["one", "two"])
+        .record(json!({"type": "system", "subtype": "compact_boundary", "content": "x", "compactMetadata": {"trigger": "auto"}}))
+        .record(json!({"type": "user", "isCompactSummary": true, "message": {"content": "Summary: we did things"}}))
+        .user("three");
+    let rendered = transcript.slice().render();
+    assert!(rendered.ends_with(
+        "[turn 3, user]\n[compaction summary of earlier turns, nothing new]\nSummary: we did things\n\n[turn 4, user]\nthree"
+    ), "{rendered}");
+}
+
+#[test]
+fn private_text_and_secrets_do_not_reach_the_slice() {
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let transcript = conversation(&["before <private>the merger</private> after", "ok"])
+        .user(&format!("use {token} <private>never closed"))
+        .user("<private>all of it</private>")
+        .tool("Bash", json!({"command": format!("curl -H 'Authorization: Bearer {token}'")}), &token, false)
+        .user("end");
+    let slice = transcript.slice();
+    let rendered = slice.render();
+    for hidden in ["merger", "never closed", "all of it", token.as_str()] {
+        assert!(!rendered.contains(hidden), "{hidden} in {rendered}");
+    }
+    assert!(rendered.contains("before") && rendered.contains("after"));
+    // The wholly private message has its number, or the numbers behind it would depend on what is private.
+    assert!(rendered.contains("[turn 7, user]\nend") && !rendered.contains("[turn 4,"), "{rendered}");
+}
+
+#[test]
+fn a_slice_that_is_too_long_keeps_the_newest_and_says_so() {
+    let text = "word ".repeat(1_000);
+    let said: Vec<&str> = (0..60).map(|_| text.as_str()).collect();
+    let slice = conversation(&said).slice();
+    assert!(slice.left_out > 0);
+    assert_eq!(turns(&slice).last(), Some(&60));
+    let rendered = slice.render();
+    assert!(rendered.chars().count() <= budget::SLICE_CHARS + 100);
+    assert!(rendered.starts_with(&format!(
+        "[{} earlier messages left out]\n\n[turn {},",
+        slice.left_out,
+        slice.left_out + 1
+    )));
+}
+
+#[test]
+fn a_transcript_of_two_hundred_turns_ends_with_turn_200() {
+    let said: Vec<&str> = (0..200).map(|_| "hello").collect();
+    let slice = conversation(&said).slice();
+    assert!(slice.render().contains("[turn 200, assistant]"));
+    assert_eq!(slice.session, SESSION);
+}

@@ -1,0 +1,91 @@
+//! Files that everybody's sessions are told: `broadcast/`, and the skills in it.
+
+use crate::{Error, Share, Synced};
+use base::files;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Where skills are, relative to `.wyren/`.
+const SKILLS: &str = "broadcast/skills";
+
+/// A broadcast that was taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removed {
+    /// The file, relative to `.wyren/`.
+    pub path: String,
+    /// What came of telling the others.
+    pub synced: Synced,
+}
+
+impl Share {
+    /// Puts a skill into the local copy, in place of one of that name. Returns its path, relative to `.wyren/`. Nothing is
+    /// published: that is [`Share::sync`]'s.
+    pub fn broadcast_skill(&self, name: &str, contents: &[u8]) -> Result<String, Error> {
+        let path = format!("{SKILLS}/{}", plain(name)?);
+        let _lock = self.lock()?;
+        let file = self.copy().join(&path);
+        self.refuse_links(&file)?;
+        files::write_atomic(&file, contents).map_err(Error::file(&file))?;
+        Ok(path)
+    }
+
+    /// Takes a broadcast back, here and for everybody; `None` when there is none of that name. A name is a path below
+    /// `broadcast/`, or that of a skill, whose ending may be left out.
+    pub fn unbroadcast(
+        &self,
+        name: &str,
+        session: Option<&str>,
+        deadline: Instant,
+    ) -> Result<Option<Removed>, Error> {
+        let Some(path) = self.broadcasts()?.into_iter().find(|path| is_called(path, name)) else {
+            return Ok(None);
+        };
+        let synced = self.sync_without(std::slice::from_ref(&path), session, deadline)?;
+        Ok(Some(Removed { path, synced }))
+    }
+
+    /// Returns the paths of what is broadcast, relative to `.wyren/`, skills first.
+    pub fn broadcasts(&self) -> Result<Vec<String>, Error> {
+        let mut paths = Vec::new();
+        let root = self.copy();
+        let mut folders = vec![PathBuf::from("broadcast")];
+        while let Some(folder) = folders.pop() {
+            let Ok(entries) = std::fs::read_dir(root.join(&folder)) else { continue };
+            for entry in entries.flatten() {
+                let path = folder.join(entry.file_name());
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => folders.push(path),
+                    Ok(kind) if kind.is_file() && entry.file_name() != ".gitkeep" => {
+                        paths.extend(path.to_str().map(|path| path.replace('\\', "/")));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        // What others broadcast and nobody has taken in here yet.
+        if let Some(team) = self.team() {
+            let theirs = team.remote_files()?.into_iter();
+            paths.extend(theirs.filter(|path| path.starts_with("broadcast/") && !path.ends_with(".gitkeep")));
+        }
+        paths.sort_by_key(|path| (!path.starts_with(SKILLS), path.clone()));
+        paths.dedup();
+        Ok(paths)
+    }
+}
+
+/// Returns the name if it can be one of a file.
+fn plain(name: &str) -> Result<&str, Error> {
+    let is_plain = !name.is_empty()
+        && !name.starts_with('.')
+        && !name.ends_with(".tmp")
+        && !name.contains(['/', '\\', ':', '\0'])
+        && !name.chars().any(char::is_control);
+    if is_plain { Ok(name) } else { Err(Error::BadName(name.to_owned())) }
+}
+
+/// Returns whether a broadcast is the one that `name` means.
+fn is_called(path: &str, name: &str) -> bool {
+    let skill = path.strip_prefix(SKILLS).map(|rest| rest.trim_start_matches('/'));
+    let stem = skill.map(|skill| skill.rsplit_once('.').map_or(skill, |(stem, _)| stem));
+    path == name || path.strip_prefix("broadcast/") == Some(name) || skill == Some(name) || stem == Some(name)
+}

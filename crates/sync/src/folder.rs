@@ -1,0 +1,124 @@
+//! The team memory that a session shares, found by reading files.
+
+use crate::place::FOLDER;
+use crate::{FetchState, Mode, Place};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// How far up a `.wyren/` outside a repository is looked for.
+const MAX_PARENTS: usize = 32;
+
+/// The `.wyren/` folder that a session works with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Folder {
+    /// The `.wyren/` folder itself: `log` and `state/` are below it.
+    pub wyren: PathBuf,
+    /// Where `memory.md`, `broadcast/` and `lessons/` are to be read: what everybody has made of them so far.
+    pub view: PathBuf,
+    /// The repository around it; `None` outside of one.
+    pub place: Option<Place>,
+    /// How it is shared; `None` outside a repository.
+    pub mode: Option<Mode>,
+}
+
+impl Folder {
+    /// Finds the team memory for a session in `cwd`; `None` when there is none.
+    pub fn find(cwd: &Path) -> Option<Self> {
+        match Place::find(cwd) {
+            Some(place) => Self::of_place(place),
+            None => {
+                let cwd = std::path::absolute(cwd).ok()?;
+                let wyren =
+                    cwd.ancestors().take(MAX_PARENTS).map(|folder| folder.join(FOLDER)).find(is_there)?;
+                Some(Self { view: wyren.clone(), wyren, place: None, mode: None })
+            }
+        }
+    }
+
+    /// Returns the team memory of a repository; `None` when it has none.
+    pub fn of_place(place: Place) -> Option<Self> {
+        let own = place.folder(Mode::Branch);
+        let is_side = place.is_excluded() && FetchState::read(&own).mode != Some(Mode::Branch);
+        Self::in_mode(place, if is_side { Mode::Side } else { Mode::Branch })
+    }
+
+    /// Returns the team memory of a repository in a mode that is known; `None` when it has none.
+    pub fn in_mode(place: Place, mode: Mode) -> Option<Self> {
+        let wyren = place.folder(mode);
+        if !is_there(&wyren) {
+            return None;
+        }
+        let copy = place.copy_folder(mode);
+        // Before the first sync there is no copy beside the tracked files.
+        let view = if copy.join("memory.md").is_file() { copy } else { wyren.clone() };
+        Some(Self { wyren, view, place: Some(place), mode: Some(mode) })
+    }
+
+    /// Returns the file of the memory that is to be read.
+    pub fn memory(&self) -> PathBuf {
+        self.view.join("memory.md")
+    }
+
+    /// Returns the folder of what is never shared.
+    pub fn state(&self) -> PathBuf {
+        self.wyren.join("state")
+    }
+}
+
+/// Returns whether the folder is there. A link would lead out of the repository.
+fn is_there(folder: &PathBuf) -> bool {
+    fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repository(exclude: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let git = folder.path().join(".git/info");
+        fs::create_dir_all(&git).unwrap();
+        fs::write(folder.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(git.join("exclude"), exclude).unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_session_below_the_top_finds_the_memory() {
+        let folder = repository("/.wyren/\n");
+        let deep = folder.path().join("src/deep");
+        fs::create_dir_all(&deep).unwrap();
+        assert_eq!(Folder::find(&deep), None);
+        fs::create_dir(folder.path().join(".wyren")).unwrap();
+        let found = Folder::find(&deep).unwrap();
+        assert_eq!((found.mode, &found.view), (Some(Mode::Side), &found.wyren));
+    }
+
+    #[test]
+    fn in_branch_mode_the_merged_copy_is_read_once_there_is_one() {
+        let folder = repository("");
+        let state = folder.path().join(".wyren/state");
+        fs::create_dir_all(&state).unwrap();
+        let found = Folder::find(folder.path()).unwrap();
+        assert_eq!((found.mode, &found.view), (Some(Mode::Branch), &found.wyren));
+        fs::write(state.join("memory.md"), "").unwrap();
+        assert_eq!(Folder::find(folder.path()).unwrap().view, state);
+    }
+
+    #[test]
+    fn a_folder_outside_any_repository_has_a_memory_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join(".wyren")).unwrap();
+        fs::create_dir_all(folder.path().join("a/b")).unwrap();
+        let found = Folder::find(&folder.path().join("a/b")).unwrap();
+        assert_eq!((found.mode, found.wyren), (None, folder.path().join(".wyren")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_not_followed() {
+        let folder = repository("");
+        std::os::unix::fs::symlink("/tmp", folder.path().join(".wyren")).unwrap();
+        assert_eq!(Folder::find(folder.path()), None);
+    }
+}

@@ -1,0 +1,41 @@
+//! The team's lessons as far as a prompt is told of them: that one came, changed or went, and what it is about.
+//!
+//! What a lesson matches and says is `crates/lessons`' business; here its file is a name and one line of its head.
+
+use base::digest;
+use std::path::Path;
+
+use crate::view::read_up_to;
+
+/// The line of a lesson's head that says what it is about.
+const SUMMARY: &str = "summary:";
+
+/// The most that is read of a lesson, in bytes.
+const MAX_BYTES: usize = 256 * 1024;
+
+/// A lesson of the team.
+#[derive(Debug)]
+pub(crate) struct Lesson {
+    /// Its name.
+    pub(crate) slug: String,
+    /// What it is about; empty when it does not say.
+    pub(crate) summary: String,
+    /// The digest of its file.
+    pub(crate) digest: String,
+}
+
+impl Lesson {
+    /// Reads a lesson by way of `buffer`; `None` when the file is none.
+    pub(crate) fn read(file: &Path, buffer: &mut Vec<u8>) -> Option<Self> {
+        let slug = file.file_stem()?.to_str()?.to_owned();
+        let is_lesson = file.extension().is_some_and(|ending| ending == "md");
+        if !is_lesson || slug.starts_with('.') {
+            return None;
+        }
+        read_up_to(file, MAX_BYTES, buffer)?;
+        let text = String::from_utf8_lossy(buffer);
+        let mut head = text.lines().take_while(|line| !line.starts_with("## "));
+        let summary = head.find_map(|line| line.strip_prefix(SUMMARY)).unwrap_or_default().trim().to_owned();
+        Some(Self { slug, summary, digest: digest::short_hex(buffer) })
+    }
+}

@@ -1,0 +1,79 @@
+//! Asking for distillations, so that whoever looks at the watermark afterwards knows that they were asked for.
+
+use crate::watermark::{Hold, Session};
+use base::project::Project;
+use base::{Paths, Timestamp, digest};
+use queue::{Request, Start};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::io;
+use std::path::Path;
+
+/// The kind of the worker's jobs that distil.
+pub const KIND: &str = "distill";
+
+/// What such a job is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Payload {
+    /// The session's id.
+    pub session: String,
+    /// Its transcript.
+    pub transcript: String,
+    /// The folder that it works in.
+    pub cwd: String,
+}
+
+/// Asks for the distillation of sessions that are named by their keys, and sees to it that a worker does it.
+///
+/// The flag is written before a worker can have seen the request, and the hold keeps it from being cleared before the
+/// process is noted. Should the request fail, the watermark is as it was.
+pub(crate) fn ask(hold: &mut Hold, paths: &Paths, keys: &[String], now: Timestamp) -> io::Result<()> {
+    let before = hold.watermark.clone();
+    let wanted: Vec<Session> = keys.iter().filter_map(|key| before.sessions.get(key).cloned()).collect();
+    for key in keys {
+        if let Some(session) = hold.watermark.sessions.get_mut(key) {
+            (session.turns, session.requested_at) = (0, now.millis());
+        }
+    }
+    // The Node system counts the turns of all sessions together, and begins anew with each distillation.
+    hold.watermark.turns_since_distill = 0;
+    let is_running = before.is_running(now);
+    if !is_running {
+        hold.watermark.set_running(Some(std::process::id()));
+    }
+    hold.write(now)?;
+    if let Err(error) = wanted.iter().try_for_each(|session| request(paths, hold.state(), session, now)) {
+        hold.watermark = before;
+        hold.write(now)?;
+        return Err(error);
+    }
+    let started = queue::start_worker_for_work(paths, now);
+    if !is_running {
+        hold.watermark.distiller_pid = match started {
+            Ok(Start::Started(process)) => Some(process),
+            Ok(Start::Running | Start::TooSoon) => queue::last_started(paths),
+            Ok(Start::NoWork) | Err(_) => None,
+        };
+        hold.write(now)?;
+    }
+    started.map(|_| ())
+}
+
+fn request(paths: &Paths, state: &Path, session: &Session, now: Timestamp) -> io::Result<()> {
+    let payload = Payload {
+        session: session.id.clone(),
+        transcript: session.transcript.clone().unwrap_or_default(),
+        cwd: session.cwd.clone().unwrap_or_default(),
+    };
+    let raw = RawValue::from_string(serde_json::to_string(&payload)?)?;
+    let project = Project::of(Path::new(&payload.cwd));
+    let place = digest::short_hex(state.as_os_str().as_encoded_bytes());
+    let wanted = Request {
+        project: Some(project.key.into()),
+        // A session that wandered from one repository to another is work for both.
+        key: Some(format!("{}@{place}", payload.session).into()),
+        payload: Some(&raw),
+        ..Request::new(KIND)
+    };
+    queue::request(paths, &wanted, now)
+}

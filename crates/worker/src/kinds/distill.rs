@@ -1,0 +1,55 @@
+//! `distill`: what a session has said since it was last distilled goes into the team's memory.
+
+mod distillation;
+mod plan;
+
+pub use distillation::{Considered, Distillation, Error, Outcome, Report, Step, Way, session_of};
+
+use crate::handler::{Context, Handler};
+use base::Timestamp;
+use base::config::Config;
+use std::path::Path;
+use store::jobs::Failure;
+use turns::Payload;
+
+/// Does jobs of this kind.
+pub(super) struct DistillSession;
+
+impl Handler for DistillSession {
+    fn kind(&self) -> &'static str {
+        turns::KIND
+    }
+
+    fn run(&self, context: &mut Context) -> Result<(), Failure> {
+        let payload: Payload = context.payload()?;
+        let config = Config::load(&context.env, &context.paths, None);
+        let publishes = config.get("memory.publish").is_ok_and(|setting| setting.value == "true");
+        let distillation = Distillation {
+            env: &context.env,
+            paths: &context.paths,
+            cwd: Path::new(&payload.cwd),
+            transcript: Path::new(&payload.transcript),
+            session: &payload.session,
+            since: None,
+            is_forced: false,
+            model: None,
+            publishes,
+            now: Timestamp::now(),
+            tell: &|_| {},
+            progress: &|_| {},
+            stops_after: &|_| false,
+        };
+        match distillation.run() {
+            // The log says so, and there is nothing to wait for.
+            Ok(_) | Err(Error::NoTranscript(_)) => Ok(()),
+            Err(error @ Error::Share(share::Error::NotSetUp(_))) => Err(Failure::Final(error.to_string())),
+            Err(error) => {
+                let is_last = context.job.attempts >= context.job.max_attempts;
+                if is_last && let Err(error) = distillation.leave() {
+                    return Err(Failure::Again(error.to_string()));
+                }
+                Err(Failure::Again(error.to_string()))
+            }
+        }
+    }
+}

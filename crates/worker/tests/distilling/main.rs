@@ -1,0 +1,7 @@
+//! Distillations without a worker's process around them.
+
+mod answers;
+mod desk;
+mod distilling;
+mod interrupted;
+mod long_run;

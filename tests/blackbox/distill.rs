@@ -1,0 +1,570 @@
+//! Distillation through the built programs: hooks that count, the worker, `wyren distill`, and a bare remote.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use wyren_tests::process::kill;
+use wyren_tests::sandbox::{Sandbox, feed};
+
+use crate::team::{Member, Mode, Remote, git};
+use crate::worker::wait_for;
+
+const SESSION: &str = "720ff4aa-05f9-4e05-aad8-0d889a82ec5a";
+const GUARDS: [&str; 4] = ["WYREN_INTERNAL", "_CC_INTERNAL", "AIWCLI_INTERNAL_CALL", "CLAUDE_MEM_INTERNAL"];
+
+/// Returns a line of a model's script: one new entry.
+fn answer(text: &str, turn: u64) -> Value {
+    let operation =
+        json!({"do": "add", "section": "Decisions", "text": text, "confidence": 0.9, "turns": [turn]});
+    json!({"do": "answer", "answer": {"operations": [operation]}, "cost_usd": 0.001})
+}
+
+/// Writes a transcript of messages, each with who said it.
+fn write_transcript(path: &Path, session: &str, messages: &[(&str, Value)]) -> Result<()> {
+    let mut text = String::new();
+    for (number, (role, content)) in messages.iter().enumerate() {
+        let record = json!({
+            "type": role, "uuid": format!("00000000-0000-4000-8000-{:012}", number + 1), "sessionId": session,
+            "parentUuid": null, "isSidechain": false, "userType": "external",
+            "timestamp": "2026-11-16T02:26:41.123Z", "message": {"role": role, "content": content},
+        });
+        text.push_str(&format!("{record}\n"));
+    }
+    Ok(fs::write(path, text)?)
+}
+
+fn decision(what: &str) -> Vec<(&'static str, Value)> {
+    vec![
+        ("user", json!(format!("We decided to use {what}. Agreed, that is settled on."))),
+        ("assistant", json!([{"type": "text", "text": format!("Understood: {what} it is.")}])),
+    ]
+}
+
+/// A project with a team memory that nobody shares, and a model that follows a script.
+struct Place {
+    sandbox: Sandbox,
+}
+
+impl Place {
+    fn new(script: &[Value]) -> Result<Option<Self>> {
+        let Some(sandbox) = Sandbox::new()? else { return Ok(None) };
+        let place = Self { sandbox };
+        fs::create_dir_all(place.sandbox.folder().join("home"))?;
+        fs::create_dir_all(place.project().join(".wyren"))?;
+        fs::write(place.memory_file(), "# Wyren Memory\n")?;
+        place.follow(script)?;
+        Ok(Some(place))
+    }
+
+    fn follow(&self, script: &[Value]) -> Result<()> {
+        let lines: Vec<String> = script.iter().map(Value::to_string).collect();
+        Ok(fs::write(self.script(), lines.join("\n"))?)
+    }
+
+    fn script(&self) -> PathBuf {
+        self.sandbox.folder().join("script.jsonl")
+    }
+
+    fn project(&self) -> PathBuf {
+        self.sandbox.project()
+    }
+
+    fn state(&self) -> PathBuf {
+        self.project().join(".wyren/state")
+    }
+
+    fn memory_file(&self) -> PathBuf {
+        self.project().join(".wyren/memory.md")
+    }
+
+    fn memory(&self) -> Result<String> {
+        Ok(fs::read_to_string(self.memory_file())?)
+    }
+
+    fn transcript(&self) -> PathBuf {
+        self.sandbox.folder().join(format!("{SESSION}.jsonl"))
+    }
+
+    fn say(&self, messages: &[(&str, Value)]) -> Result<()> {
+        write_transcript(&self.transcript(), SESSION, messages)
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = self.sandbox.command(program);
+        command
+            .env("WYREN_MODEL_SCRIPT", self.script())
+            .env("WYREN_MODEL_TIMEOUT_S", "20")
+            .env("WYREN_WORKER_IDLE_SECONDS", "0")
+            .env("WYREN_WORKER_RETRY_SECONDS", "0");
+        command
+    }
+
+    fn hook(&self, hook: &str, session: &str) -> Result<Output> {
+        feed(&mut self.command(hook), self.input(session).to_string().as_bytes())
+    }
+
+    fn input(&self, session: &str) -> Value {
+        json!({"session_id": session, "cwd": self.project(), "transcript_path": self.transcript(), "prompt": "go on"})
+    }
+
+    /// Ends a turn that is one too many.
+    fn stop(&self) -> Result<()> {
+        let mut command = self.command("stop-distill");
+        command.env("WYREN_TURNS_THRESHOLD", "1");
+        let output = feed(&mut command, self.input(SESSION).to_string().as_bytes())?;
+        ensure!(
+            output.status.success() && output.stdout.is_empty() && output.stderr.is_empty(),
+            "{output:?}"
+        );
+        Ok(())
+    }
+
+    fn distill(&self, arguments: &[&str]) -> Result<Output> {
+        feed(self.command("wyren").arg("distill").args(arguments), b"")
+    }
+
+    fn watermark(&self) -> Result<Value> {
+        Ok(serde_json::from_slice(&fs::read(self.state().join("watermark.json"))?)?)
+    }
+
+    fn questions(&self) -> u64 {
+        fs::metadata(self.script().with_added_extension("position")).map_or(0, |asked| asked.len())
+    }
+
+    /// Does what is queued, here and now.
+    fn work(&self) -> Result<()> {
+        let output = feed(self.command("wyren").args(["worker", "run", "--until-idle"]), b"")?;
+        ensure!(output.status.success(), "{output:?}");
+        Ok(())
+    }
+
+    fn wait_for_silence(&self) -> Result<()> {
+        wait_for("no process", || Ok(self.sandbox.processes().is_empty()))
+    }
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_stop_at_the_threshold_has_the_session_distilled() -> Result<()> {
+    let Some(place) = Place::new(&[answer("Postgres is the database", 1)])? else { return Ok(()) };
+    place.say(&decision("Postgres"))?;
+    place.stop()?;
+    // Right after the hook has returned: the Node system's users look at it.
+    let watermark = place.watermark()?;
+    assert_eq!(
+        (&watermark["distiller_running"], &watermark["turns_since_distill"]),
+        (&json!(true), &json!(0))
+    );
+    assert!(watermark["distiller_pid"].is_u64(), "{watermark:#}");
+    wait_for("an entry", || {
+        Ok(place.memory()?.contains("- Postgres is the database [session 720ff4aa, turn 1,"))
+    })?;
+    wait_for("the end", || Ok(place.watermark()?.get("distiller_running").is_none()))?;
+    place.wait_for_silence()?;
+    let watermark = place.watermark()?;
+    assert_eq!(watermark["last_uuid"], "00000000-0000-4000-8000-000000000002");
+    assert_eq!(watermark["last_transcript"], json!(place.transcript()));
+    assert!(
+        watermark.get("distiller_pid").is_none() && watermark["last_distilled_at"].is_u64(),
+        "{watermark:#}"
+    );
+    let jobs = feed(place.command("wyren").args(["jobs", "--all", "--json"]), b"")?;
+    let jobs: Value = serde_json::from_slice(&jobs.stdout)?;
+    assert_eq!(
+        (&jobs["jobs"][0]["kind"], &jobs["jobs"][0]["state"]),
+        (&json!("distill"), &json!("done")),
+        "{jobs:#}"
+    );
+    Ok(())
+}
+
+// What Wyren must do better, line 12: the last turns of a session are distilled.
+#[test]
+fn the_end_of_a_session_has_its_last_turns_distilled() -> Result<()> {
+    let Some(place) = Place::new(&[answer("Postgres is the database", 1)])? else { return Ok(()) };
+    place.say(&decision("Postgres"))?;
+    place.hook("stop-distill", SESSION)?;
+    assert_eq!(place.watermark()?["turns_since_distill"], 1);
+    let output = place.hook("session-end", SESSION)?;
+    assert_eq!(stdout(&output), "{\"continue\":true,\"suppressOutput\":true}\n");
+    wait_for("an entry", || Ok(place.memory()?.contains("Postgres is the database")))?;
+    place.wait_for_silence()
+}
+
+// What Wyren must do better, line 8: with the guard variable set, every hook exits 0 with empty stdout and touches no file.
+#[test]
+fn with_a_guard_no_turn_is_counted() -> Result<()> {
+    let Some(place) = Place::new(&[])? else { return Ok(()) };
+    for guard in GUARDS {
+        for hook in ["stop-distill", "session-end"] {
+            let mut command = place.command(hook);
+            command.env(guard, "1").env("WYREN_TURNS_THRESHOLD", "1");
+            let output = feed(&mut command, place.input(SESSION).to_string().as_bytes())?;
+            assert_eq!((output.status.code(), stdout(&output)), (Some(0), String::new()));
+        }
+    }
+    assert!(!place.state().exists() && !place.sandbox.data().exists());
+    Ok(())
+}
+
+// Users of the Node system rely on it: stops and prompts in parallel leave both files valid, with their own keys.
+#[test]
+fn stops_and_prompts_in_parallel_keep_both_files() -> Result<()> {
+    let Some(place) = Place::new(&[])? else { return Ok(()) };
+    fs::write(place.memory_file(), "# Wyren Memory\n\n## Decisions\n\n- One\n")?;
+    thread::scope(|scope| {
+        let mut calls = Vec::new();
+        for number in 0..20 {
+            let (place, hook) = (&place, if number % 2 == 0 { "stop-distill" } else { "prompt-sync" });
+            calls.push(scope.spawn(move || {
+                let mut command = place.command(hook);
+                command.env("WYREN_TURNS_THRESHOLD", "1000").env("WYREN_SKIP_PULL", "1");
+                feed(&mut command, place.input(&format!("s-{}", number % 4)).to_string().as_bytes())
+            }));
+        }
+        calls.into_iter().try_for_each(|call| {
+            let output = call.join().expect("no call panics")?;
+            ensure!(output.status.success(), "{output:?}");
+            Ok(())
+        })
+    })?;
+    let watermark = place.watermark()?;
+    assert_eq!(watermark["turns_since_distill"], 10);
+    let prompts: Value = serde_json::from_slice(&fs::read(place.state().join("ups-state.json"))?)?;
+    assert!(
+        prompts["last_injected_hash"].is_string() && prompts.get("turns_since_distill").is_none(),
+        "{prompts:#}"
+    );
+    for entry in fs::read_dir(place.state())? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        assert!(!name.ends_with(".tmp"), "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_worker_killed_while_the_model_thinks_leaves_the_session_to_the_next() -> Result<()> {
+    let script = [json!({"do": "hang"}), answer("Postgres is the database", 1)];
+    let Some(place) = Place::new(&script)? else { return Ok(()) };
+    place.say(&decision("Postgres"))?;
+    place.stop()?;
+    wait_for("a question", || Ok(place.questions() == 1))?;
+    place.sandbox.processes().into_iter().for_each(kill);
+    place.wait_for_silence()?;
+    assert_eq!(place.memory()?, "# Wyren Memory\n");
+    // The flag of a dead process keeps nobody from going on.
+    assert_eq!(place.watermark()?["distiller_running"], true);
+    place.work()?;
+    assert_eq!(place.memory()?.matches("Postgres is the database").count(), 1);
+    assert!(place.watermark()?.get("distiller_running").is_none());
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn workers_killed_at_any_moment_distil_everything_once() -> Result<()> {
+    const ROUNDS: u64 = 12;
+    let Some(place) = Place::new(&[answer("Postgres is the database", 1)])? else { return Ok(()) };
+    let mut said = decision("Postgres");
+    for round in 0..ROUNDS {
+        // Everybody stands up for the same decision again: it may not come twice.
+        said.extend(decision("Postgres"));
+        place.say(&said)?;
+        place.stop()?;
+        let mut worker = place.command("wyren-worker").spawn()?;
+        // What dies when is the point: each round a little later.
+        thread::sleep(Duration::from_millis(round * 23));
+        worker.kill()?;
+        worker.wait()?;
+        place.sandbox.processes().into_iter().for_each(kill);
+        place.wait_for_silence()?;
+    }
+    place.stop()?;
+    place.work()?;
+    place.stop()?;
+    place.work()?;
+    assert_eq!(place.memory()?.matches("Postgres is the database").count(), 1, "{}", place.memory()?);
+    let session = &place.watermark()?["sessions"];
+    let session = session.as_object().and_then(|map| map.values().next()).context("no session")?.clone();
+    assert_eq!(session["turn"], said.len());
+    assert!(place.watermark()?.get("distiller_running").is_none());
+    let plans = fs::read_dir(place.state().join("plans")).map_or(0, Iterator::count);
+    assert_eq!(plans, 0);
+    Ok(())
+}
+
+#[test]
+fn what_a_session_distilled_reaches_the_remote_and_leaves_the_users_git_alone() -> Result<()> {
+    for mode in [Mode::Side, Mode::Branch] {
+        let remote = Remote::new(mode)?;
+        let Some(member) = Member::set_up(&remote, "ada", mode)? else { return Ok(()) };
+        let script = member.sandbox.folder().join("script.jsonl");
+        fs::write(&script, answer("Postgres is the database", 1).to_string())?;
+        let transcript = member.sandbox.folder().join(format!("{SESSION}.jsonl"));
+        write_transcript(&transcript, SESSION, &decision("Postgres"))?;
+        let before = member.footprint()?;
+        let mut command = member.command("stop-distill");
+        command.env("WYREN_MODEL_SCRIPT", &script).env("WYREN_TURNS_THRESHOLD", "1");
+        feed(&mut command, member.event("stop-distill", SESSION, &json!({})).as_bytes())?;
+        let entry = "- Postgres is the database [session 720ff4aa, turn 1, by ada,";
+        wait_for("an entry on the remote", || Ok(remote.memory(mode).contains(entry)))?;
+        wait_for("no process", || Ok(member.sandbox.processes().is_empty()))?;
+        assert_eq!(member.footprint()?, before, "{mode:?}");
+        assert!(member.memory()?.contains("Postgres is the database"), "{mode:?}");
+        let subject = git(&remote.path(), &["log", "-1", "--format=%s", mode.branch()])?;
+        assert_eq!(subject, "[wyren] memory update (session 720ff4aa)", "{mode:?}");
+    }
+    Ok(())
+}
+
+// What Wyren must do better, line 24: `distill` without `--push` makes no network write.
+#[test]
+fn without_push_nothing_leaves_the_machine() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(member) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
+    let script = member.sandbox.folder().join("script.jsonl");
+    fs::write(&script, answer("Postgres is the database", 1).to_string())?;
+    let transcript = member.sandbox.folder().join(format!("{SESSION}.jsonl"));
+    write_transcript(&transcript, SESSION, &decision("Postgres"))?;
+    let refs = || git(&remote.path(), &["for-each-ref"]);
+    let distill = |arguments: &[&str]| {
+        let mut command = member.command("wyren");
+        command.arg("distill").args(arguments).arg("--transcript").arg(&transcript);
+        feed(command.env("WYREN_MODEL_SCRIPT", &script), b"")
+    };
+    let before = refs()?;
+    let output = distill(&[])?;
+    assert!(output.status.success(), "{output:?}");
+    assert!(stdout(&output).contains("Memory updated locally. Run: wyren distill --push"), "{output:?}");
+    assert!(member.memory()?.contains("Postgres is the database"));
+    assert_eq!(refs()?, before);
+
+    let output = distill(&["--push"])?;
+    assert!(stdout(&output).contains("Pushed to remote."), "{output:?}");
+    assert!(remote.memory(Mode::Side).contains("Postgres is the database"));
+    Ok(())
+}
+
+// What Wyren must do better, line 24: `--model` is honoured.
+#[test]
+fn the_model_that_was_named_is_the_one_that_is_asked() -> Result<()> {
+    let Some(place) = Place::new(&[answer("Postgres is the database", 1)])? else { return Ok(()) };
+    place.say(&decision("Postgres"))?;
+    let output =
+        place.distill(&["--transcript", &place.transcript().to_string_lossy(), "--model", "opus"])?;
+    assert!(output.status.success() && stdout(&output).contains("Distilled by opus."), "{output:?}");
+    let database = rusqlite::Connection::open(place.sandbox.data().join("wyren.db"))?;
+    let asked: (String, String) =
+        database.query_row("SELECT job, model FROM spend", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    assert_eq!(asked, ("distill".to_owned(), "opus".to_owned()));
+    Ok(())
+}
+
+#[test]
+fn where_nothing_can_be_distilled_it_is_said_as_the_node_system_does() -> Result<()> {
+    let Some(place) = Place::new(&[])? else { return Ok(()) };
+    let output = place.distill(&[])?;
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).starts_with("No transcript found.\n"), "{output:?}");
+    let output = place.distill(&["--transcript", "/nowhere/at/all.jsonl"])?;
+    assert_eq!(
+        (output.status.code(), stderr(&output)),
+        (Some(1), "Transcript not found: /nowhere/at/all.jsonl\n".into())
+    );
+    fs::remove_dir_all(place.project().join(".wyren"))?;
+    let output = place.distill(&[])?;
+    assert_eq!(
+        (output.status.code(), stderr(&output)),
+        (Some(1), "Wyren not initialized. Run: wyren init\n".into())
+    );
+    Ok(())
+}
+
+#[test]
+fn a_second_distillation_ends_with_2_while_the_first_runs() -> Result<()> {
+    let Some(place) = Place::new(&[answer("x", 1)])? else { return Ok(()) };
+    place.say(&decision("Postgres"))?;
+    fs::create_dir_all(place.state())?;
+    let lock = fs::File::create(place.state().join("distill.lock"))?;
+    lock.lock()?;
+    let output = place.distill(&["--transcript", &place.transcript().to_string_lossy()])?;
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(stderr(&output).contains("another distillation"), "{output:?}");
+    assert_eq!(place.questions(), 0);
+    Ok(())
+}
+
+#[test]
+fn a_dry_run_shows_score_prompt_and_changes_and_writes_nothing() -> Result<()> {
+    let Some(place) = Place::new(&[answer("Redis keeps the sessions", 1)])? else { return Ok(()) };
+    let edit = json!([{"type": "tool_use", "id": "t1", "name": "Edit", "input": {"file_path": "a.rs"}}]);
+    let mut messages = decision("dark mode as the default theme");
+    messages.push(("assistant", edit));
+    while messages.len() < 200 {
+        messages.push(("user", json!(format!("message number {}", messages.len() + 1))));
+    }
+    place.say(&messages)?;
+    let transcript = place.transcript().to_string_lossy().into_owned();
+    let output = place.distill(&["--dry-run", "--transcript", &transcript])?;
+    assert!(output.status.success(), "{output:?}");
+    let text = stdout(&output);
+    for part in [
+        "<existing-memory>\n(empty — first distillation)\n</existing-memory>",
+        "<transcript-slice>\n[turn 1, user]\n",
+        "[tool_use Edit]",
+        "[turn 200, user]",
+        "Score:",
+        "decision",
+        "\n+ Decisions: ",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("[turn 201"));
+    assert_eq!((place.questions(), place.memory()?), (0, "# Wyren Memory\n".to_owned()));
+    assert!(!place.state().exists());
+
+    // With a model it is asked, and still nothing is written.
+    let output = place.distill(&["--dry-run", "--model", "haiku", "--transcript", &transcript])?;
+    assert!(stdout(&output).contains("\n+ Decisions: Redis keeps the sessions\n"), "{output:?}");
+    assert_eq!((place.questions(), place.memory()?), (1, "# Wyren Memory\n".to_owned()));
+    let output = place.distill(&["--dry-run", "--json", "--transcript", &transcript])?;
+    let facts: Value = serde_json::from_slice(&output.stdout)?;
+    assert!(facts["passes"] == true && facts["score"]["signals"].is_array(), "{facts:#}");
+    assert!(!place.state().exists());
+    Ok(())
+}
+
+#[test]
+fn chatter_is_said_to_be_low_signal_and_nobody_is_asked_unless_forced() -> Result<()> {
+    let Some(place) = Place::new(&[answer("Time is told by the clock", 1)])? else { return Ok(()) };
+    place.say(&[
+        ("user", json!("What time is it?")),
+        ("assistant", json!([{"type": "text", "text": "Noon."}])),
+    ])?;
+    let transcript = place.transcript().to_string_lossy().into_owned();
+    let output = place.distill(&["--transcript", &transcript])?;
+    assert!(output.status.success() && stderr(&output).contains("low-signal session"), "{output:?}");
+    assert_eq!(place.questions(), 0);
+    let output = place.distill(&["--force", "--transcript", &transcript])?;
+    assert!(stdout(&output).contains("Nothing new since"), "{output:?}");
+    place.say(&[
+        ("user", json!("What time is it?")),
+        ("assistant", json!([{"type": "text", "text": "Noon."}])),
+        ("user", json!("And now?")),
+    ])?;
+    let output = place.distill(&["--force"])?;
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(place.questions(), 1);
+    Ok(())
+}
+
+#[test]
+fn the_old_distillers_flags_still_work() -> Result<()> {
+    let Some(place) = Place::new(&[answer("Postgres is the database", 1)])? else { return Ok(()) };
+    place.say(&decision("Postgres"))?;
+    let folder = place.sandbox.folder();
+    let [transcript, memory, out] = [place.transcript(), folder.join("old.md"), folder.join("new.md")]
+        .map(|path| path.to_string_lossy().into_owned());
+    let output = place.distill(&["--transcript", &transcript, "--memory", &memory])?;
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(stderr(&output).starts_with("usage: "), "{output:?}");
+    let output = place.distill(&["--transcript", "/nowhere.jsonl", "--memory", &memory, "--out", &out])?;
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+
+    let hand = "# Wyren Memory\n\n## Decisions\n\n- By hand\n";
+    fs::write(&memory, hand)?;
+    let flags = ["--transcript", &transcript, "--memory", &memory, "--out", &out];
+    let output = place.distill(&[&flags[..], &["--cwd", &place.project().to_string_lossy()]].concat())?;
+    assert!(output.status.success(), "{output:?}");
+    assert!(
+        stdout(&output).contains("distiller: wrote ") && stdout(&output).contains("last_uuid=00000000"),
+        "{output:?}"
+    );
+    let written = fs::read_to_string(&out)?;
+    assert!(written.contains("- By hand\n") && written.contains("- Postgres is the database ["), "{written}");
+    assert_eq!(
+        (fs::read_to_string(&memory)?, place.memory()?),
+        (hand.to_owned(), "# Wyren Memory\n".to_owned())
+    );
+    assert_eq!(place.watermark()?["last_uuid"], "00000000-0000-4000-8000-000000000002");
+
+    let since = "00000000-0000-4000-8000-000000000002";
+    let output = place.distill(&[&flags[..], &["--since", since]].concat())?;
+    assert!(output.status.success() && stderr(&output).contains("empty transcript slice"), "{output:?}");
+    let output = place.distill(&[&flags[..], &["--limit", "1", "--dry-run"]].concat())?;
+    assert!(
+        stdout(&output).contains("[turn 1, user]") && !stdout(&output).contains("[turn 2,"),
+        "{output:?}"
+    );
+    assert_eq!(place.questions(), 1);
+    Ok(())
+}
+
+#[test]
+fn a_bad_answer_leaves_the_memory_as_it_is_and_is_said() -> Result<()> {
+    let Some(place) = Place::new(&[json!({"do": "lie", "text": "```json\n{}\n```"})])? else { return Ok(()) };
+    place.say(&decision("Postgres"))?;
+    let transcript = place.transcript().to_string_lossy().into_owned();
+    let output = place.distill(&["--transcript", &transcript])?;
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(stderr(&output).contains("the memory is unchanged"), "{output:?}");
+    assert_eq!((place.memory()?, place.questions()), ("# Wyren Memory\n".to_owned(), 1));
+    Ok(())
+}
+
+#[test]
+fn five_repositories_at_once_keep_to_the_budget_and_to_one_question_each() -> Result<()> {
+    const BUDGET: f64 = 0.07;
+    let Some(place) = Place::new(&[])? else { return Ok(()) };
+    let mut line = answer("Postgres is the database", 1);
+    line["cost_usd"] = json!(0.02);
+    place.follow(&[line])?;
+    let repositories: Vec<PathBuf> =
+        (0..5).map(|number| place.sandbox.folder().join(format!("repo-{number}"))).collect();
+    thread::scope(|scope| {
+        let mut calls = Vec::new();
+        for (number, repository) in repositories.iter().enumerate() {
+            let place = &place;
+            calls.push(scope.spawn(move || -> Result<()> {
+                fs::create_dir_all(repository.join(".wyren"))?;
+                let session = format!("session-{number}");
+                let transcript = place.sandbox.folder().join(format!("{session}.jsonl"));
+                write_transcript(&transcript, &session, &decision("Postgres for the billing service"))?;
+                let mut command = place.command("wyren");
+                command
+                    .args(["distill", "--transcript"])
+                    .arg(&transcript)
+                    .current_dir(repository)
+                    .env("WYREN_DAILY_BUDGET_USD", BUDGET.to_string())
+                    .env("WYREN_PROJECT_BUDGET_USD", BUDGET.to_string());
+                let output = feed(&mut command, b"")?;
+                ensure!(output.status.success(), "{output:?}");
+                Ok(())
+            }));
+        }
+        calls.into_iter().try_for_each(|call| call.join().expect("no call panics"))
+    })?;
+    let report = feed(place.command("wyren").args(["spend", "--json"]), b"")?;
+    let report: Value = serde_json::from_slice(&report.stdout)?;
+    let spent = report["today"]["spent_usd"].as_f64().context("no sum")?;
+    assert!(spent > 0.0 && spent <= BUDGET, "{report:#}");
+    assert!((1..=3).contains(&place.questions()), "{}", place.questions());
+    // Whoever found the budget spent did without a model.
+    for repository in &repositories {
+        let memory = fs::read_to_string(repository.join(".wyren/memory.md"))?;
+        assert!(memory.contains("Postgres"), "{}: {memory}", repository.display());
+    }
+    Ok(())
+}

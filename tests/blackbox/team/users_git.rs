@@ -1,0 +1,124 @@
+//! The user's own git works as it would without Wyren, after every step.
+
+use std::fs;
+
+use anyhow::Result;
+
+use super::{Member, Mode, Remote, git};
+
+/// Has somebody else push a commit to main that has nothing to do with the memory.
+fn unrelated_push(remote: &Remote, name: &str) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let address = format!("file://{}", remote.path().display());
+    git(folder.path(), &["clone", "--quiet", &address, "other"])?;
+    let other = folder.path().join("other");
+    fs::write(other.join(name), "theirs\n")?;
+    git(&other, &["add", "--all"])?;
+    git(&other, &["-c", "user.name=Other", "-c", "user.email=other@localhost", "commit", "-qm", name])?;
+    git(&other, &["push", "--quiet", "origin", "HEAD:main"])?;
+    Ok(())
+}
+
+/// Plays a day with two members, and has both use their git after every step.
+fn check(mode: Mode) -> Result<()> {
+    let remote = Remote::new(mode)?;
+    let (Some(ada), Some(bob)) =
+        (Member::set_up(&remote, "ada", mode)?, Member::set_up(&remote, "bob", mode)?)
+    else {
+        return Ok(());
+    };
+    let pull = |step: &str| -> Result<()> {
+        // Ada has nothing unpushed.
+        ada.git(&["pull", "--quiet", "--ff-only"])?;
+        assert_eq!(ada.git(&["status", "--porcelain"])?, "", "{step}");
+        // Bob has, and rebases it onto whatever there is.
+        fs::write(bob.clone_folder().join(step), "bob's\n")?;
+        bob.git(&["add", step])?;
+        bob.git(&["commit", "--quiet", "--message", step])?;
+        bob.wyren(&["sync"])?;
+        let log = git(&remote.path(), &["log", "--all", "--format=%s"])?;
+        assert!(!log.lines().any(|subject| subject == step), "{step}: an unpushed commit was published");
+        bob.git(&["pull", "--quiet", "--rebase"])?;
+        bob.git(&["push", "--quiet"])?;
+        assert_eq!(bob.git(&["status", "--porcelain"])?, "", "{step}");
+        Ok(())
+    };
+    pull("at-first")?;
+    ada.start("a")?;
+    bob.start("b")?;
+    pull("after-the-sessions-began")?;
+    ada.decide("Use tabs")?;
+    ada.wyren(&["sync"])?;
+    pull("after-a-decision")?;
+    unrelated_push(&remote, "theirs-1")?;
+    bob.decide("Use spaces in Makefiles never")?;
+    bob.wyren(&["sync"])?;
+    ada.prompt("a")?;
+    pull("after-a-race")?;
+    unrelated_push(&remote, "theirs-2")?;
+    bob.wyren(&["memory", "handoff", "Look at the parser next"])?;
+    ada.prompt("a")?;
+    bob.prompt("b")?;
+    pull("after-a-handoff")?;
+    for member in [&ada, &bob] {
+        member.wyren(&["sync"])?;
+        let memory = member.memory()?;
+        for entry in ["Use tabs", "Use spaces in Makefiles never", "Look at the parser next"] {
+            assert_eq!(memory.matches(entry).count(), 1, "{entry}: {memory}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn pull_rebase_and_push_work_after_every_step_in_side_mode() -> Result<()> {
+    check(Mode::Side)
+}
+
+#[test]
+fn pull_rebase_and_push_work_after_every_step_in_branch_mode() -> Result<()> {
+    check(Mode::Branch)
+}
+
+#[test]
+fn a_remote_that_refuses_pushes_to_main_still_syncs_in_side_mode() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let hook = remote.path().join("hooks/update");
+    fs::write(
+        &hook,
+        "#!/bin/sh\ncase \"$1\" in refs/heads/main) echo 'main is protected' >&2; exit 1;; esac\n",
+    )?;
+    #[cfg(unix)]
+    fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+    let (Some(ada), Some(bob)) = (Member::set_up(&remote, "ada", Mode::Side)?, Member::new(&remote, "bob")?)
+    else {
+        return Ok(());
+    };
+    ada.decide("Use tabs")?;
+    ada.wyren(&["sync"])?;
+    assert!(bob.start("b")?.contains("Use tabs"), "a fresh clone needs no command");
+    Ok(())
+}
+
+#[test]
+fn a_member_in_a_subdirectory_and_one_in_a_work_tree_share_the_memory() -> Result<()> {
+    for mode in [Mode::Side, Mode::Branch] {
+        let remote = Remote::new(mode)?;
+        let Some(ada) = Member::set_up(&remote, "ada", mode)? else { return Ok(()) };
+        ada.decide("Use tabs")?;
+        ada.wyren(&["sync"])?;
+        let deep = ada.clone_folder().join("src/deep");
+        fs::create_dir_all(&deep)?;
+        ada.git(&["worktree", "add", "--quiet", "../tree", "-b", "topic", "HEAD"])?;
+        let tree = ada.sandbox.folder().join("tree");
+        let mut places = vec![deep];
+        // A work tree of another branch has what that branch has, in branch mode.
+        places.extend((mode == Mode::Side).then_some(tree));
+        for place in places {
+            let fields = serde_json::json!({"source": "startup", "cwd": place});
+            let told = ada.hook("session-start-memory", "s", &fields)?;
+            assert!(told.contains("Use tabs"), "{mode:?} {}: {told}", place.display());
+        }
+    }
+    Ok(())
+}

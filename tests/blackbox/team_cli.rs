@@ -1,0 +1,447 @@
+//! The commands of team memory, as a person at a terminal or a script meets them. Words and exit codes that the Node system
+//! has are checked to the letter.
+
+use std::fs;
+use std::process::Output;
+
+use anyhow::Result;
+use serde_json::Value;
+use wyren_tests::plugin;
+use wyren_tests::sandbox::{Sandbox, feed};
+
+use crate::team::{Member, Mode, Remote};
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Runs `wyren`; returns its exit code and what it printed.
+fn wyren(member: &Member, arguments: &[&str]) -> Result<(Option<i32>, String, String)> {
+    let output = member.try_wyren(arguments)?;
+    Ok((output.status.code(), stdout(&output), stderr(&output)))
+}
+
+fn json(member: &Member, arguments: &[&str]) -> Result<Value> {
+    Ok(serde_json::from_str(&member.wyren(arguments)?)?)
+}
+
+#[test]
+fn without_a_command_there_is_help_and_an_unknown_one_ends_with_1() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let output = sandbox.wyren(&[])?;
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stdout(&output).contains("Usage: wyren <command>"), "{}", stdout(&output));
+    let output = sandbox.wyren(&["frobnicate", "--hard"])?;
+    assert_eq!((output.status.code(), &*stdout(&output)), (Some(1), ""));
+    assert!(stderr(&output).starts_with("wyren: unknown command 'frobnicate'\n\n"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("Usage: wyren <command>"));
+    for flag in ["-v", "--version", "-V"] {
+        let output = sandbox.wyren(&[flag])?;
+        assert_eq!((output.status.code(), &*stdout(&output)), (Some(0), "wyren 0.1.0\n"), "{flag}");
+    }
+    Ok(())
+}
+
+#[test]
+fn every_command_of_team_memory_has_help_with_examples() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    for command in ["init", "status", "log", "sync", "memory", "broadcast-skill", "unbroadcast"] {
+        let output = sandbox.wyren(&[command, "--help"])?;
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        assert!(stdout(&output).contains("Examples:"), "{command}");
+    }
+    Ok(())
+}
+
+#[test]
+fn without_a_memory_every_command_says_how_to_start_one() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::new(&remote, "ada")? else { return Ok(()) };
+    let status = wyren(&ada, &["status"])?;
+    assert_eq!(
+        status,
+        (Some(0), "Wyren not initialized in this repo. Run: wyren init\n".to_owned(), String::new())
+    );
+    let log = wyren(&ada, &["log"])?;
+    assert_eq!((log.0, &*log.1), (Some(0), "No log yet — distiller has not run in this repo.\n"));
+    for arguments in [&["sync"][..], &["memory"], &["memory", "handoff", "x"], &["broadcast-skill", "README"]]
+    {
+        let (code, _, errors) = wyren(&ada, arguments)?;
+        assert_eq!((code, &*errors), (Some(1), "Wyren not initialized. Run: wyren init\n"), "{arguments:?}");
+    }
+    for arguments in [&["sync", "--background"][..], &["sync", "--discover"]] {
+        assert_eq!(wyren(&ada, arguments)?, (Some(0), String::new(), String::new()), "{arguments:?}");
+    }
+    assert!(!ada.clone_folder().join(".wyren").exists());
+    Ok(())
+}
+
+#[test]
+fn init_is_done_once_and_leaves_git_as_it_was() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::new(&remote, "ada")? else { return Ok(()) };
+    let before = ada.footprint()?;
+    fs::write(ada.clone_folder().join("CLAUDE.md"), "Be brief.\n")?;
+    let shown = ada.wyren(&["init"])?;
+    assert!(shown.contains("  → Seeded memory.md from existing CLAUDE.md\n"), "{shown}");
+    assert!(shown.contains("Next steps:"), "{shown}");
+    assert_eq!(ada.wyren(&["init"])?, "Wyren already initialized.\n");
+    fs::remove_file(ada.clone_folder().join("CLAUDE.md"))?;
+    assert_eq!(ada.footprint()?, before);
+    assert_eq!(json(&ada, &["init", "--json"])?["mode"], "side");
+    Ok(())
+}
+
+#[test]
+fn init_works_from_a_subfolder_and_outside_git() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::new(&remote, "ada")? else { return Ok(()) };
+    let deep = ada.clone_folder().join("a/b");
+    fs::create_dir_all(&deep)?;
+    let output = feed(ada.command("wyren").arg("init").current_dir(&deep), b"")?;
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(ada.clone_folder().join(".wyren/memory.md").is_file() && !deep.join(".wyren").exists());
+
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let output = sandbox.wyren(&["init"])?;
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let root = sandbox.project();
+    assert_eq!(fs::read_to_string(root.join(".gitignore"))?, ".wyren/state/\n.wyren/log\n");
+    assert!(root.join(".wyren/broadcast/skills/.gitkeep").is_file());
+    assert_eq!(stdout(&sandbox.wyren(&["init"])?), "Wyren already initialized.\n");
+    let status = stdout(&sandbox.wyren(&["status"])?);
+    assert!(status.contains("Remote:     (none configured)\nPeer pushed: (no remote)\n"), "{status}");
+    Ok(())
+}
+
+#[test]
+fn branch_mode_asks_the_user_to_commit_and_pull_goes_on_working() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::new(&remote, "ada")? else { return Ok(()) };
+    let shown = ada.wyren(&["init", "--branch"])?;
+    assert!(shown.contains("git add .wyren .gitignore"), "{shown}");
+    ada.decide("Use Postgres")?;
+    let (code, _, errors) = wyren(&ada, &["sync"])?;
+    assert_eq!(code, Some(3), "{errors}");
+    assert!(errors.contains("not committed yet"), "{errors}");
+    ada.git(&["pull", "--quiet", "--ff-only"])?;
+    ada.git(&["add", "--all"])?;
+    ada.git(&["commit", "--quiet", "--message", "memory"])?;
+    ada.git(&["push", "--quiet"])?;
+    ada.wyren(&["sync"])?;
+    assert!(remote.memory(Mode::Branch).contains("- Use Postgres"));
+    ada.git(&["pull", "--quiet", "--ff-only"])?;
+    Ok(())
+}
+
+#[test]
+fn status_has_the_node_systems_lines_and_knows_injections_at_prompts() -> Result<()> {
+    let remote = Remote::new(Mode::Branch)?;
+    let Some(ada) = Member::set_up(&remote, "ada", Mode::Branch)? else { return Ok(()) };
+    let wyren_folder = ada.clone_folder().join(".wyren");
+    ada.wyren(&["sync"])?;
+    let fresh = ada.wyren(&["status"])?;
+    assert!(
+        fresh.starts_with("Memory:     .wyren/memory.md  (0.0 KB, 5 lines)\nProgress:   (no state yet"),
+        "{fresh}"
+    );
+    let state = r#"{"turns_since_distill":2,"last_uuid":"u-1","last_distilled_at":1794796001123.5,"last_transcript":"/t.jsonl"}"#;
+    fs::write(wyren_folder.join("state/watermark.json"), state)?;
+    fs::write(wyren_folder.join("state/.lock"), "2026-11-16T02:26:41.123Z")?;
+    let log = "[2026-11-16T02:00:00.000Z] injection: session-start\n\
+               [2026-11-16T02:26:41.123Z] [ups] injection: user-prompt-submit\nraw distiller line\n";
+    fs::write(wyren_folder.join("log"), log)?;
+    let status = ada.wyren(&["status"])?;
+    let lines: Vec<&str> = status.lines().collect();
+    let begins = [
+        "Memory:     .wyren/memory.md  (0.0 KB, 5 lines)",
+        "Distilled:  2026-11-16T02:26:41.123Z (",
+        "Last UUID:  u-1",
+        "Progress:   2 / 5 turns until next distill",
+        "Transcript: /t.jsonl",
+        "Injected:   2026-11-16T02:26:41.123Z (",
+        "Remote:     origin → file://",
+        "Peer pushed: ",
+        "Lock:       held (",
+        "Mode:       branch, main",
+    ];
+    for (at, begin) in begins.iter().enumerate() {
+        assert!(lines[at].starts_with(begin), "{begin}: {status}");
+    }
+    assert!(lines[5].ends_with(" min ago via user-prompt-submit)"), "{status}");
+    assert!(lines[7].contains("(First, "), "{status}");
+    fs::write(
+        wyren_folder.join("state/watermark.json"),
+        state.replacen('{', r#"{"distiller_running":true,"#, 1),
+    )?;
+    assert!(ada.wyren(&["status"])?.contains("Progress:   2 turns (distilling now...)\n"));
+    let facts = json(&ada, &["status", "--json"])?;
+    assert_eq!(
+        (&facts["mode"], &facts["injected"]["event"]),
+        (&"branch".into(), &"user-prompt-submit".into())
+    );
+    Ok(())
+}
+
+#[test]
+fn log_shows_the_tail_with_the_node_systems_words() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
+    let log = ada.clone_folder().join(".wyren/log");
+    fs::write(&log, "\n")?;
+    assert_eq!(ada.wyren(&["log"])?, "Log is empty.\n");
+    let lines: String = (1..=60).map(|number| format!("line {number}\n")).collect();
+    fs::write(&log, &lines)?;
+    let shown = ada.wyren(&["log"])?;
+    assert!(
+        shown.starts_with("... (10 earlier lines omitted — use --lines to show more)\n\nline 11\n"),
+        "{shown}"
+    );
+    let (code, shown, errors) = wyren(&ada, &["log", "--lines", "-3"])?;
+    assert_eq!(code, Some(0));
+    assert!(!errors.is_empty() && shown.ends_with("line 60\n") && shown.contains("(10 earlier"), "{shown}");
+    fs::write(&log, format!("[2026-11-16T02:26:41.123Z] [ups] injection: user-prompt-submit\n{lines}"))?;
+    let shown = ada.wyren(&["log", "-n", "2"])?;
+    let parts: Vec<&str> = shown.split("\n\n").collect();
+    assert_eq!(parts.len(), 3, "{shown}");
+    assert!(parts[1].starts_with("Last injected: 2026-11-16T02:26:41.123Z ("), "{shown}");
+    assert_eq!(parts[2], "line 59\nline 60\n");
+    Ok(())
+}
+
+#[test]
+fn sync_tells_landed_from_queued_by_its_exit_code() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let (Some(ada), Some(grace)) =
+        (Member::set_up(&remote, "ada", Mode::Side)?, Member::set_up(&remote, "grace", Mode::Side)?)
+    else {
+        return Ok(());
+    };
+    ada.decide("Use Postgres")?;
+    assert_eq!(json(&ada, &["sync", "--json"])?["published"], "landed");
+    assert_eq!(json(&ada, &["sync", "--json"])?["published"], "nothing");
+    assert!(grace.wyren(&["sync"])?.contains("Changed here: memory.md"));
+    assert!(grace.memory()?.contains("- Use Postgres"));
+    let away = remote.path().with_extension("away");
+    fs::rename(remote.path(), &away)?;
+    ada.decide("Use Redis")?;
+    let (code, _, errors) = wyren(&ada, &["sync"])?;
+    assert_eq!(code, Some(3));
+    assert!(
+        errors.starts_with(
+            "wyren: kept here, and published with the next sync: the remote could not be reached"
+        ),
+        "{errors}"
+    );
+    assert!(ada.wyren(&["status"])?.contains("\nQueue:      something is not on the remote yet"));
+    fs::rename(&away, remote.path())?;
+    // A person who waits is not told to come back later.
+    ada.wyren(&["sync"])?;
+    assert!(remote.memory(Mode::Side).contains("- Use Redis"));
+    Ok(())
+}
+
+#[test]
+fn a_secret_is_named_and_never_pushed() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
+    let token = format!("ghp_{}", "a1B2c3D4e5a1B2c3D4e5a1B2c3D4e5a1B2c3");
+    ada.decide(&format!("Deploy with {token}"))?;
+    for _ in 0..2 {
+        let (code, _, errors) = wyren(&ada, &["sync"])?;
+        assert_eq!(code, Some(0));
+        assert!(errors.contains("Held back (github): .wyren/memory.md:"), "{errors}");
+        assert!(!errors.contains(&token), "{errors}");
+    }
+    assert!(ada.memory()?.contains(&token));
+    assert!(remote.memory(Mode::Side).contains("- Deploy with [redacted:github]"));
+    assert!(ada.wyren(&["status"])?.contains("Held back:  1 "));
+    Ok(())
+}
+
+#[test]
+fn memory_shows_compares_and_remembers() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
+    ada.decide("Use MongoDB")?;
+    assert!(ada.wyren(&["memory", "diff"])?.contains("+ Use MongoDB"));
+    ada.wyren(&["sync"])?;
+    assert!(ada.wyren(&["memory", "diff"])?.starts_with("Everything here is on the remote"));
+    let mut editing = ada.command("wyren");
+    editing.args(["memory", "edit"]).env("EDITOR", "sed -i s/MongoDB/Postgres/");
+    let output = feed(&mut editing, b"")?;
+    assert_eq!(stdout(&output), "One change. `wyren sync` publishes it now, the next prompt by itself.\n");
+    let facts = json(&ada, &["memory", "diff", "--json"])?;
+    assert_eq!(facts["not_published"][0]["text"], "Use Postgres");
+    let found = json(&ada, &["memory", "history", "mongodb", "--json"])?;
+    assert_eq!(found["removals"][0]["replaced_by"], "Use Postgres");
+    assert_eq!(found["removals"][0]["by"], "ada");
+    assert!(ada.wyren(&["memory", "history", "MongoDB"])?.contains("→ Use Postgres"));
+    let shown = json(&ada, &["memory", "show", "--json"])?;
+    assert_eq!(shown["sections"][0]["entries"][0]["text"], "Use Postgres");
+    Ok(())
+}
+
+#[test]
+fn an_edit_keeps_what_others_wrote_meanwhile_and_a_failing_editor_keeps_the_draft() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
+    ada.decide("One")?;
+    ada.decide("Two")?;
+    let memory = ada.clone_folder().join(".wyren/memory.md");
+    let script = ada.sandbox.folder().join("tmp/editor.sh");
+    let meanwhile =
+        format!("#!/bin/sh\necho '- Meanwhile' >> '{}'\nsed -i '/^- One$/d' \"$1\"\n", memory.display());
+    fs::write(&script, meanwhile)?;
+    let mut editing = ada.command("wyren");
+    let output =
+        feed(editing.args(["memory", "edit"]).env("EDITOR", format!("sh {}", script.display())), b"")?;
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = ada.memory()?;
+    assert!(text.contains("- Meanwhile") && text.contains("- Two") && !text.contains("- One"), "{text}");
+    let mut failing = ada.command("wyren");
+    let output = feed(failing.args(["memory", "edit"]).env("EDITOR", "false"), b"")?;
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("your draft is "), "{}", stderr(&output));
+    let mut emptying = ada.command("wyren");
+    let output = feed(emptying.args(["memory", "edit"]).env("EDITOR", "truncate -s 0"), b"")?;
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(ada.memory()?, text);
+    Ok(())
+}
+
+#[test]
+fn a_handoff_note_is_on_top_word_for_word_and_says_whether_it_arrived() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
+    let shown = ada.wyren(&["memory", "handoff", "--session", "0123456789ab", "first", "note"])?;
+    assert_eq!(shown, "Handoff note added; it reached the remote.\n");
+    let note = "Don't touch `x`: $(touch pwned)\n- \"half\" done";
+    let output = feed(ada.command("wyren").args(["memory", "handoff", "-"]), note.as_bytes())?;
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    ada.wyren(&["memory", "handoff"])?;
+    let memory = remote.memory(Mode::Side);
+    let notes: Vec<&str> = memory.lines().filter(|line| line.starts_with("- [20")).collect();
+    assert_eq!(notes.len(), 3, "{memory}");
+    assert!(notes[0].contains("] (session handoff — no note)"), "{memory}");
+    assert!(notes[1].contains("] Don't touch `x`: $(touch pwned) - \"half\" done"), "{memory}");
+    assert!(notes[2].contains("] first note [session 01234567, by ada]"), "{memory}");
+    assert!(!ada.clone_folder().join("pwned").exists());
+    fs::rename(remote.path(), remote.path().with_extension("away"))?;
+    let (code, _, errors) = wyren(&ada, &["memory", "handoff", "later"])?;
+    assert_eq!(code, Some(3));
+    assert!(errors.starts_with("Handoff note saved here; it has not reached the remote yet: "), "{errors}");
+    Ok(())
+}
+
+#[test]
+fn the_handoff_command_gives_the_note_to_no_shell() -> Result<()> {
+    let (Some(plugin), Some(sandbox)) = (plugin::folder(), Sandbox::new()?) else { return Ok(()) };
+    let text = fs::read_to_string(plugin.join("commands/wyren-handoff.md"))?;
+    assert!(!text.contains("!`"), "nothing runs before the model has seen it");
+    let block = text.split("```").nth(1).unwrap_or_default();
+    // What the block becomes for a note that would do harm, run by a real shell.
+    let note = "a \"b\" 'c' `touch one` $(touch two) ; touch three\n\\ $HOME";
+    let script =
+        block.replace("$ARGUMENTS", note).replace("${CLAUDE_PLUGIN_ROOT}/bin/wyren memory handoff -", "cat");
+    let output = sandbox.command_for("sh".as_ref()).args(["-c", &script]).output()?;
+    assert_eq!(stdout(&output), format!("{note}\n"), "{output:?}");
+    assert_eq!(fs::read_dir(sandbox.project())?.count(), 0);
+    Ok(())
+}
+
+#[test]
+fn a_skill_is_broadcast_and_taken_back() -> Result<()> {
+    for mode in [Mode::Side, Mode::Branch] {
+        let remote = Remote::new(mode)?;
+        let Some(ada) = Member::set_up(&remote, "ada", mode)? else { return Ok(()) };
+        let folder = ada.clone_folder();
+        assert_eq!(wyren(&ada, &["broadcast-skill"])?.2, "Usage: wyren broadcast-skill <file>\n");
+        assert_eq!(
+            wyren(&ada, &["broadcast-skill", "nope"])?,
+            (Some(1), String::new(), "File not found: nope\n".into())
+        );
+        assert_eq!(
+            wyren(&ada, &["broadcast-skill", "."])?,
+            (Some(1), String::new(), "Not a file: .\n".into())
+        );
+        let skill = ada.sandbox.folder().join("review.md");
+        fs::write(&skill, "look twice\r\n")?;
+        let arguments = ["broadcast-skill", &skill.to_string_lossy()];
+        let (code, shown, errors) = wyren(&ada, &arguments)?;
+        assert_eq!((code, &*errors), (Some(0), ""), "{mode:?}");
+        assert_eq!(shown, "Broadcast: .wyren/broadcast/skills/review.md\nPushed to remote.\n");
+        let again = ada.wyren(&arguments)?;
+        assert!(again.ends_with("No broadcast changes to push (no_changes).\n"), "{again}");
+        ada.git(&["pull", "--quiet", "--ff-only"])?;
+        let shown = ada.wyren(&["unbroadcast", "review"])?;
+        assert_eq!(shown, "Removed for everybody: .wyren/broadcast/skills/review.md\n");
+        assert_eq!(wyren(&ada, &["unbroadcast", "review"])?.0, Some(1));
+        ada.git(&["pull", "--quiet", "--ff-only"])?;
+        assert!(!folder.join(".wyren/broadcast/skills/review.md").exists(), "{mode:?}");
+        fs::write(ada.sandbox.folder().join("tool.sh"), "x\n")?;
+        let odd = ada.sandbox.folder().join("tool.sh");
+        let (code, _, errors) = wyren(&ada, &["broadcast-skill", &odd.to_string_lossy()])?;
+        assert_eq!(code, Some(0));
+        assert!(errors.starts_with("Warning: "), "{errors}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_rewritten_memory_is_listed_and_waits_for_a_decision() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
+    ada.wyren(&["sync"])?;
+    let before = ada.git(&["rev-parse", "refs/wyren/remote/wyren%2Fmemory"])?;
+    ada.decide("Use Postgres")?;
+    ada.wyren(&["sync"])?;
+    crate::team::git(&remote.path(), &["update-ref", "refs/heads/wyren/memory", &before])?;
+    let (code, _, errors) = wyren(&ada, &["sync"])?;
+    assert_eq!(code, Some(3));
+    assert!(errors.contains("was force-pushed") && errors.contains("- Decisions: Use Postgres"), "{errors}");
+    assert!(errors.contains("wyren sync --restore") && errors.contains("wyren sync --accept"), "{errors}");
+    assert!(ada.memory()?.contains("- Use Postgres"));
+    assert!(ada.wyren(&["status"])?.contains("\nRewritten:  on the remote, 1 entries vanished"));
+    let checks = json(&ada, &["doctor", "--json"])?;
+    let checks = checks["checks"].as_array().cloned().unwrap_or_default();
+    let check = checks.iter().find(|check| check["name"] == "team memory").cloned().unwrap_or_default();
+    assert_eq!(check["state"], "warn", "{check}");
+    ada.wyren(&["sync", "--restore"])?;
+    assert!(remote.memory(Mode::Side).contains("- Use Postgres"));
+    Ok(())
+}
+
+#[test]
+fn the_background_says_nothing_and_logs_what_changed() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let (Some(ada), Some(grace)) =
+        (Member::set_up(&remote, "ada", Mode::Side)?, Member::new(&remote, "grace")?)
+    else {
+        return Ok(());
+    };
+    ada.decide("Use Postgres")?;
+    assert_eq!(wyren(&ada, &["sync", "--background"])?, (Some(0), String::new(), String::new()));
+    assert!(remote.memory(Mode::Side).contains("- Use Postgres"));
+    assert!(ada.wyren(&["log"])?.contains("sync: published "));
+    assert_eq!(wyren(&grace, &["sync", "--discover"])?, (Some(0), String::new(), String::new()));
+    assert!(grace.memory()?.contains("- Use Postgres"));
+    // Without leave to publish it only looks.
+    grace.decide("Use Redis")?;
+    let output = feed(grace.command("wyren").args(["sync", "--background"]).env("WYREN_PUBLISH", "0"), b"")?;
+    assert_eq!(output.status.code(), Some(0));
+    assert!(!remote.memory(Mode::Side).contains("Redis"));
+    // A second one at the same time leaves it to the first.
+    let lock = fs::File::create(grace.clone_folder().join(".wyren/state/background.lock"))?;
+    lock.lock()?;
+    assert_eq!(wyren(&grace, &["sync", "--background"])?.0, Some(0));
+    assert!(!remote.memory(Mode::Side).contains("Redis"));
+    drop(lock);
+    assert_eq!(wyren(&grace, &["sync", "--background"])?.0, Some(0));
+    assert!(remote.memory(Mode::Side).contains("- Use Redis"));
+    Ok(())
+}

@@ -1,0 +1,239 @@
+//! Runs that are prepared one by one: a remote that answers, one that hangs, a worker that is to be started.
+
+use super::program;
+use super::statistics::median;
+use super::table::Table;
+use crate::workspace::run;
+use anyhow::{Context as _, Result, ensure};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How often each is run.
+const RUNS: usize = 5;
+
+/// How often the start of the worker is: it is short, so that more runs are needed for a median.
+const SHORT_RUNS: usize = 25;
+
+/// How long whatever a run left behind may take to end.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// An ssh that never answers, and shrugs off a polite request to end.
+const HANGING_SSH: &str = "#!/bin/sh\ntrap '' TERM\nsleep 600\nsleep 600\n";
+
+/// The figures of one occasion.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Occasion {
+    pub(crate) name: &'static str,
+    /// The median, from spawn to exit.
+    pub(crate) milliseconds: f64,
+    /// The same in medians of `/bin/true` between the runs.
+    pub(crate) system_true: f64,
+}
+
+/// Measures every occasion.
+pub(crate) fn measure(plugin: &Path, folder: &Path) -> Result<Vec<Occasion>> {
+    let desk = Desk::set(plugin, &folder.join("occasions"))?;
+    let hanging: &[(&str, &str)] = &[("GIT_SSH_COMMAND", &desk.hanging_ssh()?), ("WYREN_SYNC_SECONDS", "2")];
+    Ok(vec![
+        desk.time("session-start-memory, remote answers", RUNS, "session-start-memory", &[], || {
+            desk.forget()
+        })?,
+        desk.time("session-start-memory, remote hangs", RUNS, "session-start-memory", hanging, || {
+            desk.point_to("ssh://nowhere.invalid/x.git")?;
+            desk.forget()
+        })?,
+        desk.time("prompt-sync, remote hangs", RUNS, "prompt-sync", hanging, || desk.forget())?,
+        desk.time("prompt-sync, remote is left alone", SHORT_RUNS, "prompt-sync", hanging, || {
+            desk.be_failing()
+        })?,
+        desk.time("stop-distill, worker started", SHORT_RUNS, "stop-distill", &[], || desk.forget_turns())?,
+    ])
+}
+
+/// Lays the figures out.
+pub(crate) fn table(occasions: &[Occasion]) -> Table {
+    let mut table = Table::new(1, ["occasion", "ms", "× true"]);
+    for occasion in occasions {
+        table.row(vec![
+            occasion.name.to_owned(),
+            format!("{:.2}", occasion.milliseconds),
+            format!("{:.2}", occasion.system_true),
+        ]);
+    }
+    table
+}
+
+/// A clone with a team memory, and a remote beside it.
+struct Desk {
+    folder: PathBuf,
+    bin: PathBuf,
+    environment: Vec<(&'static str, OsString)>,
+}
+
+impl Desk {
+    fn set(plugin: &Path, folder: &Path) -> Result<Self> {
+        fs::create_dir_all(folder)?;
+        let mut environment = program::world(folder, plugin)?;
+        let settings = [
+            ("GIT_AUTHOR_NAME", "bench"),
+            ("GIT_AUTHOR_EMAIL", "bench@localhost"),
+            ("GIT_COMMITTER_NAME", "bench"),
+            ("GIT_COMMITTER_EMAIL", "bench@localhost"),
+            ("WYREN_MODEL_PROVIDER", "off"),
+            ("WYREN_WORKER_IDLE_SECONDS", "0"),
+            ("WYREN_FETCH_SECONDS", "0"),
+            ("WYREN_TURNS_THRESHOLD", "1"),
+        ];
+        environment.extend(settings.map(|(name, value)| (name, value.into())));
+        let desk = Self { folder: folder.to_owned(), bin: plugin.join("bin"), environment };
+        desk.git(folder, &["init", "--quiet", "--bare", "--initial-branch=main", "remote.git"])?;
+        desk.git(folder, &["clone", "--quiet", "remote.git", "project"])?;
+        desk.git(&desk.project(), &["commit", "--quiet", "--allow-empty", "--message", "begin"])?;
+        desk.git(&desk.project(), &["push", "--quiet", "origin", "HEAD:main"])?;
+        let wyren = desk.bin.join("wyren");
+        run(desk.command(&wyren).args(["init", "--side"]).current_dir(desk.project()).stdout(Stdio::null()))?;
+        let memory = desk.project().join(".wyren/memory.md");
+        let mut text = fs::read_to_string(&memory)?;
+        text.push_str("\n## Decisions\n");
+        for number in 0..60 {
+            text.push_str(&format!("- Decision {number} is about part {number} of the whole thing\n"));
+        }
+        fs::write(memory, text)?;
+        run(desk.command(&wyren).arg("sync").current_dir(desk.project()).stdout(Stdio::null()))?;
+        Ok(desk)
+    }
+
+    /// Prepares, runs a hook, and `/bin/true` after it, as often as wanted.
+    fn time(
+        &self,
+        name: &'static str,
+        runs: usize,
+        hook: &str,
+        environment: &[(&str, &str)],
+        prepare: impl Fn() -> Result<()>,
+    ) -> Result<Occasion> {
+        let stdin = self.folder.join("stdin");
+        fs::write(&stdin, self.event(hook).to_string())?;
+        let (mut ours, mut trues) = (Vec::new(), Vec::new());
+        for _ in 0..runs {
+            self.wait_for_peace()?;
+            prepare()?;
+            let mut command = self.command(&self.bin.join(hook));
+            command.envs(environment.iter().copied()).stdin(File::open(&stdin)?).stdout(Stdio::null());
+            ours.push(timed(&mut command).with_context(|| format!("could not run {name}"))?);
+            trues.push(timed(Command::new("/bin/true").env_clear())?);
+        }
+        self.wait_for_peace()?;
+        let milliseconds = median(&ours);
+        Ok(Occasion { name, milliseconds, system_true: milliseconds / median(&trues) })
+    }
+
+    /// Lets no occasion know of the one before: no fetch, no session, no turn.
+    fn forget(&self) -> Result<()> {
+        let state = self.project().join(".wyren/state");
+        for name in ["fetch.json", "ups-state.json", "last-injected-memory.md", "watermark.json"] {
+            remove(&state.join(name))?;
+        }
+        match fs::remove_dir_all(state.join("sessions")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Has the next turn be the one that starts a worker.
+    fn forget_turns(&self) -> Result<()> {
+        let state = self.project().join(".wyren/state");
+        remove(&state.join("watermark.json"))?;
+        remove(&state.join("distill-trigger.lock"))?;
+        remove(&self.folder.join("data/worker.started"))
+    }
+
+    /// Has the remote have failed a moment ago.
+    fn be_failing(&self) -> Result<()> {
+        let now = std::time::UNIX_EPOCH.elapsed()?.as_millis();
+        let state = json!({
+            "v": 1, "mode": "side", "remote": "origin", "branch": "wyren/memory", "fetched_at": 0,
+            "tried_at": now, "failures": 1, "retry_at": now + 60_000, "error": "no answer",
+        });
+        Ok(fs::write(self.project().join(".wyren/state/fetch.json"), state.to_string())?)
+    }
+
+    fn point_to(&self, address: &str) -> Result<()> {
+        self.git(&self.project(), &["remote", "set-url", "origin", address])
+    }
+
+    fn hanging_ssh(&self) -> Result<String> {
+        let path = self.folder.join("hanging-ssh");
+        fs::write(&path, HANGING_SSH)?;
+        #[cfg(unix)]
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        Ok(path.display().to_string())
+    }
+
+    /// Waits until nothing that an earlier run started is running: its sync and its worker.
+    fn wait_for_peace(&self) -> Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        let marker = format!("WYREN_DATA_DIR={}", self.folder.join("data").display());
+        while is_anybody_there(&marker) {
+            ensure!(Instant::now() < deadline, "something that a hook started does not end");
+            sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    fn event(&self, hook: &str) -> Value {
+        let name = match hook {
+            "session-start-memory" => "SessionStart",
+            "prompt-sync" => "UserPromptSubmit",
+            _ => "Stop",
+        };
+        json!({
+            "session_id": "bench", "cwd": self.project(), "hook_event_name": name, "source": "startup",
+            "prompt": "go on", "transcript_path": self.folder.join("transcript.jsonl"),
+        })
+    }
+
+    fn project(&self) -> PathBuf {
+        self.folder.join("project")
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    fn git(&self, folder: &Path, arguments: &[&str]) -> Result<()> {
+        run(self.command(Path::new("git")).args(arguments).current_dir(folder).stderr(Stdio::null()))
+    }
+}
+
+/// Runs a command; returns the milliseconds that it took.
+fn timed(command: &mut Command) -> Result<f64> {
+    let start = Instant::now();
+    let status = command.stderr(Stdio::null()).spawn().and_then(|mut child| child.wait())?;
+    let elapsed = start.elapsed();
+    ensure!(status.success(), "{status}");
+    Ok(elapsed.as_secs_f64() * 1e3)
+}
+
+fn remove(file: &Path) -> Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Returns whether a process with this variable runs; only Linux can tell.
+fn is_anybody_there(variable: &str) -> bool {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes
+        .filter_map(|process| fs::read(process.path().join("environ")).ok())
+        .any(|environment| environment.split(|byte| *byte == 0).any(|found| found == variable.as_bytes()))
+}

@@ -1,0 +1,26 @@
+//! Evaluates what needs annotated data rather than a stopwatch.
+
+mod distiller;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+/// What to evaluate.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    subject: Subject,
+}
+
+#[derive(Subcommand)]
+enum Subject {
+    /// Distil the annotated transcripts of tests/data/distiller and compare with what a reader found in them.
+    Distiller(distiller::Arguments),
+}
+
+/// Evaluates.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    match &arguments.subject {
+        Subject::Distiller(arguments) => distiller::run(arguments),
+    }
+}
