@@ -328,7 +328,7 @@ fn a_handoff_note_is_on_top_word_for_word_and_says_whether_it_arrived() -> Resul
     let notes: Vec<&str> = memory.lines().filter(|line| line.starts_with("- [20")).collect();
     assert_eq!(notes.len(), 3, "{memory}");
     assert!(notes[0].contains("] (session handoff — no note)"), "{memory}");
-    assert!(notes[1].contains("] Don't touch `x`: $(touch pwned) - \"half\" done"), "{memory}");
+    assert!(notes[1].contains("] Don't touch `x`: $(touch pwned) - \"half\" done [by ada]"), "{memory}");
     assert!(notes[2].contains("] first note [session 01234567, by ada]"), "{memory}");
     assert!(!ada.clone_folder().join("pwned").exists());
     fs::rename(remote.path(), remote.path().with_extension("away"))?;

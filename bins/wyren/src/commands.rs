@@ -77,11 +77,11 @@ enum Command {
     Status(status::Arguments),
     /// Publish the team memory, and get what the others have published.
     Sync(sync::Arguments),
-    /// Let this project's guards and pauses refuse calls.
+    /// Let this project's guards and pauses refuse calls, and its skills be followed.
     Trust(trust::Arguments),
     /// Take a broadcast back, for everybody.
     Unbroadcast(broadcast::Unbroadcast),
-    /// Silence this project's guards and pauses again.
+    /// Take that back.
     Untrust(trust::Untrust),
     /// Show, run or stop the background worker.
     Worker(worker::Arguments),

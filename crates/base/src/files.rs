@@ -1,9 +1,15 @@
 //! Private folders and files that are replaced whole or not at all.
+//!
+//! What a repository brings along may be a link that leads out of it: `open_append_here` and `write_atomic` write to no
+//! other file than the one that they are told.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What the name of a file that is being written ends with.
+const TEMPORARY: &str = ".tmp";
 
 /// Creates a folder and its parents, each readable by the owner alone; existing ones are left as they are.
 pub fn create_private_folder(path: &Path) -> io::Result<()> {
@@ -23,9 +29,32 @@ pub fn private_options() -> OpenOptions {
     options
 }
 
+/// Returns options that create files readable by the owner alone and, on Unix, open no link.
+fn unlinked_options() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has the flag"))]
+    let mut options = private_options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
+    options
+}
+
 /// Opens a private file for appending, creating it and its folder when missing.
 pub fn open_append(path: &Path) -> io::Result<File> {
-    let open = || private_options().append(true).create(true).open(path);
+    append_with(private_options(), path)
+}
+
+/// Opens a private file for appending as [`open_append`] does, but not one that is a link.
+pub fn open_append_here(path: &Path) -> io::Result<File> {
+    // Where no flag says so a look before does: a link that a repository brings along was there before us.
+    if cfg!(not(unix)) && is_link(path) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a link"));
+    }
+    append_with(unlinked_options(), path)
+}
+
+fn append_with(mut options: OpenOptions, path: &Path) -> io::Result<File> {
+    options.append(true).create(true);
+    let open = || options.open(path);
     match open() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             create_private_folder(path.parent().unwrap_or(Path::new(".")))?;
@@ -33,6 +62,16 @@ pub fn open_append(path: &Path) -> io::Result<File> {
         }
         opened => opened,
     }
+}
+
+/// Returns whether there is a link at `path`, wherever it leads.
+pub fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
+}
+
+/// Returns whether a file of that name is one that is being written, by us or by the Node system, or was left behind so.
+pub fn is_temporary(name: &str) -> bool {
+    name.ends_with(TEMPORARY)
 }
 
 /// Replaces the file at `path` by one with `contents`: a reader sees the old or the new, never a part.
@@ -45,7 +84,7 @@ pub fn write_atomic(path: &Path, contents: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     // The process id and a counter keep two writers of one file out of each other's temporary file.
     let temporary = folder.join(format!(
-        ".{}.{}.{}.tmp",
+        ".{}.{}.{}{TEMPORARY}",
         name.to_string_lossy(),
         std::process::id(),
         COUNTER.fetch_add(1, Ordering::Relaxed)
@@ -65,7 +104,7 @@ pub fn write_atomic(path: &Path, contents: &[u8]) -> io::Result<()> {
 }
 
 fn write_new(path: &Path, contents: &[u8]) -> io::Result<()> {
-    private_options().write(true).create(true).truncate(true).open(path)?.write_all(contents)
+    unlinked_options().write(true).create(true).truncate(true).open(path)?.write_all(contents)
 }
 
 #[cfg(not(windows))]
@@ -121,6 +160,20 @@ mod tests {
         assert!(write_atomic(&path, b"new").is_err());
         assert_eq!(fs::read(path.join("inside")).unwrap(), b"kept");
         assert_eq!(files_in(folder.path()), Vec::<PathBuf>::new());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_not_appended_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        assert!(is_link(&link) && open_append_here(&link).is_err() && !target.exists());
+        fs::write(&target, "kept").unwrap();
+        assert!(open_append_here(&link).is_err());
+        assert!(!is_link(&target) && open_append_here(&target).is_ok());
+        write_atomic(&link, b"new").unwrap();
+        assert_eq!((fs::read(&target).unwrap(), is_link(&link)), (b"kept".to_vec(), false));
     }
 
     #[cfg(unix)]

@@ -19,9 +19,10 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the exclusive lock at `path`, waiting at most `patience`; `None` when someone else kept it.
+    /// Takes the exclusive lock at `path`, waiting at most `patience`; `None` when someone else kept it. A link is no
+    /// lock.
     pub fn exclusive(path: &Path, patience: Duration) -> io::Result<Option<Self>> {
-        let file = files::open_append(path)?;
+        let file = files::open_append_here(path)?;
         let deadline = Instant::now() + patience;
         loop {
             match file.try_lock() {

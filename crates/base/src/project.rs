@@ -72,6 +72,15 @@ impl Repository {
         choose_remote(&git_config::parse(&config), self.branch().as_deref())
     }
 
+    /// Returns a value of the repository's own configuration, such as `wyren.discover`.
+    pub fn setting(&self, section: &str, name: &str) -> Option<String> {
+        let config = fs::read_to_string(self.common_folder.join("config")).ok()?;
+        let variables = git_config::parse(&config).into_iter().rev();
+        let mut own =
+            variables.filter(|variable| variable.section == section && variable.subsection.is_empty());
+        own.find(|variable| variable.name == name).map(|variable| variable.value)
+    }
+
     fn project(self) -> Project {
         match self.remote().and_then(|(_, address)| remote_key(&address, &self.root)) {
             Some(key) => {

@@ -1,5 +1,6 @@
-//! Prints how long everything before the model takes on a transcript of 50 MB, since its last ten prompts.
-#![allow(clippy::print_stdout, reason = "its output is its purpose")]
+//! Prints how long everything before the model takes on a transcript of 50 MB, since its last ten prompts, and fails when
+//! that is over budget.
+#![expect(clippy::print_stdout, reason = "its output is its purpose")]
 
 use std::error::Error;
 use std::path::Path;
@@ -29,8 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("uuid, turn and offset", Some(mark.clone())),
         ("uuid alone, turn counted", mark.uuid.as_deref().map(Mark::at)),
         ("unknown uuid, since the turn", Some(Mark { uuid: Some("unknown".to_owned()), turn, offset: None })),
-        ("no mark: the first time, the whole file", None),
+        ("no mark: the first slice of the file", None),
     ];
+    let mut is_over = false;
     for (name, since) in cases {
         let mut times = Vec::new();
         let mut turns = 0;
@@ -46,16 +48,23 @@ fn main() -> Result<(), Box<dyn Error>> {
         let verdict = match since {
             None => "no budget".to_owned(),
             Some(_) if median <= BUDGET => format!("within {BUDGET:?}"),
-            Some(_) => format!("over {BUDGET:?}"),
+            Some(_) => {
+                is_over = true;
+                format!("over {BUDGET:?}")
+            }
         };
         println!("{name:40} {turns:5} messages  {median:>10.1?}  {verdict}");
     }
-    Ok(())
+    if is_over { Err(format!("over the budget of {BUDGET:?}").into()) } else { Ok(()) }
 }
 
 /// Returns the mark that somebody had when the file ended at `end`.
 fn mark_at(path: &Path, end: usize) -> Result<Mark, Box<dyn Error>> {
     let part = path.with_extension("part");
     std::fs::write(&part, &std::fs::read(path)?[..end])?;
-    Ok(Slice::read(&part, None)?.next)
+    let mut slice = Slice::read(&part, None)?;
+    while slice.has_more {
+        slice = Slice::read(&part, Some(&slice.next))?;
+    }
+    Ok(slice.next)
 }

@@ -12,7 +12,7 @@ use memory::history::Removal;
 use memory::{Added, Entry, Memory, Provenance};
 
 use crate::budget::{MIN_CONFIDENCE, REMOVED_FEW, REMOVED_SHARE, TOUCHED_FEW, TOUCHED_SHARE, WRITTEN};
-use crate::conflict::contradict;
+use crate::conflict::{contradict, contradict_in_words};
 use crate::cull::cull;
 use crate::entry::{
     EXTRACTED_MARK, SECTIONS, entries, find, id_of_text, is_written_by_a_person, plain_id, section,
@@ -135,7 +135,6 @@ pub enum Why {
 /// left.
 pub fn apply(memory: &Memory, operations: &[Operation], context: &Context<'_>) -> Applied {
     let mut outcomes: Vec<Result<Change, Why>> = operations.iter().map(|_| Err(Why::TooMuch)).collect();
-    let mut hand = Hand { memory: memory.clone(), context, confirmed: HashSet::new(), removals: Vec::new() };
     let mut prepared: Vec<Prepared<'_>> = Vec::new();
     for (at, operation) in operations.iter().enumerate() {
         match Prepared::new(at, operation, context) {
@@ -146,7 +145,10 @@ pub fn apply(memory: &Memory, operations: &[Operation], context: &Context<'_>) -
     for at in taken_back(&prepared).into_iter().rev() {
         outcomes[prepared.remove(at).at] = Err(Why::TakenBack);
     }
-    if !is_too_much(memory, &prepared) {
+    let additions = prepared.iter().filter_map(Prepared::addition).map(memory::identity).collect();
+    let mut hand =
+        Hand { memory: memory.clone(), context, additions, confirmed: HashSet::new(), removals: Vec::new() };
+    if !hand.is_too_much(&prepared) {
         prepared.sort_by_key(Prepared::order);
         let mut written = HashSet::new();
         for operation in &prepared {
@@ -211,6 +213,11 @@ impl<'o> Prepared<'o> {
         }
     }
 
+    /// Returns what the operation adds, if that is all it does.
+    fn addition(&self) -> Option<&str> {
+        self.text.as_deref().filter(|_| matches!(self.operation.action, Action::Add { .. }))
+    }
+
     /// Returns how the operation names the entry that it takes away.
     fn target(&self) -> Option<&str> {
         match &self.operation.action {
@@ -231,6 +238,10 @@ fn taken_back(prepared: &[Prepared<'_>]) -> Vec<usize> {
         })
         .collect();
     let takes_back = |one: &Prepared<'_>, two: &Prepared<'_>| match (&one.text, &two.text) {
+        // Whoever adds two values in one breath means two things.
+        (Some(first), Some(second)) if one.addition().is_some() && two.addition().is_some() => {
+            contradict_in_words((one.section, first), (two.section, second))
+        }
         (Some(first), Some(second)) => contradict((one.section, first), (two.section, second)),
         _ => false,
     };
@@ -244,34 +255,76 @@ fn taken_back(prepared: &[Prepared<'_>]) -> Vec<usize> {
     prepared.iter().enumerate().filter_map(is_taken_back).collect()
 }
 
-/// Returns whether the operations together want more gone than a distillation may take.
-fn is_too_much(memory: &Memory, prepared: &[Prepared<'_>]) -> bool {
-    let total = entries(memory).count() as f64;
-    // Each entry once, however often it is named; a removal weighs more than a replacement.
-    let mut touched: BTreeMap<String, bool> = BTreeMap::new();
-    for operation in prepared {
-        if let Some((section, entry)) = operation.target().and_then(|name| find(memory, name)) {
-            let removes = operation.text.is_none();
-            *touched.entry(format!("{section}\n{}", entry.identity())).or_default() |= removes;
-        }
-    }
-    let removed = touched.values().filter(|removes| **removes).count();
-    removed > REMOVED_FEW && removed as f64 > total * REMOVED_SHARE
-        || touched.len() > TOUCHED_FEW && touched.len() as f64 > total * TOUCHED_SHARE
-        // A memory of a few entries is not emptied either.
-        || removed > 1 && removed as f64 == total
-}
-
 /// The memory while it is changed.
 struct Hand<'c> {
     memory: Memory,
     context: &'c Context<'c>,
+    /// The identities of what this answer adds.
+    additions: HashSet<String>,
     /// The identities of what this answer wrote, or would have written if it were not there.
     confirmed: HashSet<String>,
     removals: Vec<Removal>,
 }
 
 impl Hand<'_> {
+    /// Returns whether the operations together want more gone than a distillation may take.
+    fn is_too_much(&self, prepared: &[Prepared<'_>]) -> bool {
+        let total = entries(&self.memory).count() as f64;
+        // Each entry once, however often it is named; a removal weighs more than a replacement.
+        let mut touched: BTreeMap<String, bool> = BTreeMap::new();
+        let mut touch = |section: &str, entry: &Entry, removes: bool| {
+            *touched.entry(format!("{section}\n{}", entry.identity())).or_default() |= removes;
+        };
+        for operation in prepared {
+            let target = operation.target().and_then(|name| find(&self.memory, name));
+            if let Some((section, entry)) = target {
+                touch(section, entry, operation.text.is_none());
+            }
+            let Some(text) = operation.text.as_deref() else { continue };
+            if target.is_none() && self.known(operation.section, text).is_some() {
+                continue;
+            }
+            // A new entry takes the place of one that it contradicts; the others go.
+            let mut has_place = target.is_none();
+            for (section, entry) in self.contradicted(operation, text, target.map(|(_, entry)| entry)) {
+                let is_replaced = has_place && section == operation.section;
+                has_place &= !is_replaced;
+                touch(section, entry, !is_replaced);
+            }
+        }
+        let removed = touched.values().filter(|removes| **removes).count();
+        removed > REMOVED_FEW && removed as f64 > total * REMOVED_SHARE
+            || touched.len() > TOUCHED_FEW && touched.len() as f64 > total * TOUCHED_SHARE
+            // A memory of a few entries is not emptied either.
+            || removed > 1 && removed as f64 == total
+    }
+
+    /// Returns the entry that says `text` already.
+    fn known(&self, name: &str, text: &str) -> Option<&Entry> {
+        let identity = memory::identity(text);
+        let says_so = |section: &str, entry: &Entry| {
+            entry.identity() == identity || section == name && memory::is_near_duplicate(&entry.text(), text)
+        };
+        entries(&self.memory).find(|(section, entry)| says_so(section, entry)).map(|(_, entry)| entry)
+    }
+
+    /// Returns the entries that contradict `text`. Another value that the same answer adds does not.
+    fn contradicted<'m>(
+        &'m self,
+        prepared: &'m Prepared<'_>,
+        text: &'m str,
+        except: Option<&'m Entry>,
+    ) -> impl Iterator<Item = (&'static str, &'m Entry)> {
+        let contradicts = move |section: &str, entry: &Entry| {
+            let (new, old) = ((prepared.section, text), (section, &*entry.text()));
+            let is_of_same_breath =
+                prepared.addition().is_some() && self.additions.contains(&entry.identity());
+            if is_of_same_breath { contradict_in_words(new, old) } else { contradict(new, old) }
+        };
+        entries(&self.memory)
+            .filter(move |(section, entry)| except != Some(*entry) && contradicts(section, entry))
+    }
+
     fn carry_out(&mut self, prepared: &Prepared<'_>) -> Result<Change, Why> {
         let text = prepared.text.as_deref().unwrap_or_default();
         match &prepared.operation.action {
@@ -283,17 +336,12 @@ impl Hand<'_> {
 
     fn add(&mut self, prepared: &Prepared<'_>, text: &str) -> Result<Change, Why> {
         let name = prepared.section;
-        let identity = memory::identity(text);
-        let says_so = |section: &str, entry: &Entry| {
-            entry.identity() == identity || section == name && memory::is_near_duplicate(&entry.text(), text)
-        };
-        let there = entries(&self.memory).find(|(section, entry)| says_so(section, entry));
-        if let Some(known) = there.map(|(_, entry)| entry.identity()) {
+        if let Some(known) = self.known(name, text).map(Entry::identity) {
             self.confirmed.insert(known);
             return Ok(Change::AlreadyThere);
         }
         let before = self.supersede(prepared, text, None)?;
-        self.confirmed.insert(identity);
+        self.confirmed.insert(memory::identity(text));
         // What took the place of another one is there already.
         match (self.memory.add_distinct(name, text, &prepared.provenance), before) {
             (Added::Blank, _) => Err(Why::Unfit(Unfit::Empty)),
@@ -310,10 +358,8 @@ impl Hand<'_> {
         text: &str,
         except: Option<&Entry>,
     ) -> Result<Option<String>, Why> {
-        let contradicted: Vec<(&'static str, Entry)> = entries(&self.memory)
-            .filter(|(section, entry)| {
-                except != Some(*entry) && contradict((prepared.section, text), (section, &entry.text()))
-            })
+        let contradicted: Vec<(&'static str, Entry)> = self
+            .contradicted(prepared, text, except)
             .map(|(section, entry)| (section, entry.clone()))
             .collect();
         for (_, entry) in &contradicted {

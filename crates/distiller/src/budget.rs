@@ -12,11 +12,17 @@ pub const SAID_CHARS: usize = 8_000;
 /// The longest compaction summary in a slice, in characters: it repeats what was distilled before.
 pub const SUMMARY_CHARS: usize = 4_000;
 
-/// The longest slice, in characters; the newest messages stay.
+/// The longest slice, in characters; what does not fit is the next one.
 pub const SLICE_CHARS: usize = 120_000;
+
+/// The longest tool input or result in a slice that would be too long otherwise, in characters.
+pub const SHED_CHARS: usize = 80;
 
 /// The most of the team's memory that a model is shown, in characters.
 pub const MEMORY_CHARS: usize = 40_000;
+
+/// The most tokens of a model's answer.
+pub const ANSWER_TOKENS: u32 = 4_096;
 
 /// The longest answer that is looked at, in bytes.
 pub const ANSWER_BYTES: usize = 256 * 1024;

@@ -4,15 +4,22 @@
 //! them, and not the slice.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use crate::extract::sentences;
+use crate::lexicon::CONVERSATION;
 use crate::operation::Operation;
+use crate::phrases::{Phrases, folded};
 use crate::slice::{Message, Part, Role, Slice};
 use crate::words::content_words;
 
-/// How many words a person's message must share with an entry to be about it; all of them when the entry has fewer.
+/// A person's message must share so many words with an entry to be about it, and half of the entry's words.
 const SHARED_WORDS: usize = 2;
+
+/// What sentences contain by which a person changes something.
+static CHANGES: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::of(CONVERSATION, "change"));
 
 /// The turns that may be cited.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +31,12 @@ pub struct Evidence {
 #[serde(tag = "of", rename_all = "lowercase")]
 enum Turn {
     /// A person spoke, in these words.
-    Person { words: BTreeSet<String> },
+    Person {
+        words: BTreeSet<String>,
+        /// Those of sentences that say that something changes.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        changed: BTreeSet<String>,
+    },
     /// The model spoke or acted.
     Model,
     /// Nobody spoke: a tool's output or a summary.
@@ -53,15 +65,16 @@ impl Evidence {
         cited.iter().filter(spoke).max().copied()
     }
 
-    /// Returns whether a person spoke about an entry that says `text` in one of the cited turns.
+    /// Returns whether a person spoke about an entry that says `text` in one of the cited turns. An entry of a single
+    /// word is spoken of often; it has to be said that it changes.
     pub(crate) fn is_direct(&self, cited: &[u64], text: &str) -> bool {
         let about = content_words(text);
-        let needed = about.len().min(SHARED_WORDS);
-        needed > 0
-            && cited.iter().any(|turn| match self.turns.get(turn) {
-                Some(Turn::Person { words }) => words.intersection(&about).count() >= needed,
-                _ => false,
-            })
+        let needed = about.len().div_ceil(2).max(SHARED_WORDS);
+        cited.iter().any(|turn| match self.turns.get(turn) {
+            Some(Turn::Person { changed, .. }) if about.len() == 1 => about.is_subset(changed),
+            Some(Turn::Person { words, .. }) => words.intersection(&about).count() >= needed,
+            _ => false,
+        })
     }
 }
 
@@ -69,7 +82,13 @@ impl Turn {
     fn of(message: &Message) -> Self {
         if message.is_of_a_person() {
             let words = message.said().flat_map(content_words).collect();
-            return Self::Person { words };
+            let changed = message
+                .said()
+                .flat_map(sentences)
+                .filter(|sentence| !sentence.is_question && CHANGES.occur(&folded(&sentence.text)))
+                .flat_map(|sentence| content_words(&sentence.text))
+                .collect();
+            return Self::Person { words, changed };
         }
         let speaks = |part: &Part| {
             matches!(part, Part::Said(text) if !text.is_empty()) || matches!(part, Part::Call { .. })

@@ -22,7 +22,8 @@ use crate::score::Category;
 use crate::slice::{Message, Part, Role, Slice};
 use crate::wording;
 use crate::words::{content_words, words};
-use sentence::{Sentence, sentences};
+use sentence::Sentence;
+pub(crate) use sentence::sentences;
 
 /// From here on a sentence of a person is a fact.
 const PERSON_THRESHOLD: f64 = 0.55;
@@ -114,9 +115,16 @@ const PROPOSALS: &[&str] = &[
 const TAKING_BACK: &[&str] =
     &["scrap ", "forget ", "drop ", "ditch ", "instead of ", "not ", "no more ", "rather than "];
 
+/// What may stand before the verb of a work order.
+const ORDER_LEADS: &[&str] =
+    &["only ", "just ", "now ", "first ", "first, ", "next ", "next, ", "go ahead and "];
+
 /// How people and models talk.
 struct Talk {
     requests: Phrases<()>,
+    orders: Phrases<()>,
+    orders_or_nouns: Phrases<()>,
+    objects: Phrases<()>,
     suppositions: Phrases<()>,
     backward: Phrases<()>,
     second_thoughts: Phrases<()>,
@@ -132,6 +140,9 @@ static TALK: LazyLock<Talk> = LazyLock::new(|| {
     let of = |heading| Phrases::of(CONVERSATION, heading);
     Talk {
         requests: of("request"),
+        orders: of("work order"),
+        orders_or_nouns: of("work order or noun"),
+        objects: of("object"),
         suppositions: of("supposition"),
         backward: of("backward"),
         second_thoughts: of("second thought"),
@@ -218,7 +229,8 @@ impl Listener {
         let mut has_agreed = false;
         let mut is_first = true;
         for (at, sentence) in spoken.iter().enumerate() {
-            if sentence.is_question || is_request(&sentence.text) {
+            let is_order = is_work_order(&sentence.text) && !(is_first && reply.is_choice());
+            if sentence.is_question || is_request(&sentence.text) || is_order {
                 unit.clear();
                 is_first = false;
                 continue;
@@ -436,13 +448,18 @@ impl Reply {
         }
     }
 
+    /// Returns whether the model asked for a choice. Whoever is asked what to do says it as an order.
+    fn is_choice(&self) -> bool {
+        self.question.as_deref().is_some_and(asks_for_a_choice)
+    }
+
     /// Judges words by what they sound like, by how they are built and by what they reply to.
     fn judge(&self, text: &str, is_first: bool) -> Judged {
         let line = folded(&rewrite::line(text));
         let sound = cue::of_person(text);
-        let mut settling = match &self.question {
-            Some(question) if is_first && asks_for_a_choice(question) => CHOOSING,
-            _ if is_first && self.is_offered => ANSWERING,
+        let mut settling = match is_first {
+            true if self.is_choice() => CHOOSING,
+            true if self.is_offered => ANSWERING,
             _ => 0.0,
         };
         settling += if has_topic(text) { TOPIC } else { 0.0 };
@@ -556,6 +573,16 @@ fn is_request(sentence: &str) -> bool {
         return true;
     }
     TALK.requests.begin(&line)
+}
+
+/// Returns whether a sentence only says what is to be done now: "rename the button". One that says outright what holds is
+/// more than that.
+fn is_work_order(sentence: &str) -> bool {
+    let line = folded(&rewrite::line(sentence));
+    let line = ORDER_LEADS.iter().find_map(|lead| line.strip_prefix(lead)).unwrap_or(&line);
+    let has_object = line.split_once(' ').is_some_and(|(_, rest)| TALK.objects.begin(rest));
+    let is_order = TALK.orders.begin(line) || TALK.orders_or_nouns.begin(line) && has_object;
+    is_order && !cue::is_outright(sentence)
 }
 
 fn is_supposition(sentence: &str) -> bool {

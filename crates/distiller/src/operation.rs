@@ -1,5 +1,6 @@
 //! What a distillation wants done to the memory, and how a model's answer is read.
 
+use base::redact;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -54,6 +55,20 @@ pub enum Action {
         #[serde(default)]
         by: String,
     },
+}
+
+impl Action {
+    /// Takes secrets out of what a proposer wrote: it is kept on the disk before it is applied.
+    fn redact(&mut self) {
+        let texts = match self {
+            Self::Add { text } => vec![text],
+            Self::Replace { entry, text, why } => vec![entry, text, why],
+            Self::Remove { entry, by, .. } => vec![entry, by],
+        };
+        for text in texts {
+            *text = redact::redact(text).into_owned();
+        }
+    }
 }
 
 /// Why an entry goes.
@@ -134,6 +149,7 @@ pub fn parse_value(answer: Value) -> Result<Vec<Operation>, Refusal> {
         // An answer does not say who gave it.
         operation.source = Source::Model;
         operation.turns.truncate(TURNS);
+        operation.action.redact();
     }
     Ok(operations)
 }

@@ -3,16 +3,27 @@
 //! A turn is one message of a person, of the model or of a tool that is shown, counted from the start of the *whole*
 //! transcript: provenance says "turn 212", and turn 212 it is. Hook output, reminders, subagents and thoughts are no
 //! messages. A message that is wholly private has a number and shows nothing.
+//!
+//! A slice has a longest length. What tools were given and put out is cut much shorter first, the oldest first; when that
+//! is not enough, the slice ends there and the next one goes on. What a person said is never passed over.
 
-use std::collections::VecDeque;
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use transcript::record::{Block, Body, Content};
 use transcript::{Act, Conversation, Error, Reader, Record, Scope, tail};
 
-use crate::budget::{SAID_CHARS, SLICE_CHARS, SUMMARY_CHARS, TOOL_INPUT_CHARS, TOOL_RESULT_CHARS};
-use crate::text::clean_cut;
+use crate::budget::{
+    SAID_CHARS, SHED_CHARS, SLICE_CHARS, SUMMARY_CHARS, TOOL_INPUT_CHARS, TOOL_RESULT_CHARS,
+};
+use crate::text::{clean_cut, shorten};
+
+/// Tools by which a person speaks: what they put up for decision, and what was answered, is not shed.
+const ASKING_TOOLS: &[&str] = &["ExitPlanMode", "AskUserQuestion"];
+
+/// What stands in the result of a tool that a person refused, before what they said about it.
+const REFUSAL: &str = "the user said";
 
 /// How far a session was distilled.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,6 +157,17 @@ impl Part {
         }
     }
 
+    /// Cuts what a tool was given or put out to a few words, unless a person spoke by it.
+    fn shed(&mut self, asking: &HashSet<String>) {
+        match self {
+            Self::Call { id, input: text, .. } if !asking.contains(id) => shorten(text, SHED_CHARS),
+            Self::Result { id, output: text, .. } if !asking.contains(id) && !text.contains(REFUSAL) => {
+                shorten(text, SHED_CHARS);
+            }
+            _ => {}
+        }
+    }
+
     fn of(act: &Act<'_>) -> Vec<Self> {
         match act {
             Act::Prompt { text, images } => {
@@ -191,8 +213,10 @@ pub struct Slice {
     pub session: String,
     /// The messages, the oldest first.
     pub messages: Vec<Message>,
-    /// How many older messages were left out because the slice was too long.
+    /// How many characters of tool inputs and results were left out because the slice was too long.
     pub left_out: u64,
+    /// Whether the slice ends before the transcript does, because it would be too long: `next` is where it goes on.
+    pub has_more: bool,
     /// Lines that are no records.
     pub bad_lines: u64,
     /// How the beginning was found.
@@ -227,11 +251,7 @@ impl Slice {
 
     /// Returns the slice as a model reads it.
     pub fn render(&self) -> String {
-        let mut rendered = Vec::new();
-        if self.left_out > 0 {
-            rendered.push(format!("[{} earlier messages left out]", self.left_out));
-        }
-        rendered.extend(self.messages.iter().filter_map(Message::render));
+        let rendered: Vec<String> = self.messages.iter().filter_map(Message::render).collect();
         rendered.join("\n\n")
     }
 
@@ -305,9 +325,15 @@ struct Collector {
     seen_until: u64,
     session: Option<String>,
     uuid: Option<String>,
-    messages: VecDeque<(Message, usize)>,
+    messages: Vec<Message>,
     chars: usize,
-    left_out: u64,
+    /// How many of the messages were shed already.
+    shed: usize,
+    left_out: usize,
+    /// The calls of tools by which a person speaks.
+    asking: HashSet<String>,
+    /// Where the slice ended because it was full.
+    end: Option<Mark>,
     /// Where a prompt stands that is wholly private, until the next one: what is done under it is private, too.
     private_from: Option<Mark>,
     volume: Volume,
@@ -323,15 +349,21 @@ impl Collector {
             seen_until: start.seen_until,
             session: None,
             uuid: None,
-            messages: VecDeque::new(),
+            messages: Vec::new(),
             chars: 0,
+            shed: 0,
             left_out: 0,
+            asking: HashSet::new(),
+            end: None,
             private_from: None,
             volume: Volume::default(),
         }
     }
 
     fn take(&mut self, offset: u64, record: &Record<'_>) {
+        if self.end.is_some() {
+            return;
+        }
         if self.session.is_none() {
             self.session = record.session_id.as_deref().map(str::to_owned);
         }
@@ -353,17 +385,23 @@ impl Collector {
         if is_before || self.turn <= self.after_turn {
             return;
         }
-        self.count(record);
         let parts: Vec<Part> = acts.iter().filter(|act| is_shown(act)).flat_map(Part::of).collect();
         let is_asked =
             |act: &Act<'_>| matches!(act, Act::Prompt { .. } | Act::Command { .. } | Act::Shell(_));
         if acts.iter().any(|act| is_shown(act) && is_asked(act)) {
             let is_private = parts.iter().all(|part| part.render().is_empty());
-            self.private_from = is_private.then_some(before);
+            self.private_from = is_private.then(|| before.clone());
         }
         if !parts.is_empty() && self.private_from.is_none() {
             self.push(Message { turn: self.turn, role, parts });
+            // The first message is taken however long it is, or nothing would ever follow it.
+            if self.chars > SLICE_CHARS && self.messages.len() > 1 {
+                self.messages.pop();
+                self.end = Some(before);
+                return;
+            }
         }
+        self.count(record);
     }
 
     fn count(&mut self, record: &Record<'_>) {
@@ -385,14 +423,25 @@ impl Collector {
         }
     }
 
+    /// Takes a message in. When the slice gets too long, its oldest tool inputs and results are shed until it is not.
     fn push(&mut self, message: Message) {
-        let length = message.render().map_or(0, |text| text.chars().count() + 2);
-        self.chars += length;
-        self.messages.push_back((message, length));
-        while self.chars > SLICE_CHARS && self.messages.len() > 1 {
-            let Some((_, length)) = self.messages.pop_front() else { return };
-            self.chars -= length;
-            self.left_out += 1;
+        for part in &message.parts {
+            if let Part::Call { id, name, .. } = part
+                && ASKING_TOOLS.contains(&name.as_str())
+            {
+                self.asking.insert(id.clone());
+            }
+        }
+        self.chars += length(&message);
+        self.messages.push(message);
+        while self.chars > SLICE_CHARS && self.shed < self.messages.len() {
+            let message = &mut self.messages[self.shed];
+            let before = length(message);
+            message.parts.iter_mut().for_each(|part| part.shed(&self.asking));
+            let shed = before.saturating_sub(length(message));
+            self.chars -= shed;
+            self.left_out += shed;
+            self.shed += 1;
         }
     }
 
@@ -400,12 +449,13 @@ impl Collector {
         let name = || path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         Slice {
             session: self.session.unwrap_or_else(name),
-            messages: self.messages.into_iter().map(|(message, _)| message).collect(),
-            left_out: self.left_out,
+            messages: self.messages,
+            left_out: self.left_out as u64,
+            has_more: self.end.is_some(),
             bad_lines,
             anchor: Anchor::Start,
             // What comes next may still belong to a private prompt, so the next slice begins with it.
-            next: self.private_from.unwrap_or(Mark {
+            next: self.end.or(self.private_from).unwrap_or(Mark {
                 uuid: self.uuid,
                 turn: self.turn,
                 offset: Some(offset),
@@ -413,6 +463,11 @@ impl Collector {
             volume: self.volume,
         }
     }
+}
+
+/// Returns how many characters of a slice a message takes.
+fn length(message: &Message) -> usize {
+    message.render().map_or(0, |text| text.chars().count() + 2)
 }
 
 fn role_of(body: &Body<'_>) -> Option<Role> {

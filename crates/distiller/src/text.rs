@@ -38,6 +38,17 @@ pub(crate) fn clean_cut(text: &str, limit: usize) -> String {
     }
 }
 
+/// Cuts a clean text to `limit` characters, where that makes it shorter.
+pub(crate) fn shorten(text: &mut String, limit: usize) {
+    const ENDING: &str = "... [truncated]";
+    if text.chars().nth(limit + ENDING.len()).is_some()
+        && let Some((end, _)) = text.char_indices().nth(limit)
+    {
+        text.truncate(end);
+        text.push_str(ENDING);
+    }
+}
+
 fn blunt_our_tags(text: &str) -> String {
     let begins_tag = |rest: &str| {
         let name = rest.trim_start_matches(['/', ' ']);
@@ -74,6 +85,17 @@ mod tests {
         assert_eq!(clean_cut(" short ", 800), "short");
         assert_eq!(clean_cut(&"a ".repeat(5), 9), "a a a a a");
         assert_eq!(clean_cut("abcdef", 4), "abcd... [truncated 2 chars]");
+    }
+
+    #[test]
+    fn what_is_shortened_is_shorter() {
+        let check = |text: &str, expected: &str| {
+            let mut text = text.to_owned();
+            shorten(&mut text, 4);
+            assert_eq!(text, expected);
+        };
+        check("äöüß and many other letters", "äöüß... [truncated]");
+        check("four and a bit more", "four and a bit more");
     }
 
     #[test]

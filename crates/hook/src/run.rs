@@ -9,7 +9,7 @@ use crate::input;
 use crate::log::{Level, Line};
 use base::{Env, digest, files};
 use std::error::Error;
-use std::io::{self, Write as _};
+use std::io::{self, Write};
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -86,15 +86,26 @@ pub fn run<E: Event>(
             silence.into()
         }
     };
+    let stderr = response.stderr.clone();
     if !ANSWERED.swap(true, Ordering::SeqCst) {
-        write_answer(&response.stdout);
-        response.claims.into_iter().for_each(Claim::confirm);
-        response.afterwards.into_iter().for_each(|task| finish(task, &host));
+        deliver(response, &mut io::stdout().lock(), &host);
     }
-    if let Some(message) = response.stderr {
+    if let Some(message) = stderr {
         let _ = writeln!(io::stderr(), "{message}");
     }
     ExitCode::SUCCESS
+}
+
+/// Writes the answer, and does what follows from its having been said. What nobody heard is free to be said again.
+fn deliver(response: Response, stdout: &mut dyn Write, host: &Host) {
+    match write_answer(&response.stdout, stdout) {
+        Ok(()) => {
+            response.claims.into_iter().for_each(Claim::confirm);
+            response.afterwards.into_iter().for_each(|task| finish(task, host));
+        }
+        // A client that is gone is no reason to fail.
+        Err(error) => host.log(Level::Warn, &format!("could not write the answer: {error}")),
+    }
 }
 
 /// Returns what a hook answers to `input`: the run loop without a process around it.
@@ -187,13 +198,13 @@ fn keep_whole(host: &Host, text: &str) -> Option<String> {
     Some(path.display().to_string())
 }
 
-fn write_answer(answer: &[u8]) {
+fn write_answer(answer: &[u8], stdout: &mut dyn Write) -> io::Result<()> {
     if answer.is_empty() {
-        return;
+        return Ok(());
     }
-    // One line with its end goes out in one write. A client that is gone is no reason to fail.
-    let mut stdout = io::stdout().lock();
-    let _ = stdout.write_all(answer).and_then(|()| stdout.flush());
+    // One line with its end goes out in one write.
+    stdout.write_all(answer)?;
+    stdout.flush()
 }
 
 fn describe(error: &dyn Error) -> String {
@@ -240,7 +251,7 @@ fn guard_against_panics(host: &Host, silence: Silence) {
             let message = panic.payload_as_str().unwrap_or("without a message");
             host.log(Level::Error, &format!("HOOK_PANIC at {location}: {message}"));
             if !ANSWERED.swap(true, Ordering::SeqCst) {
-                write_answer(place.silence.bytes());
+                let _ = write_answer(place.silence.bytes(), &mut io::stdout().lock());
             }
         }
         #[expect(clippy::exit, reason = "a hook fails open")]
@@ -250,5 +261,55 @@ fn guard_against_panics(host: &Host, silence: Silence) {
     let place = Place { hook: host.hook, event: host.event.get(), silence, env: host.env.clone() };
     if PLACE.set(place).is_ok() {
         std::panic::set_hook(Box::new(on_panic));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims::{Claims, Keep};
+    use crate::event::UserPromptSubmit;
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    /// Standard output whose reader is gone.
+    struct Gone;
+
+    impl Write for Gone {
+        fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_nobody_heard_is_neither_claimed_nor_followed_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let host = Host::new("test", Env::fixed([("WYREN_DATA_DIR", folder.path())]));
+        let followed_up = Rc::new(Cell::new(0));
+        let claims = Claims::new(&[&folder.path().join("claims")], Some("s"), None);
+        let claim = || claims.take("said", Keep::UntilClear);
+        let deliver_to = |stdout: &mut dyn Write| {
+            let count = Rc::clone(&followed_up);
+            let claim = claim().unwrap();
+            let body = |_: UserPromptSubmit, _: &Host| {
+                let follow_up = move || {
+                    count.set(count.get() + 1);
+                    Ok(())
+                };
+                Ok(Answer::context("said").claiming([claim]).afterwards(follow_up))
+            };
+            let response = respond(br#"{"session_id":"s"}"#, &host, Silence::Empty, body);
+            deliver(response, stdout, &host);
+        };
+        deliver_to(&mut Gone);
+        assert_eq!(followed_up.get(), 0);
+        let mut heard = Vec::new();
+        deliver_to(&mut heard);
+        assert_eq!(followed_up.get(), 1);
+        assert!(heard.ends_with(b"\n") && claim().is_none());
     }
 }

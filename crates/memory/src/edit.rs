@@ -1,6 +1,6 @@
 //! Changes a memory entry by entry, leaving every other byte where it was.
 
-use base::{redact, sanitize};
+use base::{privacy, redact, sanitize};
 
 use crate::identity::{identity, is_near_duplicate};
 use crate::memory::{Block, Entry, Memory, Section, TITLE};
@@ -27,10 +27,11 @@ pub enum Added {
 impl Memory {
     /// Adds an entry at the end of its section, unless the section has it or one that says the same.
     pub fn add(&mut self, name: &str, text: &str, provenance: &Provenance) -> Added {
-        let similar = self.of_section(name).find(|entry| is_near_duplicate(&entry.text(), text)).cloned();
+        let text = one_line(text);
+        let similar = self.of_section(name).find(|entry| is_near_duplicate(&entry.text(), &text)).cloned();
         match similar {
-            Some(entry) if entry.identity() != identity(text) => Added::Similar(entry),
-            _ => self.add_distinct(name, text, provenance),
+            Some(entry) if entry.identity() != identity(&text) => Added::Similar(entry),
+            _ => self.add_distinct(name, &text, provenance),
         }
     }
 
@@ -185,7 +186,9 @@ impl Section {
     }
 }
 
-/// Returns the text as an entry holds it: on one line, without secrets and invisible characters.
+/// Returns the text as an entry holds it: on one line, without what is private, secrets and invisible characters.
 fn one_line(text: &str) -> String {
-    sanitize::one_line(&redact::redact(text), usize::MAX)
+    // First, since a tag that was made harmless is not known for one any more.
+    let public = privacy::strip_private(text);
+    sanitize::one_line(&redact::redact(&public), usize::MAX)
 }

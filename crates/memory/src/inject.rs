@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use base::{redact, sanitize};
 
-use crate::memory::{Block, Memory, Section, is_spoken, utf16_prefix};
+use crate::memory::{Block, Memory, is_spoken, utf16_prefix};
 use crate::section;
 use crate::update::{MAX_FROM_CHARS, attribution, shown_line};
 
@@ -63,14 +63,14 @@ impl BroadcastFile<'_> {
         self.path.starts_with(SKILLS)
     }
 
-    /// Returns the path as it is shown.
-    pub fn shown_path(&self) -> String {
-        shown_line(self.path, MAX_PATH_CHARS)
+    /// Returns the path as it is shown outside the tags, where nothing says that others chose it.
+    pub fn plain_path(&self) -> String {
+        plain(self.path, MAX_PATH_CHARS)
     }
 
     /// Returns `body`, which is the file's or a part of it, between the tags that say where it comes from.
     pub fn fenced(&self, body: &str) -> String {
-        let path = self.shown_path();
+        let path = shown_line(self.path, MAX_PATH_CHARS);
         if self.is_trusted && self.is_skill() {
             return sanitize::fence("team skill", &[("file", &path), ("trusted", TRUSTED)], body);
         }
@@ -78,16 +78,12 @@ impl BroadcastFile<'_> {
     }
 }
 
-/// What a new session is told, and what that leaves it ignorant of.
+/// What a new session is told, and what that leaves it ignorant of. The text points to what was left out: all of the
+/// memory counts as told, so that later prompts tell what changes, not what was cut here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Injection {
     /// What goes to the model; empty when there is nothing to tell.
     pub text: String,
-    /// The text of the memory that counts as shown: all of it, since the text points to what was left out. With it
-    /// as the session's snapshot later prompts tell what changes, not what was cut here.
-    pub snapshot: String,
-    /// The part of the memory that is in the text.
-    pub shown: Memory,
     /// How many entries and lines of prose are not in the text.
     pub left_out: usize,
     /// The broadcast files that are missing in the text, or cut.
@@ -106,7 +102,6 @@ pub fn inject(memory: &Memory, broadcast: &[BroadcastFile<'_>], budget: usize) -
         injection.text.extend([separator, part.as_str()]);
     }
     injection.files_left_out = left_out;
-    injection.snapshot = memory.render();
     injection
 }
 
@@ -131,10 +126,13 @@ fn tell_memory(memory: &Memory, budget: usize) -> Injection {
         return Injection { left_out, ..Injection::default() };
     }
     let pointer = if left_out == 0 { String::new() } else { pointer(chosen.len(), total) };
-    let shown = only(memory, &chosen);
-    let attribution = attribution(shown.entries().map(|(_, entry)| entry.provenance()));
+    let provenance = |(section, at): &Place| match &blocks(memory, *section)[*at] {
+        Block::Entry(entry) => Some(entry.provenance()),
+        _ => None,
+    };
+    let attribution = attribution(chosen.keys().filter_map(provenance));
     let text = frame(&body(memory, &chosen), attribution, &pointer);
-    Injection { text, shown, left_out, ..Injection::default() }
+    Injection { text, left_out, ..Injection::default() }
 }
 
 fn pointer(shown: usize, total: usize) -> String {
@@ -273,20 +271,6 @@ fn body(memory: &Memory, chosen: &BTreeMap<Place, String>) -> String {
     body
 }
 
-/// Returns the memory with the chosen blocks only.
-fn only(memory: &Memory, chosen: &BTreeMap<Place, String>) -> Memory {
-    let keep = |section: Option<usize>| {
-        let of_section = chosen.range((section, 0)..=(section, usize::MAX));
-        of_section.map(|((_, at), _)| blocks(memory, section)[*at].clone()).collect::<Vec<Block>>()
-    };
-    let sections = memory
-        .sections
-        .iter()
-        .enumerate()
-        .map(|(at, section)| Section { heading: section.heading.clone(), blocks: keep(Some(at)) });
-    Memory { preamble: keep(None), sections: sections.filter(|section| !section.blocks.is_empty()).collect() }
-}
-
 /// The broadcast files in their order, and the line that acknowledges the skills among them.
 struct Broadcast<'a> {
     files: Vec<BroadcastFile<'a>>,
@@ -351,7 +335,14 @@ impl<'a> Broadcast<'a> {
 const TITLE: &str = "# Wyren Broadcast\n\n";
 
 fn told_file(file: &BroadcastFile<'_>, body: &str) -> String {
-    format!("## broadcast: {}\n\n{}", file.shown_path(), file.fenced(body))
+    format!("## broadcast: {}\n\n{}", file.plain_path(), file.fenced(body))
+}
+
+/// Returns a name of others in letters, digits and `._/-` alone: it cannot read as a sentence.
+fn plain(name: &str, max_chars: usize) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "._/-".contains(character);
+    let name = redact::redact(name);
+    name.chars().take(max_chars).map(|character| if is_plain(character) { character } else { '-' }).collect()
 }
 
 fn files_pointer(count: usize) -> String {
@@ -362,10 +353,9 @@ fn files_pointer(count: usize) -> String {
 /// Returns the line that asks the model to confirm the team skills, as Node-Wyren does; empty without skills.
 fn acknowledgement(files: &[BroadcastFile<'_>]) -> String {
     let skill = |file: &BroadcastFile<'_>| {
-        let file = file.path.strip_prefix(SKILLS).filter(|name| !name.contains('/'))?.to_owned();
-        let name = file.rsplit_once('.').map_or(file.as_str(), |(name, _)| name);
-        let name: String = name.chars().filter(|character| !matches!(character, '`' | '"')).collect();
-        Some(format!("`{}`", sanitize::one_line(&name, MAX_SKILL_CHARS)))
+        let file = file.path.strip_prefix(SKILLS).filter(|name| !name.contains('/'))?;
+        let name = file.rsplit_once('.').map_or(file, |(name, _)| name);
+        Some(format!("`{}`", plain(name, MAX_SKILL_CHARS)))
     };
     let skills: Vec<String> = files.iter().filter_map(skill).collect();
     if skills.is_empty() {

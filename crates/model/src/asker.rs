@@ -51,7 +51,7 @@ pub enum Reason {
     /// The provider failed.
     #[error("no answer from the model: {0}")]
     Failed(#[source] Error),
-    /// The answers were no good, twice or with no room for a second try.
+    /// The answer was no good: the only one, or the second one as well.
     #[error("the model's answer was no good: {0}")]
     BadAnswer(String),
 }

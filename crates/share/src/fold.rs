@@ -74,6 +74,7 @@ impl Share {
             return Ok(Vec::new());
         };
         let committed = committed_files(team, deadline)?;
+        let author = self.author();
         // Taken after git has answered, and the work tree is read below it: two that do this at once do not undo each
         // other, and nobody waits for git.
         let _lock = self.lock()?;
@@ -86,7 +87,7 @@ impl Share {
             let work = work_file(&self.folder().wyren.join(&file));
             let Some(versions) = work.and_then(|work| committed.with(work)) else { continue };
             let edit = edits.remove(&file);
-            let taken = self.take_in(&file, &versions, edit.as_ref(), is_same_branch)?;
+            let taken = self.take_in(&file, &versions, edit.as_ref(), is_same_branch, &author)?;
             if taken.has_changed {
                 changed.push(file.clone());
             }
@@ -108,6 +109,7 @@ impl Share {
         versions: &Versions,
         noted: Option<&Edit>,
         is_same_branch: bool,
+        author: &str,
     ) -> Result<Taken, Error> {
         let Versions { committed: Committed { head, fork }, work } = versions;
         let head_digest = digest::short_hex(head);
@@ -138,7 +140,10 @@ impl Share {
             });
         }
         let path = self.copy().join(file);
-        let copy = fs::read(&path).ok();
+        let copy = match fs::read(&path) {
+            Ok(copy) => Some(copy),
+            Err(_) => self.agreed(file)?,
+        };
         let merged = match &copy {
             Some(copy) => Merging::default().merge(file, base.as_deref(), Some(work), Some(copy)),
             None => Some(work.clone()),
@@ -154,13 +159,13 @@ impl Share {
             {
                 merged = after.render().into_bytes();
             }
-            let removals =
-                history::removals(&diff(&before, &after), Timestamp::now(), &self.author(), BY_HAND);
+            let removals = history::removals(&diff(&before, &after), Timestamp::now(), author, BY_HAND);
             self.remember(&removals)?;
         }
         let has_changed = copy.as_ref() != Some(&merged);
         if has_changed {
             self.refuse_links(&path)?;
+            self.begin_copy()?;
             files::write_atomic(&path, &merged).map_err(Error::file(&path))?;
         }
         Ok(Taken { has_changed, edit: Some(edit) })

@@ -30,6 +30,6 @@ pub use error::Error;
 pub use merging::Merging;
 pub use secrets::HeldBack;
 pub use setup::{Setup, Wish, discover, init};
-pub use share::Share;
+pub use share::{Share, log_once};
 pub use skills::Removed;
 pub use syncing::{Rewritten, Synced};

@@ -213,10 +213,20 @@ fn has_closing_tag(line: &str) -> bool {
     line.to_ascii_lowercase().contains("</private")
 }
 
-/// Returns where the entry or paragraph that goes on at a line ends.
+/// Returns where the entry or paragraph that goes on at a line ends. An indented paragraph below a blank line still belongs to
+/// the entry.
 fn end_of_block(lines: &[&str], from: usize) -> usize {
-    let ends = |line: &&str| line.trim().is_empty() || line.starts_with(['#', '-', '*', '+']);
-    lines[from..].iter().position(ends).map_or(lines.len(), |offset| from + offset)
+    let mut end = from;
+    while let Some(line) = lines.get(end).filter(|line| !line.starts_with(['#', '-', '*', '+'])) {
+        if line.trim().is_empty() {
+            let next = lines[end..].iter().find(|line| !line.trim().is_empty());
+            if !next.is_some_and(|next| next.starts_with([' ', '\t'])) {
+                break;
+            }
+        }
+        end += 1;
+    }
+    end
 }
 
 /// Returns lines that nobody else is to see any more, as a private entry or paragraph.
@@ -338,6 +348,7 @@ mod tests {
     fn a_tag_that_nobody_closed_hides_its_entry_alone() {
         check("- a <private>x\n  y\n- b\n", "- a\n- b\n", &["private"]);
         check("- a <private>x\n\n## S\n- b\n", "- a\n\n## S\n- b\n", &["private"]);
+        check("- a <private>x\n\n  y\n\n\tz\n\n- b\n", "- a\n\n- b\n", &["private"]);
     }
 
     #[test]

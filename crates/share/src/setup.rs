@@ -6,6 +6,7 @@ use crate::{Error, Share};
 use base::{Env, files};
 use memory::Memory;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use sync::{Folder, Mode, Place, Published, Team};
@@ -64,11 +65,11 @@ pub fn init(cwd: &Path, env: &Env, wish: Wish, deadline: Instant) -> Result<Setu
         return Ok(setup);
     }
     match mode {
-        Mode::Side => place.init_side(env)?,
+        Mode::Side => {
+            place.init_side(env)?;
+            take_over_copy(&setup.folder)?;
+        }
         Mode::Branch => place.init_branch()?,
-    }
-    if mode == Mode::Side {
-        take_over_copy(&setup.folder)?;
     }
     let root = place.repository.root.clone();
     join(&root, env, deadline, &mut setup)?;
@@ -88,32 +89,28 @@ pub fn init(cwd: &Path, env: &Env, wish: Wish, deadline: Instant) -> Result<Setu
 
 /// Brings the memory of the team into a clone that has none, if the remote offers one. Nothing is made where it does not.
 pub fn discover(cwd: &Path, env: &Env, deadline: Instant) -> Result<Option<Setup>, Error> {
-    let Some(place) = Place::find(cwd) else { return Ok(None) };
+    let Some(place) = Place::find(cwd).filter(Place::wants_discovery) else { return Ok(None) };
     if Folder::of_place(place.clone()).is_some() || place.is_tracked(env)? {
         return Ok(None);
     }
     if !matches!(Team::is_offered(cwd, env, deadline)?, Ok(true)) {
         return Ok(None);
     }
-    let folder = place.folder(Mode::Side);
-    let was_there = folder.exists();
-    place.init_side(env)?;
+    let made = place.init_side(env)?;
     let mut setup = Setup {
         mode: Some(Mode::Side),
-        folder: folder.clone(),
+        folder: place.folder(Mode::Side),
         is_old: false,
         is_joined: false,
         is_seeded: false,
         problem: None,
     };
-    join(&place.repository.root, env, deadline, &mut setup)?;
+    let joined = join(&place.repository.root, env, deadline, &mut setup);
     if setup.is_joined {
         return Ok(Some(setup));
     }
-    if !was_there {
-        fs::remove_dir_all(&folder).map_err(Error::file(&folder))?;
-    }
-    Ok(None)
+    place.take_back(made)?;
+    joined.map(|()| None)
 }
 
 /// Puts what branch mode had merged beside the tracked files into `.wyren/` itself, where side mode has everything.
@@ -131,13 +128,26 @@ fn take_over_copy(folder: &Path) -> Result<(), Error> {
         let Ok(entries) = fs::read_dir(folder.join("state").join(&part)) else { continue };
         for entry in entries.flatten() {
             let (from, part) = (entry.path(), part.join(entry.file_name()));
-            let to = folder.join(&part);
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                folders.push(part);
-            } else if !to.exists() {
-                let contents = fs::read(&from).map_err(Error::file(&from))?;
-                files::write_atomic(&to, &contents).map_err(Error::file(&to))?;
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(part),
+                // What was merged has everything of the tracked file.
+                Ok(kind) if kind.is_file() => {
+                    let to = folder.join(&part);
+                    let contents = fs::read(&from).map_err(Error::file(&from))?;
+                    files::write_atomic(&to, &contents).map_err(Error::file(&to))?;
+                }
+                _ => {}
             }
+        }
+    }
+    // Removed last, and all of it: readers would take it for what branch mode has merged.
+    for name in ["broadcast", "lessons"] {
+        let copy = folder.join("state").join(name);
+        match fs::remove_dir_all(&copy) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::File { path: copy, source: error });
+            }
+            _ => {}
         }
     }
     Ok(())

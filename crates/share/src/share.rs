@@ -8,7 +8,7 @@ use memory::{Delta, Memory};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use sync::{Folder, Mode, Place, Team};
+use sync::{Folder, Mode, Place, Reason, Team};
 
 /// The longest name of an author, in characters.
 const MAX_AUTHOR_CHARS: usize = 60;
@@ -24,16 +24,21 @@ pub struct Share {
     folder: Folder,
     /// The repository that shares it; `None` where there is none, or none that can be used.
     team: Option<Team>,
+    /// Why the repository cannot be used.
+    obstacle: Option<Reason>,
     env: Env,
 }
 
 impl Share {
     /// Opens the team memory for a session in `cwd`. It may be outside a repository, or in one without a remote.
     pub fn open(cwd: &Path, env: &Env) -> Result<Self, Error> {
-        let team = match Team::open(cwd, env) {
-            Ok(team) => Some(team),
+        let (team, obstacle) = match Team::open(cwd, env) {
+            Ok(team) => (Some(team), None),
             // What is there can be read and changed here all the same.
-            Err(sync::Error::NoRepository(_) | sync::Error::NoGit(_) | sync::Error::Sha256) => None,
+            Err(sync::Error::NoRepository(_)) => (None, None),
+            Err(error @ (sync::Error::NoGit(_) | sync::Error::Sha256)) => {
+                (None, Some(Reason::Unusable(error.to_string())))
+            }
             Err(sync::Error::NotSetUp(root)) => return Err(Error::NotSetUp(root)),
             Err(error) => return Err(error.into()),
         };
@@ -45,7 +50,7 @@ impl Share {
             let root = Place::find(cwd).map(|place| place.repository.root);
             Error::NotSetUp(root.unwrap_or_else(|| cwd.to_owned()))
         })?;
-        Ok(Self { folder, team, env: env.clone() })
+        Ok(Self { folder, team, obstacle, env: env.clone() })
     }
 
     /// Asks a failing remote even while it is to be left alone: for a person who waits for the answer.
@@ -64,6 +69,11 @@ impl Share {
         self.team.as_ref()
     }
 
+    /// Returns why nothing can be shared where nothing can.
+    pub(crate) fn obstacle(&self) -> Reason {
+        self.obstacle.clone().unwrap_or(Reason::NoRemote)
+    }
+
     /// Returns what the user is called: git's `user.name`, else `$USER`.
     pub fn author(&self) -> String {
         let root = self.folder.wyren.parent().unwrap_or(&self.folder.wyren);
@@ -80,8 +90,12 @@ impl Share {
     /// Returns the text of the memory; empty when there is none yet.
     pub(crate) fn text(&self) -> Result<String, Error> {
         let copy = self.copy().join("memory.md");
-        match read(&copy)? {
-            Some(text) => Ok(text),
+        self.refuse_links(&copy)?;
+        if let Some(text) = read(&copy)? {
+            return Ok(text);
+        }
+        match self.agreed("memory.md")? {
+            Some(contents) => String::from_utf8(contents).map_err(|_| Error::NotText(copy)),
             // Before the first sync there is no copy beside the tracked file.
             None => Ok(read(&self.folder.wyren.join("memory.md"))?.unwrap_or_default()),
         }
@@ -115,6 +129,7 @@ impl Share {
             // The history first: what was killed in between is told twice at worst, never lost.
             self.remember(&removals)?;
             self.refuse_links(&path)?;
+            self.begin_copy()?;
             files::write_atomic(&path, rendered.as_bytes()).map_err(Error::file(&path))?;
         }
         Ok(memory::diff(&before, &after))
@@ -132,14 +147,7 @@ impl Share {
 
     /// Does the same, unless the log's last line of that kind says so already: for what may happen at every prompt.
     pub fn log_once(&self, message: &str) {
-        let text = fs::read(team::log::file(&self.folder.wyren)).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text[text.len().saturating_sub(LOG_TAIL)..]);
-        let kind = message.split(':').next().unwrap_or(message);
-        let said = text.lines().rev().filter_map(|line| line.split_once("] ")).map(|(_, said)| said);
-        let message = sanitize::one_line(message, usize::MAX);
-        if said.into_iter().find(|said| said.starts_with(kind)) != Some(&message) {
-            self.log(&message);
-        }
+        log_once(&self.folder.wyren, message);
     }
 
     /// Returns the folder that `memory.md`, `broadcast/` and `lessons/` are changed in.
@@ -157,7 +165,19 @@ impl Share {
         sync::lock_copy(wyren).map_err(Error::file(wyren))?.ok_or(Error::Busy)
     }
 
-    /// Fails when a link stands in the place of a file that is to be written, or of the folder it is in.
+    /// Returns a file of a copy that is gone, as with `git clean`, as it was when the remote had all of it. What the tracked
+    /// file lacks of that was not removed.
+    pub(crate) fn agreed(&self, file: &str) -> Result<Option<Vec<u8>>, Error> {
+        let team = self.team.as_ref().filter(|team| team.mode() == Mode::Branch);
+        Ok(team.map(|team| team.base_file(file)).transpose()?.flatten())
+    }
+
+    /// Notes where the copy comes from that is about to be written for the first time. The lock on it is held.
+    pub(crate) fn begin_copy(&self) -> Result<(), Error> {
+        Ok(self.team.as_ref().map_or(Ok(()), Team::begin_copy)?)
+    }
+
+    /// Fails when a link stands in the place of a file of ours, or of the folder it is in.
     pub(crate) fn refuse_links(&self, path: &Path) -> Result<(), Error> {
         let own = path.strip_prefix(&self.folder.wyren).unwrap_or(path);
         let mut place = self.folder.wyren.clone();
@@ -171,8 +191,23 @@ impl Share {
     }
 }
 
-/// Reads a text; `None` when there is no file.
+/// Appends a line to the log of a `.wyren/` folder, unless the log's last line of that kind says so already.
+pub fn log_once(wyren: &Path, message: &str) {
+    let text = fs::read(team::log::file(wyren)).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text[text.len().saturating_sub(LOG_TAIL)..]);
+    let kind = message.split(':').next().unwrap_or(message);
+    let said = text.lines().rev().filter_map(|line| line.split_once("] ")).map(|(_, said)| said);
+    let message = sanitize::one_line(message, usize::MAX);
+    if said.into_iter().find(|said| said.starts_with(kind)) != Some(&message) {
+        let _ = team::log::append(wyren, Timestamp::now(), "", &message);
+    }
+}
+
+/// Reads a text; `None` when there is no file. A link would lead out of the repository, and what it leads to be published.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
+    if files::is_link(path) {
+        return Err(sync::Error::Link(path.to_owned()).into());
+    }
     match fs::read(path) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| Error::NotText(path.to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -56,7 +56,8 @@ impl Share {
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() => folders.push(path),
                     Ok(kind) if kind.is_file() && entry.file_name() != ".gitkeep" => {
-                        paths.extend(path.to_str().map(|path| path.replace('\\', "/")));
+                        let path = path.to_str().filter(|path| !files::is_temporary(path));
+                        paths.extend(path.map(|path| path.replace('\\', "/")));
                     }
                     _ => {}
                 }
@@ -77,7 +78,7 @@ impl Share {
 fn plain(name: &str) -> Result<&str, Error> {
     let is_plain = !name.is_empty()
         && !name.starts_with('.')
-        && !name.ends_with(".tmp")
+        && !files::is_temporary(name)
         && !name.contains(['/', '\\', ':', '\0'])
         && !name.chars().any(char::is_control);
     if is_plain { Ok(name) } else { Err(Error::BadName(name.to_owned())) }

@@ -4,7 +4,8 @@ use crate::merging::{MEMORY, Merging};
 use crate::record::BY_OTHERS;
 use crate::{Error, HeldBack, Share};
 use base::{Timestamp, files};
-use memory::{Memory, diff, history};
+use memory::history::{self, Removal};
+use memory::{Delta, Memory, diff};
 use serde_json::{Value, json};
 use std::fs;
 use std::time::Instant;
@@ -55,38 +56,46 @@ struct Exchange<'a> {
     removed: &'a [String],
     /// Why what others removed is gone.
     why: &'a str,
+    /// What the history has been told already.
+    told: &'a [Removal],
 }
 
 impl Share {
     /// Publishes what was changed here, and takes in what the others have published. What does not land stays queued.
     pub fn sync(&self, session: Option<&str>, deadline: Instant) -> Result<Synced, Error> {
-        let exchange = Exchange { session, publishes: true, removed: &[], why: BY_OTHERS };
+        let exchange = Exchange { session, publishes: true, removed: &[], why: BY_OTHERS, told: &[] };
         self.exchange(&exchange, &Merging::default(), deadline)
     }
 
     /// Takes in what the others have published, and publishes nothing.
     pub fn pull(&self, deadline: Instant) -> Result<Synced, Error> {
-        let exchange = Exchange { session: None, publishes: false, removed: &[], why: BY_OTHERS };
+        let exchange = Exchange { session: None, publishes: false, removed: &[], why: BY_OTHERS, told: &[] };
         self.exchange(&exchange, &Merging::default(), deadline)
     }
 
-    /// Syncs, and removes files for everybody.
-    pub(crate) fn sync_without(
+    /// Syncs, and removes files for everybody, given relative to `.wyren/`.
+    pub fn sync_without(
         &self,
         removed: &[String],
         session: Option<&str>,
         deadline: Instant,
     ) -> Result<Synced, Error> {
-        let exchange = Exchange { session, publishes: true, removed, why: BY_OTHERS };
+        let exchange = Exchange { session, publishes: true, removed, why: BY_OTHERS, told: &[] };
         self.exchange(&exchange, &Merging::default(), deadline)
     }
 
     /// Accepts a rewritten history: what vanished from it vanishes here, and stays in the history.
     pub fn accept(&self, session: Option<&str>, deadline: Instant) -> Result<Synced, Error> {
+        let mut told = Vec::new();
         if let Some(team) = self.team() {
-            team.accept_rewrite()?;
+            // The history first: once the rewriting is accepted nobody can tell any more what vanished.
+            if let Some(rewrite) = team.rewrite()? {
+                told = removals_by_others(team, &delta_of(team, &rewrite)?, REWRITTEN)?;
+                self.remember(&told)?;
+            }
+            team.accept_rewrite(deadline)?;
         }
-        let exchange = Exchange { session, publishes: true, removed: &[], why: REWRITTEN };
+        let exchange = Exchange { session, publishes: true, removed: &[], why: REWRITTEN, told: &told };
         self.exchange(&exchange, &Merging::default(), deadline)
     }
 
@@ -98,7 +107,7 @@ impl Share {
             let changes = team.restore_rewrite(&merging, deadline)?;
             restored.extend(changes.into_iter().map(|change| change.path));
         }
-        let exchange = Exchange { session, publishes: true, removed: &[], why: BY_OTHERS };
+        let exchange = Exchange { session, publishes: true, removed: &[], why: BY_OTHERS, told: &[] };
         let mut synced = self.exchange(&exchange, &merging, deadline)?;
         synced.changed = unique(restored, synced.changed);
         Ok(synced)
@@ -108,15 +117,11 @@ impl Share {
     pub fn rewritten(&self) -> Result<Option<Rewritten>, Error> {
         let Some(team) = self.team() else { return Ok(None) };
         let Some(rewrite) = team.rewrite()? else { return Ok(None) };
-        let memory = |commit: Option<&str>| -> Result<Memory, Error> {
-            let contents = commit.map(|commit| team.file_at(commit, MEMORY)).transpose()?.flatten();
-            Ok(Memory::parse(&String::from_utf8_lossy(&contents.unwrap_or_default())))
-        };
         let paths = |commit: Option<&str>| -> Result<Vec<String>, Error> {
             Ok(commit.map(|commit| team.files_at(commit)).transpose()?.unwrap_or_default())
         };
         let after = rewrite.after.as_deref();
-        let delta = diff(&memory(Some(&rewrite.before))?, &memory(after)?);
+        let delta = delta_of(team, &rewrite)?;
         let mut vanished = Vec::new();
         for section in &delta.sections {
             let edited = section.edited.iter().map(|edit| &edit.before);
@@ -137,7 +142,7 @@ impl Share {
         deadline: Instant,
     ) -> Result<Synced, Error> {
         let mut synced = Synced {
-            published: Published::Queued(Reason::NoRemote),
+            published: Published::Queued(self.obstacle()),
             changed: Vec::new(),
             held_back: Vec::new(),
             mended: Vec::new(),
@@ -217,26 +222,23 @@ impl Share {
             Err(error) => return Err(error.into()),
         };
         for change in changes.iter().filter(|change| change.path == MEMORY) {
-            self.remember_others(team, change, exchange.why)?;
+            self.remember_others(team, change, exchange)?;
         }
         Ok(changes)
     }
 
-    fn remember_others(&self, team: &Team, change: &Change, why: &str) -> Result<(), Error> {
+    fn remember_others(&self, team: &Team, change: &Change, exchange: &Exchange<'_>) -> Result<(), Error> {
         let quiet = Merging::default();
         let memory = |contents: &Option<Vec<u8>>| {
             let contents = contents.as_deref().and_then(|contents| quiet.published(MEMORY, contents));
             Memory::parse(&String::from_utf8_lossy(&contents.unwrap_or_default()))
         };
         let delta = diff(&memory(&change.before), &memory(&change.after));
-        let mut removals = history::removals(&delta, Timestamp::now(), "", why);
-        if removals.is_empty() {
-            return Ok(());
-        }
-        let author = team.commits(MEMORY, 1)?.into_iter().next().map(|commit| commit.author);
-        for removal in &mut removals {
-            removal.by = author.clone().unwrap_or_default();
-        }
+        let mut removals = removals_by_others(team, &delta, exchange.why)?;
+        let is_same = |one: &Removal, two: &Removal| {
+            one.section == two.section && memory::identity(&one.text) == memory::identity(&two.text)
+        };
+        removals.retain(|removal| !exchange.told.iter().any(|told| is_same(told, removal)));
         self.remember(&removals)
     }
 
@@ -291,6 +293,27 @@ impl Share {
         let held_back = facts.get_mut("held_back").filter(|_| is_known).map(Value::take);
         held_back.and_then(|held_back| serde_json::from_value(held_back).ok()).unwrap_or_default()
     }
+}
+
+/// Returns how a rewriting changed the memory.
+fn delta_of(team: &Team, rewrite: &sync::Rewrite) -> Result<Delta, Error> {
+    let memory = |commit: Option<&str>| -> Result<Memory, Error> {
+        let contents = commit.map(|commit| team.file_at(commit, MEMORY)).transpose()?.flatten();
+        Ok(Memory::parse(&String::from_utf8_lossy(&contents.unwrap_or_default())))
+    };
+    Ok(diff(&memory(Some(&rewrite.before))?, &memory(rewrite.after.as_deref())?))
+}
+
+/// Returns what others took out of the memory, by the author of the last commit.
+fn removals_by_others(team: &Team, delta: &Delta, why: &str) -> Result<Vec<Removal>, Error> {
+    let mut removals = history::removals(delta, Timestamp::now(), "", why);
+    if !removals.is_empty() {
+        let author = team.commits(MEMORY, 1)?.into_iter().next().map(|commit| commit.author);
+        for removal in &mut removals {
+            removal.by = author.clone().unwrap_or_default();
+        }
+    }
+    Ok(removals)
 }
 
 /// Returns the paths of both lists, each once.

@@ -59,12 +59,16 @@ impl Team {
         let theirs = self.small_files(tip)?;
         let base = match &local.base {
             Some(base) => base.clone(),
-            None => self.fork_point(tip, deadline)?,
+            None => self.first_base(tip, deadline)?,
         };
         let ours = self.our_files(&local, &found, merge)?;
         let known = if local.base.is_some() { base } else { restricted(base, &ours) };
         let merged = self.objects.merge(merge, &known, &ours, &theirs)?;
+        if found.is_empty() {
+            self.note_origin(Some(tip))?;
+        }
         let changes = self.write_copy(&found, &ours, &merged, merge)?;
+        self.note_origin(Some(tip))?;
 
         // Noted last: should we be killed before, the same merge happens again, to the same end.
         let pending = match &local.pending {
@@ -88,7 +92,7 @@ impl Team {
     /// again. Returns what changed in the local copy.
     pub fn restore_rewrite(&self, merge: &dyn Merge, deadline: Instant) -> Result<Vec<Change>, Error> {
         let lock = SyncLock::take(&self.folder, deadline).map_err(Error::file(&self.folder))?;
-        let Some(lock) = lock else { return Err(Error::Busy) };
+        let Some(_lock) = lock else { return Err(Error::Busy) };
         let mut refs = self.refs()?;
         let Some(before) = refs.before else { return Ok(Vec::new()) };
         let local = self.local(&refs)?;
@@ -106,8 +110,7 @@ impl Team {
         let local =
             Local { base: theirs, pending: Some(merged), sent: None, candidate: None, agreed: refs.tip };
         self.note(&mut refs, &local)?;
-        drop(lock);
-        self.accept_rewrite()?;
+        self.accept_locked(&mut refs)?;
         Ok(changes)
     }
 

@@ -51,7 +51,7 @@ pub enum Error {
     #[error("{0:?} is not shared: only memory.md and files in broadcast/ and lessons/ are")]
     NotShared(String),
     /// A link leads out of `.wyren/`.
-    #[error("{} is a link, and Wyren does not write through links", .0.display())]
+    #[error("{} is a link, and Wyren does not follow links here", .0.display())]
     Link(PathBuf),
     /// Another process of Wyren kept the lock.
     #[error("another wyren is syncing this repository; try again when it is done")]

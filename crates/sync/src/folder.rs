@@ -2,6 +2,7 @@
 
 use crate::place::FOLDER;
 use crate::{FetchState, Mode, Place};
+use base::files;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Finds the team memory for a session in `cwd`; `None` when there is none.
+    /// Finds the team memory for a session in `cwd`; `None` when there is none, or when a link would lead out of it.
     pub fn find(cwd: &Path) -> Option<Self> {
         match Place::find(cwd) {
             Some(place) => Self::of_place(place),
@@ -30,7 +31,12 @@ impl Folder {
                 let cwd = std::path::absolute(cwd).ok()?;
                 let wyren =
                     cwd.ancestors().take(MAX_PARENTS).map(|folder| folder.join(FOLDER)).find(is_there)?;
-                Some(Self { view: wyren.clone(), wyren, place: None, mode: None })
+                (!has_linked_state(&wyren)).then(|| Self {
+                    view: wyren.clone(),
+                    wyren,
+                    place: None,
+                    mode: None,
+                })
             }
         }
     }
@@ -45,7 +51,7 @@ impl Folder {
     /// Returns the team memory of a repository in a mode that is known; `None` when it has none.
     pub fn in_mode(place: Place, mode: Mode) -> Option<Self> {
         let wyren = place.folder(mode);
-        if !is_there(&wyren) {
+        if !is_there(&wyren) || has_linked_state(&wyren) {
             return None;
         }
         let copy = place.copy_folder(mode);
@@ -56,13 +62,36 @@ impl Folder {
 
     /// Returns the file of the memory that is to be read.
     pub fn memory(&self) -> PathBuf {
-        self.view.join("memory.md")
+        self.part("memory.md")
+    }
+
+    /// Returns the folder of the broadcast that is to be read.
+    pub fn broadcast(&self) -> PathBuf {
+        self.part("broadcast")
+    }
+
+    /// Returns the folder of the lessons that is to be read.
+    pub fn lessons(&self) -> PathBuf {
+        self.part("lessons")
+    }
+
+    /// Returns the copy's part where there is one: whoever changes a part before the first sync makes a copy of that one
+    /// alone, and the others are still as they are tracked.
+    fn part(&self, name: &str) -> PathBuf {
+        let copied = (self.mode == Some(Mode::Branch)).then(|| self.state().join(name));
+        let is_there = |part: &PathBuf| fs::symlink_metadata(part).is_ok();
+        copied.filter(is_there).unwrap_or_else(|| self.wyren.join(name))
     }
 
     /// Returns the folder of what is never shared.
     pub fn state(&self) -> PathBuf {
         self.wyren.join("state")
     }
+}
+
+/// Returns whether what is never shared would be written elsewhere: a repository may bring such a link along.
+fn has_linked_state(wyren: &Path) -> bool {
+    files::is_link(&wyren.join("state"))
 }
 
 /// Returns whether the folder is there. A link would lead out of the repository.
@@ -106,6 +135,22 @@ mod tests {
     }
 
     #[test]
+    fn a_part_that_has_no_copy_yet_is_read_as_it_is_tracked() {
+        let folder = repository("");
+        let wyren = folder.path().join(".wyren");
+        let state = wyren.join("state");
+        fs::create_dir_all(wyren.join("broadcast")).unwrap();
+        fs::create_dir_all(state.join("lessons")).unwrap();
+        let parts = || {
+            let found = Folder::find(folder.path()).unwrap();
+            [found.memory(), found.broadcast(), found.lessons()]
+        };
+        assert_eq!(parts(), [wyren.join("memory.md"), wyren.join("broadcast"), state.join("lessons")]);
+        fs::write(state.join("memory.md"), "").unwrap();
+        assert_eq!(parts(), [state.join("memory.md"), wyren.join("broadcast"), state.join("lessons")]);
+    }
+
+    #[test]
     fn a_folder_outside_any_repository_has_a_memory_of_its_own() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join(".wyren")).unwrap();
@@ -118,7 +163,15 @@ mod tests {
     #[test]
     fn a_link_is_not_followed() {
         let folder = repository("");
-        std::os::unix::fs::symlink("/tmp", folder.path().join(".wyren")).unwrap();
+        let wyren = folder.path().join(".wyren");
+        std::os::unix::fs::symlink("/tmp", &wyren).unwrap();
+        assert_eq!(Folder::find(folder.path()), None);
+        fs::remove_file(&wyren).unwrap();
+        fs::create_dir(&wyren).unwrap();
+        assert!(Folder::find(folder.path()).is_some());
+        std::os::unix::fs::symlink("../.git", wyren.join("state")).unwrap();
+        assert_eq!(Folder::find(folder.path()), None);
+        fs::remove_dir_all(folder.path().join(".git")).unwrap();
         assert_eq!(Folder::find(folder.path()), None);
     }
 }

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! The local copy is `.wyren/` itself in side mode. In branch mode those files are tracked and the user's, so the copy
-//! is below `.wyren/state/`. Where the copy and the remote last agreed is kept in `refs/wyren/local/<branch>`, together with
-//! what did not land yet: see `local.rs`.
+//! is below `.wyren/state/`, one for all branches: see `origin.rs`. Where the copy and the remote last agreed is kept in
+//! `refs/wyren/local/<branch>`, together with what did not land yet: see `local.rs`.
 //!
 //! **Architecture invariants.** `git2` reads and writes objects and nothing else; references, configuration and the
 //! network are the `git` program's, so that reftable repositories, credential helpers and proxies work as in the user's
@@ -47,6 +47,8 @@ mod lock;
 #[cfg(feature = "objects")]
 mod objects;
 #[cfg(feature = "objects")]
+mod origin;
+#[cfg(feature = "objects")]
 mod past;
 #[cfg(feature = "objects")]
 mod publish;
@@ -74,6 +76,6 @@ pub use past::{Commit, Tracked, user_name};
 #[cfg(feature = "objects")]
 pub use publish::{Files, Published};
 #[cfg(feature = "objects")]
-pub use setup::ignore_unshared;
+pub use setup::{Made, ignore_unshared};
 #[cfg(feature = "objects")]
 pub use team::{Rewrite, Team};

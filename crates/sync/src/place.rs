@@ -14,6 +14,10 @@ pub(crate) const FOLDER: &str = ".wyren";
 /// The line that keeps `.wyren/` out of the user's commits in side mode.
 pub(crate) const EXCLUDED: &str = "/.wyren/";
 
+/// Lessons that are not at work: what was put away, and what nobody has agreed to yet, is each clone's own.
+#[cfg(feature = "objects")]
+const KEPT_HERE: [&str; 2] = ["lessons/archive/", "lessons/candidates/"];
+
 /// How a repository shares its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -63,6 +67,12 @@ impl Place {
     pub fn is_excluded(&self) -> bool {
         let path = self.repository.common_folder.join("info/exclude");
         fs::read_to_string(path).is_ok_and(|text| text.lines().any(is_exclusion))
+    }
+
+    /// Returns whether a team's memory may come into a clone that has none; `git config wyren.discover false` forbids it.
+    pub fn wants_discovery(&self) -> bool {
+        let setting = self.repository.setting("wyren", "discover").unwrap_or_default();
+        !["false", "no", "off", "0"].contains(&&*setting.to_ascii_lowercase())
     }
 
     /// Returns whether the folder of a mode belongs to a linked work tree alone.
@@ -116,7 +126,10 @@ pub(crate) fn is_shared(path: &str) -> bool {
             // A backslash and a colon lead elsewhere on Windows.
             && !name.contains(['\\', ':', '\0'])
     };
-    (path == "memory.md" || is_below("broadcast/") || is_below("lessons/")) && path.split('/').all(is_plain)
+    let is_kept_here = KEPT_HERE.iter().any(|folder| path.starts_with(folder));
+    (path == "memory.md" || is_below("broadcast/") || is_below("lessons/"))
+        && !is_kept_here
+        && path.split('/').all(is_plain)
 }
 
 #[cfg(test)]
@@ -140,6 +153,8 @@ mod tests {
             "lessons/.GIT/config",
             "lessons/a\\b",
             "lessons/c:x",
+            "lessons/archive/x.md",
+            "lessons/candidates/x.md",
         ] {
             assert!(!is_shared(other), "{other}");
         }

@@ -261,7 +261,7 @@ impl Team {
         }
     }
 
-    /// Returns what the merge is based on. Before the first sync that is where the branches parted, as far as it
+    /// Returns what the merge is based on. Before the first sync that is where the branch and the copy parted, as far as it
     /// concerns the files that are to be published: the others are not removed just because nobody gave them.
     fn merge_base(
         &self,
@@ -274,7 +274,7 @@ impl Team {
         match (&local.base, tip) {
             (Some(base), Some(_)) => Ok(base.clone()),
             (None, Some(tip)) => {
-                let mut base = self.fork_point(tip, deadline)?;
+                let mut base = self.first_base(tip, deadline)?;
                 base.retain(|path, _| ours.contains_key(path) || files.contains_key(path));
                 Ok(base)
             }

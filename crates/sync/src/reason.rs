@@ -8,6 +8,8 @@ use std::fmt;
 pub enum Reason {
     /// The repository has no remote, or several of which none is `origin`.
     NoRemote,
+    /// Git cannot be used here; why.
+    Unusable(String),
     /// HEAD is detached, so there is no branch to share.
     Detached,
     /// The branch is not on the remote; pushing it is the user's to do.
@@ -37,6 +39,7 @@ impl fmt::Display for Reason {
                 formatter,
                 "there is no remote to share with (the branch's own, origin, or the only one)"
             ),
+            Self::Unusable(words) => write!(formatter, "{words}"),
             Self::Detached => write!(formatter, "HEAD is detached: check out a branch to share its memory"),
             Self::NotOnRemote(branch) => {
                 write!(formatter, "the branch {branch} is not on the remote: push it to share its memory")

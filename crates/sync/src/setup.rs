@@ -1,27 +1,68 @@
 //! Setting a repository up for one of the modes: what git ignores, and nothing else.
 
 use crate::git::Git;
+use crate::lock::SyncLock;
 use crate::place::{EXCLUDED, FOLDER, is_exclusion};
 use crate::{Error, Mode, Place};
 use base::{Env, files};
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// What stays out of the user's commits in branch mode, as the Node system writes it.
 const IGNORED: [&str; 2] = [".wyren/state/", ".wyren/log"];
 
+/// What a fetch leaves below `.wyren/state/` where the remote has nothing.
+const TRACES: [&str; 3] = ["fetch.json", "memory.lock", "sync.lock"];
+
+/// What [`Place::init_side`] made, and was not there before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// Whether `.wyren/` is new.
+    pub folder: bool,
+    /// Whether the line that excludes it is.
+    pub exclusion: bool,
+}
+
 impl Place {
     /// Sets the repository up for side mode: makes `.wyren/` and excludes it. Doing it again changes nothing.
-    pub fn init_side(&self, env: &Env) -> Result<(), Error> {
+    pub fn init_side(&self, env: &Env) -> Result<Made, Error> {
         if is_tracked(&Git::new(&self.repository.root, env))? {
             return Err(Error::Tracked);
         }
+        let made = Made { folder: !self.folder(Mode::Side).exists(), exclusion: !self.is_excluded() };
         self.make_folder(Mode::Side)?;
-        // All work trees read the file of the shared folder.
-        let path = self.repository.common_folder.join("info/exclude");
-        if !self.is_excluded() {
+        if made.exclusion {
+            let path = self.exclude_file();
             append_lines(&path, &[EXCLUDED]).map_err(Error::file(&path))?;
+        }
+        Ok(made)
+    }
+
+    /// Takes back what [`Place::init_side`] made, unless somebody uses it meanwhile.
+    pub fn take_back(&self, made: Made) -> Result<(), Error> {
+        let folder = self.folder(Mode::Side);
+        if made.folder {
+            let state = folder.join("state");
+            // Whoever holds the lock has found the folder, and goes on with it.
+            let lock = SyncLock::take(&folder, Instant::now()).map_err(Error::file(&folder))?;
+            let is_ours = lock.is_some() && has_only(&folder, &["state"]) && has_only(&state, &TRACES);
+            if !is_ours {
+                return Ok(());
+            }
+            for trace in TRACES {
+                let _ = fs::remove_file(state.join(trace));
+            }
+            drop(lock);
+            // A folder that somebody has written to since is not removed.
+            if fs::remove_dir(&state).and_then(|()| fs::remove_dir(&folder)).is_err() {
+                return Ok(());
+            }
+        }
+        if made.exclusion {
+            let path = self.exclude_file();
+            remove_lines(&path, |line| line.trim() == EXCLUDED).map_err(Error::file(&path))?;
         }
         Ok(())
     }
@@ -30,7 +71,7 @@ impl Place {
     /// nothing.
     pub fn init_branch(&self) -> Result<(), Error> {
         self.make_folder(Mode::Branch)?;
-        let exclude = self.repository.common_folder.join("info/exclude");
+        let exclude = self.exclude_file();
         if self.is_excluded() {
             remove_lines(&exclude, is_exclusion).map_err(Error::file(&exclude))?;
         }
@@ -40,6 +81,11 @@ impl Place {
     /// Returns whether memory.md is tracked on the branch that is checked out.
     pub fn is_tracked(&self, env: &Env) -> Result<bool, Error> {
         is_tracked(&Git::new(&self.repository.root, env))
+    }
+
+    /// Returns the file that all work trees read.
+    fn exclude_file(&self) -> PathBuf {
+        self.repository.common_folder.join("info/exclude")
     }
 
     fn make_folder(&self, mode: Mode) -> Result<(), Error> {
@@ -97,8 +143,25 @@ fn append_lines(path: &Path, lines: &[&str]) -> io::Result<()> {
     fs::OpenOptions::new().append(true).create(true).open(path)?.write_all(added.as_bytes())
 }
 
+/// Takes lines out of a file of the user's, which keeps its mode: others see the old or the new, never a part.
 fn remove_lines(path: &Path, is_unwanted: fn(&str) -> bool) -> io::Result<()> {
-    let text = fs::read_to_string(path)?;
+    // A link of the user's stays one.
+    let path = path.canonicalize()?;
+    let text = fs::read_to_string(&path)?;
     let kept: String = text.split_inclusive('\n').filter(|line| !is_unwanted(line)).collect();
-    fs::write(path, kept)
+    let mut temporary = path.clone().into_os_string();
+    temporary.push(format!(".{}.tmp", std::process::id()));
+    let written = fs::write(&temporary, kept)
+        .and_then(|()| fs::set_permissions(&temporary, fs::metadata(&path)?.permissions()))
+        .and_then(|()| fs::rename(&temporary, &path));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// Returns whether a folder holds nothing but what is named.
+fn has_only(folder: &Path, names: &[&str]) -> bool {
+    let is_named = |entry: fs::DirEntry| entry.file_name().to_str().is_some_and(|name| names.contains(&name));
+    fs::read_dir(folder).is_ok_and(|entries| entries.flatten().all(is_named))
 }

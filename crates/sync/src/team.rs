@@ -1,9 +1,9 @@
 //! A repository that shares its memory, and what can be read of it.
 
 use crate::config::{Config, Remote};
-use crate::fetch::partial_objects;
 use crate::git::{Failure, Git};
 use crate::local::Local;
+use crate::lock::SyncLock;
 use crate::objects::{Objects, Snapshot};
 use crate::place::{FOLDER, is_shared};
 use crate::{Error, FetchState, Mode, Place, Reason, SIDE_BRANCH, setup};
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A repository with a team memory.
 pub struct Team {
@@ -219,19 +219,28 @@ impl Team {
 
     /// Accepts the rewritten history: what vanished there vanishes from the local copy with the next checkout, unless
     /// it was changed here. A deleted branch is made anew with the next publication.
-    pub fn accept_rewrite(&self) -> Result<(), Error> {
-        let mut refs = self.refs()?;
+    pub fn accept_rewrite(&self, deadline: Instant) -> Result<(), Error> {
+        let lock = SyncLock::take(&self.folder, deadline);
+        match lock.map_err(Error::file(&self.folder))? {
+            Some(_lock) => self.accept_locked(&mut self.refs()?),
+            None => Err(Error::Busy),
+        }
+    }
+
+    /// Accepts the rewritten history while the lock is held.
+    pub(crate) fn accept_locked(&self, refs: &mut Refs) -> Result<(), Error> {
         if refs.before.is_none() {
             return Ok(());
         }
-        let mut local = self.local(&refs)?;
+        let mut local = self.local(refs)?;
         if refs.tip.is_none() {
             // Nothing is shared any more, so all of the local copy is new to the remote.
             local = Local { base: None, sent: None, candidate: None, ..local };
         }
         // The branch may have gone back to a commit that is older than what was agreed on.
-        self.note(&mut refs, &Local { agreed: None, ..local })?;
-        self.update_refs(&refs, &[(Ref::Before, None)])?;
+        self.note(refs, &Local { agreed: None, ..local })?;
+        self.update_refs(refs, &[(Ref::Before, None)])?;
+        refs.before = None;
         let mut state = self.state();
         state.rewritten_from = None;
         state.write(&self.folder).map_err(Error::file(&self.folder))
@@ -256,6 +265,9 @@ impl Team {
         let arguments = ["ls-files", "-z", "--", &folder].map(OsStr::new);
         let arguments = [OsStr::new("-C"), root].into_iter().chain(arguments).collect::<Vec<_>>();
         let output = self.git.local(&arguments)?;
+        if !output.is_success() {
+            return Err(Error::Git { action: "list the files that you track", words: output.words() });
+        }
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         Ok(text.split('\0').filter_map(|path| path.strip_prefix(&folder)).map(str::to_owned).collect())
     }
@@ -309,6 +321,10 @@ impl Team {
             input.push_str(&match id {
                 Some(id) if *reference == Ref::Local => format!("update {name}\0{id}\0{known}\0"),
                 Some(id) => format!("update {name}\0{id}\0\0"),
+                // Another rewriting that was noted meanwhile is not the one that was accepted.
+                None if *reference == Ref::Before => {
+                    format!("delete {name}\0{}\0", refs.before.map(|id| id.to_string()).unwrap_or_default())
+                }
                 None => format!("delete {name}\0\0"),
             });
         }
@@ -326,20 +342,6 @@ impl Team {
             }
             false => Err(Error::Git { action: "note where the sync stands", words: output.words() }),
         }
-    }
-
-    /// Returns the shared files at the commit where the user's branch and the remote's parted: the base of the first
-    /// merge in branch mode.
-    pub(crate) fn fork_point(&self, tip: Oid, deadline: Instant) -> Result<Snapshot, Error> {
-        if self.mode == Mode::Side {
-            return Ok(Snapshot::new());
-        }
-        let output = self.git.local(&["merge-base", "HEAD", &tip.to_string()])?;
-        let commit = Oid::from_str(&output.line()).ok().filter(|_| output.is_success());
-        if let Some(commit) = commit {
-            partial_objects(self, commit, deadline);
-        }
-        self.objects.snapshot(commit)
     }
 
     /// Returns whether `ancestor` is part of the history of `tip`.
@@ -388,7 +390,7 @@ pub(crate) fn as_one_name(branch: &str) -> String {
 }
 
 /// How old the lock file of a reference must be to count as left behind.
-const STALE_LOCK: std::time::Duration = std::time::Duration::from_secs(2);
+const STALE_LOCK: Duration = Duration::from_secs(2);
 
 /// Returns the git of a repository, and its configuration.
 fn git_of(place: &Place, env: &Env) -> Result<(Git, Config), Error> {

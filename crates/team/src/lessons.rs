@@ -5,7 +5,7 @@
 use base::digest;
 use std::path::Path;
 
-use crate::view::read_up_to;
+use crate::view::{read_up_to, tellable};
 
 /// The line of a lesson's head that says what it is about.
 const SUMMARY: &str = "summary:";
@@ -33,9 +33,41 @@ impl Lesson {
             return None;
         }
         read_up_to(file, MAX_BYTES, buffer)?;
-        let text = String::from_utf8_lossy(buffer);
-        let mut head = text.lines().take_while(|line| !line.starts_with("## "));
-        let summary = head.find_map(|line| line.strip_prefix(SUMMARY)).unwrap_or_default().trim().to_owned();
+        let summary = summary(&String::from_utf8_lossy(buffer));
         Some(Self { slug, summary, digest: digest::short_hex(buffer) })
+    }
+}
+
+/// Returns what a lesson is about, in so far as that may be told: what stands above may have opened a private part, or a
+/// key of several lines.
+fn summary(text: &str) -> String {
+    let mut end = 0;
+    for line in text.split_inclusive('\n').take_while(|line| !line.starts_with("## ")) {
+        end += line.len();
+        if line.starts_with(SUMMARY) {
+            let head = tellable(text[..end].to_owned());
+            return head
+                .lines()
+                .find_map(|line| line.strip_prefix(SUMMARY))
+                .unwrap_or_default()
+                .trim()
+                .to_owned();
+        }
+    }
+    String::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_is_told_without_what_is_private_or_secret() {
+        assert_eq!(summary("---\nkind: hint\nsummary: a <private>b</private>\n---\n"), "a");
+        assert_eq!(summary("---\nname: <private>\nsummary: a\n</private>\n---\n"), "");
+        let key =
+            "---\nname: -----BEGIN PRIVATE KEY-----\nsummary: MIIEvQIBADANBgkq\n-----END PRIVATE KEY-----\n";
+        assert_eq!(summary(key), "");
+        assert_eq!(summary("---\n## Body\nsummary: a\n"), "");
     }
 }

@@ -1,4 +1,6 @@
 //! `.wyren/log`: what happened to the team's memory in this clone, as the Node system writes it.
+//!
+//! The one before it is below `state/`, which nobody shares: only the log itself is ignored by name.
 
 use base::{Timestamp, files, redact, sanitize};
 use std::fs;
@@ -23,7 +25,7 @@ pub fn file(wyren: &Path) -> PathBuf {
 
 /// Returns the log that was rotated last.
 pub fn rotated(wyren: &Path) -> PathBuf {
-    wyren.join("log.1")
+    wyren.join("state/log.1")
 }
 
 /// Appends `[<time>] [tag] message`; an empty tag is left out.
@@ -31,13 +33,17 @@ pub fn append(wyren: &Path, now: Timestamp, tag: &str, message: &str) -> io::Res
     let message = sanitize::one_line(&redact::redact(message), MAX_CHARS);
     let tag = if tag.is_empty() { String::new() } else { format!("[{tag}] ") };
     let path = file(wyren);
-    let mut log = files::open_append(&path)?;
+    let mut log = files::open_append_here(&path)?;
     // Two that rotate at once lose the older file at worst, never the line.
-    if log.metadata()?.len() >= MAX_BYTES {
-        fs::rename(&path, rotated(wyren))?;
-        log = files::open_append(&path)?;
+    if log.metadata()?.len() >= MAX_BYTES && rotate(wyren).is_ok() {
+        log = files::open_append_here(&path)?;
     }
     log.write_all(format!("[{now}] {tag}{message}\n").as_bytes())
+}
+
+fn rotate(wyren: &Path) -> io::Result<()> {
+    files::create_private_folder(&wyren.join("state"))?;
+    fs::rename(file(wyren), rotated(wyren))
 }
 
 /// Appends the line by which status and log know that a session was told something at `event`.
@@ -60,6 +66,18 @@ mod tests {
             format!("[{now}] injection: session-start\n[{now}] [ups] injection: user-prompt-submit second\n")
         );
         assert!(now.to_string().ends_with(".123Z"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_log_that_is_a_link_gets_no_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let (wyren, config) = (folder.path().join(".wyren"), folder.path().join("config"));
+        fs::create_dir(&wyren).unwrap();
+        fs::write(&config, "[core]\n").unwrap();
+        std::os::unix::fs::symlink("../config", file(&wyren)).unwrap();
+        assert!(append(&wyren, Timestamp::now(), "", "x").is_err());
+        assert_eq!(fs::read_to_string(&config).unwrap(), "[core]\n");
     }
 
     #[test]

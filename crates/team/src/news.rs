@@ -188,7 +188,7 @@ impl Page {
     /// Shows a file, or the beginning of one that no page can hold; returns whether it did.
     fn push_file(&mut self, file: &BroadcastFile<'_>, word: &str) -> bool {
         let frame =
-            |body: &str| format!("## broadcast: {} ({word})\n\n{}", file.shown_path(), file.fenced(body));
+            |body: &str| format!("## broadcast: {} ({word})\n\n{}", file.plain_path(), file.fenced(body));
         let body = redact::redact(file.body.trim());
         let body = sanitize::sanitize(&body);
         let whole = frame(&body);

@@ -10,7 +10,7 @@ use crate::news::{self, Audience, News};
 use crate::pull::{self, Launch, Pulled};
 use crate::snapshot::{self, Snapshot};
 use crate::ups::{self, UpsState};
-use crate::view::View;
+use crate::view::{View, tellable};
 use crate::{Error, log, rewrite, start};
 
 /// Answers a prompt.
@@ -26,7 +26,7 @@ pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) ->
     let session = call.session_id();
     let file = session.map(|session| snapshot::file(&folder.state(), session));
     let known = file.as_deref().and_then(Snapshot::read);
-    let mut view = View::look(&folder.view);
+    let mut view = View::look(&folder);
     if let Some(known) = &known
         && known.stamps.still_hold(&view.stamps)
         && known.rewrite == fetched.rewritten_from
@@ -92,7 +92,8 @@ fn of_clone(folder: &Folder, ups: &UpsState, view: &View, memory: Option<&str>) 
     if !ups.is_seeded() || memory.is_some_and(|memory| ups.is_about(memory)) {
         return everything;
     }
-    Snapshot { memory: ups::last_injected(&folder.state()), ..everything }
+    // The Node system keeps the file as it was, with what is not told.
+    Snapshot { memory: tellable(ups::last_injected(&folder.state())), ..everything }
 }
 
 /// What is kept once the answer is written.

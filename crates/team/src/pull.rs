@@ -81,19 +81,26 @@ pub(crate) fn discover(cwd: &Path, host: &Host, launch: &Launch<'_>) -> Result<O
     if !settings.is_on("memory.discover") || !settings.is_on("memory.pull") {
         return Ok(None);
     }
-    let Some(place) = Place::find(cwd) else { return Ok(None) };
+    let Some(place) = Place::find(cwd).filter(Place::wants_discovery) else { return Ok(None) };
     let Some((remote, _)) = place.repository.remote() else { return Ok(None) };
     let common = &place.repository.common_folder;
+    let mut patience = START_PATIENCE;
     if !has_sign(common, &remote) {
         let name = digest::short_hex(common.as_os_str().as_encoded_bytes());
         let offer = host.paths.cache().join("offers").join(name);
-        if age_millis(&offer, host.started).is_some_and(|age| age < OFFER_MILLIS) {
+        let age = age_millis(&offer, host.started);
+        if age.is_some_and(|age| age < OFFER_MILLIS) {
             return Ok(None);
+        }
+        // Only a clone that was never asked for waits, so that a teammate's first session knows what the team knows. Where
+        // the remote had nothing before it will hardly have now: what it has after all, the next session gets.
+        if age.is_some() {
+            patience = Duration::ZERO;
         }
         // Noted first: a remote that hangs is not asked at the next start again.
         touch(&offer, host.started)?;
     }
-    ask(&DISCOVER, &place, START_PATIENCE, launch)?;
+    ask(&DISCOVER, &place, patience, launch)?;
     Ok(Folder::of_place(place))
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -92,21 +93,29 @@ impl Snapshot {
             serde_json::to_string(&header).map_err(std::io::Error::from).map_err(Error::write(file))?;
         text.push('\n');
         text.push_str(&memory);
-        files::write_atomic(file, text.as_bytes()).map_err(Error::write(file))
+        let write = || refuse_link(file).and_then(|()| files::write_atomic(file, text.as_bytes()));
+        write().map_err(Error::write(file))
     }
+}
+
+/// Fails when the folder of a file is a link: a repository may bring one along that leads out of it.
+fn refuse_link(file: &Path) -> io::Result<()> {
+    let is_link = file.parent().is_some_and(files::is_link);
+    if is_link { Err(io::Error::new(io::ErrorKind::InvalidInput, "its folder is a link")) } else { Ok(()) }
 }
 
 /// Removes snapshots of sessions that have not been heard of for two weeks, beside the one in `file`.
 ///
 /// Each time only those are looked at whose names begin as that one's does: a sixteenth of them, and all in the long run.
 pub(crate) fn clean_up(file: &Path, now: Timestamp) {
-    let Some(entries) = file.parent().and_then(|folder| fs::read_dir(folder).ok()) else { return };
+    let Some(folder) = file.parent().filter(|folder| !files::is_link(folder)) else { return };
+    let Ok(entries) = fs::read_dir(folder) else { return };
     let start = |name: &OsStr| name.as_encoded_bytes().first().copied();
     let own = file.file_name().and_then(start);
-    // What begins with a dot was left behind by a process that was killed.
     let is_due = |entry: &fs::DirEntry| {
-        let start = start(&entry.file_name());
-        start == own || start == Some(b'.')
+        let name = entry.file_name();
+        // A process that was killed leaves its temporary file behind.
+        start(&name) == own || name.to_str().is_some_and(files::is_temporary)
     };
     for entry in entries.flatten().filter(is_due).take(MAX_CLEANED) {
         let file = entry.path();
@@ -125,7 +134,8 @@ pub(crate) fn age_millis(file: &Path, now: Timestamp) -> Option<u64> {
 
 /// Makes a file as old as `now`; one that is not there is made.
 pub(crate) fn touch(file: &Path, now: Timestamp) -> Result<(), Error> {
-    let touch = || files::open_append(file)?.set_modified(UNIX_EPOCH + Duration::from_millis(now.millis()));
+    let touch =
+        || files::open_append_here(file)?.set_modified(UNIX_EPOCH + Duration::from_millis(now.millis()));
     touch().map_err(Error::write(file))
 }
 
@@ -158,6 +168,21 @@ mod tests {
         fs::remove_file(&file).unwrap();
         fs::create_dir(&file).unwrap();
         assert_eq!(Snapshot::read(&file), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_is_a_link_is_neither_written_to_nor_cleaned_up() {
+        let state = tempfile::tempdir().unwrap();
+        let elsewhere = state.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        std::os::unix::fs::symlink("elsewhere", state.path().join("sessions")).unwrap();
+        let file = file(state.path(), "s");
+        assert!(Snapshot::default().write(&file).is_err());
+        let precious = fs::File::create(elsewhere.join(".precious.tmp")).unwrap();
+        precious.set_modified(UNIX_EPOCH).unwrap();
+        clean_up(&file, Timestamp::now());
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 1);
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Out
     let fetched = FetchState::read(&folder.wyren);
     let warned = known.as_ref().and_then(|known| known.rewrite.clone());
     let warning = rewrite::warning(&fetched, warned.as_deref());
-    let mut view = View::look(&folder.view);
+    let mut view = View::look(&folder);
     let is_trusting = view.has_skills() && is_trusting(&folder, host);
     let memory = view.memory();
     let mut news = match &known {

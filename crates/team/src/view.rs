@@ -4,13 +4,14 @@
 //! replaced and never changed in place by us or by git. What was edited in place by hand is told together with the next
 //! lesson that comes or goes.
 
-use base::{digest, privacy};
+use base::{digest, files, privacy, redact};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fs::{self, File, Metadata};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
+use sync::Folder;
 
 use crate::lessons::Lesson;
 use crate::snapshot::Stamps;
@@ -80,7 +81,7 @@ fn inode(_metadata: &Metadata) -> u64 {
 /// A look at the shared files.
 #[derive(Debug)]
 pub(crate) struct View {
-    folder: PathBuf,
+    folder: Folder,
     /// What the files looked like.
     pub(crate) stamps: Stamps,
     memory_modified: Option<SystemTime>,
@@ -106,35 +107,35 @@ pub(crate) struct Broadcast {
 }
 
 impl View {
-    /// Looks at the files below `folder`.
-    pub(crate) fn look(folder: &Path) -> Self {
+    /// Looks at the shared files of `folder`.
+    pub(crate) fn look(folder: &Folder) -> Self {
         let now = SystemTime::now();
         // A link would lead out of what the team shares.
-        let memory = fs::symlink_metadata(folder.join("memory.md")).ok().filter(Metadata::is_file);
-        let lessons = fs::symlink_metadata(folder.join("lessons")).ok().filter(Metadata::is_dir);
+        let memory = fs::symlink_metadata(folder.memory()).ok().filter(Metadata::is_file);
+        let lessons = fs::symlink_metadata(folder.lessons()).ok().filter(Metadata::is_dir);
         let stamp = |metadata: &Option<Metadata>| match metadata {
             Some(metadata) => Stamp::of(metadata).settled(now),
             None => Some(Stamp::ABSENT),
         };
         let mut walk = Walk { now, found: Vec::new() };
-        walk.folder(&folder.join("broadcast"), "", 0);
+        walk.folder(&folder.broadcast(), "", 0);
         let stamps = Stamps { memory: stamp(&memory), broadcast: walk.stamp(), lessons: stamp(&lessons) };
         let broadcast = walk.found.into_iter().map(|(listed, _)| listed).collect();
         let memory_modified = memory.and_then(|metadata| metadata.modified().ok());
-        Self { folder: folder.to_owned(), stamps, memory_modified, broadcast }
+        Self { folder: folder.clone(), stamps, memory_modified, broadcast }
     }
 
-    /// Reads the memory; `None` when there is no such file, or none that can be read.
+    /// Reads the memory as it may be told; `None` when there is no such file, or none that can be read.
     pub(crate) fn memory(&mut self) -> Option<String> {
         self.memory_modified?;
-        let Ok(bytes) = fs::read(self.folder.join("memory.md")) else {
+        let Ok(bytes) = fs::read(self.folder.memory()) else {
             // Nothing in its looks would tell when it can be read again.
             self.stamps.memory = None;
             return None;
         };
         let text = String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        Some(public(text))
+        Some(tellable(text))
     }
 
     /// Returns when the memory was changed, in milliseconds with their fraction, as the Node system counts.
@@ -167,7 +168,7 @@ impl View {
             return Vec::new();
         }
         let mut buffer = Vec::with_capacity(BUFFER_BYTES);
-        let files = base::files::files_in(&self.folder.join("lessons"));
+        let files = files::files_in(&self.folder.lessons());
         files.iter().filter_map(|file| Lesson::read(file, &mut buffer)).take(MAX_LESSONS).collect()
     }
 }
@@ -190,11 +191,12 @@ impl Walk {
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let name = entry.file_name();
-            let path = format!("{above}{}", name.to_string_lossy());
+            let name = name.to_string_lossy();
+            let path = format!("{above}{name}");
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() {
                 self.folder(&entry.path(), &format!("{path}/"), depth + 1);
-            } else if kind.is_file() && name != ".gitkeep" && self.found.len() < MAX_FILES {
+            } else if kind.is_file() && is_broadcast(&name) && self.found.len() < MAX_FILES {
                 let stamp = entry.metadata().ok().and_then(|metadata| Stamp::of(&metadata).settled(self.now));
                 self.found.push((Listed { path, file: entry.path() }, stamp));
             }
@@ -212,6 +214,11 @@ impl Walk {
     }
 }
 
+/// Returns whether a file of that name says something: it is no placeholder, and not just being written.
+fn is_broadcast(name: &str) -> bool {
+    name != ".gitkeep" && !files::is_temporary(name)
+}
+
 /// Reads a broadcast file; one that is too long ends with a word about it.
 fn read_start(file: &Path, buffer: &mut Vec<u8>) -> Option<String> {
     read_up_to(file, MAX_FILE_BYTES + 1, buffer)?;
@@ -223,7 +230,18 @@ fn read_start(file: &Path, buffer: &mut Vec<u8>) -> Option<String> {
     Some(public(String::from_utf8_lossy(&buffer[..end]).into_owned()) + CUT_FILE)
 }
 
-/// Returns a text without what its author keeps private: a session does not get it either.
+/// Returns a text without what its author keeps private, and without secrets. It is the whole text that is looked at: both
+/// may begin in one entry and end in another.
+pub(crate) fn tellable(text: String) -> String {
+    let text = public(text);
+    match redact::redact(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(redacted) => redacted,
+    }
+}
+
+/// Returns a text without what its author keeps private: a session does not get it either. Secrets of a file that is shown
+/// as a whole are redacted where it is shown.
 fn public(text: String) -> String {
     match privacy::strip_private(&text) {
         Cow::Borrowed(_) => text,
@@ -242,6 +260,11 @@ pub(crate) fn read_up_to(file: &Path, most: usize, buffer: &mut Vec<u8>) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn look(folder: &Path) -> View {
+        let wyren = folder.to_owned();
+        View::look(&Folder { view: wyren.clone(), wyren, place: None, mode: None })
+    }
 
     #[test]
     fn a_change_of_a_moment_ago_is_not_relied_on() {
@@ -267,7 +290,7 @@ mod tests {
         let memory = folder.path().join("memory.md");
         let file = File::create(&memory).unwrap();
         file.set_modified(SystemTime::now() - std::time::Duration::from_secs(1)).unwrap();
-        let mut view = View::look(folder.path());
+        let mut view = look(folder.path());
         assert!(view.stamps.memory.is_some());
         fs::remove_file(&memory).unwrap();
         assert_eq!((view.memory(), view.stamps.memory), (None, None));
@@ -279,24 +302,35 @@ mod tests {
         fs::create_dir(folder.path().join("broadcast")).unwrap();
         fs::write(folder.path().join("memory.md"), "- a <private>b\n- c</private> d\n").unwrap();
         fs::write(folder.path().join("broadcast/e.md"), "e <private>f</private>").unwrap();
-        let mut view = View::look(folder.path());
+        let mut view = look(folder.path());
         assert_eq!(view.memory().as_deref(), Some("- a  d\n"));
         assert_eq!(view.broadcast()[0].body, "e ");
     }
 
+    #[test]
+    fn a_key_that_goes_through_several_entries_is_not_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = "- -----BEGIN PRIVATE KEY-----\n- MIIEvQIBADANBgkq\n- -----END PRIVATE KEY-----\n";
+        fs::write(folder.path().join("memory.md"), format!("- a\n{key}- b\n")).unwrap();
+        let told = look(folder.path()).memory();
+        assert_eq!(told.as_deref(), Some("- a\n- [redacted:private-key]\n- b\n"));
+    }
+
     #[cfg(unix)]
     #[test]
-    fn links_and_placeholders_are_not_broadcast() {
+    fn links_placeholders_and_temporary_files_are_not_broadcast() {
         let folder = tempfile::tempdir().unwrap();
         let broadcast = folder.path().join("broadcast");
         fs::create_dir_all(broadcast.join("skills/deep")).unwrap();
-        for file in [".gitkeep", "b.md", "skills/.gitkeep", "skills/deep/c.md"] {
+        for file in
+            [".gitkeep", "b.md", ".b.md.4711.0.tmp", "skills/.gitkeep", "skills/d.md.tmp", "skills/deep/c.md"]
+        {
             fs::write(broadcast.join(file), file).unwrap();
         }
         std::os::unix::fs::symlink("/etc", broadcast.join("skills/away")).unwrap();
         std::os::unix::fs::symlink("/etc/hostname", broadcast.join("a.md")).unwrap();
         let paths = |folder: &Path| -> Vec<String> {
-            View::look(folder).broadcast().into_iter().map(|file| file.path).collect()
+            look(folder).broadcast().into_iter().map(|file| file.path).collect()
         };
         assert_eq!(paths(folder.path()), ["b.md", "skills/deep/c.md"]);
         let other = tempfile::tempdir().unwrap();

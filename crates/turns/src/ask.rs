@@ -49,11 +49,17 @@ pub(crate) fn ask(hold: &mut Hold, paths: &Paths, keys: &[String], now: Timestam
     }
     let started = queue::start_worker_for_work(paths, now);
     if !is_running {
-        hold.watermark.distiller_pid = match started {
+        let process = match started {
             Ok(Start::Started(process)) => Some(process),
             Ok(Start::Running | Start::TooSoon) => queue::last_started(paths),
             Ok(Start::NoWork) | Err(_) => None,
         };
+        if process.is_some() || matches!(started, Ok(Start::Running)) {
+            hold.watermark.set_running(process);
+        } else {
+            // The request stays, but nobody is at it: the Node system would wait for a nameless one for ever.
+            hold.watermark.clear_running();
+        }
         hold.write(now)?;
     }
     started.map(|_| ())

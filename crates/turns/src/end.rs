@@ -1,10 +1,12 @@
 //! The end of a session: what it has left is asked to be distilled, for it may never come back.
 
 use crate::ask::ask;
+use crate::marks;
 use crate::watermark::{Hold, key};
 use hook::event::Event as _;
 use hook::{Host, SessionEnd};
 use std::error::Error;
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 use sync::Folder;
@@ -33,10 +35,23 @@ fn end_in(folder: &Folder, call: &SessionEnd, host: &Host) -> Result<(), Box<dyn
     let Some(mut hold) = Hold::take(&folder.state(), PATIENCE)? else {
         return Err("could not look at the watermark: it is in use".into());
     };
-    let has_turns = |session: &crate::Session| session.turns > 0 && session.transcript.is_some();
-    if hold.watermark.session(session).is_some_and(has_turns) {
+    if is_left(&hold, session, transcript) {
+        let session = hold.watermark.session_mut(session, transcript);
+        session.cwd.get_or_insert_with(|| host.cwd(call).to_string_lossy().into_owned());
+        let key = key(&session.id);
         // One that runs already is no obstacle: the worker does one after the other.
-        ask(&mut hold, &host.paths, &[key(session)], host.started)?;
+        ask(&mut hold, &host.paths, &[key], host.started)?;
     }
     Ok(())
+}
+
+/// Says whether a session has left something. A turn that was interrupted is not counted, but it is in the transcript.
+fn is_left(hold: &Hold, id: &str, transcript: Option<&str>) -> bool {
+    let session = hold.watermark.session(id);
+    let Some(transcript) = transcript.or_else(|| session?.transcript.as_deref()) else { return false };
+    if session.is_some_and(|session| session.turns > 0) {
+        return true;
+    }
+    let distilled = || marks::position(hold.state(), &hold.watermark, id).offset.unwrap_or_default();
+    fs::metadata(transcript).is_ok_and(|metadata| metadata.len() > distilled())
 }

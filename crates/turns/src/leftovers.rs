@@ -14,8 +14,8 @@ pub(crate) const MAX_AT_ONCE: usize = 3;
 /// How long to wait for the watermark.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Returns the sessions with turns that nobody has asked to distil and that have been idle for longer than `idle`
-/// milliseconds; none while a distillation runs.
+/// Returns the sessions that were left behind, of which those with turns have been idle for longer than `idle` milliseconds;
+/// none while a distillation runs.
 pub fn leftovers(folder: &Folder, now: Timestamp, idle: u64) -> Vec<Session> {
     let watermark = Watermark::read(&folder.state());
     if watermark.is_running(now) {

@@ -1,7 +1,7 @@
 //! Replacing a small file whole, many times a day.
 
 use base::files;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::ops::Range;
 use std::path::Path;
@@ -56,14 +56,44 @@ impl Replaced {
 }
 
 fn write_over(path: &Path, contents: &[u8]) -> io::Result<File> {
-    let mut file = files::private_options().write(true).create(true).truncate(false).open(path)?;
-    let before = file.metadata()?.len();
+    let (mut file, before) = open_own(path)?;
     file.write_all(contents)?;
     let length = contents.len() as u64;
     if before > length {
         file.set_len(length)?;
     }
     Ok(file)
+}
+
+/// Opens a file to be written over, and returns its length. What a repository brings along may be a link that leads out of
+/// it: whatever is not a file with this one name makes room for a new one.
+fn open_own(path: &Path) -> io::Result<(File, u64)> {
+    if let Ok(file) = unlinked_options().create(true).truncate(false).open(path) {
+        let metadata = file.metadata()?;
+        if metadata.is_file() && has_one_name(&metadata) && (cfg!(unix) || !files::is_link(path)) {
+            return Ok((file, metadata.len()));
+        }
+    }
+    fs::remove_file(path)?;
+    Ok((unlinked_options().create_new(true).open(path)?, 0))
+}
+
+fn unlinked_options() -> OpenOptions {
+    let mut options = files::private_options();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    options
+}
+
+#[cfg(unix)]
+fn has_one_name(metadata: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(metadata) == 1
+}
+
+#[cfg(not(unix))]
+fn has_one_name(_metadata: &Metadata) -> bool {
+    true
 }
 
 /// Returns where two texts of one length differ, if all of it is the digits of one number.
@@ -172,6 +202,24 @@ mod tests {
         assert_eq!(read(&path), "{\"pid\": 1299}");
         replaced.again(&path, b"{}".to_vec()).unwrap();
         assert_eq!(read(&path), "{}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_spare_that_is_a_second_name_of_a_file_leaves_that_file_alone() {
+        let link = |target: &Path, spare: &Path| std::os::unix::fs::symlink(target, spare).unwrap();
+        let name = |target: &Path, spare: &Path| fs::hard_link(target, spare).unwrap();
+        for plant in [link as fn(&Path, &Path), name] {
+            let folder = tempfile::tempdir().unwrap();
+            let [path, target] = ["file.json", "config"].map(|name| folder.path().join(name));
+            fs::write(&target, "the user's").unwrap();
+            plant(&target, &folder.path().join("file.spare"));
+            for contents in ["one", "two"] {
+                replace(&path, contents.into()).unwrap();
+                assert_eq!((read(&path), read(&target)), (contents.to_owned(), "the user's".to_owned()));
+                age(&path);
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! is written back as it was read. A file that makes no sense counts as an empty one, as it does there.
 
 use crate::alive::is_alive;
+use crate::links::refuse_link;
 use crate::replace::{Replaced, replace};
 use base::lock::Lock;
 use base::{Timestamp, digest};
@@ -55,12 +56,23 @@ pub struct Watermark {
     /// The process that does it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distiller_pid: Option<u32>,
+    /// Since when a distillation is known that nobody asked us for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distiller_seen: Option<Seen>,
     /// The sessions, by the short digest of their ids; see [`key`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sessions: BTreeMap<String, Session>,
     /// What others keep in the file.
     #[serde(flatten)]
     other: BTreeMap<String, Box<RawValue>>,
+}
+
+/// A distillation of the Node system, which does not say when it began. Its process id may be somebody else's one day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Seen {
+    pid: u32,
+    /// When it was seen first, in milliseconds since 1970.
+    at: u64,
 }
 
 /// One session: its turns, and how far it is distilled.
@@ -150,6 +162,7 @@ impl Watermark {
             last_transcript: take(keys, "last_transcript"),
             distiller_running: take(keys, "distiller_running"),
             distiller_pid: take(keys, "distiller_pid"),
+            distiller_seen: take(keys, "distiller_seen"),
             sessions: keys.remove("sessions").map(|raw| sessions(&raw)).unwrap_or_default(),
             other: std::mem::take(keys),
         }
@@ -205,14 +218,35 @@ impl Watermark {
 
     /// Says whether a distillation runs: one is noted, and its process lives.
     pub fn is_running(&self, now: Timestamp) -> bool {
-        let requested = self.sessions.values().map(|session| session.requested_at).max().unwrap_or_default();
-        let age = now.millis_since(Timestamp::from_millis(requested));
+        let age = |at: u64| now.millis_since(Timestamp::from_millis(at));
+        let requested = self.last_request();
         self.distiller_running
             && match self.distiller_pid {
-                // The Node system's distillations have no time of request.
-                Some(process) => is_alive(process) && (requested == 0 || age < LONGEST_RUN_MILLIS),
-                None => age < NAMELESS_MILLIS,
+                Some(process) if requested == 0 => {
+                    let seen = self.distiller_seen.filter(|seen| seen.pid == process);
+                    is_alive(process) && seen.is_none_or(|seen| age(seen.at) < LONGEST_RUN_MILLIS)
+                }
+                Some(process) => is_alive(process) && age(requested) < LONGEST_RUN_MILLIS,
+                None => age(requested) < NAMELESS_MILLIS,
             }
+    }
+
+    /// Says whether a distillation runs in another process.
+    pub fn is_running_elsewhere(&self, now: Timestamp) -> bool {
+        self.distiller_pid.is_some_and(|process| process != std::process::id()) && self.is_running(now)
+    }
+
+    /// Returns when a distillation was last asked for; 0 when none ever was, as in a folder of the Node system.
+    fn last_request(&self) -> u64 {
+        self.sessions.values().map(|session| session.requested_at).max().unwrap_or_default()
+    }
+
+    /// Notes since when a distillation is known that has no time of request.
+    fn note_seen(&mut self, now: Timestamp) {
+        let process = self.distiller_pid.filter(|_| self.distiller_running && self.last_request() == 0);
+        let known = self.distiller_seen;
+        self.distiller_seen =
+            process.map(|pid| known.filter(|seen| seen.pid == pid).unwrap_or(Seen { pid, at: now.millis() }));
     }
 
     /// Notes that a distillation runs in a process.
@@ -228,11 +262,14 @@ impl Watermark {
     }
 
     /// Returns the keys of sessions whose turns nobody has asked to distil and that have been idle for longer than `idle`
-    /// milliseconds, those that wait longest first.
+    /// milliseconds, and of those that were asked for so long ago that nobody will come back to them; those that wait
+    /// longest first.
     pub fn leftovers(&self, now: Timestamp, idle: u64) -> Vec<String> {
+        let age = |at: u64| now.millis_since(Timestamp::from_millis(at));
         let is_left = |session: &Session| {
-            let age = now.millis_since(Timestamp::from_millis(session.last_turn_at));
-            session.turns > 0 && session.transcript.is_some() && age > idle
+            let waits = session.turns > 0 && age(session.last_turn_at) > idle;
+            let is_lost = session.is_requested() && age(session.requested_at) > LONGEST_RUN_MILLIS;
+            session.transcript.is_some() && (waits || is_lost)
         };
         let mut left: Vec<_> = self.sessions.iter().filter(|(_, session)| is_left(session)).collect();
         left.sort_by_key(|(_, session)| session.last_turn_at);
@@ -244,8 +281,9 @@ impl Watermark {
         let is_old =
             |session: &Session| now.millis_since(Timestamp::from_millis(session.touched_at())) > KEEP_MILLIS;
         self.sessions.retain(|_, session| session.turns > 0 || !is_old(session));
-        let distilled = self.sessions.values().filter(|session| session.turns == 0).count();
-        self.forget_oldest(distilled.saturating_sub(MAX_DISTILLED), |session| session.turns == 0);
+        let is_distilled = |session: &Session| session.turns == 0 && !session.is_requested();
+        let distilled = self.sessions.values().filter(|session| is_distilled(session)).count();
+        self.forget_oldest(distilled.saturating_sub(MAX_DISTILLED), is_distilled);
         self.forget_oldest(self.sessions.len().saturating_sub(MAX_SESSIONS), |_| true);
     }
 
@@ -265,6 +303,11 @@ impl Watermark {
 }
 
 impl Session {
+    /// Says whether a distillation was asked for and has not come to its end.
+    fn is_requested(&self) -> bool {
+        self.requested_at > self.distilled_at
+    }
+
     fn touched_at(&self) -> u64 {
         self.last_turn_at.max(self.distilled_at).max(self.requested_at)
     }
@@ -298,8 +341,10 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// Takes the file below a folder of state, waiting at most `patience`; `None` when someone else kept it.
+    /// Takes the file below a folder of state, waiting at most `patience`; `None` when someone else kept it. A folder that is
+    /// a link is refused: it would lead out of the repository.
     pub fn take(state: &Path, patience: Duration) -> io::Result<Option<Self>> {
+        refuse_link(state)?;
         let Some(lock) = Lock::exclusive(&state.join("watermark.lock"), patience)? else { return Ok(None) };
         let watermark = Watermark::read(state);
         Ok(Some(Self { _lock: lock, state: state.to_owned(), written: None, watermark }))
@@ -313,6 +358,7 @@ impl Hold {
     /// Writes the file, whole or not at all.
     pub fn write(&mut self, now: Timestamp) -> io::Result<()> {
         self.watermark.prune(now);
+        self.watermark.note_seen(now);
         let (path, text) = (file(&self.state), self.watermark.render()?);
         self.written = Some(match self.written.take() {
             Some(replaced) => replaced.again(&path, text)?,
@@ -397,6 +443,25 @@ mod tests {
         );
         assert!(!running(Some(u32::MAX), 9_999_999));
         assert!(!Watermark::default().is_running(now));
+    }
+
+    #[test]
+    fn a_flag_without_a_request_counts_for_as_long_as_any_once_it_was_seen() {
+        let at = |millis: u64| Timestamp::from_millis(1_000 + millis);
+        let mut watermark = Watermark::default();
+        watermark.set_running(Some(std::process::id()));
+        watermark.note_seen(at(0));
+        let mut watermark = Watermark::parse(&watermark.render().unwrap());
+        watermark.note_seen(at(1));
+        assert!(watermark.is_running(at(LONGEST_RUN_MILLIS - 1)));
+        assert!(!watermark.is_running(at(LONGEST_RUN_MILLIS)));
+        // Another distillation has its own time.
+        watermark.distiller_seen = Some(Seen { pid: u32::MAX, at: 1 });
+        watermark.note_seen(at(LONGEST_RUN_MILLIS));
+        assert!(watermark.is_running(at(LONGEST_RUN_MILLIS)));
+        watermark.clear_running();
+        watermark.note_seen(at(LONGEST_RUN_MILLIS));
+        assert_eq!(watermark.distiller_seen, None);
     }
 
     #[test]

@@ -5,13 +5,11 @@ use crate::workspace;
 use anyhow::{Context as _, Result, bail};
 use base::config::Config;
 use base::{Env, Paths};
+use distiller::budget::ANSWER_TOKENS;
 use distiller::evaluation::{self, Case, Figures, MIN_PRECISION, MIN_RECALL, Outcome};
 use distiller::{parse_value, question};
 use model::{Asker, Options, Request, Schema};
 use serde_json::json;
-
-/// The most tokens of a model's answer.
-const MAX_OUTPUT: u32 = 4_000;
 
 /// How to distil.
 #[derive(clap::Args)]
@@ -85,7 +83,8 @@ fn asker() -> Asker {
     let env = Env::process();
     let paths = Paths::of(&env);
     let options = Options::of(&Config::load(&env, &paths, None));
-    Asker::new(&env, &paths, options)
+    // As the worker's job asks: what it would not get at once does not count here either.
+    Asker::new(&env, &paths, options).once()
 }
 
 fn ask(asker: &mut Asker, case: &Case) -> Result<Outcome> {
@@ -98,7 +97,7 @@ fn ask(asker: &mut Asker, case: &Case) -> Result<Outcome> {
         prompt: question.prompt,
         schema: Schema::new(question.schema)?,
         model: None,
-        max_output: MAX_OUTPUT,
+        max_output: ANSWER_TOKENS,
     };
     let operations = match asker.ask(request) {
         model::Outcome::Answered(answer) => parse_value(answer)?,

@@ -119,6 +119,6 @@ fn code(reason: &Reason) -> &'static str {
         Reason::Rewritten | Reason::Outrun => "remote_diverged",
         Reason::NotCommitted => "nothing_to_add",
         Reason::TimedOut | Reason::BackingOff(_) | Reason::Unreachable(_) => "fetch_failed",
-        Reason::Busy | Reason::NotOnRemote(_) | Reason::Refused(_) => "push_failed",
+        Reason::Busy | Reason::NotOnRemote(_) | Reason::Refused(_) | Reason::Unusable(_) => "push_failed",
     }
 }

@@ -3,18 +3,19 @@
 mod drop_in;
 mod show;
 
+use super::sync::{self as syncing, PATIENCE};
 use crate::exit::Ending;
 use crate::terminal::{self, DIM};
 use anyhow::{Context as _, Result};
 use base::{Env, Paths, Timestamp};
 use clap::Args;
-use distiller::Mark;
+use distiller::{Anchor, Mark, Slice};
 use indicatif::{ProgressBar, ProgressDrawTarget};
-use share::Share;
+use share::{Share, Synced};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-use sync::{Folder, Published};
+use std::time::{Duration, Instant};
+use sync::{Folder, Published, Reason};
 use turns::{Session, Watermark};
 use worker::kinds::distill::{Distillation, Error, Outcome, Report, session_of};
 
@@ -103,12 +104,18 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return Err(Ending::failed("Wyren not initialized. Run: wyren init").into());
     };
     let state = folder.state();
-    let Some(transcript) = transcript(arguments, &Watermark::read(&state)) else {
+    let Some(transcript) = transcript(arguments, &Watermark::read(&state))? else {
         return Err(Ending::failed(NO_TRANSCRIPT).into());
     };
     let Some(session) = session_of(&transcript) else {
         return Err(Ending::failed(format!("Transcript not found: {}", transcript.display())).into());
     };
+    let since = arguments.since();
+    if since.is_some() && Slice::read(&transcript, since.as_ref())?.anchor != Anchor::Uuid {
+        let uuid = arguments.since.as_deref().unwrap_or_default();
+        let shown = transcript.display();
+        return Err(Ending::failed(format!("No such record in the transcript: {uuid} ({shown})")).into());
+    }
     let watcher = Watcher::new(arguments.json);
     let mut distillation = Distillation {
         env,
@@ -116,10 +123,11 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         cwd: &cwd,
         transcript: &transcript,
         session: &session,
-        since: arguments.since(),
+        since,
         is_forced: arguments.force,
         model: arguments.model.clone(),
-        publishes: arguments.push,
+        // A person who waits for it asks a remote that is left alone otherwise: see `publish`.
+        publishes: false,
         now: Timestamp::now(),
         tell: &|line| watcher.say(line),
         progress: &|doing| watcher.show(doing),
@@ -132,24 +140,60 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         watcher.end();
         return show::considered(&considered, &transcript, arguments);
     }
-    let report = distillation.run();
+    let mut report = distillation.run();
+    if let Ok(report) = &mut report
+        && arguments.push
+        && (!matches!(report.outcome, Outcome::BadAnswer(_)) || !report.applied.is_empty())
+    {
+        watcher.show("publishing");
+        report.synced = publish(&cwd, env, &session);
+    }
     watcher.end();
     match report {
         Ok(report) => tell(&report, arguments),
-        Err(error @ Error::Busy) => {
-            Err(Ending::locked(format!("wyren: {error}; try again when it is done")).into())
-        }
+        Err(error @ Error::Busy) => Err(busy(&error).into()),
         Err(error) => Err(error).context("could not distil; nothing is lost, the next distillation goes on"),
     }
 }
 
+fn busy(error: &Error) -> Ending {
+    Ending::locked(format!("wyren: {error}; try again when it is done"))
+}
+
+/// Publishes the memory; the log says why it could not.
+fn publish(cwd: &Path, env: &Env, session: &str) -> Option<Synced> {
+    let share = Share::open(cwd, env).ok()?.insistent();
+    let synced = share.sync(Some(session), Instant::now() + PATIENCE);
+    if let Err(error) = &synced {
+        share.log(&format!("distiller: kept here, could not be published: {error}"));
+    }
+    synced.ok()
+}
+
 /// Says what came of it.
 fn tell(report: &Report, arguments: &Arguments) -> Result<()> {
-    let mut output = terminal::output();
     if arguments.json {
-        writeln!(output, "{:#}", show::report(report))?;
-        return Ok(());
+        writeln!(terminal::output(), "{:#}", show::report(report))?;
+    } else {
+        tell_outcome(report)?;
     }
+    if let Some(synced) = &report.synced {
+        syncing::warn(synced)?;
+    }
+    if let Outcome::BadAnswer(fault) = &report.outcome {
+        anyhow::bail!("{fault}; the memory is unchanged, and the same turns come again");
+    }
+    if arguments.push {
+        return tell_published(report.synced.as_ref(), arguments.json);
+    }
+    if !arguments.json && matches!(report.outcome, Outcome::Distilled(_)) {
+        writeln!(terminal::output(), "Memory updated locally. Run: wyren distill --push")?;
+    }
+    Ok(())
+}
+
+fn tell_outcome(report: &Report) -> Result<()> {
+    let mut output = terminal::output();
     for applied in &report.applied {
         show::changes(&mut output, applied)?;
     }
@@ -161,39 +205,44 @@ fn tell(report: &Report, arguments: &Arguments) -> Result<()> {
                 "Not worth distilling by its score; `wyren distill --force` does it all the same."
             )?;
         }
-        Outcome::BadAnswer(fault) => {
-            anyhow::bail!("{fault}; the memory is unchanged, and the same turns come again");
-        }
+        Outcome::BadAnswer(_) => {}
         Outcome::Distilled(way) => writeln!(output, "{}", show::way(way))?,
     }
-    match &report.synced {
-        None if arguments.push => {
-            writeln!(terminal::errors(), "Saved locally; it could not be published. `wyren log` says why.")?;
+    Ok(())
+}
+
+/// Says what came of publishing; what went well, only to those who want to hear it.
+fn tell_published(synced: Option<&Synced>, is_quiet: bool) -> Result<()> {
+    let mut errors = terminal::errors();
+    let Some(synced) = synced else {
+        writeln!(errors, "Saved locally; it could not be published. `wyren log` says why.")?;
+        return Ok(());
+    };
+    match &synced.published {
+        Published::Queued(Reason::Busy) => {
+            return Err(Ending::locked("Saved locally; another sync of this repository is running.").into());
         }
-        None if matches!(report.outcome, Outcome::Distilled(_)) => {
-            writeln!(output, "Memory updated locally. Run: wyren distill --push")?;
+        Published::Queued(reason) => {
+            writeln!(errors, "Saved locally; push did not complete ({reason}).")?;
         }
-        None => {}
-        Some(synced) => match &synced.published {
-            Published::Landed(_) => writeln!(output, "Pushed to remote.")?,
-            Published::Nothing => writeln!(output, "The remote has all of it already.")?,
-            Published::Queued(reason) => {
-                writeln!(terminal::errors(), "Saved locally; push did not complete ({reason}).")?;
-            }
-        },
+        _ if is_quiet => {}
+        Published::Landed(_) => writeln!(terminal::output(), "Pushed to remote.")?,
+        Published::Nothing => writeln!(terminal::output(), "The remote has all of it already.")?,
     }
     Ok(())
 }
 
 /// Returns the transcript to distil: the one that was named, else the last session's, else the one distilled last.
-fn transcript(arguments: &Arguments, watermark: &Watermark) -> Option<PathBuf> {
+fn transcript(arguments: &Arguments, watermark: &Watermark) -> io::Result<Option<PathBuf>> {
     let is_there =
         |session: &&Session| session.transcript.as_ref().is_some_and(|path| Path::new(path).is_file());
     let last = || watermark.sessions.values().filter(is_there).max_by_key(|session| session.last_turn_at);
     let known = || {
         last().and_then(|session| session.transcript.clone()).or_else(|| watermark.last_transcript.clone())
     };
-    arguments.transcript.clone().or_else(|| known().map(PathBuf::from))
+    let chosen = arguments.transcript.clone().or_else(|| known().map(PathBuf::from));
+    // It is noted for later, when somebody may look from elsewhere.
+    chosen.map(std::path::absolute).transpose()
 }
 
 /// Shows what goes on to whoever waits.
@@ -227,5 +276,23 @@ impl Watcher {
 
     fn end(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::ExitCode;
+
+    #[test]
+    fn a_push_while_another_sync_runs_ends_with_2_and_one_that_waits_does_not() {
+        let ended = |reason: Reason| {
+            let published = Published::Queued(reason);
+            let (changed, held_back, mended) = (Vec::new(), Vec::new(), Vec::new());
+            let synced = Synced { published, changed, held_back, mended, rewritten: None };
+            crate::exit::code(tell_published(Some(&synced), false))
+        };
+        assert_eq!(ended(Reason::Busy), ExitCode::from(2));
+        assert_eq!(ended(Reason::TimedOut), ExitCode::SUCCESS);
     }
 }

@@ -299,18 +299,14 @@ fn hand_off(share: &Share, session: Option<&str>, words: &[String], json: bool) 
     });
     share.change(&author, "handoff", |memory| {
         let mut memory = memory.clone();
-        match short.as_ref().filter(|session| !session.is_empty()) {
-            Some(session) => {
-                let from = Provenance {
-                    session: Some(session.clone()),
-                    date: None,
-                    ..Provenance::of_author(&author, &now)
-                };
-                let note = if note.trim().is_empty() { NO_NOTE } else { note.trim() };
-                memory.add_handoff_note(&format!("{note} {from}"), &now, None);
-            }
-            None => memory.add_handoff_note(&note, &now, Some(&author)),
-        }
+        // The stamp in front has the date already.
+        let from = Provenance {
+            session: short.clone().filter(|session| !session.is_empty()),
+            date: None,
+            ..Provenance::of_author(&author, &now)
+        };
+        let note = if note.trim().is_empty() { NO_NOTE } else { note.trim() };
+        memory.add_handoff_note(&format!("{note} {from}"), &now, None);
         memory
     })?;
     let spinner = terminal::spinner("publishing the note");

@@ -12,7 +12,7 @@ use share::{Rewritten, Share, Synced};
 use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use sync::{Published, Reason};
+use sync::{Folder, Published, Reason};
 
 /// How long somebody who waits for it waits for the remote.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
@@ -102,7 +102,7 @@ pub(super) fn open(cwd: &Path, env: &Env) -> Result<Share> {
 /// Returns what becomes of something that did not reach the remote.
 pub(super) fn waiting(reason: &Reason) -> String {
     match reason {
-        Reason::NoRemote => format!("wyren: kept here: {reason}"),
+        Reason::NoRemote | Reason::Unusable(_) => format!("wyren: kept here: {reason}"),
         Reason::Rewritten => {
             format!(
                 "wyren: nothing was published or taken in: {reason}; `wyren sync --restore` or `--accept` decides"
@@ -195,7 +195,15 @@ pub(super) fn to_json(synced: &Synced) -> Value {
 
 /// Syncs for hooks: nothing is printed, nobody is waited for, and the log tells what happened.
 fn in_background(cwd: &Path, env: &Env, paths: &Paths) {
-    let Ok(share) = Share::open(cwd, env) else { return };
+    let share = match Share::open(cwd, env) {
+        Ok(share) => share,
+        Err(error) => {
+            if let Some(folder) = Folder::find(cwd) {
+                share::log_once(&folder.wyren, &format!("sync error: {error}"));
+            }
+            return;
+        }
+    };
     let lock = Lock::exclusive(&share.folder().state().join("background.lock"), Duration::ZERO);
     let Ok(Some(_lock)) = lock else { return };
     let settings = Settings::read(env, &paths.hook_settings());

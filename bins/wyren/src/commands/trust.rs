@@ -121,10 +121,12 @@ fn show(places: &Places, json: bool) -> Result<()> {
 
 /// Returns the names of the team skills of a project.
 fn skills(root: &Path) -> Vec<String> {
-    let view = Folder::find(root).map_or_else(|| root.join(".wyren"), |folder| folder.view);
-    let names = files::files_in(&view.join("broadcast/skills")).into_iter().filter_map(|file| {
+    let broadcast =
+        Folder::find(root).map_or_else(|| root.join(".wyren/broadcast"), |folder| folder.broadcast());
+    let names = files::files_in(&broadcast.join("skills")).into_iter().filter_map(|file| {
         let name = file.file_name()?.to_string_lossy().into_owned();
-        (name != ".gitkeep").then(|| sanitize::one_line(&name, SHOWN_CHARS))
+        let is_skill = name != ".gitkeep" && !files::is_temporary(&name);
+        is_skill.then(|| sanitize::one_line(&name, SHOWN_CHARS))
     });
     names.collect()
 }

@@ -38,15 +38,22 @@ pub(super) struct Sound {
     pub(super) weight: f64,
 }
 
+/// What people say.
+static OF_PEOPLE: LazyLock<Phrases<(Category, f64)>> = LazyLock::new(|| {
+    let foreign = by_category(LANGUAGES).map(|(phrase, category)| (phrase, (category, FOREIGN_WEIGHT)));
+    let normative =
+        lexicon::list(LANGUAGES, "normative").map(|phrase| (phrase, (Category::Decision, NORMATIVE_WEIGHT)));
+    Phrases::new(weighed(PEOPLE).chain(foreign).chain(normative))
+});
+
 /// Returns what a person's sentence sounds like.
 pub(super) fn of_person(sentence: &str) -> Option<Sound> {
-    static TABLE: LazyLock<Phrases<(Category, f64)>> = LazyLock::new(|| {
-        let foreign = by_category(LANGUAGES).map(|(phrase, category)| (phrase, (category, FOREIGN_WEIGHT)));
-        let normative = lexicon::list(LANGUAGES, "normative")
-            .map(|phrase| (phrase, (Category::Decision, NORMATIVE_WEIGHT)));
-        Phrases::new(weighed(PEOPLE).chain(foreign).chain(normative))
-    });
-    loudest(&TABLE, sentence)
+    loudest(&OF_PEOPLE, sentence)
+}
+
+/// Returns whether a phrase of a person's sentence says outright what kind of fact it is.
+pub(super) fn is_outright(sentence: &str) -> bool {
+    OF_PEOPLE.find(&folded(sentence)).iter().any(|hit| hit.label.1 >= OUTRIGHT)
 }
 
 /// Returns what a model's sentence sounds like.

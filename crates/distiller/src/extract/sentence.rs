@@ -6,13 +6,13 @@ use crate::words::is_unspaced;
 
 /// A sentence, without the mark at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sentence {
-    pub(super) text: String,
-    pub(super) is_question: bool,
+pub(crate) struct Sentence {
+    pub(crate) text: String,
+    pub(crate) is_question: bool,
 }
 
 /// Returns the sentences of a message.
-pub(super) fn sentences(text: &str) -> Vec<Sentence> {
+pub(crate) fn sentences(text: &str) -> Vec<Sentence> {
     let text = hygiene::without_code(text);
     let mut found = Vec::new();
     for line in text.lines().map(str::trim) {

@@ -1,6 +1,6 @@
 //! Whatever a model answers, the memory stays right.
 
-use distiller::{Applied, Change, Operation, Refusal, Slice, Unfit, Why, parse};
+use distiller::{Action, Applied, Change, Operation, Refusal, Slice, Unfit, Why, parse};
 use memory::Memory;
 use serde_json::json;
 
@@ -116,6 +116,24 @@ fn a_secret_does_not_become_an_entry() {
     assert!(!rendered.contains(&token), "{rendered}");
     assert!(rendered.contains("The deploy bot signs in with [redacted:"));
     assert!(!memory::history::to_lines(&applied.removals).contains(&token));
+}
+
+#[test]
+fn a_secret_is_gone_as_soon_as_an_answer_is_read() {
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let mut removal = remove("Decisions", &format!("Sign in with {token}"), &[1]);
+    if let Action::Remove { by, .. } = &mut removal.action {
+        *by = format!("{token} was revoked");
+    }
+    let mut replacement = replace("Decisions", "0123abcd", &format!("The token is {token}"), &[1]);
+    if let Action::Replace { why, .. } = &mut replacement.action {
+        *why = format!("{token} leaked");
+    }
+    let operations = [add("Decisions", &format!("Staging takes {token}"), &[1]), replacement, removal];
+    let read = parse(&json!({ "operations": operations }).to_string()).unwrap();
+    let kept = serde_json::to_string(&read).unwrap();
+    assert!(!kept.contains(&token) && kept.matches("[redacted:").count() == 5, "{kept}");
+    assert!(kept.contains("0123abcd"));
 }
 
 #[test]

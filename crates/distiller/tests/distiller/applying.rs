@@ -118,14 +118,78 @@ fn what_a_person_wrote_goes_only_on_the_word_of_a_person() {
 
 #[test]
 fn what_a_person_wrote_is_not_replaced_by_a_contradiction_either() {
-    let memory = memory(&[("Decisions", &["Staging runs Postgres 15"])]);
-    let new = add("Decisions", "Staging runs Postgres 16", &[1]);
+    let memory = memory(&[("Decisions", &["Retry failed mails 10 times"])]);
+    let new = add("Decisions", "Retry failed mails 3 times", &[1]);
     let silent = conversation(&["look at the logs", "They are fine."]).slice();
     let applied = apply_to(&memory, &silent, std::slice::from_ref(&new));
     assert_eq!(applied.refused[0].why, Why::WrittenByAPerson);
-    let spoken = conversation(&["staging is on postgres 16 since today"]).slice();
+    let spoken = conversation(&["we retry failed mails less often since today"]).slice();
     let applied = apply_to(&memory, &spoken, &[new]);
-    assert_eq!(entries(&applied.memory), ["Decisions: Staging runs Postgres 16"]);
+    assert_eq!(entries(&applied.memory), ["Decisions: Retry failed mails 3 times"]);
+}
+
+#[test]
+fn a_word_in_passing_takes_nothing_away_that_a_person_wrote() {
+    let long = "Nightly exports of the Berlin tenant go to the old warehouse over SFTP";
+    for (text, said, is_gone) in [
+        ("Use Redis", "why is Redis slow?", false),
+        ("Use Redis", "Redis is slow today", false),
+        ("Use Redis", "should we drop Redis?", false),
+        ("Use Redis", "Redis is slow. drop the old branch", false),
+        ("Use Redis", "we drop Redis, it is too slow", true),
+        ("Use Redis", "wir nehmen Redis nicht mehr", true),
+        (long, "the Berlin tenant complains", false),
+        (long, "nightly exports of the Berlin tenant go to the new warehouse", true),
+    ] {
+        let memory = memory(&[("Decisions", &[text, "Logs are JSON lines"])]);
+        let slice = conversation(&[said]).slice();
+        let applied = apply_to(&memory, &slice, &[remove("Decisions", &id(&memory, text), &[1])]);
+        assert_eq!(applied.removals.len(), usize::from(is_gone), "{text}: {said}");
+    }
+}
+
+#[test]
+fn entries_about_different_things_both_stay() {
+    for (one, two) in [
+        ("The nightly export of the EU tenant runs at 2", "The nightly export of the US tenant runs at 3"),
+        ("Android 12 crashes on start", "Android 13 crashes on start"),
+        ("Python 3.11 is supported", "Python 3.12 is supported"),
+    ] {
+        let memory = tagged(&[("Decisions", &[one])]);
+        let slice = conversation(&["and the other one, too"]).slice();
+        let applied = apply_to(&memory, &slice, &[add("Decisions", two, &[1])]);
+        assert_eq!(entries(&applied.memory), [format!("Decisions: {one}"), format!("Decisions: {two}")]);
+    }
+}
+
+#[test]
+fn two_values_that_one_answer_adds_both_stay() {
+    let memory = tagged(&[("Decisions", &["Retry failed mails 3 times", "Logs are JSON lines"])]);
+    let slice = conversation(&["10 retries at night, 3 at noon"]).slice();
+    let additions = [
+        add("Decisions", "Retry failed mails 10 times", &[1]),
+        add("Decisions", "Retry failed mails 3 times", &[1]),
+    ];
+    let applied = apply_to(&memory, &slice, &additions);
+    assert_eq!(entries(&applied.memory).len(), 3, "{:?}", entries(&applied.memory));
+    assert!(applied.removals.is_empty() && applied.refused.is_empty());
+}
+
+#[test]
+fn what_contradictions_would_take_counts_as_taken() {
+    let lines: Vec<String> = (0..8).map(|number| format!("Queue q{number} is drained 10 times")).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let memory = tagged(&[("Decisions", &lines)]);
+    let slice = conversation(&["drain them less"]).slice();
+    let contradict = |count: usize| -> Vec<Operation> {
+        (0..count)
+            .map(|number| add("Decisions", &format!("Queue q{number} is drained 5 times"), &[1]))
+            .collect()
+    };
+    assert_eq!(apply_to(&memory, &slice, &contradict(4)).removals.len(), 4);
+    let applied = apply_to(&memory, &slice, &contradict(5));
+    assert_eq!(applied.memory.render(), memory.render());
+    assert!(applied.refused.iter().all(|refused| refused.why == Why::TooMuch));
 }
 
 #[test]
@@ -164,20 +228,20 @@ fn near_duplicates_collapse_and_contradictions_are_replaced() {
 #[test]
 fn an_answer_that_contradicts_itself_means_what_it_says_last() {
     let memory = tagged(&[("Decisions", &["Logs are JSON lines"])]);
-    let slice = conversation(&["hm, 15", "Ok.", "no, 16"]).slice();
-    let own = "Staging runs Postgres 16";
+    let slice = conversation(&["deploy on fridays", "Ok.", "no, never"]).slice();
+    let own = "Never deploy on Fridays";
     let applied = apply_to(
         &memory,
         &slice,
         &[
-            add("Decisions", "Staging runs Postgres 15", &[1]),
+            add("Decisions", "Deploy on Fridays", &[1]),
             add("Decisions", own, &[3]),
             remove("Decisions", own, &[3]),
         ],
     );
     assert_eq!(
         entries(&applied.memory),
-        ["Decisions: Logs are JSON lines", "Decisions: Staging runs Postgres 16"]
+        ["Decisions: Logs are JSON lines", "Decisions: Never deploy on Fridays"]
     );
     assert_eq!(applied.refused.iter().map(|refused| refused.why).collect::<Vec<_>>(), [Why::TakenBack; 2]);
     assert!(applied.removals.is_empty());

@@ -63,6 +63,28 @@ fn questions_requests_and_suppositions_are_not_facts() {
 }
 
 #[test]
+fn a_work_order_is_no_decision_unless_it_says_so_or_was_asked_for() {
+    for said in [
+        "Fix the login bug first, then go to the settings page",
+        "Only change the header, not the footer",
+        "Move the button 2px left and keep the color",
+        "ok, now rename the helper first, not the test",
+        "Ändere nur die Kopfzeile, nie die Fußzeile",
+        "Cambia solo el encabezado, nunca el pie",
+    ] {
+        assert_eq!(heard(&["hi", "Hello.", said]), Vec::<String>::new(), "{said}");
+    }
+    for (question, said) in [
+        ("Hello.", "Change requests are owned by the platform team from now on"),
+        ("Hello.", "Test data must never hold the names of real people"),
+        ("Hello.", "Rename nothing in the public API, it is off the table until v3"),
+        ("Should I rename the column or keep an alias?", "Rename the column in one migration, no alias"),
+    ] {
+        assert_eq!(heard(&["hi", question, said]).len(), 1, "{said}");
+    }
+}
+
+#[test]
 fn code_quotes_and_tool_output_are_not_listened_to() {
     let transcript = conversation(&[
         "hi",

@@ -162,19 +162,68 @@ fn private_text_and_secrets_do_not_reach_the_slice() {
 }
 
 #[test]
-fn a_slice_that_is_too_long_keeps_the_newest_and_says_so() {
+fn a_slice_that_is_too_long_ends_early_and_the_next_ones_go_on_until_nothing_is_left() {
+    let said: Vec<String> = (1..=60).map(|number| format!("{number} {}", "word ".repeat(1_000))).collect();
+    let said: Vec<&str> = said.iter().map(String::as_str).collect();
+    let transcript = conversation(&said);
+    let mut seen = Vec::new();
+    let mut mark = None;
+    let mut has_more = true;
+    while has_more {
+        let slice = Slice::read(&transcript.path(), mark.as_ref()).unwrap();
+        assert!(slice.render().chars().count() <= budget::SLICE_CHARS);
+        assert_eq!(slice.next.turn, *turns(&slice).last().unwrap());
+        assert_eq!(slice.left_out, 0);
+        seen.extend(turns(&slice));
+        has_more = slice.has_more;
+        mark = Some(slice.next);
+    }
+    assert_eq!(seen, (1..=60).collect::<Vec<u64>>());
+    assert!(Slice::read(&transcript.path(), mark.as_ref()).unwrap().is_empty());
+}
+
+#[test]
+fn a_slice_that_is_too_long_goes_on_where_it_ended_without_a_uuid_too() {
+    let line = |text: &str| json!({"type": "user", "message": {"content": text}}).to_string();
     let text = "word ".repeat(1_000);
-    let said: Vec<&str> = (0..60).map(|_| text.as_str()).collect();
-    let slice = conversation(&said).slice();
+    let transcript = (0..30).fold(Transcript::new(), |transcript, _| transcript.raw(&line(&text)));
+    let first = transcript.slice();
+    assert!(first.has_more);
+    let second = Slice::read(&transcript.path(), Some(&first.next)).unwrap();
+    assert_eq!([turns(&first), turns(&second)].concat(), (1..=30).collect::<Vec<u64>>());
+}
+
+#[test]
+fn tools_are_shed_before_a_slice_ends_and_what_people_said_stays() {
+    let mut transcript = Transcript::new().user("the first word of a person").tool(
+        "AskUserQuestion",
+        json!({"question": format!("which? {}", "q".repeat(200))}),
+        &format!("{} the answer of a person", "a".repeat(200)),
+        false,
+    );
+    for _ in 0..200 {
+        transcript = transcript.tool("Bash", json!({"command": "x ".repeat(150)}), &"y ".repeat(350), false);
+    }
+    let slice = transcript.user("the last word of a person").slice();
+    assert!(!slice.has_more);
     assert!(slice.left_out > 0);
-    assert_eq!(turns(&slice).last(), Some(&60));
     let rendered = slice.render();
-    assert!(rendered.chars().count() <= budget::SLICE_CHARS + 100);
-    assert!(rendered.starts_with(&format!(
-        "[{} earlier messages left out]\n\n[turn {},",
-        slice.left_out,
-        slice.left_out + 1
-    )));
+    assert!(rendered.chars().count() <= budget::SLICE_CHARS);
+    for kept in ["the first word", "the answer of a person", "the last word", &"y ".repeat(350)[..699]] {
+        assert!(rendered.contains(kept), "{kept}");
+    }
+}
+
+#[test]
+fn a_message_longer_than_a_slice_is_a_slice_of_its_own() {
+    let blocks: Vec<_> = (0..20).map(|_| json!({"type": "text", "text": "word ".repeat(1_500)})).collect();
+    let transcript = Transcript::new()
+        .record(json!({"type": "assistant", "message": {"role": "assistant", "content": blocks}}))
+        .user("and then");
+    let first = transcript.slice();
+    assert_eq!((turns(&first), first.has_more), (vec![1], true));
+    let second = Slice::read(&transcript.path(), Some(&first.next)).unwrap();
+    assert_eq!((turns(&second), second.has_more), (vec![2], false));
 }
 
 #[test]

@@ -86,6 +86,21 @@ fn every_other_byte_stays() {
 }
 
 #[test]
+fn what_is_private_is_not_stored() {
+    let mut memory = Memory::default();
+    memory.add_handoff_note("shown <private>kept\nhere</private> too", "2026-11-16T00:00:00Z", None);
+    memory.add_handoff_note("<private>kept", "2026-11-17T00:00:00Z", None);
+    assert_eq!(memory.add("Decisions", "a <Private>kept</Private>b", &Provenance::default()), Added::New);
+    assert_eq!(memory.add("Decisions", "<private>kept</private>", &Provenance::default()), Added::Blank);
+    memory.replace("Decisions", "a b", "c <private>kept", &Provenance::default()).unwrap();
+    assert_eq!(
+        memory.render(),
+        "# Wyren Memory\n\n## Handoff notes\n\n- [2026-11-17T00:00:00Z] (session handoff — no note)\n\
+         - [2026-11-16T00:00:00Z] shown too\n\n## Decisions\n\n- c\n"
+    );
+}
+
+#[test]
 fn a_secret_is_redacted_before_it_is_stored() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
     let mut memory = Memory::default();

@@ -78,6 +78,128 @@ fn branches_share_what_was_decided_and_switching_removes_nothing() {
     }
 }
 
+/// Returns a clone on main, and puts an entry on the branch `topic` of the remote that main does not have.
+fn beside_a_topic(world: &World) -> crate::support::Clone {
+    let (mine, teammate) = (world.clone_called("mine"), world.clone_called("teammate"));
+    teammate.git(&["switch", "--quiet", "--create", "topic"]);
+    teammate.write(".wyren/memory.md", &decisions(&["one", "on topic"]));
+    teammate.commit("topic");
+    teammate.git(&["push", "--quiet", "--set-upstream", "origin", "topic"]);
+    mine
+}
+
+#[track_caller]
+fn check_topic(world: &World, mine: &crate::support::Clone, expected: &[&str]) {
+    let shared = world.shared("topic", "memory.md").unwrap();
+    for entry in expected {
+        assert!(shared.contains(&format!("- {entry}")), "{shared}");
+    }
+    let mut seen = mine.decisions();
+    seen.sort();
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn a_teammates_entry_on_another_branch_survives_my_switch_to_it() {
+    let world = World::with_memory(&["one"]);
+    let mine = beside_a_topic(&world);
+    mine.sync();
+    mine.git(&["fetch", "--quiet"]);
+    mine.git(&["switch", "--quiet", "topic"]);
+    mine.sync();
+    check_topic(&world, &mine, &["on topic", "one"]);
+    mine.decide("two");
+    mine.land();
+    check_topic(&world, &mine, &["on topic", "one", "two"]);
+    // What is removed after that is removed.
+    mine.take_back("on topic");
+    mine.land();
+    check_topic(&world, &mine, &["one", "two"]);
+    assert!(!world.shared("topic", "memory.md").unwrap().contains("- on topic"));
+}
+
+#[test]
+fn a_look_at_another_branch_alone_removes_nothing_later() {
+    let world = World::with_memory(&["one"]);
+    let mine = beside_a_topic(&world);
+    mine.sync();
+    mine.git(&["fetch", "--quiet"]);
+    mine.git(&["switch", "--quiet", "topic"]);
+    mine.share().pull(soon()).unwrap();
+    mine.decide("two");
+    mine.land();
+    check_topic(&world, &mine, &["on topic", "one", "two"]);
+}
+
+#[test]
+fn what_was_decided_before_the_first_sync_takes_nothing_from_another_branch() {
+    let world = World::with_memory(&["one"]);
+    let mine = beside_a_topic(&world);
+    mine.decide("two");
+    mine.git(&["fetch", "--quiet"]);
+    mine.git(&["switch", "--quiet", "topic"]);
+    mine.land();
+    check_topic(&world, &mine, &["on topic", "one", "two"]);
+}
+
+#[test]
+fn what_a_branch_removed_since_they_parted_stays_removed_after_a_switch() {
+    let world = World::with_memory(&["one", "old"]);
+    let mine = beside_a_topic(&world);
+    mine.sync();
+    mine.git(&["fetch", "--quiet"]);
+    mine.git(&["switch", "--quiet", "topic"]);
+    mine.sync();
+    check_topic(&world, &mine, &["on topic", "one"]);
+    assert!(!world.shared("topic", "memory.md").unwrap().contains("- old"));
+}
+
+#[test]
+fn a_copy_that_git_cleaned_away_takes_nothing_from_the_others() {
+    let world = World::with_memory(&["one"]);
+    let (a, b) = (world.clone_called("a"), world.clone_called("b"));
+    b.decide("two");
+    b.land();
+    a.sync();
+    let clean = || a.git(&["clean", "--quiet", "-fdx"]);
+    clean();
+    a.decide("three");
+    a.land();
+    clean();
+    a.write(".wyren/memory.md", &decisions(&["one", "by hand"]));
+    a.land();
+    let shared = world.shared("main", "memory.md").unwrap();
+    for entry in ["one", "two", "three", "by hand"] {
+        assert!(shared.contains(&format!("- {entry}")), "{entry}: {shared}");
+    }
+}
+
+/// A repository cannot have a file from elsewhere published.
+#[test]
+fn a_memory_that_is_a_link_is_not_read() {
+    let world = World::with_memory(&["one"]);
+    let a = world.clone_called("a");
+    std::fs::write(world.path().join("elsewhere"), "- not for others\n").unwrap();
+    std::fs::remove_file(a.root.join(".wyren/memory.md")).unwrap();
+    std::os::unix::fs::symlink("../../elsewhere", a.root.join(".wyren/memory.md")).unwrap();
+    let refused = a.share().memory();
+    assert!(matches!(refused, Err(share::Error::Sync(sync::Error::Link(_)))), "{refused:?}");
+    let refused = a.share().change("Ada", "decided", Clone::clone);
+    assert!(matches!(refused, Err(share::Error::Sync(sync::Error::Link(_)))), "{refused:?}");
+    assert!(!a.root.join(".wyren/state/memory.md").exists());
+}
+
+#[test]
+fn a_repository_that_git_cannot_share_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    git(folder.path(), &["init", "--quiet", "--object-format=sha256"]);
+    let clone = crate::support::Clone { root: folder.path().to_owned() };
+    clone.write(".wyren/memory.md", &decisions(&["one"]));
+    let published = clone.share().sync(None, soon()).unwrap().published;
+    let Published::Queued(Reason::Unusable(words)) = published else { panic!("{published:?}") };
+    assert!(words.contains("SHA-256"), "{words}");
+}
+
 #[test]
 fn branches_whose_names_contain_each_other_both_work() {
     let world = World::with_memory(&["one"]);

@@ -1,4 +1,5 @@
 use crate::support::{Clone, World, decisions, git, soon};
+use std::time::{Duration, Instant};
 use sync::{Published, Reason};
 
 /// Makes a clone with two decisions and a broadcast, and a remote that lost one of each and got another.
@@ -112,4 +113,17 @@ fn restoring_works_in_branch_mode() {
     let synced = a.untouched(|| a.share().restore(None, soon()).unwrap());
     assert!(matches!(synced.published, Published::Landed(_)), "{synced:?}");
     assert!(world.shared("main", "memory.md").unwrap().contains("- two"));
+}
+
+#[test]
+fn the_history_has_what_vanished_before_it_is_let_go() {
+    let world = World::new(&[]);
+    let a = rewritten(&world);
+    a.sync();
+    let lock = base::lock::Lock::exclusive(&a.root.join(".wyren/state/sync.lock"), Duration::ZERO).unwrap();
+    let stopped = a.share().accept(None, Instant::now());
+    assert!(matches!(stopped, Err(share::Error::Sync(sync::Error::Busy))), "{stopped:?}");
+    drop(lock);
+    assert!(a.share().rewritten().unwrap().is_some());
+    assert!(a.read(".wyren/state/history.jsonl").contains(r#""text":"two""#));
 }

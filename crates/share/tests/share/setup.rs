@@ -79,9 +79,25 @@ fn a_fresh_clone_discovers_the_memory_and_nothing_is_made_without_one() {
 
     // The clone knows of the branch, and the remote is away.
     let late = world.clone_called("late");
+    let before = late.read(".git/info/exclude");
     std::fs::rename(world.remote(), world.path().join("away")).unwrap();
     assert_eq!(discover(&late.root, &Env::process(), soon()).unwrap(), None);
     assert!(!late.root.join(".wyren").exists());
+    assert_eq!(late.read(".git/info/exclude"), before);
+}
+
+#[test]
+fn a_clone_that_wants_no_memory_gets_none() {
+    let world = World::new(&[]);
+    let a = world.side_clone("a");
+    a.write(".wyren/memory.md", &decisions(&["one"]));
+    a.land();
+    let fresh = world.clone_called("fresh");
+    fresh.git(&["config", "wyren.discover", "false"]);
+    assert_eq!(discover(&fresh.root, &Env::process(), soon()).unwrap(), None);
+    assert!(!fresh.root.join(".wyren").exists());
+    fresh.git(&["config", "wyren.discover", "true"]);
+    assert!(discover(&fresh.root, &Env::process(), soon()).unwrap().is_some());
 }
 
 #[test]
@@ -105,13 +121,15 @@ fn branch_mode_can_become_side_mode_and_nothing_is_left_behind() {
     let world = World::with_memory(&["one"]);
     let (a, b) = (world.clone_called("a"), world.clone_called("b"));
     b.decide("two");
-    b.share().broadcast_skill("review.md", b"look twice\n").unwrap();
+    b.share().broadcast_skill("review.md", b"look once\n").unwrap();
     b.land();
     a.sync();
     a.git(&["pull", "--quiet", "--ff-only"]);
     b.decide("three");
+    b.share().broadcast_skill("review.md", b"look twice\n").unwrap();
     b.land();
     a.sync();
+    a.write(".wyren/state/lessons/new.md", "# new\n");
     a.git(&["rm", "--quiet", "-r", "--cached", ".wyren"]);
     a.git(&["commit", "--quiet", "--message", "no memory here"]);
     let setup = init(&a.root, &Env::process(), Wish::Side, soon()).unwrap();
@@ -121,4 +139,8 @@ fn branch_mode_can_become_side_mode_and_nothing_is_left_behind() {
     assert_eq!(sync::Folder::find(&a.root).unwrap().mode, Some(Mode::Side));
     assert!(world.shared("wyren/memory", "memory.md").unwrap().contains("- three"));
     assert_eq!(world.shared("wyren/memory", "broadcast/skills/review.md").as_deref(), Some("look twice"));
+    assert_eq!(a.read(".wyren/lessons/new.md"), "# new\n");
+    for copied in ["memory.md", "broadcast", "lessons"] {
+        assert!(!a.root.join(".wyren/state").join(copied).exists(), "{copied}");
+    }
 }

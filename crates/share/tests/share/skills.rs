@@ -1,6 +1,6 @@
 //! 18: a broadcast reaches the others, and can be taken back.
 
-use crate::support::{World, soon};
+use crate::support::{World, git, soon};
 use sync::Published;
 
 #[test]
@@ -65,4 +65,25 @@ fn a_name_that_leads_elsewhere_is_refused() {
     for name in ["", "../x", "a/b", ".git", "a\nb"] {
         assert!(matches!(a.share().broadcast_skill(name, b"x"), Err(share::Error::BadName(_))), "{name:?}");
     }
+}
+
+#[test]
+fn a_lesson_that_was_put_away_leaves_everybody_and_stays_here_alone() {
+    let world = World::new(&[]);
+    let (a, b) = (world.side_clone("a"), world.side_clone("b"));
+    a.write(".wyren/lessons/slow.md", "# slow\n");
+    a.land();
+    b.sync();
+    std::fs::create_dir(a.root.join(".wyren/lessons/archive")).unwrap();
+    std::fs::rename(a.root.join(".wyren/lessons/slow.md"), a.root.join(".wyren/lessons/archive/slow.md"))
+        .unwrap();
+    a.share().sync_without(&["lessons/slow.md".to_owned()], None, soon()).unwrap();
+    a.sync();
+    b.sync();
+    assert_eq!(a.read(".wyren/lessons/archive/slow.md"), "# slow\n");
+    for clone in [&a, &b] {
+        assert!(!clone.root.join(".wyren/lessons/slow.md").exists());
+    }
+    let shared = git(&world.remote(), &["ls-tree", "-r", "--name-only", "wyren/memory"]);
+    assert!(!shared.contains("slow"), "{shared}");
 }

@@ -27,7 +27,7 @@ fn a_rewritten_memory_stops_everything_until_it_is_accepted_and_nothing_is_lost_
     assert_eq!(text(team.file_at(&rewrite.before, "memory.md").unwrap()).as_deref(), Some("- one\n- two\n"));
     assert_eq!(text(team.file_at(&after, "memory.md").unwrap()).as_deref(), Some("- one\n"));
 
-    team.accept_rewrite().unwrap();
+    team.accept_rewrite(soon()).unwrap();
     assert_eq!((team.rewrite().unwrap(), clone.state().rewritten_from), (None, None));
     clone.sync();
     assert_eq!(clone.read(".wyren/memory.md"), "- one\n- three\n");
@@ -49,7 +49,7 @@ fn a_deleted_branch_is_made_anew_only_when_that_is_accepted() {
     assert_eq!(clone.sync(), Published::Queued(Reason::Rewritten));
     assert_eq!(world.branches(), ["refs/heads/main"]);
     assert_eq!(team.rewrite().unwrap().unwrap().after, None);
-    team.accept_rewrite().unwrap();
+    team.accept_rewrite(soon()).unwrap();
     clone.sync();
     assert_eq!(world.shared("wyren/memory", "memory.md").as_deref(), Some("- one\n- two"));
     assert_eq!(clone.read(".wyren/memory.md"), "- one\n- two\n");

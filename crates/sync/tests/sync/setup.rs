@@ -70,3 +70,34 @@ fn a_fresh_clone_notices_the_side_branch_and_gets_the_memory() {
     assert_eq!(fresh.read(".wyren/memory.md"), "- one\n");
     assert_eq!(fresh.read(".wyren/broadcast/skills/s.md"), "skill\n");
 }
+
+#[test]
+fn what_was_made_for_nothing_is_taken_back_unless_somebody_uses_it() {
+    let world = World::new(&[]);
+    let clone = world.clone_called("a");
+    let place = Place::find(&clone.root).unwrap();
+    clone.write(".git/info/exclude", "*.log\n");
+    let made = place.init_side(&Env::process()).unwrap();
+    clone.team().fetch(soon()).unwrap();
+    place.take_back(made).unwrap();
+    assert!(!clone.root.join(".wyren").exists());
+    assert_eq!(clone.read(".git/info/exclude"), "*.log\n");
+
+    let made = place.init_side(&Env::process()).unwrap();
+    clone.write(".wyren/memory.md", "- of another session\n");
+    place.take_back(made).unwrap();
+    assert_eq!(clone.read(".wyren/memory.md"), "- of another session\n");
+    assert!(place.is_excluded());
+}
+
+#[test]
+fn the_exclude_file_keeps_its_mode_when_lines_are_taken_out() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = World::new(&[]);
+    let clone = world.side_clone("a");
+    let path = clone.root.join(".git/info/exclude");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    Place::find(&clone.root).unwrap().init_branch().unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+}

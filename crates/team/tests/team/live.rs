@@ -199,6 +199,41 @@ fn in_branch_mode_the_merged_memory_is_told() {
 }
 
 #[test]
+fn before_the_first_sync_what_has_no_copy_is_told_as_it_is_tracked() {
+    let clone = Clone::new(&["tracked"]);
+    clone.write(".git/info/exclude", "");
+    clone.write(".wyren/broadcast/skills/review.md", "Be kind.");
+    clone.write(".wyren/lessons/x.md", "---\nsummary: X\n---\n");
+    clone.start("s", "startup");
+    // The first write of a memory makes a copy of it, and of nothing else.
+    clone.write(".wyren/state/memory.md", memory(&["tracked", "written"]));
+    let told = clone.prompt("s");
+    assert!(told.contains("- written\n") && !told.contains("withdrawn"), "{told}");
+    assert!(clone.start("t", "startup").contains("Be kind."));
+}
+
+#[test]
+fn a_key_of_several_lines_is_told_neither_whole_nor_in_parts() {
+    let clone = Clone::new(&["a"]);
+    clone.start("s", "startup");
+    let line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC";
+    let key = ["-----BEGIN PRIVATE KEY-----", line, "-----END PRIVATE KEY-----"];
+    clone.decide(&["a", key[0], key[1], key[2], "b"]);
+    let told = clone.prompt("s") + &clone.start("t", "startup");
+    assert!(
+        told.contains("- b\n") && told.contains("[redacted:private-key]") && !told.contains(line),
+        "{told}"
+    );
+    // Nor when it goes.
+    clone.decide(&["a", "b"]);
+    let told = clone.prompt("s");
+    assert!(
+        told.contains("Removed from Decisions") && !told.contains(line) && !told.contains("- b\n"),
+        "{told}"
+    );
+}
+
+#[test]
 fn what_was_said_is_in_the_log_as_the_node_system_writes_it() {
     let clone = Clone::new(&["a"]);
     clone.start("s", "startup");

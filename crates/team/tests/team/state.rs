@@ -55,6 +55,16 @@ fn a_session_goes_on_from_the_node_systems_state() {
 }
 
 #[test]
+fn what_the_node_system_told_before_is_no_news_for_being_private() {
+    let clone = Clone::new(&["a <private>b</private>", "c"]);
+    clone.write(INJECTED, memory(&["a <private>b</private>", "c"]));
+    let hash = &base::digest::sha256_hex(memory(&["a <private>b</private>", "c"]).as_bytes())[..12];
+    clone.write(STATE, json!({"last_injected_mtime": 1.0, "last_injected_hash": hash}).to_string());
+    assert_eq!(clone.prompt("s"), "");
+    assert_eq!(clone.read(INJECTED), memory(&["a ", "c"]));
+}
+
+#[test]
 fn a_state_that_makes_no_sense_is_seeded_anew() {
     let garbage = "x".repeat(1024 * 1024);
     let null = r#"{"last_injected_mtime":null,"last_injected_hash":""}"#;

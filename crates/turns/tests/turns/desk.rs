@@ -1,11 +1,13 @@
 //! A clone with a team memory, a user with a data folder, and hooks that are called in it.
 
+use base::lock::Lock;
 use base::settings::Settings;
 use base::{Env, Paths, Timestamp};
 use hook::{Answer, Host, Response, SessionEnd, Silence, Stop};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use sync::Folder;
 use turns::{Payload, Watermark};
 
@@ -15,13 +17,23 @@ pub(crate) const BEGIN: u64 = 1_794_796_000_000;
 pub(crate) struct Desk {
     folder: tempfile::TempDir,
     variables: Vec<(&'static str, String)>,
+    /// What a worker holds that runs, and never does anything.
+    worker: Option<Lock>,
 }
 
 impl Desk {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("app/.wyren")).unwrap();
-        Self { folder, variables: Vec::new() }
+        let mut desk = Self { folder, variables: Vec::new(), worker: None };
+        desk.worker = Lock::exclusive(&queue::lock_file(&desk.paths()), Duration::ZERO).unwrap();
+        desk
+    }
+
+    /// Ends the worker; no other can be started, for its program does not stand beside this test.
+    pub(crate) fn without_worker(mut self) -> Self {
+        self.worker = None;
+        self
     }
 
     pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
@@ -76,11 +88,15 @@ impl Desk {
     }
 
     pub(crate) fn end(&self, session: &str, after: u64) {
+        self.end_with(&self.input(session), after);
+    }
+
+    pub(crate) fn end_with(&self, input: &Value, after: u64) {
         let body = |call: SessionEnd, host: &Host| {
             turns::end(&call, host)?;
             Ok(Answer::silent())
         };
-        let input = self.input(session).to_string().into_bytes().leak();
+        let input = input.to_string().into_bytes().leak();
         let response =
             hook::respond(input, &self.host("session-end", BEGIN + after), Silence::Continue, body);
         assert_eq!(response.stdout, b"{\"continue\":true,\"suppressOutput\":true}\n");
@@ -123,7 +139,7 @@ impl Desk {
 
     /// Does what the worker's job does at its end.
     pub(crate) fn finish_distillation(&self) {
-        let mut hold = turns::Hold::take(&self.state(), std::time::Duration::from_secs(5)).unwrap().unwrap();
+        let mut hold = turns::Hold::take(&self.state(), Duration::from_secs(5)).unwrap().unwrap();
         hold.watermark.clear_running();
         hold.write(Timestamp::from_millis(BEGIN)).unwrap();
         queue::pending(&self.paths()).iter().for_each(|pending| pending.remove().unwrap());

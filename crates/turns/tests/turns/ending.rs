@@ -2,6 +2,7 @@
 
 use crate::desk::{BEGIN, Desk, names};
 use base::Timestamp;
+use serde_json::json;
 use std::fs;
 
 const IDLE: u64 = 120_000;
@@ -35,6 +36,33 @@ fn a_session_without_turns_ends_without_a_trace() {
     assert_eq!(names(&desk.app()), Vec::<String>::new());
 }
 
+// A turn that a person interrupts ends without a stop.
+#[test]
+fn what_was_said_since_the_last_distillation_is_left_though_no_turn_was_counted() {
+    let (desk, other) = (Desk::new(), Desk::new());
+    let transcript = desk.app().join("a.jsonl");
+    fs::write(&transcript, "0123456789").unwrap();
+    let mut input = desk.input("a");
+    input["transcript_path"] = json!(transcript);
+    let end_after = |distilled: u64| {
+        let mut hold = turns::Hold::take(&desk.state(), std::time::Duration::ZERO).unwrap().unwrap();
+        let session = hold.watermark.session_mut("a", transcript.to_str());
+        (session.uuid, session.offset) = (Some("u-1".to_owned()), Some(distilled));
+        session.distilled_at = BEGIN;
+        hold.write(at(0)).unwrap();
+        drop(hold);
+        desk.end_with(&input, 1);
+        desk.requested().len()
+    };
+    assert_eq!((end_after(10), end_after(9)), (0, 1));
+    assert_eq!(desk.payloads()[0].cwd, desk.app().to_str().unwrap());
+
+    // The first turn of a session that nobody knows yet.
+    input["cwd"] = json!(other.app());
+    other.end_with(&input, 0);
+    assert_eq!(other.requested(), ["a"]);
+}
+
 #[test]
 fn a_distillation_that_runs_does_not_keep_the_end_from_being_asked_for() {
     let desk = Desk::new().with("WYREN_TURNS_THRESHOLD", "1");
@@ -62,13 +90,27 @@ fn leftovers_are_the_sessions_that_wait_and_nobody_is_at() {
     assert_eq!(left(2 * IDLE + 3), ["a"]);
 }
 
+// A job that died for good has taken the turns out of the count.
+#[test]
+fn a_session_that_was_asked_for_and_never_distilled_is_left_behind() {
+    const LONGEST_RUN: u64 = 15 * 60_000;
+    let desk = Desk::new().with("WYREN_TURNS_THRESHOLD", "1");
+    desk.stop("a", 0);
+    let left = |after: u64| turns::leftovers(&desk.found(), at(after), IDLE).len();
+    assert_eq!((left(LONGEST_RUN), left(LONGEST_RUN + 1)), (0, 1));
+    let mut hold = turns::Hold::take(&desk.state(), std::time::Duration::ZERO).unwrap().unwrap();
+    hold.watermark.session_mut("a", None).distilled_at = BEGIN;
+    hold.write(at(1)).unwrap();
+    drop(hold);
+    assert_eq!(left(LONGEST_RUN + 1), 0);
+}
+
 #[test]
 fn leftovers_are_asked_for_once() {
     let desk = Desk::new();
     desk.stop("a", 0);
     let ask = |after: u64| {
-        // No worker stands beside this test; the request is there all the same.
-        let _ = turns::request_leftovers(&desk.paths(), &desk.settings(), &desk.found(), at(after));
+        turns::request_leftovers(&desk.paths(), &desk.settings(), &desk.found(), at(after)).unwrap();
         desk.requested()
     };
     assert!(ask(IDLE).is_empty());

@@ -40,7 +40,7 @@ fn at_the_threshold_a_distillation_is_asked_for_and_the_count_begins_anew() {
     assert_eq!(payloads[0].cwd, desk.app().to_str().unwrap());
     let watermark = desk.watermark();
     assert_eq!((watermark.turns_since_distill, watermark.session("a").unwrap().turns), (0, 0));
-    // No worker stands beside this test, so none has a name.
+    // A worker runs that no hook has started, so it has no name.
     assert!(watermark.distiller_running && watermark.distiller_pid.is_none());
     assert!(!desk.state().join("distill-trigger.lock").exists());
 }
@@ -133,6 +133,59 @@ fn a_flag_without_a_process_holds_for_a_minute() {
     assert_eq!(desk.requested().len(), 1);
     desk.stop("a", 60_000);
     assert_eq!(desk.requested().len(), 2);
+}
+
+#[test]
+fn a_worker_that_cannot_be_started_leaves_the_request_and_no_flag() {
+    let desk = Desk::new().with("WYREN_TURNS_THRESHOLD", "1").without_worker();
+    // The second one comes too soon to try again.
+    for (after, requests) in [(0, 1), (1, 2)] {
+        desk.stop("a", after);
+        assert_eq!(desk.requested().len(), requests);
+        assert!(desk.raw_watermark().get("distiller_running").is_none(), "{:#}", desk.raw_watermark());
+    }
+}
+
+#[test]
+fn a_flag_of_the_node_system_whose_process_id_is_somebody_elses_now_does_not_hold_for_ever() {
+    const LONGEST_RUN: u64 = 15 * 60_000;
+    let desk = Desk::new().with("WYREN_TURNS_THRESHOLD", "1");
+    desk.write_watermark(&json!({"distiller_running": true, "distiller_pid": std::process::id()}));
+    for after in [0, LONGEST_RUN - 1] {
+        desk.stop("a", after);
+        assert!(desk.requested().is_empty());
+    }
+    desk.stop("a", LONGEST_RUN);
+    assert_eq!(desk.requested(), ["a"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_a_repository_brings_along_lead_nowhere() {
+    use std::os::unix::fs::symlink;
+    let config = |desk: &Desk| desk.app().join("config");
+    let plant = |name: &str| {
+        let desk = Desk::new();
+        fs::write(config(&desk), "the user's").unwrap();
+        fs::create_dir_all(desk.state()).unwrap();
+        symlink("../../config", desk.state().join(name)).unwrap();
+        (0..3).for_each(|turn| desk.stop("a", turn * 100));
+        assert_eq!(fs::read_to_string(config(&desk)).unwrap(), "the user's", "{name}");
+        desk
+    };
+    for name in ["watermark.spare", "watermark.json"] {
+        assert_eq!(plant(name).watermark().turns_since_distill, 3, "{name}");
+    }
+    assert!(!plant("watermark.lock").state().join("watermark.json").exists());
+
+    let desk = Desk::new();
+    let elsewhere = desk.app().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    symlink("../elsewhere", desk.state()).unwrap();
+    desk.stop("a", 0);
+    desk.end("a", 1);
+    assert!(turns::Hold::take(&desk.state(), std::time::Duration::ZERO).is_err());
+    assert_eq!(names(&elsewhere), Vec::<String>::new());
 }
 
 #[test]

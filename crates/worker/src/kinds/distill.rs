@@ -9,8 +9,13 @@ use crate::handler::{Context, Handler};
 use base::Timestamp;
 use base::config::Config;
 use std::path::Path;
+use std::time::Duration;
 use store::jobs::Failure;
 use turns::Payload;
+
+/// How long such a job may take: the longest answer that the settings allow a model, begun at the last moment, and what
+/// comes before and after it.
+const LIMIT: Duration = Duration::from_secs(3_600 + 300 + 120);
 
 /// Does jobs of this kind.
 pub(super) struct DistillSession;
@@ -18,6 +23,10 @@ pub(super) struct DistillSession;
 impl Handler for DistillSession {
     fn kind(&self) -> &'static str {
         turns::KIND
+    }
+
+    fn limit(&self) -> Duration {
+        LIMIT
     }
 
     fn run(&self, context: &mut Context) -> Result<(), Failure> {

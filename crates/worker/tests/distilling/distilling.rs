@@ -12,6 +12,9 @@ use worker::kinds::distill::{Error, Outcome, Way, session_of};
 
 const DECISIONS: &str = "Decisions";
 
+/// A word of which many make a long message about nothing.
+const LONG: &str = "word ";
+
 #[test]
 fn what_a_session_decided_is_in_the_memory_afterwards() {
     let desk = Desk::new(&[answer(&[add(DECISIONS, "Postgres is the database", 1)])]);
@@ -99,6 +102,7 @@ fn chatter_costs_no_question_and_is_not_looked_at_again() {
     assert_eq!((desk.questions(), desk.turn(SESSION)), (0, 2));
     let log = desk.log();
     assert!(log.contains("[wyren] tier0 score=0 threshold=3 passes=false"), "{log}");
+    assert!(log.contains("[wyren] tier0 reasons: "), "{log}");
     assert!(log.contains("distiller: low-signal session; skipping distillation"), "{log}");
     assert!(!desk.watermark().distiller_running);
     assert_eq!(desk.distil().unwrap().outcome, Outcome::Empty);
@@ -182,6 +186,69 @@ fn turns_that_end_while_it_runs_still_count() {
         (desk.watermark().session(SESSION).unwrap().turns, desk.watermark().turns_since_distill),
         (1, 1)
     );
+}
+
+#[test]
+fn what_is_too_long_for_one_slice_is_distilled_slice_by_slice() {
+    let desk = Desk::new(&[
+        answer(&[add(DECISIONS, "Postgres is the database", 1)]),
+        answer(&[add(DECISIONS, "Sessions live in Redis", 31)]),
+    ]);
+    desk.decide("Postgres");
+    for _ in 0..14 {
+        desk.say(&LONG.repeat(1_600));
+        desk.reply(&LONG.repeat(1_600));
+    }
+    desk.decide("Redis for sessions");
+    let report = desk.distil().unwrap();
+    assert!(matches!(report.outcome, Outcome::Distilled(Way::Model(_))), "{report:?}");
+    let memory = desk.memory();
+    assert!(
+        memory.contains("Postgres is the database") && memory.contains("Sessions live in Redis"),
+        "{memory}"
+    );
+    assert_eq!((desk.questions(), desk.turn(SESSION), report.applied.len()), (2, 32, 2));
+    assert!(!desk.watermark().distiller_running && desk.log().contains("too long for one slice"));
+}
+
+#[test]
+fn what_is_too_long_for_one_distillation_waits_for_the_next() {
+    const MESSAGES: u64 = 66;
+    let desk = Desk::new(&[answer(&[])]);
+    for _ in 0..MESSAGES {
+        desk.say(&LONG.repeat(1_600));
+    }
+    desk.distil().unwrap();
+    let watermark = desk.watermark();
+    let session = watermark.session(SESSION).unwrap();
+    assert!(session.turn < MESSAGES && session.turns == 1 && !watermark.distiller_running, "{session:?}");
+    assert_eq!(desk.questions(), 4);
+    desk.distil().unwrap();
+    assert_eq!((desk.turn(SESSION), desk.watermark().session(SESSION).unwrap().turns), (MESSAGES, 0));
+}
+
+#[test]
+fn where_nothing_is_found_no_memory_is_made() {
+    let desk = Desk::new(&[answer(&[])]);
+    fs::remove_file(desk.memory_file()).unwrap();
+    desk.decide("Postgres");
+    assert!(matches!(desk.distil().unwrap().outcome, Outcome::Distilled(_)));
+    assert!(!desk.memory_file().exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_of_state_or_of_plans_that_is_a_link_is_not_written_in() {
+    for name in [".wyren/state", ".wyren/state/plans"] {
+        let desk = Desk::new(&[answer(&[add(DECISIONS, "Postgres is the database", 1)])]);
+        desk.decide("Postgres");
+        let (link, elsewhere) = (desk.app().join(name), desk.app().join("elsewhere"));
+        fs::create_dir(&elsewhere).unwrap();
+        let _ = fs::remove_dir(&link);
+        std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
+        assert!(desk.distil().is_err(), "{name}");
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "{name}");
+    }
 }
 
 #[test]

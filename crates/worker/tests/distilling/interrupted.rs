@@ -1,7 +1,10 @@
 //! Killed at any point: the watermark and the memory agree, no turn is distilled twice, none is passed over.
 
 use crate::desk::{Desk, NOW, SESSION, add, answer};
+use base::Timestamp;
 use serde_json::{Value, json};
+use std::time::Duration;
+use turns::Hold;
 use worker::kinds::distill::{Error, Step};
 
 fn script() -> Vec<Value> {
@@ -76,6 +79,32 @@ fn turns_that_came_after_the_kill_are_distilled_behind_the_plan() {
         }
         assert_eq!((desk.turn(SESSION), desk.memory().matches("Postgres is the database").count()), (4, 1));
     }
+}
+
+#[test]
+fn turns_that_end_while_a_left_plan_is_gone_on_with_still_count() {
+    let desk = desk();
+    let count = |turns: u64| {
+        let mut hold = Hold::take(&desk.state(), Duration::from_secs(5)).unwrap().unwrap();
+        hold.watermark.session_mut(SESSION, None).turns += turns;
+        hold.watermark.turns_since_distill += turns;
+        hold.write(Timestamp::from_millis(NOW)).unwrap();
+    };
+    count(2);
+    let _ = desk.distil_until(SESSION, NOW, |reached| reached == Step::Planned);
+    desk.decide("Redis for sessions");
+    desk.distil_until(SESSION, NOW, |reached| {
+        if reached == Step::Begun {
+            count(1);
+        }
+        // The flag stays until all of it is done.
+        assert!(reached == Step::Forgotten || desk.questions() == 2 || desk.watermark().distiller_running);
+        false
+    })
+    .unwrap();
+    let watermark = desk.watermark();
+    assert_eq!((watermark.session(SESSION).unwrap().turns, watermark.turns_since_distill), (1, 1));
+    assert_eq!(desk.turn(SESSION), 4);
 }
 
 #[test]

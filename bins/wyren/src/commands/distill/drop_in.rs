@@ -1,6 +1,6 @@
 //! The Node system's `distiller.mjs` by its own flags: a transcript and a memory in, a memory out.
 
-use super::{Arguments, Watcher, show};
+use super::{Arguments, Watcher, busy, show};
 use crate::exit::Ending;
 use crate::terminal;
 use anyhow::{Context as _, Result};
@@ -10,8 +10,7 @@ use share::Share;
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use sync::Folder;
-use worker::kinds::distill::{Distillation, session_of};
+use worker::kinds::distill::{Distillation, Error, session_of};
 
 const USAGE: &str = "usage: wyren distill --transcript P --memory P --out P [--since UUID] [--cwd D] [--limit N] [--model ID] [--dry-run] [--force]";
 
@@ -21,12 +20,12 @@ pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     else {
         return Err(Ending::misused(USAGE).into());
     };
+    let transcript = &std::path::absolute(transcript)?;
     let Some(session) = session_of(transcript) else {
         return Err(Ending::failed(format!("Transcript not found: {}", transcript.display())).into());
     };
     let cut = arguments.limit.map(|lines| Cut::of(transcript, lines, paths)).transpose()?;
     let cwd = arguments.cwd()?;
-    let before = read(memory)?;
     let watcher = Watcher::new(arguments.json);
     let distillation = Distillation {
         env,
@@ -44,6 +43,17 @@ pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         stops_after: &|_| false,
     };
     let share = Share::open(&cwd, env).ok();
+    // Others write the memory of a clone while the model thinks: what is found goes into it entry by entry.
+    let own = share.as_ref().filter(|share| is_memory_of(share, out));
+    let lock = own.filter(|_| !arguments.dry_run).map(|share| distillation.lock(&share.folder().state()));
+    let _lock = match lock.transpose() {
+        Err(error @ Error::Busy) => return Err(busy(&error).into()),
+        lock => lock?,
+    };
+    let before = match own {
+        Some(share) if is_memory_of(share, memory) => share.memory()?.render(),
+        _ => read(memory)?,
+    };
     let author = share.as_ref().map(Share::author).or_else(|| env.text("USER")).unwrap_or_default();
     let asks = !arguments.dry_run || arguments.asks();
     let considered = distillation.consider(&Memory::parse(&before), &author, asks)?;
@@ -69,21 +79,41 @@ pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
                 return Err(Ending::failed(message).into());
             }
         };
-        let after = if applied.is_changed() { applied.memory.render() } else { before };
-        if let Some(share) = &share {
-            share.remember(&applied.removals)?;
-        }
-        let could_not = || format!("could not write {}", out.display());
-        files::write_atomic(&std::path::absolute(out)?, after.as_bytes()).with_context(could_not)?;
+        let after = match own {
+            Some(share) => distillation.adopt(share, &considered)?.memory.render(),
+            None => {
+                let after = if applied.is_changed() { applied.memory.render() } else { before };
+                let could_not = || format!("could not write {}", out.display());
+                files::write_atomic(&std::path::absolute(out)?, after.as_bytes()).with_context(could_not)?;
+                after
+            }
+        };
         let uuid = considered.slice.next.uuid.as_deref().unwrap_or("-");
         let chars = after.chars().count();
         writeln!(terminal::output(), "distiller: wrote {} ({chars} chars). last_uuid={uuid}", out.display())?;
     }
-    match Folder::find(&cwd) {
+    if considered.slice.has_more {
+        let turn = considered.slice.next.turn;
+        writeln!(errors, "distiller: what follows turn {turn} is left to the next distillation")?;
+    }
+    match own {
         // A part of the transcript says nothing about how far all of it is distilled.
-        Some(folder) if cut.is_none() => Ok(distillation.note(&folder.state(), &considered.slice.next)?),
+        Some(share) if cut.is_none() => {
+            Ok(distillation.note(&share.folder().state(), &considered.slice.next)?)
+        }
         _ => Ok(()),
     }
+}
+
+/// Says whether a file is the memory of a clone: the one that people see, or the copy that is shared.
+fn is_memory_of(share: &Share, file: &Path) -> bool {
+    let folder = share.folder();
+    let place = |path: &Path| -> Option<PathBuf> {
+        let path = std::path::absolute(path).ok()?;
+        Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
+    };
+    let own = [folder.wyren.join("memory.md"), folder.state().join("memory.md")];
+    place(file).is_some_and(|file| own.iter().any(|own| place(own).as_ref() == Some(&file)))
 }
 
 /// Reads a memory; an empty one when there is none.

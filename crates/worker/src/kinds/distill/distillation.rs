@@ -1,7 +1,9 @@
 //! One distillation, from the transcript to the remote, in steps of which each may be the last.
 //!
 //! ```text
-//! begin ─► slice ─► score ─► ask or extract ─► plan ─► memory ─► watermark ─► plan forgotten ─► remote
+//! begin ─► slice ─► score ─► ask or extract ─► plan ─► memory ─► watermark ─► plan forgotten ─┬─► remote
+//!            ▲                                                        what was too long goes on │
+//!            └──────────────────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
 //! Killed before the plan is written, a distillation has changed nothing. Killed after it, the next one finds the plan,
@@ -34,8 +36,11 @@ const WATERMARK_PATIENCE: Duration = Duration::from_secs(5);
 /// How long after a request the flag stays, however quick the distillation was: whoever asked may look at it.
 const SETTLE_MILLIS: u64 = 300;
 
-/// The most tokens of an answer.
-const MAX_OUTPUT: u32 = 4_096;
+/// How many slices of a session are distilled in a row: one is all that a session says in hours.
+const MAX_SLICES: usize = 4;
+
+/// How long after the beginning another slice is still begun.
+const SLICES_TIME: Duration = Duration::from_secs(300);
 
 /// How often a model may give a bad answer about the same turns before they are distilled without one.
 const MAX_BAD_ANSWERS: u64 = 3;
@@ -121,7 +126,7 @@ pub struct Distillation<'a> {
 pub struct Report {
     /// How it ended.
     pub outcome: Outcome,
-    /// How promising the slice was; `None` when there was nothing to score.
+    /// How promising the slice was, of several the last; `None` when there was nothing to score.
     pub score: Option<Score>,
     /// What was done to the memory, also by a plan that somebody had left.
     pub applied: Vec<Applied>,
@@ -168,6 +173,8 @@ pub struct Considered {
     pub threshold: u32,
     /// What a model is asked about it.
     pub question: Question,
+    /// What is to be done to the memory.
+    pub operations: Vec<Operation>,
     /// Who says what is to be done, and what it does to the memory; the fault of a model's answer that was no good.
     pub done: Result<(Way, Applied), String>,
 }
@@ -194,8 +201,7 @@ impl Distillation<'_> {
     pub fn run(&self) -> Result<Report, Error> {
         let share = Share::open(self.cwd, self.env)?;
         let state = share.folder().state();
-        let lock = Lock::exclusive(&state.join("distill.lock"), LOCK_PATIENCE)?;
-        let Some(_lock) = lock else { return Err(Error::Busy) };
+        let _lock = self.lock(&state)?;
         let begun = self.begin(&state)?;
         self.reached(Step::Begun)?;
         let distilled = self.distil(&share, &state, &begun);
@@ -205,19 +211,17 @@ impl Distillation<'_> {
             // It will not come back: the session has nothing left.
             Err(error @ Error::NoTranscript(_)) => {
                 self.log(&share, &format!("distiller error: {error}"));
-                self.finish(&state, &begun, &begun.mark.clone().unwrap_or_default())?;
+                self.mark(&state, &self.last_mark(&state).unwrap_or_default(), Some(&begun))?;
             }
             Err(error) => {
                 self.log(&share, &format!("distiller error: {error}"));
                 self.give_up(&state, None)?;
             }
-            Ok(Report { outcome: Outcome::BadAnswer(_), .. }) => {
-                self.give_up(&state, Some(begun.bad_answers + 1))?
-            }
             Ok(_) => {}
         }
         let mut report = distilled?;
-        if self.publishes && !matches!(report.outcome, Outcome::BadAnswer(_)) {
+        let is_unchanged = matches!(report.outcome, Outcome::BadAnswer(_)) && report.applied.is_empty();
+        if self.publishes && !is_unchanged {
             report.synced = self.publish(&share);
         }
         Ok(report)
@@ -236,13 +240,27 @@ impl Distillation<'_> {
             (true, false) => Ok(extraction(&slice, "no model was asked".to_owned())),
             (false, _) => Ok(nothing()),
         };
+        let operations = proposal.as_ref().map(|proposal| proposal.operations.clone()).unwrap_or_default();
         let done = proposal.map(|proposal| {
             let evidence = Evidence::of(&slice);
             let context = Context { session: self.session, author, when: self.now, evidence: &evidence };
             (proposal.way, distiller::apply(memory, &proposal.operations, &context))
         });
         let question = distiller::question(memory, &slice);
-        Ok(Considered { slice, score, threshold, question, done })
+        Ok(Considered { slice, score, threshold, question, operations, done })
+    }
+
+    /// Does to the memory of the clone what was considered: to what it is now, others may have changed it since.
+    pub fn adopt(&self, share: &Share, considered: &Considered) -> Result<Applied, Error> {
+        let (author, evidence) = (share.author(), Evidence::of(&considered.slice));
+        let context = Context { session: self.session, author: &author, when: self.now, evidence: &evidence };
+        Ok(change(share, &considered.operations, &context)?)
+    }
+
+    /// Keeps other distillations of the clone away until the lock is dropped.
+    pub fn lock(&self, state: &Path) -> Result<Lock, Error> {
+        turns::refuse_link(state)?;
+        Lock::exclusive(&state.join("distill.lock"), LOCK_PATIENCE)?.ok_or(Error::Busy)
     }
 
     /// Returns where the session was distilled last.
@@ -253,7 +271,7 @@ impl Distillation<'_> {
 
     /// Notes how far a session is distilled that was distilled by other means.
     pub fn note(&self, state: &Path, next: &Mark) -> Result<(), Error> {
-        self.finish(state, &Begun { turns: 0, requested_at: 0, bad_answers: 0, mark: None }, next)
+        self.mark(state, next, Some(&Begun { turns: 0, requested_at: 0, bad_answers: 0, mark: None }))
     }
 
     /// Notes that the session waits, for whoever comes by next.
@@ -265,67 +283,111 @@ impl Distillation<'_> {
         Ok(hold.write(self.now)?)
     }
 
+    /// Distils slice by slice: what is too long for one goes on in the next.
     fn distil(&self, share: &Share, state: &Path, begun: &Begun) -> Result<Report, Error> {
-        let mut applied = Vec::new();
-        let mut mark = begun.mark.clone();
+        let began = Instant::now();
+        let mut report = Report { outcome: Outcome::Empty, score: None, applied: Vec::new(), synced: None };
+        let (mut mark, mut bad_answers) = (begun.mark.clone(), begun.bad_answers);
         if let Some(plan) = Plan::left(state, self.session) {
             if is_ahead(&plan.next, mark.as_ref()) {
                 self.log(share, "distiller: going on with what an interrupted distillation had planned");
-                mark = Some(plan.next.clone());
-                applied.extend(self.carry_out(share, state, begun, &plan)?);
+                (mark, bad_answers) = (Some(plan.next.clone()), 0);
+                report.applied.extend(self.carry_out(share, state, None, &plan)?);
             }
             Plan::forget(state, self.session)?;
         }
-        if !self.transcript.is_file() {
-            return Err(Error::NoTranscript(self.transcript.to_owned()));
+        for number in 1.. {
+            if !self.transcript.is_file() {
+                return Err(Error::NoTranscript(self.transcript.to_owned()));
+            }
+            let slice = Slice::read(self.transcript, mark.as_ref())?;
+            self.distil_slice(share, state, begun, &slice, bad_answers, &mut report)?;
+            if !slice.has_more || matches!(report.outcome, Outcome::BadAnswer(_)) {
+                break;
+            }
+            let turn = slice.next.turn;
+            if number == MAX_SLICES || began.elapsed() > SLICES_TIME {
+                self.log(
+                    share,
+                    &format!("distiller: what follows turn {turn} is left to the next distillation"),
+                );
+                self.give_up(state, None)?;
+                break;
+            }
+            self.log(share, &format!("distiller: too long for one slice; going on after turn {turn}"));
+            (mark, bad_answers) = (Some(slice.next), 0);
         }
-        let slice = Slice::read(self.transcript, mark.as_ref())?;
-        let report = |outcome, score, applied| Report { outcome, score, applied, synced: None };
+        Ok(report)
+    }
+
+    /// Distils one slice, and adds what came of it to the report.
+    fn distil_slice(
+        &self,
+        share: &Share,
+        state: &Path,
+        begun: &Begun,
+        slice: &Slice,
+        bad_answers: u64,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let ended = (!slice.has_more).then_some(begun);
         if slice.is_empty() {
             self.log(share, "empty transcript slice; nothing to distill");
-            self.finish(state, begun, &slice.next)?;
-            return Ok(report(Outcome::Empty, None, applied));
+            return self.mark(state, &slice.next, ended);
         }
-        let (score, threshold) = (distiller::score(&slice), self.threshold());
+        if slice.left_out > 0 {
+            let chars = slice.left_out;
+            self.log(
+                share,
+                &format!("distiller: {chars} characters of what tools were given and put out are left out"),
+            );
+        }
+        let (score, threshold) = (distiller::score(slice), self.threshold());
         let passes = score.passes(threshold);
         let points = score.points;
         self.log(share, &format!("[wyren] tier0 score={points} threshold={threshold} passes={passes}"));
+        self.log(share, &format!("[wyren] tier0 reasons: {score}"));
+        report.score = Some(score);
         if !passes && !self.is_forced {
             self.log(share, "distiller: low-signal session; skipping distillation");
-            self.finish(state, begun, &slice.next)?;
-            return Ok(report(Outcome::LowSignal, Some(score), applied));
+            if report.outcome == Outcome::Empty {
+                report.outcome = Outcome::LowSignal;
+            }
+            return self.mark(state, &slice.next, ended);
         }
-        self.log(share, &format!("[wyren] tier0 reasons: {score}"));
         let memory = share.memory()?;
-        let proposal = match self.propose(&memory, &slice, begun.bad_answers < MAX_BAD_ANSWERS) {
+        let proposal = match self.propose(&memory, slice, bad_answers < MAX_BAD_ANSWERS) {
             Ok(proposal) => proposal,
             Err(fault) => {
                 self.log(share, &format!("distiller: {fault}; memory unchanged, the same turns come again"));
-                return Ok(report(Outcome::BadAnswer(fault), Some(score), applied));
+                report.outcome = Outcome::BadAnswer(fault);
+                return self.give_up(state, Some(bad_answers + 1));
             }
         };
-        self.log(share, &self.summary(&memory, &slice, &proposal.way));
+        self.log(share, &self.summary(&memory, slice, &proposal.way));
         let mut plan =
             Plan::new(self.session, self.transcript, &share.author(), self.now, slice.next.clone());
-        plan.evidence = Evidence::cited_by(&slice, &proposal.operations);
+        plan.evidence = Evidence::cited_by(slice, &proposal.operations);
         plan.operations = proposal.operations;
         if let Way::Model(model) = &proposal.way {
             plan.model.clone_from(model);
         }
         plan.write(state)?;
         self.reached(Step::Planned)?;
-        applied.extend(self.carry_out(share, state, begun, &plan)?);
+        report.applied.extend(self.carry_out(share, state, ended, &plan)?);
         Plan::forget(state, self.session)?;
         self.reached(Step::Forgotten)?;
-        Ok(report(Outcome::Distilled(proposal.way), Some(score), applied))
+        report.outcome = Outcome::Distilled(proposal.way);
+        Ok(())
     }
 
     /// Notes that a distillation runs; returns what was so before.
     fn begin(&self, state: &Path) -> Result<Begun, Error> {
         let mut hold = self.hold(state)?;
         // A distiller of the Node system knows nothing of our lock.
-        let is_foreign = hold.watermark.distiller_pid.is_some_and(|process| process != std::process::id());
-        if is_foreign && hold.watermark.is_running(self.now) {
+        if hold.watermark.is_running_elsewhere(self.now) {
+            // Since when it is known is noted, for it does not say when it began.
+            hold.write(self.now)?;
             return Err(Error::Busy);
         }
         let position = marks::position(state, &hold.watermark, self.session);
@@ -355,7 +417,7 @@ impl Distillation<'_> {
         &self,
         share: &Share,
         state: &Path,
-        begun: &Begun,
+        ended: Option<&Begun>,
         plan: &Plan,
     ) -> Result<Option<Applied>, Error> {
         let context = Context {
@@ -364,22 +426,17 @@ impl Distillation<'_> {
             when: Timestamp::from_millis(plan.when),
             evidence: &plan.evidence,
         };
-        let mut applied = None;
-        let changed = share.change_telling(|memory| {
-            let done = applied.insert(distiller::apply(memory, &plan.operations, &context));
-            (done.memory.clone(), done.removals.clone())
-        });
-        match changed {
-            Ok(_) => {}
+        let applied = match change(share, &plan.operations, &context) {
+            Ok(applied) => Some(applied),
             // The same turns would make the same plan again.
             Err(error @ share::Error::Emptied(_)) => {
-                applied = None;
                 self.log(share, &format!("distiller: the plan was dropped: {error}"));
+                None
             }
             Err(error) => return Err(error.into()),
-        }
+        };
         self.reached(Step::Changed)?;
-        self.finish(state, begun, &plan.next)?;
+        self.mark(state, &plan.next, ended)?;
         self.reached(Step::Marked)?;
         if let Some(applied) = &applied {
             for refused in &applied.refused {
@@ -387,10 +444,10 @@ impl Distillation<'_> {
             }
             let uuid = plan.next.uuid.as_deref().unwrap_or("-");
             let chars = applied.memory.render().chars().count();
-            let path = share.folder().memory();
+            let (path, did) = (share.folder().memory(), if applied.is_changed() { "wrote" } else { "kept" });
             self.log(
                 share,
-                &format!("distiller: wrote {} ({chars} chars). last_uuid={uuid}", path.display()),
+                &format!("distiller: {did} {} ({chars} chars). last_uuid={uuid}", path.display()),
             );
         }
         Ok(applied)
@@ -420,7 +477,7 @@ impl Distillation<'_> {
             prompt: question.prompt,
             schema,
             model: self.model.clone(),
-            max_output: MAX_OUTPUT,
+            max_output: distiller::budget::ANSWER_TOKENS,
         };
         (self.progress)("asking the model");
         match Asker::new(self.env, self.paths, options).once().ask(request) {
@@ -438,24 +495,29 @@ impl Distillation<'_> {
         }
     }
 
-    /// Notes how far the session is distilled, and that nothing runs any more.
-    fn finish(&self, state: &Path, begun: &Begun, next: &Mark) -> Result<(), Error> {
-        // A request from the future is one of another clock.
-        let age = Timestamp::now().millis().checked_sub(begun.requested_at).unwrap_or(SETTLE_MILLIS);
-        std::thread::sleep(Duration::from_millis(SETTLE_MILLIS.saturating_sub(age)));
+    /// Notes how far the session is distilled; when that was the end of what was begun, also that nothing runs any more.
+    fn mark(&self, state: &Path, next: &Mark, ended: Option<&Begun>) -> Result<(), Error> {
+        if let Some(begun) = ended {
+            // A request from the future is one of another clock.
+            let age = Timestamp::now().millis().checked_sub(begun.requested_at).unwrap_or(SETTLE_MILLIS);
+            std::thread::sleep(Duration::from_millis(SETTLE_MILLIS.saturating_sub(age)));
+        }
+        let turns = ended.map_or(0, |begun| begun.turns);
         let mut hold = self.hold(state)?;
         let transcript = self.transcript.to_string_lossy().into_owned();
         let watermark = &mut hold.watermark;
-        watermark.turns_since_distill = watermark.turns_since_distill.saturating_sub(begun.turns);
+        watermark.turns_since_distill = watermark.turns_since_distill.saturating_sub(turns);
         let session = watermark.session_mut(self.session, Some(&transcript));
-        session.turns = session.turns.saturating_sub(begun.turns);
+        session.turns = session.turns.saturating_sub(turns);
         (session.uuid, session.turn, session.offset) = (next.uuid.clone(), next.turn, next.offset);
         (session.distilled_at, session.bad_answers) = (self.now.millis(), 0);
         let session = session.clone();
         watermark.last_uuid = next.uuid.clone().or_else(|| watermark.last_uuid.take());
         watermark.last_distilled_at = Some(self.now.millis());
         watermark.last_transcript = Some(transcript);
-        watermark.clear_running();
+        if ended.is_some() && !watermark.is_running_elsewhere(self.now) {
+            watermark.clear_running();
+        }
         hold.write(self.now)?;
         Ok(marks::keep(state, &session, self.now)?)
     }
@@ -531,6 +593,18 @@ impl Distillation<'_> {
         (self.tell)(message);
         share.log(message);
     }
+}
+
+/// Applies operations to the memory as it is now, while nobody else writes it. What changes nothing writes nothing.
+fn change(share: &Share, operations: &[Operation], context: &Context<'_>) -> Result<Applied, share::Error> {
+    let mut applied = distiller::apply(&share.memory()?, operations, context);
+    if applied.is_changed() {
+        share.change_telling(|memory| {
+            applied = distiller::apply(memory, operations, context);
+            (applied.memory.clone(), applied.removals.clone())
+        })?;
+    }
+    Ok(applied)
 }
 
 fn extraction(slice: &Slice, why: String) -> Proposal {

@@ -14,6 +14,9 @@ use turns::watermark::key;
 /// The version of the format.
 const VERSION: u32 = 1;
 
+/// The folder of the plans.
+const FOLDER: &str = "plans";
+
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Plan {
@@ -63,6 +66,7 @@ impl Plan {
     pub(crate) fn write(&self, state: &Path) -> io::Result<()> {
         let mut text = serde_json::to_vec(self)?;
         text.push(b'\n');
+        turns::refuse_link(&state.join(FOLDER))?;
         files::write_atomic(&file(state, &self.session), &text)
     }
 
@@ -76,7 +80,7 @@ impl Plan {
 }
 
 fn file(state: &Path, session: &str) -> PathBuf {
-    state.join("plans").join(format!("{}.json", key(session)))
+    state.join(FOLDER).join(format!("{}.json", key(session)))
 }
 
 #[cfg(test)]
