@@ -8,7 +8,7 @@ use base::{Env, files};
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What stays out of the user's commits in branch mode, as the Node system writes it.
 const IGNORED: [&str; 2] = [".wyren/state/", ".wyren/log"];
@@ -24,6 +24,9 @@ pub struct Made {
     /// Whether the line that excludes it is.
     pub exclusion: bool,
 }
+
+/// How long to wait for the lock on what is taken back: a process that is just being started holds it for a moment, too.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Place {
     /// Sets the repository up for side mode: makes `.wyren/` and excludes it. Doing it again changes nothing.
@@ -46,7 +49,7 @@ impl Place {
         if made.folder {
             let state = folder.join("state");
             // Whoever holds the lock has found the folder, and goes on with it.
-            let lock = SyncLock::take(&folder, Instant::now()).map_err(Error::file(&folder))?;
+            let lock = SyncLock::take(&folder, Instant::now() + PATIENCE).map_err(Error::file(&folder))?;
             let is_ours = lock.is_some() && has_only(&folder, &["state"]) && has_only(&state, &TRACES);
             if !is_ours {
                 return Ok(());

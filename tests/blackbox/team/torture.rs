@@ -137,6 +137,9 @@ fn check(mode: Mode) -> Result<()> {
     crate::worker::wait_for("no process", || {
         Ok(members.iter().all(|member| member.sandbox.processes().is_empty()))
     })?;
+    // The remote's end of a connection runs on this machine, and may have been killed with a lock in its hands.
+    let folder = remote.path().display().to_string();
+    Command::new("find").args([&*folder, "-name", "*.lock", "-delete"]).status()?;
     for _ in 0..2 {
         for member in &members {
             member.wyren(&["sync"])?;

@@ -74,6 +74,7 @@ fn check(world: &World, clones: &[Clone], branch: &str) {
             scope.spawn(move || clone.untouched(|| write_entries(clone, name)));
         }
     });
+    world.release_locks();
     for _ in 0..2 {
         for clone in clones {
             let published = clone.untouched(|| {

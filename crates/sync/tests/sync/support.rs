@@ -105,6 +105,13 @@ impl World {
         is_there.then_some(text)
     }
 
+    /// Removes what a killed server has left locked. The remote's end of a connection runs on this machine here and may be
+    /// killed together with ours, which no server is.
+    pub(crate) fn release_locks(&self) {
+        let folder = self.remote().display().to_string();
+        Command::new("find").args([&*folder, "-name", "*.lock", "-delete"]).status().unwrap();
+    }
+
     /// Returns the branches of the remote.
     pub(crate) fn branches(&self) -> Vec<String> {
         let text = git(&self.remote(), &["for-each-ref", "--format=%(refname)"]);
