@@ -1,15 +1,6 @@
 //! A child process that ends in time, with all that it started.
 
-#[cfg(not(unix))]
-mod other;
-#[cfg(unix)]
-mod unix;
-
-#[cfg(not(unix))]
-use other as platform;
-#[cfg(unix)]
-use unix as platform;
-
+use child::Guard;
 use std::io::{self, Read, Write as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -57,24 +48,27 @@ pub(crate) fn run(
     deadline: Instant,
     max_output: usize,
 ) -> Result<Finished, Failure> {
-    let group = platform::Group::new().map_err(Failure::Start)?;
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    group.adopt(command);
+    let guard = Guard::new(command, Duration::ZERO).map_err(Failure::Start)?;
+    child::die_with_us(command);
     let mut child = command.spawn().map_err(Failure::Start)?;
-    let finished = attend(&mut child, &group, input, deadline, max_output);
-    group.kill(&mut child);
+    let said = attend(&mut child, input, deadline, max_output);
+    child::kill_all(&mut child);
+    // Before the child's process id is free for others, whom the guard must not hit.
+    drop(guard);
     // The child is dead, so this does not wait long; without it a zombie would stay.
-    let _ = child.wait();
-    finished
+    let status = child.wait();
+    let (output, errors) = said?;
+    Ok(Finished { status: status.map_err(Failure::Start)?, output, errors })
 }
 
+/// Waits for the child's end and returns its output and errors; its status stays to be taken.
 fn attend(
     child: &mut Child,
-    group: &platform::Group,
     input: Vec<u8>,
     deadline: Instant,
     max_output: usize,
-) -> Result<Finished, Failure> {
+) -> Result<(Vec<u8>, String), Failure> {
     // Each stream has a thread, since a child may wait for any of them. The threads end when the last process that has
     // the stream open does, and are not waited for: one that left the group must not hold us up.
     if let Some(mut stdin) = child.stdin.take() {
@@ -88,10 +82,7 @@ fn attend(
     let output = collect(stdout, max_output as u64 + 1);
 
     let mut received = None;
-    let status = loop {
-        if let Some(status) = child.try_wait().map_err(Failure::Start)? {
-            break status;
-        }
+    while !child::has_ended(child) {
         if Instant::now() >= deadline {
             return Err(Failure::TimedOut);
         }
@@ -102,9 +93,9 @@ fn attend(
             // The output is complete already.
             Err(RecvTimeoutError::Disconnected) => thread::sleep(POLL),
         }
-    };
+    }
     // What the child left running may keep the output open.
-    group.kill(child);
+    child::kill_all(child);
     let output = match received {
         Some(bytes) => bytes,
         None => output.recv_timeout(CLOSE_PATIENCE).map_err(|_| Failure::Detached)?,
@@ -113,7 +104,7 @@ fn attend(
         return Err(Failure::Oversized);
     }
     let errors = errors.recv_timeout(CLOSE_PATIENCE).unwrap_or_default();
-    Ok(Finished { status, output, errors: String::from_utf8_lossy(&errors).into_owned() })
+    Ok((output, String::from_utf8_lossy(&errors).into_owned()))
 }
 
 /// Reads a stream in a thread of its own and sends its first `most` bytes as soon as they are complete; the rest is

@@ -3,18 +3,9 @@
 //! It asks nobody for anything, runs none of the user's hooks, tidies nothing up, speaks English, and ends in time with
 //! all that it started.
 
-#[cfg(not(unix))]
-mod other;
-#[cfg(unix)]
-mod unix;
-
-#[cfg(not(unix))]
-use other as platform;
-#[cfg(unix)]
-use unix as platform;
-
 use crate::Error;
 use base::{Env, sanitize};
+use child::Guard;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
@@ -164,7 +155,7 @@ impl Git {
         input: Vec<u8>,
     ) -> Result<Output, Error> {
         let mut command = self.command(arguments);
-        platform::leave_terminal(&mut command);
+        child::leave_terminal(&mut command);
         let failed = |words: &str| Error::Git { action: "finish a git command", words: words.to_owned() };
         match run(command, input, Instant::now() + LOCAL_CAP, GRACE) {
             // Its silence is no answer: one that was killed does not say that there is no such reference.
@@ -184,7 +175,8 @@ impl Git {
         deadline: Instant,
     ) -> Result<Output, Failure> {
         let mut command = self.command(arguments);
-        let guard = platform::Guard::new(&mut command).map_err(Failure::Start)?;
+        // Nobody waits for a guard: every command gets the longer grace.
+        let guard = Guard::new(&mut command, PUSH_GRACE).map_err(Failure::Start)?;
         let is_push = arguments.iter().any(|argument| argument.as_ref() == "push");
         let finished = run(command, input, deadline, if is_push { PUSH_GRACE } else { GRACE });
         drop(guard);
@@ -231,21 +223,21 @@ fn run(mut command: Command, input: Vec<u8>, deadline: Instant, grace: Duration)
     let stdout = child.stdout.take().map(Stream::collect);
     let stderr = child.stderr.take().map(Stream::collect);
     let has_ended = |child: &mut Child, moment: Instant| {
-        while !platform::has_ended(child) && Instant::now() < moment {
+        while !child::has_ended(child) && Instant::now() < moment {
             thread::sleep(POLL);
         }
-        platform::has_ended(child)
+        child::has_ended(child)
     };
     let is_in_time = has_ended(&mut child, deadline);
     // Git takes its lock files along when it is asked to end, but not when it is killed. The streams are closed once
     // everything that it started has ended; a connection that ssh shares between commands leaves the group and keeps
     // them open.
-    platform::ask_to_end(&mut child);
+    child::ask_to_end(&mut child);
     let moment = Instant::now() + grace;
     has_ended(&mut child, moment);
     let stdout = stdout.map(|stream| stream.taken(moment)).unwrap_or_default();
     let stderr = stderr.map(|stream| stream.taken(moment)).unwrap_or_default();
-    platform::kill_all(&mut child);
+    child::kill_all(&mut child);
     // The child is dead, so this does not wait long; without it a zombie would stay.
     let status = child.wait().map_err(Failure::Start)?;
     if !is_in_time {

@@ -1,4 +1,4 @@
-use crate::support::{World, decisions, git, soon, try_git};
+use crate::support::{ShareClone, ShareWorld, World, decisions, git, soon, try_git};
 use base::Env;
 use share::Share;
 use sync::{Mode, Published, Reason};
@@ -88,15 +88,20 @@ fn beside_a_topic(world: &World) -> crate::support::Clone {
     mine
 }
 
+/// Switches to the branch that a teammate has made.
+#[track_caller]
+fn switch_to_topic(mine: &crate::support::Clone) {
+    mine.git(&["fetch", "--quiet"]);
+    mine.git(&["switch", "--quiet", "topic"]);
+}
+
 #[track_caller]
 fn check_topic(world: &World, mine: &crate::support::Clone, expected: &[&str]) {
     let shared = world.shared("topic", "memory.md").unwrap();
     for entry in expected {
         assert!(shared.contains(&format!("- {entry}")), "{shared}");
     }
-    let mut seen = mine.decisions();
-    seen.sort();
-    assert_eq!(seen, expected);
+    assert_eq!(mine.sorted_decisions(), expected);
 }
 
 #[test]
@@ -104,8 +109,7 @@ fn a_teammates_entry_on_another_branch_survives_my_switch_to_it() {
     let world = World::with_memory(&["one"]);
     let mine = beside_a_topic(&world);
     mine.sync();
-    mine.git(&["fetch", "--quiet"]);
-    mine.git(&["switch", "--quiet", "topic"]);
+    switch_to_topic(&mine);
     mine.sync();
     check_topic(&world, &mine, &["on topic", "one"]);
     mine.decide("two");
@@ -123,8 +127,7 @@ fn a_look_at_another_branch_alone_removes_nothing_later() {
     let world = World::with_memory(&["one"]);
     let mine = beside_a_topic(&world);
     mine.sync();
-    mine.git(&["fetch", "--quiet"]);
-    mine.git(&["switch", "--quiet", "topic"]);
+    switch_to_topic(&mine);
     mine.share().pull(soon()).unwrap();
     mine.decide("two");
     mine.land();
@@ -136,8 +139,7 @@ fn what_was_decided_before_the_first_sync_takes_nothing_from_another_branch() {
     let world = World::with_memory(&["one"]);
     let mine = beside_a_topic(&world);
     mine.decide("two");
-    mine.git(&["fetch", "--quiet"]);
-    mine.git(&["switch", "--quiet", "topic"]);
+    switch_to_topic(&mine);
     mine.land();
     check_topic(&world, &mine, &["on topic", "one", "two"]);
 }
@@ -147,8 +149,7 @@ fn what_a_branch_removed_since_they_parted_stays_removed_after_a_switch() {
     let world = World::with_memory(&["one", "old"]);
     let mine = beside_a_topic(&world);
     mine.sync();
-    mine.git(&["fetch", "--quiet"]);
-    mine.git(&["switch", "--quiet", "topic"]);
+    switch_to_topic(&mine);
     mine.sync();
     check_topic(&world, &mine, &["on topic", "one"]);
     assert!(!world.shared("topic", "memory.md").unwrap().contains("- old"));

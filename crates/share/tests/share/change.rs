@@ -1,4 +1,4 @@
-use crate::support::{World, soon};
+use crate::support::{ShareClone, ShareWorld, World, soon};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 

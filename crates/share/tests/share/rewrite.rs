@@ -1,4 +1,5 @@
-use crate::support::{Clone, World, decisions, git, soon};
+use crate::support::{Clone, ShareClone, ShareWorld, World, decisions, git, soon};
+use share::{Share, Synced};
 use std::time::{Duration, Instant};
 use sync::{Published, Reason};
 
@@ -14,6 +15,22 @@ fn rewritten(world: &World) -> Clone {
     hand.git(&["commit", "--quiet", "--all", "--amend", "--message", "rewritten"]);
     hand.git(&["push", "--quiet", "--force"]);
     a
+}
+
+/// Makes a clone that has seen the rewriting, with a decision of its own that waits.
+fn waiting(world: &World) -> Clone {
+    let a = rewritten(world);
+    a.decide("three");
+    a.sync();
+    a
+}
+
+/// Accepts or restores, which must land and touch nothing of the user's.
+#[track_caller]
+fn settle(clone: &Clone, settlement: impl FnOnce(&Share) -> Result<Synced, share::Error>) -> Synced {
+    let synced = clone.untouched(|| settlement(&clone.share()).unwrap());
+    assert!(matches!(synced.published, Published::Landed(_)), "{synced:?}");
+    synced
 }
 
 #[test]
@@ -35,15 +52,10 @@ fn a_rewriting_is_reported_and_nothing_happens_by_itself() {
 #[test]
 fn accepting_takes_it_and_the_history_keeps_what_vanished() {
     let world = World::new(&[]);
-    let a = rewritten(&world);
-    a.decide("three");
-    a.sync();
-    let synced = a.untouched(|| a.share().accept(None, soon()).unwrap());
-    assert!(matches!(synced.published, Published::Landed(_)), "{synced:?}");
+    let a = waiting(&world);
+    let synced = settle(&a, |share| share.accept(None, soon()));
     assert_eq!(synced.rewritten, None);
-    let mut left = a.decisions();
-    left.sort();
-    assert_eq!(left, ["one", "theirs", "three"]);
+    assert_eq!(a.sorted_decisions(), ["one", "theirs", "three"]);
     assert!(!a.root.join(".wyren/broadcast/x.md").exists());
     let history = a.share().history().unwrap();
     assert_eq!(history.search("two").len(), 1, "{history:?}");
@@ -53,14 +65,9 @@ fn accepting_takes_it_and_the_history_keeps_what_vanished() {
 #[test]
 fn restoring_publishes_what_vanished_again() {
     let world = World::new(&[]);
-    let a = rewritten(&world);
-    a.decide("three");
-    a.sync();
-    let synced = a.untouched(|| a.share().restore(None, soon()).unwrap());
-    assert!(matches!(synced.published, Published::Landed(_)), "{synced:?}");
-    let mut left = a.decisions();
-    left.sort();
-    assert_eq!(left, ["one", "theirs", "three", "two"]);
+    let a = waiting(&world);
+    settle(&a, |share| share.restore(None, soon()));
+    assert_eq!(a.sorted_decisions(), ["one", "theirs", "three", "two"]);
     let fresh = world.side_clone("fresh");
     fresh.sync();
     assert_eq!(fresh.decisions().len(), 4);
@@ -110,8 +117,7 @@ fn restoring_works_in_branch_mode() {
     hand.git(&["commit", "--quiet", "--all", "--amend", "--message", "rewritten"]);
     hand.git(&["push", "--quiet", "--force"]);
     assert_eq!(a.sync().rewritten.unwrap().vanished.len(), 1);
-    let synced = a.untouched(|| a.share().restore(None, soon()).unwrap());
-    assert!(matches!(synced.published, Published::Landed(_)), "{synced:?}");
+    settle(&a, |share| share.restore(None, soon()));
     assert!(world.shared("main", "memory.md").unwrap().contains("- two"));
 }
 

@@ -1,6 +1,6 @@
 //! 7: what is secret or private does not leave this machine.
 
-use crate::support::{World, decisions, git};
+use crate::support::{ShareClone, ShareWorld, World, decisions, git};
 use sync::Published;
 
 fn token() -> String {

@@ -1,4 +1,4 @@
-use crate::support::{World, decisions, soon};
+use crate::support::{ShareClone, ShareWorld, World, decisions, soon};
 use base::Env;
 use share::{Wish, discover, init};
 use sync::Mode;

@@ -1,4 +1,4 @@
-use crate::support::{Clone, World, git, soon};
+use crate::support::{Clone, ShareClone, ShareWorld, World, git, soon};
 use base::Env;
 use share::Share;
 use sync::{Mode, Published, Reason};
@@ -14,9 +14,7 @@ fn decisions_of_both_clones_reach_both() {
     assert_eq!(synced.changed, ["memory.md"]);
     a.sync();
     for clone in [&a, &b] {
-        let mut decisions = clone.decisions();
-        decisions.sort();
-        assert_eq!(decisions, ["use Postgres", "use Redis"]);
+        assert_eq!(clone.sorted_decisions(), ["use Postgres", "use Redis"]);
     }
     assert_eq!(a.sync().published, Published::Nothing);
     assert_eq!(world.branches(), ["refs/heads/main", "refs/heads/wyren/memory"]);
@@ -154,9 +152,8 @@ fn a_remote_that_wants_a_password_is_not_answered() {
     let world = World::new(&[]);
     let a = world.side_clone("a");
     let script = world.path().join("ssh");
-    let lines = "#!/bin/sh\necho $GIT_TERMINAL_PROMPT $LC_ALL $SSH_ASKPASS_REQUIRE ask=$SSH_ASKPASS >> $0.log\nexit 255\n";
-    std::fs::write(&script, lines).unwrap();
-    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let said = "$GIT_TERMINAL_PROMPT $LC_ALL $SSH_ASKPASS_REQUIRE ask=$SSH_ASKPASS";
+    world.script(&script, &format!("echo {said} >> $0.log\nexit 255"));
     a.git(&["remote", "set-url", "origin", "ssh://host.invalid/x.git"]);
     a.git(&["config", "core.sshCommand", &script.display().to_string()]);
     a.decide("one");

@@ -1,6 +1,6 @@
 //! 18: a broadcast reaches the others, and can be taken back.
 
-use crate::support::{World, git, soon};
+use crate::support::{ShareClone, ShareWorld, World, git, soon};
 use sync::Published;
 
 #[test]

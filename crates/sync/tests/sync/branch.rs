@@ -1,4 +1,4 @@
-use crate::support::{Clone, World, git, soon, text, try_git};
+use crate::support::{Clone, TeamClone, World, git, soon, text, try_git};
 use sync::{ByLine, Mode, Published, Reason};
 
 const IGNORED: (&str, &str) = (".gitignore", ".wyren/state/\n.wyren/log\n");

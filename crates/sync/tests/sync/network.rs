@@ -1,4 +1,4 @@
-use crate::support::{World, soon};
+use crate::support::{TeamClone, TeamWorld, World, soon};
 use base::{Env, Timestamp};
 use std::fs;
 use std::path::Path;
@@ -136,7 +136,7 @@ fn a_server_that_refuses_is_quoted_and_the_entry_stays_queued() {
 #[test]
 fn a_remote_that_refuses_pushes_to_main_syncs_in_side_mode() {
     let world = World::new(&[]);
-    world.script(&world.remote().join("hooks/update"), "[ \"$1\" != refs/heads/main ]");
+    world.protect_main();
     let (a, b) = (world.side_clone("a"), world.side_clone("b"));
     a.write(".wyren/memory.md", "- one\n");
     a.sync();

@@ -1,6 +1,6 @@
 //! Eight clones write at once while processes are killed.
 
-use crate::support::{Clone, World, git};
+use crate::support::{Clone, TeamClone, TeamWorld, World, git};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};

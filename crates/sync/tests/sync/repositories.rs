@@ -1,4 +1,4 @@
-use crate::support::{Clone, World, git, soon};
+use crate::support::{Clone, TeamClone, TeamWorld, World, git, soon};
 use base::Env;
 use std::fs;
 use std::process::Command;

@@ -1,4 +1,4 @@
-use crate::support::{World, git, soon, text};
+use crate::support::{TeamClone, TeamWorld, World, git, soon, text};
 use sync::{ByLine, Error, Published, Reason, Rewrite, Verdict};
 
 #[test]

@@ -1,4 +1,4 @@
-use crate::support::{World, soon};
+use crate::support::{TeamClone, TeamWorld, World, soon};
 use base::Env;
 use std::fs;
 use sync::{Error, Mode, Place, Team};

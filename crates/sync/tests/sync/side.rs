@@ -1,4 +1,4 @@
-use crate::support::{World, git, soon, text};
+use crate::support::{TeamClone, TeamWorld, World, git, soon, text};
 use std::fs;
 use sync::{ByLine, Error, Fetched, Files, Published, Reason, Verdict};
 
