@@ -1,4 +1,4 @@
-//! SessionStart: gets what the team remembers and tells it to the session.
+//! SessionStart: has distilled what earlier sessions have left, gets what the team remembers and tells it to this one.
 
 use hook::{Arena, SessionStart, Silence};
 use std::process::ExitCode;
@@ -8,6 +8,7 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("session-start-memory", Silence::Empty, |call: SessionStart, host| {
+        turns::see_to_leftovers(&host.cwd(&call), host);
         team::start::answer(&call, host)
     })
 }

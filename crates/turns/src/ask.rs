@@ -21,15 +21,28 @@ pub struct Payload {
     pub transcript: String,
     /// The folder that it works in.
     pub cwd: String,
+    /// Whether the watermark alone says so, and not the client: see [`ask`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_hearsay: bool,
 }
 
 /// Asks for the distillation of sessions that are named by their keys, and sees to it that a worker does it.
 ///
 /// The flag is written before a worker can have seen the request, and the hold keeps it from being cleared before the
 /// process is noted. Should the request fail, the watermark is as it was.
-pub(crate) fn ask(hold: &mut Hold, paths: &Paths, keys: &[String], now: Timestamp) -> io::Result<()> {
+///
+/// What the client has just said about its session, `own`, is so. What the watermark says of others need not be: a
+/// repository may come with a watermark of its making, that names a transcript of another project or a folder of one.
+pub(crate) fn ask(
+    hold: &mut Hold,
+    paths: &Paths,
+    own: Option<&str>,
+    keys: &[String],
+    now: Timestamp,
+) -> io::Result<()> {
     let before = hold.watermark.clone();
-    let wanted: Vec<Session> = keys.iter().filter_map(|key| before.sessions.get(key).cloned()).collect();
+    let known = |key: &String| Some((before.sessions.get(key)?.clone(), own != Some(key.as_str())));
+    let wanted: Vec<(Session, bool)> = keys.iter().filter_map(known).collect();
     for key in keys {
         if let Some(session) = hold.watermark.sessions.get_mut(key) {
             (session.turns, session.requested_at) = (0, now.millis());
@@ -42,7 +55,10 @@ pub(crate) fn ask(hold: &mut Hold, paths: &Paths, keys: &[String], now: Timestam
         hold.watermark.set_running(Some(std::process::id()));
     }
     hold.write(now)?;
-    if let Err(error) = wanted.iter().try_for_each(|session| request(paths, hold.state(), session, now)) {
+    let mut requests = wanted.iter();
+    if let Err(error) =
+        requests.try_for_each(|(session, is_hearsay)| request(paths, hold.state(), session, *is_hearsay, now))
+    {
         hold.watermark = before;
         hold.write(now)?;
         return Err(error);
@@ -65,11 +81,21 @@ pub(crate) fn ask(hold: &mut Hold, paths: &Paths, keys: &[String], now: Timestam
     started.map(|_| ())
 }
 
-fn request(paths: &Paths, state: &Path, session: &Session, now: Timestamp) -> io::Result<()> {
+fn request(
+    paths: &Paths,
+    state: &Path,
+    session: &Session,
+    is_hearsay: bool,
+    now: Timestamp,
+) -> io::Result<()> {
+    // Whatever it says, it is about the clone that it is in.
+    let root = state.parent().and_then(Path::parent).map(|root| root.to_string_lossy().into_owned());
+    let cwd = if is_hearsay { root } else { session.cwd.clone() };
     let payload = Payload {
         session: session.id.clone(),
         transcript: session.transcript.clone().unwrap_or_default(),
-        cwd: session.cwd.clone().unwrap_or_default(),
+        cwd: cwd.unwrap_or_default(),
+        is_hearsay,
     };
     let raw = RawValue::from_string(serde_json::to_string(&payload)?)?;
     let project = Project::of(Path::new(&payload.cwd));

@@ -37,10 +37,10 @@ fn end_in(folder: &Folder, call: &SessionEnd, host: &Host) -> Result<(), Box<dyn
     };
     if is_left(&hold, session, transcript) {
         let session = hold.watermark.session_mut(session, transcript);
-        session.cwd.get_or_insert_with(|| host.cwd(call).to_string_lossy().into_owned());
+        session.cwd = Some(host.cwd(call).to_string_lossy().into_owned());
         let key = key(&session.id);
         // One that runs already is no obstacle: the worker does one after the other.
-        ask(&mut hold, &host.paths, &[key], host.started)?;
+        ask(&mut hold, &host.paths, Some(&key), std::slice::from_ref(&key), host.started)?;
     }
     Ok(())
 }

@@ -4,7 +4,10 @@ use crate::ask::ask;
 use crate::watermark::{Hold, Session, Watermark};
 use base::settings::Settings;
 use base::{Paths, Timestamp};
+use hook::Host;
+use hook::log::Level;
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 use sync::Folder;
 
@@ -25,6 +28,17 @@ pub fn leftovers(folder: &Folder, now: Timestamp, idle: u64) -> Vec<Session> {
     keys.iter().filter_map(|key| watermark.sessions.get(key).cloned()).collect()
 }
 
+/// Asks for the distillation of what earlier sessions have left, for one that begins in `cwd`. What fails is logged: a
+/// session begins all the same.
+pub fn see_to_leftovers(cwd: &Path, host: &Host) {
+    let Some(folder) = Folder::find(cwd) else { return };
+    if let Err(error) = request_leftovers(&host.paths, host.settings(), &folder, host.started) {
+        let words = format!("could not ask for what earlier sessions have left: {error}");
+        let _ = team::log::append(&folder.wyren, host.started, "", &words);
+        host.log(Level::Error, &words);
+    }
+}
+
 /// Asks for the distillation of sessions that were left behind, a few at a time; returns how many.
 pub fn request_leftovers(
     paths: &Paths,
@@ -43,6 +57,6 @@ pub fn request_leftovers(
     if keys.is_empty() || hold.watermark.is_running(now) {
         return Ok(0);
     }
-    ask(&mut hold, paths, &keys, now)?;
+    ask(&mut hold, paths, None, &keys, now)?;
     Ok(keys.len())
 }

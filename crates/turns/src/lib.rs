@@ -25,7 +25,7 @@ pub mod watermark;
 
 pub use ask::{KIND, Payload};
 pub use end::end;
-pub use leftovers::{leftovers, request_leftovers};
+pub use leftovers::{leftovers, request_leftovers, see_to_leftovers};
 pub use links::refuse_link;
 pub use stop::count;
 pub use watermark::{Hold, Session, Watermark};

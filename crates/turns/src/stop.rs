@@ -46,11 +46,12 @@ fn count_in(folder: &Folder, cwd: &Path, call: &Stop, host: &Host) -> Result<(),
         return Ok(hold.write(now)?);
     };
     let counted = hold.watermark.count(Turn { session, transcript, cwd, at: now });
-    let due = due(&hold, key(session), counted, settings, now);
+    let own = key(session);
+    let due = due(&hold, own.clone(), counted, settings, now);
     let trigger =
         if due.is_empty() || hold.watermark.is_running(now) { None } else { Trigger::claim(&state, now)? };
     match trigger {
-        Some(_trigger) => ask(&mut hold, &host.paths, &due, now)?,
+        Some(_trigger) => ask(&mut hold, &host.paths, Some(&own), &due, now)?,
         None => {
             hold.write(now)?;
             // A worker that was killed left word that someone has to look.

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use serde_json::json;
+use serde_json::{Value, json};
 use wyren_tests::sandbox::feed;
 
 use super::{Member, Mode, Remote};
+use crate::worker::wait_for;
 
 /// Prompts until the session is told something, or the time is up.
 fn next_news(member: &Member, session: &str) -> Result<String> {
@@ -135,21 +136,56 @@ fn a_rewritten_memory_is_warned_of_first_and_what_vanished_can_be_brought_back()
     Ok(())
 }
 
+/// Writes the transcript of a session in which dark mode is decided, as it happened in `cwd`.
+fn write_transcript(member: &Member, session: &str, cwd: &Path) -> Result<()> {
+    let transcript = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/distiller/web-theme.jsonl");
+    let mut text = String::new();
+    for line in fs::read_to_string(transcript)?.lines() {
+        let mut record: Value = serde_json::from_str(line)?;
+        if record["cwd"].is_string() {
+            record["cwd"] = json!(cwd);
+        }
+        text.push_str(&format!("{record}\n"));
+    }
+    fs::write(member.sandbox.folder().join(format!("{session}.jsonl")), text)?;
+    Ok(())
+}
+
+#[test]
+fn a_watermark_that_came_with_a_repository_reads_no_other_project_and_writes_to_none() -> Result<()> {
+    let Some((remote, ada, bob)) = pair(Mode::Side)? else { return Ok(()) };
+    // The one names what was said in another project, the other a clone that is not its own.
+    write_transcript(&ada, "private", &bob.clone_folder())?;
+    write_transcript(&ada, "hostile", &ada.clone_folder())?;
+    let file = |session: &str| ada.sandbox.folder().join(format!("{session}.jsonl"));
+    let planted = json!({"sessions": {
+        "0000000000000001": {"id": "private", "turns": 9, "last_turn_at": 1, "transcript": file("private"), "cwd": ada.clone_folder()},
+        "0000000000000002": {"id": "hostile", "turns": 9, "last_turn_at": 2, "transcript": file("hostile"), "cwd": bob.clone_folder()},
+    }});
+    fs::write(ada.clone_folder().join(".wyren/state/watermark.json"), planted.to_string())?;
+    let before = bob.memory()?;
+    ada.hook("stop-distill", "own", &json!({"stop_hook_active": false}))?;
+    let log = || fs::read_to_string(ada.clone_folder().join(".wyren/log")).unwrap_or_default();
+    wait_for("both were looked at", || {
+        Ok(log().contains("private.jsonl happened here")
+            && remote.memory(Mode::Side).contains("Dark by default"))
+    })?;
+    // What happened here is this clone's to distil, whatever the watermark says, and goes nowhere else.
+    let tags = remote.memory(Mode::Side);
+    assert!(tags.contains("[session hostile") && !tags.contains("[session private"), "{tags}");
+    assert_eq!(bob.memory()?, before);
+    Ok(())
+}
+
 #[test]
 fn line_12_the_last_turns_of_a_session_are_distilled_when_the_next_one_begins() -> Result<()> {
     let Some((remote, ada, _bob)) = pair(Mode::Side)? else { return Ok(()) };
-    let transcript = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/distiller/web-theme.jsonl");
-    fs::copy(transcript, ada.sandbox.folder().join("old.jsonl"))?;
+    write_transcript(&ada, "old", &ada.clone_folder())?;
     // One turn, and then the client is gone without a word.
     ada.hook("stop-distill", "old", &json!({"stop_hook_active": false}))?;
     let event = ada.event("session-start-memory", "new", &json!({"source": "startup"}));
     feed(ada.command("session-start-memory").env("WYREN_IDLE_MS", "0"), event.as_bytes())?;
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !remote.memory(Mode::Side).contains("Dark by default") {
-        ensure!(Instant::now() < deadline, "not distilled: {}", ada.memory()?);
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    Ok(())
+    wait_for("it is distilled", || Ok(remote.memory(Mode::Side).contains("Dark by default")))
 }
 
 #[test]

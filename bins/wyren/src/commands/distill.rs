@@ -133,6 +133,12 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         progress: &|doing| watcher.show(doing),
         stops_after: &|_| false,
     };
+    if arguments.transcript.is_none() && !distillation.happened_here() {
+        let shown = transcript.display();
+        let words =
+            format!("Nothing in the last transcript happened here: {shown}\nName one with --transcript.");
+        return Err(Ending::failed(words).into());
+    }
     if arguments.dry_run {
         distillation.since = distillation.since.clone().or_else(|| distillation.last_mark(&state));
         let share = Share::open(&cwd, env)?;

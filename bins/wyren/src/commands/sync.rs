@@ -5,7 +5,7 @@ use crate::terminal::{self, DIM, WARNING};
 use anyhow::Result;
 use base::lock::Lock;
 use base::settings::Settings;
-use base::{Env, Paths, Timestamp, detached, sanitize};
+use base::{Env, Paths, detached, sanitize};
 use clap::Args;
 use serde_json::{Value, json};
 use share::{Rewritten, Share, Synced};
@@ -213,10 +213,6 @@ fn in_background(cwd: &Path, env: &Env, paths: &Paths) {
     match synced {
         Ok(synced) => tell(&share, &synced),
         Err(error) => share.log_once(&format!("sync error: {error}")),
-    }
-    // A session that ended without a word has its last turns distilled when the next one begins.
-    if let Err(error) = turns::request_leftovers(paths, &settings, share.folder(), Timestamp::now()) {
-        share.log_once(&format!("distill: could not ask for what is left: {error}"));
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::desk::{BEGIN, Desk, names, transcript};
 use serde_json::json;
 use std::fs;
+use std::path::Path;
 use std::thread;
 
 const IDLE: u64 = 120_000;
@@ -95,6 +96,21 @@ fn what_another_session_left_behind_is_asked_for_a_few_at_a_time() {
     asked.sort();
     assert_eq!(asked, ["gone-1", "gone-2", "gone-3"]);
     assert_eq!(desk.watermark().session("a").unwrap().turns, 2);
+}
+
+#[test]
+fn what_only_the_watermark_says_of_a_session_is_hearsay_and_leads_to_no_other_clone() {
+    let desk = Desk::new().with("WYREN_TURNS_THRESHOLD", "1");
+    let planted =
+        json!({"id": "planted", "turns": 9, "last_turn_at": 1, "transcript": "/t", "cwd": "/elsewhere"});
+    desk.write_watermark(&json!({"sessions": {"0000000000000001": planted}}));
+    desk.stop("own", 0);
+    let mut payloads = desk.payloads();
+    payloads.sort_by(|one, two| one.session.cmp(&two.session));
+    let said: Vec<(&str, bool)> =
+        payloads.iter().map(|payload| (payload.session.as_str(), payload.is_hearsay)).collect();
+    assert_eq!(said, [("own", false), ("planted", true)]);
+    assert!(payloads.iter().all(|payload| Path::new(&payload.cwd) == desk.app()), "{payloads:?}");
 }
 
 #[test]

@@ -48,6 +48,9 @@ impl Handler for DistillSession {
             progress: &|_| {},
             stops_after: &|_| false,
         };
+        if payload.is_hearsay && !distillation.happened_here() {
+            return distillation.disown().map_err(|error| Failure::Again(error.to_string()));
+        }
         match distillation.run() {
             // The log says so, and there is nothing to wait for.
             Ok(_) | Err(Error::NoTranscript(_)) => Ok(()),

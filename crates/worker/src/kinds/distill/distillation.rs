@@ -23,7 +23,8 @@ use std::fs;
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use sync::Published;
+use sync::{Folder, Published};
+use transcript::Reader;
 use turns::marks::{self, Position};
 use turns::{Hold, Watermark};
 
@@ -272,6 +273,35 @@ impl Distillation<'_> {
     /// Notes how far a session is distilled that was distilled by other means.
     pub fn note(&self, state: &Path, next: &Mark) -> Result<(), Error> {
         self.mark(state, next, Some(&Begun { turns: 0, requested_at: 0, bad_answers: 0, mark: None }))
+    }
+
+    /// Says whether some of the transcript happened in this clone. Who knows of it by the watermark alone has to ask: that
+    /// may have come with the repository, and name what is none of its business.
+    pub fn happened_here(&self) -> bool {
+        let Some(clone) = Folder::find(self.cwd) else { return false };
+        let (mut is_here, mut looked_at) = (false, String::new());
+        // One that cannot be read has nothing to say.
+        let _ = Reader::new().read(self.transcript, 0, |_, record| {
+            let place = record.cwd.as_deref().filter(|place| !is_here && *place != looked_at);
+            if let Some(place) = place {
+                is_here = Folder::find(Path::new(place)).is_some_and(|folder| folder.wyren == clone.wyren);
+                place.clone_into(&mut looked_at);
+            }
+        });
+        is_here
+    }
+
+    /// Forgets a session that is none of the clone's, and says so in the log.
+    pub fn disown(&self) -> Result<(), Error> {
+        let share = Share::open(self.cwd, self.env)?;
+        let transcript = self.transcript.display();
+        self.log(&share, &format!("distiller: nothing in {transcript} happened here; it was left alone"));
+        let mut hold = self.hold(&share.folder().state())?;
+        hold.watermark.sessions.remove(&turns::watermark::key(self.session));
+        if !hold.watermark.is_running_elsewhere(self.now) {
+            hold.watermark.clear_running();
+        }
+        Ok(hold.write(self.now)?)
     }
 
     /// Notes that the session waits, for whoever comes by next.
