@@ -36,7 +36,7 @@ pub fn asking_program() -> Option<PathBuf> {
 
 /// Returns a program that appends events to a spool, or says why the test is skipped.
 pub fn spool_writer() -> Option<PathBuf> {
-    example("wyren-spool", "spool-writer")
+    example("wyren-capture", "spool-writer")
 }
 
 /// Returns a program that drains a spool, or says why the test is skipped.

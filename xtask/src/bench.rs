@@ -7,7 +7,7 @@ mod against;
 mod budgets;
 mod cases;
 mod check;
-mod dependencies;
+pub(crate) mod dependencies;
 mod instructions;
 mod memory;
 mod occasions;

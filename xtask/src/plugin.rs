@@ -1,7 +1,10 @@
 //! Assembles the complete plugin in `target/plugin`: what a user installs.
 
-use crate::workspace::{self, binaries, cargo, is_installed, root, run};
+use crate::bench::dependencies;
+use crate::workspace::{self, binaries, cargo, is_installed, read, root, run};
 use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,13 +29,11 @@ const PARTS: [&str; 9] = [
 pub(crate) fn assemble() -> Result<PathBuf> {
     let kind = Kind::of_this_machine();
     println!("Building the plugin with {}", kind.describe());
-    let mut build = cargo();
-    build.args(["build", "--profile", PROFILE]);
-    for binary in binaries()? {
-        build.args(["--package", &binary]);
-    }
-    build.args(kind.triple().map(|triple| format!("--target={triple}")));
-    run(&mut build)?;
+    // Hooks have an invocation of their own: in one with the programs, cargo would unify the features of dependencies,
+    // and hooks would ship with what only the programs ask for.
+    dependencies::check_hooks(&build_hooks(kind)?)?;
+    let programs = binaries()?.into_iter().filter(|binary| dependencies::may_be_heavy(binary));
+    run(&mut build(kind, programs))?;
 
     // Assembled aside and moved into place, so that nobody meets half a plugin.
     let built = workspace::target().join(kind.triple().unwrap_or_default()).join(PROFILE);
@@ -45,6 +46,38 @@ pub(crate) fn assemble() -> Result<PathBuf> {
     fs::rename(&assembled, &plugin).with_context(|| format!("could not move {}", plugin.display()))?;
     println!("The plugin is in {}", plugin.display());
     Ok(plugin)
+}
+
+/// Builds the hooks as they ship; returns the names of the packages that are linked into them.
+pub(crate) fn build_hooks(kind: Kind) -> Result<BTreeSet<String>> {
+    let hooks = binaries()?.into_iter().filter(|binary| !dependencies::may_be_heavy(binary));
+    let messages = read(build(kind, hooks).arg("--message-format=json-render-diagnostics"))?;
+    Ok(linked_packages(&messages))
+}
+
+fn build(kind: Kind, packages: impl Iterator<Item = String>) -> Command {
+    let mut build = cargo();
+    build.args(["build", "--locked", "--profile", PROFILE]);
+    build.args(packages.flat_map(|package| ["--package".to_owned(), package]));
+    build.args(kind.triple().map(|triple| format!("--target={triple}")));
+    build
+}
+
+/// Returns the packages of the libraries that a build linked: macros and build scripts run in the compiler.
+fn linked_packages(messages: &str) -> BTreeSet<String> {
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let libraries = messages.filter(|message| {
+        let kinds = message["target"]["kind"].as_array();
+        message["reason"] == "compiler-artifact"
+            && kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind == "lib" || kind == "rlib"))
+    });
+    // A package id ends in `…#name@version`, or `…/name#version` where folder and name are one.
+    let name = |message: Value| {
+        let (place, rest) = message["package_id"].as_str()?.rsplit_once('#')?;
+        let own = rest.split_once('@').map(|(name, _)| name);
+        Some(own.or_else(|| place.rsplit('/').next())?.to_owned())
+    };
+    libraries.filter_map(name).collect()
 }
 
 /// Returns the folder of the assembled plugin.
@@ -162,4 +195,27 @@ fn remove(folder: &Path) -> Result<()> {
         fs::remove_dir_all(folder).with_context(|| format!("could not remove {}", folder.display()))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_build_links_is_read_from_its_messages() {
+        let artifact = |id: &str, kind: &str| {
+            serde_json::json!({"reason": "compiler-artifact", "package_id": id, "target": {"kind": [kind]}})
+                .to_string()
+        };
+        let messages = [
+            artifact("registry+https://example.org/index#serde@1.0.228", "lib"),
+            artifact("registry+https://example.org/index#serde_derive@1.0.228", "proc-macro"),
+            artifact("path+file:///app/crates/hot/base#wyren-base@0.1.0", "lib"),
+            artifact("path+file:///app/crates/shell#0.1.0", "lib"),
+            artifact("path+file:///app/bins/tool-record#0.1.0", "bin"),
+            "{\"reason\":\"build-finished\",\"success\":true}".to_owned(),
+        ];
+        let linked: Vec<String> = linked_packages(&messages.join("\n")).into_iter().collect();
+        assert_eq!(linked, ["serde", "shell", "wyren-base"]);
+    }
 }

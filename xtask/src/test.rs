@@ -21,7 +21,7 @@ pub(crate) fn run_all() -> Result<()> {
     // For the black-box tests: hooks that misbehave on purpose, a program that asks a model, victims of the torture.
     let mut examples = cargo();
     examples.args(["build", "--examples"]);
-    for package in ["wyren-hook", "wyren-model", "wyren-spool", "wyren-store"] {
+    for package in ["wyren-hook", "wyren-model", "wyren-capture", "wyren-store"] {
         examples.args(["--package", package]);
     }
     run(&mut examples)?;

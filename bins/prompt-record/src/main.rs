@@ -8,7 +8,7 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("prompt-record", Silence::Continue, |call: UserPromptSubmit, host| {
-        journal::capture::record_prompt(&call, host)?;
+        capture::record_prompt(&call, host)?;
         Ok(Answer::silent())
     })
 }

@@ -7,5 +7,7 @@ use std::process::ExitCode;
 static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
-    hook::run("prompt-sync", Silence::Empty, |call: UserPromptSubmit, host| team::prompt::answer(&call, host))
+    hook::run("prompt-sync", Silence::Empty, |call: UserPromptSubmit, host| {
+        briefing::prompt::answer(&call, host)
+    })
 }

@@ -8,7 +8,7 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("session-end", Silence::Continue, |call: SessionEnd, host| {
-        turns::end(&call, host)?;
+        schedule::end(&call, host)?;
         Ok(Answer::silent())
     })
 }

@@ -8,7 +8,7 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("session-start-memory", Silence::Empty, |call: SessionStart, host| {
-        turns::see_to_leftovers(&host.cwd(&call), host);
-        team::start::answer(&call, host)
+        schedule::see_to_leftovers(&host.cwd(&call), host);
+        briefing::start::answer(&call, host)
     })
 }

@@ -8,7 +8,7 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("stop-distill", Silence::Empty, |call: Stop, host| {
-        turns::count(&call, host)?;
+        schedule::count(&call, host)?;
         Ok(Answer::silent())
     })
 }

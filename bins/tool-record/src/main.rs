@@ -8,7 +8,7 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("tool-record", Silence::Continue, |call: ToolOutcome, host| {
-        journal::capture::record_tool(&call, host)?;
+        capture::record_tool(&call, host)?;
         Ok(Answer::silent())
     })
 }

@@ -2,8 +2,8 @@
 
 use base::settings::Settings;
 use base::{Env, Paths, detached};
+use runner::{Options, kinds};
 use std::process::ExitCode;
-use worker::{Options, kinds};
 
 fn main() -> ExitCode {
     let env = Env::process();
@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     }
     let options = Options::of(&Settings::read(&env, &paths.hook_settings()));
     // Why it ended stands in its log; nobody waits for the exit code but a person who starts it by hand.
-    match worker::run(&env, &paths, options, &kinds::all()) {
+    match runner::run(&env, &paths, options, &kinds::all()) {
         Ok(_) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }

@@ -95,7 +95,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     let env = Env::process();
     let paths = Paths::of(&env);
     // A file that was edited by hand reaches the hooks with the next command.
-    let _ = base::config::flatten_for_hooks(&paths);
+    let _ = ::config::flatten_for_hooks(&paths);
     let Some(command) = arguments.command else {
         return Ok(write!(crate::terminal::output(), "{}", Arguments::command().render_help().ansi())?);
     };
@@ -126,7 +126,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
 /// Says that there is no such command, and which there are.
 fn unknown(words: &[OsString]) -> crate::exit::Ending {
     let word = words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
-    let word = base::sanitize::one_line(&word, 60);
+    let word = text::sanitize::one_line(&word, 60);
     let help = Arguments::command().render_help();
     crate::exit::Ending::failed(format!("wyren: unknown command '{word}'\n\n{help}"))
 }

@@ -5,13 +5,13 @@ use anyhow::{Context as _, Result};
 use base::project::Project;
 use base::settings::Settings;
 use base::{Env, Paths, Timestamp};
-use spool::Rules;
-use spool::Spool;
+use capture::Rules;
+use capture::Spool;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::Store;
-use store::capture::{Drain, Drained, Progress};
+use store::observations::{Drain, Drained, Progress};
 use store::repair::{self, Repaired, Sources};
 
 /// How closely the database is looked at before it is used.
@@ -25,7 +25,7 @@ pub(crate) enum Look {
 
 /// Opens the database. A damaged one is put aside and made again from what is left; all that is said on standard error.
 pub(crate) fn open_for_user(env: &Env, paths: &Paths, look: Look) -> Result<Store> {
-    let opened = worker::open_store(paths).and_then(|store| match look {
+    let opened = store::open_store(paths).and_then(|store| match look {
         Look::Quick => Ok(store),
         Look::Whole => store.check().map(|()| store),
     });
@@ -91,7 +91,7 @@ fn mend(env: &Env, paths: &Paths) -> Result<Store> {
         "{WARNING}The database is damaged{WARNING:#} and is made again from what is left."
     )?;
     tell(&repair_database(env, paths).context("could not repair the database")?)?;
-    Ok(worker::open_store(paths)?)
+    Ok(store::open_store(paths)?)
 }
 
 fn repair_database(env: &Env, paths: &Paths) -> Result<Repaired, store::Error> {
@@ -99,7 +99,7 @@ fn repair_database(env: &Env, paths: &Paths) -> Result<Repaired, store::Error> {
     let settings = Settings::read(env, &paths.hook_settings());
     let transcripts = client_folder(env).join("projects");
     let sources = Sources { spool: &spool, transcripts: &transcripts, rules: Rules::of(&settings, env) };
-    repair::repair(&paths.database(), worker::TABLES, &sources, Timestamp::now())
+    repair::repair(&paths.database(), store::TABLES, &sources, Timestamp::now())
 }
 
 fn tell(repaired: &Repaired) -> Result<()> {

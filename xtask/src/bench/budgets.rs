@@ -74,8 +74,8 @@ pub(crate) const FULL_PARSE_RATIO: f64 = 0.15;
 /// The memory that a scan of transcripts must stay below, whatever their size.
 pub(crate) const TRANSCRIPT_MEMORY_MIB: f64 = 64.0;
 
-/// The hooks that may link SQLite and what else is heavy, besides the programs named `wyren…`.
-pub(crate) const HEAVY_HOOKS: [&str; 3] = ["file-recall", "precompact-handoff", "session-start-recall"];
+/// The one hook that may link `store`, and is built with the `wyren` programs.
+pub(crate) const HEAVY_HOOKS: [&str; 1] = ["session-start-recall"];
 
 /// What no other hook may depend on: each costs time at every start, or invites work that does.
 pub(crate) const HEAVY_DEPENDENCIES: [&str; 13] = [

@@ -1,97 +1,53 @@
-//! What hot hooks must not depend on.
+//! What hot hooks must not link: checked on the build that ships.
 
 use super::budgets::{HEAVY_DEPENDENCIES, HEAVY_HOOKS};
-use crate::workspace::{binaries, cargo, read};
+use crate::plugin::{self, Kind};
 use anyhow::{Result, bail};
+use std::collections::BTreeSet;
 
-/// Fails when a hook that must stay lean depends on something heavy, and says by which path.
+/// Builds the hooks as they ship and fails when one links something heavy.
 pub(crate) fn check() -> Result<()> {
-    let mut found = 0;
-    for hook in binaries()?.into_iter().filter(|binary| must_be_lean(binary)) {
-        let tree = read(cargo().args([
-            "tree",
-            "--package",
-            &hook,
-            "--edges",
-            // Macros run in the compiler and are not linked.
-            "normal,no-proc-macro",
-            "--prefix",
-            "depth",
-            "--format",
-            " {p}",
-            "--locked",
-        ]))?;
-        let heavy = heavy_paths(&tree);
-        found += heavy.len();
-        if heavy.is_empty() {
-            println!("{hook}: lean, {} dependencies", dependencies(&tree));
-        }
-        heavy.iter().for_each(|path| println!("{hook}: HEAVY, {path}"));
+    check_hooks(&plugin::build_hooks(Kind::of_this_machine())?)
+}
+
+/// Fails when the packages that are linked into the hooks include something heavy.
+pub(crate) fn check_hooks(linked: &BTreeSet<String>) -> Result<()> {
+    let heavy: Vec<&str> = HEAVY_DEPENDENCIES.into_iter().filter(|name| linked.contains(*name)).collect();
+    if heavy.is_empty() && !linked.is_empty() {
+        println!("The hooks link {} packages, none of them heavy", linked.len());
+        return Ok(());
     }
-    if found > 0 {
-        bail!("hot hooks link none of: {}", HEAVY_DEPENDENCIES.join(", "));
-    }
-    Ok(())
+    bail!("hooks must not link {}; `cargo tree --invert NAME` shows the way to it", heavy.join(", "));
 }
 
-/// Says whether a program is a hook that may not link SQLite or the like.
-fn must_be_lean(binary: &str) -> bool {
-    !binary.starts_with("wyren") && !HEAVY_HOOKS.contains(&binary)
+/// Returns whether a program may link SQLite and the like; every other one is a hook that stays lean.
+pub(crate) fn may_be_heavy(binary: &str) -> bool {
+    HEAVY_PROGRAMS.contains(&binary) || HEAVY_HOOKS.contains(&binary)
 }
 
-/// Returns the way to each heavy dependency in what `cargo tree --prefix depth` printed.
-fn heavy_paths(tree: &str) -> Vec<String> {
-    let mut way: Vec<&str> = Vec::new();
-    let mut paths = Vec::new();
-    for (depth, name) in tree.lines().filter_map(parse) {
-        way.truncate(depth);
-        way.push(name);
-        if HEAVY_DEPENDENCIES.contains(&name) {
-            paths.push(way.join(" → "));
-        }
-    }
-    paths
-}
-
-/// Returns how many packages a tree has below its root.
-fn dependencies(tree: &str) -> usize {
-    let names: std::collections::BTreeSet<_> = tree.lines().filter_map(parse).map(|(_, name)| name).collect();
-    names.len().saturating_sub(1)
-}
-
-/// Takes a line such as `2 toml_edit v0.25.1 (*)` apart.
-fn parse(line: &str) -> Option<(usize, &str)> {
-    let mut words = line.split_whitespace();
-    Some((words.next()?.parse().ok()?, words.next()?))
-}
+/// The programs that a person or the worker starts; the status line is drawn too often to be one of them.
+const HEAVY_PROGRAMS: [&str; 3] = ["wyren", "wyren-mcp", "wyren-worker"];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_heavy_dependency_is_named_with_the_way_to_it() {
-        let tree = "0 tool-record v0.1.0 (/app/bins/tool-record)\n\
-                    1 wyren-hook v0.1.0 (/app/crates/hook)\n\
-                    2 serde v1.0.228\n\
-                    2 wyren-base v0.1.0\n\
-                    3 toml_edit v0.25.1\n\
-                    1 regex-lite v0.1.9\n";
-        assert_eq!(heavy_paths(tree), ["tool-record → wyren-hook → wyren-base → toml_edit"]);
-        assert_eq!(dependencies(tree), 5);
+    fn a_heavy_package_fails_the_build_of_the_hooks() {
+        let linked = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        assert!(check_hooks(&linked(&["wyren-base", "regex-lite", "toml_datetime"])).is_ok());
+        let error = check_hooks(&linked(&["wyren-base", "rusqlite"])).unwrap_err();
+        assert!(error.to_string().contains("rusqlite"), "{error}");
+        assert!(check_hooks(&linked(&[])).is_err(), "a check of nothing");
     }
 
     #[test]
-    fn a_package_that_only_sounds_heavy_is_allowed() {
-        assert!(
-            heavy_paths("0 tool-record v0.1.0\n1 regex-lite v0.1.9\n1 toml_datetime v1.0.0\n").is_empty()
-        );
-    }
-
-    #[test]
-    fn programs_that_may_use_the_store_are_left_out() {
-        assert!(must_be_lean("tool-record"));
-        assert!(!must_be_lean("file-recall"));
-        assert!(!must_be_lean("wyren-worker"));
+    fn only_named_programs_may_use_the_store() {
+        for lean in ["tool-record", "file-recall", "precompact-handoff", "wyren-statusline"] {
+            assert!(!may_be_heavy(lean), "{lean}");
+        }
+        for heavy in ["wyren", "wyren-worker", "session-start-recall"] {
+            assert!(may_be_heavy(heavy), "{heavy}");
+        }
     }
 }

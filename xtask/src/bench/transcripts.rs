@@ -52,7 +52,7 @@ struct Reader {
 }
 
 impl Bench {
-    /// Builds the examples of `crates/transcript` and has them make the tree, unless an earlier run did.
+    /// Builds the examples of `crates/hot/transcript` and has them make the tree, unless an earlier run did.
     pub(crate) fn prepare() -> Result<Self> {
         run(cargo().args(["build", "--quiet", "--release", "--package", "wyren-transcript", "--examples"]))?;
         let examples = workspace::target().join("release/examples");

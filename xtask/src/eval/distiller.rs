@@ -3,8 +3,8 @@
 use crate::bench::Table;
 use crate::workspace;
 use anyhow::{Context as _, Result, bail};
-use base::config::Config;
 use base::{Env, Paths};
+use config::Config;
 use distiller::budget::ANSWER_TOKENS;
 use distiller::evaluation::{self, Case, Figures, MIN_PRECISION, MIN_RECALL, Outcome};
 use distiller::{parse_value, question};
@@ -14,7 +14,7 @@ use serde_json::json;
 /// How to distil.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Without a flag nothing is asked: extraction by rules, which has to reach the bars of crates/distiller/src/evaluation.rs.
+Without a flag nothing is asked: extraction by rules, which has to reach the bars of crates/cold/distiller/src/evaluation.rs.
 `--scripted` is a model that knows the annotations: whatever it loses is lost by the code that applies its answer.
 `--model` asks the model of the settings, one question per transcript, within the daily budget.")]
 pub(crate) struct Arguments {

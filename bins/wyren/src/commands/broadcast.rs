@@ -6,11 +6,12 @@ use crate::terminal::{self, WARNING};
 use anyhow::{Context as _, Result};
 use base::Env;
 use clap::Args;
+use place::Reason;
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Instant;
-use sync::{Published, Reason};
+use team_sync::repository::Published;
 
 /// What the commits of a broadcast name as their session, as in the Node system.
 const SESSION: &str = "broadcast";

@@ -3,10 +3,10 @@
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING};
 use anstyle::Style;
 use anyhow::Result;
-use base::config::{self, Config, Setting, Source};
 use base::project::Project;
 use base::{Env, Paths};
 use clap::{Args, Subcommand};
+use config::{self, Config, Setting, Source};
 use serde_json::{Value, json};
 use std::io::Write as _;
 

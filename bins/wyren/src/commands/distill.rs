@@ -9,15 +9,16 @@ use crate::terminal::{self, DIM};
 use anyhow::{Context as _, Result};
 use base::{Env, Paths, Timestamp};
 use clap::Args;
+use distill::{Distillation, Error, Outcome, Report, session_of};
 use distiller::{Anchor, Mark, Slice};
 use indicatif::{ProgressBar, ProgressDrawTarget};
-use share::{Share, Synced};
+use place::{Folder, Reason};
+use schedule::{Session, Watermark};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use sync::{Folder, Published, Reason};
-use turns::{Session, Watermark};
-use worker::kinds::distill::{Distillation, Error, Outcome, Report, session_of};
+use team_sync::repository::Published;
+use team_sync::{Share, Synced};
 
 /// How often the spinner turns.
 const SPIN_EVERY: Duration = Duration::from_millis(120);

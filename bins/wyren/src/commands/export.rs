@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use store::Store;
-use store::capture::Export;
+use store::observations::Export;
 
 const EXAMPLES: &str = "\
 Examples:

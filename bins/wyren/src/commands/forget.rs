@@ -5,11 +5,11 @@ use crate::terminal::{self, Cell, DIM, STRONG, WARNING};
 use anstyle::Style;
 use anyhow::{Result, bail};
 use base::{Env, Paths, Timestamp, files};
+use capture::Spool;
 use clap::Args;
 use serde_json::json;
-use spool::Spool;
 use std::io::{self, IsTerminal as _, Write as _};
-use store::capture::{Forgotten, Selection};
+use store::observations::{Forgotten, Selection};
 use store::repair;
 
 const EXAMPLES: &str = "\
@@ -120,7 +120,7 @@ fn show(forgotten: &Forgotten, json: bool, what: &str) -> Result<()> {
             .map(|sample| {
                 vec![
                     (sample.at.to_string().replace('T', " ")[..16].to_owned(), DIM),
-                    (base::sanitize::one_line(&sample.id, 40), DIM),
+                    (text::sanitize::one_line(&sample.id, 40), DIM),
                     (sample.text.clone(), Style::new()),
                 ]
             })

@@ -3,15 +3,16 @@
 use crate::database::{self, Look};
 use crate::terminal::{self, DIM, WARNING};
 use anyhow::{Context as _, Result, bail};
-use base::{Env, Paths, sanitize};
+use base::{Env, Paths};
+use capture::Spool;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
-use spool::Spool;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write as _};
 use std::path::PathBuf;
-use store::capture::{Import, Imported};
+use store::observations::{Import, Imported};
+use text::sanitize;
 
 const EXAMPLES: &str = "\
 Examples:

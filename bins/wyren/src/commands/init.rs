@@ -4,11 +4,11 @@ use crate::terminal::{self, DIM, STRONG};
 use anyhow::Result;
 use base::Env;
 use clap::Args;
+use place::{Mode, SIDE_BRANCH};
 use serde_json::json;
-use share::{Setup, Wish};
 use std::io::Write as _;
 use std::time::{Duration, Instant};
-use sync::{Mode, SIDE_BRANCH};
+use team_sync::{Setup, Wish};
 
 /// How long the remote is asked for a memory that is there already.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env) -> Result<()> {
         _ => Wish::Any,
     };
     let spinner = terminal::spinner("asking the remote for a team memory");
-    let setup = share::init(&std::env::current_dir()?, env, wish, Instant::now() + PATIENCE);
+    let setup = team_sync::init(&std::env::current_dir()?, env, wish, Instant::now() + PATIENCE);
     spinner.finish_and_clear();
     let setup = setup?;
     if arguments.json { show_json(&setup) } else { show(&setup) }

@@ -4,13 +4,14 @@ use crate::database::{Look, open_for_user};
 use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, WARNING};
 use anstyle::Style;
 use anyhow::{Context as _, Result, bail};
-use base::{Env, Paths, Timestamp, sanitize};
+use base::{Env, Paths, Timestamp};
 use clap::{Args, Subcommand};
 use queue::{Request, Start};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use store::jobs::{self, Job, State};
+use text::sanitize;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -101,7 +102,7 @@ fn read(env: &Env, paths: &Paths, now: Timestamp) -> Result<Vec<Job>> {
     }
     let mut store = open_for_user(env, paths, Look::Quick)?;
     if store.ahead().is_none() {
-        let taken = worker::take_in(&mut store, paths, now)?;
+        let taken = runner::take_in(&mut store, paths, now)?;
         if taken > 0 {
             // The request that would have started a worker is gone; the word stands in for it.
             queue::set_due(paths, jobs::next_due(&store)?)?;

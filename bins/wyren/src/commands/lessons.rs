@@ -1,4 +1,4 @@
-//! `wyren lessons`: looks after lessons. One file per group of subcommands; the thinking is in `lessons::admin`.
+//! `wyren lessons`: looks after lessons. One file per group of subcommands; the thinking is in `lessons_admin`.
 
 mod add;
 mod doctor;
@@ -9,11 +9,12 @@ mod test;
 mod transfer;
 
 use anyhow::Result;
-use base::{Env, Paths, sanitize};
+use base::{Env, Paths};
 use clap::{Args, Subcommand};
-use lessons::admin::catalogue::Places;
 use lessons::layers::Layer;
+use lessons_admin::catalogue::Places;
 use std::path::PathBuf;
+use text::sanitize;
 
 const EXAMPLES: &str = "\
 Examples:

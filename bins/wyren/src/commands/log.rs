@@ -4,13 +4,14 @@ use crate::terminal::{self, Cell, DIM, FAILURE, WARNING};
 use anstyle::Style;
 use anyhow::{Context as _, Result, bail};
 use base::settings::LOG_LEVELS;
-use base::{Paths, Timestamp, sanitize};
+use base::{Paths, Timestamp};
 use clap::Args;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Seek as _, Write};
 use std::path::Path;
 use std::time::Duration;
+use text::sanitize;
 
 /// How often a followed log is looked at.
 const FOLLOW_PAUSE: Duration = Duration::from_millis(200);
@@ -85,7 +86,7 @@ impl View {
         let wants = |line: &&String| {
             serde_json::from_str(line).is_ok_and(|line: Value| self.is_loud_enough(&line) && wants(&line))
         };
-        let mut recent = read_lines(&hook::log::rotated(file))?;
+        let mut recent = read_lines(&base::log::rotated(file))?;
         recent.extend(reader.new_lines(file)?);
         let chosen: Vec<&String> = recent.iter().filter(wants).collect();
         if chosen.is_empty() && !self.follow {
@@ -129,7 +130,7 @@ fn show_team(arguments: &Arguments) -> Result<()> {
     if *follow || *json || level.is_some() || arguments.hook.is_some() || arguments.session.is_some() {
         bail!("--follow, --level, --json, --hook and --session go with --hooks");
     }
-    let folder = sync::Folder::find(&std::env::current_dir()?);
+    let folder = place::Folder::find(&std::env::current_dir()?);
     let mut output = terminal::output();
     let wanted = match lines {
         Some(lines @ ..=0) => {
@@ -140,7 +141,7 @@ fn show_team(arguments: &Arguments) -> Result<()> {
         None => TEAM_LINES,
     };
     let wyren = folder.map(|folder| folder.wyren).unwrap_or_default();
-    let Some(text) = std::fs::read(team::log::file(&wyren)).ok().filter(|_| wyren.is_absolute()) else {
+    let Some(text) = std::fs::read(place::log::file(&wyren)).ok().filter(|_| wyren.is_absolute()) else {
         return Ok(writeln!(output, "No log yet — distiller has not run in this repo.")?);
     };
     let text = String::from_utf8_lossy(&text);
@@ -178,7 +179,7 @@ impl Injection {
 
 /// Returns when a session was last told something, by the log or the one before it.
 pub(super) fn last_injection(wyren: &Path) -> Option<Injection> {
-    let files = [team::log::file(wyren), team::log::rotated(wyren)];
+    let files = [place::log::file(wyren), place::log::rotated(wyren)];
     files.iter().find_map(|file| {
         let text = std::fs::read(file).ok()?;
         String::from_utf8_lossy(&text).lines().rev().find_map(injection_in)

@@ -4,18 +4,20 @@ use super::sync::{self as syncing, PATIENCE};
 use crate::exit::Ending;
 use crate::terminal::{self, DIM, FAILURE, STRONG, SUCCESS, WARNING};
 use anyhow::{Context as _, Result, bail};
-use base::{Env, Paths, Timestamp, digest, files, sanitize};
+use base::{Env, Paths, Timestamp, digest, files};
 use clap::{Args, Subcommand};
 use memory::history::{self, Removal};
 use memory::{Delta, Entry, Memory, Provenance};
+use place::FetchState;
 use serde_json::{Value, json};
-use share::Share;
 use std::fs;
 use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use sync::{FetchState, Published};
+use team_sync::Share;
+use team_sync::repository::Published;
+use text::sanitize;
 
 /// How long hand edits of tracked files may take to be taken in.
 const FOLD_PATIENCE: Duration = Duration::from_secs(5);

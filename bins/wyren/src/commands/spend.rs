@@ -3,14 +3,15 @@
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING};
 use anstyle::Style;
 use anyhow::Result;
-use base::config::Config;
 use base::project::Project;
-use base::{Env, Paths, Timestamp, sanitize};
+use base::{Env, Paths, Timestamp};
 use clap::Args;
+use config::Config;
 use model::ledger::{self, Total};
 use model::{Budget, Ledger, Money, Options};
 use serde_json::{Value, json};
 use std::io::{self, IsTerminal as _, Write};
+use text::sanitize;
 
 /// The columns where nobody says how many there are.
 const DEFAULT_WIDTH: usize = 80;

@@ -4,15 +4,16 @@
 use super::log::{Injection, ago, last_injection};
 use crate::terminal;
 use anyhow::Result;
-use base::config::Config;
-use base::{Env, Paths, Timestamp, redact, sanitize};
+use base::{Env, Paths, Timestamp};
 use clap::Args;
+use config::Config;
+use place::{FetchState, Mode};
 use serde_json::{Value, json};
-use share::Share;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
-use sync::{FetchState, Mode};
+use team_sync::Share;
+use text::{redact, sanitize};
 
 /// The width of a label, without the space behind it.
 const LABEL: usize = 11;
@@ -67,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         Err(error) if arguments.json => {
             return Ok(writeln!(output, "{:#}", json!({"initialized": false, "reason": error.to_string()}))?);
         }
-        Err(share::Error::NotSetUp(_)) => {
+        Err(team_sync::Error::NotSetUp(_)) => {
             return Ok(writeln!(output, "Wyren not initialized in this repo. Run: wyren init")?);
         }
         Err(error) => return Ok(writeln!(terminal::errors(), "wyren: {error}")?),
@@ -170,7 +171,7 @@ impl Status {
     fn further_lines(&self, now: Timestamp) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
         match self.mode {
-            Some(Mode::Side) => lines.push(("Mode", format!("side, branch {}", sync::SIDE_BRANCH))),
+            Some(Mode::Side) => lines.push(("Mode", format!("side, branch {}", place::SIDE_BRANCH))),
             Some(Mode::Branch) => {
                 let branch = self.branch.as_deref().unwrap_or("(none: HEAD is detached)");
                 lines.push(("Mode", format!("branch, {}", shown(branch))));

@@ -5,14 +5,16 @@ use crate::terminal::{self, DIM, WARNING};
 use anyhow::Result;
 use base::lock::Lock;
 use base::settings::Settings;
-use base::{Env, Paths, detached, sanitize};
+use base::{Env, Paths, detached};
 use clap::Args;
+use place::{Folder, Reason};
 use serde_json::{Value, json};
-use share::{Rewritten, Share, Synced};
 use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use sync::{Folder, Published, Reason};
+use team_sync::repository::Published;
+use team_sync::{Rewritten, Share, Synced};
+use text::sanitize;
 
 /// How long somebody who waits for it waits for the remote.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
@@ -60,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     }
     if arguments.discover {
         // Whoever started this does not listen; what cannot be found is looked for another day.
-        let _ = share::discover(&cwd, env, Instant::now() + DISCOVERY);
+        let _ = team_sync::discover(&cwd, env, Instant::now() + DISCOVERY);
         return Ok(());
     }
     if arguments.background {
@@ -92,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
 /// Opens the team memory of a folder, or fails with the words of the Node system.
 pub(super) fn open(cwd: &Path, env: &Env) -> Result<Share> {
     match Share::open(cwd, env) {
-        Err(share::Error::NotSetUp(_)) => {
+        Err(team_sync::Error::NotSetUp(_)) => {
             Err(Ending::failed("Wyren not initialized. Run: wyren init").into())
         }
         opened => Ok(opened?),
@@ -199,7 +201,7 @@ fn in_background(cwd: &Path, env: &Env, paths: &Paths) {
         Ok(share) => share,
         Err(error) => {
             if let Some(folder) = Folder::find(cwd) {
-                share::log_once(&folder.wyren, &format!("sync error: {error}"));
+                team_sync::log_once(&folder.wyren, &format!("sync error: {error}"));
             }
             return;
         }

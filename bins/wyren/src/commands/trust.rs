@@ -3,15 +3,16 @@
 use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, WARNING};
 use anstyle::Style;
 use anyhow::{Context as _, Result, bail};
-use base::{Env, Paths, files, sanitize};
+use base::{Env, Paths, files};
 use clap::Args;
 use lessons::Kind;
-use lessons::admin::catalogue::{Catalogue, Item, Places};
-use lessons::admin::trust;
+use lessons_admin::catalogue::{Catalogue, Item, Places};
+use lessons_admin::trust;
+use place::Folder;
 use serde_json::json;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
-use sync::Folder;
+use text::sanitize;
 
 /// How much of a text is shown before somebody decides.
 const SHOWN_CHARS: usize = 200;

@@ -4,13 +4,14 @@ use super::log::{self, View};
 use crate::terminal::{self, DIM, FAILURE, STRONG, WARNING};
 use anyhow::{Context as _, Result, bail};
 use base::settings::Settings;
-use base::{Env, Paths, Timestamp, files, sanitize};
+use base::{Env, Paths, Timestamp, files};
 use clap::{Args, Subcommand};
+use runner::{Ended, Options, kinds};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 use store::jobs;
-use worker::{Ended, Options, kinds};
+use text::sanitize;
 
 /// How long `stop` waits for the worker to go.
 const STOP_PATIENCE: Duration = Duration::from_secs(15);
@@ -59,7 +60,7 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         Action::Status { json } => status(paths, json || arguments.json),
         Action::Run { until_idle } => be_worker(env, paths, until_idle),
         Action::Stop => stop(paths),
-        Action::Logs(view) => view.show(&worker::log_file(paths), "worker", |_| true),
+        Action::Logs(view) => view.show(&runner::log_file(paths), "worker", |_| true),
     }
 }
 
@@ -68,7 +69,7 @@ fn status(paths: &Paths, json: bool) -> Result<()> {
     // Nothing is created just to say that there is nothing.
     let counts = if paths.database().exists() {
         let store =
-            worker::open_store(paths).context("could not count the jobs; `wyren doctor` says what helps")?;
+            store::open_store(paths).context("could not count the jobs; `wyren doctor` says what helps")?;
         jobs::counts(&store)?
     } else {
         jobs::Counts::default()
@@ -108,7 +109,7 @@ fn status(paths: &Paths, json: bool) -> Result<()> {
 
 /// Returns the last line of the worker's log that tells of an error.
 fn last_error(paths: &Paths) -> Result<Option<Value>> {
-    let lines = log::read_lines(&worker::log_file(paths))?;
+    let lines = log::read_lines(&runner::log_file(paths))?;
     let mut errors = lines.iter().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     Ok(errors.find(|line| text(line, "level") == "error"))
 }
@@ -119,7 +120,7 @@ fn be_worker(env: &Env, paths: &Paths, until_idle: bool) -> Result<()> {
     if until_idle {
         options.idle = Duration::ZERO;
     }
-    match worker::run(env, paths, options, &kinds::all())? {
+    match runner::run(env, paths, options, &kinds::all())? {
         Ended::Elsewhere => bail!("a worker runs already; `wyren worker status` tells more"),
         Ended::Overdue => bail!("a job took too long; see `wyren jobs`"),
         Ended::Idle | Ended::Stopped => status(paths, false),

@@ -5,12 +5,12 @@ use crate::exit::Ending;
 use crate::terminal;
 use anyhow::{Context as _, Result};
 use base::{Env, Paths, Timestamp, files};
+use distill::{Distillation, Error, session_of};
 use memory::Memory;
-use share::Share;
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use worker::kinds::distill::{Distillation, Error, session_of};
+use team_sync::Share;
 
 const USAGE: &str = "usage: wyren distill --transcript P --memory P --out P [--since UUID] [--cwd D] [--limit N] [--model ID] [--dry-run] [--force]";
 

@@ -3,13 +3,13 @@
 use super::Arguments;
 use crate::terminal::{self, DIM, FAILURE, STRONG, SUCCESS, WARNING};
 use anyhow::Result;
-use base::sanitize;
+use distill::{Considered, Outcome, Report, Way};
 use distiller::{Action, Applied, Change, Operation, Score};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::Path;
-use sync::Published;
-use worker::kinds::distill::{Considered, Outcome, Report, Way};
+use team_sync::repository::Published;
+use text::sanitize;
 
 /// The longest line of a change, in characters.
 const MAX_CHARS: usize = 400;

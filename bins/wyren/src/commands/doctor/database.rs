@@ -11,7 +11,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     if !path.exists() {
         return Check::good(NAME, "not there yet; the first drain makes it");
     }
-    let store = match worker::open_store(subject.paths) {
+    let store = match store::open_store(subject.paths) {
         Ok(store) => store,
         Err(error @ Error::Corrupt { .. }) => return Check::bad(NAME, describe(&error), REPAIR),
         Err(error @ Error::Locked(_)) => return Check::odd(NAME, describe(&error), "wyren worker status"),

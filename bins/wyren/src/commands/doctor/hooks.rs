@@ -20,7 +20,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         );
     }
     let file = subject.paths.hook_log();
-    let mut lines = log::read_lines(&hook::log::rotated(&file)).unwrap_or_default();
+    let mut lines = log::read_lines(&base::log::rotated(&file)).unwrap_or_default();
     lines.extend(log::read_lines(&file).unwrap_or_default());
     let lines: Vec<Value> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
 

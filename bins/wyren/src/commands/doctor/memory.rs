@@ -2,8 +2,8 @@
 
 use super::{Check, Subject, duration};
 use base::Timestamp;
-use share::Share;
-use sync::{FetchState, Mode};
+use place::{FetchState, Mode};
+use team_sync::Share;
 
 const NAME: &str = "team memory";
 
@@ -13,7 +13,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     };
     let share = match Share::open(&cwd, subject.env) {
         Ok(share) => share,
-        Err(share::Error::NotSetUp(_)) => {
+        Err(team_sync::Error::NotSetUp(_)) => {
             return Check::good(NAME, "this project has none; `wyren init` starts one");
         }
         Err(error) => return Check::bad(NAME, error.to_string(), "wyren status"),

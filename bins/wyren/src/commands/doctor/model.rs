@@ -1,7 +1,7 @@
 //! The model: that there is one to ask, and what may still be spent.
 
 use super::{Check, Subject, describe};
-use base::config::Config;
+use config::Config;
 use model::{Cli, Ledger, Options};
 
 const NAME: &str = "model";

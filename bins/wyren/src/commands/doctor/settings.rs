@@ -1,8 +1,8 @@
 //! The settings: that the files hold nothing without effect.
 
 use super::{Check, Subject};
-use base::config::Config;
 use base::project::Project;
+use config::Config;
 
 const NAME: &str = "settings";
 

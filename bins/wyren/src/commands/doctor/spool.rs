@@ -1,8 +1,8 @@
 //! The spool: that what hooks recorded reaches the database.
 
 use super::{Check, Subject, describe, duration, size};
-use ::spool::Spool;
-use store::capture::{self, Backlog};
+use capture::Spool;
+use store::observations::{self, Backlog};
 
 const NAME: &str = "spool";
 /// Events that wait for longer than this were forgotten about.
@@ -13,10 +13,10 @@ const DRAIN: &str = "wyren worker run --until-idle";
 
 pub(super) fn check(subject: &Subject<'_>) -> Check {
     let spool = Spool::new(subject.paths.spool());
-    let store = subject.paths.database().exists().then(|| worker::open_store(subject.paths));
+    let store = subject.paths.database().exists().then(|| store::open_store(subject.paths));
     // A database that cannot be opened has a check of its own; the spool keeps everything meanwhile.
     let store = store.and_then(Result::ok);
-    let backlog = match capture::backlog(store.as_ref(), &spool) {
+    let backlog = match observations::backlog(store.as_ref(), &spool) {
         Ok(backlog) => backlog,
         Err(error) => {
             return Check::bad(NAME, describe(&error), format!("ls -l '{}'", spool.folder().display()));

@@ -35,7 +35,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     };
     let dead = jobs.iter().filter(|job| job.state == State::Dead);
     if let Some(last) = dead.clone().max_by_key(|job| job.updated) {
-        let reason = base::sanitize::one_line(last.reason.as_deref().unwrap_or("no reason on record"), 120);
+        let reason = text::sanitize::one_line(last.reason.as_deref().unwrap_or("no reason on record"), 120);
         let message = format!("{} given up, the last one ({}): {reason}", dead.count(), last.kind);
         return Check::odd(NAME, message, "wyren jobs retry --all");
     }
@@ -57,7 +57,7 @@ fn jobs(subject: &Subject<'_>) -> Result<Vec<Job>, store::Error> {
     if !subject.paths.database().exists() {
         return Ok(Vec::new());
     }
-    jobs::list(&worker::open_store(subject.paths)?)
+    jobs::list(&store::open_store(subject.paths)?)
 }
 
 /// Returns since when a job could have been done.

@@ -4,14 +4,14 @@ use super::{layer, shown};
 use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, SUCCESS, WARNING};
 use anstyle::Style;
 use anyhow::{Result, bail};
-use base::sanitize;
 use clap::Args;
-use lessons::admin::catalogue::{Catalogue, Places};
-use lessons::admin::doctor::{self, Diagnosis};
-use lessons::admin::intake::Complaint;
 use lessons::layers::Layer;
+use lessons_admin::catalogue::{Catalogue, Places};
+use lessons_admin::doctor::{self, Diagnosis};
+use lessons_admin::intake::Complaint;
 use serde_json::{Value, json};
 use std::io::Write as _;
+use text::sanitize;
 
 /// How much of a complaint is shown.
 const COMPLAINT_CHARS: usize = 240;

@@ -4,14 +4,14 @@ use super::{kind, layer, shown};
 use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, WARNING};
 use anstyle::Style;
 use anyhow::Result;
-use base::sanitize;
 use clap::Args;
-use lessons::admin::catalogue::{Catalogue, Item, Places, State};
-use lessons::admin::json;
 use lessons::layers::Layer;
 use lessons::{Kind, Lesson};
+use lessons_admin::catalogue::{Catalogue, Item, Places, State};
+use lessons_admin::json;
 use serde_json::Value;
 use std::io::Write as _;
+use text::sanitize;
 
 const EXAMPLES: &str = "\
 Examples:

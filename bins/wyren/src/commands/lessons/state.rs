@@ -6,14 +6,14 @@ use crate::exit::Ending;
 use crate::terminal::{self, DIM, STRONG};
 use anyhow::{Context as _, Result};
 use clap::Args;
-use lessons::admin;
-use lessons::admin::catalogue::{Item, Places};
-use lessons::admin::change::Change;
 use lessons::layers::Layer;
-use share::Share;
+use lessons_admin;
+use lessons_admin::catalogue::{Item, Places};
+use lessons_admin::change::Change;
 use std::io::Write as _;
 use std::time::Instant;
-use sync::Published;
+use team_sync::Share;
+use team_sync::repository::Published;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -54,7 +54,7 @@ fn tell_others(paths: &[String], places: &Places) -> Result<()> {
     }
     let share = match Share::open(&places.cwd, &places.env) {
         // Lessons need no team memory around them.
-        Err(share::Error::NotSetUp(_)) => return Ok(()),
+        Err(team_sync::Error::NotSetUp(_)) => return Ok(()),
         share => share?.insistent(),
     };
     if share.team().is_none_or(|team| team.remote().is_none()) {
@@ -78,7 +78,7 @@ pub(super) fn restore(arguments: &Arguments, places: &Places) -> Result<()> {
 fn each<'a>(
     arguments: &Arguments,
     places: &'a Places,
-    act: impl Fn(&mut Change<'a>, &str, Option<Layer>) -> admin::Result<Item>,
+    act: impl Fn(&mut Change<'a>, &str, Option<Layer>) -> lessons_admin::Result<Item>,
     message: impl Fn(&Item) -> &'static str,
 ) -> Result<Vec<Item>> {
     let mut change = Change::begin(places)?;

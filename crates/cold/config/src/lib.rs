@@ -1,0 +1,382 @@
+//! The layered configuration of the CLI and the worker: defaults, the user's `config.toml`, the project's
+//! `.wyren/config.toml`, the environment.
+//!
+//! Only values that somebody changed are stored, so that new defaults reach everyone. A file keeps its comments
+//! and its order when a value is set.
+
+use base::settings::{HOOK_SETTINGS_HEADER, KEYS, Key, Kind, key, list};
+use base::{Env, Paths, files};
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use toml_edit::{DocumentMut, Item, Table, Value};
+
+/// Where a value came from, weakest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Nobody set it.
+    Default,
+    /// The user's file.
+    User(PathBuf),
+    /// The project's file.
+    Project(PathBuf),
+    /// An environment variable.
+    Environment(&'static str),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => formatter.write_str("default"),
+            Self::User(path) | Self::Project(path) => write!(formatter, "{}", path.display()),
+            Self::Environment(name) => write!(formatter, "${name}"),
+        }
+    }
+}
+
+/// A setting with the value in force.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The setting.
+    pub key: &'static Key,
+    /// The value in force.
+    pub value: String,
+    /// Where it came from.
+    pub source: Source,
+}
+
+/// What a configuration file holds that has no effect, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// The file.
+    pub file: PathBuf,
+    /// The name as written.
+    pub name: String,
+    /// Why it has no effect.
+    pub reason: String,
+}
+
+/// Why the configuration could not be changed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No setting has this name.
+    #[error("no setting is called {name:?}{}", nearest.map(|name| format!("; did you mean {name:?}?")).unwrap_or_default())]
+    UnknownKey {
+        /// The name that was asked for.
+        name: String,
+        /// The setting with the most similar name.
+        nearest: Option<&'static str>,
+    },
+    /// The value is not one that the setting takes.
+    #[error("{name} cannot be {value:?}: {reason}")]
+    BadValue {
+        /// The setting.
+        name: &'static str,
+        /// The value that was given.
+        value: String,
+        /// What it takes.
+        reason: String,
+    },
+    /// The file is not TOML.
+    #[error("{} is not valid TOML; it was left as it is: {reason}", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// What the parser said.
+        reason: String,
+    },
+    /// The file could not be read or written.
+    #[error("could not access {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// The configuration in force for one user and, where there is one, one project.
+#[derive(Debug)]
+pub struct Config {
+    settings: Vec<Setting>,
+    complaints: Vec<Complaint>,
+}
+
+impl Config {
+    /// Reads the files and the environment; what cannot be used is left out and complained about.
+    pub fn load(env: &Env, paths: &Paths, project_root: Option<&Path>) -> Self {
+        let defaults =
+            |key: &'static Key| Setting { key, value: key.default.to_owned(), source: Source::Default };
+        let mut config = Self { settings: KEYS.iter().map(defaults).collect(), complaints: Vec::new() };
+        let user = paths.config_file();
+        config.read_layer(&user, |_| true, &Source::User(user.clone()));
+        if let Some(root) = project_root {
+            let project = root.join(".wyren/config.toml");
+            config.read_layer(&project, |key| key.from_project, &Source::Project(project.clone()));
+        }
+        for setting in &mut config.settings {
+            if let Some((value, variable)) = setting.key.from_env(env) {
+                setting.value = value;
+                setting.source = Source::Environment(variable);
+            }
+        }
+        config
+    }
+
+    /// Returns every setting, sorted by name.
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
+    /// Returns the setting called `name`.
+    pub fn get(&self, name: &str) -> Result<&Setting, Error> {
+        let known = self.settings.iter().find(|setting| setting.key.name == name);
+        known.ok_or_else(|| unknown(name))
+    }
+
+    /// Returns what the files hold without effect.
+    pub fn complaints(&self) -> &[Complaint] {
+        &self.complaints
+    }
+
+    fn read_layer(&mut self, file: &Path, may_set: impl Fn(&Key) -> bool, source: &Source) {
+        let document = match read_document(file) {
+            Ok(Some(document)) => document,
+            Ok(None) => return,
+            Err(error) => return self.complain(file, "", &error.to_string()),
+        };
+        for (name, value) in flatten(document.as_table(), "") {
+            let Some(key) = key(&name) else {
+                self.complain(file, &name, "no such setting");
+                continue;
+            };
+            if !may_set(key) {
+                self.complain(file, &name, "a project may not set this");
+                continue;
+            }
+            match key.check(&value) {
+                Ok(value) => {
+                    let place = self.settings.iter_mut().find(|setting| setting.key.name == name);
+                    place.into_iter().for_each(|setting| {
+                        setting.value.clone_from(&value);
+                        setting.source = source.clone();
+                    });
+                }
+                Err(reason) => self.complain(file, &name, &reason),
+            }
+        }
+    }
+
+    fn complain(&mut self, file: &Path, name: &str, reason: &str) {
+        let complaint = Complaint { file: file.to_owned(), name: name.to_owned(), reason: reason.to_owned() };
+        self.complaints.push(complaint);
+    }
+}
+
+/// Sets a value in the user's file (`None` takes it out again) and flattens the result for the hooks.
+pub fn set(paths: &Paths, name: &str, value: Option<&str>) -> Result<(), Error> {
+    let key = key(name).ok_or_else(|| unknown(name))?;
+    let file = paths.config_file();
+    let mut document = read_document(&file)?.unwrap_or_default();
+    let (section, field) = name.split_once('.').unwrap_or(("", name));
+    match value {
+        Some(value) => {
+            let checked = key.check(value).map_err(|reason| Error::BadValue {
+                name: key.name,
+                value: value.to_owned(),
+                reason,
+            })?;
+            let table = document.entry(section).or_insert_with(|| Item::Table(Table::new()));
+            if !table.is_table_like() {
+                *table = Item::Table(Table::new());
+            }
+            table[field] = Item::Value(to_toml(key, &checked));
+        }
+        None => {
+            if let Some(table) = document.get_mut(section).and_then(Item::as_table_like_mut) {
+                table.remove(field);
+            }
+        }
+    }
+    write(&file, document.to_string().as_bytes())?;
+    flatten_for_hooks(paths)
+}
+
+/// Writes `cache/hooks.conf` from the user's file, when it says something else than the file does now.
+pub fn flatten_for_hooks(paths: &Paths) -> Result<(), Error> {
+    // The environment is left out: each hook sees its own.
+    let config = Config::load(&Env::fixed::<String, String>([]), paths, None);
+    let changed = config.settings.iter().filter(|setting| setting.source != Source::Default);
+    let flattened = changed.fold(format!("{HOOK_SETTINGS_HEADER}\n"), |text, setting| {
+        text + setting.key.name + "=" + &setting.value + "\n"
+    });
+    let file = paths.hook_settings();
+    let current = std::fs::read_to_string(&file).unwrap_or_default();
+    let only_defaults = flattened.lines().count() == 1 && current.is_empty();
+    if current == flattened || only_defaults { Ok(()) } else { write(&file, flattened.as_bytes()) }
+}
+
+fn write(path: &Path, contents: &[u8]) -> Result<(), Error> {
+    files::write_atomic(path, contents).map_err(|source| Error::Io { path: path.to_owned(), source })
+}
+
+fn read_document(path: &Path) -> Result<Option<DocumentMut>, Error> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(Error::Io { path: path.to_owned(), source }),
+    };
+    let syntax = |error: toml_edit::TomlError| Error::Syntax {
+        path: path.to_owned(),
+        reason: error.message().to_owned(),
+    };
+    text.parse().map(Some).map_err(syntax)
+}
+
+/// Returns the values of a table as `section.name` and text.
+fn flatten(table: &dyn toml_edit::TableLike, prefix: &str) -> Vec<(String, String)> {
+    let mut values = Vec::new();
+    for (name, item) in table.iter() {
+        let name = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") };
+        match item.as_table_like() {
+            Some(table) => values.extend(flatten(table, &name)),
+            None => values.extend(item.as_value().map(|value| (name, to_text(value)))),
+        }
+    }
+    values
+}
+
+fn to_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.value().clone(),
+        Value::Integer(number) => number.value().to_string(),
+        Value::Float(number) => number.value().to_string(),
+        Value::Boolean(switch) => switch.value().to_string(),
+        Value::Array(items) => items.iter().map(to_text).collect::<Vec<_>>().join(","),
+        other => other.to_string(),
+    }
+}
+
+fn to_toml(key: &Key, checked: &str) -> Value {
+    match key.kind {
+        Kind::Switch => (checked == "true").into(),
+        Kind::Number { .. } => checked.parse::<i64>().map_or_else(|_| checked.to_owned().into(), Into::into),
+        Kind::Amount { .. } | Kind::Share => {
+            checked.parse::<f64>().map_or_else(|_| checked.to_owned().into(), Into::into)
+        }
+        Kind::Choice(_) | Kind::Text => checked.to_owned().into(),
+        Kind::List => list(checked).collect(),
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    let distance = |known: &str| {
+        let common = known.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
+        let ending = known.rsplit('.').next().unwrap_or(known);
+        if name.ends_with(ending) { usize::MAX } else { common }
+    };
+    let nearest = KEYS.iter().map(|key| key.name).max_by_key(|known| distance(known));
+    Error::UnknownKey { name: name.to_owned(), nearest: nearest.filter(|known| distance(known) > 2) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::settings::Settings;
+
+    fn paths(folder: &tempfile::TempDir) -> Paths {
+        Paths::of(&Env::fixed([("WYREN_DATA_DIR", folder.path())]))
+    }
+
+    fn no_env() -> Env {
+        Env::fixed::<String, String>([])
+    }
+
+    #[test]
+    fn a_value_says_where_it_came_from() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(&folder);
+        let source = |env: &Env| Config::load(env, &paths, None).get("log.level").unwrap().source.clone();
+        assert_eq!(source(&no_env()), Source::Default);
+        set(&paths, "log.level", Some("WARN")).unwrap();
+        assert_eq!(source(&no_env()), Source::User(paths.config_file()));
+        let env = Env::fixed([("HOOK_LOG_LEVEL", "error")]);
+        assert_eq!(source(&env), Source::Environment("HOOK_LOG_LEVEL"));
+        set(&paths, "log.level", None).unwrap();
+        assert_eq!(source(&no_env()), Source::Default);
+    }
+
+    #[test]
+    fn amounts_and_text_come_back_as_they_were_set() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(&folder);
+        let value = |name: &str| Config::load(&no_env(), &paths, None).get(name).unwrap().value.clone();
+        for amount in ["0", "1", "0.5", "0.000001", "9999.999999"] {
+            set(&paths, "model.daily_budget_usd", Some(amount)).unwrap();
+            assert_eq!(value("model.daily_budget_usd"), amount);
+        }
+        set(&paths, "model.command", Some("/opt/my tools/claude")).unwrap();
+        assert_eq!(value("model.command"), "/opt/my tools/claude");
+        std::fs::write(paths.config_file(), "[model]\ndaily_budget_usd = 0.25 # enough\n").unwrap();
+        assert_eq!(value("model.daily_budget_usd"), "0.25");
+    }
+
+    #[test]
+    fn hooks_see_a_value_as_soon_as_it_is_set() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(&folder);
+        let env = no_env();
+        set(&paths, "hooks.disabled", Some("prompt-sync, stop-distill")).unwrap();
+        let value = Settings::read(&env, &paths.hook_settings()).get("hooks.disabled");
+        assert_eq!(value, "prompt-sync,stop-distill");
+        set(&paths, "hooks.disabled", None).unwrap();
+        assert_eq!(Settings::read(&env, &paths.hook_settings()).get("hooks.disabled"), "");
+    }
+
+    #[test]
+    fn comments_and_foreign_keys_survive_a_set() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(&folder);
+        std::fs::write(paths.config_file(), "# mine\n[log]\nlevel = \"info\" # quiet\n[other]\nx = 1\n")
+            .unwrap();
+        set(&paths, "log.max_bytes", Some("100000")).unwrap();
+        let text = std::fs::read_to_string(paths.config_file()).unwrap();
+        assert!(text.contains("# mine") && text.contains("# quiet") && text.contains("x = 1"), "{text}");
+        assert!(text.contains("max_bytes = 100000"), "{text}");
+    }
+
+    #[test]
+    fn what_has_no_effect_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(&folder);
+        std::fs::write(paths.config_file(), "[log]\nlevle = 1\nlevel = \"loud\"\n").unwrap();
+        let root = folder.path().join("repo");
+        std::fs::create_dir_all(root.join(".wyren")).unwrap();
+        std::fs::write(root.join(".wyren/config.toml"), "[log]\nenabled = false\n").unwrap();
+        let config = Config::load(&no_env(), &paths, Some(&root));
+        let names: Vec<&str> = config.complaints().iter().map(|complaint| &*complaint.name).collect();
+        assert_eq!(names, ["log.levle", "log.level", "log.enabled"]);
+        assert_eq!(config.get("log.enabled").unwrap().value, "true");
+    }
+
+    #[test]
+    fn a_broken_file_is_left_alone_and_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(&folder);
+        std::fs::write(paths.config_file(), "[log\n").unwrap();
+        assert_eq!(Config::load(&no_env(), &paths, None).complaints().len(), 1);
+        assert!(matches!(set(&paths, "log.level", Some("info")), Err(Error::Syntax { .. })));
+        assert_eq!(std::fs::read_to_string(paths.config_file()).unwrap(), "[log\n");
+    }
+
+    #[test]
+    fn a_mistyped_name_gets_a_suggestion_and_a_bad_value_a_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(&folder);
+        let error = set(&paths, "log.levels", Some("info")).unwrap_err().to_string();
+        assert_eq!(error, "no setting is called \"log.levels\"; did you mean \"log.level\"?");
+        let error = set(&paths, "log.level", Some("loud")).unwrap_err().to_string();
+        assert_eq!(error, "log.level cannot be \"loud\": expected one of debug, info, warn, error, alert");
+        assert!(!paths.config_file().exists());
+    }
+}

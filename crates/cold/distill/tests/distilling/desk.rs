@@ -1,0 +1,184 @@
+//! A folder with a team memory, a session that goes on in it, and a model that follows a script.
+
+use base::{Env, Paths, Timestamp};
+use distill::{Distillation, Error, Report, Step};
+use schedule::Watermark;
+use serde_json::{Value, json};
+use std::cell::{Cell, RefCell};
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+/// The session that is distilled.
+pub(crate) const SESSION: &str = "720ff4aa-05f9-4e05-aad8-0d889a82ec5a";
+
+/// When everything happens: 2026-11-16.
+pub(crate) const NOW: u64 = 1_794_796_001_123;
+
+pub(crate) struct Desk {
+    folder: tempfile::TempDir,
+    records: Cell<u64>,
+    pub(crate) told: RefCell<Vec<String>>,
+}
+
+impl Desk {
+    /// Returns a desk whose model gives these answers, one after the other.
+    pub(crate) fn new(script: &[Value]) -> Self {
+        let desk =
+            Self { folder: tempfile::tempdir().unwrap(), records: Cell::new(0), told: RefCell::default() };
+        fs::create_dir_all(desk.app().join(".wyren/state")).unwrap();
+        fs::write(desk.memory_file(), "# Wyren Memory\n").unwrap();
+        desk.follow(script);
+        desk
+    }
+
+    pub(crate) fn follow(&self, script: &[Value]) {
+        let lines: Vec<String> = script.iter().map(Value::to_string).collect();
+        fs::write(self.script(), lines.join("\n")).unwrap();
+    }
+
+    fn script(&self) -> PathBuf {
+        self.folder.path().join("script.jsonl")
+    }
+
+    pub(crate) fn app(&self) -> PathBuf {
+        self.folder.path().join("app")
+    }
+
+    pub(crate) fn state(&self) -> PathBuf {
+        self.app().join(".wyren/state")
+    }
+
+    pub(crate) fn memory_file(&self) -> PathBuf {
+        self.app().join(".wyren/memory.md")
+    }
+
+    pub(crate) fn memory(&self) -> String {
+        fs::read_to_string(self.memory_file()).unwrap()
+    }
+
+    pub(crate) fn history(&self) -> String {
+        fs::read_to_string(self.state().join("history.jsonl")).unwrap_or_default()
+    }
+
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.app().join(".wyren/log")).unwrap_or_default()
+    }
+
+    pub(crate) fn transcript(&self, session: &str) -> PathBuf {
+        self.folder.path().join(format!("{session}.jsonl"))
+    }
+
+    pub(crate) fn env(&self) -> Env {
+        let data = self.folder.path().join("data");
+        Env::fixed([
+            ("WYREN_DATA_DIR", data.into_os_string()),
+            ("WYREN_MODEL_SCRIPT", self.script().into_os_string()),
+            ("HOME", self.folder.path().as_os_str().to_owned()),
+            ("USER", "ada".into()),
+        ])
+    }
+
+    pub(crate) fn paths(&self) -> Paths {
+        Paths::of(&self.env())
+    }
+
+    /// Appends a message of a person to a session's transcript.
+    pub(crate) fn say_in(&self, session: &str, text: &str) {
+        self.append(session, "user", json!(text));
+    }
+
+    pub(crate) fn say(&self, text: &str) {
+        self.say_in(SESSION, text);
+    }
+
+    /// Appends a reply of the model.
+    pub(crate) fn reply(&self, text: &str) {
+        self.append(SESSION, "assistant", json!([{"type": "text", "text": text}]));
+    }
+
+    fn append(&self, session: &str, role: &str, content: Value) {
+        let number = self.records.get() + 1;
+        self.records.set(number);
+        let record = json!({
+            "type": role, "uuid": format!("00000000-0000-4000-8000-{number:012}"), "sessionId": session,
+            "parentUuid": null, "isSidechain": false, "userType": "external", "cwd": self.app(),
+            "timestamp": "2026-11-16T02:26:41.123Z", "message": {"role": role, "content": content},
+        });
+        let mut file = fs::File::options().create(true).append(true).open(self.transcript(session)).unwrap();
+        file.write_all(format!("{record}\n").as_bytes()).unwrap();
+    }
+
+    /// Says enough about a decision to pass tier 0.
+    pub(crate) fn decide(&self, what: &str) {
+        self.say(&format!("We decided to use {what}. Agreed, that is settled on."));
+        self.reply(&format!("Understood: {what} it is."));
+    }
+
+    pub(crate) fn distil(&self) -> Result<Report, Error> {
+        self.distil_until(SESSION, NOW, |_| false)
+    }
+
+    pub(crate) fn distil_until(
+        &self,
+        session: &str,
+        now: u64,
+        stops_after: impl Fn(Step) -> bool,
+    ) -> Result<Report, Error> {
+        let (env, paths) = (self.env(), self.paths());
+        Distillation {
+            env: &env,
+            paths: &paths,
+            cwd: &self.app(),
+            transcript: &self.transcript(session),
+            session,
+            since: None,
+            is_forced: false,
+            model: None,
+            publishes: false,
+            now: Timestamp::from_millis(now),
+            tell: &|line| self.told.borrow_mut().push(line.to_owned()),
+            progress: &|_| {},
+            stops_after: &stops_after,
+        }
+        .run()
+    }
+
+    /// Returns what the user is called here.
+    pub(crate) fn author(&self) -> String {
+        team_sync::Share::open(&self.app(), &self.env()).unwrap().author()
+    }
+
+    pub(crate) fn watermark(&self) -> Watermark {
+        Watermark::read(&self.state())
+    }
+
+    /// Returns how often the model was asked.
+    pub(crate) fn questions(&self) -> u64 {
+        fs::metadata(self.script().with_added_extension("position")).map_or(0, |asked| asked.len())
+    }
+
+    pub(crate) fn plans(&self) -> usize {
+        fs::read_dir(self.state().join("plans")).map_or(0, |entries| entries.count())
+    }
+
+    /// Returns the turn that a session is distilled up to.
+    pub(crate) fn turn(&self, session: &str) -> u64 {
+        self.watermark().session(session).map_or(0, |session| session.turn)
+    }
+}
+
+/// Returns a line of the script: an answer with these operations.
+pub(crate) fn answer(operations: &[Value]) -> Value {
+    json!({"do": "answer", "answer": {"operations": operations}, "cost_usd": 0.001})
+}
+
+/// Returns an operation that adds an entry.
+pub(crate) fn add(section: &str, text: &str, turn: u64) -> Value {
+    json!({"do": "add", "section": section, "text": text, "confidence": 0.9, "turns": [turn]})
+}
+
+/// Returns a line of the script: something that is not JSON.
+pub(crate) fn lie(text: &str) -> Value {
+    json!({"do": "lie", "text": text, "cost_usd": 0.001})
+}

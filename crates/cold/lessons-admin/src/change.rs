@@ -1,0 +1,263 @@
+//! Writing lessons: each file is replaced whole, moved whole, or left alone.
+
+use super::catalogue::{ARCHIVE, CANDIDATES, Catalogue, Item, Places, State, file_of};
+use super::intake::{self, Complaint};
+use super::{Error, Result, similar, slug};
+use base::lock::Lock;
+use base::{Env, Timestamp, digest, files, settings};
+use config::{self, Config};
+use lessons::Lesson;
+use lessons::format;
+use lessons::layers::Layer;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long to wait for another program that is changing lessons.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Whose lesson a new one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// The user's.
+    Personal,
+    /// The project's, shared with whoever works in it.
+    Project,
+}
+
+/// The right to change lessons: one program at a time has it.
+#[derive(Debug)]
+pub struct Change<'a> {
+    places: &'a Places,
+    /// What is there, as of now.
+    pub catalogue: Catalogue,
+    _lock: Lock,
+}
+
+/// A lesson that was written.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// Its name.
+    pub slug: String,
+    /// Its file.
+    pub file: PathBuf,
+    /// What is worth a look.
+    pub remarks: Vec<Complaint>,
+}
+
+impl<'a> Change<'a> {
+    /// Waits until nobody else changes lessons, then reads what is there.
+    pub fn begin(places: &'a Places) -> Result<Self> {
+        let file = places.paths.cache().join("lessons/change.lock");
+        let lock = Lock::exclusive(&file, PATIENCE).map_err(Error::io(&file))?.ok_or(Error::Busy)?;
+        for folder in [places.personal(), places.project()] {
+            ["", ARCHIVE, CANDIDATES].iter().for_each(|name| sweep(&folder.join(name)));
+        }
+        Ok(Self { places, catalogue: Catalogue::read(places), _lock: lock })
+    }
+
+    /// Adds new lessons: all of them, or none when one is refused. One without a name gets one.
+    pub fn add(&mut self, lessons: Vec<Lesson>, owner: Owner, is_forced: bool) -> Result<Vec<Written>> {
+        let folder = match owner {
+            Owner::Personal => self.places.personal(),
+            Owner::Project => self.places.project(),
+        };
+        let (mut ready, mut refused): (Vec<(Lesson, Vec<Complaint>)>, Vec<Complaint>) =
+            (Vec::new(), Vec::new());
+        for mut lesson in lessons {
+            let taken = |name: &str| {
+                let is_named = |item: &Item| item.lesson.slug == name;
+                self.catalogue.items.iter().any(is_named) || ready.iter().any(|(other, _)| other.slug == name)
+            };
+            let is_named = !lesson.slug.is_empty();
+            if !is_named {
+                lesson.slug = slug::free(&slug::of(&lesson.summary), taken);
+            }
+            let mut complaints = intake::check(&lesson);
+            if is_named && taken(&lesson.slug) {
+                let reason = format!("{} exists already: change it with `wyren lessons edit`", lesson.slug);
+                complaints.push(Complaint::grave("slug", reason));
+            }
+            let others = self.catalogue.in_use().map(|item| &item.lesson);
+            let others = others.chain(ready.iter().map(|(other, _)| other));
+            if let Some((other, share)) = similar::nearest(&lesson, others).filter(|_| !is_forced) {
+                let percent = (share * 100.0).round();
+                let reason =
+                    format!("says {percent} % of what {} says: change that one, or --force", other.slug);
+                complaints.push(Complaint::grave("problem", reason));
+            }
+            let (grave, mild): (Vec<_>, Vec<_>) =
+                complaints.into_iter().partition(|complaint| complaint.is_grave);
+            refused.extend(grave);
+            ready.push((lesson, mild));
+        }
+        if !refused.is_empty() {
+            return Err(Error::Refused(refused));
+        }
+        let mut written = Vec::new();
+        for (lesson, remarks) in ready {
+            let file = file_of(&folder, &lesson.slug);
+            write(&file, &lesson)?;
+            written.push(Written { slug: lesson.slug, file, remarks });
+        }
+        self.refresh();
+        Ok(written)
+    }
+
+    /// Replaces a lesson by its new text. One that ships gets a copy of the user's own, which takes its place.
+    pub fn replace(&mut self, item: &Item, lesson: Lesson) -> Result<Written> {
+        let lesson = Lesson { slug: item.lesson.slug.clone(), ..lesson };
+        let (grave, remarks): (Vec<_>, Vec<_>) =
+            intake::check(&lesson).into_iter().partition(|complaint| complaint.is_grave);
+        if !grave.is_empty() {
+            return Err(Error::Refused(grave));
+        }
+        let lesson = restamped(lesson);
+        let file = match item.layer {
+            Layer::Personal | Layer::Project => item.file.clone(),
+            Layer::Shipped | Layer::Manifest => file_of(&self.places.personal(), &lesson.slug),
+        };
+        write(&file, &lesson)?;
+        if file != item.file {
+            self.switch(item, true)?;
+        }
+        self.refresh();
+        Ok(Written { slug: lesson.slug, file, remarks })
+    }
+
+    /// Switches a lesson off, from the very next call on.
+    pub fn disable(&mut self, name: &str, layer: Option<Layer>) -> Result<Item> {
+        let item = self.find(name, layer, State::Active)?;
+        if item.layer == Layer::Personal {
+            write(&item.file, &Lesson { is_disabled: true, ..item.lesson.clone() })?;
+        } else {
+            self.switch(&item, true)?;
+        }
+        self.refresh();
+        Ok(item)
+    }
+
+    /// Switches a lesson on again.
+    pub fn enable(&mut self, name: &str, layer: Option<Layer>) -> Result<Item> {
+        let item = self.find(name, layer, State::Disabled)?;
+        match item.layer {
+            Layer::Personal if item.lesson.is_disabled => {
+                write(&item.file, &Lesson { is_disabled: false, ..item.lesson.clone() })?;
+            }
+            _ if item.lesson.is_disabled => {
+                let reason = format!("its file says so: {}", item.file.display());
+                return Err(Error::Unfit { slug: item.lesson.slug, reason });
+            }
+            _ => {}
+        }
+        self.switch(&item, false)?;
+        self.refresh();
+        Ok(item)
+    }
+
+    /// Puts a lesson away. One that is not the user's to move is switched off instead.
+    pub fn archive(&mut self, name: &str, layer: Option<Layer>) -> Result<Item> {
+        let in_use = |state| matches!(state, State::Active | State::Disabled);
+        let item = self.catalogue.find_in(name, layer, in_use)?.clone();
+        match item.layer {
+            Layer::Personal | Layer::Project => {
+                let folder = item.file.parent().unwrap_or(Path::new(".")).join(ARCHIVE);
+                let target =
+                    file_of(&folder, &slug::free(&item.lesson.slug, |slug| file_of(&folder, slug).exists()));
+                files::create_private_folder(&folder).map_err(Error::io(&folder))?;
+                fs::rename(&item.file, &target).map_err(Error::io(&item.file))?;
+            }
+            Layer::Shipped | Layer::Manifest => self.switch(&item, true)?,
+        }
+        self.refresh();
+        Ok(item)
+    }
+
+    /// Takes a lesson back that was put away.
+    pub fn restore(&mut self, name: &str, layer: Option<Layer>) -> Result<Item> {
+        let item = match self.catalogue.find_in(name, layer, |state| state == State::Archived) {
+            Ok(item) => item.clone(),
+            // What cannot be put away was switched off instead.
+            Err(Error::Unfit { .. }) => return self.enable(name, layer),
+            Err(error) => return Err(error),
+        };
+        let folder = item.file.parent().and_then(Path::parent).unwrap_or(Path::new("."));
+        let target = file_of(folder, &item.lesson.slug);
+        if target.exists() {
+            let reason = format!("{} is in its place; archive that one first", target.display());
+            return Err(Error::Unfit { slug: item.lesson.slug, reason });
+        }
+        fs::rename(&item.file, &target).map_err(Error::io(&item.file))?;
+        self.refresh();
+        Ok(item)
+    }
+
+    fn find(&self, name: &str, layer: Option<Layer>, state: State) -> Result<Item> {
+        self.catalogue.find_in(name, layer, |other| other == state).cloned()
+    }
+
+    /// Puts a lesson on the user's list of those that stay silent, or takes it off.
+    fn switch(&self, item: &Item, is_off: bool) -> Result<()> {
+        let (slug, layer) = (item.lesson.slug.as_str(), item.layer.name());
+        let entry = format!("{layer}:{slug}");
+        let current = Config::load(&Env::fixed::<String, String>([]), &self.places.paths, None);
+        let current = current.get("lessons.disabled")?.value.clone();
+        let mut list: Vec<&str> = settings::list(&current).filter(|other| *other != entry).collect();
+        if is_off {
+            list.push(&entry);
+        } else {
+            list.retain(|other| *other != slug);
+        }
+        let value = list.join(",");
+        Ok(config::set(&self.places.paths, "lessons.disabled", (!value.is_empty()).then_some(&value))?)
+    }
+
+    /// Makes the hooks see the change, even one within the same tick of the file system's clock.
+    pub(super) fn refresh(&mut self) {
+        for source in self.places.sources() {
+            if source.layer != Layer::Shipped {
+                source.discard();
+                // A hook would make it as well, at the cost of its call.
+                let _ = source.index();
+            }
+        }
+        self.catalogue = Catalogue::read(self.places);
+    }
+}
+
+/// Removes what a killed program left half-written. Whoever holds the lock is the only one who writes here.
+fn sweep(folder: &Path) {
+    let is_left = |file: &&PathBuf| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with('.') && name.ends_with(".tmp")
+    };
+    files::files_in(folder).iter().filter(is_left).for_each(|file| drop(fs::remove_file(file)));
+}
+
+/// Writes a lesson's file.
+pub(super) fn write(file: &Path, lesson: &Lesson) -> Result<()> {
+    files::write_atomic(file, format::render(lesson).as_bytes()).map_err(Error::io(file))
+}
+
+/// Brings up to date what lessons-learned keeps about a text: its digest, and when it was changed.
+fn restamped(mut lesson: Lesson) -> Lesson {
+    let hash = content_hash(&lesson);
+    for (name, value) in &mut lesson.extra {
+        match name.as_str() {
+            "contentHash" => value.clone_from(&hash),
+            "updatedAt" => *value = Timestamp::now().to_string(),
+            _ => {}
+        }
+    }
+    lesson
+}
+
+/// Returns the digest by which lessons-learned tells texts apart.
+pub(super) fn content_hash(lesson: &Lesson) -> String {
+    let trigger = &lesson.trigger;
+    let patterns: Vec<&String> =
+        trigger.commands.iter().chain(&trigger.matches).chain(&trigger.raw).collect();
+    let patterns = serde_json::json!(patterns);
+    let text = format!("{}|{}|{patterns}", lesson.problem, lesson.solution);
+    format!("sha256:{}", digest::sha256_hex(text.as_bytes()))
+}

@@ -1,0 +1,204 @@
+//! What is wrong with the lessons, one by one and all together.
+
+use super::catalogue::{Catalogue, Item, Places, State};
+use super::intake::{self, Complaint};
+use super::similar;
+use base::settings;
+use lessons::Lesson;
+use lessons::choose::Bounds;
+use lessons::index::{self, Fingerprint};
+use lessons::inject;
+use lessons::layers::{self, Layer};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What is wrong with one lesson.
+#[derive(Clone, Debug)]
+pub struct Patient {
+    /// Its name.
+    pub slug: String,
+    /// Who it comes from.
+    pub layer: Layer,
+    /// Its file.
+    pub file: PathBuf,
+    /// What is wrong.
+    pub complaints: Vec<Complaint>,
+}
+
+/// What is wrong with everything.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnosis {
+    /// How many lessons were looked at.
+    pub examined: usize,
+    /// The lessons with something wrong.
+    pub lessons: Vec<Patient>,
+    /// What is wrong with all of them together.
+    pub store: Vec<Complaint>,
+}
+
+impl Diagnosis {
+    /// Says whether something has to be done.
+    pub fn is_grave(&self) -> bool {
+        let complaints = self.lessons.iter().flat_map(|patient| &patient.complaints);
+        complaints.chain(&self.store).any(|complaint| complaint.is_grave)
+    }
+}
+
+/// From this share on one priority says nothing any more.
+const MOST_OF_ONE_PRIORITY: f64 = 0.8;
+/// From this share on lessons without tags are hard to find.
+const MOST_WITHOUT_TAGS: f64 = 0.3;
+/// Fewer lessons than this show no tendency.
+const FEWEST_FOR_TENDENCY: usize = 5;
+
+/// Words that tie a lesson to the place and the day it was written.
+const CONTEXT: [&str; 12] = [
+    "this repo",
+    "this project",
+    "this codebase",
+    "this branch",
+    "last session",
+    "last time",
+    "yesterday",
+    "the pr ",
+    "i ran ",
+    "i tried ",
+    "i found ",
+    "we ran ",
+];
+/// Words that will be wrong one day.
+const TEMPORAL: [&str; 7] =
+    ["deprecated", "removed in", "formerly", "was renamed", "no longer supported", "as of 20", "currently"];
+
+/// Looks at every lesson that is in use, of one layer or of all.
+pub fn examine(places: &Places, catalogue: &Catalogue, layer: Option<Layer>) -> Diagnosis {
+    let is_wanted = |other: Layer| layer.is_none_or(|layer| layer == other);
+    let items: Vec<&Item> = catalogue.in_use().filter(|item| is_wanted(item.layer)).collect();
+    let bounds = inject::bounds(&places.settings());
+    let mut complaints: Vec<Vec<Complaint>> = items.iter().map(|item| of_lesson(item, &bounds)).collect();
+    note_unindexed(&items, &mut complaints);
+    note_duplicates(&items, &mut complaints);
+    let patients = items.iter().zip(complaints).map(|(item, complaints)| Patient {
+        slug: item.lesson.slug.clone(),
+        layer: item.layer,
+        file: item.file.clone(),
+        complaints,
+    });
+    let mut lessons: Vec<Patient> = patients.filter(|patient| !patient.complaints.is_empty()).collect();
+    lessons.extend(catalogue.flaws.iter().filter(|(layer, ..)| is_wanted(*layer)).map(
+        |(layer, file, flaw)| Patient {
+            slug: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            layer: *layer,
+            file: file.clone(),
+            complaints: vec![Complaint::grave(&flaw.field, format!("line {}: {}", flaw.line, flaw.reason))],
+        },
+    ));
+    lessons.sort_by(|one, other| one.slug.cmp(&other.slug));
+    Diagnosis {
+        examined: items.len() + catalogue.flaws.len(),
+        lessons,
+        store: of_store(places, catalogue, &items),
+    }
+}
+
+fn of_lesson(item: &Item, bounds: &Bounds) -> Vec<Complaint> {
+    let lesson = &item.lesson;
+    let mut complaints = intake::check(lesson);
+    if item.layer == Layer::Manifest {
+        // Nobody writes those by our rules; what keeps one from working is what matters.
+        complaints.retain(|complaint| complaint.reason.starts_with('"'));
+    }
+    if lesson.confidence < bounds.least_confidence {
+        complaints.push(Complaint::mild("confidence", "is below lessons.min_confidence: it is never said"));
+    }
+    if lesson.priority < bounds.least_priority {
+        complaints.push(Complaint::mild("priority", "is below lessons.min_priority: it is never said"));
+    }
+    if item.layer == Layer::Personal {
+        let text = format!("{} {} {}", lesson.summary, lesson.problem, lesson.solution).to_lowercase();
+        let found = |words: &[&'static str]| words.iter().find(|word| text.contains(**word)).copied();
+        if let Some(word) = found(&CONTEXT).filter(|_| lesson.scope.is_none()) {
+            let reason = format!(
+                "{:?} means nothing elsewhere: say what it is, or give the lesson a scope",
+                word.trim()
+            );
+            complaints.push(Complaint::mild("problem", reason));
+        }
+        if let Some(word) = found(&TEMPORAL) {
+            complaints.push(Complaint::mild(
+                "problem",
+                format!("{word:?} will be wrong one day: name the version"),
+            ));
+        }
+    }
+    complaints
+}
+
+fn note_unindexed(items: &[&Item], complaints: &mut [Vec<Complaint>]) {
+    // A place in the list stands in for the name, which lessons of several layers may share.
+    let numbered = |(place, item): (usize, &&Item)| Lesson {
+        slug: place.to_string(),
+        is_disabled: false,
+        ..item.lesson.clone()
+    };
+    let lessons: Vec<Lesson> = items.iter().enumerate().map(numbered).collect();
+    let (_, unindexed) = index::build(&lessons, Fingerprint::default());
+    for unindexed in unindexed {
+        let reason = format!(
+            "{:?} cannot be looked up, so it is tried with every call of its tool: give it a fixed word of four letters",
+            unindexed.pattern
+        );
+        let place = unindexed.slug.parse().ok().and_then(|place: usize| complaints.get_mut(place));
+        place.into_iter().for_each(|complaints| complaints.push(Complaint::mild("pattern", reason.clone())));
+    }
+}
+
+fn note_duplicates(items: &[&Item], complaints: &mut [Vec<Complaint>]) {
+    let lessons: Vec<&Lesson> = items.iter().map(|item| &item.lesson).collect();
+    for pair in similar::near_duplicates(&lessons) {
+        let (one, other) = (items[pair.one], items[pair.other]);
+        // A lesson of one's own that stands in for one that ships repeats it on purpose.
+        let is_replaced = one.lesson.slug == other.lesson.slug && one.state != other.state;
+        if !is_replaced {
+            let percent = (pair.share * 100.0).round();
+            let reason = |other: &Item| {
+                format!("says {percent} % of what {} ({}) says", other.lesson.slug, other.layer.name())
+            };
+            complaints[pair.other].push(Complaint::mild("problem", reason(one)));
+        }
+    }
+}
+
+fn of_store(places: &Places, catalogue: &Catalogue, items: &[&Item]) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    let setting = places.settings().get("lessons.disabled");
+    for entry in settings::list(&setting) {
+        let is_it = |item: &Item| layers::is_disabled(entry, item.layer, &item.lesson.slug);
+        // A project's lessons are only there while one works in it.
+        if !entry.starts_with("project:") && !catalogue.items.iter().any(is_it) {
+            complaints.push(Complaint::mild("lessons.disabled", format!("no lesson is called {entry:?}")));
+        }
+    }
+    let own: Vec<&&Item> =
+        items.iter().filter(|item| item.layer == Layer::Personal && item.state == State::Active).collect();
+    if own.len() < FEWEST_FOR_TENDENCY {
+        return complaints;
+    }
+    let share = |count: usize| count as f64 / own.len() as f64;
+    let mut priorities: BTreeMap<u8, usize> = BTreeMap::new();
+    own.iter().for_each(|item| *priorities.entry(item.lesson.priority).or_default() += 1);
+    for (priority, count) in priorities {
+        if share(count) >= MOST_OF_ONE_PRIORITY {
+            let reason =
+                format!("{count} of {} lessons have {priority}: which one comes first is chance", own.len());
+            complaints.push(Complaint::mild("priority", reason));
+        }
+    }
+    let untagged = own.iter().filter(|item| item.lesson.tags.is_empty()).count();
+    if share(untagged) > MOST_WITHOUT_TAGS {
+        let reason =
+            format!("{untagged} of {} lessons have none, such as tool:git or severity:hang", own.len());
+        complaints.push(Complaint::mild("tags", reason));
+    }
+    complaints
+}

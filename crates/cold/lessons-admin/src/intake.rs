@@ -1,0 +1,445 @@
+//! What a lesson must be before it is written: every complaint names the field and the reason.
+
+use super::rehearsal;
+use super::similar::{self, SAME_WORDS};
+use super::slug;
+use lessons::pattern::CommandPattern;
+use lessons::trigger::Verdict;
+use lessons::{Kind, Lesson};
+use regex_lite::Regex;
+use std::fmt;
+
+/// The most characters of a summary.
+pub const MAX_SUMMARY_CHARS: usize = 80;
+/// The fewest characters of a summary.
+pub const MIN_SUMMARY_CHARS: usize = 10;
+/// The fewest characters of a problem.
+pub const MIN_PROBLEM_CHARS: usize = 20;
+/// The fewest characters of a solution: less is no instruction.
+pub const MIN_SOLUTION_CHARS: usize = 60;
+/// The most bytes of problem and solution together: more does not fit beside a call.
+pub const MAX_TEXT_BYTES: usize = 3_500;
+
+/// What templates leave behind when nobody fills them in.
+const PLACEHOLDERS: [&str; 7] = [
+    "<what_went_wrong>",
+    "<the_correction>",
+    "<tool_name>",
+    "<command_or_action>",
+    "<category_value_tags>",
+    "lorem ipsum",
+    "todo: write",
+];
+
+/// Tools that are called so often that a lesson about every call of one is noise.
+const COMMON_TOOLS: [&str; 9] =
+    ["Bash", "Read", "Edit", "Write", "MultiEdit", "Glob", "Grep", "Agent", "Task"];
+
+/// Programs that are run so often that a lesson about every call of one is noise.
+const COMMON_PROGRAMS: [&str; 40] = [
+    "awk", "bash", "cargo", "cat", "cd", "chmod", "cp", "curl", "docker", "echo", "find", "gh", "git", "go",
+    "grep", "head", "java", "jq", "kubectl", "ls", "make", "mkdir", "mv", "node", "npm", "npx", "pip",
+    "pnpm", "printf", "python", "python3", "rg", "rm", "sed", "sh", "sudo", "tail", "test", "uv", "yarn",
+];
+
+/// What is wrong with a field of a lesson.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// The field.
+    pub field: String,
+    /// What is wrong with it.
+    pub reason: String,
+    /// Whether the lesson cannot stay like this; else it is only worth a look.
+    pub is_grave: bool,
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.field, self.reason)
+    }
+}
+
+impl Complaint {
+    pub(super) fn grave(field: &str, reason: impl Into<String>) -> Self {
+        Self { field: field.to_owned(), reason: reason.into(), is_grave: true }
+    }
+
+    pub(super) fn mild(field: &str, reason: impl Into<String>) -> Self {
+        Self { field: field.to_owned(), reason: reason.into(), is_grave: false }
+    }
+}
+
+/// Returns everything that is wrong with a lesson, or worth a look.
+pub fn check(lesson: &Lesson) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    if !slug::is_valid(&lesson.slug) {
+        let reason =
+            format!("expected words of a-z and 0-9 with dashes between them, at most {}", slug::MAX_CHARS);
+        complaints.push(Complaint::grave("slug", reason));
+    }
+    check_texts(lesson, &mut complaints);
+    check_lines(lesson, &mut complaints);
+    check_patterns(lesson, &mut complaints);
+    check_trigger(lesson, &mut complaints);
+    // Whether examples fire says nothing while patterns cannot be read.
+    if !complaints.iter().any(|complaint| complaint.is_grave) {
+        check_examples(lesson, &mut complaints);
+    }
+    complaints
+}
+
+fn check_texts(lesson: &Lesson, complaints: &mut Vec<Complaint>) {
+    let texts = [
+        ("summary", &lesson.summary, MIN_SUMMARY_CHARS),
+        ("problem", &lesson.problem, MIN_PROBLEM_CHARS),
+        ("solution", &lesson.solution, MIN_SOLUTION_CHARS),
+    ];
+    for (field, text, least) in texts {
+        let length = text.chars().count();
+        if length == 0 {
+            complaints.push(Complaint::grave(field, "is missing"));
+        } else if length < least {
+            let reason = format!("has {length} characters, expected at least {least}");
+            complaints.push(Complaint::grave(field, reason));
+        }
+        let lower = text.to_lowercase();
+        if let Some(placeholder) = PLACEHOLDERS.iter().find(|placeholder| lower.contains(**placeholder)) {
+            complaints.push(Complaint::grave(field, format!("still holds the placeholder {placeholder}")));
+        }
+        let is_odd = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+        if text.contains(is_odd) {
+            complaints.push(Complaint::grave(field, "holds control characters"));
+        }
+    }
+    let length = lesson.summary.chars().count();
+    if length > MAX_SUMMARY_CHARS {
+        let reason = format!("has {length} characters, expected at most {MAX_SUMMARY_CHARS}");
+        complaints.push(Complaint::grave("summary", reason));
+    }
+    if lesson.summary.ends_with("...") || lesson.summary.ends_with('…') {
+        complaints.push(Complaint::grave("summary", "is cut off: say it whole"));
+    }
+    if lesson.problem.lines().any(|line| line.trim_end().eq_ignore_ascii_case("## solution")) {
+        complaints.push(Complaint::grave("problem", "must not hold the heading ## Solution"));
+    }
+    let bytes = lesson.problem.len() + lesson.solution.len();
+    if bytes > MAX_TEXT_BYTES {
+        let reason =
+            format!("problem and solution have {bytes} bytes, at most {MAX_TEXT_BYTES} fit beside a call");
+        complaints.push(Complaint::grave("solution", reason));
+    }
+    if similar::jaccard(&similar::words(&lesson.problem), &similar::words(&lesson.solution)) >= SAME_WORDS {
+        complaints.push(Complaint::grave("solution", "repeats the problem: say what to do instead"));
+    }
+}
+
+/// Every value stands on one line of the file, and lists are separated by commas.
+fn check_lines(lesson: &Lesson, complaints: &mut Vec<Complaint>) {
+    let trigger = &lesson.trigger;
+    let lists = [
+        ("tools", &trigger.tools),
+        ("without", &trigger.without),
+        ("piped_to", &trigger.piped_to),
+        ("tags", &lesson.tags),
+    ];
+    for (field, values) in lists {
+        for value in values.iter().filter(|value| value.contains(',')) {
+            complaints.push(Complaint::grave(field, format!("{value:?} must not hold a comma")));
+        }
+    }
+    let mut values: Vec<(&str, &str)> = vec![("source", lesson.source.as_str())];
+    values.extend(lesson.instead.as_deref().map(|text| ("instead", text)));
+    values.extend(lesson.scope.as_deref().map(|text| ("scope", text)));
+    values
+        .extend(lists.iter().flat_map(|(field, values)| values.iter().map(|value| (*field, value.as_str()))));
+    values.extend(patterns(lesson));
+    for (field, value) in values {
+        if value.contains(char::is_control) {
+            complaints.push(Complaint::grave(field, format!("{value:?} must stand on one line")));
+        }
+        if value.trim().is_empty() {
+            complaints.push(Complaint::grave(field, "is empty"));
+        }
+    }
+    let is_name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
+    };
+    let names = trigger.inputs.iter().map(|(name, _)| ("inputs", name));
+    for (field, name) in names.chain(lesson.extra.iter().map(|(name, _)| ("extra", name))) {
+        if !is_name(name) {
+            complaints.push(Complaint::grave(field, format!("{name:?} is no name of a field")));
+        }
+    }
+}
+
+fn patterns(lesson: &Lesson) -> impl Iterator<Item = (&'static str, &str)> {
+    let trigger = &lesson.trigger;
+    let fields = [
+        ("commands", &trigger.commands),
+        ("matches", &trigger.matches),
+        ("raw", &trigger.raw),
+        ("paths", &trigger.paths),
+        ("content", &trigger.content),
+    ];
+    let plain = fields
+        .into_iter()
+        .flat_map(|(field, values)| values.iter().map(move |value| (field, value.as_str())));
+    plain.chain(trigger.inputs.iter().map(|(_, value)| ("inputs", value.as_str())))
+}
+
+fn check_patterns(lesson: &Lesson, complaints: &mut Vec<Complaint>) {
+    for (field, pattern) in patterns(lesson) {
+        let flaw = match field {
+            "commands" => CommandPattern::parse(pattern).err(),
+            "paths" => glob_flaw(pattern),
+            _ => expression_flaw(pattern),
+        };
+        complaints.extend(flaw.map(|flaw| Complaint::grave(field, format!("{pattern:?}: {flaw}"))));
+    }
+}
+
+/// Texts that have nothing in common.
+const EVERYTHING: [&str; 3] = ["", "z", "ls -la | wc > 'a b' && \"$X\"; # 1"];
+
+/// Returns what is wrong with a regular expression.
+pub(super) fn expression_flaw(expression: &str) -> Option<String> {
+    if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|look| expression.contains(look)) {
+        return Some("looking ahead or behind is not possible; say it with `without`".to_owned());
+    }
+    match Regex::new(expression) {
+        Err(error) => Some(error.to_string()),
+        Ok(expression) if EVERYTHING.iter().all(|text| expression.is_match(text)) => {
+            Some("fits everything".to_owned())
+        }
+        Ok(_) => None,
+    }
+}
+
+fn glob_flaw(glob: &str) -> Option<String> {
+    let is_expression = glob.contains(['\\', '^', '$']) || glob.contains(".*");
+    is_expression.then(|| "is an expression, expected a glob such as **/*.py".to_owned())
+}
+
+fn check_trigger(lesson: &Lesson, complaints: &mut Vec<Complaint>) {
+    let trigger = &lesson.trigger;
+    if !lesson.kind.is_about_calls() {
+        let reason = format!("a {} is said at the start, so it must not have any", lesson.kind);
+        if !trigger.tools.is_empty() {
+            complaints.push(Complaint::grave("tools", reason.clone()));
+        }
+        if let Some((field, _)) = patterns(lesson).next() {
+            complaints.push(Complaint::grave(field, reason));
+        }
+        return;
+    }
+    let is_about_shell =
+        !(trigger.commands.is_empty() && trigger.matches.is_empty() && trigger.raw.is_empty());
+    if trigger.is_tool_only() {
+        if trigger.tools.is_empty() {
+            let reason = format!("a {} needs one: commands, paths, content, inputs or tools", lesson.kind);
+            complaints.push(Complaint::grave("trigger", reason));
+        } else if let Some(tool) = trigger.tools.iter().find(|tool| COMMON_TOOLS.contains(&tool.as_str())) {
+            let reason = format!("would apply to every call of {tool}: add commands, paths or content");
+            complaints.push(Complaint::grave("tools", reason));
+        }
+    }
+    if trigger.commands.is_empty() && trigger.matches.is_empty() {
+        for (field, values) in [("without", &trigger.without), ("piped_to", &trigger.piped_to)] {
+            if !values.is_empty() {
+                complaints.push(Complaint::grave(field, "needs commands or matches that it narrows"));
+            }
+        }
+    }
+    if is_about_shell && !trigger.tools.is_empty() && !trigger.tools.iter().any(|tool| tool == "Bash") {
+        complaints.push(Complaint::grave("tools", "commands are run by Bash, which is not among the tools"));
+    }
+    for pattern in &trigger.commands {
+        let words: Vec<&str> = pattern.split_whitespace().collect();
+        if let [program] = words[..]
+            && program.split('|').any(|program| COMMON_PROGRAMS.contains(&program))
+            && trigger.matches.is_empty()
+            && trigger.raw.is_empty()
+            && trigger.piped_to.is_empty()
+        {
+            let reason = format!("{program:?} alone fits nearly every session: add a subcommand or a flag");
+            complaints.push(Complaint::mild("commands", reason));
+        }
+    }
+    for expression in trigger.matches.iter().chain(&trigger.raw) {
+        let word = expression.replace(r"\b", "");
+        if COMMON_PROGRAMS.contains(&word.as_str()) {
+            let reason = format!("{expression:?} alone fits nearly every session: say more of the command");
+            complaints.push(Complaint::mild("matches", reason));
+        }
+    }
+    let writes = trigger.tools.iter().any(|tool| matches!(tool.as_str(), "Edit" | "Write" | "MultiEdit"));
+    if lesson.kind == Kind::Guard && writes && trigger.content.is_empty() && trigger.inputs.is_empty() {
+        complaints.push(Complaint::mild("content", "without it every edit of these files is refused"));
+    }
+}
+
+fn check_examples(lesson: &Lesson, complaints: &mut Vec<Complaint>) {
+    if !lesson.kind.is_about_calls() {
+        return;
+    }
+    for (field, examples, fires) in [("fires", &lesson.fires, true), ("quiet", &lesson.quiet, false)] {
+        for example in examples {
+            let reason = match rehearsal::judge(lesson, example) {
+                Err(reason) => reason,
+                Ok(Verdict::Applies { by }) if !fires => format!("fires it, by {by}"),
+                Ok(Verdict::Nearly { because }) if fires => format!("does not fire it: {because}"),
+                Ok(Verdict::Unrelated) if fires => "does not fire it".to_owned(),
+                Ok(_) => continue,
+            };
+            complaints.push(Complaint::grave(field, format!("{example:?} {reason}")));
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use lessons::Trigger;
+
+    /// Returns a lesson that nothing is wrong with.
+    pub(crate) fn good() -> Lesson {
+        Lesson {
+            slug: "git-stash-untracked".into(),
+            summary: "git stash leaves untracked files behind".into(),
+            problem: "A plain stash takes tracked changes only, so new files stay in the work tree.".into(),
+            solution:
+                "Run `git stash push --include-untracked` and check with `git status` that nothing stays."
+                    .into(),
+            trigger: Trigger {
+                commands: vec!["git stash push|save".into(), "git stash $".into()],
+                without: vec!["-u|--include-untracked".into()],
+                ..Trigger::default()
+            },
+            fires: vec!["git stash".into()],
+            quiet: vec!["git stash list".into(), "git stash push -u".into()],
+            ..Lesson::default()
+        }
+    }
+
+    #[track_caller]
+    fn check_complaints(change: impl FnOnce(&mut Lesson), expected: &[&str]) {
+        let mut lesson = good();
+        change(&mut lesson);
+        let complaints: Vec<String> = check(&lesson).iter().map(Complaint::to_string).collect();
+        assert_eq!(complaints, expected);
+    }
+
+    #[test]
+    fn a_good_lesson_gets_no_complaint() {
+        check_complaints(|_| {}, &[]);
+    }
+
+    #[test]
+    fn texts_have_bounds() {
+        check_complaints(
+            |lesson| lesson.solution = "Use -u.".into(),
+            &["solution: has 7 characters, expected at least 60"],
+        );
+        check_complaints(|lesson| lesson.problem.clear(), &["problem: is missing"]);
+        check_complaints(
+            |lesson| lesson.summary = "x".repeat(81),
+            &["summary: has 81 characters, expected at most 80"],
+        );
+        check_complaints(
+            |lesson| lesson.summary = "git stash leaves...".into(),
+            &["summary: is cut off: say it whole"],
+        );
+        check_complaints(
+            |lesson| lesson.problem = format!("<What_Went_Wrong> {}", lesson.problem),
+            &["problem: still holds the placeholder <what_went_wrong>"],
+        );
+        check_complaints(
+            |lesson| lesson.solution = lesson.problem.clone(),
+            &["solution: repeats the problem: say what to do instead"],
+        );
+    }
+
+    #[test]
+    fn patterns_must_be_readable() {
+        check_complaints(
+            |lesson| lesson.trigger.commands = vec!["-f x".into()],
+            &["commands: \"-f x\": the first word must be the program"],
+        );
+        check_complaints(
+            |lesson| lesson.trigger.matches = vec!["git push(?!.*--dry)".into()],
+            &[
+                "matches: \"git push(?!.*--dry)\": looking ahead or behind is not possible; say it with `without`",
+            ],
+        );
+        check_complaints(|lesson| lesson.trigger.raw = vec![".*".into()], &["raw: \".*\": fits everything"]);
+        check_complaints(
+            |lesson| lesson.trigger.paths = vec![r".*\.py$".into()],
+            &["paths: \".*\\\\.py$\": is an expression, expected a glob such as **/*.py"],
+        );
+    }
+
+    #[test]
+    fn a_kind_needs_its_trigger() {
+        check_complaints(
+            |lesson| lesson.trigger = Trigger::default(),
+            &["trigger: a hint needs one: commands, paths, content, inputs or tools"],
+        );
+        check_complaints(
+            |lesson| lesson.kind = Kind::Directive,
+            &["commands: a directive is said at the start, so it must not have any"],
+        );
+        check_complaints(
+            |lesson| {
+                lesson.kind = Kind::Protocol;
+                lesson.trigger = Trigger { tools: vec!["Bash".into()], ..Trigger::default() };
+            },
+            &["tools: a protocol is said at the start, so it must not have any"],
+        );
+        check_complaints(
+            |lesson| lesson.trigger = Trigger { tools: vec!["Read".into()], ..Trigger::default() },
+            &["tools: would apply to every call of Read: add commands, paths or content"],
+        );
+    }
+
+    #[test]
+    fn a_common_program_alone_is_worth_a_look() {
+        let mut lesson = good();
+        lesson.trigger.commands = vec!["git".into()];
+        lesson.quiet.clear();
+        let complaints = check(&lesson);
+        assert_eq!(complaints.len(), 1);
+        assert!(
+            !complaints[0].is_grave && complaints[0].reason.contains("nearly every session"),
+            "{complaints:?}"
+        );
+    }
+
+    #[test]
+    fn examples_must_do_what_they_say() {
+        check_complaints(
+            |lesson| lesson.fires.push("git stash push -u".into()),
+            &["fires: \"git stash push -u\" does not fire it: the command has -u|--include-untracked"],
+        );
+        check_complaints(
+            |lesson| lesson.quiet.push("cd x && git stash".into()),
+            &["quiet: \"cd x && git stash\" fires it, by git stash $"],
+        );
+        check_complaints(
+            |lesson| lesson.fires.push("{\"tool\":".into()),
+            &["fires: \"{\\\"tool\\\":\" is no JSON object"],
+        );
+    }
+
+    #[test]
+    fn values_stay_on_their_line() {
+        check_complaints(|lesson| lesson.tags = vec!["a,b".into()], &["tags: \"a,b\" must not hold a comma"]);
+        check_complaints(
+            |lesson| lesson.instead = Some("a\nb".into()),
+            &["instead: \"a\\nb\" must stand on one line"],
+        );
+        check_complaints(
+            |lesson| lesson.slug = "../x".into(),
+            &["slug: expected words of a-z and 0-9 with dashes between them, at most 100"],
+        );
+    }
+}

@@ -1,0 +1,219 @@
+//! What the hook would do with a call, and why, without doing it.
+
+use super::catalogue::{Catalogue, Item, Places, State};
+use lessons::call::{Call, Platform};
+use lessons::index::{self, Fingerprint, Index};
+use lessons::inject;
+use lessons::layers::Layer;
+use lessons::trigger::{Simple, Verdict};
+use lessons::{Kind, Lesson};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// A call that somebody wrote down: a command, or a JSON object with the tool and its input.
+#[derive(Debug)]
+pub struct Written {
+    tool: String,
+    input: Box<RawValue>,
+}
+
+impl Written {
+    /// Reads a call: `{"tool": "Write", "file_path": …}`, `{"tool_name": …, "tool_input": {…}}`, or what a shell would
+    /// run.
+    pub fn read(text: &str) -> Result<Self, String> {
+        if !text.trim_start().starts_with("{\"") {
+            return Ok(Self::new(
+                "Bash",
+                &Value::from(Map::from_iter([("command".to_owned(), text.into())])),
+            ));
+        }
+        let mut fields: Map<String, Value> =
+            serde_json::from_str(text).map_err(|_| "is no JSON object".to_owned())?;
+        let tool = fields.remove("tool").or_else(|| fields.remove("tool_name"));
+        let Some(tool) = tool.as_ref().and_then(Value::as_str) else {
+            return Err("has no tool: expected {\"tool\": \"Write\", …}".to_owned());
+        };
+        match fields.remove("tool_input") {
+            Some(input @ Value::Object(_)) => Ok(Self::new(tool, &input)),
+            Some(_) => Err("has a tool_input that is no object".to_owned()),
+            None => Ok(Self::new(tool, &Value::from(fields))),
+        }
+    }
+
+    fn new(tool: &str, input: &Value) -> Self {
+        // What was JSON before is JSON again.
+        let input = RawValue::from_string(input.to_string()).unwrap_or_default();
+        Self { tool: tool.to_owned(), input }
+    }
+
+    fn call(&self, platform: Platform, project: &Path) -> Call<'_> {
+        Call::read(&self.tool, Some(&self.input), platform, project)
+    }
+}
+
+fn script<'a>(call: &'a Call<'_>) -> &'a str {
+    call.command.as_deref().filter(|_| call.is_shell()).unwrap_or_default()
+}
+
+/// Says whether a lesson, by itself, applies to an example.
+pub fn judge(lesson: &Lesson, example: &str) -> Result<Verdict, String> {
+    let written = Written::read(example)?;
+    let call = written.call(Platform::ClaudeCode, Path::new("/"));
+    let commands = shell::commands(script(&call));
+    let lesson = Lesson { is_disabled: false, ..lesson.clone() };
+    let (bytes, _) = index::build(&[lesson], Fingerprint::default());
+    let index = Index::new(&bytes[..]).map_err(|damaged| damaged.to_string())?;
+    let entry = index.entry(0).map_err(|damaged| damaged.to_string())?;
+    Ok(entry.judge(&call, &Simple::all(&commands)))
+}
+
+/// A lesson that a call is about, or nearly.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// Its name.
+    pub slug: String,
+    /// What it does.
+    pub kind: Kind,
+    /// Who it comes from.
+    pub layer: Layer,
+    /// How much it matters.
+    pub priority: u8,
+    /// What goes wrong, in one line.
+    pub summary: String,
+    /// The pattern that decided, or what kept it from applying.
+    pub reason: String,
+    /// Why it would not act although it applies.
+    pub kept_back: Option<String>,
+    confidence: u8,
+}
+
+/// What would come of a call in a fresh window.
+#[derive(Clone, Debug, Default)]
+pub struct Rehearsal {
+    /// The lessons that apply, in the order in which they count.
+    pub applying: Vec<Finding>,
+    /// The lessons that nearly do.
+    pub nearly: Vec<Finding>,
+    /// How many hints one call is told at most.
+    pub most_hints: usize,
+}
+
+/// What the agent would meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The call is refused, by this guard.
+    Refused(String),
+    /// The call is refused once, by these pauses.
+    Paused(Vec<String>),
+    /// The call goes through, and these hints are said.
+    Told(Vec<String>),
+    /// Nothing.
+    Silent,
+}
+
+impl Rehearsal {
+    /// Returns what the agent would meet.
+    pub fn outcome(&self) -> Outcome {
+        let acting = |kind: Kind| {
+            let findings = self.applying.iter().filter(|finding| finding.kept_back.is_none());
+            findings.filter(move |finding| finding.kind == kind).map(|finding| finding.slug.clone())
+        };
+        let pauses: Vec<String> = acting(Kind::Pause).collect();
+        let hints: Vec<String> = acting(Kind::Hint).take(self.most_hints).collect();
+        match acting(Kind::Guard).next() {
+            Some(guard) => Outcome::Refused(guard),
+            None if !pauses.is_empty() => Outcome::Paused(pauses),
+            None if !hints.is_empty() => Outcome::Told(hints),
+            None => Outcome::Silent,
+        }
+    }
+}
+
+/// Asks every lesson about a call.
+pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Rehearsal {
+    let platform = Platform::from_name(places.env.text("LESSONS_AGENT_PLATFORM").as_deref());
+    let project = places.env.get("CLAUDE_PROJECT_DIR").map_or_else(|| places.cwd.clone(), PathBuf::from);
+    let call = written.call(platform, &project);
+    let commands = shell::commands(script(&call));
+    let simples = Simple::all(&commands);
+    let items: Vec<&Item> = catalogue.in_use().filter(|item| item.lesson.kind.is_about_calls()).collect();
+    // An index leaves out what is switched off; here that is wanted, with the reason.
+    let lessons: Vec<Lesson> =
+        items.iter().map(|item| Lesson { is_disabled: false, ..item.lesson.clone() }).collect();
+    let (bytes, _) = index::build(&lessons, Fingerprint::default());
+    let bounds = inject::bounds(&places.settings());
+    let mut rehearsal = Rehearsal { most_hints: bounds.lessons, ..Rehearsal::default() };
+    let Ok(index) = Index::new(&bytes[..]) else { return rehearsal };
+    let looked_up = index.candidates(&call, &simples).unwrap_or_default();
+    for (number, item) in (0_u32..).zip(&items) {
+        let Ok(entry) = index.entry(number) else { continue };
+        let is_alike = !entry.commands.is_empty() && looked_up.contains(&number);
+        let (reason, applies) = match entry.judge(&call, &simples) {
+            Verdict::Applies { by } => (by, true),
+            Verdict::Nearly { because } => (because, false),
+            Verdict::Unrelated if is_alike => ("no pattern fits all of the command".to_owned(), false),
+            Verdict::Unrelated => continue,
+        };
+        let lesson = &item.lesson;
+        let refuses = matches!(lesson.kind, Kind::Guard | Kind::Pause);
+        let kept_back = if item.state == State::Disabled {
+            Some("it is switched off".to_owned())
+        } else if refuses && !item.is_trusted {
+            Some("the project is not trusted: `wyren trust` lets it act".to_owned())
+        } else if lesson.confidence < bounds.least_confidence {
+            Some("its confidence is below lessons.min_confidence".to_owned())
+        } else if lesson.priority < bounds.least_priority {
+            Some("its priority is below lessons.min_priority".to_owned())
+        } else if !inject::is_in_scope(lesson.scope.as_deref().unwrap_or_default(), &places.cwd) {
+            Some(format!("it is for another project: {}", lesson.scope.as_deref().unwrap_or_default()))
+        } else {
+            None
+        };
+        let finding = Finding {
+            slug: lesson.slug.clone(),
+            kind: lesson.kind,
+            layer: item.layer,
+            priority: lesson.priority,
+            summary: lesson.summary.clone(),
+            reason,
+            kept_back,
+            confidence: lesson.confidence,
+        };
+        if applies { rehearsal.applying.push(finding) } else { rehearsal.nearly.push(finding) }
+    }
+    for findings in [&mut rehearsal.applying, &mut rehearsal.nearly] {
+        findings.sort_by(|one, other| {
+            let rank = |finding: &Finding| (finding.priority, finding.confidence);
+            rank(other).cmp(&rank(one)).then_with(|| one.slug.cmp(&other.slug))
+        });
+    }
+    rehearsal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lessons::Trigger;
+
+    fn judged(trigger: Trigger, example: &str) -> Verdict {
+        judge(&Lesson { trigger, ..Lesson::default() }, example).unwrap()
+    }
+
+    #[test]
+    fn an_example_is_a_command_or_a_call() {
+        let pytest = || Trigger { commands: vec!["pytest".into()], ..Trigger::default() };
+        assert!(matches!(judged(pytest(), "cd a && pytest -x"), Verdict::Applies { .. }));
+        assert_eq!(judged(pytest(), "git add pytest.ini"), Verdict::Unrelated);
+        // A brace group is shell, not JSON.
+        assert!(matches!(judged(pytest(), "{ pytest; }"), Verdict::Applies { .. }));
+        let python = Trigger { paths: vec!["**/*.py".into()], ..Trigger::default() };
+        for call in [
+            r#"{"tool":"Write","file_path":"a/b.py","content":"x"}"#,
+            r#"{"tool_name":"Write","tool_input":{"file_path":"a/b.py"}}"#,
+        ] {
+            assert!(matches!(judged(python.clone(), call), Verdict::Applies { .. }), "{call}");
+        }
+        assert!(Written::read(r#"{"file_path":"x"}"#).is_err());
+    }
+}

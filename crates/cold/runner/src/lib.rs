@@ -1,0 +1,18 @@
+//! The background worker: leases jobs and does them, one at a time, then goes away.
+//!
+//! One worker per user, by a file lock. It does nothing that someone else could not do later: killed at any moment, it
+//! leaves a lease behind that the next worker takes back, and nothing else. What a job does is its handler's business
+//! ([`Handler`]); which handlers there are stands in [`kinds`].
+
+mod handler;
+mod intake;
+pub mod kinds;
+mod log;
+mod run;
+mod shift;
+mod signal;
+
+pub use handler::{Context, Handler, Handlers};
+pub use intake::take_in;
+pub use log::log_file;
+pub use run::{Ended, Error, Options, run};

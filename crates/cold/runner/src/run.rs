@@ -1,0 +1,299 @@
+//! A worker's life: take the lock, work until there is nothing to do, let go, look once more.
+
+use crate::handler::Handlers;
+use crate::log::Log;
+use crate::shift::Shift;
+use crate::signal;
+use base::lock::Lock;
+use base::log::Level;
+use base::settings::Settings;
+use base::{Env, Paths, Timestamp};
+use std::io;
+use std::time::{Duration, SystemTime};
+use store::jobs::{self, BackOff};
+use store::open_store;
+
+/// How long to wait for the lock: someone may hold it for a moment, to see whether a worker runs.
+const LOCK_PATIENCE: Duration = Duration::from_millis(250);
+/// How often work that came in at the last moment is gone back for. A request that cannot be taken in, for the rights
+/// of its file, would come in for ever.
+const MOST_SHIFTS: u32 = 3;
+/// The longest rest of a job that failed.
+const LONGEST_REST: Duration = Duration::from_secs(3_600);
+
+/// Why a worker could not go on. Nothing is lost by it: the jobs are where they were.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The database could not be used.
+    #[error("could not use the database")]
+    Store(#[from] store::Error),
+    /// The lock could not be taken.
+    #[error("could not take the worker's lock")]
+    Lock(#[source] io::Error),
+}
+
+/// How a worker works.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How long it waits for more work before it goes away.
+    pub idle: Duration,
+    /// How long failed jobs rest.
+    pub back_off: BackOff,
+}
+
+impl Options {
+    /// Returns what the settings say.
+    pub fn of(settings: &Settings) -> Self {
+        let seconds = |name| Duration::from_secs(settings.number(name));
+        let back_off = BackOff { first: seconds("worker.retry_seconds"), cap: LONGEST_REST };
+        Self { idle: seconds("worker.idle_seconds"), back_off }
+    }
+}
+
+/// How a worker's life ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// There was nothing more to do.
+    Idle,
+    /// It was asked to.
+    Stopped,
+    /// A job went on for longer than it may, and cannot be ended but with its process.
+    Overdue,
+    /// Another worker is at it.
+    Elsewhere,
+}
+
+/// Works until there is nothing to do, or until asked to stop.
+///
+/// When this returns, a job may still be running in a thread of its own; it ends with the process.
+pub fn run(env: &Env, paths: &Paths, options: Options, handlers: &Handlers) -> Result<Ended, Error> {
+    signal::listen();
+    let settings = Settings::read(env, &paths.hook_settings());
+    let log = Log::new(paths, &settings);
+    let ended = work(env, paths, options, handlers, &log);
+    match &ended {
+        Ok(Ended::Elsewhere) => {}
+        Ok(ended) => log.write(Level::Info, "worker", &format!("ended: {}", ended.name())),
+        Err(error) => log.write(Level::Error, "worker", &format!("ended: {}", describe(error))),
+    }
+    ended
+}
+
+fn work(env: &Env, paths: &Paths, options: Options, handlers: &Handlers, log: &Log) -> Result<Ended, Error> {
+    for shift in 0..MOST_SHIFTS {
+        let lock = Lock::exclusive(&queue::lock_file(paths), LOCK_PATIENCE).map_err(Error::Lock)?;
+        let Some(lock) = lock else {
+            return Ok(if shift == 0 { Ended::Elsewhere } else { Ended::Idle });
+        };
+        // Tells since when a worker runs.
+        let _ = lock.file().set_modified(SystemTime::now());
+        let ended = Shift::begin(env, paths, options, handlers, log)?.work_and_leave()?;
+        drop(lock);
+        // Whoever asked for a job between our last look and our letting go saw a worker, and started none.
+        if ended != Ended::Idle || !is_work_left(paths)? {
+            return Ok(ended);
+        }
+    }
+    Ok(Ended::Idle)
+}
+
+fn is_work_left(paths: &Paths) -> Result<bool, Error> {
+    let due = jobs::next_due(&open_store(paths)?)?;
+    Ok(!queue::pending(paths).is_empty() || due.is_some_and(|due| due <= Timestamp::now()))
+}
+
+impl Ended {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Idle => "nothing to do",
+            Self::Stopped => "asked to stop",
+            Self::Overdue => "a job took too long",
+            Self::Elsewhere => "another worker runs",
+        }
+    }
+}
+
+fn describe(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |message, cause| format!("{message}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handler::{Context, Handler};
+    use queue::Request;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Instant;
+    use store::jobs::{Failure, Job, State};
+
+    /// Does as the job's kind says.
+    struct Scripted(&'static str, fn(&mut Context) -> Result<(), Failure>);
+
+    impl Handler for Scripted {
+        fn kind(&self) -> &'static str {
+            self.0
+        }
+
+        fn run(&self, context: &mut Context) -> Result<(), Failure> {
+            self.1(context)
+        }
+
+        fn limit(&self) -> Duration {
+            if self.0 == "endless" { Duration::from_millis(200) } else { Duration::from_secs(600) }
+        }
+    }
+
+    const AT_ONCE: Options =
+        Options { idle: Duration::ZERO, back_off: BackOff { first: Duration::ZERO, cap: Duration::ZERO } };
+
+    struct Bench {
+        _folder: tempfile::TempDir,
+        env: Env,
+        paths: Paths,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let env = Env::fixed([("WYREN_DATA_DIR", folder.path())]);
+            Self { paths: Paths::of(&env), env, _folder: folder }
+        }
+
+        fn ask(&self, kind: &str) {
+            queue::request(&self.paths, &Request::new(kind), Timestamp::now()).unwrap();
+        }
+
+        fn work(&self, options: Options, handlers: &Handlers) -> Ended {
+            let log = Log::new(&self.paths, &Settings::read(&self.env, &self.paths.hook_settings()));
+            work(&self.env, &self.paths, options, handlers, &log).unwrap()
+        }
+
+        fn jobs(&self) -> Vec<Job> {
+            jobs::list(&open_store(&self.paths).unwrap()).unwrap()
+        }
+    }
+
+    fn always(kind: &'static str, run: fn(&mut Context) -> Result<(), Failure>) -> Handlers {
+        Handlers::default().and(Scripted(kind, run))
+    }
+
+    #[test]
+    fn what_was_asked_for_is_done_and_then_the_worker_goes() {
+        let bench = Bench::new();
+        bench.ask("easy");
+        bench.ask("easy");
+        assert_eq!(bench.work(AT_ONCE, &always("easy", |_| Ok(()))), Ended::Idle);
+        assert!(bench.jobs().iter().all(|job| job.state == State::Done && job.attempts == 1));
+        assert_eq!(bench.jobs().len(), 2);
+        assert!(!queue::is_running(&bench.paths).unwrap());
+        assert_eq!(queue::due(&bench.paths), None);
+    }
+
+    #[test]
+    fn a_job_that_fails_comes_again_until_it_is_done() {
+        static RUNS: AtomicU32 = AtomicU32::new(0);
+        let bench = Bench::new();
+        bench.ask("moody");
+        let handlers = always("moody", |_| match RUNS.fetch_add(1, Ordering::SeqCst) {
+            0 => Err(Failure::Again("not now".to_owned())),
+            1 => panic!("a defect in the handler"),
+            _ => Ok(()),
+        });
+        bench.work(AT_ONCE, &handlers);
+        let job = &bench.jobs()[0];
+        assert_eq!((job.state, job.attempts, job.reason.as_deref()), (State::Done, 3, None));
+    }
+
+    #[test]
+    fn a_kind_that_nobody_knows_goes_to_the_dead_letter_with_the_reason() {
+        let bench = Bench::new();
+        bench.ask("of tomorrow");
+        bench.work(AT_ONCE, &Handlers::default());
+        let job = &bench.jobs()[0];
+        assert_eq!(job.state, State::Dead);
+        assert!(job.reason.as_deref().is_some_and(|reason| reason.contains("of tomorrow")), "{job:?}");
+    }
+
+    #[test]
+    fn a_job_that_rests_leaves_word_when_it_is_due() {
+        let bench = Bench::new();
+        bench.ask("failing");
+        let rest = BackOff { first: Duration::from_secs(60), cap: Duration::from_secs(60) };
+        let handlers = always("failing", |_| Err(Failure::Again("no".to_owned())));
+        bench.work(Options { back_off: rest, ..AT_ONCE }, &handlers);
+        assert_eq!(queue::due(&bench.paths), Some(bench.jobs()[0].not_before));
+    }
+
+    #[test]
+    fn a_second_worker_leaves_the_first_alone() {
+        let bench = Bench::new();
+        bench.ask("easy");
+        let lock = Lock::exclusive(&queue::lock_file(&bench.paths), Duration::ZERO).unwrap();
+        assert_eq!(bench.work(AT_ONCE, &always("easy", |_| Ok(()))), Ended::Elsewhere);
+        drop(lock);
+        assert_eq!(queue::pending(&bench.paths).len(), 1);
+    }
+
+    #[test]
+    fn a_worker_that_is_to_stop_lets_a_job_end_or_gives_it_back() {
+        let bench = Bench::new();
+        bench.ask("listening");
+        let listening = always("listening", |context| {
+            std::fs::write(queue::stop_file(&context.paths), "").unwrap();
+            while !context.is_stopping() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Ok(())
+        });
+        assert_eq!(bench.work(AT_ONCE, &listening), Ended::Stopped);
+        assert_eq!(bench.jobs()[0].state, State::Done);
+
+        let bench = Bench::new();
+        bench.ask("deaf");
+        let deaf = always("deaf", |context| {
+            std::fs::write(queue::stop_file(&context.paths), "").unwrap();
+            loop {
+                std::thread::park();
+            }
+        });
+        assert_eq!(bench.work(AT_ONCE, &deaf), Ended::Stopped);
+        assert_eq!((bench.jobs()[0].state, bench.jobs()[0].attempts), (State::Queued, 0));
+    }
+
+    #[test]
+    fn a_job_without_end_counts_as_failed_and_the_worker_goes() {
+        let bench = Bench::new();
+        bench.ask("endless");
+        let endless = always("endless", |_| {
+            loop {
+                std::thread::park();
+            }
+        });
+        assert_eq!(bench.work(AT_ONCE, &endless), Ended::Overdue);
+        let job = &bench.jobs()[0];
+        assert_eq!((job.state, job.attempts), (State::Queued, 1));
+        assert_eq!(job.reason.as_deref(), Some("took longer than 0 s"));
+    }
+
+    #[test]
+    fn an_idle_worker_waits_for_more() {
+        let bench = Bench::new();
+        let patient = Options { idle: Duration::from_secs(60), ..AT_ONCE };
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(|| bench.work(patient, &always("easy", |_| Ok(()))));
+            let wait_for = |condition: &dyn Fn() -> bool| {
+                let deadline = Instant::now() + Duration::from_secs(10);
+                while !condition() {
+                    assert!(Instant::now() < deadline);
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            };
+            wait_for(&|| queue::is_running(&bench.paths).unwrap());
+            bench.ask("easy");
+            wait_for(&|| bench.jobs().iter().any(|job| job.state == State::Done));
+            std::fs::write(queue::stop_file(&bench.paths), "").unwrap();
+            assert_eq!(worker.join().unwrap(), Ended::Stopped);
+        });
+    }
+}

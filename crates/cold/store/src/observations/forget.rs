@@ -1,0 +1,378 @@
+//! Takes events out again: rows, spool lines and long events, so thoroughly that their text is no longer in any file.
+//!
+//! The order makes it safe to be killed at any point: offsets go back to the beginning first, then the lines leave the
+//! spool, then the rows leave the database. Whatever was done, a drain afterwards finds every line that is still there,
+//! and doing it again completes it.
+
+use super::drain::Drain;
+use super::rows;
+use super::writer::Projects;
+use crate::open::{Error, Store};
+use base::{Timestamp, digest, files};
+use capture::{Event, Spool};
+use rusqlite::types::Value;
+use rusqlite::{Transaction, params_from_iter};
+use std::collections::{BTreeMap, HashSet};
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+/// How long to wait for a drain.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait for readers before what they read is overwritten.
+const CLEANING_PATIENCE: Duration = Duration::from_secs(30);
+/// How old a long event without a line is before its writer counts as killed.
+const SWEEP_AFTER: Duration = Duration::from_secs(60);
+/// How many samples are shown of what would go, and how long each is.
+const MAX_SAMPLES: usize = 10;
+const MAX_SAMPLE_CHARS: usize = 80;
+
+/// Which events are meant: those that satisfy everything that is said.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Ids of events, with or without what says their kind (`t:`, `p:`).
+    pub ids: Vec<String>,
+    /// A text that they contain, in any case.
+    pub query: Option<String>,
+    /// The key of their project.
+    pub project: Option<String>,
+    /// Their session.
+    pub session: Option<String>,
+    /// The moment before which they happened.
+    pub before: Option<Timestamp>,
+    /// The moment from which on they happened.
+    pub after: Option<Timestamp>,
+}
+
+/// What was, or would be, forgotten.
+#[derive(Clone, Debug, Default)]
+pub struct Forgotten {
+    /// Prompts.
+    pub prompts: u64,
+    /// Tool calls.
+    pub tool_calls: u64,
+    /// Lines that could not be read and were kept aside.
+    pub unread_lines: u64,
+    /// Lines of the spool; 0 as long as nothing is done.
+    pub spool_lines: u64,
+    /// Some of them, to be recognised by.
+    pub samples: Vec<Sample>,
+    /// Whether another program kept the old contents from being overwritten.
+    pub is_kept_by_reader: bool,
+}
+
+/// An event to be recognised by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// When it happened.
+    pub at: Timestamp,
+    /// Its session.
+    pub session: String,
+    /// Its id.
+    pub id: String,
+    /// How it begins.
+    pub text: String,
+}
+
+impl Forgotten {
+    /// Returns how many things are meant.
+    pub fn count(&self) -> u64 {
+        self.prompts + self.tool_calls + self.unread_lines
+    }
+}
+
+impl Selection {
+    /// Says what would be forgotten, and changes nothing but to drain the spool first.
+    pub fn preview(&self, store: &mut Store, spool: &Spool, now: Timestamp) -> Result<Forgotten, Error> {
+        let lock = super::lock(spool, PATIENCE).map_err(Error::io(spool.folder()))?;
+        let _lock = lock.ok_or(Error::Busy)?;
+        Drain::unbounded(spool).run_locked(store, now)?;
+        Ok(self.find(store)?.forgotten)
+    }
+
+    /// Forgets. `notes` is the file that keeps digests of what was forgotten, so that no repair brings it back.
+    pub fn forget(
+        &self,
+        store: &mut Store,
+        spool: &Spool,
+        notes: &Path,
+        now: Timestamp,
+    ) -> Result<Forgotten, Error> {
+        let lock = super::lock(spool, PATIENCE).map_err(Error::io(spool.folder()))?;
+        let _lock = lock.ok_or(Error::Busy)?;
+        Drain::unbounded(spool).run_locked(store, now)?;
+        let mut found = self.find(store)?;
+        note(notes, found.digests.union(&found.id_digests))?;
+        // A drain that reads from the beginning stores nothing twice; one that read from a stale offset would lose lines.
+        store.write(|transaction| {
+            transaction.execute("DELETE FROM spool_files", [])?;
+            Ok::<_, Error>(())
+        })?;
+        let spool_lines = self.clean_spool(spool, &found, now);
+        store.connection().pragma_update(None, "secure_delete", true)?;
+        store.write(|transaction| found.delete(transaction))?;
+        found.forgotten.is_kept_by_reader = !overwrite(store)?;
+        // A file that could not be cleaned is told about, and keeps nothing else from being forgotten.
+        found.forgotten.spool_lines = spool_lines?;
+        Ok(found.forgotten)
+    }
+
+    fn find(&self, store: &Store) -> Result<Found, Error> {
+        let mut found = Found::default();
+        found.prompts = self.find_events(store, &PROMPTS, &mut found)?;
+        found.tool_calls = self.find_events(store, &TOOL_CALLS, &mut found)?;
+        found.forgotten.prompts = found.prompts.len() as u64;
+        found.forgotten.tool_calls = found.tool_calls.len() as u64;
+        self.find_sessions(store, &mut found)?;
+        let mut select = store.connection().prepare("SELECT digest, line FROM unread_lines")?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            if self.mentions(row.get_ref(1)?.as_blob().unwrap_or_default()) {
+                found.unread_lines.push(row.get(0)?);
+            }
+        }
+        found.forgotten.unread_lines = found.unread_lines.len() as u64;
+        Ok(found)
+    }
+
+    fn find_events(&self, store: &Store, table: &Table, found: &mut Found) -> Result<Vec<i64>, Error> {
+        let mut condition = Condition::default();
+        if !self.ids.is_empty() {
+            let ids = self.ids.iter().flat_map(|id| [id.clone(), format!("p:{id}"), format!("t:{id}")]);
+            let ids = serde_json::to_string(&ids.collect::<Vec<_>>())?;
+            condition.and("event.id IN (SELECT value FROM json_each(?))", ids);
+        }
+        if let Some(project) = &self.project {
+            condition.and("sessions.project = (SELECT row FROM projects WHERE key = ?)", project.clone());
+        }
+        if let Some(session) = &self.session {
+            condition.and("sessions.id = ?", session.clone());
+        }
+        if let Some(before) = self.before {
+            condition.and("event.at < ?", i64::try_from(before.millis()).unwrap_or(i64::MAX));
+        }
+        if let Some(after) = self.after {
+            condition.and("event.at >= ?", i64::try_from(after.millis()).unwrap_or(i64::MAX));
+        }
+        condition.and_contains(table.texts, self.query.as_deref());
+        let sql = format!(
+            "SELECT event.row, event.session, sessions.id, event.id, event.at, substr({}, 1, 400)
+             FROM {} AS event JOIN sessions ON sessions.row = event.session WHERE {} ORDER BY event.at",
+            table.sample,
+            table.name,
+            condition.sql()
+        );
+        let mut select = store.connection().prepare(&sql)?;
+        let mut rows = select.query(params_from_iter(condition.values))?;
+        let mut events = Vec::new();
+        while let Some(row) = rows.next()? {
+            events.push(row.get(0)?);
+            found.sessions.entry(row.get(1)?).or_default();
+            let (session, id): (String, String) = (row.get(2)?, row.get(3)?);
+            found.digests.insert(event_digest(&session, &id));
+            found.id_digests.extend(id_digest(&id));
+            if found.forgotten.samples.len() < MAX_SAMPLES {
+                let text: String = row.get(5)?;
+                found.forgotten.samples.push(Sample {
+                    at: Timestamp::from_millis(row.get(4)?),
+                    session,
+                    id,
+                    text: text::sanitize::one_line(&text, MAX_SAMPLE_CHARS),
+                });
+            }
+        }
+        Ok(events)
+    }
+
+    /// Finds sessions that carry the text in their title or folder, or have no events that could be found.
+    fn find_sessions(&self, store: &Store, found: &mut Found) -> Result<(), Error> {
+        if !self.ids.is_empty() || self.before.is_some() || self.after.is_some() {
+            return Ok(());
+        }
+        let mut condition = Condition::default();
+        if let Some(project) = &self.project {
+            condition.and("project = (SELECT row FROM projects WHERE key = ?)", project.clone());
+        }
+        if let Some(session) = &self.session {
+            condition.and("id = ?", session.clone());
+        }
+        condition.and_contains(&["title", "cwd"], self.query.as_deref());
+        let sql = format!("SELECT row, cwd FROM sessions WHERE {}", condition.sql());
+        let mut select = store.connection().prepare(&sql)?;
+        let mut rows = select.query(params_from_iter(condition.values))?;
+        while let Some(row) = rows.next()? {
+            let cwd: String = row.get(1)?;
+            let is_in_folder = |query: &String| contains(&lower(cwd.as_bytes()), &lower(query.as_bytes()));
+            found.sessions.insert(row.get(0)?, self.query.as_ref().is_some_and(is_in_folder));
+        }
+        Ok(())
+    }
+
+    /// Says whether a line that is no event of ours mentions what is to be forgotten by name.
+    fn mentions(&self, line: &[u8]) -> bool {
+        let names = self.ids.iter().chain(&self.session).chain(&self.query);
+        let line = lower(line);
+        let mut names = names.map(|name| name.to_ascii_lowercase()).peekable();
+        names.peek().is_some()
+            && names.all(|name| {
+                let escaped = escaped(&name);
+                contains(&line, name.as_bytes()) || contains(&line, escaped.as_bytes())
+            })
+    }
+
+    fn is_kept(&self, line: &[u8], found: &Found) -> bool {
+        match serde_json::from_slice::<Event<'_>>(line) {
+            Ok(event) if event.version <= capture::VERSION => {
+                !found.digests.contains(&event_digest(&event.session, &event.id))
+            }
+            _ => !self.mentions(line),
+        }
+    }
+
+    fn clean_spool(&self, spool: &Spool, found: &Found, now: Timestamp) -> Result<u64, Error> {
+        let mut removed = Ok(0);
+        for file in spool.files().map_err(Error::io(spool.folder()))? {
+            let lines = file.retain(|line| self.is_kept(line, found));
+            match lines.map_err(Error::io(&spool.folder().join(&file.name))) {
+                Ok(lines) => removed = removed.map(|before| before + lines as u64),
+                Err(error) => removed = removed.and(Err(error)),
+            }
+        }
+        let bulks = spool.retain_bulk(|event| self.is_kept(event, found));
+        // No drain will ever read what a killed writer left, so nothing in the database says whether it is meant.
+        let swept = spool.sweep(SWEEP_AFTER, now);
+        bulks.and(swept).map_err(Error::io(spool.folder()))?;
+        removed
+    }
+}
+
+/// A table of events: where their texts are, and how one is shown.
+struct Table {
+    name: &'static str,
+    texts: &'static [&'static str],
+    sample: &'static str,
+}
+
+const PROMPTS: Table = Table { name: "prompts", texts: &["event.text", "event.cwd"], sample: "event.text" };
+const TOOL_CALLS: Table = Table {
+    name: "tool_calls",
+    texts: &["event.input", "event.output", "event.error", "event.cwd", "event.tool"],
+    sample: "event.tool || ' ' || coalesce(event.input, event.error, '')",
+};
+
+/// A condition that grows.
+#[derive(Default)]
+struct Condition {
+    parts: Vec<String>,
+    values: Vec<Value>,
+}
+
+impl Condition {
+    fn and(&mut self, part: &str, value: impl Into<Value>) {
+        self.parts.push(part.to_owned());
+        self.values.push(value.into());
+    }
+
+    /// Asks for a text in one of `columns`, as it was typed or as it stands in JSON.
+    fn and_contains(&mut self, columns: &[&str], text: Option<&str>) {
+        let Some(text) = text.map(str::to_ascii_lowercase) else { return };
+        let escaped = escaped(&text);
+        let mut parts = Vec::new();
+        for column in columns {
+            for text in [&text, &escaped] {
+                parts.push(format!("instr(lower({column}), ?) > 0"));
+                self.values.push(text.clone().into());
+            }
+        }
+        self.parts.push(format!("({})", parts.join(" OR ")));
+    }
+
+    fn sql(&self) -> String {
+        if self.parts.is_empty() { "false".to_owned() } else { self.parts.join(" AND ") }
+    }
+}
+
+/// Returns a text as it stands between the quotes of a JSON string.
+fn escaped(text: &str) -> String {
+    let quoted = serde_json::to_string(text).unwrap_or_default();
+    quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
+}
+
+fn lower(text: &[u8]) -> Vec<u8> {
+    text.to_ascii_lowercase()
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    !part.is_empty() && text.windows(part.len()).any(|window| window == part)
+}
+
+/// What a selection means in this database.
+#[derive(Default)]
+struct Found {
+    prompts: Vec<i64>,
+    tool_calls: Vec<i64>,
+    unread_lines: Vec<String>,
+    /// The sessions that lose something, and whether even their folder is to be forgotten.
+    sessions: BTreeMap<i64, bool>,
+    digests: HashSet<String>,
+    /// Digests of the ids that mean the same event in whichever session.
+    id_digests: HashSet<String>,
+    forgotten: Forgotten,
+}
+
+impl Found {
+    fn delete(&self, transaction: &Transaction<'_>) -> Result<(), Error> {
+        for (table, rows) in [("prompts", &self.prompts), ("tool_calls", &self.tool_calls)] {
+            let mut delete = transaction.prepare(&format!("DELETE FROM {table} WHERE row = ?1"))?;
+            for row in rows {
+                delete.execute([row])?;
+            }
+        }
+        for digest in &self.unread_lines {
+            transaction.execute("DELETE FROM unread_lines WHERE digest = ?1", [digest])?;
+        }
+        let mut projects = Projects::default();
+        for (session, forgets_folder) in &self.sessions {
+            if *forgets_folder {
+                rows::move_to_first_event(transaction, *session, &mut projects)?;
+            }
+            rows::refresh_session(transaction, *session)?;
+        }
+        transaction.execute("DELETE FROM projects WHERE row NOT IN (SELECT project FROM sessions)", [])?;
+        Ok(())
+    }
+}
+
+/// Returns what an event is known by once nothing else of it may be.
+pub(crate) fn event_digest(session: &str, id: &str) -> String {
+    digest::short_hex(format!("{session}\n{id}").as_bytes())
+}
+
+/// Returns what an event is known by in every session that repeats it, if the client gave it its id: a session that
+/// goes on under another id tells the same again.
+pub(crate) fn id_digest(id: &str) -> Option<String> {
+    (id.starts_with("p:") || id.starts_with("t:")).then(|| digest::short_hex(id.as_bytes()))
+}
+
+fn note<'d>(notes: &Path, digests: impl Iterator<Item = &'d String>) -> Result<(), Error> {
+    let mut lines = String::new();
+    for digest in digests {
+        lines.push_str(digest);
+        lines.push('\n');
+    }
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let noted = files::open_append(notes).and_then(|mut file| file.write_all(lines.as_bytes()));
+    noted.map_err(Error::io(notes))
+}
+
+/// Writes the database anew, so that nothing is left in pages that are no longer used, and empties the log of changes;
+/// says whether that was possible.
+fn overwrite(store: &Store) -> Result<bool, Error> {
+    let connection = store.connection();
+    connection.busy_timeout(CLEANING_PATIENCE)?;
+    connection.execute_batch("VACUUM")?;
+    let is_busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    Ok(!is_busy)
+}

@@ -1,0 +1,146 @@
+use super::*;
+use std::fs;
+use std::path::Path;
+use store::observations::{Forgotten, Selection};
+
+fn filled() -> (Data, Store) {
+    let data = Data::new();
+    let mut store = data.store();
+    let (secret, plain) = (command("echo MERGER with \"acme\""), command("ls"));
+    let long = command(&format!("merger {}", "x".repeat(100_000)));
+    data.append(&prompt("s", "1", 0, "about the Merger"));
+    data.append(&tool_call("s", "1", 10, &secret));
+    data.append(&prompt("s", "2", 20, "and now the weather"));
+    data.append(&tool_call("s", "2", 30, &plain));
+    data.append(&tool_call("s", "3", 40, &long));
+    data.append(&Event { cwd: "/home/dev/other".into(), ..prompt("t", "9", HOUR, "elsewhere") });
+    data.drain(&mut store);
+    (data, store)
+}
+
+fn forget(data: &Data, store: &mut Store, selection: &Selection) -> Forgotten {
+    let notes = store::repair::notes_of_forgotten(&data.database());
+    selection.forget(store, &data.spool, &notes, Timestamp::now()).unwrap()
+}
+
+fn query(text: &str) -> Selection {
+    Selection { query: Some(text.into()), ..Selection::default() }
+}
+
+/// Returns the files below `folder` that contain `text`, in any case.
+fn files_with(folder: &Path, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files_with(&path, text));
+        } else {
+            let bytes = fs::read(&path).unwrap().to_ascii_lowercase();
+            if bytes.windows(text.len()).any(|window| window == text.as_bytes()) {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn what_is_forgotten_by_a_text_is_in_no_file_and_does_not_come_back() {
+    let (data, mut store) = filled();
+    assert!(!files_with(data.folder.path(), "merger").is_empty());
+    let forgotten = forget(&data, &mut store, &query("merger"));
+    assert_eq!((forgotten.prompts, forgotten.tool_calls, forgotten.spool_lines), (1, 2, 3));
+    assert!(!forgotten.is_kept_by_reader);
+    assert_eq!(files_with(data.folder.path(), "merger"), Vec::<String>::new());
+    data.drain(&mut store);
+    assert_eq!(rendered(&store), "1 and now the weather\n  1 ls\n1 elsewhere");
+    assert_eq!(exported(&store)[0]["title"], "and now the weather");
+    assert_eq!(exported(&store)[0]["prompts"], 1);
+    assert_eq!(files_with(data.folder.path(), "merger"), Vec::<String>::new());
+}
+
+#[test]
+fn a_preview_shows_what_would_go_and_changes_nothing() {
+    let (data, mut store) = filled();
+    let before = exported(&store);
+    let preview = query("ACME\"").preview(&mut store, &data.spool, Timestamp::now()).unwrap();
+    assert_eq!((preview.prompts, preview.tool_calls, preview.samples.len()), (0, 1, 1));
+    assert!(preview.samples[0].text.contains("MERGER"), "{preview:?}");
+    assert_eq!(exported(&store), before);
+    assert_eq!(preview.spool_lines, 0);
+}
+
+#[test]
+fn everything_that_is_said_must_fit() {
+    let check = |selection: Selection, expected: (u64, u64)| {
+        let (data, mut store) = filled();
+        let preview = selection.preview(&mut store, &data.spool, Timestamp::now()).unwrap();
+        assert_eq!((preview.prompts, preview.tool_calls), expected, "{selection:?}");
+        assert_eq!(forget(&data, &mut store, &selection).count(), expected.0 + expected.1);
+        assert_eq!(data.drain(&mut store).stored, 0, "{selection:?}");
+        let left = count(&store, "SELECT (SELECT count(*) FROM prompts) + (SELECT count(*) FROM tool_calls)");
+        assert_eq!(left as u64, 6 - expected.0 - expected.1);
+    };
+    let all = Selection::default;
+    let at = |millis: u64| Some(Timestamp::from_millis(START + millis));
+    check(Selection { ids: vec!["2".into()], ..all() }, (1, 1));
+    check(Selection { ids: vec!["t:2".into(), "p:9".into()], ..all() }, (1, 1));
+    check(Selection { session: Some("t".into()), ..all() }, (1, 0));
+    check(Selection { project: Some("path:/home/dev/project".into()), ..all() }, (2, 3));
+    check(Selection { before: at(20), ..all() }, (1, 1));
+    check(Selection { after: at(20), before: at(HOUR), ..all() }, (1, 2));
+    check(Selection { session: Some("s".into()), query: Some("weather".into()), ..all() }, (1, 0));
+    check(Selection { session: Some("t".into()), query: Some("weather".into()), ..all() }, (0, 0));
+    check(all(), (0, 0));
+}
+
+#[test]
+fn a_session_and_a_project_without_events_go_as_well() {
+    let (data, mut store) = filled();
+    forget(&data, &mut store, &Selection { session: Some("t".into()), ..Selection::default() });
+    assert_eq!(count(&store, "SELECT count(*) FROM sessions"), 1);
+    assert_eq!(count(&store, "SELECT count(*) FROM projects"), 1);
+    assert_eq!(exported(&store)[0]["project"]["key"], "path:/home/dev/project");
+}
+
+#[test]
+fn lines_that_nobody_can_read_are_forgotten_by_the_text_in_them() {
+    let (data, mut store) = filled();
+    data.append(&Event { version: VERSION + 1, ..prompt("s", "7", 1, "a future merger") });
+    let forgotten = forget(&data, &mut store, &query("future merger"));
+    assert_eq!((forgotten.unread_lines, forgotten.spool_lines), (1, 1));
+    assert_eq!(files_with(data.folder.path(), "future"), Vec::<String>::new());
+}
+
+#[test]
+fn events_that_come_meanwhile_are_kept() {
+    let (data, mut store) = filled();
+    data.append(&prompt("u", "8", 2 * HOUR, "new"));
+    forget(&data, &mut store, &query("merger"));
+    assert_eq!(rendered(&store).lines().last(), Some("1 new"));
+}
+
+#[test]
+fn what_a_killed_writer_left_is_forgotten_as_well() {
+    let (data, mut store) = filled();
+    let file = data.spool.folder().join(&data.spool.files().unwrap()[0].name);
+    let bulk = file.with_file_name("bulk");
+    fs::create_dir_all(&bulk).unwrap();
+    let event = serde_json::to_string(&prompt("s", "8", 50, "the takeover")).unwrap();
+    let age = |path: &Path, minutes: u64| {
+        let time = std::time::SystemTime::now() - std::time::Duration::from_secs(60 * minutes);
+        fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+    };
+    for (name, text) in [("1-1-0.json", event.as_str()), (".2-2-0.json.2.0.tmp", &event[..event.len() - 2])] {
+        fs::write(bulk.join(name), text).unwrap();
+        age(&bulk.join(name), 2);
+    }
+    // One that may still get its line.
+    fs::write(bulk.join("3-3-0.json"), "young").unwrap();
+    assert_eq!(files_with(data.folder.path(), "takeover").len(), 2);
+    forget(&data, &mut store, &query("takeover"));
+    assert_eq!(files_with(data.folder.path(), "takeover"), Vec::<String>::new());
+    assert!(bulk.join("3-3-0.json").exists());
+    assert_eq!(data.drain(&mut store).stored, 0);
+    assert_eq!(count(&store, "SELECT count(*) FROM tool_calls"), 3, "long events with a line stay");
+}

@@ -1,0 +1,42 @@
+//! What stops the work on a team memory.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A problem that the caller has to tell somebody.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no `.wyren/` here.
+    #[error("{} has no team memory yet; `wyren init` starts it", .0.display())]
+    NotSetUp(PathBuf),
+    /// Git or the repository stands in the way.
+    #[error(transparent)]
+    Sync(#[from] crate::repository::Error),
+    /// A file could not be read or written.
+    #[error("could not access {}: {source}", path.display())]
+    File {
+        /// Which one.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Another process kept the memory's lock.
+    #[error("another process is writing the memory; nothing was changed, try again")]
+    Busy,
+    /// A change would have left nothing of the memory.
+    #[error("that would leave nothing of a memory with {0} entries; nothing was changed")]
+    Emptied(usize),
+    /// The memory is no text.
+    #[error("{} is not UTF-8 text; nothing was changed", .0.display())]
+    NotText(PathBuf),
+    /// A name that no broadcast can have.
+    #[error("{0:?} is no name of a file")]
+    BadName(String),
+}
+
+impl Error {
+    /// Wraps the failure to access a file.
+    pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        move |source| Self::File { path: path.to_owned(), source }
+    }
+}

@@ -1,0 +1,258 @@
+//! Hand edits of tracked files, in branch mode: they go into the local copy, and the tracked files stay the user's.
+//!
+//! A hand edit is what the work tree has and the commit does not, and what the user's commits have and the remote's
+//! branch does not yet. What was taken in is remembered in `state/folded.json`, per branch: taken in again it would undo
+//! what the others made of it since.
+
+use crate::merging::{MEMORY, Merging, is_emptied};
+use crate::repository::{Merge as _, Team};
+use crate::{Error, Share};
+use base::{Timestamp, digest, files};
+use memory::{Memory, diff, history};
+use place::Mode;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// The version of `state/folded.json`.
+const VERSION: u32 = 1;
+
+/// The largest file whose edits are taken in, in bytes.
+const MAX_FILE: u64 = 8 * 1024 * 1024;
+
+/// Why an entry left the memory that somebody took out of the tracked file.
+const BY_HAND: &str = "edited by hand";
+
+/// What was taken in so far.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Folded {
+    v: u32,
+    /// The branch of the last time.
+    branch: String,
+    branches: BTreeMap<String, BTreeMap<String, Edit>>,
+}
+
+/// An edit that was taken in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Edit {
+    /// A digest of the file at HEAD.
+    head: String,
+    /// The file before the edit.
+    base: Option<String>,
+    /// The file in the work tree.
+    work: String,
+}
+
+/// A tracked file in the user's commits.
+struct Committed {
+    head: Vec<u8>,
+    fork: Option<Vec<u8>>,
+}
+
+/// The versions of a tracked file that matter to its edit.
+struct Versions {
+    committed: Committed,
+    work: Vec<u8>,
+}
+
+impl Committed {
+    /// Puts it beside the work tree's; `None` while git waits for a conflict to be resolved.
+    fn with(self, work: Vec<u8>) -> Option<Versions> {
+        let work = with_breaks_of(&self.head, work);
+        (!is_in_conflict(&work)).then_some(Versions { committed: self, work })
+    }
+}
+
+impl Share {
+    /// Takes the user's edits of tracked files into the local copy. Returns the paths that changed there. In side mode
+    /// there is nothing to take in: the files are the copy.
+    pub fn fold(&self, deadline: Instant) -> Result<Vec<String>, Error> {
+        let team = self.team().filter(|team| team.mode() == Mode::Branch && team.remote().is_some());
+        let Some((team, branch)) = team.and_then(|team| Some((team, team.branch()?))) else {
+            return Ok(Vec::new());
+        };
+        let committed = committed_files(team, deadline)?;
+        let author = self.author();
+        // Taken after git has answered, and the work tree is read below it: two that do this at once do not undo each
+        // other, and nobody waits for git.
+        let _lock = self.lock()?;
+        let path = self.folder().state().join("folded.json");
+        let noted = Folded::read(&path);
+        let mut edits = noted.branches.get(branch).cloned().unwrap_or_default();
+        let is_same_branch = noted.branch == branch;
+        let mut changed = Vec::new();
+        for (file, committed) in committed {
+            let work = work_file(&self.folder().wyren.join(&file));
+            let Some(versions) = work.and_then(|work| committed.with(work)) else { continue };
+            let edit = edits.remove(&file);
+            let taken = self.take_in(&file, &versions, edit.as_ref(), is_same_branch, &author)?;
+            if taken.has_changed {
+                changed.push(file.clone());
+            }
+            edits.extend(taken.edit.map(|edit| (file, edit)));
+        }
+        let mut folded = Folded { v: VERSION, branch: branch.to_owned(), branches: noted.branches.clone() };
+        folded.branches.insert(branch.to_owned(), edits);
+        folded.branches.retain(|_, edits| !edits.is_empty());
+        if folded != noted {
+            folded.write(&path)?;
+        }
+        Ok(changed)
+    }
+
+    /// Takes in the edit of one file; `noted` is what was taken in before.
+    fn take_in(
+        &self,
+        file: &str,
+        versions: &Versions,
+        noted: Option<&Edit>,
+        is_same_branch: bool,
+        author: &str,
+    ) -> Result<Taken, Error> {
+        let Versions { committed: Committed { head, fork }, work } = versions;
+        let head_digest = digest::short_hex(head);
+        let same_head = noted.filter(|noted| noted.head == head_digest);
+        if work == head {
+            // Put back, stashed or checked out: nobody removed anything by hand.
+            if same_head.is_some() {
+                return Ok(Taken::nothing(noted));
+            }
+            if fork.as_ref() == Some(head) {
+                return Ok(Taken::nothing(None));
+            }
+        }
+        let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let work_text = lossy(work);
+        let edit = Edit { head: head_digest, base: fork.as_deref().map(lossy), work: work_text.clone() };
+        let base = match same_head.filter(|_| is_same_branch) {
+            Some(noted) => Some(noted.work.clone().into_bytes()),
+            None => fork.clone(),
+        };
+        let is_meant =
+            file != MEMORY || !is_emptied(&Memory::parse(&lossy(head)), &Memory::parse(&work_text));
+        let is_known = noted.is_some_and(|noted| noted.work == work_text);
+        if !is_meant || base.as_ref() == Some(work) || (is_known && file != MEMORY) {
+            return Ok(Taken {
+                has_changed: false,
+                edit: if is_meant { Some(edit) } else { noted.cloned() },
+            });
+        }
+        let path = self.copy().join(file);
+        let copy = match fs::read(&path) {
+            Ok(copy) => Some(copy),
+            Err(_) => self.agreed(file)?,
+        };
+        let merged = match &copy {
+            Some(copy) => Merging::default().merge(file, base.as_deref(), Some(work), Some(copy)),
+            None => Some(work.clone()),
+        };
+        let Some(mut merged) = merged else { return Ok(Taken { has_changed: false, edit: Some(edit) }) };
+        if file == MEMORY {
+            // Before the first sync the memory is what the branches have in common.
+            let before = copy.as_ref().or(fork.as_ref());
+            let before = Memory::parse(&before.map(|before| lossy(before)).unwrap_or_default());
+            let mut after = Memory::parse(&lossy(&merged));
+            if let Some(noted) = noted.filter(|_| same_head.is_none() || !is_same_branch)
+                && withhold_known(&before, &mut after, noted)
+            {
+                merged = after.render().into_bytes();
+            }
+            let removals = history::removals(&diff(&before, &after), Timestamp::now(), author, BY_HAND);
+            self.remember(&removals)?;
+        }
+        let has_changed = copy.as_ref() != Some(&merged);
+        if has_changed {
+            self.refuse_links(&path)?;
+            self.begin_copy()?;
+            files::write_atomic(&path, &merged).map_err(Error::file(&path))?;
+        }
+        Ok(Taken { has_changed, edit: Some(edit) })
+    }
+}
+
+/// What came of an edit.
+struct Taken {
+    has_changed: bool,
+    /// What is to be remembered.
+    edit: Option<Edit>,
+}
+
+impl Taken {
+    fn nothing(noted: Option<&Edit>) -> Self {
+        Self { has_changed: false, edit: noted.cloned() }
+    }
+}
+
+/// Takes entries out again that an edit of earlier has brought and that are gone since: others removed them. Returns
+/// whether there were any.
+fn withhold_known(before: &Memory, after: &mut Memory, noted: &Edit) -> bool {
+    let (base, work) = (Memory::parse(noted.base.as_deref().unwrap_or_default()), Memory::parse(&noted.work));
+    let mut has_any = false;
+    for section in diff(before, after).sections {
+        let edited = section.edited.iter().map(|edit| &edit.after);
+        for entry in section.added.iter().chain(edited) {
+            let text = entry.text();
+            if work.contains(&section.section, &text) && !base.contains(&section.section, &text) {
+                after.remove(&section.section, &text);
+                has_any = true;
+            }
+        }
+    }
+    has_any
+}
+
+/// Returns the tracked files as the user's commits have them.
+fn committed_files(team: &Team, deadline: Instant) -> Result<Vec<(String, Committed)>, Error> {
+    let tracked = team.tracked(deadline)?;
+    let mut files = Vec::new();
+    for file in tracked.paths() {
+        if let Some(head) = tracked.at_head(file)? {
+            files.push((file.to_owned(), Committed { head, fork: tracked.at_fork(file)? }));
+        }
+    }
+    Ok(files)
+}
+
+/// Returns a file of the work tree. What is missing, a link or too large has no edit.
+fn work_file(path: &Path) -> Option<Vec<u8>> {
+    let metadata = fs::symlink_metadata(path).ok()?;
+    (metadata.is_file() && metadata.len() <= MAX_FILE).then(|| fs::read(path).ok())?
+}
+
+/// Returns the file with the line breaks of the commit: git may have checked it out with others.
+fn with_breaks_of(head: &[u8], work: Vec<u8>) -> Vec<u8> {
+    let has_breaks = |text: &[u8]| text.windows(2).any(|pair| pair == b"\r\n");
+    if !has_breaks(&work) || has_breaks(head) {
+        return work;
+    }
+    let mut plain = Vec::with_capacity(work.len());
+    for (at, byte) in work.iter().enumerate() {
+        if *byte != b'\r' || work.get(at + 1) != Some(&b'\n') {
+            plain.push(*byte);
+        }
+    }
+    plain
+}
+
+/// Returns whether git has left the marks of a conflict in the file.
+fn is_in_conflict(work: &[u8]) -> bool {
+    let has = |mark: &[u8]| work.split(|byte| *byte == b'\n').any(|line| line.starts_with(mark));
+    has(b"<<<<<<< ") && has(b">>>>>>> ")
+}
+
+impl Folded {
+    fn read(path: &PathBuf) -> Self {
+        let folded: Self = serde_json::from_slice(&fs::read(path).unwrap_or_default()).unwrap_or_default();
+        if folded.v == VERSION { folded } else { Self::default() }
+    }
+
+    fn write(&self, path: &Path) -> Result<(), Error> {
+        // Texts and their names, so writing them as JSON cannot fail.
+        let mut text = serde_json::to_vec(self).unwrap_or_default();
+        text.push(b'\n');
+        files::write_atomic(path, &text).map_err(Error::file(path))
+    }
+}

@@ -1,0 +1,52 @@
+//! Team memory through git: publishes and fetches `.wyren/memory.md`, `broadcast/` and `lessons/`, and leaves the
+//! user's git as it was.
+//!
+//! Commits are built in the object database on top of the *remote* tip and pushed to that branch alone. What comes from
+//! the remote goes to `refs/wyren/*` alone. There are two modes: [`Mode::Side`] has a branch of its own, and
+//! [`Mode::Branch`] shares the branch that is checked out.
+//!
+//! ```text
+//!   local copy ──publish──►  commit on the remote tip ──git push──► the remote
+//!       ▲                                                              │
+//!       └────checkout────  refs/wyren/remote/<branch> ◄──git fetch─────┘
+//! ```
+//!
+//! The local copy is `.wyren/` itself in side mode. In branch mode those files are tracked and the user's, so the copy
+//! is below `.wyren/state/`, one for all branches: see `origin.rs`. Where the copy and the remote last agreed is kept in
+//! `refs/wyren/local/<branch>`, together with what did not land yet: see `local.rs`.
+//!
+//! **Architecture invariants.** `git2` reads and writes objects and nothing else; references, configuration and the
+//! network are the `git` program's, so that reftable repositories, credential helpers and proxies work as in the user's
+//! terminal. Nothing here writes the index, HEAD, `refs/heads`, `refs/remotes` or FETCH_HEAD, and nothing runs the
+//! user's git hooks. How two texts are merged, and what of a text
+//! may leave this machine, is the caller's: see [`Merge`].
+//!
+//! Without the feature `objects` there is only what hooks need, [`Folder`], [`Place`] and [`FetchState`]: files that are read, without
+//! git.
+
+mod merge;
+
+mod checkout;
+mod config;
+mod error;
+mod fetch;
+mod git;
+mod local;
+mod lock;
+mod objects;
+mod origin;
+mod past;
+mod publish;
+mod setup;
+mod team;
+
+pub use merge::{ByLine, Merge};
+
+pub use checkout::Change;
+pub use error::Error;
+pub use fetch::Fetched;
+pub use lock::lock_copy;
+pub use past::{Commit, Tracked, user_name};
+pub use publish::{Files, Published};
+pub use setup::{Made, ignore_unshared, init_branch, init_side, is_tracked, take_back};
+pub use team::{Rewrite, Team};

@@ -1,0 +1,69 @@
+//! What stops a sync altogether, as opposed to what makes it wait ([`place::Reason`]).
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A problem on this side, that trying again does not solve.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The folder is in no git repository.
+    #[error("{} is in no git repository; team memory is shared through one", .0.display())]
+    NoRepository(PathBuf),
+    /// The repository has no `.wyren/`.
+    #[error("{} has no team memory yet; `wyren init` starts it", .0.display())]
+    NotSetUp(PathBuf),
+    /// Side mode was asked for where the branch has the memory.
+    #[error(
+        ".wyren/memory.md is tracked on this branch, so the memory is shared there; to move it to a branch of its own, remove it from this one first"
+    )]
+    Tracked,
+    /// The objects of the repository have names that the git library cannot read.
+    #[error("this repository names its objects by SHA-256, which Wyren cannot read yet")]
+    Sha256,
+    /// The git program could not be started.
+    #[error("could not start git: {0}; team memory needs the git program on the PATH")]
+    NoGit(io::Error),
+    /// The git program refused.
+    #[error("could not {action}: {words}")]
+    Git {
+        /// What it was asked to do.
+        action: &'static str,
+        /// What it said, sanitised.
+        words: String,
+    },
+    /// An object could not be read or written.
+    #[error("could not {action}: {words}")]
+    Object {
+        /// What was tried.
+        action: &'static str,
+        /// What the git library said.
+        words: String,
+    },
+    /// A file of our own could not be read or written.
+    #[error("could not access {}: {source}", path.display())]
+    File {
+        /// Which one.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A path that is not shared, or not a plain path.
+    #[error("{0:?} is not shared: only memory.md and files in broadcast/ and lessons/ are")]
+    NotShared(String),
+    /// A link leads out of `.wyren/`.
+    #[error("{} is a link, and Wyren does not follow links here", .0.display())]
+    Link(PathBuf),
+    /// Another process of Wyren kept the lock.
+    #[error("another wyren is syncing this repository; try again when it is done")]
+    Busy,
+    /// The remote's history was rewritten, and nobody has decided yet.
+    #[error("the shared memory was rewritten on the remote; nothing was changed here until that is accepted")]
+    Rewritten,
+}
+
+impl Error {
+    /// Wraps the failure to access a file.
+    pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        move |source| Self::File { path: path.to_owned(), source }
+    }
+}

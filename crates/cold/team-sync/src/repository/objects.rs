@@ -1,0 +1,238 @@
+//! Git objects: the shared files of a commit, and new commits. No references, no index, no work tree.
+
+use crate::repository::Error;
+use crate::repository::merge::Merge;
+use git2::build::TreeUpdateBuilder;
+use git2::{FileMode, ObjectType, Oid, Repository, RepositoryOpenFlags, Signature, Tree, TreeWalkResult};
+use place::{FOLDER, is_shared};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// Extensions of a repository that change references or the network, which are not the git library's business here.
+const HARMLESS_EXTENSIONS: [&str; 3] = ["partialclone", "refstorage", "submodulepathconfig"];
+
+/// The mode of a link to a commit that need not be here.
+const LINK_TO_COMMIT: i32 = 0o160_000;
+
+/// The shared files of one moment: paths relative to `.wyren/`, and the blobs with their contents.
+pub(crate) type Snapshot = BTreeMap<String, Oid>;
+
+/// The object database of a repository.
+pub(crate) struct Objects {
+    repository: Repository,
+}
+
+/// Turns a failure of the git library into ours.
+fn failed(action: &'static str) -> impl FnOnce(git2::Error) -> Error {
+    move |error| Error::Object { action, words: crate::repository::git::words(error.message()) }
+}
+
+impl Objects {
+    /// Opens the object database of the repository whose shared folder is given.
+    pub(crate) fn open(common_folder: &Path) -> Result<Self, Error> {
+        static EXTENSIONS: OnceLock<()> = OnceLock::new();
+        EXTENSIONS.get_or_init(|| {
+            #[expect(unsafe_code, reason = "the git library keeps the list in a global variable")]
+            // SAFETY: done once, before any repository is opened by this crate, the only one to use the library.
+            let _ = unsafe { git2::opts::set_extensions(&HARMLESS_EXTENSIONS) };
+        });
+        let flags = RepositoryOpenFlags::NO_SEARCH | RepositoryOpenFlags::BARE;
+        let repository = Repository::open_ext(common_folder, flags, &[] as &[&Path])
+            .map_err(failed("open the object database"))?;
+        Ok(Self { repository })
+    }
+
+    /// Returns whether an object is here.
+    pub(crate) fn has(&self, id: Oid) -> bool {
+        self.repository.odb().is_ok_and(|odb| odb.exists(id))
+    }
+
+    /// Returns the size of a blob.
+    pub(crate) fn size(&self, id: Oid) -> Result<usize, Error> {
+        let header = self.repository.odb().and_then(|odb| odb.read_header(id));
+        header.map(|(size, _)| size).map_err(failed("read a shared file"))
+    }
+
+    /// Returns the contents of a blob.
+    pub(crate) fn read(&self, id: Oid) -> Result<Vec<u8>, Error> {
+        let blob = self.repository.find_blob(id).map_err(failed("read a shared file"))?;
+        Ok(blob.content().to_vec())
+    }
+
+    /// Stores contents as a blob.
+    pub(crate) fn write(&self, contents: &[u8]) -> Result<Oid, Error> {
+        self.repository.blob(contents).map_err(failed("store a shared file"))
+    }
+
+    /// Returns the shared files of a commit; none without one.
+    pub(crate) fn snapshot(&self, commit: Option<Oid>) -> Result<Snapshot, Error> {
+        let Some(commit) = commit else { return Ok(Snapshot::new()) };
+        let read = || {
+            let tree = self.repository.find_commit(commit)?.tree()?;
+            match tree.get_name(FOLDER) {
+                Some(entry) if entry.kind() == Some(ObjectType::Tree) => {
+                    self.files_in(&self.repository.find_tree(entry.id())?)
+                }
+                _ => Ok(Snapshot::new()),
+            }
+        };
+        read().map_err(failed("read the shared files of a commit"))
+    }
+
+    /// Returns the shared files of a tree that stands for `.wyren/`.
+    pub(crate) fn snapshot_of_tree(&self, tree: Oid) -> Result<Snapshot, Error> {
+        let read = || self.files_in(&self.repository.find_tree(tree)?);
+        read().map_err(failed("read where the last sync ended"))
+    }
+
+    fn files_in(&self, tree: &Tree<'_>) -> Result<Snapshot, git2::Error> {
+        let mut files = Snapshot::new();
+        tree.walk(git2::TreeWalkMode::PreOrder, |folder, entry| {
+            let path = entry.name().map(|name| format!("{folder}{name}")).unwrap_or_default();
+            match entry.kind() {
+                // Only what leads to shared files is walked, since the rest may be missing in a partial clone.
+                Some(ObjectType::Tree) if !is_shared(&format!("{path}/x")) => TreeWalkResult::Skip,
+                // A link is a blob as well, whose contents are a path.
+                Some(ObjectType::Blob) if entry.filemode() & 0o170_000 == 0o100_000 && is_shared(&path) => {
+                    files.insert(path, entry.id());
+                    TreeWalkResult::Ok
+                }
+                _ => TreeWalkResult::Ok,
+            }
+        })?;
+        Ok(files)
+    }
+
+    /// Stores a snapshot as a tree that stands for `.wyren/`.
+    pub(crate) fn tree_of(&self, snapshot: &Snapshot) -> Result<Oid, Error> {
+        let write = || {
+            let empty = self.repository.find_tree(self.repository.treebuilder(None)?.write()?)?;
+            let mut updates = TreeUpdateBuilder::new();
+            for (path, id) in snapshot {
+                updates.upsert(&**path, *id, FileMode::Blob);
+            }
+            updates.create_updated(&self.repository, &empty)
+        };
+        write().map_err(failed("store where this sync ended"))
+    }
+
+    /// Stores trees under names, and commits that need not be here, as one tree.
+    pub(crate) fn bundle(
+        &self,
+        trees: &[(&str, Option<Oid>)],
+        commits: &[(&str, Option<Oid>)],
+    ) -> Result<Oid, Error> {
+        let write = || {
+            let mut builder = self.repository.treebuilder(None)?;
+            for (name, id) in trees {
+                id.map(|id| builder.insert(name, id, FileMode::Tree.into()).map(|_| ())).transpose()?;
+            }
+            for (name, id) in commits {
+                id.map(|id| builder.insert(name, id, LINK_TO_COMMIT).map(|_| ())).transpose()?;
+            }
+            builder.write()
+        };
+        write().map_err(failed("store where this sync ended"))
+    }
+
+    /// Returns what [`Self::bundle`] stored under each name.
+    pub(crate) fn unbundle(&self, bundle: Oid) -> Result<BTreeMap<String, Oid>, Error> {
+        let tree = self.repository.find_tree(bundle).map_err(failed("read where the last sync ended"))?;
+        Ok(tree.iter().filter_map(|entry| Some((entry.name().ok()?.to_owned(), entry.id()))).collect())
+    }
+
+    /// Builds a commit on top of `parent` that changes its shared files from `before` to `after`, and nothing else.
+    pub(crate) fn commit(
+        &self,
+        parent: Option<Oid>,
+        before: &Snapshot,
+        after: &Snapshot,
+        message: &str,
+        signature: &Signature<'_>,
+    ) -> Result<Oid, Error> {
+        let write = || {
+            let parent = parent.map(|parent| self.repository.find_commit(parent)).transpose()?;
+            let tree = match &parent {
+                Some(parent) => parent.tree()?,
+                None => self.repository.find_tree(self.repository.treebuilder(None)?.write()?)?,
+            };
+            let mut updates = TreeUpdateBuilder::new();
+            for path in before.keys().filter(|path| !after.contains_key(*path)) {
+                updates.remove(format!("{FOLDER}/{path}"));
+            }
+            for (path, id) in after.iter().filter(|(path, id)| before.get(*path) != Some(id)) {
+                let path = format!("{FOLDER}/{path}");
+                // A file that is there keeps its mode.
+                let mode =
+                    tree.get_path(Path::new(&path)).map_or(FileMode::Blob.into(), |entry| entry.filemode());
+                let is_program = mode == i32::from(FileMode::BlobExecutable);
+                updates.upsert(path, *id, if is_program { FileMode::BlobExecutable } else { FileMode::Blob });
+            }
+            let tree = self.repository.find_tree(updates.create_updated(&self.repository, &tree)?)?;
+            let parents: Vec<_> = parent.iter().collect();
+            self.repository.commit(None, signature, signature, message, &tree, &parents)
+        };
+        write().map_err(failed("build the commit"))
+    }
+
+    /// Merges the files of two sides; contents are read only where both have changed a file.
+    pub(crate) fn merge(
+        &self,
+        merge: &dyn Merge,
+        base: &Snapshot,
+        ours: &Snapshot,
+        theirs: &Snapshot,
+    ) -> Result<Snapshot, Error> {
+        let paths: BTreeSet<&String> = base.keys().chain(ours.keys()).chain(theirs.keys()).collect();
+        let mut merged = Snapshot::new();
+        for path in paths {
+            let base = base.get(path);
+            let meant = |side| self.meant(merge, path, base, side);
+            let versions = (base, meant(ours.get(path))?, meant(theirs.get(path))?);
+            let id = match versions {
+                (base, ours, theirs) if ours == theirs || ours == base => theirs.copied(),
+                (base, ours, theirs) if theirs == base => ours.copied(),
+                (base, ours, theirs) => {
+                    let read = |id: Option<&Oid>| id.map(|id| self.read(*id)).transpose();
+                    let (base, ours, theirs) = (read(base)?, read(ours)?, read(theirs)?);
+                    let contents = merge.merge(path, base.as_deref(), ours.as_deref(), theirs.as_deref());
+                    contents.map(|contents| self.write(&contents)).transpose()?
+                }
+            };
+            merged.extend(id.map(|id| (path.clone(), id)));
+        }
+        Ok(merged)
+    }
+
+    /// Returns whether a line that says something in `before` is missing in `after`.
+    pub(crate) fn has_lost(&self, before: &Snapshot, after: &Snapshot) -> Result<bool, Error> {
+        for (path, id) in before {
+            let Some(other) = after.get(path) else { return Ok(true) };
+            if other == id {
+                continue;
+            }
+            let (before, after) = (self.read(*id)?, self.read(*other)?);
+            let kept: BTreeSet<&[u8]> = after.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).collect();
+            let mut lines = before.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+            if lines.any(|line| !line.is_empty() && !kept.contains(line)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns what one side made of a file, or what it was before when that cannot be meant.
+    fn meant<'a>(
+        &self,
+        merge: &dyn Merge,
+        path: &str,
+        base: Option<&'a Oid>,
+        side: Option<&'a Oid>,
+    ) -> Result<Option<&'a Oid>, Error> {
+        let Some(before) = base.filter(|_| side != base) else { return Ok(side) };
+        let after = side.map(|id| self.read(*id)).transpose()?;
+        let is_accident = merge.is_accident(path, &self.read(*before)?, after.as_deref());
+        Ok(if is_accident { base } else { side })
+    }
+}

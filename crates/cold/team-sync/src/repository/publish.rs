@@ -1,0 +1,451 @@
+//! Publishing: a commit on top of the remote's tip, pushed again and again until it lands or the time is up.
+
+use crate::repository::config::Remote;
+use crate::repository::fetch::Fetched;
+use crate::repository::git::{self, Failure, Output};
+use crate::repository::local::Local;
+use crate::repository::lock::SyncLock;
+use crate::repository::objects::Snapshot;
+use crate::repository::team::{Ref, Refs, Team};
+use crate::repository::{Error, Merge};
+use base::Timestamp;
+use git2::{Oid, Signature, Time};
+use place::is_shared;
+use place::{Mode, Reason};
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::time::{Duration, Instant};
+
+/// Shared files by their path relative to `.wyren/`; `None` removes one.
+pub type Files = BTreeMap<String, Option<Vec<u8>>>;
+
+/// How recent a fetch must be to push on top of it without another.
+const FRESH: Duration = Duration::from_secs(2);
+
+/// The longest pause after the first push that others outran; doubled with each further one.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+
+/// The longest pause between two pushes.
+const LONGEST_PAUSE: Duration = Duration::from_millis(640);
+
+/// Who commits when git does not know who the user is.
+const NOBODY: (&str, &str) = ("Wyren", "wyren@localhost");
+
+/// How many characters of a session's id the subject of a commit shows, as in the Node system.
+const SESSION_CHARS: usize = 8;
+
+/// The name of the remote for the time of a push. It has the settings of the user's, but for the ones that would make
+/// git move `refs/remotes` or push more.
+const PUSH_REMOTE: &str = "wyren-sync";
+
+/// What only concerns fetching, or what else is pushed.
+const NOT_FOR_PUSHING: &[&str] = &[
+    "fetch",
+    "push",
+    "mirror",
+    "prune",
+    "prunetags",
+    "tagopt",
+    "skipdefaultupdate",
+    "skipfetchall",
+    "followremotehead",
+    "promisor",
+    "partialclonefilter",
+];
+
+/// How a publication ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Published {
+    /// It is on the remote, with this commit.
+    Landed(String),
+    /// The remote has all of it already.
+    Nothing,
+    /// It did not land now; it is kept, and goes with the next publication.
+    Queued(Reason),
+}
+
+/// How a push ended.
+enum Pushed {
+    Landed,
+    Outrun,
+    Refused(String),
+    Failed(Reason),
+}
+
+impl Team {
+    /// Publishes the local copy, together with what is queued, and removes files for everybody.
+    pub fn publish_copy(
+        &self,
+        removed: &[String],
+        session: Option<&str>,
+        merge: &dyn Merge,
+        deadline: Instant,
+    ) -> Result<Published, Error> {
+        let files = || {
+            let mut files = self.local_files()?;
+            files.extend(removed.iter().map(|path| (path.clone(), None)));
+            Ok(files)
+        };
+        self.publish_with(files, session, merge, deadline)
+    }
+
+    /// Publishes files of the local copy, together with what is queued.
+    ///
+    /// A file that is given stands for all of its contents in the local copy, and so replaces what is queued of it;
+    /// what is not given is as it was. What [`Merge::published`] keeps back goes nowhere. Everything is kept before the
+    /// network is asked, and stays queued until it lands; only while [`Reason::Busy`] and [`Reason::Detached`] it is not,
+    /// and the local copy alone has it. The local copy itself is not changed: that is [`Team::checkout`]'s.
+    pub fn publish(
+        &self,
+        files: &Files,
+        session: Option<&str>,
+        merge: &dyn Merge,
+        deadline: Instant,
+    ) -> Result<Published, Error> {
+        self.publish_with(|| Ok(files.clone()), session, merge, deadline)
+    }
+
+    /// Publishes the files that `read` returns. It is asked when nobody else is at it: what was read before another
+    /// process published would look like the removal of what that one added.
+    fn publish_with(
+        &self,
+        read: impl FnOnce() -> Result<Files, Error>,
+        session: Option<&str>,
+        merge: &dyn Merge,
+        deadline: Instant,
+    ) -> Result<Published, Error> {
+        if self.branch.is_none() {
+            // Without a branch there is nowhere to queue; the local copy itself keeps it.
+            return Ok(Published::Queued(Reason::Detached));
+        }
+        let lock = SyncLock::take_with_node(&self.folder, deadline).map_err(Error::file(&self.folder))?;
+        let Some(lock) = lock else { return Ok(Published::Queued(Reason::Busy)) };
+        let files = &read()?;
+        if let Some(path) = files.keys().find(|path| !is_shared(path)) {
+            return Err(Error::NotShared(path.clone()));
+        }
+        let mut refs = self.refs()?;
+        let local = match self.enqueue(files, merge, &mut refs) {
+            Err(Error::Busy) => return Ok(Published::Queued(Reason::Busy)),
+            local => local?,
+        };
+        if local.pending == local.base {
+            return Ok(Published::Nothing);
+        }
+        if let Some(until) = self.backing_off() {
+            return Ok(Published::Queued(Reason::BackingOff(until)));
+        }
+        match self.push_until_landed((refs, local), files, session, merge, deadline, &lock) {
+            Err(Error::Busy) => Ok(Published::Queued(Reason::Busy)),
+            published => published,
+        }
+    }
+
+    /// Keeps the files as what is to be on the remote, without what is not to leave this machine.
+    fn enqueue(&self, files: &Files, merge: &dyn Merge, refs: &mut Refs) -> Result<Local, Error> {
+        let mut local = self.local(refs)?;
+        let noted = local.clone();
+        if let Some(tip) = refs.tip {
+            self.settle(&mut local, tip)?;
+        }
+        let mut pending = local.pending.or_else(|| local.base.clone()).unwrap_or_default();
+        for (path, contents) in files {
+            match contents {
+                Some(contents) => {
+                    if let Some(contents) = merge.published(path, contents) {
+                        pending.insert(path.clone(), self.objects.write(&contents)?);
+                    }
+                }
+                None => {
+                    pending.remove(path);
+                }
+            }
+        }
+        local.pending = Some(pending);
+        if local.base.is_none() && local.pending == Some(Snapshot::new()) && files.is_empty() {
+            // Nothing was ever shared, and nothing is to be.
+            local.base.clone_from(&local.pending);
+            return Ok(local);
+        }
+        if local != noted {
+            self.note(refs, &local)?;
+        }
+        Ok(local)
+    }
+
+    /// Finds out whether the last push landed without our hearing of it, and notes what it means.
+    pub(crate) fn settle(&self, local: &mut Local, tip: Oid) -> Result<bool, Error> {
+        let Some(candidate) = local.candidate else { return Ok(false) };
+        if !self.is_ancestor(candidate, tip)? {
+            return Ok(false);
+        }
+        local.agreed = local.candidate.take();
+        local.base = local.sent.take();
+        Ok(true)
+    }
+
+    fn push_until_landed(
+        &self,
+        (mut refs, mut local): (Refs, Local),
+        files: &Files,
+        session: Option<&str>,
+        merge: &dyn Merge,
+        deadline: Instant,
+        lock: &SyncLock,
+    ) -> Result<Published, Error> {
+        let (remote, branch) = match self.target() {
+            Ok(target) => target,
+            Err(reason) => return Ok(Published::Queued(reason)),
+        };
+        let mut pause = FIRST_PAUSE;
+        let signature = self.signature()?;
+        // A push whose fate is not known must be looked for before another takes its place.
+        let mut must_fetch = !self.is_fresh() || local.candidate.is_some();
+        loop {
+            lock.renew();
+            if must_fetch && let Fetched::Failed(reason) = self.fetch_locked(&mut refs, deadline)? {
+                return Ok(Published::Queued(reason));
+            }
+            must_fetch = true;
+            if refs.before.is_some() {
+                return Ok(Published::Queued(Reason::Rewritten));
+            }
+            let tip = refs.tip;
+            if tip.is_none() && self.mode == Mode::Branch {
+                return Ok(Published::Queued(Reason::NotOnRemote(branch.to_owned())));
+            }
+            let landed = local.candidate;
+            let has_landed = match tip {
+                Some(tip) => self.settle(&mut local, tip)?,
+                None => false,
+            };
+            let ours = local.pending.clone().unwrap_or_default();
+            let theirs = self.objects.snapshot(tip)?;
+            let base = self.merge_base(&local, &ours, files, tip, deadline)?;
+            let wanted = self.objects.merge(merge, &base, &ours, &theirs)?;
+            if wanted == theirs {
+                local = Local { base: Some(ours), sent: None, candidate: None, agreed: tip, ..local };
+                self.note(&mut refs, &local)?;
+                return Ok(match landed.filter(|_| has_landed) {
+                    Some(landed) => Published::Landed(landed.to_string()),
+                    None => Published::Nothing,
+                });
+            }
+            let commit = self.objects.commit(tip, &theirs, &wanted, &subject(session), &signature)?;
+            local.sent = Some(ours.clone());
+            local.candidate = Some(commit);
+            self.note(&mut refs, &local)?;
+            match self.push(remote, branch, (tip, commit), deadline)? {
+                Pushed::Landed => {
+                    local = Local {
+                        base: Some(ours),
+                        sent: None,
+                        candidate: None,
+                        agreed: Some(commit),
+                        ..local
+                    };
+                    let bundle = local.write(&self.objects)?;
+                    self.update_refs(&refs, &[(Ref::Local, Some(bundle)), (Ref::Remote, Some(commit))])?;
+                    self.note_tip(commit)?;
+                    return Ok(Published::Landed(commit.to_string()));
+                }
+                Pushed::Refused(words) => return Ok(Published::Queued(Reason::Refused(words))),
+                Pushed::Failed(reason) => return Ok(Published::Queued(reason)),
+                Pushed::Outrun => {}
+            }
+            let moment = Instant::now() + jitter(pause);
+            if moment >= deadline {
+                return Ok(Published::Queued(Reason::Outrun));
+            }
+            std::thread::sleep(moment - Instant::now());
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Returns what the merge is based on. Before the first sync that is where the branch and the copy parted, as far as it
+    /// concerns the files that are to be published: the others are not removed just because nobody gave them.
+    fn merge_base(
+        &self,
+        local: &Local,
+        ours: &Snapshot,
+        files: &Files,
+        tip: Option<Oid>,
+        deadline: Instant,
+    ) -> Result<Snapshot, Error> {
+        match (&local.base, tip) {
+            (Some(base), Some(_)) => Ok(base.clone()),
+            (None, Some(tip)) => {
+                let mut base = self.first_base(tip, deadline)?;
+                base.retain(|path, _| ours.contains_key(path) || files.contains_key(path));
+                Ok(base)
+            }
+            (_, None) => Ok(Snapshot::new()),
+        }
+    }
+
+    /// Pushes a commit that was built on top of `tip`, if that is still what the remote has: one that deleted the branch
+    /// meanwhile does not get it back.
+    fn push(
+        &self,
+        remote: &Remote,
+        branch: &str,
+        (tip, commit): (Option<Oid>, Oid),
+        deadline: Instant,
+    ) -> Result<Pushed, Error> {
+        let mut arguments = Vec::new();
+        let settings = remote.settings.iter().filter(|(name, _)| !NOT_FOR_PUSHING.contains(&&**name));
+        for (name, value) in settings {
+            arguments.extend(["-c".to_owned(), format!("remote.{PUSH_REMOTE}.{name}={value}")]);
+        }
+        let options = [
+            "push",
+            "--porcelain",
+            "--no-verify",
+            "--no-follow-tags",
+            "--no-signed",
+            "--recurse-submodules=no",
+        ];
+        arguments.extend(options.map(str::to_owned));
+        let expected = tip.map(|tip| tip.to_string()).unwrap_or_default();
+        arguments.push(format!("--force-with-lease=refs/heads/{branch}:{expected}"));
+        arguments.extend(["--", PUSH_REMOTE].map(str::to_owned));
+        arguments.push(format!("{commit}:refs/heads/{branch}"));
+        let begun = Instant::now();
+        match self.git.network(&arguments, Vec::new(), deadline) {
+            Err(Failure::Start(error)) => Err(Error::NoGit(error)),
+            Err(Failure::TimedOut) => self.timed_out(begun).map(Pushed::Failed),
+            Ok(output) if output.is_success() => Ok(Pushed::Landed),
+            Ok(output) => match verdict_of(&output) {
+                Pushed::Failed(reason) => self.failed(reason).map(Pushed::Failed),
+                pushed => Ok(pushed),
+            },
+        }
+    }
+
+    /// Notes that the remote's tip is the commit that just landed there.
+    fn note_tip(&self, commit: Oid) -> Result<(), Error> {
+        let mut state = self.state();
+        state.previous = state.tip.replace(commit.to_string());
+        state.verdict = Some(match state.previous {
+            Some(_) => place::Verdict::FastForward,
+            None => place::Verdict::New,
+        });
+        state.succeed(Timestamp::now());
+        self.write_state(&mut state)
+    }
+
+    /// Returns whether the last fetch of this branch is so recent that another would see the same.
+    fn is_fresh(&self) -> bool {
+        let state = self.state();
+        let age = Timestamp::now().millis_since(Timestamp::from_millis(state.fetched_at));
+        state.remote.as_deref() == self.remote()
+            && state.branch == self.branch
+            && u128::from(age) < FRESH.as_millis()
+    }
+
+    /// Returns who commits, as git itself would put it, and when.
+    fn signature(&self) -> Result<Signature<'static>, Error> {
+        let output = self.git.local(&["var", "GIT_AUTHOR_IDENT"])?;
+        let known = output.is_success().then(|| parse_identity(&output.line())).flatten();
+        known.or_else(|| Signature::now(NOBODY.0, NOBODY.1).ok()).ok_or_else(|| Error::Object {
+            action: "sign the commit",
+            words: "the time is not known".to_owned(),
+        })
+    }
+}
+
+/// Reads `Ada <ada@host> 1794796001 +0100`.
+fn parse_identity(line: &str) -> Option<Signature<'static>> {
+    let (name, rest) = line.split_once(" <")?;
+    let (email, when) = rest.rsplit_once("> ")?;
+    let (seconds, zone) = when.split_once(' ')?;
+    let zone: i32 = zone.parse().ok()?;
+    Signature::new(name, email, &Time::new(seconds.parse().ok()?, zone / 100 * 60 + zone % 100)).ok()
+}
+
+/// Returns the subject of a commit, as the Node system writes it.
+fn subject(session: Option<&str>) -> String {
+    match session {
+        Some(session) => {
+            let short: String = session.chars().filter(|c| !c.is_control()).take(SESSION_CHARS).collect();
+            format!("[wyren] memory update (session {short})")
+        }
+        None => "[wyren] memory update".to_owned(),
+    }
+}
+
+/// Reads what a push that failed says about our reference: `!<tab>from:to<tab>[rejected] (fetch first)`.
+fn verdict_of(output: &Output) -> Pushed {
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let summary = stdout.lines().find_map(|line| line.strip_prefix("!\t")?.split('\t').nth(1));
+    match summary {
+        None => Pushed::Failed(Reason::Unreachable(output.words())),
+        Some(summary) if is_outrun(summary) => Pushed::Outrun,
+        Some(summary) => {
+            // What the server itself says, a hook for instance, comes with a prefix.
+            let said = output.stderr.lines().filter_map(|line| line.strip_prefix("remote:"));
+            let said: Vec<&str> = said.map(str::trim).filter(|line| !line.is_empty()).collect();
+            Pushed::Refused(git::words(&format!("{summary} {}", said.join(" "))))
+        }
+    }
+}
+
+/// Returns whether somebody else was first: before the push, or during it.
+fn is_outrun(summary: &str) -> bool {
+    const SIGNS: &[&str] = &[
+        "fetch first",
+        "non-fast-forward",
+        "needs force",
+        "stale info",
+        "cannot lock ref",
+        "failed to lock",
+        "failed to update ref",
+        "reference already exists",
+        "incorrect old value",
+    ];
+    SIGNS.iter().any(|sign| summary.contains(sign))
+}
+
+/// Returns a random part of a pause, so that those who met once do not meet again.
+fn jitter(pause: Duration) -> Duration {
+    let random = RandomState::new().hash_one(0);
+    pause.mul_f64((random % 1_000) as f64 / 1_000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_subject_is_the_node_systems() {
+        assert_eq!(subject(Some("0123456789abcdef")), "[wyren] memory update (session 01234567)");
+        assert_eq!(subject(Some("ab\n")), "[wyren] memory update (session ab)");
+        assert_eq!(subject(None), "[wyren] memory update");
+    }
+
+    #[test]
+    fn an_identity_is_read_as_git_writes_it() {
+        let identity = parse_identity("Ada L <ada@host> 1794796001 -0230").unwrap();
+        assert_eq!((identity.name(), identity.email()), (Ok("Ada L"), Ok("ada@host")));
+        assert_eq!((identity.when().seconds(), identity.when().offset_minutes()), (1_794_796_001, -150));
+    }
+
+    #[test]
+    fn losing_a_race_is_told_from_a_refusal() {
+        let verdict = |stdout: &str, stderr: &str| {
+            verdict_of(&Output { code: Some(1), stdout: stdout.into(), stderr: stderr.into() })
+        };
+        assert!(matches!(verdict("!\ta:b\t[rejected] (fetch first)\n", ""), Pushed::Outrun));
+        let busy = "!\ta:b\t[remote rejected] (cannot lock ref 'b': is at c but expected d)";
+        assert!(matches!(verdict(busy, ""), Pushed::Outrun));
+        let Pushed::Refused(words) = verdict(
+            "To x\n!\ta:b\t[remote rejected] (pre-receive hook declined)\nDone\n",
+            "remote: main is protected\u{7}   \nremote: \nerror: failed to push\n",
+        ) else {
+            panic!("not a refusal")
+        };
+        assert_eq!(words, "[remote rejected] (pre-receive hook declined) main is protected");
+        let failed = verdict("", "fatal: Could not read from remote repository.\n");
+        assert!(matches!(failed, Pushed::Failed(Reason::Unreachable(_))));
+    }
+}

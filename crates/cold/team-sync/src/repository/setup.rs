@@ -1,0 +1,169 @@
+//! Setting a repository up for one of the modes: what git ignores, and nothing else.
+
+use crate::repository::Error;
+use crate::repository::git::Git;
+use crate::repository::lock::SyncLock;
+use base::{Env, files};
+use place::{EXCLUDED, FOLDER, is_exclusion};
+use place::{Mode, Place};
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// What stays out of the user's commits in branch mode, as the Node system writes it.
+const IGNORED: [&str; 2] = [".wyren/state/", ".wyren/log"];
+
+/// What a fetch leaves below `.wyren/state/` where the remote has nothing.
+const TRACES: [&str; 3] = ["fetch.json", "memory.lock", "sync.lock"];
+
+/// What [`init_side`] made, and was not there before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// Whether `.wyren/` is new.
+    pub folder: bool,
+    /// Whether the line that excludes it is.
+    pub exclusion: bool,
+}
+
+/// How long to wait for the lock on what is taken back: a process that is just being started holds it for a moment, too.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Sets the repository up for side mode: makes `.wyren/` and excludes it. Doing it again changes nothing.
+pub fn init_side(place: &Place, env: &Env) -> Result<Made, Error> {
+    if tracks_memory(&Git::new(&place.repository.root, env))? {
+        return Err(Error::Tracked);
+    }
+    let made = Made { folder: !place.folder(Mode::Side).exists(), exclusion: !place.is_excluded() };
+    make_folder(place, Mode::Side)?;
+    if made.exclusion {
+        let path = exclude_file(place);
+        append_lines(&path, &[EXCLUDED]).map_err(Error::file(&path))?;
+    }
+    Ok(made)
+}
+
+/// Takes back what [`init_side`] made, unless somebody uses it meanwhile.
+pub fn take_back(place: &Place, made: Made) -> Result<(), Error> {
+    let folder = place.folder(Mode::Side);
+    if made.folder {
+        let state = folder.join("state");
+        // Whoever holds the lock has found the folder, and goes on with it.
+        let lock = SyncLock::take(&folder, Instant::now() + PATIENCE).map_err(Error::file(&folder))?;
+        let is_ours = lock.is_some() && has_only(&folder, &["state"]) && has_only(&state, &TRACES);
+        if !is_ours {
+            return Ok(());
+        }
+        for trace in TRACES {
+            let _ = fs::remove_file(state.join(trace));
+        }
+        drop(lock);
+        // A folder that somebody has written to since is not removed.
+        if fs::remove_dir(&state).and_then(|()| fs::remove_dir(&folder)).is_err() {
+            return Ok(());
+        }
+    }
+    if made.exclusion {
+        let path = exclude_file(place);
+        remove_lines(&path, |line| line.trim() == EXCLUDED).map_err(Error::file(&path))?;
+    }
+    Ok(())
+}
+
+/// Sets the repository up for branch mode: makes `.wyren/` and ignores what is not shared. Doing it again changes
+/// nothing.
+pub fn init_branch(place: &Place) -> Result<(), Error> {
+    make_folder(place, Mode::Branch)?;
+    let exclude = exclude_file(place);
+    if place.is_excluded() {
+        remove_lines(&exclude, is_exclusion).map_err(Error::file(&exclude))?;
+    }
+    ignore_unshared(&place.repository.root)
+}
+
+/// Returns whether memory.md is tracked on the branch that is checked out.
+pub fn is_tracked(place: &Place, env: &Env) -> Result<bool, Error> {
+    tracks_memory(&Git::new(&place.repository.root, env))
+}
+
+/// Returns the file that all work trees read.
+fn exclude_file(place: &Place) -> PathBuf {
+    place.repository.common_folder.join("info/exclude")
+}
+
+fn make_folder(place: &Place, mode: Mode) -> Result<(), Error> {
+    let folder = place.folder(mode);
+    refuse_link(&folder)?;
+    files::create_private_folder(&folder.join("state")).map_err(Error::file(&folder))
+}
+
+/// Ignores in the folder's `.gitignore` what is not shared, as the Node system does.
+pub fn ignore_unshared(root: &Path) -> Result<(), Error> {
+    let path = root.join(".gitignore");
+    let text = read_or_empty(&path).map_err(Error::file(&path))?;
+    let missing: Vec<&str> = IGNORED.into_iter().filter(|line| !text.contains(line)).collect();
+    append_lines(&path, &missing).map_err(Error::file(&path))
+}
+
+/// Returns whether memory.md is tracked on the branch that is checked out.
+pub(crate) fn tracks_memory(git: &Git) -> Result<bool, Error> {
+    let name = format!("HEAD:{FOLDER}/memory.md");
+    Ok(git.local(&["rev-parse", "--quiet", "--verify", &name])?.is_success())
+}
+
+/// Fails when something at `path` is a link.
+pub(crate) fn refuse_link(path: &Path) -> Result<(), Error> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_symlink() => Err(Error::Link(path.to_owned())),
+        _ => Ok(()),
+    }
+}
+
+fn read_or_empty(path: &Path) -> io::Result<String> {
+    match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        read => read,
+    }
+}
+
+/// Appends to a file of the user's, which keeps its mode and its other names.
+fn append_lines(path: &Path, lines: &[&str]) -> io::Result<()> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let text = read_or_empty(path)?;
+    let mut added = String::new();
+    if !text.is_empty() && !text.ends_with('\n') {
+        added.push('\n');
+    }
+    for line in lines {
+        added.extend([line, "\n"]);
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::OpenOptions::new().append(true).create(true).open(path)?.write_all(added.as_bytes())
+}
+
+/// Takes lines out of a file of the user's, which keeps its mode: others see the old or the new, never a part.
+fn remove_lines(path: &Path, is_unwanted: fn(&str) -> bool) -> io::Result<()> {
+    // A link of the user's stays one.
+    let path = path.canonicalize()?;
+    let text = fs::read_to_string(&path)?;
+    let kept: String = text.split_inclusive('\n').filter(|line| !is_unwanted(line)).collect();
+    let mut temporary = path.clone().into_os_string();
+    temporary.push(format!(".{}.tmp", std::process::id()));
+    let written = fs::write(&temporary, kept)
+        .and_then(|()| fs::set_permissions(&temporary, fs::metadata(&path)?.permissions()))
+        .and_then(|()| fs::rename(&temporary, &path));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// Returns whether a folder holds nothing but what is named.
+fn has_only(folder: &Path, names: &[&str]) -> bool {
+    let is_named = |entry: fs::DirEntry| entry.file_name().to_str().is_some_and(|name| names.contains(&name));
+    fs::read_dir(folder).is_ok_and(|entries| entries.flatten().all(is_named))
+}

@@ -1,0 +1,222 @@
+//! Starting a team memory, and finding the one that the team has already.
+
+use crate::merging::MEMORY;
+use crate::repository::{self, Published, Team};
+use crate::share::read;
+use crate::{Error, Share};
+use base::{Env, files};
+use memory::Memory;
+use place::{Folder, Mode, Place};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// The folders of what is broadcast.
+const BROADCAST: [&str; 2] = ["broadcast", "broadcast/skills"];
+
+/// How the user wants to share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wish {
+    /// As it is tracked, else on a branch of its own.
+    #[default]
+    Any,
+    /// On a branch of its own.
+    Side,
+    /// On the branch that is checked out.
+    Branch,
+}
+
+/// A team memory that is set up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setup {
+    /// How it is shared; `None` outside a repository.
+    pub mode: Option<Mode>,
+    /// The `.wyren/` folder.
+    pub folder: PathBuf,
+    /// Whether it was there before and is as it was.
+    pub is_old: bool,
+    /// Whether the team has a memory already, and it is here now.
+    pub is_joined: bool,
+    /// Whether the memory begins with the text of CLAUDE.md.
+    pub is_seeded: bool,
+    /// Why the remote could not be asked.
+    pub problem: Option<String>,
+}
+
+/// Sets a team memory up for whoever works in `cwd`, or finds that it is.
+pub fn init(cwd: &Path, env: &Env, wish: Wish, deadline: Instant) -> Result<Setup, Error> {
+    let Some(place) = Place::find(cwd) else { return init_outside(cwd) };
+    let is_tracked = repository::is_tracked(&place, env)?;
+    let current = Folder::of_place(place.clone()).filter(has_memory);
+    let current =
+        current.map(|folder| if is_tracked { Mode::Branch } else { folder.mode.unwrap_or(Mode::Side) });
+    let mode = match (wish, current) {
+        (Wish::Side, _) => Mode::Side,
+        (Wish::Branch, _) => Mode::Branch,
+        (Wish::Any, Some(current)) => current,
+        (Wish::Any, None) if is_tracked => Mode::Branch,
+        (Wish::Any, None) => Mode::Side,
+    };
+    let folder = place.folder(mode);
+    let mut setup =
+        Setup { mode: Some(mode), folder, is_old: false, is_joined: false, is_seeded: false, problem: None };
+    if current == Some(mode) {
+        setup.is_old = true;
+        return Ok(setup);
+    }
+    match mode {
+        Mode::Side => {
+            repository::init_side(&place, env)?;
+            take_over_copy(&setup.folder)?;
+        }
+        Mode::Branch => repository::init_branch(&place)?,
+    }
+    let root = place.repository.root.clone();
+    join(&root, env, deadline, &mut setup)?;
+    for broadcast in BROADCAST {
+        let folder = setup.folder.join(broadcast);
+        fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
+        let keep = folder.join(".gitkeep");
+        if mode == Mode::Branch && !keep.exists() {
+            fs::write(&keep, "").map_err(Error::file(&keep))?;
+        }
+    }
+    if !setup.is_joined {
+        setup.is_seeded = write_fresh(&setup.folder, &root)?;
+    }
+    Ok(setup)
+}
+
+/// Brings the memory of the team into a clone that has none, if the remote offers one. Nothing is made where it does not.
+pub fn discover(cwd: &Path, env: &Env, deadline: Instant) -> Result<Option<Setup>, Error> {
+    let Some(place) = Place::find(cwd).filter(Place::wants_discovery) else { return Ok(None) };
+    if Folder::of_place(place.clone()).is_some() || repository::is_tracked(&place, env)? {
+        return Ok(None);
+    }
+    if !matches!(Team::is_offered(cwd, env, deadline)?, Ok(true)) {
+        return Ok(None);
+    }
+    let made = repository::init_side(&place, env)?;
+    let mut setup = Setup {
+        mode: Some(Mode::Side),
+        folder: place.folder(Mode::Side),
+        is_old: false,
+        is_joined: false,
+        is_seeded: false,
+        problem: None,
+    };
+    let joined = join(&place.repository.root, env, deadline, &mut setup);
+    if setup.is_joined {
+        return Ok(Some(setup));
+    }
+    repository::take_back(&place, made)?;
+    joined.map(|()| None)
+}
+
+/// Puts what branch mode had merged beside the tracked files into `.wyren/` itself, where side mode has everything.
+fn take_over_copy(folder: &Path) -> Result<(), Error> {
+    let (copy, path) = (folder.join("state").join(MEMORY), folder.join(MEMORY));
+    if let Some(merged) = read(&copy)? {
+        let tracked = Memory::parse(&read(&path)?.unwrap_or_default());
+        // Nothing counts as known, so both are kept.
+        let both = memory::merge(&Memory::default(), &Memory::parse(&merged), &tracked).memory;
+        files::write_atomic(&path, both.render().as_bytes()).map_err(Error::file(&path))?;
+        fs::remove_file(&copy).map_err(Error::file(&copy))?;
+    }
+    let mut folders = vec![PathBuf::from("broadcast"), PathBuf::from("lessons")];
+    while let Some(part) = folders.pop() {
+        let Ok(entries) = fs::read_dir(folder.join("state").join(&part)) else { continue };
+        for entry in entries.flatten() {
+            let (from, part) = (entry.path(), part.join(entry.file_name()));
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(part),
+                // What was merged has everything of the tracked file.
+                Ok(kind) if kind.is_file() => {
+                    let to = folder.join(&part);
+                    let contents = fs::read(&from).map_err(Error::file(&from))?;
+                    files::write_atomic(&to, &contents).map_err(Error::file(&to))?;
+                }
+                _ => {}
+            }
+        }
+    }
+    // Removed last, and all of it: readers would take it for what branch mode has merged.
+    for name in ["broadcast", "lessons"] {
+        let copy = folder.join("state").join(name);
+        match fs::remove_dir_all(&copy) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::File { path: copy, source: error });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Gets the memory that the team has, if it has one.
+fn join(root: &Path, env: &Env, deadline: Instant, setup: &mut Setup) -> Result<(), Error> {
+    let share = Share::open(root, env)?.insistent();
+    let synced = share.pull(deadline)?;
+    if let Published::Queued(reason) = synced.published
+        && reason != place::Reason::NoRemote
+        && reason != place::Reason::NotCommitted
+    {
+        setup.problem = Some(reason.to_string());
+    }
+    setup.is_joined = share.copy().join(MEMORY).is_file();
+    Ok(())
+}
+
+fn init_outside(cwd: &Path) -> Result<Setup, Error> {
+    let found = Folder::find(cwd).filter(has_memory);
+    let folder = match &found {
+        Some(found) => found.wyren.clone(),
+        None => std::path::absolute(cwd).map_err(Error::file(cwd))?.join(".wyren"),
+    };
+    let mut setup = Setup {
+        mode: None,
+        folder,
+        is_old: found.is_some(),
+        is_joined: false,
+        is_seeded: false,
+        problem: None,
+    };
+    if found.is_some() {
+        return Ok(setup);
+    }
+    if fs::symlink_metadata(&setup.folder).is_ok_and(|metadata| metadata.is_symlink()) {
+        return Err(crate::repository::Error::Link(setup.folder).into());
+    }
+    for part in [BROADCAST[0], BROADCAST[1], "state"] {
+        let folder = setup.folder.join(part);
+        fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
+    }
+    for broadcast in BROADCAST {
+        let keep = setup.folder.join(broadcast).join(".gitkeep");
+        fs::write(&keep, "").map_err(Error::file(&keep))?;
+    }
+    crate::repository::ignore_unshared(cwd)?;
+    setup.is_seeded = write_fresh(&setup.folder, cwd)?;
+    Ok(setup)
+}
+
+fn has_memory(folder: &Folder) -> bool {
+    folder.memory().is_file() || folder.wyren.join(MEMORY).is_file()
+}
+
+/// Writes a memory that says nothing yet but what CLAUDE.md says. Returns whether that says something.
+fn write_fresh(folder: &Path, root: &Path) -> Result<bool, Error> {
+    let path = folder.join(MEMORY);
+    if path.exists() {
+        return Ok(false);
+    }
+    let source = root.join("CLAUDE.md");
+    let is_file = fs::symlink_metadata(&source).is_ok_and(|metadata| metadata.is_file());
+    let claude_md = is_file.then(|| fs::read(&source).ok()).flatten();
+    let claude_md = claude_md.map(|text| String::from_utf8_lossy(&text).into_owned());
+    let is_seeded = claude_md.as_deref().is_some_and(|text| !text.trim().is_empty());
+    let text = Memory::fresh(claude_md.as_deref()).render();
+    fs::write(&path, text).map_err(Error::file(&path))?;
+    Ok(is_seeded)
+}

@@ -1,0 +1,220 @@
+//! A team memory that was opened: reading it, and changing it here.
+
+use crate::merging::is_emptied;
+use crate::repository::Team;
+use crate::{Error, record};
+use base::{Env, Timestamp, files};
+use memory::history::{self, Removal};
+use memory::{Delta, Memory};
+use place::{Folder, Mode, Place, Reason};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use text::sanitize;
+
+/// The longest name of an author, in characters.
+const MAX_AUTHOR_CHARS: usize = 60;
+
+/// How much of the end of the log is looked at before a line is said again, in bytes.
+const LOG_TAIL: usize = 8 * 1024;
+
+/// Who wrote something when nobody says.
+const NOBODY: &str = "somebody";
+
+/// A team memory.
+pub struct Share {
+    folder: Folder,
+    /// The repository that shares it; `None` where there is none, or none that can be used.
+    team: Option<Team>,
+    /// Why the repository cannot be used.
+    obstacle: Option<Reason>,
+    env: Env,
+}
+
+impl Share {
+    /// Opens the team memory for a session in `cwd`. It may be outside a repository, or in one without a remote.
+    pub fn open(cwd: &Path, env: &Env) -> Result<Self, Error> {
+        let (team, obstacle) = match Team::open(cwd, env) {
+            Ok(team) => (Some(team), None),
+            // What is there can be read and changed here all the same.
+            Err(crate::repository::Error::NoRepository(_)) => (None, None),
+            Err(error @ (crate::repository::Error::NoGit(_) | crate::repository::Error::Sha256)) => {
+                (None, Some(Reason::Unusable(error.to_string())))
+            }
+            Err(crate::repository::Error::NotSetUp(root)) => return Err(Error::NotSetUp(root)),
+            Err(error) => return Err(error.into()),
+        };
+        let folder = match &team {
+            Some(team) => Folder::in_mode(team.place().clone(), team.mode()),
+            None => Folder::find(cwd),
+        };
+        let folder = folder.ok_or_else(|| {
+            let root = Place::find(cwd).map(|place| place.repository.root);
+            Error::NotSetUp(root.unwrap_or_else(|| cwd.to_owned()))
+        })?;
+        Ok(Self { folder, team, obstacle, env: env.clone() })
+    }
+
+    /// Asks a failing remote even while it is to be left alone: for a person who waits for the answer.
+    #[must_use]
+    pub fn insistent(self) -> Self {
+        Self { team: self.team.map(Team::insistent), ..self }
+    }
+
+    /// Returns the folder, as it was when the memory was opened.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Returns the repository that shares the memory; `None` where nothing does.
+    pub fn team(&self) -> Option<&Team> {
+        self.team.as_ref()
+    }
+
+    /// Returns why nothing can be shared where nothing can.
+    pub(crate) fn obstacle(&self) -> Reason {
+        self.obstacle.clone().unwrap_or(Reason::NoRemote)
+    }
+
+    /// Returns what the user is called: git's `user.name`, else `$USER`.
+    pub fn author(&self) -> String {
+        let root = self.folder.wyren.parent().unwrap_or(&self.folder.wyren);
+        let name = crate::repository::user_name(root, &self.env)
+            .or_else(|| self.env.text("USER"))
+            .unwrap_or_default();
+        let name = sanitize::one_line(&name, MAX_AUTHOR_CHARS);
+        if name.is_empty() { NOBODY.to_owned() } else { name }
+    }
+
+    /// Returns the memory that everybody has made so far, as far as this clone knows.
+    pub fn memory(&self) -> Result<Memory, Error> {
+        Ok(Memory::parse(&self.text()?))
+    }
+
+    /// Returns the text of the memory; empty when there is none yet.
+    pub(crate) fn text(&self) -> Result<String, Error> {
+        let copy = self.copy().join("memory.md");
+        self.refuse_links(&copy)?;
+        if let Some(text) = read(&copy)? {
+            return Ok(text);
+        }
+        match self.agreed("memory.md")? {
+            Some(contents) => String::from_utf8(contents).map_err(|_| Error::NotText(copy)),
+            // Before the first sync there is no copy beside the tracked file.
+            None => Ok(read(&self.folder.wyren.join("memory.md"))?.unwrap_or_default()),
+        }
+    }
+
+    /// Changes the memory: `edit` gets it as it is and returns it as it is to be, while nobody else writes it. What leaves
+    /// it goes to the history, with who removed it and why. Nothing is published: that is [`Share::sync`]'s.
+    pub fn change(&self, by: &str, why: &str, edit: impl FnOnce(&Memory) -> Memory) -> Result<Delta, Error> {
+        self.change_telling(|before| {
+            let after = edit(before);
+            let removals = history::removals(&memory::diff(before, &after), Timestamp::now(), by, why);
+            (after, removals)
+        })
+    }
+
+    /// Changes the memory as [`Share::change`] does, for whoever knows of each entry why it leaves.
+    pub fn change_telling(
+        &self,
+        edit: impl FnOnce(&Memory) -> (Memory, Vec<Removal>),
+    ) -> Result<Delta, Error> {
+        let _lock = self.lock()?;
+        let path = self.copy().join("memory.md");
+        let text = self.text()?;
+        let before = Memory::parse(&text);
+        let (after, removals) = edit(&before);
+        if is_emptied(&before, &after) {
+            return Err(Error::Emptied(before.entries().count()));
+        }
+        let rendered = after.render();
+        if rendered != text || !path.exists() {
+            // The history first: what was killed in between is told twice at worst, never lost.
+            self.remember(&removals)?;
+            self.refuse_links(&path)?;
+            self.begin_copy()?;
+            files::write_atomic(&path, rendered.as_bytes()).map_err(Error::file(&path))?;
+        }
+        Ok(memory::diff(&before, &after))
+    }
+
+    /// Appends what left the memory to the history of this clone. Private parts and secrets do not go with it.
+    pub fn remember(&self, removals: &[Removal]) -> Result<(), Error> {
+        record::append(&self.folder.state(), removals)
+    }
+
+    /// Appends a line to `.wyren/log`, as far as that is possible.
+    pub fn log(&self, message: &str) {
+        let _ = place::log::append(&self.folder.wyren, Timestamp::now(), "", message);
+    }
+
+    /// Does the same, unless the log's last line of that kind says so already: for what may happen at every prompt.
+    pub fn log_once(&self, message: &str) {
+        log_once(&self.folder.wyren, message);
+    }
+
+    /// Returns the folder that `memory.md`, `broadcast/` and `lessons/` are changed in.
+    pub(crate) fn copy(&self) -> PathBuf {
+        let state = self.folder.state();
+        let is_shared = self.team.as_ref().is_none_or(|team| team.remote().is_some());
+        let is_beside =
+            self.folder.mode == Some(Mode::Branch) && (is_shared || state.join("memory.md").is_file());
+        if is_beside { state } else { self.folder.wyren.clone() }
+    }
+
+    /// Keeps others from writing the local copy until the lock is dropped.
+    pub(crate) fn lock(&self) -> Result<base::lock::Lock, Error> {
+        let wyren = &self.folder.wyren;
+        crate::repository::lock_copy(wyren).map_err(Error::file(wyren))?.ok_or(Error::Busy)
+    }
+
+    /// Returns a file of a copy that is gone, as with `git clean`, as it was when the remote had all of it. What the tracked
+    /// file lacks of that was not removed.
+    pub(crate) fn agreed(&self, file: &str) -> Result<Option<Vec<u8>>, Error> {
+        let team = self.team.as_ref().filter(|team| team.mode() == Mode::Branch);
+        Ok(team.map(|team| team.base_file(file)).transpose()?.flatten())
+    }
+
+    /// Notes where the copy comes from that is about to be written for the first time. The lock on it is held.
+    pub(crate) fn begin_copy(&self) -> Result<(), Error> {
+        Ok(self.team.as_ref().map_or(Ok(()), Team::begin_copy)?)
+    }
+
+    /// Fails when a link stands in the place of a file of ours, or of the folder it is in.
+    pub(crate) fn refuse_links(&self, path: &Path) -> Result<(), Error> {
+        let own = path.strip_prefix(&self.folder.wyren).unwrap_or(path);
+        let mut place = self.folder.wyren.clone();
+        for part in own.components() {
+            place.push(part);
+            if fs::symlink_metadata(&place).is_ok_and(|metadata| metadata.is_symlink()) {
+                return Err(crate::repository::Error::Link(place).into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Appends a line to the log of a `.wyren/` folder, unless the log's last line of that kind says so already.
+pub fn log_once(wyren: &Path, message: &str) {
+    let text = fs::read(place::log::file(wyren)).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text[text.len().saturating_sub(LOG_TAIL)..]);
+    let kind = message.split(':').next().unwrap_or(message);
+    let said = text.lines().rev().filter_map(|line| line.split_once("] ")).map(|(_, said)| said);
+    let message = sanitize::one_line(message, usize::MAX);
+    if said.into_iter().find(|said| said.starts_with(kind)) != Some(&message) {
+        let _ = place::log::append(wyren, Timestamp::now(), "", &message);
+    }
+}
+
+/// Reads a text; `None` when there is no file. A link would lead out of the repository, and what it leads to be published.
+pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
+    if files::is_link(path) {
+        return Err(crate::repository::Error::Link(path.to_owned()).into());
+    }
+    match fs::read(path) {
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| Error::NotText(path.to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::File { path: path.to_owned(), source: error }),
+    }
+}

@@ -1,0 +1,326 @@
+//! Publishing what was changed here, and taking in what the others have published.
+
+use crate::merging::{MEMORY, Merging};
+use crate::record::BY_OTHERS;
+use crate::repository::{Change, Fetched, Merge as _, Published, Team};
+use crate::{Error, HeldBack, Share};
+use base::{Timestamp, files};
+use memory::history::{self, Removal};
+use memory::{Delta, Memory, diff};
+use place::{Mode, Reason};
+use serde_json::{Value, json};
+use std::fs;
+use std::time::Instant;
+
+/// Why entries left the memory that somebody took out of its history.
+const REWRITTEN: &str = "vanished when the shared history was rewritten";
+
+/// The version of `state/held-back.json`.
+const VERSION: u32 = 1;
+
+/// How often a sync publishes at most: once what was changed here, and once what others had damaged.
+const ROUNDS: usize = 2;
+
+/// What a sync did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Synced {
+    /// How the publication ended.
+    pub published: Published,
+    /// The files that changed here, relative to `.wyren/`.
+    pub changed: Vec<String>,
+    /// What was not published because it is private or looks like a secret.
+    pub held_back: Vec<HeldBack>,
+    /// The files that somebody had emptied, removed or broken. They stayed as they were, and are published again.
+    pub mended: Vec<String>,
+    /// The rewriting of the shared history that waits for a decision: until then nothing is published or taken in.
+    pub rewritten: Option<Rewritten>,
+}
+
+/// A shared history that was rewritten: a force-push, or a deleted branch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rewritten {
+    /// Whether the branch is gone altogether.
+    pub is_gone: bool,
+    /// The entries that vanished, with their sections.
+    pub vanished: Vec<(String, String)>,
+    /// The files that vanished, relative to `.wyren/`.
+    pub files: Vec<String>,
+}
+
+/// What an exchange with the remote is to do.
+struct Exchange<'a> {
+    /// The session that publishes; `None` publishes without naming one.
+    session: Option<&'a str>,
+    /// Whether anything is published at all.
+    publishes: bool,
+    /// Files to remove for everybody.
+    removed: &'a [String],
+    /// Why what others removed is gone.
+    why: &'a str,
+    /// What the history has been told already.
+    told: &'a [Removal],
+}
+
+impl Share {
+    /// Publishes what was changed here, and takes in what the others have published. What does not land stays queued.
+    pub fn sync(&self, session: Option<&str>, deadline: Instant) -> Result<Synced, Error> {
+        let exchange = Exchange { session, publishes: true, removed: &[], why: BY_OTHERS, told: &[] };
+        self.exchange(&exchange, &Merging::default(), deadline)
+    }
+
+    /// Takes in what the others have published, and publishes nothing.
+    pub fn pull(&self, deadline: Instant) -> Result<Synced, Error> {
+        let exchange = Exchange { session: None, publishes: false, removed: &[], why: BY_OTHERS, told: &[] };
+        self.exchange(&exchange, &Merging::default(), deadline)
+    }
+
+    /// Syncs, and removes files for everybody, given relative to `.wyren/`.
+    pub fn sync_without(
+        &self,
+        removed: &[String],
+        session: Option<&str>,
+        deadline: Instant,
+    ) -> Result<Synced, Error> {
+        let exchange = Exchange { session, publishes: true, removed, why: BY_OTHERS, told: &[] };
+        self.exchange(&exchange, &Merging::default(), deadline)
+    }
+
+    /// Accepts a rewritten history: what vanished from it vanishes here, and stays in the history.
+    pub fn accept(&self, session: Option<&str>, deadline: Instant) -> Result<Synced, Error> {
+        let mut told = Vec::new();
+        if let Some(team) = self.team() {
+            // The history first: once the rewriting is accepted nobody can tell any more what vanished.
+            if let Some(rewrite) = team.rewrite()? {
+                told = removals_by_others(team, &delta_of(team, &rewrite)?, REWRITTEN)?;
+                self.remember(&told)?;
+            }
+            team.accept_rewrite(deadline)?;
+        }
+        let exchange = Exchange { session, publishes: true, removed: &[], why: REWRITTEN, told: &told };
+        self.exchange(&exchange, &Merging::default(), deadline)
+    }
+
+    /// Accepts a rewritten history, and publishes what vanished from it again.
+    pub fn restore(&self, session: Option<&str>, deadline: Instant) -> Result<Synced, Error> {
+        let merging = Merging::default();
+        let mut restored = Vec::new();
+        if let Some(team) = self.team() {
+            let changes = team.restore_rewrite(&merging, deadline)?;
+            restored.extend(changes.into_iter().map(|change| change.path));
+        }
+        let exchange = Exchange { session, publishes: true, removed: &[], why: BY_OTHERS, told: &[] };
+        let mut synced = self.exchange(&exchange, &merging, deadline)?;
+        synced.changed = unique(restored, synced.changed);
+        Ok(synced)
+    }
+
+    /// Returns the rewriting of the shared history that waits for a decision.
+    pub fn rewritten(&self) -> Result<Option<Rewritten>, Error> {
+        let Some(team) = self.team() else { return Ok(None) };
+        let Some(rewrite) = team.rewrite()? else { return Ok(None) };
+        let paths = |commit: Option<&str>| -> Result<Vec<String>, Error> {
+            Ok(commit.map(|commit| team.files_at(commit)).transpose()?.unwrap_or_default())
+        };
+        let after = rewrite.after.as_deref();
+        let delta = delta_of(team, &rewrite)?;
+        let mut vanished = Vec::new();
+        for section in &delta.sections {
+            let edited = section.edited.iter().map(|edit| &edit.before);
+            for entry in section.removed.iter().chain(edited) {
+                vanished.push((section.section.clone(), entry.text().into_owned()));
+            }
+        }
+        let left = paths(after)?;
+        let mut files = paths(Some(&rewrite.before))?;
+        files.retain(|path| !left.contains(path));
+        Ok(Some(Rewritten { is_gone: rewrite.after.is_none(), vanished, files }))
+    }
+
+    fn exchange(
+        &self,
+        exchange: &Exchange<'_>,
+        merging: &Merging,
+        deadline: Instant,
+    ) -> Result<Synced, Error> {
+        let mut synced = Synced {
+            published: Published::Queued(self.obstacle()),
+            changed: Vec::new(),
+            held_back: Vec::new(),
+            mended: Vec::new(),
+            rewritten: None,
+        };
+        let Some(team) = self.team().filter(|team| team.remote().is_some()) else {
+            self.remove_here(exchange.removed)?;
+            return Ok(synced);
+        };
+        if team.mode() == Mode::Branch && team.remote_tip()?.is_none() {
+            // What of the user's commits is not on the remote cannot be told before.
+            team.fetch(deadline)?;
+        }
+        let folded = self.fold(deadline)?;
+        let is_waiting = team.mode() == Mode::Branch && team.head_file(MEMORY)?.is_none();
+        let mut changes = Vec::new();
+        for _ in 0..ROUNDS {
+            synced.published = if exchange.publishes && !is_waiting {
+                self.publish(team, exchange, merging, deadline)?
+            } else {
+                Published::Nothing
+            };
+            if synced.published == Published::Nothing
+                && let Fetched::Failed(reason) = team.fetch(deadline)?
+            {
+                synced.published = Published::Queued(reason);
+            }
+            changes.extend(self.checkout(team, exchange, merging, &mut synced.published, deadline)?);
+            let is_settled =
+                matches!(synced.published, Published::Queued(_)) || merging.accidents().is_empty();
+            if is_settled || !exchange.publishes || !team.has_queued()? {
+                break;
+            }
+        }
+        if is_waiting && !matches!(synced.published, Published::Queued(_)) {
+            synced.published = Published::Queued(Reason::NotCommitted);
+        }
+        synced.changed = unique(folded, changes.into_iter().map(|change| change.path).collect());
+        synced.held_back = merging.held_back();
+        synced.mended = merging.accidents();
+        synced.rewritten = self.rewritten()?;
+        self.report(&synced);
+        Ok(synced)
+    }
+
+    fn publish(
+        &self,
+        team: &Team,
+        exchange: &Exchange<'_>,
+        merging: &Merging,
+        deadline: Instant,
+    ) -> Result<Published, Error> {
+        let published = team.publish_copy(exchange.removed, exchange.session, merging, deadline)?;
+        // What is not queued would come back with the next checkout, and is not removed here either.
+        if !matches!(published, Published::Queued(Reason::Busy | Reason::Detached)) {
+            self.remove_here(exchange.removed)?;
+        }
+        Ok(published)
+    }
+
+    /// Merges what the remote has into the local copy, and notes what left the memory with it.
+    fn checkout(
+        &self,
+        team: &Team,
+        exchange: &Exchange<'_>,
+        merging: &Merging,
+        published: &mut Published,
+        deadline: Instant,
+    ) -> Result<Vec<Change>, Error> {
+        let changes = match team.checkout(merging, deadline) {
+            Ok(changes) => changes,
+            Err(crate::repository::Error::Rewritten) => {
+                *published = Published::Queued(Reason::Rewritten);
+                Vec::new()
+            }
+            Err(crate::repository::Error::Busy) => Vec::new(),
+            Err(error) => return Err(error.into()),
+        };
+        for change in changes.iter().filter(|change| change.path == MEMORY) {
+            self.remember_others(team, change, exchange)?;
+        }
+        Ok(changes)
+    }
+
+    fn remember_others(&self, team: &Team, change: &Change, exchange: &Exchange<'_>) -> Result<(), Error> {
+        let quiet = Merging::default();
+        let memory = |contents: &Option<Vec<u8>>| {
+            let contents = contents.as_deref().and_then(|contents| quiet.published(MEMORY, contents));
+            Memory::parse(&String::from_utf8_lossy(&contents.unwrap_or_default()))
+        };
+        let delta = diff(&memory(&change.before), &memory(&change.after));
+        let mut removals = removals_by_others(team, &delta, exchange.why)?;
+        let is_same = |one: &Removal, two: &Removal| {
+            one.section == two.section && memory::identity(&one.text) == memory::identity(&two.text)
+        };
+        removals.retain(|removal| !exchange.told.iter().any(|told| is_same(told, removal)));
+        self.remember(&removals)
+    }
+
+    /// Removes files of the local copy.
+    fn remove_here(&self, paths: &[String]) -> Result<(), Error> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let _lock = self.lock()?;
+        for path in paths {
+            let file = self.copy().join(path);
+            self.refuse_links(&file)?;
+            match fs::remove_file(&file) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::File { path: file, source: error });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Says in the log what a person should know, once.
+    fn report(&self, synced: &Synced) {
+        for path in &synced.mended {
+            self.log(&format!(
+                "{path} had been emptied, removed or damaged; it was kept, and is published again"
+            ));
+        }
+        let path = self.folder().state().join("held-back.json");
+        let known = self.held_back();
+        if known != synced.held_back {
+            // The same thing a few lines further down is nothing new.
+            let is_known = |held: &&HeldBack| {
+                known
+                    .iter()
+                    .any(|it| (&it.path, &it.shown, &it.kind) == (&held.path, &held.shown, &held.kind))
+            };
+            for held in synced.held_back.iter().filter(|held| !is_known(held)) {
+                self.log(&format!("held back ({}): {}:{}", held.kind, held.path, held.line));
+            }
+            let facts = json!({"v": VERSION, "held_back": synced.held_back});
+            let _ = files::write_atomic(&path, format!("{facts}\n").as_bytes());
+        }
+    }
+
+    /// Returns what the last sync held back.
+    pub fn held_back(&self) -> Vec<HeldBack> {
+        let text = fs::read(self.folder().state().join("held-back.json")).unwrap_or_default();
+        let mut facts: Value = serde_json::from_slice(&text).unwrap_or_default();
+        let is_known = facts["v"] == VERSION;
+        let held_back = facts.get_mut("held_back").filter(|_| is_known).map(Value::take);
+        held_back.and_then(|held_back| serde_json::from_value(held_back).ok()).unwrap_or_default()
+    }
+}
+
+/// Returns how a rewriting changed the memory.
+fn delta_of(team: &Team, rewrite: &crate::repository::Rewrite) -> Result<Delta, Error> {
+    let memory = |commit: Option<&str>| -> Result<Memory, Error> {
+        let contents = commit.map(|commit| team.file_at(commit, MEMORY)).transpose()?.flatten();
+        Ok(Memory::parse(&String::from_utf8_lossy(&contents.unwrap_or_default())))
+    };
+    Ok(diff(&memory(Some(&rewrite.before))?, &memory(rewrite.after.as_deref())?))
+}
+
+/// Returns what others took out of the memory, by the author of the last commit.
+fn removals_by_others(team: &Team, delta: &Delta, why: &str) -> Result<Vec<Removal>, Error> {
+    let mut removals = history::removals(delta, Timestamp::now(), "", why);
+    if !removals.is_empty() {
+        let author = team.commits(MEMORY, 1)?.into_iter().next().map(|commit| commit.author);
+        for removal in &mut removals {
+            removal.by = author.clone().unwrap_or_default();
+        }
+    }
+    Ok(removals)
+}
+
+/// Returns the paths of both lists, each once.
+fn unique(mut paths: Vec<String>, others: Vec<String>) -> Vec<String> {
+    paths.extend(others);
+    paths.sort_unstable();
+    paths.dedup();
+    paths
+}

@@ -1,0 +1,21 @@
+//! Paths, files, locks, time, project identity, settings and the hook log: what every other crate uses.
+//!
+//! Nothing here knows the hook protocol, git objects, SQLite or a model. Hooks link this crate, so every dependency is
+//! weighed; `config` has the TOML half of the settings.
+
+pub mod detached;
+pub mod digest;
+pub mod env;
+pub mod files;
+mod git_config;
+pub mod glob;
+pub mod lock;
+pub mod log;
+pub mod paths;
+pub mod project;
+pub mod settings;
+pub mod time;
+
+pub use env::Env;
+pub use paths::Paths;
+pub use time::Timestamp;

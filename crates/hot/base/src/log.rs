@@ -1,0 +1,329 @@
+//! The hook log: one JSON object per line in `logs/hooks.jsonl`.
+//!
+//! A line is one append of one write, so parallel hooks do not mix; rotation looks at the size of the open file
+//! and renames it, so a line costs the same however long the log is. A writer that still holds the renamed file
+//! finishes its line there: nothing is lost.
+
+use crate::settings::{LOG_LEVELS, Settings};
+use crate::{Timestamp, files};
+use std::borrow::Cow;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use text::{privacy, redact};
+
+/// The most characters of an emitted text that a line keeps.
+const MAX_DATA_CHARS: usize = 2_000;
+/// The most bytes of an emitted text that are looked through for secrets: enough for as many characters of any language.
+const MAX_LOOKED_AT: usize = 4 * MAX_DATA_CHARS + 1_000;
+/// The most characters of a message.
+const MAX_MESSAGE_CHARS: usize = 500;
+
+/// How much a line matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// For whoever looks into a hook.
+    Debug,
+    /// What a hook did.
+    Info,
+    /// Something was odd and worked around.
+    Warn,
+    /// Something failed; the hook stayed silent.
+    Error,
+    /// As an error, and the user is told.
+    Alert,
+}
+
+impl Level {
+    const ALL: [Self; 5] = [Self::Debug, Self::Info, Self::Warn, Self::Error, Self::Alert];
+
+    /// Returns the level's name.
+    pub fn name(self) -> &'static str {
+        LOG_LEVELS[self as usize]
+    }
+
+    fn from_name(name: &str) -> Self {
+        Self::ALL.into_iter().find(|level| level.name() == name).unwrap_or(Self::Debug)
+    }
+}
+
+/// One line of the log.
+#[derive(Debug)]
+pub struct Line<'a> {
+    /// When.
+    pub at: Timestamp,
+    /// How much it matters.
+    pub level: Level,
+    /// The hook's binary.
+    pub hook: &'a str,
+    /// The event.
+    pub event: &'a str,
+    /// The session, where there is one.
+    pub session: Option<&'a str>,
+    /// Milliseconds since the hook began.
+    pub millis: f64,
+    /// What happened.
+    pub message: &'a str,
+    /// The text that it is about.
+    pub text: Option<&'a str>,
+}
+
+impl Line<'_> {
+    /// Returns the line as JSON with its line end; secrets are taken out and long texts cut.
+    pub fn to_json(&self) -> String {
+        let mut json = String::with_capacity(256);
+        json.push_str("{\"ts\":\"");
+        json.push_str(&self.at.to_string());
+        json.push_str("\",\"level\":\"");
+        json.push_str(self.level.name());
+        json.push('"');
+        push_field(&mut json, "hook", self.hook);
+        push_field(&mut json, "event", self.event);
+        if let Some(session) = self.session {
+            push_field(&mut json, "session", cut(session, MAX_MESSAGE_CHARS));
+        }
+        json.push_str(&format!(",\"ms\":{:.2}", self.millis));
+        push_field(&mut json, "msg", cut(&safe(self.message), MAX_MESSAGE_CHARS));
+        if let Some(text) = self.text {
+            json.push_str(",\"data\":{\"text\":");
+            push_string(&mut json, cut(&safe(beginning(text)), MAX_DATA_CHARS));
+            json.push('}');
+        }
+        json.push_str("}\n");
+        json
+    }
+}
+
+/// Returns a text that may be logged: private parts and secrets taken out.
+pub fn safe(text: &str) -> Cow<'_, str> {
+    match privacy::strip_private(text) {
+        Cow::Borrowed(text) => redact::redact(text),
+        Cow::Owned(text) => Cow::Owned(redact::redact(&text).into_owned()),
+    }
+}
+
+/// Returns as much of a text as may be needed for a line, up to the end of a word: half a secret is still one, and would not
+/// be recognised. What is private or a key beyond the end counts as such up to there.
+fn beginning(text: &str) -> &str {
+    let most = text.floor_char_boundary(MAX_LOOKED_AT);
+    if most == text.len() {
+        return text;
+    }
+    let end = text[..most].rfind(char::is_whitespace).unwrap_or_default();
+    &text[..end]
+}
+
+fn cut(text: &str, most: usize) -> &str {
+    text.char_indices().nth(most).map_or(text, |(at, _)| &text[..at])
+}
+
+fn push_field(json: &mut String, name: &str, value: &str) {
+    json.push_str(",\"");
+    json.push_str(name);
+    json.push_str("\":");
+    push_string(json, value);
+}
+
+fn push_string(json: &mut String, text: &str) {
+    json.push_str(&serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned()));
+}
+
+/// The log of all hooks of one user.
+#[derive(Debug)]
+pub struct Log {
+    file: PathBuf,
+    enabled: bool,
+    level: Level,
+    max_bytes: u64,
+}
+
+impl Log {
+    /// Returns the log at `file` as the settings want it.
+    pub fn new(file: PathBuf, settings: &Settings) -> Self {
+        Self {
+            file,
+            enabled: settings.is_on("log.enabled"),
+            level: Level::from_name(&settings.get("log.level")),
+            max_bytes: settings.number("log.max_bytes"),
+        }
+    }
+
+    /// Returns the log's file, unless it is switched off.
+    pub fn file(&self) -> Option<&Path> {
+        self.enabled.then_some(&*self.file)
+    }
+
+    /// Says whether a line of this level is written.
+    pub fn takes(&self, level: Level) -> bool {
+        self.enabled && level >= self.level
+    }
+
+    /// Appends a line. A log that cannot be written is no reason to fail.
+    pub fn write(&self, line: &Line<'_>) {
+        if self.takes(line.level) {
+            let _ = self.append(line.to_json().as_bytes());
+        }
+    }
+
+    fn append(&self, line: &[u8]) -> io::Result<()> {
+        let mut file = files::open_append(&self.file)?;
+        if file.metadata()?.len() > self.max_bytes && self.rotate(&file)? {
+            file = files::open_append(&self.file)?;
+        }
+        file.write_all(line)
+    }
+
+    /// Renames the full log; `false` when another hook is at it, or was quicker.
+    fn rotate(&self, full: &File) -> io::Result<bool> {
+        if full.try_lock().is_err() {
+            return Ok(false);
+        }
+        if is_same_file(full, &self.file)? {
+            fs::rename(&self.file, rotated(&self.file))?;
+        }
+        Ok(true)
+    }
+}
+
+/// Returns the name that a full log gets: `hooks.1.jsonl` for `hooks.jsonl`.
+pub fn rotated(file: &Path) -> PathBuf {
+    file.with_extension("1.jsonl")
+}
+
+#[cfg(unix)]
+fn is_same_file(open: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let (open, current) = (open.metadata()?, fs::metadata(path)?);
+    Ok(open.ino() == current.ino() && open.dev() == current.dev())
+}
+
+#[cfg(not(unix))]
+fn is_same_file(open: &File, path: &Path) -> io::Result<bool> {
+    Ok(open.metadata()?.len() <= fs::metadata(path)?.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Env;
+    use serde_json::Value;
+
+    fn line(message: &str) -> Line<'_> {
+        Line {
+            at: Timestamp::from_millis(1_794_796_001_123),
+            level: Level::Info,
+            hook: "lesson-inject",
+            event: "PreToolUse",
+            session: Some("s-1"),
+            millis: 0.214,
+            message,
+            text: None,
+        }
+    }
+
+    fn log(folder: &Path, variables: &[(&str, &str)], conf: &str) -> Log {
+        let env = Env::fixed(variables.iter().copied());
+        let settings = folder.join("hooks.conf");
+        fs::write(&settings, format!("wyren hooks 1\n{conf}")).unwrap();
+        Log::new(folder.join("logs/hooks.jsonl"), &Settings::read(&env, &settings))
+    }
+
+    fn lines(file: &Path) -> Vec<Value> {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+    }
+
+    #[test]
+    fn a_line_has_the_documented_fields_in_order() {
+        let line = Line { text: Some("a\n\"b\""), ..line("HOOK_OUTPUT [context] 5 chars") };
+        let expected = concat!(
+            r#"{"ts":"2026-11-16T02:26:41.123Z","level":"info","hook":"lesson-inject","event":"PreToolUse","#,
+            r#""session":"s-1","ms":0.21,"msg":"HOOK_OUTPUT [context] 5 chars","data":{"text":"a\n\"b\""}}"#,
+            "\n"
+        );
+        assert_eq!(line.to_json(), expected);
+    }
+
+    #[test]
+    fn what_stands_where_a_long_text_is_cut_does_not_show() {
+        let token = format!("ghp_{}", "a1B2".repeat(9));
+        for before in (MAX_LOOKED_AT - 60)..MAX_LOOKED_AT {
+            let text = format!("<private>{}</private> a {token} b", "x".repeat(before));
+            let shown = safe(beginning(&text)).into_owned();
+            assert!(!shown.contains("ghp_"), "{before}: {shown}");
+        }
+        assert_eq!(beginning(&"x".repeat(2 * MAX_LOOKED_AT)), "");
+        assert_eq!(beginning("short"), "short");
+    }
+
+    #[test]
+    fn secrets_are_taken_out_and_long_texts_cut() {
+        let secret = concat!("gh", "p_abcdefghijklmnopqrstuvwxyz0123456789");
+        let text = format!("key {secret} {}", "x".repeat(10_000));
+        let json = Line { text: Some(&text), ..line(secret) }.to_json();
+        assert!(!json.contains(secret), "{json}");
+        assert!(json.len() < 3_000);
+        assert!(serde_json::from_str::<Value>(&json).is_ok());
+    }
+
+    #[test]
+    fn levels_and_off_switches_are_obeyed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("logs/hooks.jsonl");
+        log(folder.path(), &[("HOOK_LOG_LEVEL", "warn")], "").write(&line("mild"));
+        log(folder.path(), &[("HOOK_LOG_DISABLE", "1")], "").write(&line("off"));
+        assert!(!file.exists());
+        log(folder.path(), &[("HOOK_LOG_LEVEL", "unknown")], "").write(&line("on"));
+        assert_eq!(lines(&file)[0]["msg"], "on");
+    }
+
+    #[test]
+    fn a_full_log_is_renamed_and_parallel_writers_lose_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = log(folder.path(), &[], "log.max_bytes=16384\n");
+        let padding = "x".repeat(400);
+        std::thread::scope(|scope| {
+            for writer in 0..8 {
+                let (log, padding) = (&log, &padding);
+                scope.spawn(move || {
+                    for number in 0..10 {
+                        log.write(&line(&format!("{writer}:{number} {padding}")));
+                    }
+                });
+            }
+        });
+        let current = folder.path().join("logs/hooks.jsonl");
+        let old = rotated(&current);
+        assert!(old.ends_with("hooks.1.jsonl") && old.exists());
+        assert!(fs::metadata(&current).unwrap().len() < 20_000);
+        // 80 lines of about 560 bytes fill the limit of 16 KiB twice at most, so the first rotation may be gone,
+        // and what is left is whole.
+        let kept = lines(&current).len() + lines(&old).len();
+        assert!((30..=80).contains(&kept), "{kept}");
+    }
+
+    #[test]
+    fn one_rotation_keeps_every_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = log(folder.path(), &[], "log.max_bytes=16384\n");
+        let padding = "x".repeat(400);
+        std::thread::scope(|scope| {
+            for writer in 0..5 {
+                let (log, padding) = (&log, &padding);
+                scope.spawn(move || {
+                    for number in 0..8 {
+                        log.write(&line(&format!("{writer}:{number} {padding}")));
+                    }
+                });
+            }
+        });
+        let current = folder.path().join("logs/hooks.jsonl");
+        assert!(rotated(&current).exists());
+        let mut all = lines(&current);
+        all.extend(lines(&rotated(&current)));
+        let mut messages: Vec<String> = all.iter().map(|line| line["msg"].to_string()).collect();
+        messages.sort();
+        messages.dedup();
+        assert_eq!(messages.len(), 40);
+    }
+}

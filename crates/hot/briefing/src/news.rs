@@ -1,0 +1,240 @@
+//! What is new to a session: the changes of the memory, then those of the broadcast and the lessons, on one page.
+//!
+//! What finds no room on the page waits for the next one, and the snapshot says so: it stands for what was told, not for
+//! what is there.
+
+use memory::{BroadcastFile, LIVE_UPDATE_BYTES, Memory, diff};
+use std::collections::BTreeMap;
+use text::{redact, sanitize};
+
+use crate::lessons::Lesson;
+use crate::snapshot::Snapshot;
+use crate::view::{Broadcast, View};
+
+const TITLE: &str = "# Wyren live update";
+
+/// What stands between two parts of the page.
+const GAP: &str = "\n\n";
+
+/// The room that is kept for the line about what waits.
+const FOOTER_BYTES: usize = 96;
+
+/// The least room in which the beginning of a file is worth showing; with less it waits for a page of its own.
+const MIN_CUT_BYTES: usize = 1_500;
+
+/// The longest line about a lesson or a file, in characters.
+const MAX_LINE_CHARS: usize = 300;
+
+/// What a file that is cut ends with.
+const CUT_FILE: &str = "\n<!-- wyren: truncated; the whole file is in .wyren/, below broadcast/ -->";
+
+/// Whom the news is for.
+pub(crate) struct Audience<'a> {
+    /// The session, whose own entries are no news to it.
+    pub(crate) session: Option<&'a str>,
+    /// What is said before everything else.
+    pub(crate) warning: &'a str,
+    /// Whether the user trusts the project's skills.
+    pub(crate) is_trusting: bool,
+}
+
+/// What is said, and what the session knows then.
+#[derive(Debug)]
+pub(crate) struct News {
+    /// What goes to the model; empty when there is nothing to say.
+    pub(crate) text: String,
+    /// What counts as told.
+    pub(crate) told: Snapshot,
+}
+
+/// Returns a snapshot of all that is there.
+pub(crate) fn everything(view: &View, memory: Option<&str>, broadcast: &[Broadcast]) -> Snapshot {
+    Snapshot {
+        stamps: view.stamps.clone(),
+        broadcast: broadcast.iter().map(|file| (file.path.clone(), file.digest.clone())).collect(),
+        lessons: view.lessons().into_iter().map(|lesson| (lesson.slug, lesson.digest)).collect(),
+        rewrite: None,
+        memory: memory.unwrap_or_default().to_owned(),
+    }
+}
+
+/// Returns what changed since `known`.
+pub(crate) fn since(known: Snapshot, view: &View, memory: Option<&str>, audience: &Audience<'_>) -> News {
+    let before = known.stamps.clone();
+    let mut told = Snapshot { stamps: view.stamps.clone(), ..known };
+    let mut page = Page { text: audience.warning.to_owned(), is_titled: false };
+    // A memory that is gone for a moment is no removal of all that it said.
+    if let Some(memory) = memory.filter(|memory| *memory != told.memory) {
+        let is_whole = tell_memory(&mut page, &mut told, memory, audience.session);
+        told.stamps.memory = told.stamps.memory.filter(|_| is_whole);
+    }
+    let mut waiting = 0;
+    if before.broadcast.is_none() || before.broadcast != told.stamps.broadcast {
+        let left = tell_broadcast(&mut page, &mut told.broadcast, &view.broadcast(), audience.is_trusting);
+        told.stamps.broadcast = told.stamps.broadcast.filter(|_| left == 0);
+        waiting += left;
+    }
+    if before.lessons.is_none() || before.lessons != told.stamps.lessons {
+        let left = tell_lessons(&mut page, &mut told.lessons, &view.lessons());
+        told.stamps.lessons = told.stamps.lessons.filter(|_| left == 0);
+        waiting += left;
+    }
+    page.end(waiting);
+    News { text: page.text, told }
+}
+
+/// Tells what changed in the memory; returns whether all of it fitted.
+fn tell_memory(page: &mut Page, told: &mut Snapshot, memory: &str, session: Option<&str>) -> bool {
+    let new = Memory::parse(memory);
+    let mut delta = diff(&Memory::parse(&told.memory), &new);
+    if let Some(session) = session {
+        delta.forget_session(session);
+    }
+    let update = delta.render(LIVE_UPDATE_BYTES - page.text.len() - GAP.len());
+    page.append(&update.text);
+    page.is_titled = !update.text.is_empty();
+    told.memory = if update.rest.is_empty() { memory.to_owned() } else { update.rest.undo(&new).render() };
+    update.rest.is_empty()
+}
+
+/// Tells which files came, changed or went; returns how many have to wait.
+fn tell_broadcast(
+    page: &mut Page,
+    known: &mut BTreeMap<String, String>,
+    files: &[Broadcast],
+    is_trusted: bool,
+) -> usize {
+    let mut waiting = 0;
+    for file in files {
+        let word = match known.get(&file.path) {
+            Some(digest) if *digest == file.digest => continue,
+            Some(_) => "changed",
+            // It says nothing yet.
+            None if file.body.trim().is_empty() => continue,
+            None => "new",
+        };
+        let shown = BroadcastFile { path: &file.path, body: &file.body, is_trusted };
+        if page.push_file(&shown, word) {
+            known.insert(file.path.clone(), file.digest.clone());
+        } else {
+            waiting += 1;
+        }
+    }
+    let is_gone = |path: &&String| !files.iter().any(|file| file.path == **path);
+    let gone: Vec<String> = known.keys().filter(is_gone).cloned().collect();
+    let lines: Vec<String> = gone.iter().map(|path| format!("withdrawn: {path}")).collect();
+    let shown = page.push_lines("team broadcast", &lines);
+    gone[..shown].iter().for_each(|path| drop(known.remove(path)));
+    waiting + gone.len() - shown
+}
+
+/// Tells which lessons came, changed or went; returns how many have to wait.
+fn tell_lessons(page: &mut Page, known: &mut BTreeMap<String, String>, lessons: &[Lesson]) -> usize {
+    let mut changes: Vec<(&str, Option<&Lesson>)> = Vec::new();
+    let mut lines = Vec::new();
+    for lesson in lessons {
+        let word = match known.get(&lesson.slug) {
+            Some(digest) if *digest == lesson.digest => continue,
+            Some(_) => "changed",
+            None => "new",
+        };
+        changes.push((&lesson.slug, Some(lesson)));
+        lines.push(format!("{word}: {}: {}", lesson.slug, lesson.summary));
+    }
+    let gone: Vec<String> =
+        known.keys().filter(|slug| !lessons.iter().any(|lesson| lesson.slug == **slug)).cloned().collect();
+    for slug in &gone {
+        changes.push((slug, None));
+        lines.push(format!("withdrawn: {slug}"));
+    }
+    let shown = page.push_lines("team lessons", &lines);
+    for (slug, lesson) in &changes[..shown] {
+        match lesson {
+            Some(lesson) => drop(known.insert((*slug).to_owned(), lesson.digest.clone())),
+            None => drop(known.remove(*slug)),
+        }
+    }
+    changes.len() - shown
+}
+
+/// The text while it grows.
+struct Page {
+    text: String,
+    is_titled: bool,
+}
+
+impl Page {
+    /// Returns how many bytes a further part may have.
+    fn room(&self) -> usize {
+        let title = if self.is_titled { 0 } else { GAP.len() + TITLE.len() };
+        LIVE_UPDATE_BYTES.saturating_sub(self.text.len() + title + GAP.len() + FOOTER_BYTES)
+    }
+
+    fn append(&mut self, part: &str) {
+        if !self.text.is_empty() && !part.is_empty() {
+            self.text.push_str(GAP);
+        }
+        self.text.push_str(part);
+    }
+
+    fn push(&mut self, part: &str) {
+        if !self.is_titled {
+            self.append(TITLE);
+            self.is_titled = true;
+        }
+        self.append(part);
+    }
+
+    /// Shows a file, or the beginning of one that no page can hold; returns whether it did.
+    fn push_file(&mut self, file: &BroadcastFile<'_>, word: &str) -> bool {
+        let frame =
+            |body: &str| format!("## broadcast: {} ({word})\n\n{}", file.plain_path(), file.fenced(body));
+        let body = redact::redact(file.body.trim());
+        let body = sanitize::sanitize(&body);
+        let whole = frame(&body);
+        if whole.len() <= self.room() {
+            self.push(&whole);
+            return true;
+        }
+        let empty_page = Self { text: String::new(), is_titled: false };
+        if whole.len() <= empty_page.room() || self.room() < MIN_CUT_BYTES {
+            return false;
+        }
+        let room = self.room() - frame(CUT_FILE).len();
+        let start = &body[..body.floor_char_boundary(room)];
+        let start = start.rsplit_once('\n').map_or(start, |(lines, _)| lines);
+        self.push(&frame(&format!("{}{CUT_FILE}", start.trim_end())));
+        true
+    }
+
+    /// Shows the lines that fit, in order, between tags; returns how many.
+    fn push_lines(&mut self, source: &str, lines: &[String]) -> usize {
+        let frame = sanitize::fence(source, &[], "").len();
+        let mut body = String::new();
+        let mut shown = 0;
+        for line in lines {
+            let line = format!("- {}\n", sanitize::one_line(&redact::redact(line), MAX_LINE_CHARS));
+            if frame + body.len() + line.len() > self.room() {
+                break;
+            }
+            body.push_str(&line);
+            shown += 1;
+        }
+        if shown > 0 {
+            self.push(&sanitize::fence(source, &[], &body));
+        }
+        shown
+    }
+
+    /// Says how much waits.
+    fn end(&mut self, waiting: usize) {
+        let footer =
+            format!("_{waiting} more changes of broadcast and lessons follow with the next prompt._");
+        if waiting > 0
+            && !self.text.is_empty()
+            && self.text.len() + GAP.len() + footer.len() <= LIVE_UPDATE_BYTES
+        {
+            self.append(&footer);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! A prompt: what the team changed since this session was told last.
+
+use base::log::Level;
+use hook::{Answer, Event as _, Host, Outcome, UserPromptSubmit};
+use place::{FetchState, Folder};
+use std::path::{Path, PathBuf};
+
+use crate::error::log_injection;
+use crate::news::{self, Audience, News};
+use crate::pull::{self, Launch, Pulled};
+use crate::snapshot::{self, Snapshot};
+use crate::ups::{self, UpsState};
+use crate::view::{View, tellable};
+use crate::{Error, rewrite, start};
+use place::log::PROMPT_TAG;
+
+/// Answers a prompt.
+pub fn answer(call: &UserPromptSubmit, host: &Host) -> Outcome<UserPromptSubmit> {
+    answer_with(call, host, &|arguments, folder| pull::launch(&host.paths, arguments, folder))
+}
+
+/// Answers a prompt; `launch` starts what asks the remote.
+pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) -> Outcome<UserPromptSubmit> {
+    let cwd = host.cwd(call);
+    let Some(found) = Folder::find(&cwd) else { return Ok(Answer::silent()) };
+    let (folder, fetched) = pulled(found, &cwd, host, launch);
+    let session = call.session_id();
+    let file = session.map(|session| snapshot::file(&folder.state(), session));
+    let known = file.as_deref().and_then(Snapshot::read);
+    let mut view = View::look(&folder);
+    if let Some(known) = &known
+        && known.stamps.still_hold(&view.stamps)
+        && known.rewrite == fetched.rewritten_from
+    {
+        return Ok(Answer::silent());
+    }
+
+    let memory = view.memory();
+    let mut ups = UpsState::read(&folder.state());
+    let start = known.clone().unwrap_or_else(|| of_clone(&folder, &ups, &view, memory.as_deref()));
+    // Who has no name is warned once per clone.
+    let warned = if session.is_some() { start.rewrite.clone() } else { ups.rewrite() };
+    let warning = rewrite::warning(&fetched, warned.as_deref());
+    let is_trusting = view.has_skills() && start::is_trusting(&folder, host);
+    let audience = Audience { session, warning: &warning, is_trusting };
+    let News { text, mut told } = news::since(start, &view, memory.as_deref(), &audience);
+    told.rewrite = fetched.rewritten_from;
+
+    let known_ups = ups.clone();
+    if memory.is_some() {
+        ups.note(&told.memory, view.memory_millis().filter(|_| memory.as_ref() == Some(&told.memory)));
+    }
+    if session.is_none() {
+        ups.note_rewrite(told.rewrite.as_deref());
+    }
+    let kept = Kept {
+        state: folder.state(),
+        snapshot: file.filter(|_| known.as_ref() != Some(&told)),
+        ups: Some(ups).filter(|ups| *ups != known_ups),
+        has_memory: memory.is_some(),
+        told,
+    };
+    let is_said = !text.is_empty();
+    Ok(Answer::context(text).afterwards(move || {
+        let logged =
+            if is_said { log_injection(&folder.wyren, PROMPT_TAG, "user-prompt-submit") } else { Ok(()) };
+        let written = kept.write().and(logged);
+        written.inspect_err(|error| error.note(&folder.wyren, PROMPT_TAG)).map_err(Into::into)
+    }))
+}
+
+/// Returns the memory as the remote has it now, where that can be had in time, and what is known about the remote.
+fn pulled(folder: Folder, cwd: &Path, host: &Host, launch: &Launch<'_>) -> (Folder, FetchState) {
+    let fetched = FetchState::read(&folder.wyren);
+    match pull::at_prompt(&folder, &fetched, host, launch) {
+        Ok(Pulled::Asked) => {
+            let folder = Folder::find(cwd).unwrap_or(folder);
+            let fetched = FetchState::read(&folder.wyren);
+            (folder, fetched)
+        }
+        Ok(Pulled::NotAsked) => (folder, fetched),
+        Err(error) => {
+            error.note(&folder.wyren, PROMPT_TAG);
+            host.log(Level::Error, &error.whole());
+            (folder, fetched)
+        }
+    }
+}
+
+/// Returns what a session without a snapshot counts as told: what the clone was told last, else all that is there.
+fn of_clone(folder: &Folder, ups: &UpsState, view: &View, memory: Option<&str>) -> Snapshot {
+    let everything = news::everything(view, memory, &view.broadcast());
+    if !ups.is_seeded() || memory.is_some_and(|memory| ups.is_about(memory)) {
+        return everything;
+    }
+    // The Node system keeps the file as it was, with what is not told.
+    Snapshot { memory: tellable(ups::last_injected(&folder.state())), ..everything }
+}
+
+/// What is kept once the answer is written.
+struct Kept {
+    /// The folder of what is never shared.
+    state: PathBuf,
+    /// Where the session's snapshot goes, when it changed.
+    snapshot: Option<PathBuf>,
+    /// What the clone was told, when it changed.
+    ups: Option<UpsState>,
+    /// Whether there is a memory at all.
+    has_memory: bool,
+    /// What was told.
+    told: Snapshot,
+}
+
+impl Kept {
+    /// Writes the snapshot first: what dies in between is said again to those without one.
+    fn write(&self) -> Result<(), Error> {
+        self.snapshot.as_deref().map_or(Ok(()), |file| self.told.write(file))?;
+        let Some(ups) = &self.ups else { return Ok(()) };
+        let injected =
+            if self.has_memory { ups::write_last_injected(&self.state, &self.told.memory) } else { Ok(()) };
+        ups.write(&self.state).and(injected)
+    }
+}

@@ -1,0 +1,195 @@
+//! Asks the remote: `wyren sync` is started in the background, and a hook waits for it as long as it can afford.
+//!
+//! What the remote said is in `.wyren/state/fetch.json`. A remote that is failing, or that has not answered the last
+//! time, is nobody's to wait for: whoever has to ask it does, and goes on.
+
+use base::{Paths, Timestamp, detached, digest};
+use hook::Host;
+use place::{FetchState, Folder, Place, SIDE_BRANCH};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use crate::Error;
+use crate::snapshot::{age_millis, touch};
+
+/// How long the beginning of a session waits for the remote at most.
+pub const START_PATIENCE: Duration = Duration::from_millis(1_500);
+
+/// How long to pause between two looks at a program that is still running.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// How often a clone that shows no sign of a team's memory is offered one.
+const OFFER_MILLIS: u64 = 24 * 60 * 60 * 1_000;
+
+/// The largest file of packed references that is searched for a sign.
+const MAX_PACKED_REFS: u64 = 4 * 1024 * 1024;
+
+const SYNC: [&str; 2] = ["sync", "--background"];
+const DISCOVER: [&str; 2] = ["sync", "--discover"];
+
+/// Starts `wyren` with some arguments in a folder; it goes on when nobody waits for it any more.
+pub type Launch<'a> = dyn Fn(&[&str], &Path) -> io::Result<Child> + 'a;
+
+/// Starts the `wyren` that stands beside this program.
+pub fn launch(paths: &Paths, arguments: &[&str], folder: &Path) -> io::Result<Child> {
+    let program = detached::beside_us("wyren")?;
+    detached::command(&program, paths)?.args(arguments).current_dir(folder).spawn()
+}
+
+/// What came of the wish to know what the remote has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pulled {
+    /// There was no need, or no way, to ask.
+    NotAsked,
+    /// It was asked; what is on disk may have changed.
+    Asked,
+}
+
+/// Asks at the beginning of a session.
+pub(crate) fn at_start(folder: &Folder, host: &Host, launch: &Launch<'_>) -> Result<Pulled, Error> {
+    let Some(place) = askable(folder, host) else { return Ok(Pulled::NotAsked) };
+    let state = FetchState::read(&folder.wyren);
+    if state.backing_off(host.started).is_some() || place.repository.remote().is_none() {
+        return Ok(Pulled::NotAsked);
+    }
+    ask(&SYNC, place, if is_healthy(&state) { START_PATIENCE } else { Duration::ZERO }, launch)
+}
+
+/// Asks at a prompt, when the last time is long enough ago.
+pub(crate) fn at_prompt(
+    folder: &Folder,
+    state: &FetchState,
+    host: &Host,
+    launch: &Launch<'_>,
+) -> Result<Pulled, Error> {
+    let Some(place) = askable(folder, host) else { return Ok(Pulled::NotAsked) };
+    let pause = host.settings().number("memory.fetch_seconds").saturating_mul(1_000);
+    let is_due = is_due(state, host.started, pause) && state.backing_off(host.started).is_none();
+    if !is_due || place.repository.remote().is_none() {
+        return Ok(Pulled::NotAsked);
+    }
+    let patience = Duration::from_millis(host.settings().number("memory.wait_ms"));
+    ask(&SYNC, place, if is_healthy(state) { patience } else { Duration::ZERO }, launch)
+}
+
+/// Looks for a team's memory on the remote of a clone that has none, and returns it once it is here.
+pub(crate) fn discover(cwd: &Path, host: &Host, launch: &Launch<'_>) -> Result<Option<Folder>, Error> {
+    let settings = host.settings();
+    if !settings.is_on("memory.discover") || !settings.is_on("memory.pull") {
+        return Ok(None);
+    }
+    let Some(place) = Place::find(cwd).filter(Place::wants_discovery) else { return Ok(None) };
+    let Some((remote, _)) = place.repository.remote() else { return Ok(None) };
+    let common = &place.repository.common_folder;
+    let mut patience = START_PATIENCE;
+    if !has_sign(common, &remote) {
+        let name = digest::short_hex(common.as_os_str().as_encoded_bytes());
+        let offer = host.paths.cache().join("offers").join(name);
+        let age = age_millis(&offer, host.started);
+        if age.is_some_and(|age| age < OFFER_MILLIS) {
+            return Ok(None);
+        }
+        // Only a clone that was never asked for waits, so that a teammate's first session knows what the team knows. Where
+        // the remote had nothing before it will hardly have now: what it has after all, the next session gets.
+        if age.is_some() {
+            patience = Duration::ZERO;
+        }
+        // Noted first: a remote that hangs is not asked at the next start again.
+        touch(&offer, host.started)?;
+    }
+    ask(&DISCOVER, &place, patience, launch)?;
+    Ok(Folder::of_place(place))
+}
+
+/// Returns the repository when the user lets hooks ask its remote.
+fn askable<'a>(folder: &'a Folder, host: &Host) -> Option<&'a Place> {
+    folder.place.as_ref().filter(|_| host.settings().is_on("memory.pull"))
+}
+
+/// Returns whether the last look at the remote is `pause` milliseconds ago.
+fn is_due(state: &FetchState, now: Timestamp, pause: u64) -> bool {
+    let last = Timestamp::from_millis(state.tried_at.max(state.fetched_at));
+    // A clock that was set back must not keep us from asking.
+    last > now || now.millis_since(last) >= pause
+}
+
+/// Returns whether the remote answered the last time it was asked.
+fn is_healthy(state: &FetchState) -> bool {
+    state.failures == 0 && state.tried_at <= state.fetched_at
+}
+
+fn ask(arguments: &[&str], place: &Place, patience: Duration, launch: &Launch<'_>) -> Result<Pulled, Error> {
+    let started = launch(arguments, &place.repository.root);
+    let child = started.map_err(|source| Error::Start { command: arguments.join(" "), source })?;
+    wait(child, patience);
+    Ok(Pulled::Asked)
+}
+
+/// Waits for a program to end; one that takes longer than `patience` is left alone.
+fn wait(mut child: Child, patience: Duration) {
+    let deadline = Instant::now() + patience;
+    while matches!(child.try_wait(), Ok(None)) {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        std::thread::sleep(left.min(PAUSE));
+    }
+}
+
+/// Returns whether the user's own fetches have seen the branch of a team's memory.
+fn has_sign(common: &Path, remote: &str) -> bool {
+    let reference = format!("refs/remotes/{remote}/{SIDE_BRANCH}");
+    if common.join(&reference).is_file() {
+        return true;
+    }
+    let packed = common.join("packed-refs");
+    let is_small = fs::metadata(&packed).is_ok_and(|metadata| metadata.len() <= MAX_PACKED_REFS);
+    let names = |line: &str| line.split_once(' ').is_some_and(|(_, name)| name == reference);
+    is_small && fs::read(&packed).is_ok_and(|text| String::from_utf8_lossy(&text).lines().any(names))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(tried_at: u64, fetched_at: u64, failures: u32) -> FetchState {
+        FetchState { tried_at, fetched_at, failures, ..FetchState::default() }
+    }
+
+    #[test]
+    fn a_look_is_due_when_the_last_one_is_old_or_lies_in_the_future() {
+        let now = Timestamp::from_millis(100_000);
+        assert!(is_due(&state(0, 0, 0), now, 5_000));
+        assert!(!is_due(&state(96_000, 0, 0), now, 5_000));
+        assert!(!is_due(&state(90_000, 96_000, 0), now, 5_000));
+        assert!(is_due(&state(90_000, 95_000, 0), now, 5_000));
+        assert!(is_due(&state(200_000, 0, 0), now, 5_000));
+        assert!(is_due(&state(100_000, 100_000, 0), now, 0));
+    }
+
+    #[test]
+    fn a_remote_is_healthy_unless_it_failed_or_still_owes_an_answer() {
+        assert!(is_healthy(&state(0, 0, 0)));
+        assert!(is_healthy(&state(5, 6, 0)));
+        assert!(!is_healthy(&state(7, 6, 0)));
+        assert!(!is_healthy(&state(5, 6, 1)));
+    }
+
+    #[test]
+    fn a_sign_is_a_loose_or_a_packed_reference_of_that_very_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let packed = folder.path().join("packed-refs");
+        assert!(!has_sign(folder.path(), "origin"));
+        fs::write(&packed, "# pack-refs with: peeled\n01 refs/remotes/origin/wyren/memory-2\n").unwrap();
+        assert!(!has_sign(folder.path(), "origin"));
+        fs::write(&packed, "01 refs/heads/main\n02 refs/remotes/origin/wyren/memory\n").unwrap();
+        assert!(has_sign(folder.path(), "origin") && !has_sign(folder.path(), "fork"));
+        fs::create_dir_all(folder.path().join("refs/remotes/fork/wyren")).unwrap();
+        fs::write(folder.path().join("refs/remotes/fork/wyren/memory"), "01\n").unwrap();
+        assert!(has_sign(folder.path(), "fork"));
+    }
+}

@@ -1,0 +1,93 @@
+//! The beginning of a session: the whole memory, or what a resumed window has missed.
+
+use base::Timestamp;
+use base::log::Level;
+use hook::event::Source;
+use hook::{Answer, Event as _, Host, Outcome, SessionStart};
+use memory::{BroadcastFile, INJECTION_UNITS, Memory, inject};
+use place::{FetchState, Folder};
+use std::path::Path;
+
+use crate::error::log_injection;
+use crate::news::{self, Audience, News};
+use crate::pull::{self, Launch, Pulled};
+use crate::snapshot::{self, Snapshot};
+use crate::view::View;
+use crate::{Error, rewrite};
+
+/// Where the rest of a memory is that is too long to be told.
+const REST: &str = "wyren memory show";
+
+/// Answers the beginning of a session.
+pub fn answer(call: &SessionStart, host: &Host) -> Outcome<SessionStart> {
+    answer_with(call, host, &|arguments, folder| pull::launch(&host.paths, arguments, folder))
+}
+
+/// Answers the beginning of a session; `launch` starts what asks the remote.
+pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Outcome<SessionStart> {
+    let Some(folder) = folder(&host.cwd(call), host, launch)? else { return Ok(Answer::silent()) };
+    let file = call.session_id().map(|session| snapshot::file(&folder.state(), session));
+    let known = file.as_deref().and_then(Snapshot::read);
+    let fetched = FetchState::read(&folder.wyren);
+    let warned = known.as_ref().and_then(|known| known.rewrite.clone());
+    let warning = rewrite::warning(&fetched, warned.as_deref());
+    let mut view = View::look(&folder);
+    let is_trusting = view.has_skills() && is_trusting(&folder, host);
+    let memory = view.memory();
+    let mut news = match &known {
+        // The window still holds what was told.
+        Some(known) if call.source() == Source::Resume => {
+            let audience = Audience { session: call.session_id(), warning: &warning, is_trusting };
+            news::since(known.clone(), &view, memory.as_deref(), &audience)
+        }
+        _ => whole(&view, memory.as_deref(), &warning, is_trusting),
+    };
+    news.told.rewrite = fetched.rewritten_from;
+    let is_said = !news.text.is_empty();
+    Ok(Answer::context(news.text).rest_at(REST).afterwards(move || {
+        let logged = if is_said { log_injection(&folder.wyren, "", "session-start") } else { Ok(()) };
+        let kept = file.map_or(Ok(()), |file| remember(&file, known.as_ref(), &news.told)).and(logged);
+        kept.inspect_err(|error| error.note(&folder.wyren, "")).map_err(Into::into)
+    }))
+}
+
+/// Keeps what a session was told, and forgets sessions that are long gone.
+fn remember(file: &Path, known: Option<&Snapshot>, told: &Snapshot) -> Result<(), Error> {
+    let now = Timestamp::now();
+    // Replacing a file costs many times what a look at it does.
+    let kept = if known == Some(told) { snapshot::touch(file, now) } else { told.write(file) };
+    snapshot::clean_up(file, now);
+    kept
+}
+
+/// Finds the team's memory, as the remote has it now where that can be had in time.
+fn folder(cwd: &Path, host: &Host, launch: &Launch<'_>) -> Result<Option<Folder>, Error> {
+    let Some(folder) = Folder::find(cwd) else { return pull::discover(cwd, host, launch) };
+    match pull::at_start(&folder, host, launch) {
+        Ok(Pulled::Asked) => Ok(Folder::find(cwd)),
+        Ok(Pulled::NotAsked) => Ok(Some(folder)),
+        Err(error) => {
+            error.note(&folder.wyren, "");
+            host.log(Level::Error, &error.whole());
+            Ok(Some(folder))
+        }
+    }
+}
+
+/// Returns whether the user trusts the project of a memory.
+pub(crate) fn is_trusting(folder: &Folder, host: &Host) -> bool {
+    folder.wyren.parent().is_some_and(|root| host.paths.trust_file(root).exists())
+}
+
+fn whole(view: &View, memory: Option<&str>, warning: &str, is_trusted: bool) -> News {
+    let broadcast = view.broadcast();
+    let told = news::everything(view, memory, &broadcast);
+    let files: Vec<BroadcastFile<'_>> = broadcast
+        .iter()
+        .map(|file| BroadcastFile { path: &file.path, body: &file.body, is_trusted })
+        .collect();
+    let warning = if warning.is_empty() { String::new() } else { format!("{warning}\n\n") };
+    let budget = INJECTION_UNITS.saturating_sub(warning.encode_utf16().count());
+    let injection = inject(&Memory::parse(&told.memory), &files, budget);
+    News { text: format!("{warning}{}", injection.text).trim_end().to_owned(), told }
+}

@@ -1,0 +1,177 @@
+//! A clone on disk, and the two hooks without a process around them.
+
+use base::{Env, Timestamp};
+use briefing::pull::Launch;
+use hook::{Host, SessionStart, Silence, UserPromptSubmit};
+use serde_json::{Value, json};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+/// How long ago the first file was changed, in milliseconds: long enough to be relied on.
+const SETTLED_MILLIS: u64 = 60_000;
+
+/// A clone with a team memory.
+pub(crate) struct Clone {
+    folder: tempfile::TempDir,
+    variables: Vec<(String, String)>,
+    age: AtomicU64,
+}
+
+impl Clone {
+    /// Makes a repository without a remote whose memory says `decisions`, in side mode.
+    pub(crate) fn new(decisions: &[&str]) -> Self {
+        let clone = Self::empty();
+        clone.decide(decisions);
+        clone
+    }
+
+    /// Makes a repository without a memory.
+    pub(crate) fn empty() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let clone = Self { folder, variables: Vec::new(), age: AtomicU64::new(SETTLED_MILLIS) };
+        clone.write(".git/HEAD", "ref: refs/heads/main\n");
+        clone.write(".git/info/exclude", "/.wyren/\n");
+        clone.write(".git/config", "[core]\n\tbare = false\n");
+        clone
+    }
+
+    /// Sets a variable of the environment.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Gives the repository a remote.
+    pub(crate) fn with_remote(self) -> Self {
+        self.add_remote();
+        self
+    }
+
+    pub(crate) fn add_remote(&self) {
+        self.write(".git/config", "[remote \"origin\"]\n\turl = git@example.com:acme/app.git\n");
+    }
+
+    /// Returns the top of the work tree.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.folder.path().join("app")
+    }
+
+    /// Returns a path below the top.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root().join(name)
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// Writes a file as if it had been written a while ago; each is younger than the one before.
+    pub(crate) fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        base::files::write_atomic(&path, contents.as_ref()).unwrap();
+        let modified = self.next_moment();
+        fs::File::options().append(true).open(&path).unwrap().set_modified(modified).unwrap();
+        // The folder as well: that of the lessons is looked at instead of its files.
+        fs::File::open(path.parent().unwrap()).unwrap().set_modified(modified).unwrap();
+    }
+
+    pub(crate) fn remove(&self, name: &str) {
+        fs::remove_file(self.path(name)).unwrap();
+        let folder = fs::File::open(self.path(name).parent().unwrap()).unwrap();
+        folder.set_modified(self.next_moment()).unwrap();
+    }
+
+    /// Returns a moment of the past, later than the one before.
+    fn next_moment(&self) -> SystemTime {
+        SystemTime::now() - Duration::from_millis(self.age.fetch_sub(1, Ordering::Relaxed))
+    }
+
+    /// Writes a memory that says `decisions` and nothing else.
+    pub(crate) fn decide(&self, decisions: &[&str]) {
+        self.write(".wyren/memory.md", memory(decisions));
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    pub(crate) fn ups_state(&self) -> Value {
+        serde_json::from_str(&self.read(".wyren/state/ups-state.json")).unwrap_or_default()
+    }
+
+    /// Writes what is known about the remote, in milliseconds before now.
+    pub(crate) fn fetched(&self, fields: Value) {
+        let mut state = json!({"v": 1});
+        state.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        self.write(".wyren/state/fetch.json", state.to_string());
+    }
+
+    pub(crate) fn host(&self, hook: &'static str) -> Host {
+        let folder = self.folder.path().to_str().unwrap().to_owned();
+        let mut variables = self.variables.clone();
+        variables.push(("WYREN_DATA_DIR".into(), format!("{folder}/data")));
+        variables.push(("XDG_RUNTIME_DIR".into(), folder));
+        Host::new(hook, Env::fixed(variables))
+    }
+
+    /// Sends a prompt in a session and returns what it was told.
+    pub(crate) fn prompt(&self, session: &str) -> String {
+        self.prompt_with(json!({"session_id": session, "cwd": self.root()}), &no_launch)
+    }
+
+    /// Sends a prompt; `launch` stands in for what asks the remote.
+    pub(crate) fn prompt_with(&self, call: Value, launch: &Launch<'_>) -> String {
+        let host = self.host("prompt-sync");
+        let body = |call: UserPromptSubmit, host: &Host| briefing::prompt::answer_with(&call, host, launch);
+        told(hook::respond(leak(&call), &host, Silence::Empty, body), &host, "UserPromptSubmit")
+    }
+
+    /// Begins a session and returns what it was told.
+    pub(crate) fn start(&self, session: &str, source: &str) -> String {
+        self.start_with(json!({"session_id": session, "cwd": self.root(), "source": source}), &no_launch)
+    }
+
+    /// Begins a session; `launch` stands in for what asks the remote.
+    pub(crate) fn start_with(&self, call: Value, launch: &Launch<'_>) -> String {
+        let host = self.host("session-start-memory");
+        let body = |call: SessionStart, host: &Host| briefing::start::answer_with(&call, host, launch);
+        told(hook::respond(leak(&call), &host, Silence::Empty, body), &host, "SessionStart")
+    }
+}
+
+/// Returns the text of a memory.
+pub(crate) fn memory(decisions: &[&str]) -> String {
+    let lines: String = decisions.iter().map(|line| format!("- {line}\n")).collect();
+    format!("# Wyren Memory\n\n## Decisions\n\n{lines}")
+}
+
+/// Returns the moment so many milliseconds ago, as states count it.
+pub(crate) fn millis_ago(millis: u64) -> u64 {
+    Timestamp::now().millis() - millis
+}
+
+/// Stands in for `wyren` where it must not be started.
+pub(crate) fn no_launch(arguments: &[&str], folder: &Path) -> io::Result<Child> {
+    panic!("wyren {arguments:?} was started in {}", folder.display())
+}
+
+fn leak(call: &Value) -> &'static [u8] {
+    call.to_string().into_bytes().leak()
+}
+
+/// Checks an answer, does what comes after it, and returns its text.
+#[track_caller]
+fn told(response: hook::Response, host: &Host, event: &str) -> String {
+    assert_eq!(response.stderr, None);
+    response.afterwards.into_iter().for_each(|task| hook::finish(task, host));
+    if response.stdout.is_empty() {
+        return String::new();
+    }
+    let answer: Value = serde_json::from_slice(&response.stdout).unwrap();
+    assert_eq!(answer["hookSpecificOutput"]["hookEventName"], event);
+    answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
+}

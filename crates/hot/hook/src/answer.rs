@@ -1,0 +1,589 @@
+//! What a hook answers: typed per event, so that the client accepts whatever compiles.
+
+use crate::cap;
+use crate::claims::Claim;
+use crate::event::{Block, Event, PermissionRequest, PostToolUse, PreCompact, PreToolUse, TakesContext};
+use base::log;
+use serde::Serialize;
+use serde_json::Value;
+use std::error::Error;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// The answer of a hook to the event `E`.
+#[derive(Debug)]
+pub struct Answer<E> {
+    parts: Parts,
+    event: PhantomData<fn(E)>,
+}
+
+#[derive(Debug, Default)]
+struct Parts {
+    context: Option<String>,
+    rest: Option<String>,
+    system_message: Option<String>,
+    block: Option<String>,
+    permission: Option<(&'static str, Option<String>)>,
+    decision: Option<PermissionDecision>,
+    updated_input: Option<Value>,
+    updated_tool_output: Option<Value>,
+    updated_mcp_tool_output: Option<Value>,
+    plain: Option<String>,
+    seen: Option<String>,
+    claims: Vec<Claim>,
+    afterwards: Vec<Afterwards>,
+    dialect: Dialect,
+}
+
+/// Something to do once the answer is written.
+pub struct Afterwards(Box<dyn FnOnce() -> Result<(), Box<dyn Error>>>);
+
+impl Afterwards {
+    /// Does it.
+    pub(crate) fn happen(self) -> Result<(), Box<dyn Error>> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Afterwards {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Afterwards")
+    }
+}
+
+/// Whose way of answering a hook follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// Claude Code's.
+    #[default]
+    ClaudeCode,
+    /// Codex': a decision at the top level, no context.
+    Codex,
+    /// Gemini CLI's: context and decision at the top level.
+    Gemini,
+}
+
+/// The answer to a permission request.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "behavior", rename_all = "lowercase", rename_all_fields = "camelCase")]
+pub enum PermissionDecision {
+    /// The tool may run.
+    Allow {
+        /// What it runs with instead.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        updated_input: Option<Value>,
+        /// What the client shall remember.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        updated_permissions: Option<Value>,
+    },
+    /// The tool may not run.
+    Deny {
+        /// Why, for the model.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+        /// Whether the turn ends.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        interrupt: bool,
+    },
+}
+
+impl<E: Event> Answer<E> {
+    /// Says nothing.
+    pub fn silent() -> Self {
+        Self::of(Parts::default())
+    }
+
+    /// Refuses, by the mechanism that the event has; where it has none, the run loop logs the reason instead.
+    pub fn block(reason: impl Into<String>) -> Self {
+        Self::of(Parts { block: Some(reason.into()), ..Parts::default() })
+    }
+
+    /// Also shows `message` to the user; the model does not see it.
+    pub fn telling_user(mut self, message: impl Into<String>) -> Self {
+        self.tell_user(message.into());
+        self
+    }
+
+    /// Confirms claims once the answer is written: what dies before that may be said again.
+    pub fn claiming(mut self, claims: impl IntoIterator<Item = Claim>) -> Self {
+        self.parts.claims.extend(claims);
+        self
+    }
+
+    /// Does something once the answer is written, or once there is nothing to say: what dies before that may be said
+    /// again. An error becomes a line in the log.
+    pub fn afterwards(mut self, task: impl FnOnce() -> Result<(), Box<dyn Error>> + 'static) -> Self {
+        self.parts.afterwards.push(Afterwards(Box::new(task)));
+        self
+    }
+
+    /// Says where the rest is when the context is too long to send: a command or a file.
+    pub fn rest_at(mut self, place: impl Into<String>) -> Self {
+        self.parts.rest = Some(place.into());
+        self
+    }
+
+    pub(crate) fn tell_user(&mut self, message: String) {
+        let told = &mut self.parts.system_message;
+        *told = Some(told.take().map_or_else(|| message.clone(), |earlier| format!("{earlier}\n{message}")));
+    }
+
+    fn of(parts: Parts) -> Self {
+        Self { parts, event: PhantomData }
+    }
+}
+
+impl<E: TakesContext> Answer<E> {
+    /// Gives the model `text` as context.
+    pub fn context(text: impl Into<String>) -> Self {
+        Self::silent().with_context(text)
+    }
+
+    /// Also gives the model `text` as context; an empty text says nothing.
+    pub fn with_context(mut self, text: impl Into<String>) -> Self {
+        self.parts.context = Some(text.into()).filter(|text| !text.is_empty());
+        self
+    }
+}
+
+impl Answer<PreToolUse> {
+    /// Lets the tool run without asking the user.
+    pub fn allow(reason: impl Into<String>) -> Self {
+        Self::decided("allow", reason.into())
+    }
+
+    /// Refuses the call; the model gets `reason` as its result.
+    pub fn deny(reason: impl Into<String>) -> Self {
+        Self::block(reason)
+    }
+
+    /// Has the user decide.
+    pub fn ask(reason: impl Into<String>) -> Self {
+        Self::decided("ask", reason.into())
+    }
+
+    /// Also replaces the tool's input.
+    pub fn updated_input(mut self, input: Value) -> Self {
+        self.parts.updated_input = Some(input);
+        self
+    }
+
+    /// Also lists the lessons that were shown, at the top level as lessons-learned did; the client ignores it.
+    pub fn with_lessons_seen(mut self, slugs: impl Into<String>) -> Self {
+        self.parts.seen = Some(slugs.into()).filter(|slugs| !slugs.is_empty());
+        self
+    }
+
+    /// Answers in another agent's way.
+    pub fn in_dialect(mut self, dialect: Dialect) -> Self {
+        self.parts.dialect = dialect;
+        self
+    }
+
+    fn decided(decision: &'static str, reason: String) -> Self {
+        let reason = Some(reason).filter(|reason| !reason.is_empty());
+        Self::of(Parts { permission: Some((decision, reason)), ..Parts::default() })
+    }
+}
+
+impl Answer<PostToolUse> {
+    /// Also replaces what the model sees of the output; the value must have the shape of the tool's own response.
+    pub fn updated_tool_output(mut self, output: Value) -> Self {
+        self.parts.updated_tool_output = Some(output);
+        self
+    }
+
+    /// Also replaces what the model sees of an MCP tool's output.
+    pub fn updated_mcp_tool_output(mut self, output: Value) -> Self {
+        self.parts.updated_mcp_tool_output = Some(output);
+        self
+    }
+}
+
+impl Answer<PermissionRequest> {
+    /// Answers in the user's place.
+    pub fn decide(decision: PermissionDecision) -> Self {
+        Self::of(Parts { decision: Some(decision), ..Parts::default() })
+    }
+}
+
+impl Answer<PreCompact> {
+    /// Gives the summariser `text` as instructions: this event's plain output goes to it word for word.
+    pub fn instructions(text: impl Into<String>) -> Self {
+        Self::of(Parts { plain: Some(text.into()), ..Parts::default() })
+    }
+}
+
+/// An answer as the client takes it.
+#[derive(Debug, Default)]
+pub(crate) struct Rendered {
+    /// The bytes for standard output; empty when there is nothing to say.
+    pub(crate) stdout: String,
+    /// What is said about it in the log.
+    pub(crate) emitted: Vec<Emitted>,
+    /// What the client has no way to show, for standard error.
+    pub(crate) stderr: Option<String>,
+    /// The reason of a block that the event has no mechanism for.
+    pub(crate) unblockable: Option<String>,
+    /// What is confirmed once the answer is written.
+    pub(crate) claims: Vec<Claim>,
+    /// What is done once the answer is written.
+    pub(crate) afterwards: Vec<Afterwards>,
+}
+
+/// One text that went out.
+#[derive(Debug)]
+pub(crate) struct Emitted {
+    /// `context`, `block`, `systemMessage`, …
+    pub(crate) kind: &'static str,
+    /// The text.
+    pub(crate) text: String,
+}
+
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Output<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook_specific_output: Option<Specific<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    env: Option<Seen<'a>>,
+}
+
+/// The carrier of state of lessons-learned.
+#[derive(Serialize)]
+struct Seen<'a> {
+    #[serde(rename = "LESSONS_SEEN")]
+    slugs: &'a str,
+}
+
+/// An answer to Codex or Gemini: everything at the top level.
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Flat<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'a str>,
+}
+
+impl<'a> Flat<'a> {
+    fn of(dialect: Dialect, output: &Output<'a>) -> Self {
+        let specific = output.hook_specific_output.as_ref();
+        let decision = specific.and_then(|specific| specific.permission_decision);
+        let reason = specific.and_then(|specific| specific.permission_decision_reason);
+        match dialect {
+            Dialect::Codex => {
+                Self { permission_decision: decision, permission_decision_reason: reason, ..Self::default() }
+            }
+            _ => Self {
+                decision,
+                reason,
+                system_message: output.system_message.or(reason),
+                additional_context: specific.and_then(|specific| specific.additional_context),
+                ..Self::default()
+            },
+        }
+    }
+}
+
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Specific<'a> {
+    hook_event_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'a PermissionDecision>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_input: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_tool_output: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none", rename = "updatedMCPToolOutput")]
+    updated_mcp_tool_output: Option<&'a Value>,
+}
+
+impl<E: Event> Answer<E> {
+    /// Turns the answer into what goes to standard output. `spill` keeps a text that is too long and returns where.
+    pub(crate) fn render(self, spill: impl Fn(&str) -> Option<String>) -> Rendered {
+        let Parts { mut context, rest, mut system_message, mut block, mut permission, .. } = self.parts;
+        let mut decision = self.parts.decision;
+        let mut rendered =
+            Rendered { claims: self.parts.claims, afterwards: self.parts.afterwards, ..Rendered::default() };
+
+        let note = |full: &str| {
+            let place = rest.clone().or_else(|| spill(full));
+            place.map_or_else(|| "[cut: too long]".to_owned(), |place| format!("[cut; the rest: {place}]"))
+        };
+        for text in [&mut context, &mut system_message, &mut block].into_iter().flatten() {
+            *text = cap::fit(std::mem::take(text), note);
+        }
+        if let Some((_, Some(reason))) = &mut permission {
+            *reason = cap::fit(std::mem::take(reason), note);
+        }
+
+        let mut emit = |kind, text: &str| {
+            rendered.emitted.push(Emitted { kind, text: text.to_owned() });
+        };
+        if let Some(text) = &context {
+            emit("context", text);
+        }
+        if let Some(reason) = &block
+            && E::BLOCK != Block::None
+        {
+            emit("block", reason);
+        }
+        if let Some((decision, reason)) = &permission {
+            emit(decision, reason.as_deref().unwrap_or_default());
+        }
+        if let Some(decision) = &decision {
+            emit("permission", &serde_json::to_string(decision).unwrap_or_default());
+        }
+        if let Some(text) = &self.parts.plain {
+            emit("instructions", text);
+        }
+        if let Some(message) = &system_message {
+            emit("systemMessage", message);
+        }
+
+        let mut output = Output::default();
+        match (E::BLOCK, &block) {
+            (_, None) => {}
+            (Block::Deny, Some(reason)) => permission = Some(("deny", Some(reason.clone()))),
+            (Block::DenyPermission, Some(reason)) => {
+                decision = Some(PermissionDecision::Deny { message: Some(reason.clone()), interrupt: false });
+            }
+            (Block::TopLevel, Some(reason)) => {
+                output.decision = Some("block");
+                output.reason = Some(reason);
+            }
+            (Block::None, Some(reason)) => rendered.unblockable = Some(reason.clone()),
+        }
+        if E::TELLS_USER {
+            output.system_message = system_message.as_deref();
+        } else {
+            rendered.stderr.clone_from(&system_message);
+        }
+
+        let specific = Specific {
+            hook_event_name: E::NAME,
+            permission_decision: permission.as_ref().map(|(decision, _)| *decision),
+            permission_decision_reason: permission.as_ref().and_then(|(_, reason)| reason.as_deref()),
+            decision: decision.as_ref(),
+            updated_input: self.parts.updated_input.as_ref(),
+            additional_context: context.as_deref(),
+            updated_tool_output: self.parts.updated_tool_output.as_ref(),
+            updated_mcp_tool_output: self.parts.updated_mcp_tool_output.as_ref(),
+        };
+        let says_something = specific.permission_decision.is_some()
+            || specific.decision.is_some()
+            || specific.updated_input.is_some()
+            || specific.additional_context.is_some()
+            || specific.updated_tool_output.is_some()
+            || specific.updated_mcp_tool_output.is_some();
+        if says_something {
+            output.hook_specific_output = Some(specific);
+            output.env = self.parts.seen.as_deref().map(|slugs| Seen { slugs });
+        }
+
+        if let Some(text) = self.parts.plain
+            && output.decision.is_none()
+        {
+            rendered.stdout = cap::fit(text, note);
+        } else if output.decision.is_some()
+            || output.system_message.is_some()
+            || output.hook_specific_output.is_some()
+        {
+            rendered.stdout = match self.parts.dialect {
+                Dialect::ClaudeCode => serde_json::to_string(&output).unwrap_or_default(),
+                dialect => serde_json::to_string(&Flat::of(dialect, &output)).unwrap_or_default(),
+            };
+        }
+        rendered
+    }
+}
+
+impl Emitted {
+    /// Returns the log's message about this text: `HOOK_OUTPUT [context] 842 chars`.
+    ///
+    /// What is private is counted and not repeated.
+    pub(crate) fn message(&self, is_private: bool) -> String {
+        const REASON_CHARS: usize = 80;
+        let count = self.text.chars().count();
+        let message = format!("HOOK_OUTPUT [{}] {count} chars", self.kind);
+        if self.kind != "block" || is_private {
+            return message;
+        }
+        let reason: String = self.text.chars().take(REASON_CHARS).collect();
+        format!("{message}, reason={:?}", log::safe(&reason))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{
+        Notification, PostToolUseFailure, SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop,
+        UserPromptSubmit,
+    };
+    use serde_json::json;
+
+    #[track_caller]
+    fn check<E: Event>(answer: Answer<E>, expected: Value) {
+        let stdout = answer.render(|_| None).stdout;
+        assert_eq!(serde_json::from_str::<Value>(&stdout).expect(&stdout), expected);
+    }
+
+    #[test]
+    fn context_carries_the_name_of_its_event() {
+        fn check_event<E: TakesContext>(name: &str) {
+            check(
+                Answer::<E>::context("x"),
+                json!({"hookSpecificOutput": {"hookEventName": name, "additionalContext": "x"}}),
+            );
+        }
+        check_event::<SessionStart>("SessionStart");
+        check_event::<UserPromptSubmit>("UserPromptSubmit");
+        check_event::<PreToolUse>("PreToolUse");
+        check_event::<PostToolUse>("PostToolUse");
+        check_event::<PostToolUseFailure>("PostToolUseFailure");
+        check_event::<Stop>("Stop");
+        check_event::<SubagentStart>("SubagentStart");
+        check_event::<SubagentStop>("SubagentStop");
+        check_event::<Notification>("Notification");
+    }
+
+    #[test]
+    fn a_block_uses_the_mechanism_of_its_event() {
+        let deny = json!({"hookSpecificOutput": {
+            "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "no",
+        }});
+        check(Answer::<PreToolUse>::block("no"), deny);
+        let top_level = json!({"decision": "block", "reason": "no"});
+        check(Answer::<UserPromptSubmit>::block("no"), top_level.clone());
+        check(Answer::<PostToolUse>::block("no"), top_level.clone());
+        check(Answer::<Stop>::block("no"), top_level.clone());
+        check(Answer::<PreCompact>::block("no"), top_level);
+        let permission = json!({"hookSpecificOutput": {
+            "hookEventName": "PermissionRequest", "decision": {"behavior": "deny", "message": "no"},
+        }});
+        check(Answer::<PermissionRequest>::block("no"), permission);
+    }
+
+    #[test]
+    fn a_block_without_a_mechanism_says_nothing_and_is_reported() {
+        let rendered = Answer::<SessionEnd>::block("no").render(|_| None);
+        assert_eq!(rendered.stdout, "");
+        assert_eq!(rendered.unblockable.as_deref(), Some("no"));
+        assert!(rendered.emitted.is_empty());
+    }
+
+    #[test]
+    fn tool_calls_can_be_allowed_asked_about_and_changed() {
+        check(
+            Answer::allow("safe").updated_input(json!({"command": "ls"})).with_context("c"),
+            json!({"hookSpecificOutput": {
+                "hookEventName": "PreToolUse", "permissionDecision": "allow", "permissionDecisionReason": "safe",
+                "updatedInput": {"command": "ls"}, "additionalContext": "c",
+            }}),
+        );
+        check(
+            Answer::<PreToolUse>::ask(""),
+            json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}),
+        );
+        check(
+            Answer::<PostToolUse>::silent().updated_tool_output(json!({"stdout": "x"})),
+            json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": {"stdout": "x"}}}),
+        );
+        check(
+            Answer::<PostToolUse>::silent().updated_mcp_tool_output(json!("x")),
+            json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedMCPToolOutput": "x"}}),
+        );
+    }
+
+    #[test]
+    fn other_agents_are_answered_in_their_own_way() {
+        let deny = || Answer::<PreToolUse>::deny("no");
+        check(
+            deny().in_dialect(Dialect::Codex),
+            json!({
+                "permissionDecision": "deny", "permissionDecisionReason": "no",
+            }),
+        );
+        check(
+            deny().in_dialect(Dialect::Gemini),
+            json!({"decision": "deny", "reason": "no", "systemMessage": "no"}),
+        );
+        let hint = Answer::<PreToolUse>::context("c").in_dialect(Dialect::Gemini);
+        check(hint, json!({"additionalContext": "c"}));
+        check(Answer::<PreToolUse>::context("c").in_dialect(Dialect::Codex), json!({}));
+    }
+
+    #[test]
+    fn the_lessons_seen_stand_at_the_top_level() {
+        check(
+            Answer::<PreToolUse>::context("c").with_lessons_seen("a,b"),
+            json!({
+                "hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "c"},
+                "env": {"LESSONS_SEEN": "a,b"},
+            }),
+        );
+    }
+
+    #[test]
+    fn a_permission_is_decided_inside_the_specific_output() {
+        check(
+            Answer::decide(PermissionDecision::Allow { updated_input: None, updated_permissions: None }),
+            json!({"hookSpecificOutput": {
+                "hookEventName": "PermissionRequest", "decision": {"behavior": "allow"},
+            }}),
+        );
+        check(
+            Answer::decide(PermissionDecision::Deny { message: Some("no".into()), interrupt: true }),
+            json!({"hookSpecificOutput": {
+                "hookEventName": "PermissionRequest",
+                "decision": {"behavior": "deny", "message": "no", "interrupt": true},
+            }}),
+        );
+    }
+
+    #[test]
+    fn the_user_is_told_where_the_client_can_and_on_standard_error_otherwise() {
+        check(Answer::<Stop>::silent().telling_user("low"), json!({"systemMessage": "low"}));
+        let rendered =
+            Answer::<SessionEnd>::silent().telling_user("one").telling_user("two").render(|_| None);
+        assert_eq!(rendered.stdout, "");
+        assert_eq!(rendered.stderr.as_deref(), Some("one\ntwo"));
+    }
+
+    #[test]
+    fn instructions_for_the_summariser_are_plain_text() {
+        assert_eq!(Answer::instructions("keep the plan").render(|_| None).stdout, "keep the plan");
+        assert_eq!(Answer::<PreCompact>::silent().render(|_| None).stdout, "");
+    }
+
+    #[test]
+    fn an_over_long_context_says_where_the_rest_is() {
+        let answer = Answer::<SessionStart>::context("line\n".repeat(10_000)).rest_at("wyren memory show");
+        let text: Value = serde_json::from_str(&answer.render(|_| None).stdout).unwrap();
+        let text = text["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+        assert!(text.ends_with("[cut; the rest: wyren memory show]"), "{}", &text[text.len() - 60..]);
+    }
+}

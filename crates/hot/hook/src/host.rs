@@ -1,0 +1,99 @@
+//! What a hook's body may use besides its input.
+
+use crate::claims::Claims;
+use crate::event::Event;
+use base::log::{Level, Line, Log};
+use base::settings::{self, Settings};
+use base::{Env, Paths, Timestamp};
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// The surroundings of one hook run: environment, folders, clock, log.
+#[derive(Debug)]
+pub struct Host {
+    /// The environment.
+    pub env: Env,
+    /// The user's folders.
+    pub paths: Paths,
+    /// When the hook began.
+    pub started: Timestamp,
+    pub(crate) hook: &'static str,
+    pub(crate) log: Log,
+    pub(crate) told: RefCell<Vec<String>>,
+    pub(crate) event: Cell<&'static str>,
+    pub(crate) session: RefCell<Option<String>>,
+    clock: Instant,
+    settings: Settings,
+}
+
+impl Host {
+    /// Returns the surroundings of the hook called `hook` in `env`.
+    pub fn new(hook: &'static str, env: Env) -> Self {
+        let clock = Instant::now();
+        let paths = Paths::of(&env);
+        let settings = Settings::read(&env, &paths.hook_settings());
+        let log = Log::new(paths.hook_log(), &settings);
+        Self {
+            started: Timestamp::now(),
+            hook,
+            log,
+            told: RefCell::default(),
+            event: Cell::new(""),
+            session: RefCell::default(),
+            clock,
+            settings,
+            paths,
+            env,
+        }
+    }
+
+    /// Returns the settings in force.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Returns the claims of the window that `call` happened in.
+    pub fn claims(&self, call: &impl Event) -> Claims {
+        let roots = [self.paths.claims(), &self.paths.fallback_claims()];
+        Claims::new(&roots, call.session_id(), call.agent_id())
+    }
+
+    /// Returns the folder that the session works in: the input's, else `CLAUDE_PROJECT_DIR`, else the process's.
+    pub fn cwd(&self, call: &impl Event) -> PathBuf {
+        let named = call.cwd().map(PathBuf::from);
+        named
+            .or_else(|| self.env.get("CLAUDE_PROJECT_DIR").map(PathBuf::from))
+            .or_else(|| std::env::current_dir().ok())
+            .unwrap_or_default()
+    }
+
+    /// Writes a line to the hook log; an alert is also told to the user.
+    pub fn log(&self, level: Level, message: &str) {
+        self.log_about(level, message, None);
+        if level == Level::Alert {
+            self.told.borrow_mut().push(message.to_owned());
+        }
+    }
+
+    pub(crate) fn log_about(&self, level: Level, message: &str, text: Option<&str>) {
+        if !self.log.takes(level) {
+            return;
+        }
+        self.log.write(&Line {
+            at: Timestamp::now(),
+            level,
+            hook: self.hook,
+            event: self.event.get(),
+            session: self.session.borrow().as_deref(),
+            millis: self.clock.elapsed().as_secs_f64() * 1_000.0,
+            message,
+            text,
+        });
+    }
+
+    /// Says whether the user switched this hook off.
+    pub(crate) fn is_disabled(&self) -> bool {
+        settings::list(&self.settings.get("hooks.disabled")).any(|name| name == self.hook)
+    }
+}

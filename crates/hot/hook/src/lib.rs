@@ -1,0 +1,63 @@
+//! The hook protocol: the only crate that knows what Claude Code sends to a hook and what it takes back.
+//!
+//! A hook is a one-shot program. [`run`] reads its input once, hands it to the hook's body as a typed event,
+//! and writes the typed [`Answer`] once. Whatever goes wrong — bad input, an error, a panic, the deadline —
+//! ends with exit code 0, the hook's silent answer and one line in the hook log.
+//!
+//! ```no_run
+//! use hook::{Answer, SessionStart, Silence};
+//!
+//! fn main() -> std::process::ExitCode {
+//!     hook::run("session-start-greeting", Silence::Empty, |_call: SessionStart, _host| {
+//!         Ok(Answer::context("Hello."))
+//!     })
+//! }
+//! ```
+//!
+//! What an event does not allow does not compile: a session's end takes no context,
+//!
+//! ```compile_fail,E0277
+//! let answer: hook::Answer<hook::SessionEnd> = hook::Answer::context("too late");
+//! ```
+//!
+//! nor does a compaction,
+//!
+//! ```compile_fail,E0277
+//! let answer: hook::Answer<hook::PreCompact> = hook::Answer::context("not here");
+//! ```
+//!
+//! only a tool call that has not happened yet can be denied,
+//!
+//! ```compile_fail,E0599
+//! let answer = hook::Answer::<hook::PostToolUse>::deny("too late");
+//! ```
+//!
+//! and only a tool call that has happened has an output to replace:
+//!
+//! ```compile_fail,E0599
+//! let answer = hook::Answer::<hook::PreToolUse>::silent().updated_tool_output(serde_json::Value::Null);
+//! ```
+
+mod answer;
+mod arena;
+mod cap;
+mod claims;
+mod deadline;
+pub mod event;
+mod host;
+mod input;
+mod run;
+
+pub use answer::{Afterwards, Answer, Dialect, PermissionDecision};
+pub use arena::Arena;
+pub use claims::{Claim, Claims, Keep};
+pub use event::{
+    Event, Notification, PermissionRequest, PostToolUse, PostToolUseFailure, PreCompact, PreToolUse,
+    SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop, ToolOutcome, UserPromptSubmit,
+};
+pub use host::Host;
+pub use run::{Outcome, Response, Silence, finish, respond, run};
+
+/// The most UTF-16 units that one text of an answer may have. The client swaps a text over 10,000 for a preview
+/// of 2 KB; the distance is for the note that says where the rest is.
+pub const MAX_TEXT_UNITS: usize = 9_400;

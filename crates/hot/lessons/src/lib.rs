@@ -1,0 +1,24 @@
+//! Lessons: what went wrong before, said at the moment it is about to happen again.
+//!
+//! A lesson is a text file ([`format`]). Patterns of commands ([`pattern`]), globs and regular expressions say when it
+//! applies ([`trigger`]); a compiled [`index`] finds the few that may apply among any number. [`choose`] decides what is
+//! said. The tags of the reporting protocol are those of lessons-learned, so transcripts of either system serve both.
+
+pub mod call;
+pub mod choose;
+mod escaped;
+pub mod format;
+pub mod index;
+pub mod inject;
+pub mod layers;
+mod lesson;
+pub mod manifest;
+pub mod path_glob;
+pub mod pattern;
+mod protocol;
+pub mod start;
+pub mod trigger;
+
+pub use escaped::Content;
+pub use lesson::{DEFAULT_CONFIDENCE, DEFAULT_PRIORITY, Kind, Lesson, Trigger};
+pub use protocol::PROTOCOL;

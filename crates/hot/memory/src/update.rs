@@ -1,0 +1,177 @@
+//! The live update: what teammates changed since the last prompt, in a few kilobytes.
+
+use text::{redact, sanitize};
+
+use crate::delta::{Delta, Edit, SectionDelta};
+use crate::memory::Entry;
+use crate::provenance::Provenance;
+
+/// The most that one prompt is told, in bytes.
+pub const LIVE_UPDATE_BYTES: usize = 4_096;
+
+/// The longest entry in an update, in characters.
+const MAX_ENTRY_CHARS: usize = 800;
+
+/// The longest quote of what an entry said before, in characters.
+const MAX_BEFORE_CHARS: usize = 200;
+
+/// The longest name of a section, in characters.
+const MAX_NAME_CHARS: usize = 80;
+
+/// The shortest beginning of an entry that is still worth showing, in characters.
+const MIN_ENTRY_CHARS: usize = 40;
+
+/// The longest list of authors, in characters.
+pub(crate) const MAX_FROM_CHARS: usize = 80;
+
+const TITLE: &str = "# Wyren live update";
+
+/// A part of a delta as text, and what is still to be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Update {
+    /// What goes to the model; empty when there is nothing to tell or no room for it.
+    pub text: String,
+    /// What did not fit. `rest.undo(new)` is the memory that counts as shown.
+    pub rest: Delta,
+}
+
+impl Delta {
+    /// Returns the live update in at most `max_bytes`, and what comes with the next prompt.
+    pub fn render(&self, max_bytes: usize) -> Update {
+        let mut page = Page::new(self, max_bytes);
+        let mut rest = Delta::default();
+        for section in &self.sections {
+            let left = page.tell(section);
+            if !left.is_empty() {
+                rest.sections.push(left);
+            }
+        }
+        if page.body.is_empty() {
+            return Update { text: String::new(), rest };
+        }
+        let text = page.text(rest.len());
+        Update { text, rest }
+    }
+}
+
+/// Returns who wrote, for the fence around it: the names, each once, and the newest date.
+pub(crate) fn attribution(provenances: impl Iterator<Item = Provenance>) -> (String, String) {
+    let mut names: Vec<String> = Vec::new();
+    let mut newest = String::new();
+    for provenance in provenances {
+        let session = provenance.session.map(|session| format!("session {session}"));
+        if let Some(name) = provenance.author.or(session)
+            && !names.contains(&name)
+            && names.len() < 8
+        {
+            names.push(name);
+        }
+        if let Some(date) = provenance.date {
+            newest = newest.max(date.chars().take(10).collect());
+        }
+    }
+    (sanitize::one_line(&names.join(", "), MAX_FROM_CHARS), newest)
+}
+
+/// Returns text of others as it is shown: without secrets, on one line, capped.
+pub(crate) fn shown_line(text: &str, max_chars: usize) -> String {
+    sanitize::one_line(&redact::redact(text), max_chars)
+}
+
+/// The text of an update while it grows.
+struct Page {
+    body: String,
+    from: String,
+    newest: String,
+    room: usize,
+    is_full: bool,
+}
+
+impl Page {
+    fn new(delta: &Delta, max_bytes: usize) -> Self {
+        let (from, newest) = attribution(delta.provenances());
+        let page = Self { body: String::new(), from, newest, room: 0, is_full: false };
+        // The frame with the longest footer; what is left of the limit is for the body.
+        let frame = page.text(usize::MAX).len();
+        Self { room: max_bytes.saturating_sub(frame), ..page }
+    }
+
+    fn text(&self, left: usize) -> String {
+        let attribution = [("from", self.from.as_str()), ("latest", self.newest.as_str())];
+        let fenced = sanitize::fence("team memory", &attribution, &self.body);
+        let footer = match left {
+            0 => String::new(),
+            1 => {
+                "\n\n_1 more change follows with the next prompt; all of it: `wyren memory show`._".to_owned()
+            }
+            _ => {
+                format!(
+                    "\n\n_{left} more changes follow with the next prompt; all of it: `wyren memory show`._"
+                )
+            }
+        };
+        format!("{TITLE}\n\n{fenced}{footer}")
+    }
+
+    /// Tells what fits of a section, in order, and returns what does not.
+    fn tell(&mut self, section: &SectionDelta) -> SectionDelta {
+        let name = match section.section.as_str() {
+            "" => "the introduction".to_owned(),
+            name => shown_line(name, MAX_NAME_CHARS),
+        };
+        let bullet = |entry: &Entry, max_chars| format!("- {}", shown_line(entry.body(), max_chars));
+        let edit = |edit: &Edit, max_chars: usize| {
+            let before = shown_line(&edit.before.text(), max_chars.min(MAX_BEFORE_CHARS));
+            format!("- {} (was: {before})", shown_line(edit.after.body(), max_chars))
+        };
+        let prose = |line: &String, max_chars| shown_line(line, max_chars);
+        SectionDelta {
+            section: section.section.clone(),
+            added: self.tell_each(&format!("### New in {name}"), &section.added, bullet),
+            prose_added: self.tell_each(&format!("### New text in {name}"), &section.prose_added, prose),
+            edited: self.tell_each(&format!("### Changed in {name}"), &section.edited, edit),
+            removed: self.tell_each(&format!("### Removed from {name}"), &section.removed, bullet),
+            prose_removed: self.tell_each(
+                &format!("### Text removed from {name}"),
+                &section.prose_removed,
+                prose,
+            ),
+        }
+    }
+
+    /// Writes the changes below their heading until the page is full; returns the rest of them.
+    fn tell_each<T: Clone>(
+        &mut self,
+        heading: &str,
+        changes: &[T],
+        line: impl Fn(&T, usize) -> String,
+    ) -> Vec<T> {
+        for (at, change) in changes.iter().enumerate() {
+            let heading = if at == 0 { heading } else { "" };
+            if self.is_full || !self.push(heading, |max_chars| line(change, max_chars)) {
+                // Later changes wait for their turn, even where a shorter one would still fit.
+                self.is_full = true;
+                return changes[at..].to_vec();
+            }
+        }
+        Vec::new()
+    }
+
+    fn push(&mut self, heading: &str, line: impl Fn(usize) -> String) -> bool {
+        let mut max_chars = MAX_ENTRY_CHARS;
+        loop {
+            let separator = if heading.is_empty() || self.body.is_empty() { "" } else { "\n" };
+            let heading = if heading.is_empty() { String::new() } else { format!("{separator}{heading}\n") };
+            let line = line(max_chars);
+            if self.body.len() + heading.len() + line.len() < self.room {
+                self.body.extend([heading.as_str(), line.as_str(), "\n"]);
+                return true;
+            }
+            // An entry that no page can hold is shortened, or it would block the ones behind it forever.
+            max_chars /= 2;
+            if !self.body.is_empty() || max_chars < MIN_ENTRY_CHARS {
+                return false;
+            }
+        }
+    }
+}

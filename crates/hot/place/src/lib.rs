@@ -1,0 +1,14 @@
+//! Where a session's `.wyren/` is, how it is shared, and what the last fetch said: all by reading files, without git.
+//!
+//! Hooks link this crate. Fetching and publishing are `team-sync`'s.
+
+mod folder;
+pub mod log;
+mod place;
+mod reason;
+mod state;
+
+pub use folder::Folder;
+pub use place::{EXCLUDED, FOLDER, Mode, Place, SIDE_BRANCH, is_exclusion, is_shared};
+pub use reason::Reason;
+pub use state::{FetchState, Verdict};

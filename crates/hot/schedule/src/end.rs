@@ -1,0 +1,57 @@
+//! The end of a session: what it has left is asked to be distilled, for it may never come back.
+
+use crate::ask::ask;
+use crate::marks;
+use crate::watermark::{Hold, key};
+use hook::event::Event as _;
+use hook::{Host, SessionEnd};
+use place::Folder;
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// How long the end waits for its place in the watermark: there is no later turn to make up for it.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// Asks for the distillation of what a session has left when it ends.
+pub fn end(call: &SessionEnd, host: &Host) -> Result<(), Box<dyn Error>> {
+    if call.agent_id().is_some() || !host.settings().is_on("distill.enabled") {
+        return Ok(());
+    }
+    let Some(folder) = Folder::find(&host.cwd(call)) else { return Ok(()) };
+    let ended = end_in(&folder, call, host);
+    if let Err(error) = &ended {
+        let _ = place::log::append(&folder.wyren, host.started, "", &format!("session end failed: {error}"));
+    }
+    ended
+}
+
+fn end_in(folder: &Folder, call: &SessionEnd, host: &Host) -> Result<(), Box<dyn Error>> {
+    let transcript = call.transcript_path.as_deref().filter(|path| !path.is_empty());
+    let Some(session) = call.session_id().or_else(|| Path::new(transcript?).file_stem()?.to_str()) else {
+        return Ok(());
+    };
+    let Some(mut hold) = Hold::take(&folder.state(), PATIENCE)? else {
+        return Err("could not look at the watermark: it is in use".into());
+    };
+    if is_left(&hold, session, transcript) {
+        let session = hold.watermark.session_mut(session, transcript);
+        session.cwd = Some(host.cwd(call).to_string_lossy().into_owned());
+        let key = key(&session.id);
+        // One that runs already is no obstacle: the worker does one after the other.
+        ask(&mut hold, &host.paths, Some(&key), std::slice::from_ref(&key), host.started)?;
+    }
+    Ok(())
+}
+
+/// Says whether a session has left something. A turn that was interrupted is not counted, but it is in the transcript.
+fn is_left(hold: &Hold, id: &str, transcript: Option<&str>) -> bool {
+    let session = hold.watermark.session(id);
+    let Some(transcript) = transcript.or_else(|| session?.transcript.as_deref()) else { return false };
+    if session.is_some_and(|session| session.turns > 0) {
+        return true;
+    }
+    let distilled = || marks::position(hold.state(), &hold.watermark, id).offset.unwrap_or_default();
+    fs::metadata(transcript).is_ok_and(|metadata| metadata.len() > distilled())
+}

@@ -1,0 +1,159 @@
+//! A clone with a team memory, a user with a data folder, and hooks that are called in it.
+
+use base::lock::Lock;
+use base::settings::Settings;
+use base::{Env, Paths, Timestamp};
+use hook::{Answer, Host, Response, SessionEnd, Silence, Stop};
+use place::Folder;
+use schedule::{Payload, Watermark};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// When everything begins.
+pub(crate) const BEGIN: u64 = 1_794_796_000_000;
+
+pub(crate) struct Desk {
+    folder: tempfile::TempDir,
+    variables: Vec<(&'static str, String)>,
+    /// What a worker holds that runs, and never does anything.
+    worker: Option<Lock>,
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("app/.wyren")).unwrap();
+        let mut desk = Self { folder, variables: Vec::new(), worker: None };
+        desk.worker = Lock::exclusive(&queue::lock_file(&desk.paths()), Duration::ZERO).unwrap();
+        desk
+    }
+
+    /// Ends the worker; no other can be started, for its program does not stand beside this test.
+    pub(crate) fn without_worker(mut self) -> Self {
+        self.worker = None;
+        self
+    }
+
+    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.variables.push((name, value.to_owned()));
+        self
+    }
+
+    pub(crate) fn app(&self) -> PathBuf {
+        self.folder.path().join("app")
+    }
+
+    pub(crate) fn state(&self) -> PathBuf {
+        self.app().join(".wyren/state")
+    }
+
+    pub(crate) fn env(&self) -> Env {
+        let data = ("WYREN_DATA_DIR", self.folder.path().join("data").to_str().unwrap().to_owned());
+        Env::fixed(self.variables.iter().cloned().chain([data]))
+    }
+
+    pub(crate) fn paths(&self) -> Paths {
+        Paths::of(&self.env())
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        Settings::read(&self.env(), &self.paths().hook_settings())
+    }
+
+    pub(crate) fn found(&self) -> Folder {
+        Folder::find(&self.app()).unwrap()
+    }
+
+    fn host(&self, hook: &'static str, at: u64) -> Host {
+        let mut host = Host::new(hook, self.env());
+        host.started = Timestamp::from_millis(at);
+        host
+    }
+
+    pub(crate) fn stop_with(&self, input: &Value, at: u64) -> Response {
+        let body = |call: Stop, host: &Host| {
+            schedule::count(&call, host)?;
+            Ok(Answer::silent())
+        };
+        let input = input.to_string().into_bytes().leak();
+        hook::respond(input, &self.host("stop-distill", at), Silence::Empty, body)
+    }
+
+    /// Ends a turn of a session, so many milliseconds after the beginning.
+    pub(crate) fn stop(&self, session: &str, after: u64) {
+        let response = self.stop_with(&self.input(session), BEGIN + after);
+        assert!(response.stdout.is_empty() && response.stderr.is_none(), "{response:?}");
+    }
+
+    pub(crate) fn end(&self, session: &str, after: u64) {
+        self.end_with(&self.input(session), after);
+    }
+
+    pub(crate) fn end_with(&self, input: &Value, after: u64) {
+        let body = |call: SessionEnd, host: &Host| {
+            schedule::end(&call, host)?;
+            Ok(Answer::silent())
+        };
+        let input = input.to_string().into_bytes().leak();
+        let response =
+            hook::respond(input, &self.host("session-end", BEGIN + after), Silence::Continue, body);
+        assert_eq!(response.stdout, b"{\"continue\":true,\"suppressOutput\":true}\n");
+    }
+
+    pub(crate) fn input(&self, session: &str) -> Value {
+        json!({"session_id": session, "cwd": self.app(), "transcript_path": transcript(session)})
+    }
+
+    pub(crate) fn watermark(&self) -> Watermark {
+        Watermark::read(&self.state())
+    }
+
+    pub(crate) fn raw_watermark(&self) -> Value {
+        serde_json::from_slice(&fs::read(self.state().join("watermark.json")).unwrap()).unwrap()
+    }
+
+    pub(crate) fn write_watermark(&self, value: &Value) {
+        fs::create_dir_all(self.state()).unwrap();
+        fs::write(self.state().join("watermark.json"), value.to_string()).unwrap();
+    }
+
+    /// Returns the sessions whose distillation was asked for, oldest request first.
+    pub(crate) fn requested(&self) -> Vec<String> {
+        self.payloads().into_iter().map(|payload| payload.session).collect()
+    }
+
+    pub(crate) fn payloads(&self) -> Vec<Payload> {
+        let read = |pending: &queue::Pending| {
+            pending
+                .read(|request| {
+                    assert_eq!(request.kind, schedule::KIND);
+                    assert!(request.project.is_some() && request.key.is_some());
+                    serde_json::from_str(request.payload.unwrap().get()).unwrap()
+                })
+                .unwrap()
+        };
+        queue::pending(&self.paths()).iter().map(read).collect()
+    }
+
+    /// Does what the worker's job does at its end.
+    pub(crate) fn finish_distillation(&self) {
+        let mut hold = schedule::Hold::take(&self.state(), Duration::from_secs(5)).unwrap().unwrap();
+        hold.watermark.clear_running();
+        hold.write(Timestamp::from_millis(BEGIN)).unwrap();
+        queue::pending(&self.paths()).iter().for_each(|pending| pending.remove().unwrap());
+    }
+}
+
+pub(crate) fn transcript(session: &str) -> String {
+    format!("/transcripts/{session}.jsonl")
+}
+
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .map(|entries| entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect())
+        .unwrap_or_default();
+    names.sort();
+    names
+}
