@@ -1,6 +1,7 @@
-//! Stop: counts the turn, and has the session distilled when enough of them have come together.
+//! Stop: counts the turn, has the session distilled when enough of them have come together, and starts the worker when
+//! something waits for it.
 
-use hook::{Answer, Arena, Silence, Stop};
+use hook::{Answer, Arena, Event as _, Silence, Stop};
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -8,7 +9,11 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("stop-distill", Silence::Empty, |call: Stop, host| {
-        schedule::count(&call, host)?;
+        let counted = schedule::count(&call, host);
+        if call.agent_id().is_none() {
+            queue::nudge(&host.paths, call.session_id(), host.started)?;
+        }
+        counted?;
         Ok(Answer::silent())
     })
 }

@@ -7,7 +7,7 @@
 //! jobs/<time>-<random>.json    a job that a hook asked for, until the worker has it in the database
 //! worker.lock                  locked while a worker runs; its time is when that worker began
 //! worker.started               its time is when a worker was last started; the process id of that worker
-//! worker.due                   when the next job in the database is due; absent when there is none
+//! worker.due                   when the next job is due; absent when none waits
 //! worker.stop                  a worker that sees this goes away
 //! ```
 
@@ -16,6 +16,6 @@ mod worker;
 
 pub use request::{Pending, Problem, Request, VERSION, pending, request};
 pub use worker::{
-    Start, due, is_running, last_started, lock_file, running_since, set_due, start_worker,
+    Start, due, is_running, last_started, lock_file, nudge, running_since, set_due, start_worker,
     start_worker_for_work, start_worker_if_needed, stop_file,
 };

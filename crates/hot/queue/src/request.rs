@@ -33,12 +33,16 @@ pub struct Request<'a> {
     /// What the job needs to know.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<&'a RawValue>,
+    /// The earliest moment to do it, in milliseconds since 1970; absent, it is due at once. A program from before this
+    /// field does the job at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_before: Option<u64>,
 }
 
 impl<'a> Request<'a> {
     /// Returns a request for a job of a kind, without a project, a key or a payload.
     pub fn new(kind: impl Into<Cow<'a, str>>) -> Self {
-        Self { version: VERSION, kind: kind.into(), project: None, key: None, payload: None }
+        Self { version: VERSION, kind: kind.into(), project: None, key: None, payload: None, not_before: None }
     }
 }
 
@@ -156,6 +160,18 @@ mod tests {
         assert_eq!(text.as_deref(), Some(r#"{"session":"s"}"#));
         all.iter().for_each(|pending| pending.remove().unwrap());
         assert!(pending(&paths).is_empty() && matches!(all[0].read(|_| ()), Err(Problem::Gone)));
+    }
+
+    #[test]
+    fn a_request_keeps_its_earliest_moment_and_one_from_before_the_field_has_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(&folder);
+        let later = Request { not_before: Some(5_000), ..Request::new("drain") };
+        request(&paths, &later, Timestamp::from_millis(1)).unwrap();
+        fs::write(folder.path().join("jobs/0000000000002-a.json"), r#"{"v":1,"kind":"drain"}"#).unwrap();
+        let read: Vec<Option<u64>> =
+            pending(&paths).iter().map(|pending| pending.read(|it| it.not_before).unwrap()).collect();
+        assert_eq!(read, [Some(5_000), None]);
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! The worker from outside: whether one runs, whether one is needed, and its start.
 
 use crate::request::pending;
+use base::paths::PRIVATE_MARKER;
 use base::{Paths, Timestamp, detached, files};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The least time between two starts.
 const START_PAUSE_MILLIS: u64 = 30_000;
+/// How long what a session recorded may wait in the spool before a hook starts a worker for it.
+const DRAIN_EVERY_MILLIS: u64 = 600_000;
 
 /// What came of the wish to have a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +77,24 @@ pub fn set_due(paths: &Paths, due: Option<Timestamp>) -> io::Result<()> {
     }
 }
 
+/// Starts a worker when a job is due, or when no worker began for ten minutes and a request or an observation of
+/// `session` waits. For hooks at the end of a turn or session: two file operations when there is nothing to do.
+///
+/// The spool folder of the session is looked into because a session whose prompts are all private has one, too.
+pub fn nudge(paths: &Paths, session: Option<&str>, now: Timestamp) -> io::Result<Start> {
+    let is_due = due(paths).is_some_and(|due| due <= now);
+    let is_waiting = || {
+        let holds = |entry: io::Result<fs::DirEntry>| entry.is_ok_and(|it| it.file_name() != PRIVATE_MARKER);
+        let recorded = session.and_then(|session| fs::read_dir(paths.session_spool(session)).ok());
+        recorded.is_some_and(|mut entries| entries.any(holds)) || !pending(paths).is_empty()
+    };
+    if is_due || (is_long_since(last_began(paths), now) && is_waiting()) {
+        start_unless_too_soon(paths, now)
+    } else {
+        Ok(Start::NoWork)
+    }
+}
+
 /// Starts a worker if there is work, none runs, and none was started a moment ago.
 pub fn start_worker_if_needed(paths: &Paths, now: Timestamp) -> io::Result<Start> {
     if pending(paths).is_empty() && due(paths).is_none_or(|due| due > now) {
@@ -82,13 +103,28 @@ pub fn start_worker_if_needed(paths: &Paths, now: Timestamp) -> io::Result<Start
     start_worker_for_work(paths, now)
 }
 
-/// Starts a worker for work that is known to be there, if none runs and none was started a moment ago.
+/// Starts a worker for work that is known to be there, if none runs and none was started a moment ago. When it starts
+/// none, the next [`nudge`] does.
 pub fn start_worker_for_work(paths: &Paths, now: Timestamp) -> io::Result<Start> {
+    let started = start_unless_too_soon(paths, now);
+    if matches!(started, Ok(Start::TooSoon) | Err(_)) && due(paths).is_none_or(|due| due > now) {
+        // Without the word, a request waits ten minutes at most.
+        let _ = set_due(paths, Some(now));
+    }
+    started
+}
+
+fn start_unless_too_soon(paths: &Paths, now: Timestamp) -> io::Result<Start> {
     if started(paths).is_some_and(|started| started <= now && now.millis_since(started) < START_PAUSE_MILLIS)
     {
         return Ok(Start::TooSoon);
     }
     start_worker(paths, now)
+}
+
+/// Says whether ten minutes have passed since `began`. A moment in the future was written by a clock that was wrong.
+fn is_long_since(began: Option<Timestamp>, now: Timestamp) -> bool {
+    began.is_none_or(|began| began > now || now.millis_since(began) >= DRAIN_EVERY_MILLIS)
 }
 
 /// Starts a worker unless one runs.
@@ -115,7 +151,16 @@ pub fn last_started(paths: &Paths) -> Option<u32> {
 }
 
 fn started(paths: &Paths) -> Option<Timestamp> {
-    Some(fs::metadata(started_file(paths)).ok()?.modified().ok()?.into())
+    modified(&started_file(paths))
+}
+
+/// Returns when a worker last began; one that was started and did not get as far as its lock does not count.
+fn last_began(paths: &Paths) -> Option<Timestamp> {
+    modified(&lock_file(paths))
+}
+
+fn modified(file: &Path) -> Option<Timestamp> {
+    Some(fs::metadata(file).ok()?.modified().ok()?.into())
 }
 
 fn started_file(paths: &Paths) -> PathBuf {
@@ -197,6 +242,83 @@ mod tests {
             assert_eq!(start(paths, Timestamp::from_millis(now.millis() + 5_000)), TRIED);
             set_due(paths, None).unwrap();
             assert_eq!(start(paths, Timestamp::from_millis(now.millis() + 60_000)), Ok(Start::NoWork));
+        });
+    }
+    const TEN_MINUTES: u64 = 600_000;
+
+    fn nudged(paths: &Paths, now: Timestamp) -> Result<Start, io::ErrorKind> {
+        nudge(paths, Some("s"), now).map_err(|error| error.kind())
+    }
+
+    fn record(paths: &Paths, name: &str) {
+        files::open_append(&paths.session_spool("s").join(name)).unwrap();
+    }
+
+    fn began(paths: &Paths, at: Timestamp) {
+        let lock = files::open_append(&lock_file(paths)).unwrap();
+        lock.set_modified(std::time::UNIX_EPOCH + Duration::from_millis(at.millis())).unwrap();
+    }
+
+    #[test]
+    fn a_nudge_without_work_starts_and_writes_nothing() {
+        check(|paths| {
+            assert_eq!(nudged(paths, Timestamp::now()), Ok(Start::NoWork));
+            assert_eq!(nudge(paths, None, Timestamp::now()).unwrap(), Start::NoWork);
+            assert_eq!(files::files_in(paths.data()), Vec::<PathBuf>::new());
+        });
+    }
+
+    #[test]
+    fn a_nudge_starts_a_worker_for_what_the_session_recorded_every_ten_minutes() {
+        check(|paths| {
+            let now = Timestamp::now();
+            record(paths, "1.jsonl");
+            assert_eq!(nudge(paths, Some("another"), now).unwrap(), Start::NoWork);
+            assert_eq!(nudged(paths, now), TRIED);
+            assert_eq!(nudged(paths, now), Ok(Start::TooSoon));
+            let later = |millis| Timestamp::from_millis(now.millis() + millis);
+            began(paths, now);
+            assert_eq!(nudged(paths, later(TEN_MINUTES - 1)), Ok(Start::NoWork));
+            assert_eq!(nudged(paths, later(TEN_MINUTES)), TRIED);
+            began(paths, later(9 * TEN_MINUTES));
+            assert_eq!(nudged(paths, later(2 * TEN_MINUTES)), TRIED, "the clock was set back");
+        });
+    }
+
+    #[test]
+    fn a_nudge_starts_no_worker_for_a_private_session() {
+        check(|paths| {
+            record(paths, PRIVATE_MARKER);
+            assert_eq!(nudged(paths, Timestamp::now()), Ok(Start::NoWork));
+        });
+    }
+
+    #[test]
+    fn a_nudge_starts_a_worker_for_a_due_job_and_for_a_request_that_was_left_behind() {
+        check(|paths| {
+            let now = Timestamp::now();
+            began(paths, now);
+            set_due(paths, Some(now)).unwrap();
+            assert_eq!(nudged(paths, now), TRIED);
+        });
+        check(|paths| {
+            let now = Timestamp::now();
+            request(paths, &Request::new("drain"), now).unwrap();
+            assert_eq!(nudged(paths, now), TRIED);
+        });
+    }
+
+    #[test]
+    fn a_request_that_came_too_soon_for_a_start_is_due_at_the_next_nudge() {
+        check(|paths| {
+            let now = Timestamp::now();
+            let soon = Timestamp::from_millis(now.millis() + 1_000);
+            request(paths, &Request::new("drain"), now).unwrap();
+            assert_eq!(start(paths, now), TRIED);
+            set_due(paths, None).unwrap();
+            began(paths, now);
+            assert_eq!(start(paths, soon), Ok(Start::TooSoon));
+            assert_eq!(nudged(paths, Timestamp::from_millis(now.millis() + 30_000)), TRIED);
         });
     }
 }

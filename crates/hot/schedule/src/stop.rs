@@ -52,13 +52,7 @@ fn count_in(folder: &Folder, cwd: &Path, call: &Stop, host: &Host) -> Result<(),
         if due.is_empty() || hold.watermark.is_running(now) { None } else { Trigger::claim(&state, now)? };
     match trigger {
         Some(_trigger) => ask(&mut hold, &host.paths, Some(&own), &due, now)?,
-        None => {
-            hold.write(now)?;
-            // A worker that was killed left word that someone has to look.
-            if queue::due(&host.paths).is_some_and(|due| due <= now) {
-                queue::start_worker_for_work(&host.paths, now)?;
-            }
-        }
+        None => hold.write(now)?,
     }
     Ok(())
 }
