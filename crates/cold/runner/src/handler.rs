@@ -1,6 +1,6 @@
 //! What does jobs of one kind, and what it is given for it.
 
-use base::{Env, Paths};
+use base::{Env, Paths, Timestamp};
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::sync::Arc;
@@ -12,13 +12,26 @@ use store::jobs::{Failure, Job};
 /// How long a job may take unless its handler says otherwise.
 const LIMIT: Duration = Duration::from_secs(600);
 
+/// How far a job came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// It is done.
+    Done,
+    /// A piece of it is done. The job is queued again, so that other jobs and a wish to stop come in between.
+    Again {
+        /// The earliest moment for the next piece.
+        not_before: Timestamp,
+    },
+}
+
 /// Does the jobs of one kind.
 pub trait Handler: Send + Sync {
     /// Returns the kind of its jobs.
     fn kind(&self) -> &'static str;
 
-    /// Does a job. It may have been begun before, by a worker that died: doing it again must be harmless.
-    fn run(&self, context: &mut Context) -> Result<(), Failure>;
+    /// Does a job, or a piece of it. It may have been begun before, by a worker that died: doing it again must be
+    /// harmless. A job that may take minutes does a bounded piece and returns [`Progress::Again`].
+    fn run(&self, context: &mut Context) -> Result<Progress, Failure>;
 
     /// Returns how long one job may take; then it counts as failed.
     fn limit(&self) -> Duration {
@@ -46,7 +59,7 @@ impl Context {
             .map_err(|error| Failure::Final(format!("could not understand the payload: {error}")))
     }
 
-    /// Says whether the worker was asked to go away: a long job had better end, or fail to come again.
+    /// Says whether the worker was asked to stop: the job is then to return [`Progress::Again`] between two steps.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }

@@ -53,6 +53,7 @@ fn enqueue(store: &mut Store, id: &str, request: &Request<'_>, now: Timestamp) -
         project: request.project.as_deref(),
         dedup_key: request.key.as_deref(),
         request: Some(id),
+        not_before: request.not_before.map(Timestamp::from_millis),
         ..NewJob::new(&request.kind, payload)
     };
     jobs::enqueue(store, &job, now).map(|_| ())
@@ -90,6 +91,18 @@ mod tests {
             assert_eq!(take_in(store, paths, Timestamp::now()).unwrap(), 1);
             assert_eq!(jobs::counts(store).unwrap().queued, 1);
             assert!(queue::pending(paths).is_empty());
+        });
+    }
+
+    #[test]
+    fn a_request_for_later_becomes_a_job_that_is_due_then() {
+        check(|store, paths| {
+            let now = Timestamp::now();
+            let later = Request { not_before: Some(now.millis() + 60_000), ..Request::new("drain") };
+            queue::request(paths, &later, now).unwrap();
+            take_in(store, paths, now).unwrap();
+            let due = Timestamp::from_millis(now.millis() + 60_000);
+            assert_eq!(jobs::next_due(store).unwrap(), Some(due));
         });
     }
 

@@ -4,7 +4,7 @@ mod distill;
 mod drain;
 mod probe;
 
-pub(crate) use drain::drain;
+pub(crate) use drain::{KIND as DRAIN, drain};
 
 use crate::handler::Handlers;
 

@@ -12,7 +12,7 @@ mod run;
 mod shift;
 mod signal;
 
-pub use handler::{Context, Handler, Handlers};
+pub use handler::{Context, Handler, Handlers, Progress};
 pub use intake::take_in;
 pub use log::log_file;
 pub use run::{Ended, Error, Options, run};

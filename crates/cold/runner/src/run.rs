@@ -121,21 +121,21 @@ fn describe(error: &dyn std::error::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::handler::{Context, Handler};
+    use crate::handler::{Context, Handler, Progress};
     use queue::Request;
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::time::Instant;
     use store::jobs::{Failure, Job, State};
 
     /// Does as the job's kind says.
-    struct Scripted(&'static str, fn(&mut Context) -> Result<(), Failure>);
+    struct Scripted(&'static str, fn(&mut Context) -> Result<Progress, Failure>);
 
     impl Handler for Scripted {
         fn kind(&self) -> &'static str {
             self.0
         }
 
-        fn run(&self, context: &mut Context) -> Result<(), Failure> {
+        fn run(&self, context: &mut Context) -> Result<Progress, Failure> {
             self.1(context)
         }
 
@@ -174,7 +174,7 @@ mod tests {
         }
     }
 
-    fn always(kind: &'static str, run: fn(&mut Context) -> Result<(), Failure>) -> Handlers {
+    fn always(kind: &'static str, run: fn(&mut Context) -> Result<Progress, Failure>) -> Handlers {
         Handlers::default().and(Scripted(kind, run))
     }
 
@@ -183,7 +183,7 @@ mod tests {
         let bench = Bench::new();
         bench.ask("easy");
         bench.ask("easy");
-        assert_eq!(bench.work(AT_ONCE, &always("easy", |_| Ok(()))), Ended::Idle);
+        assert_eq!(bench.work(AT_ONCE, &always("easy", |_| Ok(Progress::Done))), Ended::Idle);
         assert!(bench.jobs().iter().all(|job| job.state == State::Done && job.attempts == 1));
         assert_eq!(bench.jobs().len(), 2);
         assert!(!queue::is_running(&bench.paths).unwrap());
@@ -198,7 +198,7 @@ mod tests {
         let handlers = always("moody", |_| match RUNS.fetch_add(1, Ordering::SeqCst) {
             0 => Err(Failure::Again("not now".to_owned())),
             1 => panic!("a defect in the handler"),
-            _ => Ok(()),
+            _ => Ok(Progress::Done),
         });
         bench.work(AT_ONCE, &handlers);
         let job = &bench.jobs()[0];
@@ -230,7 +230,7 @@ mod tests {
         let bench = Bench::new();
         bench.ask("easy");
         let lock = Lock::exclusive(&queue::lock_file(&bench.paths), Duration::ZERO).unwrap();
-        assert_eq!(bench.work(AT_ONCE, &always("easy", |_| Ok(()))), Ended::Elsewhere);
+        assert_eq!(bench.work(AT_ONCE, &always("easy", |_| Ok(Progress::Done))), Ended::Elsewhere);
         drop(lock);
         assert_eq!(queue::pending(&bench.paths).len(), 1);
     }
@@ -244,7 +244,7 @@ mod tests {
             while !context.is_stopping() {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            Ok(())
+            Ok(Progress::Done)
         });
         assert_eq!(bench.work(AT_ONCE, &listening), Ended::Stopped);
         assert_eq!(bench.jobs()[0].state, State::Done);
@@ -259,6 +259,76 @@ mod tests {
         });
         assert_eq!(bench.work(AT_ONCE, &deaf), Ended::Stopped);
         assert_eq!((bench.jobs()[0].state, bench.jobs()[0].attempts), (State::Queued, 0));
+    }
+
+    #[test]
+    fn a_job_in_pieces_lets_others_in_between_and_is_done_in_the_end() {
+        static PIECES: AtomicU32 = AtomicU32::new(0);
+        static BETWEEN: AtomicU32 = AtomicU32::new(0);
+        let bench = Bench::new();
+        bench.ask("long");
+        let handlers = always("long", |context| {
+            assert_eq!(context.job.attempts, 1, "a piece that went well is no attempt that failed");
+            match PIECES.fetch_add(1, Ordering::SeqCst) {
+                0 => queue::request(&context.paths, &Request::new("short"), Timestamp::now()).unwrap(),
+                10 => return Ok(Progress::Done),
+                _ => {}
+            }
+            Ok(Progress::Again { not_before: Timestamp::now() })
+        });
+        let handlers = handlers.and(Scripted("short", |_| {
+            BETWEEN.store(PIECES.load(Ordering::SeqCst), Ordering::SeqCst);
+            Ok(Progress::Done)
+        }));
+        assert_eq!(bench.work(AT_ONCE, &handlers), Ended::Idle);
+        assert!(bench.jobs().iter().all(|job| job.state == State::Done), "{:?}", bench.jobs());
+        assert_eq!(PIECES.load(Ordering::SeqCst), 11);
+        assert!(BETWEEN.load(Ordering::SeqCst) < 10, "the short job waited for {BETWEEN:?} pieces");
+    }
+
+    #[test]
+    fn a_worker_that_is_to_stop_ends_between_two_pieces_and_leaves_word_of_the_rest() {
+        let bench = Bench::new();
+        bench.ask("long");
+        let handlers = always("long", |context| {
+            std::fs::write(queue::stop_file(&context.paths), "").unwrap();
+            Ok(Progress::Again { not_before: Timestamp::now() })
+        });
+        assert_eq!(bench.work(AT_ONCE, &handlers), Ended::Stopped);
+        let job = &bench.jobs()[0];
+        assert_eq!((job.state, job.attempts), (State::Queued, 0));
+        assert_eq!(queue::due(&bench.paths), Some(job.not_before));
+    }
+
+    #[test]
+    fn a_piece_for_later_waits_for_its_moment() {
+        let bench = Bench::new();
+        bench.ask("long");
+        let handlers = always("long", |_| {
+            Ok(Progress::Again { not_before: Timestamp::from_millis(Timestamp::now().millis() + 60_000) })
+        });
+        assert_eq!(bench.work(AT_ONCE, &handlers), Ended::Idle);
+        assert_eq!(queue::due(&bench.paths), Some(bench.jobs()[0].not_before));
+    }
+
+    #[test]
+    fn a_large_spool_is_drained_in_pieces_until_nothing_is_left() {
+        const LINES: usize = 20_001;
+        let bench = Bench::new();
+        let session = bench.paths.session_spool("s");
+        std::fs::create_dir_all(&session).unwrap();
+        let line = |number: usize| {
+            let id = format!(r#""id":"p{number}","ts":{number}"#);
+            format!(r#"{{"v":1,"kind":"prompt",{id},"session":"s","prompt":"t"}}"#) + "\n"
+        };
+        let lines: String = (0..LINES).map(line).collect();
+        std::fs::write(session.join("1.jsonl"), lines).unwrap();
+        assert_eq!(bench.work(AT_ONCE, &crate::kinds::all()), Ended::Idle);
+        let store = open_store(&bench.paths).unwrap();
+        let spool = capture::Spool::new(bench.paths.spool());
+        assert_eq!(store::observations::backlog(Some(&store), &spool).unwrap().events, 0);
+        let [job] = &bench.jobs()[..] else { panic!("{:?}", bench.jobs()) };
+        assert_eq!((job.kind.as_str(), job.state), ("drain", State::Done));
     }
 
     #[test]
@@ -281,7 +351,7 @@ mod tests {
         let bench = Bench::new();
         let patient = Options { idle: Duration::from_secs(60), ..AT_ONCE };
         std::thread::scope(|scope| {
-            let worker = scope.spawn(|| bench.work(patient, &always("easy", |_| Ok(()))));
+            let worker = scope.spawn(|| bench.work(patient, &always("easy", |_| Ok(Progress::Done))));
             let wait_for = |condition: &dyn Fn() -> bool| {
                 let deadline = Instant::now() + Duration::from_secs(10);
                 while !condition() {

@@ -1,6 +1,6 @@
 //! One shift: from taking the lock to letting it go.
 
-use crate::handler::{Context, Handler, Handlers};
+use crate::handler::{Context, Handler, Handlers, Progress};
 use crate::intake::take_in_logged;
 use crate::log::Log;
 use crate::run::{Ended, Error, Options};
@@ -15,7 +15,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 use store::Store;
-use store::jobs::{self, Failure, Gone, Job, Lease, Verdict};
+use store::jobs::{self, Failure, Gone, Job, Lease, NewJob, Verdict};
 use store::open_store;
 
 /// How often an idle worker looks for work, and a busy one whether it is to stop.
@@ -42,7 +42,7 @@ pub(crate) struct Shift<'a> {
 
 /// How the time with one job ended.
 enum Attempt {
-    Over(Result<(), Failure>),
+    Over(Result<Progress, Failure>),
     Interrupted,
     Overdue(Duration),
 }
@@ -73,16 +73,16 @@ impl<'a> Shift<'a> {
         shift.take_in()?;
         let long_ago = now.millis().saturating_sub(KEEP_DONE.as_millis() as u64);
         jobs::forget_done(&mut shift.store, Timestamp::from_millis(long_ago))?;
-        shift.drain();
+        shift.drain()?;
         Ok(shift)
     }
 
     /// Does what is due until nothing was for a while, or until asked to stop.
     pub(crate) fn work_and_leave(mut self) -> Result<Ended, Error> {
-        let ended = self.work()?;
-        if ended == Ended::Idle {
-            // What hooks recorded meanwhile.
-            self.drain();
+        let mut ended = self.work()?;
+        // What hooks recorded meanwhile.
+        while ended == Ended::Idle && !self.drain()? {
+            ended = self.work()?;
         }
         leave_word(self.paths, jobs::next_due(&self.store)?, self.log);
         Ok(ended)
@@ -122,9 +122,20 @@ impl<'a> Shift<'a> {
         Ok(jobs::lease(&mut self.store, &self.holder, now, LEASE)?)
     }
 
-    fn drain(&mut self) {
-        if let Err(failure) = kinds::drain(&mut self.store, self.paths) {
-            self.log.write(Level::Error, "drain", &failure.to_string());
+    /// Drains a piece of the spool, and queues a job for the rest; says whether there is none.
+    fn drain(&mut self) -> Result<bool, Error> {
+        let now = Timestamp::now();
+        match kinds::drain(&mut self.store, self.paths, now) {
+            Ok(true) => Ok(true),
+            Ok(false) => {
+                let rest = NewJob { dedup_key: Some("spool"), ..NewJob::new(kinds::DRAIN, "null") };
+                jobs::enqueue(&mut self.store, &rest, now)?;
+                Ok(false)
+            }
+            Err(error) => {
+                self.log.write(Level::Error, kinds::DRAIN, &error.to_string());
+                Ok(true)
+            }
         }
     }
 
@@ -178,7 +189,7 @@ impl<'a> Shift<'a> {
     fn attend_thread(
         &mut self,
         job: &Job,
-        receiver: &Receiver<Result<(), Failure>>,
+        receiver: &Receiver<Result<Progress, Failure>>,
         stopping: &AtomicBool,
         limit: Duration,
     ) -> Result<Attempt, Error> {
@@ -210,13 +221,18 @@ impl<'a> Shift<'a> {
         }
     }
 
-    fn note(&mut self, job: &Job, result: Result<(), Failure>, began: Instant) -> Result<(), Error> {
+    fn note(&mut self, job: &Job, result: Result<Progress, Failure>, began: Instant) -> Result<(), Error> {
         let (lease, now) = (Lease { job: job.id, holder: &self.holder }, Timestamp::now());
         let about = format!("job {}, attempt {} of {}", job.id, job.attempts, job.max_attempts);
         let (level, message) = match result {
-            Ok(()) => {
+            Ok(Progress::Done) => {
                 jobs::complete(&mut self.store, lease, now)?;
                 (Level::Info, format!("{about}: done in {} ms", began.elapsed().as_millis()))
+            }
+            Ok(Progress::Again { not_before }) => {
+                jobs::go_on(&mut self.store, lease, not_before, now)?;
+                let millis = began.elapsed().as_millis();
+                (Level::Info, format!("{about}: a piece done in {millis} ms; again at {not_before}"))
             }
             Err(failure) => {
                 let verdict = jobs::fail(&mut self.store, lease, &failure, self.options.back_off, now)?;

@@ -91,12 +91,22 @@ pub struct NewJob<'a> {
     pub request: Option<&'a str>,
     /// How often it is tried before it is given up.
     pub max_attempts: u32,
+    /// The earliest moment to begin it; at once without one.
+    pub not_before: Option<Timestamp>,
 }
 
 impl<'a> NewJob<'a> {
-    /// Returns a job of a kind, without a project or a key.
+    /// Returns a job of a kind, without a project or a key, that is due at once.
     pub const fn new(kind: &'a str, payload: &'a str) -> Self {
-        Self { kind, project: None, payload, dedup_key: None, request: None, max_attempts: MAX_ATTEMPTS }
+        Self {
+            kind,
+            project: None,
+            payload,
+            dedup_key: None,
+            request: None,
+            max_attempts: MAX_ATTEMPTS,
+            not_before: None,
+        }
     }
 }
 
@@ -197,7 +207,8 @@ fn jitter(job: i64, attempt: u32) -> f64 {
     f64::from(u32::try_from((bits ^ (bits >> 31)) >> 32).unwrap_or(u32::MAX)) / f64::from(u32::MAX)
 }
 
-/// Queues a job, unless the same one is queued already.
+/// Queues a job, unless the same one is queued already. One that is queued for later and was never tried comes forward
+/// to the new job's moment; one that failed keeps its rest.
 pub fn enqueue(store: &mut Store, job: &NewJob<'_>, now: Timestamp) -> Result<Enqueued, Error> {
     store.write(|transaction| {
         let known = transaction
@@ -210,13 +221,19 @@ pub fn enqueue(store: &mut Store, job: &NewJob<'_>, now: Timestamp) -> Result<En
                 |row| row.get(0),
             )
             .optional()?;
+        let not_before = stored(job.not_before.unwrap_or(now));
         if let Some(id) = known {
+            transaction.execute(
+                "UPDATE jobs SET not_before = ?2
+                 WHERE id = ?1 AND state = 'queued' AND attempts = 0 AND not_before > ?2",
+                params![id, not_before],
+            )?;
             return Ok(Enqueued::Known(id));
         }
         transaction.execute(
             "INSERT INTO jobs
                  (kind, project, payload, dedup_key, request, state, max_attempts, not_before, created, updated)
-             VALUES (?1, ?2, ?3, ?4, ?5, 'queued', ?6, ?7, ?7, ?7)",
+             VALUES (?1, ?2, ?3, ?4, ?5, 'queued', ?6, ?7, ?8, ?8)",
             params![
                 job.kind,
                 job.project,
@@ -224,6 +241,7 @@ pub fn enqueue(store: &mut Store, job: &NewJob<'_>, now: Timestamp) -> Result<En
                 job.dedup_key,
                 job.request,
                 job.max_attempts.max(1),
+                not_before,
                 stored(now)
             ],
         )?;
@@ -273,6 +291,26 @@ pub fn complete(store: &mut Store, lease: Lease<'_>, now: Timestamp) -> Result<b
          WHERE id = ?1 AND lease_holder = ?2 AND state = 'leased'",
         now,
     )
+}
+
+/// Queues a job again of which a piece was done, to go on at `not_before`; `false` when its lease is not held any more.
+/// Its attempts begin anew: they count how often one piece failed.
+pub fn go_on(
+    store: &mut Store,
+    lease: Lease<'_>,
+    not_before: Timestamp,
+    now: Timestamp,
+) -> Result<bool, Error> {
+    store.write(|transaction| {
+        let changed = transaction.execute(
+            "UPDATE jobs
+             SET state = 'queued', attempts = 0, reason = NULL, not_before = ?3, updated = ?4,
+                 lease_holder = NULL, lease_until = NULL
+             WHERE id = ?1 AND lease_holder = ?2 AND state = 'leased'",
+            params![lease.job, lease.holder, stored(not_before), stored(now)],
+        )?;
+        Ok(changed == 1)
+    })
 }
 
 /// Gives a lease back as if it had never been taken; `false` when it is not held any more.

@@ -42,7 +42,14 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// Returns a request for a job of a kind, without a project, a key or a payload.
     pub fn new(kind: impl Into<Cow<'a, str>>) -> Self {
-        Self { version: VERSION, kind: kind.into(), project: None, key: None, payload: None, not_before: None }
+        Self {
+            version: VERSION,
+            kind: kind.into(),
+            project: None,
+            key: None,
+            payload: None,
+            not_before: None,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `distill`: what a session has said since it was last distilled goes into the team's memory.
 
-use crate::handler::{Context, Handler};
+use crate::handler::{Context, Handler, Progress};
 use base::Timestamp;
 use config::Config;
 use distill::{Distillation, Error};
@@ -25,7 +25,7 @@ impl Handler for DistillSession {
         LIMIT
     }
 
-    fn run(&self, context: &mut Context) -> Result<(), Failure> {
+    fn run(&self, context: &mut Context) -> Result<Progress, Failure> {
         let payload: Payload = context.payload()?;
         let config = Config::load(&context.env, &context.paths, None);
         let publishes = config.get("memory.publish").is_ok_and(|setting| setting.value == "true");
@@ -45,11 +45,12 @@ impl Handler for DistillSession {
             stops_after: &|_| false,
         };
         if payload.is_hearsay && !distillation.happened_here() {
-            return distillation.disown().map_err(|error| Failure::Again(error.to_string()));
+            let disowned = distillation.disown().map_err(|error| Failure::Again(error.to_string()));
+            return disowned.map(|()| Progress::Done);
         }
         match distillation.run() {
             // The log says so, and there is nothing to wait for.
-            Ok(_) | Err(Error::NoTranscript(_)) => Ok(()),
+            Ok(_) | Err(Error::NoTranscript(_)) => Ok(Progress::Done),
             Err(error @ Error::Share(team_sync::Error::NotSetUp(_))) => {
                 Err(Failure::Final(error.to_string()))
             }

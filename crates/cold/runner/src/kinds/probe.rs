@@ -1,6 +1,6 @@
 //! `probe`: asks the model for one word, to see whether it can be reached, answers as told, and is metered.
 
-use crate::handler::{Context, Handler};
+use crate::handler::{Context, Handler, Progress};
 use config::Config;
 use model::{Asker, Options, Outcome, Request, Schema};
 use serde_json::json;
@@ -16,11 +16,11 @@ impl Handler for Probe {
         "probe"
     }
 
-    fn run(&self, context: &mut Context) -> Result<(), Failure> {
+    fn run(&self, context: &mut Context) -> Result<Progress, Failure> {
         let options = Options::of(&Config::load(&context.env, &context.paths, None));
         let mut asker = Asker::new(&context.env, &context.paths, options);
         match asker.ask(question(context)?) {
-            Outcome::Answered(_) => Ok(()),
+            Outcome::Answered(_) => Ok(Progress::Done),
             Outcome::Unavailable { reason } if reason.may_pass() => Err(Failure::Again(reason.to_string())),
             Outcome::Unavailable { reason } => Err(Failure::Final(reason.to_string())),
         }

@@ -82,6 +82,53 @@ fn a_request_that_is_taken_in_twice_is_done_once() {
 }
 
 #[test]
+fn a_job_for_later_is_not_leased_before_its_moment_and_comes_forward_when_asked_for_at_once() {
+    check(|store| {
+        let later = NewJob { dedup_key: Some("k"), not_before: Some(at(60)), ..NewJob::new("drain", "{}") };
+        let Enqueued::Added(id) = enqueue(store, &later, at(0)).unwrap() else { panic!() };
+        assert_eq!((take(store, at(59)), next_due(store).unwrap()), (None, Some(at(60))));
+        assert_eq!(
+            enqueue(store, &NewJob { not_before: Some(at(90)), ..later }, at(1)).unwrap(),
+            Enqueued::Known(id)
+        );
+        assert_eq!(next_due(store).unwrap(), Some(at(60)));
+        assert_eq!(
+            enqueue(store, &NewJob { not_before: None, ..later }, at(2)).unwrap(),
+            Enqueued::Known(id)
+        );
+        assert_eq!(take(store, at(2)), Some(id));
+    });
+}
+
+#[test]
+fn asking_again_does_not_shorten_the_rest_of_a_job_that_failed() {
+    check(|store| {
+        let wanted = NewJob { dedup_key: Some("k"), ..NewJob::new("probe", "{}") };
+        let Enqueued::Added(id) = enqueue(store, &wanted, at(0)).unwrap() else { panic!() };
+        take(store, at(0));
+        fail(store, held(id), &again("no"), BACK_OFF, at(0)).unwrap();
+        let rest = next_due(store).unwrap();
+        assert_eq!(enqueue(store, &wanted, at(1)).unwrap(), Enqueued::Known(id));
+        assert_eq!(next_due(store).unwrap(), rest);
+    });
+}
+
+#[test]
+fn a_job_in_pieces_is_queued_again_without_an_attempt_and_only_by_its_holder() {
+    check(|store| {
+        let id = add(store, "drain", at(0));
+        take(store, at(0));
+        fail(store, held(id), &again("no"), BACK_OFF, at(0)).unwrap();
+        assert_eq!(take(store, at(50)), Some(id));
+        assert!(!go_on(store, Lease { job: id, holder: "other" }, at(70), at(51)).unwrap());
+        assert!(go_on(store, held(id), at(70), at(51)).unwrap());
+        let job = job(store, id);
+        assert_eq!((job.state, job.attempts, job.not_before, job.reason), (State::Queued, 0, at(70), None));
+        assert!(!go_on(store, held(id), at(70), at(51)).unwrap());
+    });
+}
+
+#[test]
 fn a_failed_job_rests_longer_each_time_and_is_given_up_with_the_reason() {
     check(|store| {
         let id = add(store, "probe", at(0));
