@@ -13,4 +13,5 @@ mod team;
 mod team_cli;
 mod torture;
 mod wiring;
+mod words;
 mod worker;

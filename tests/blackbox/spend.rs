@@ -16,7 +16,7 @@ fn spend_shows_what_was_spent_and_what_is_left() -> Result<()> {
     let empty = sandbox.wyren(&["spend", "--days", "1"])?;
     let text = String::from_utf8(empty.stdout)?;
     assert_eq!(empty.status.code(), Some(0));
-    assert!(text.contains("No model was asked in the last 1 day."), "{text}");
+    assert!(text.contains("No model calls in the last 1 day."), "{text}");
     assert!(!sandbox.data().join("wyren.db").exists(), "looking makes no database");
 
     let script = sandbox.folder().join("script.jsonl");

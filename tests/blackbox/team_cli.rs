@@ -224,7 +224,7 @@ fn sync_tells_landed_from_queued_by_its_exit_code() -> Result<()> {
     ada.decide("Use Postgres")?;
     assert_eq!(json(&ada, &["sync", "--json"])?["published"], "landed");
     assert_eq!(json(&ada, &["sync", "--json"])?["published"], "nothing");
-    assert!(grace.wyren(&["sync"])?.contains("Changed here: memory.md"));
+    assert!(grace.wyren(&["sync"])?.contains("Updated locally: memory.md"));
     assert!(grace.memory()?.contains("- Use Postgres"));
     let away = remote.path().with_extension("away");
     fs::rename(remote.path(), &away)?;
@@ -232,12 +232,10 @@ fn sync_tells_landed_from_queued_by_its_exit_code() -> Result<()> {
     let (code, _, errors) = wyren(&ada, &["sync"])?;
     assert_eq!(code, Some(3));
     assert!(
-        errors.starts_with(
-            "wyren: kept here, and published with the next sync: the remote could not be reached"
-        ),
+        errors.starts_with("wyren: kept locally until the next sync: the remote could not be reached"),
         "{errors}"
     );
-    assert!(ada.wyren(&["status"])?.contains("\nQueue:      something is not on the remote yet"));
+    assert!(ada.wyren(&["status"])?.contains("\nQueue:      local changes are not pushed yet"));
     fs::rename(&away, remote.path())?;
     // A person who waits is not told to come back later.
     ada.wyren(&["sync"])?;
@@ -270,11 +268,11 @@ fn memory_shows_compares_and_remembers() -> Result<()> {
     ada.decide("Use MongoDB")?;
     assert!(ada.wyren(&["memory", "diff"])?.contains("+ Use MongoDB"));
     ada.wyren(&["sync"])?;
-    assert!(ada.wyren(&["memory", "diff"])?.starts_with("Everything here is on the remote"));
+    assert!(ada.wyren(&["memory", "diff"])?.starts_with("Up to date with the remote"));
     let mut editing = ada.command("wyren");
     editing.args(["memory", "edit"]).env("EDITOR", "sed -i s/MongoDB/Postgres/");
     let output = feed(&mut editing, b"")?;
-    assert_eq!(stdout(&output), "One change. `wyren sync` publishes it now, the next prompt by itself.\n");
+    assert_eq!(stdout(&output), "1 change. The next prompt publishes it; to publish now: wyren sync\n");
     let facts = json(&ada, &["memory", "diff", "--json"])?;
     assert_eq!(facts["not_published"][0]["text"], "Use Postgres");
     let found = json(&ada, &["memory", "history", "mongodb", "--json"])?;
@@ -319,7 +317,7 @@ fn a_handoff_note_is_on_top_word_for_word_and_says_whether_it_arrived() -> Resul
     let remote = Remote::new(Mode::Side)?;
     let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
     let shown = ada.wyren(&["memory", "handoff", "--session", "0123456789ab", "first", "note"])?;
-    assert_eq!(shown, "Handoff note added; it reached the remote.\n");
+    assert_eq!(shown, "Handoff note published.\n");
     let note = "Don't touch `x`: $(touch pwned)\n- \"half\" done";
     let output = feed(ada.command("wyren").args(["memory", "handoff", "-"]), note.as_bytes())?;
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -334,7 +332,7 @@ fn a_handoff_note_is_on_top_word_for_word_and_says_whether_it_arrived() -> Resul
     fs::rename(remote.path(), remote.path().with_extension("away"))?;
     let (code, _, errors) = wyren(&ada, &["memory", "handoff", "later"])?;
     assert_eq!(code, Some(3));
-    assert!(errors.starts_with("Handoff note saved here; it has not reached the remote yet: "), "{errors}");
+    assert!(errors.starts_with("Handoff note saved locally; not published yet: "), "{errors}");
     Ok(())
 }
 
@@ -379,7 +377,7 @@ fn a_skill_is_broadcast_and_taken_back() -> Result<()> {
         assert!(again.ends_with("No broadcast changes to push (no_changes).\n"), "{again}");
         ada.git(&["pull", "--quiet", "--ff-only"])?;
         let shown = ada.wyren(&["unbroadcast", "review"])?;
-        assert_eq!(shown, "Removed for everybody: .wyren/broadcast/skills/review.md\n");
+        assert_eq!(shown, "Removed for the whole team: .wyren/broadcast/skills/review.md\n");
         assert_eq!(wyren(&ada, &["unbroadcast", "review"])?.0, Some(1));
         ada.git(&["pull", "--quiet", "--ff-only"])?;
         assert!(!folder.join(".wyren/broadcast/skills/review.md").exists(), "{mode:?}");
@@ -406,7 +404,7 @@ fn a_rewritten_memory_is_listed_and_waits_for_a_decision() -> Result<()> {
     assert!(errors.contains("was force-pushed") && errors.contains("- Decisions: Use Postgres"), "{errors}");
     assert!(errors.contains("wyren sync --restore") && errors.contains("wyren sync --accept"), "{errors}");
     assert!(ada.memory()?.contains("- Use Postgres"));
-    assert!(ada.wyren(&["status"])?.contains("\nRewritten:  on the remote, 1 entries vanished"));
+    assert!(ada.wyren(&["status"])?.contains("\nRewritten:  1 entries are missing on the remote"));
     let checks = json(&ada, &["doctor", "--json"])?;
     let checks = checks["checks"].as_array().cloned().unwrap_or_default();
     let check = checks.iter().find(|check| check["name"] == "team memory").cloned().unwrap_or_default();

@@ -255,13 +255,13 @@ fn what_cannot_be_done_is_given_up_with_the_reason_and_can_be_retried_or_dropped
 
     fs::write(&place.script, "{\"do\":\"answer\",\"answer\":{\"word\":\"pong\"}}\n")?;
     let id = jobs[1]["id"].to_string();
-    assert!(place.succeed(&["jobs", "retry", &id])?.starts_with("1 queued again"));
+    assert!(place.succeed(&["jobs", "retry", &id])?.starts_with("Queued 1 again"));
     wait_for("the retried job", || Ok(place.jobs()?[1]["state"] == "done"))?;
     place.succeed(&["jobs", "drop", &jobs[0]["id"].to_string()])?;
     assert_eq!(place.jobs()?.len(), 1);
     let missing = place.wyren(&["jobs", "retry", "99"])?;
     assert_eq!(missing.status.code(), Some(1));
-    assert!(stderr(&missing).contains("no job 99 was given up"), "{}", stderr(&missing));
+    assert!(stderr(&missing).contains("no failed job 99"), "{}", stderr(&missing));
     Ok(())
 }
 
@@ -315,7 +315,7 @@ fn doctor_names_what_is_broken_and_the_command_that_helps() -> Result<()> {
     assert_eq!(checks["hooks"]["state"], "ok", "{checks:#}");
     let shown = sandbox.wyren(&["doctor"])?;
     assert!(stdout(&shown).contains("→ wyren export > /dev/null"), "{}", stdout(&shown));
-    assert_eq!(stderr(&shown), "wyren: one thing is wrong\n");
+    assert_eq!(stderr(&shown), "wyren: 1 check failed\n");
 
     sandbox.wyren(&["export"])?;
     let (code, checks) = examine(&mut sandbox.command("wyren"))?;
@@ -338,7 +338,7 @@ fn doctor_sees_a_data_folder_that_is_none_and_a_hook_that_fails() -> Result<()> 
     fs::create_dir_all(sandbox.data().join("logs"))?;
     fs::write(sandbox.data().join("logs/hooks.jsonl"), line)?;
     let (_, checks) = examine(&mut sandbox.command("wyren"))?;
-    assert_eq!(checks["hooks"]["message"], "failed within a day: tool-record 1×");
+    assert_eq!(checks["hooks"]["message"], "errors in the last 24 hours: tool-record 1×");
     assert_eq!(checks["hooks"]["fix"], "wyren log --hooks --level error");
     Ok(())
 }

@@ -24,7 +24,7 @@ use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write as _;
 
-/// A memory that a whole team shares.
+/// Shared memory for teams that use Claude Code.
 #[derive(Parser)]
 #[command(name = "wyren", version, disable_version_flag = true, override_usage = "wyren <command>", after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -37,64 +37,62 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren init                          start a memory that the team shares, or join the one it has
-  wyren memory                        what the team remembers
-  wyren doctor                        is everything well, and what to do if not
-  wyren lessons test 'git push -f'    what would be said about a command, and why
-  wyren log --hooks --follow          watch what the hooks do
-  wyren config                        every setting, its value and where it came from
+  wyren init                          start a team memory, or join the existing one
+  wyren memory                        print the team memory
+  wyren doctor                        check the installation and suggest fixes
+  wyren lessons test 'git push -f'    show which lessons a command triggers, and why
+  wyren log --hooks --follow          follow the hook log
+  wyren config                        list every setting, its value and its source
   wyren config set log.level warn     log less";
 
 #[derive(Subcommand)]
 enum Command {
-    /// Tell every session of the team a skill.
+    /// Share a skill with every session of the team.
     BroadcastSkill(broadcast::Arguments),
     /// Show or change settings.
     Config(config::Arguments),
-    /// Distil a session into the team's memory, now.
+    /// Distill a session into the team memory.
     Distill(distill::Arguments),
-    /// Check that everything works, and say what to do where it does not.
+    /// Check the installation and suggest fixes.
     Doctor(doctor::Arguments),
-    /// Write everything that was recorded as JSON lines.
+    /// Write all recorded observations as JSON lines.
     Export(export::Arguments),
-    /// Take recorded prompts and tool calls out again, for good.
+    /// Delete recorded observations permanently.
     Forget(forget::Arguments),
-    /// Take in what `wyren export` wrote.
+    /// Import the output of `wyren export`.
     Import(import::Arguments),
-    /// Start a team memory, or join the one that the team has.
+    /// Start a team memory, or join the existing one.
     Init(init::Arguments),
-    /// Show background jobs; retry or drop those that were given up.
+    /// Show background jobs; retry or drop failed ones.
     Jobs(jobs::Arguments),
-    /// Look after lessons: list, test, add, edit, import and more.
+    /// Manage lessons: list, test, add, edit, import and more.
     Lessons(lessons::Arguments),
-    /// Show what happened to the team memory, or what the hooks did.
+    /// Show the log of the team memory, or of the hooks.
     Log(log::Arguments),
-    /// Show, compare, search and change the team memory.
+    /// Show, compare, search and edit the team memory.
     Memory(memory::Arguments),
-    /// Show what model calls cost, and what is left today.
+    /// Show the cost of model calls and today's remaining budget.
     Spend(spend::Arguments),
-    /// Show how the team memory stands.
+    /// Show the state of the team memory.
     Status(status::Arguments),
-    /// Publish the team memory, and get what the others have published.
+    /// Publish local changes to the team memory and fetch those of others.
     Sync(sync::Arguments),
-    /// Let this project's guards and pauses refuse calls, and its skills be followed.
+    /// Trust this project: its guards and pauses may refuse calls, its skills are followed.
     Trust(trust::Arguments),
-    /// Take a broadcast back, for everybody.
+    /// Stop broadcasting a skill, for the whole team.
     Unbroadcast(broadcast::Unbroadcast),
-    /// Take that back.
+    /// Stop trusting a project.
     Untrust(trust::Untrust),
     /// Show, run or stop the background worker.
     Worker(worker::Arguments),
-    /// What is no command.
     #[command(external_subcommand)]
     Unknown(Vec<OsString>),
 }
 
-/// Runs the command that was asked for.
 pub(crate) fn run(arguments: Arguments) -> Result<()> {
     let env = Env::process();
     let paths = Paths::of(&env);
-    // A file that was edited by hand reaches the hooks with the next command.
+    // Hooks see a config file edited by hand from the next command on.
     let _ = ::config::flatten_for_hooks(&paths);
     let Some(command) = arguments.command else {
         return Ok(write!(crate::terminal::output(), "{}", Arguments::command().render_help().ansi())?);
@@ -123,7 +121,6 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     }
 }
 
-/// Says that there is no such command, and which there are.
 fn unknown(words: &[OsString]) -> crate::exit::Ending {
     let word = words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
     let word = text::sanitize::one_line(&word, 60);

@@ -1,4 +1,4 @@
-//! Opening the database for a person: says what is wrong with it, mends what can be mended, and goes on.
+//! Opens the database for a command: reports damage, repairs it, and continues.
 
 use crate::terminal::{self, STRONG, WARNING};
 use anyhow::{Context as _, Result};
@@ -14,16 +14,16 @@ use store::Store;
 use store::observations::{Drain, Drained, Progress};
 use store::repair::{self, Repaired, Sources};
 
-/// How closely the database is looked at before it is used.
+/// How thoroughly the database is checked before use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// Only what opening it shows.
+    /// Only what opening reveals.
     Quick,
-    /// All of it, for commands that read or write all of it anyway.
+    /// Every page, for commands that read or write all of it anyway.
     Whole,
 }
 
-/// Opens the database. A damaged one is put aside and made again from what is left; all that is said on standard error.
+/// Opens the database. Moves a damaged one aside and rebuilds it, with a report on standard error.
 pub(crate) fn open_for_user(env: &Env, paths: &Paths, look: Look) -> Result<Store> {
     let opened = store::open_store(paths).and_then(|store| match look {
         Look::Quick => Ok(store),
@@ -33,19 +33,19 @@ pub(crate) fn open_for_user(env: &Env, paths: &Paths, look: Look) -> Result<Stor
         Err(error) if error.is_corrupt() => mend(env, paths)?,
         Err(error @ store::Error::Locked(_)) => {
             return Err(error)
-                .context("could not open the database; try again when the other program is done");
+                .context("could not open the database; try again when the other program has exited");
         }
         opened => opened?,
     };
     if let Some(owner) = store.ahead() {
         let mut errors = terminal::errors();
-        let whose = format!("{WARNING}A later version of Wyren made this database{WARNING:#} ({owner})");
-        writeln!(errors, "{whose}: it is only read.")?;
+        let whose = format!("{WARNING}A later version of Wyren created this database{WARNING:#} ({owner})");
+        writeln!(errors, "{whose}: opened read-only.")?;
     }
     Ok(store)
 }
 
-/// Opens the database as [`open_for_user`] does, and takes in what the hooks have recorded since.
+/// Opens the database as [`open_for_user`] does, and drains the spool.
 pub(crate) fn open_drained(env: &Env, paths: &Paths, look: Look) -> Result<Store> {
     let mut store = open_for_user(env, paths, look)?;
     if store.ahead().is_some() {
@@ -59,15 +59,15 @@ pub(crate) fn open_drained(env: &Env, paths: &Paths, look: Look) -> Result<Store
         }
         drained => drained,
     };
-    let unread = drained.context("could not take in what the hooks recorded")?.unread;
+    let unread = drained.context("could not drain the spool")?.unread;
     if unread > 0 {
         let mut errors = terminal::errors();
-        writeln!(errors, "{WARNING}{unread} recorded lines could not be read{WARNING:#}; they are kept.")?;
+        writeln!(errors, "{WARNING}{unread} recorded lines are unreadable{WARNING:#}; they are kept.")?;
     }
     Ok(store)
 }
 
-/// Drains the spool. Someone else who is draining is waited for: what was recorded before this command must be seen by it.
+/// Drains the spool. Waits for a drain in another process: this command must see everything recorded before it.
 fn drain(store: &mut Store, paths: &Paths) -> Result<Progress, store::Error> {
     let spool = Spool::new(paths.spool());
     let deadline = Instant::now() + PATIENCE;
@@ -80,15 +80,15 @@ fn drain(store: &mut Store, paths: &Paths) -> Result<Progress, store::Error> {
     }
 }
 
-/// How long another drain is waited for, and how often it is looked at.
+/// How long to wait for another drain, and how often to check.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Puts a damaged database aside, makes a new one, says so, and opens it.
+/// Moves a damaged database aside, rebuilds it with a report, and opens the new one.
 fn mend(env: &Env, paths: &Paths) -> Result<Store> {
     writeln!(
         terminal::errors(),
-        "{WARNING}The database is damaged{WARNING:#} and is made again from what is left."
+        "{WARNING}The database is damaged{WARNING:#}. Rebuilding it from what can be recovered."
     )?;
     tell(&repair_database(env, paths).context("could not repair the database")?)?;
     Ok(store::open_store(paths)?)
@@ -105,27 +105,26 @@ fn repair_database(env: &Env, paths: &Paths) -> Result<Repaired, store::Error> {
 fn tell(repaired: &Repaired) -> Result<()> {
     let mut errors = terminal::errors();
     let Some(aside) = &repaired.aside else {
-        writeln!(errors, "Another wyren has repaired it meanwhile.")?;
+        writeln!(errors, "Another wyren process has repaired it.")?;
         return Ok(());
     };
     let Repaired { salvaged, from_spool, from_transcripts, .. } = repaired;
-    writeln!(errors, "  kept aside   {STRONG}{}{STRONG:#}", aside.display())?;
-    writeln!(errors, "  saved        {salvaged} rows that could still be read")?;
+    writeln!(errors, "  damaged file {STRONG}{}{STRONG:#}", aside.display())?;
+    writeln!(errors, "  recovered    {salvaged} readable rows")?;
     writeln!(
         errors,
-        "  made again   {from_spool} events from the spool, {from_transcripts} from transcripts"
+        "  rebuilt      {from_spool} observations from the spool, {from_transcripts} from transcripts"
     )?;
-    writeln!(errors, "Delete the damaged file when you miss nothing.")?;
+    writeln!(errors, "Delete the damaged file once you have checked that nothing is missing.")?;
     Ok(())
 }
 
-/// Returns the client's folder.
 fn client_folder(env: &Env) -> PathBuf {
     let home = || env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from).unwrap_or_default();
     env.get("CLAUDE_CONFIG_DIR").map_or_else(|| home().join(".claude"), PathBuf::from)
 }
 
-/// Returns the key of the project that a person names: by its key, or by a folder in it.
+/// Returns the project's key from an argument that is a key or a folder in the project.
 pub(crate) fn project_key(named: &str) -> String {
     let is_key = ["git:", "repo:", "path:"].iter().any(|kind| named.starts_with(kind));
     if is_key { named.to_owned() } else { Project::of(Path::new(named)).key }

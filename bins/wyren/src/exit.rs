@@ -4,18 +4,18 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-/// The command did what it was asked, or found nothing wrong.
+/// The command succeeded, or its checks passed.
 const DONE: u8 = 0;
-/// The command failed, or found something wrong.
+/// The command or one of its checks failed.
 const FAILED: u8 = 1;
-/// Another process holds the lock that the command needs, as in the Node system.
+/// Another process holds the lock that the command needs, as in the Node version.
 const LOCKED: u8 = 2;
-/// The command was called in a way that makes no sense; clap ends so as well.
+/// Invalid arguments; the same code as clap's.
 const MISUSED: u8 = 2;
-/// What was to be published is kept and goes with the next sync.
+/// The changes are kept and will be published with the next sync.
 const QUEUED: u8 = 3;
 
-/// An end that has its own exit code, or whose words are fixed.
+/// A failure with its own exit code or a fixed message.
 #[derive(Debug)]
 pub(crate) struct Ending {
     code: u8,
@@ -23,22 +23,19 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    /// Ends in failure with exactly these words: those of the Node system, that scripts may look for.
+    /// Fails with exactly this message, without a prefix: scripts may match those of the Node version.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self { code: FAILED, message: message.into() }
     }
 
-    /// Ends because the arguments make no sense together.
     pub(crate) fn misused(message: impl Into<String>) -> Self {
         Self { code: MISUSED, message: message.into() }
     }
 
-    /// Ends because another process is at it.
     pub(crate) fn locked(message: impl Into<String>) -> Self {
         Self { code: LOCKED, message: message.into() }
     }
 
-    /// Ends with something that is kept and did not reach the remote.
     pub(crate) fn queued(message: impl Into<String>) -> Self {
         Self { code: QUEUED, message: message.into() }
     }
@@ -52,11 +49,11 @@ impl fmt::Display for Ending {
 
 impl std::error::Error for Ending {}
 
-/// Turns a command's result into the exit code, and its error into a message.
+/// Prints the error and returns the exit code.
 pub(crate) fn code(result: anyhow::Result<()>) -> ExitCode {
     match result {
         Ok(()) => DONE.into(),
-        // Whoever reads our output has seen enough.
+        // The reader has closed the pipe, as `head` does.
         Err(error) if is_broken_pipe(&error) => DONE.into(),
         Err(error) => match error.downcast_ref::<Ending>() {
             Some(ending) => {

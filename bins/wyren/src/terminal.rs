@@ -1,45 +1,38 @@
-//! How facts look on a terminal: tables, a few colours, and none of either where nobody looks.
+//! Terminal output: tables and colours; no colours unless the output is a terminal.
 
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// How often a spinner turns.
 const TURN: Duration = Duration::from_millis(100);
 
-/// What matters less.
 pub(crate) const DIM: Style = Style::new().dimmed();
-/// What stands out.
 pub(crate) const STRONG: Style = Style::new().bold();
-/// What is well.
 pub(crate) const SUCCESS: Style = AnsiColor::Green.on_default();
-/// What may need a look.
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default();
-/// What went wrong.
 pub(crate) const FAILURE: Style = AnsiColor::Red.on_default();
 
-/// Returns standard output; colours are taken out unless a terminal wants them.
+/// Returns standard output, which strips colours unless it is a terminal.
 pub(crate) fn output() -> impl Write {
     anstream::stdout().lock()
 }
 
-/// Returns standard error, treated alike.
+/// Returns standard error, which strips colours unless it is a terminal.
 pub(crate) fn errors() -> impl Write {
     anstream::stderr().lock()
 }
 
-/// Returns a spinner on standard error for work of unknown length; where nobody watches it stays hidden.
+/// Returns a spinner on standard error; hidden unless that is a terminal.
 pub(crate) fn spinner(message: &'static str) -> ProgressBar {
     let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_message(message);
     spinner.enable_steady_tick(TURN);
     spinner
 }
 
-/// A cell of a table: a text and how it looks.
 pub(crate) type Cell = (String, Style);
 
-/// Writes rows as columns two spaces apart; the last column is not padded.
+/// Writes rows as columns two spaces apart, without trailing spaces.
 pub(crate) fn write_table(output: &mut impl Write, rows: &[Vec<Cell>]) -> io::Result<()> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width_of = |row: &Vec<Cell>, column: usize| row.get(column).map_or(0, |(text, _)| columns_of(text));

@@ -77,7 +77,7 @@ fn a_handoff_note_lands_on_the_remote_and_says_so() -> Result<()> {
     let said = turn.main_request(1)?.texts();
     let end = said.len() - said.len().min(3_000);
     assert!(memory.contains(note), "{memory}\n{}", said.get(end..).unwrap_or(&said));
-    assert!(said.contains("it reached the remote"), "{}", said.get(end..).unwrap_or(&said));
+    assert!(said.contains("Handoff note published"), "{}", said.get(end..).unwrap_or(&said));
     let notes = memory.split("## Handoff notes").nth(1).context("no section")?;
     assert!(notes.trim_start().starts_with("- ["), "{memory}");
     check_processes(&client)

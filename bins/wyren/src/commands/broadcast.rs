@@ -1,4 +1,4 @@
-//! `wyren broadcast-skill` and `wyren unbroadcast`: what every session of the team is told.
+//! `wyren broadcast-skill` and `wyren unbroadcast`: skills shared with every session of the team.
 
 use super::sync::{self as syncing, PATIENCE};
 use crate::exit::Ending;
@@ -13,28 +13,28 @@ use std::path::PathBuf;
 use std::time::Instant;
 use team_sync::repository::Published;
 
-/// What the commits of a broadcast name as their session, as in the Node system.
+/// The session named in the commits of a broadcast, as in the Node version.
 const SESSION: &str = "broadcast";
 
-/// The endings that a skill usually has.
+/// File extensions accepted without a warning.
 const USUAL: [&str; 6] = ["md", "toml", "txt", "json", "yaml", "yml"];
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren broadcast-skill review.md     every session of the team is told it from its next prompt on
-  wyren unbroadcast review            and nobody is told it any more";
+  wyren broadcast-skill review.md     every session of the team gets it with its next prompt
+  wyren unbroadcast review            remove it for the whole team";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The file; its name is the skill's.
+    /// The skill's file. Its name becomes the skill's name.
     file: Option<PathBuf>,
 }
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Unbroadcast {
-    /// The skill's name, with or without ending, or a path below broadcast/.
+    /// The skill's name, with or without extension, or a path below broadcast/.
     name: String,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env) -> Result<()> {
         let usual = USUAL.map(|ending| format!(".{ending}")).join(" ");
         writeln!(
             terminal::errors(),
-            "{WARNING}Warning{WARNING:#}: {shown} is none of {usual}; broadcast all the same."
+            "{WARNING}Warning{WARNING:#}: {shown} has none of the usual extensions ({usual}); broadcasting it anyway."
         )?;
     }
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env) -> Result<()> {
     let spinner = terminal::spinner("publishing");
     let synced = share.sync(Some(SESSION), Instant::now() + PATIENCE);
     spinner.finish_and_clear();
-    let synced = synced.context("it is saved here, but could not be published")?;
+    let synced = synced.context("saved locally, but could not be published")?;
     syncing::warn(&synced)?;
     match &synced.published {
         Published::Landed(_) => writeln!(terminal::output(), "Pushed to remote.")?,
@@ -88,9 +88,9 @@ pub(crate) fn unbroadcast(arguments: &Unbroadcast, env: &Env) -> Result<()> {
     spinner.finish_and_clear();
     let Some(removed) = removed? else {
         let known = share.broadcasts()?;
-        let known = if known.is_empty() { "nothing is".to_owned() } else { known.join(", ") };
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         return Err(Ending::failed(format!(
-            "No broadcast is called {:?}; broadcast now: {known}",
+            "No broadcast named {:?}. Current broadcasts: {known}",
             arguments.name
         ))
         .into());
@@ -105,14 +105,14 @@ pub(crate) fn unbroadcast(arguments: &Unbroadcast, env: &Env) -> Result<()> {
             Err(Ending::failed(format!("Nothing was removed: {}", Reason::Detached)).into())
         }
         Published::Queued(reason) => {
-            writeln!(output, "Removed here: .wyren/{}", removed.path)?;
-            Err(Ending::queued(format!("The others still have it: {reason}")).into())
+            writeln!(output, "Removed locally: .wyren/{}", removed.path)?;
+            Err(Ending::queued(format!("Not removed for the team yet: {reason}")).into())
         }
-        _ => Ok(writeln!(output, "Removed for everybody: .wyren/{}", removed.path)?),
+        _ => Ok(writeln!(output, "Removed for the whole team: .wyren/{}", removed.path)?),
     }
 }
 
-/// Returns the word that the Node system has for why something did not reach the remote.
+/// Returns the Node version's code for a push that did not complete.
 fn code(reason: &Reason) -> &'static str {
     match reason {
         Reason::NoRemote => "no_remote",

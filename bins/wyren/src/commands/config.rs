@@ -1,4 +1,4 @@
-//! `wyren config`: every setting, its value, and where it came from.
+//! `wyren config`: every setting, its value and its source.
 
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING};
 use anstyle::Style;
@@ -16,7 +16,7 @@ Examples:
   wyren config get log.level                     print one value
   wyren config set log.level warn                change it
   wyren config set hooks.disabled session-start-lessons
-  wyren config unset hooks.disabled              back to the default";
+  wyren config unset hooks.disabled              restore the default";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -30,23 +30,23 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
-    /// List every setting (what `wyren config` does without more words).
+    /// List every setting (the default).
     List,
     /// Print the value of one setting.
     Get {
-        /// The setting, as listed.
+        /// Name of the setting, as listed.
         name: String,
     },
     /// Change a setting in your config.toml.
     Set {
-        /// The setting, as listed.
+        /// Name of the setting, as listed.
         name: String,
-        /// Its new value.
+        /// New value.
         value: String,
     },
-    /// Take a setting out of your config.toml, back to its default.
+    /// Remove a setting from your config.toml: its default applies again.
     Unset {
-        /// The setting, as listed.
+        /// Name of the setting, as listed.
         name: String,
     },
 }
@@ -105,7 +105,7 @@ fn get(setting: &Setting, json: bool) -> Result<()> {
         writeln!(output, "{:#}", to_json(setting))?;
     } else {
         writeln!(output, "{}", setting.value)?;
-        // The value alone goes to standard output, for scripts.
+        // Only the value goes to standard output, for scripts.
         writeln!(terminal::errors(), "{DIM}{} from {}{DIM:#}", setting.key.name, setting.source)?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! `wyren distill`: a session is distilled into the team's memory, now and in this terminal.
+//! `wyren distill`: distills a session into the team memory, in the foreground.
 
 mod drop_in;
 mod show;
@@ -20,60 +20,59 @@ use std::time::{Duration, Instant};
 use team_sync::repository::Published;
 use team_sync::{Share, Synced};
 
-/// How often the spinner turns.
 const SPIN_EVERY: Duration = Duration::from_millis(120);
 
-/// What is said when there is nothing to distil, in the Node system's words and with a hint.
+/// The first line is the Node version's.
 const NO_TRANSCRIPT: &str = "\
 No transcript found.
-Every session that ends a turn here leaves one; any other can be named:
+Wyren knows the transcript of each session that has finished a turn here. To use another one:
   wyren distill --transcript ~/.claude/projects/<project>/<session>.jsonl";
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren distill                            what is new in the last session; nothing leaves this machine
-  wyren distill --push                     the same, and share it
-  wyren distill --dry-run                  score, prompt and what would change, without asking a model
-  wyren distill --dry-run --model haiku    the same, with the operations of that model
-  wyren distill --force                    also when it does not look worth it
+  wyren distill                            distill what is new in the last session; publish nothing
+  wyren distill --push                     distill and publish
+  wyren distill --dry-run                  show score, prompt and changes without calling a model
+  wyren distill --dry-run --model haiku    show the changes this model would make
+  wyren distill --force                    distill even when the score is below the threshold
 
-Called with --memory and --out it does what the Node system's distiller.mjs did:
+With --memory and --out it replaces distiller.mjs of the Node version:
   wyren distill --transcript P --memory P --out P [--since UUID] [--cwd D] [--limit N] [--model ID] [--dry-run] [--force]";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Distil also what scores too low.
+    /// Distill even when the score is below the threshold.
     #[arg(long)]
     force: bool,
-    /// Show score, prompt and what would change; write nothing, and ask no model unless --model or --ask is given.
+    /// Show score, prompt and changes; write nothing, and call no model unless --model or --ask is given.
     #[arg(long)]
     dry_run: bool,
-    /// With --dry-run: ask the model of the settings.
+    /// With --dry-run: call the configured model.
     #[arg(long, requires = "dry_run")]
     ask: bool,
-    /// Share the memory afterwards.
+    /// Publish the memory afterwards.
     #[arg(long)]
     push: bool,
-    /// The model to ask, instead of the one in the settings.
+    /// Model to call instead of the configured one.
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// The transcript, instead of the last session's.
+    /// Transcript to distill instead of the last session's.
     #[arg(long, value_name = "FILE")]
     transcript: Option<PathBuf>,
-    /// Begin after this record, instead of where the session was distilled last.
+    /// Start after this record instead of where the last distillation stopped.
     #[arg(long, value_name = "UUID")]
     since: Option<String>,
-    /// The memory to start from, as the Node system's distiller took it.
+    /// Memory to start from, as in the Node version.
     #[arg(long, value_name = "FILE")]
     memory: Option<PathBuf>,
-    /// Where to write the memory, as the Node system's distiller took it.
+    /// Where to write the memory, as in the Node version.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// The folder of the repository, instead of this one.
+    /// Folder of the repository instead of the current one.
     #[arg(long, value_name = "FOLDER")]
     cwd: Option<PathBuf>,
-    /// With --memory and --out: look at so many lines of the transcript only.
+    /// With --memory and --out: read only this many lines of the transcript.
     #[arg(long, value_name = "LINES")]
     limit: Option<usize>,
     /// Print JSON.
@@ -127,7 +126,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         since,
         is_forced: arguments.force,
         model: arguments.model.clone(),
-        // A person who waits for it asks a remote that is left alone otherwise: see `publish`.
+        // Published below instead, insistently: a foreground run also tries a remote that is backing off.
         publishes: false,
         now: Timestamp::now(),
         tell: &|line| watcher.say(line),
@@ -137,7 +136,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     if arguments.transcript.is_none() && !distillation.happened_here() {
         let shown = transcript.display();
         let words =
-            format!("Nothing in the last transcript happened here: {shown}\nName one with --transcript.");
+            format!("The last transcript is of another folder: {shown}\nPass --transcript to choose one.");
         return Err(Ending::failed(words).into());
     }
     if arguments.dry_run {
@@ -159,15 +158,14 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     match report {
         Ok(report) => tell(&report, arguments),
         Err(error @ Error::Busy) => Err(busy(&error).into()),
-        Err(error) => Err(error).context("could not distil; nothing is lost, the next distillation goes on"),
+        Err(error) => Err(error).context("could not distill; the next distillation continues from here"),
     }
 }
 
 fn busy(error: &Error) -> Ending {
-    Ending::locked(format!("wyren: {error}; try again when it is done"))
+    Ending::locked(format!("wyren: {error}; try again later"))
 }
 
-/// Publishes the memory; the log says why it could not.
 fn publish(cwd: &Path, env: &Env, session: &str) -> Option<Synced> {
     let share = Share::open(cwd, env).ok()?.insistent();
     let synced = share.sync(Some(session), Instant::now() + PATIENCE);
@@ -177,7 +175,6 @@ fn publish(cwd: &Path, env: &Env, session: &str) -> Option<Synced> {
     synced.ok()
 }
 
-/// Says what came of it.
 fn tell(report: &Report, arguments: &Arguments) -> Result<()> {
     if arguments.json {
         writeln!(terminal::output(), "{:#}", show::report(report))?;
@@ -188,7 +185,7 @@ fn tell(report: &Report, arguments: &Arguments) -> Result<()> {
         syncing::warn(synced)?;
     }
     if let Outcome::BadAnswer(fault) = &report.outcome {
-        anyhow::bail!("{fault}; the memory is unchanged, and the same turns come again");
+        anyhow::bail!("{fault}; the memory is unchanged, and the same messages will be processed next time");
     }
     if arguments.push {
         return tell_published(report.synced.as_ref(), arguments.json);
@@ -209,7 +206,7 @@ fn tell_outcome(report: &Report) -> Result<()> {
         Outcome::LowSignal => {
             writeln!(
                 output,
-                "Not worth distilling by its score; `wyren distill --force` does it all the same."
+                "The score is below the threshold; nothing distilled. To distill anyway: wyren distill --force"
             )?;
         }
         Outcome::BadAnswer(_) => {}
@@ -218,11 +215,10 @@ fn tell_outcome(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// Says what came of publishing; what went well, only to those who want to hear it.
 fn tell_published(synced: Option<&Synced>, is_quiet: bool) -> Result<()> {
     let mut errors = terminal::errors();
     let Some(synced) = synced else {
-        writeln!(errors, "Saved locally; it could not be published. `wyren log` says why.")?;
+        writeln!(errors, "Saved locally; could not be published. See `wyren log`.")?;
         return Ok(());
     };
     match &synced.published {
@@ -234,7 +230,7 @@ fn tell_published(synced: Option<&Synced>, is_quiet: bool) -> Result<()> {
         }
         _ if is_quiet => {}
         Published::Landed(_) => writeln!(terminal::output(), "Pushed to remote.")?,
-        Published::Nothing => writeln!(terminal::output(), "The remote has all of it already.")?,
+        Published::Nothing => writeln!(terminal::output(), "Nothing to push: the remote is up to date.")?,
     }
     Ok(())
 }
@@ -248,11 +244,11 @@ fn transcript(arguments: &Arguments, watermark: &Watermark) -> io::Result<Option
         last().and_then(|session| session.transcript.clone()).or_else(|| watermark.last_transcript.clone())
     };
     let chosen = arguments.transcript.clone().or_else(|| known().map(PathBuf::from));
-    // It is noted for later, when somebody may look from elsewhere.
+    // Recorded in the watermark, so it must not depend on the current folder.
     chosen.map(std::path::absolute).transpose()
 }
 
-/// Shows what goes on to whoever waits.
+/// Progress on standard error.
 struct Watcher {
     bar: ProgressBar,
     is_quiet: bool,
@@ -272,7 +268,7 @@ impl Watcher {
         self.bar.set_message(doing.to_owned());
     }
 
-    /// Repeats a line of the log.
+    /// Prints a line that also goes to the log.
     fn say(&self, line: &str) {
         if !self.is_quiet {
             self.bar.suspend(|| {

@@ -1,6 +1,6 @@
-//! `wyren doctor`: is everything well, and what to do where it is not.
+//! `wyren doctor`: checks the installation and suggests fixes.
 //!
-//! A check is one function from a [`Subject`] to a [`Check`], and one line in [`CHECKS`]. It looks and repairs nothing.
+//! A check is one function from a [`Subject`] to a [`Check`], and one line in [`CHECKS`]. Checks repair nothing.
 
 mod data;
 mod database;
@@ -20,7 +20,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::io::Write as _;
 
-/// Every check, in the order of the report: what others stand on comes first.
+/// Every check in report order: prerequisites first.
 const CHECKS: [fn(&Subject<'_>) -> Check; 9] = [
     data::check,
     database::check,
@@ -35,8 +35,8 @@ const CHECKS: [fn(&Subject<'_>) -> Check; 9] = [
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren doctor                       every check, and the command that helps
-  wyren doctor --json                the same for a script; exit code 1 when something is wrong";
+  wyren doctor                       run every check and suggest fixes
+  wyren doctor --json                JSON output; exit code 1 when a check fails";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -46,18 +46,16 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// Who is examined.
 struct Subject<'a> {
     env: &'a Env,
     paths: &'a Paths,
     now: Timestamp,
 }
 
-/// How something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Health {
     Good,
-    /// Works, but wants a look.
+    /// Works, but needs attention.
     Odd,
     Bad,
 }
@@ -81,13 +79,12 @@ impl Health {
     }
 }
 
-/// What a check found.
 #[derive(Debug)]
 struct Check {
     name: &'static str,
     health: Health,
     message: String,
-    /// The command that helps.
+    /// The command that fixes it.
     fix: Option<String>,
 }
 
@@ -123,12 +120,11 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     }
     match bad {
         0 => Ok(()),
-        1 => bail!("one thing is wrong"),
-        bad => bail!("{bad} things are wrong"),
+        1 => bail!("1 check failed"),
+        bad => bail!("{bad} checks failed"),
     }
 }
 
-/// Returns what a check found, and below it what helps.
 fn rows(check: &Check) -> Vec<Vec<Cell>> {
     let found = vec![
         check.health.glyph(),
@@ -140,7 +136,7 @@ fn rows(check: &Check) -> Vec<Vec<Cell>> {
     std::iter::once(found).chain(fix).collect()
 }
 
-/// Returns how long something lasted, in the unit that a person would choose.
+/// Formats a duration in the largest fitting unit.
 fn duration(millis: u64) -> String {
     match millis / 1_000 {
         seconds @ 0..120 => format!("{seconds} s"),
@@ -150,7 +146,7 @@ fn duration(millis: u64) -> String {
     }
 }
 
-/// Returns a number of bytes, in the unit that a person would choose.
+/// Formats a number of bytes in the largest fitting unit.
 fn size(bytes: u64) -> String {
     match bytes {
         0..10_000 => format!("{bytes} bytes"),

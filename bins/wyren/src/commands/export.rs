@@ -1,4 +1,4 @@
-//! `wyren export`: everything that was recorded, as JSON lines.
+//! `wyren export`: all recorded observations as JSON lines.
 
 use crate::database::{self, Look};
 use crate::terminal::{self, DIM};
@@ -13,17 +13,17 @@ use store::observations::Export;
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren export > wyren.jsonl                     everything, of all projects
-  wyren export --project . --since 2026-11-01    this project, since a day (UTC)
-  wyren export --output backup.jsonl             into a file that only you can read";
+  wyren export > wyren.jsonl                     everything, from all projects
+  wyren export --project . --since 2026-11-01    this project, from a day on (UTC)
+  wyren export --output backup.jsonl             write a file that only you can read";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Only this project: its key, or a folder in it.
+    /// Only this project: its key or a folder in it.
     #[arg(long, value_name = "KEY|PATH")]
     project: Option<String>,
-    /// Only what happened from this moment on: 2026-11-16, or 2026-11-16T02:26:41Z.
+    /// Only from this time on: 2026-11-16 or 2026-11-16T02:26:41Z.
     #[arg(long, value_name = "TIME")]
     since: Option<Timestamp>,
     /// Write to this file instead of standard output.
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     match &arguments.output {
         Some(file) => to_file(&export, &store, file),
         None => {
-            // The lines themselves, whether or not somebody watches: no colours to take out.
+            // Raw lines: there are no colours to strip.
             let mut output = BufWriter::new(io::stdout().lock());
             export.write(&store, &mut output)?;
             Ok(output.flush()?)
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     }
 }
 
-/// Writes beside the file and moves it into place: whoever reads it meets a whole export.
+/// Writes beside the file and renames it into place: a reader never sees half an export.
 fn to_file(export: &Export, store: &Store, file: &Path) -> Result<()> {
     let mut unfinished = file.as_os_str().to_owned();
     unfinished.push(".unfinished");
@@ -64,6 +64,6 @@ fn to_file(export: &Export, store: &Store, file: &Path) -> Result<()> {
         let _ = fs::remove_file(&unfinished);
     }
     let lines = written.with_context(|| format!("could not export to {}", file.display()))?;
-    writeln!(terminal::errors(), "{DIM}{lines} lines in {}{DIM:#}", file.display())?;
+    writeln!(terminal::errors(), "{DIM}Wrote {lines} lines to {}{DIM:#}", file.display())?;
     Ok(())
 }

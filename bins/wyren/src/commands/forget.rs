@@ -1,4 +1,4 @@
-//! `wyren forget`: takes recorded prompts and tool calls out again, for good.
+//! `wyren forget`: deletes recorded observations permanently.
 
 use crate::database::{self, Look};
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING};
@@ -14,37 +14,37 @@ use store::repair;
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren forget --query \"acme merger\" --dry-run    what would go
-  wyren forget --query \"acme merger\"              forget it
+  wyren forget --query \"acme merger\" --dry-run    show what would be deleted
+  wyren forget --query \"acme merger\"              delete it
   wyren forget --session 720ff4aa-05f9-4e05-aad8-0d889a82ec5a --yes
-  wyren forget --project . --before 2026-01-01    what is old in this project";
+  wyren forget --project . --before 2026-01-01    delete what is old in this project";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub(crate) struct Arguments {
-    /// The event with this id, as exported; may be repeated.
+    /// The observation with this id, as exported; may be repeated.
     #[arg(long, value_name = "ID", group = "what")]
     id: Vec<String>,
-    /// Everything that contains this text, in upper or lower case.
+    /// Everything that contains this text; case does not matter.
     #[arg(long, value_name = "TEXT", group = "what", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     query: Option<String>,
-    /// Everything of this project: its key, or a folder in it.
+    /// Everything in this project: its key or a folder in it.
     #[arg(long, value_name = "KEY|PATH", group = "what")]
     project: Option<String>,
-    /// Everything of this session.
+    /// Everything in this session.
     #[arg(long, value_name = "ID", group = "what")]
     session: Option<String>,
-    /// Everything before this moment: 2026-11-16, or 2026-11-16T02:26:41Z.
+    /// Everything before this time: 2026-11-16 or 2026-11-16T02:26:41Z.
     #[arg(long, value_name = "TIME", group = "what")]
     before: Option<Timestamp>,
-    /// Everything from this moment on.
+    /// Everything from this time on.
     #[arg(long, value_name = "TIME", group = "what")]
     after: Option<Timestamp>,
-    /// Only show what would be forgotten.
+    /// Show what would be deleted, and change nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(long, short)]
     yes: bool,
     /// Print JSON.
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
             return show(&preview, json, "would be forgotten");
         }
         if preview.count() > 0 && !is_confirmed(&preview)? {
-            writeln!(terminal::errors(), "Nothing was changed.")?;
+            writeln!(terminal::errors(), "Nothing deleted.")?;
             return Ok(());
         }
     }
@@ -88,10 +88,10 @@ impl Arguments {
 
 fn is_confirmed(preview: &Forgotten) -> Result<bool> {
     if !io::stdin().is_terminal() {
-        bail!("nobody is here to be asked; say --yes to forget, or --dry-run to look first");
+        bail!("not a terminal: pass --yes to confirm, or --dry-run to look first");
     }
     show(preview, false, "would be forgotten")?;
-    write!(terminal::errors(), "Forget this for good? [y/N] ")?;
+    write!(terminal::errors(), "Delete this permanently? [y/N] ")?;
     io::stderr().flush()?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
@@ -113,7 +113,7 @@ fn show(forgotten: &Forgotten, json: bool, what: &str) -> Result<()> {
         writeln!(output, "{facts:#}")?;
         return Ok(());
     }
-    // Once it is forgotten, it is not shown again either.
+    // Deleted text is not printed again.
     if what != "forgotten" {
         let rows: Vec<Vec<Cell>> = samples
             .iter()
@@ -133,19 +133,19 @@ fn show(forgotten: &Forgotten, json: bool, what: &str) -> Result<()> {
     }
     writeln!(output, "{STRONG}{prompts} prompts and {tool_calls} tool calls{STRONG:#} {what}")?;
     if *unread_lines > 0 {
-        writeln!(output, "{unread_lines} lines that could not be read {what}")?;
+        writeln!(output, "{unread_lines} unreadable lines {what}")?;
     }
     Ok(())
 }
 
-/// Says where the text may still be.
+/// Warns about places that may still hold the text.
 fn warn_of_leftovers(forgotten: &Forgotten, paths: &Paths) -> Result<()> {
     let mut errors = terminal::errors();
     if forgotten.is_kept_by_reader {
         writeln!(
             errors,
-            "{WARNING}Another program has the database open{WARNING:#}, so its log may still hold the text: \
-             run the command again when that program is done."
+            "{WARNING}Another program has the database open{WARNING:#}, so its write-ahead log may still hold the text. \
+             Run this command again when that program has exited."
         )?;
     }
     let is_damaged = |name: &str| name.starts_with("wyren.db.damaged-");
@@ -153,7 +153,7 @@ fn warn_of_leftovers(forgotten: &Forgotten, paths: &Paths) -> Result<()> {
         if file.file_name().and_then(|name| name.to_str()).is_some_and(is_damaged) {
             writeln!(
                 errors,
-                "{WARNING}A damaged database may still hold it:{WARNING:#} delete {}",
+                "{WARNING}A damaged database may still hold it{WARNING:#}: delete {}",
                 file.display()
             )?;
         }

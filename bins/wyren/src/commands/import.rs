@@ -1,4 +1,4 @@
-//! `wyren import`: takes in what `wyren export` wrote, here or elsewhere.
+//! `wyren import`: imports the output of `wyren export`, from this machine or another.
 
 use crate::database::{self, Look};
 use crate::terminal::{self, DIM, WARNING};
@@ -22,7 +22,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The file, or `-` for standard input.
+    /// File to import, or `-` for standard input.
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
     /// Print JSON.
@@ -49,7 +49,7 @@ fn open(file: &std::path::Path) -> Result<(Box<dyn BufRead>, Option<u64>)> {
     Ok((Box::new(BufReader::new(open)), size))
 }
 
-/// Returns a bar on standard error; where nobody watches it stays hidden.
+/// Returns a progress bar on standard error; hidden unless that is a terminal.
 fn bar(size: Option<u64>) -> ProgressBar {
     let bar = size.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
     bar.set_draw_target(ProgressDrawTarget::stderr());
@@ -75,13 +75,13 @@ fn show(imported: &Imported, json: bool) -> Result<()> {
         let facts = json!({"stored": stored, "known": known, "private": private, "bad": bad});
         writeln!(terminal::output(), "{facts:#}")?;
     } else {
-        writeln!(terminal::output(), "{stored} new {DIM}({known} were here already){DIM:#}")?;
+        writeln!(terminal::output(), "{stored} new {DIM}({known} already present){DIM:#}")?;
         if *private > 0 {
-            writeln!(terminal::output(), "{private} wholly private prompts left out")?;
+            writeln!(terminal::output(), "Skipped {private} fully private prompts")?;
         }
     }
     if *bad > 0 {
-        bail!("{bad} lines could not be imported; the others were");
+        bail!("{bad} lines could not be imported; all others were");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `wyren init`: starts a team memory, or joins the one that the team has.
+//! `wyren init`: starts a team memory, or joins the existing one.
 
 use crate::terminal::{self, DIM, STRONG};
 use anyhow::Result;
@@ -10,22 +10,22 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 use team_sync::{Setup, Wish};
 
-/// How long the remote is asked for a memory that is there already.
+/// How long to wait for the remote when looking for an existing memory.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren init              on a branch of its own, wyren/memory, that no code review sees
-  wyren init --branch     on the branch that is checked out, as the Node system does
-  wyren init --json       what was found and made, for a script";
+  wyren init              share on the branch wyren/memory, outside code review
+  wyren init --branch     share on the checked-out branch, as the Node version does
+  wyren init --json       print the result as JSON";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Share on a branch of its own; what happens anyway unless memory.md is tracked.
+    /// Share on a separate branch (the default unless memory.md is tracked).
     #[arg(long, conflicts_with = "branch")]
     side: bool,
-    /// Share on the branch that is checked out.
+    /// Share on the checked-out branch.
     #[arg(long)]
     branch: bool,
     /// Print JSON.
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env) -> Result<()> {
         (_, true) => Wish::Branch,
         _ => Wish::Any,
     };
-    let spinner = terminal::spinner("asking the remote for a team memory");
+    let spinner = terminal::spinner("looking for a team memory on the remote");
     let setup = team_sync::init(&std::env::current_dir()?, env, wish, Instant::now() + PATIENCE);
     spinner.finish_and_clear();
     let setup = setup?;
@@ -65,30 +65,30 @@ fn show(setup: &Setup) -> Result<()> {
         writeln!(output, "  → Seeded memory.md from existing CLAUDE.md")?;
     }
     if setup.is_joined {
-        writeln!(output, "  → The team's memory is here: `wyren memory show`")?;
+        writeln!(output, "  → Fetched the existing team memory. To read it: wyren memory")?;
     }
     if let Some(problem) = &setup.problem {
         let mut errors = terminal::errors();
-        writeln!(errors, "The remote could not be asked for a memory that is there already: {problem}")?;
-        writeln!(errors, "If there is one, the next `wyren sync` brings both together.")?;
+        writeln!(errors, "Could not look for an existing memory on the remote: {problem}")?;
+        writeln!(errors, "If there is one, the next `wyren sync` merges both.")?;
     }
     writeln!(output, "\nNext steps:")?;
     match setup.mode {
         Some(Mode::Side) => {
             writeln!(
                 output,
-                "  wyren sync              share it on the branch {SIDE_BRANCH}; sessions do that by themselves"
+                "  wyren sync              publish on the branch {SIDE_BRANCH} (sessions do this automatically)"
             )?;
-            writeln!(output, "  wyren memory edit       write down what the team has decided")?;
+            writeln!(output, "  wyren memory edit       add the team's decisions")?;
         }
         Some(Mode::Branch) => {
             writeln!(output, "  git add .wyren .gitignore")?;
             writeln!(output, "  git commit -m \"Start the team memory\"")?;
-            writeln!(output, "  git push                from then on sessions share it by themselves")?;
+            writeln!(output, "  git push                from then on sessions publish automatically")?;
         }
         None => {
-            writeln!(output, "  wyren memory edit       write down what was decided")?;
-            writeln!(output, "  git init                a repository with a remote shares it")?;
+            writeln!(output, "  wyren memory edit       add your decisions")?;
+            writeln!(output, "  git init                sharing needs a git repository with a remote")?;
         }
     }
     Ok(())

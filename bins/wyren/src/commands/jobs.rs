@@ -1,4 +1,4 @@
-//! `wyren jobs`: what waits, runs, was done or given up in the background.
+//! `wyren jobs`: background jobs.
 
 use crate::database::{Look, open_for_user};
 use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, WARNING};
@@ -15,19 +15,19 @@ use text::sanitize;
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren jobs                         what waits, runs or was given up
-  wyren jobs --all --json            what was done lately, too
-  wyren jobs retry 12                try a job again that was given up
-  wyren jobs retry --all             and all others
-  wyren jobs drop 12                 forget it
-  wyren jobs add drain               ask for a job";
+  wyren jobs                         list queued, running and failed jobs
+  wyren jobs --all --json            include jobs done in the last week
+  wyren jobs retry 12                retry a failed job
+  wyren jobs retry --all             retry every failed job
+  wyren jobs drop 12                 delete a job
+  wyren jobs add drain               queue a job";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
-    /// Show jobs that were done, too; they stay on record for a week.
+    /// Include finished jobs, which are kept for a week.
     #[arg(long)]
     all: bool,
     /// Print JSON.
@@ -37,27 +37,27 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Try again what was given up.
+    /// Retry failed jobs.
     Retry {
-        /// The job's number, as listed.
+        /// Job number, as listed.
         #[arg(required_unless_present = "all")]
         id: Option<i64>,
-        /// Every job that was given up.
+        /// Retry every failed job.
         #[arg(long, conflicts_with = "id")]
         all: bool,
     },
-    /// Forget a job that nobody is at.
+    /// Delete a job that is not running.
     Drop {
-        /// The job's number, as listed.
+        /// Job number, as listed.
         id: i64,
     },
-    /// Ask for a job, as a hook does.
+    /// Queue a job, as a hook does.
     Add {
-        /// What is to be done.
+        /// Kind of the job.
         kind: String,
-        /// What it needs to know, as JSON.
+        /// Payload of the job, as JSON.
         payload: Option<String>,
-        /// While a job of this kind and key waits, another is not added.
+        /// Skip if a job of this kind with this key is already queued.
         #[arg(long)]
         key: Option<String>,
     },
@@ -83,7 +83,7 @@ fn list(env: &Env, paths: &Paths, all: bool, json: bool, now: Timestamp) -> Resu
         return Ok(());
     }
     if jobs.is_empty() {
-        writeln!(output, "Nothing waits, nothing runs, nothing was given up.")?;
+        writeln!(output, "No jobs.")?;
         return Ok(());
     }
     let header =
@@ -94,9 +94,9 @@ fn list(env: &Env, paths: &Paths, all: bool, json: bool, now: Timestamp) -> Resu
     Ok(())
 }
 
-/// Returns the jobs on record, what hooks asked for a moment ago included.
+/// Returns all jobs, including requests that no worker has taken in yet.
 fn read(env: &Env, paths: &Paths, now: Timestamp) -> Result<Vec<Job>> {
-    // Nothing is created just to say that there is nothing.
+    // Listing must not create a database.
     if !paths.database().exists() && queue::pending(paths).is_empty() {
         return Ok(Vec::new());
     }
@@ -104,7 +104,7 @@ fn read(env: &Env, paths: &Paths, now: Timestamp) -> Result<Vec<Job>> {
     if store.ahead().is_none() {
         let taken = runner::take_in(&mut store, paths, now)?;
         if taken > 0 {
-            // The request that would have started a worker is gone; the word stands in for it.
+            // The request is consumed now, so the due mark must start a worker in its place.
             queue::set_due(paths, jobs::next_due(&store)?)?;
         }
     }
@@ -156,22 +156,22 @@ fn to_json(job: &Job) -> Value {
 fn retry(env: &Env, paths: &Paths, id: Option<i64>, now: Timestamp) -> Result<()> {
     let retried = jobs::retry(&mut open_for_user(env, paths, Look::Quick)?, id, now)?;
     if let (Some(id), 0) = (id, retried) {
-        bail!("no job {id} was given up; `wyren jobs` lists those that were");
+        bail!("no failed job {id}; `wyren jobs` lists them");
     }
     if retried == 0 {
-        writeln!(terminal::output(), "Nothing was given up.")?;
+        writeln!(terminal::output(), "No failed jobs.")?;
         return Ok(());
     }
     queue::set_due(paths, Some(now))?;
-    writeln!(terminal::output(), "{retried} queued again; {}.", start_worker(paths, now))?;
+    writeln!(terminal::output(), "Queued {retried} again; {}.", start_worker(paths, now))?;
     Ok(())
 }
 
 fn drop(env: &Env, paths: &Paths, id: i64) -> Result<()> {
     if !jobs::drop(&mut open_for_user(env, paths, Look::Quick)?, id)? {
-        bail!("no job {id} can be dropped: there is none, or a worker is at it");
+        bail!("could not drop job {id}: it does not exist or is running");
     }
-    writeln!(terminal::output(), "Job {id} is forgotten.")?;
+    writeln!(terminal::output(), "Deleted job {id}.")?;
     Ok(())
 }
 
@@ -183,15 +183,16 @@ fn add(paths: &Paths, kind: &str, payload: Option<String>, key: Option<&str>, no
     Ok(())
 }
 
-/// Starts a worker where that may be; says when the job will be done.
+/// Starts a worker if allowed; returns when the job will run.
 fn start_worker(paths: &Paths, now: Timestamp) -> String {
     match queue::start_worker_if_needed(paths, now) {
-        Ok(Start::Started(_) | Start::Running) => "a worker is at it".to_owned(),
-        Ok(Start::TooSoon | Start::NoWork) => format!("{LATER}, or `wyren worker run --until-idle` now"),
-        // The job is safe all the same.
-        Err(error) => format!("no worker could be started ({error}); {LATER}"),
+        Ok(Start::Started(_) | Start::Running) => "a worker is running".to_owned(),
+        Ok(Start::TooSoon | Start::NoWork) => {
+            format!("{LATER}; to run it now: wyren worker run --until-idle")
+        }
+        // The job is queued either way.
+        Err(error) => format!("could not start a worker ({error}); {LATER}"),
     }
 }
 
-/// Who sees to a job that no worker was started for.
 const LATER: &str = "the next hook starts a worker";

@@ -1,4 +1,4 @@
-//! `wyren lessons`: looks after lessons. One file per group of subcommands; the thinking is in `lessons_admin`.
+//! `wyren lessons`: manages lessons. One file per group of subcommands; the logic is in `lessons_admin`.
 
 mod add;
 mod doctor;
@@ -18,12 +18,12 @@ use text::sanitize;
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren lessons list --kind guard             what refuses calls
-  wyren lessons test 'git push --force'       what would fire, and why
-  wyren lessons add                           asks, and writes a lesson of your own
-  wyren lessons disable git-push-force        silent from the next call on
-  wyren lessons import lessons.db             from lessons-learned
-  wyren lessons doctor                        what is wrong with the lessons";
+  wyren lessons list --kind guard             list the lessons that refuse calls
+  wyren lessons test 'git push --force'       show which lessons match, and why
+  wyren lessons add                           write a lesson of your own, step by step
+  wyren lessons disable git-hooks-skipped     silence a lesson from the next call on
+  wyren lessons import lessons.db             import from lessons-learned
+  wyren lessons doctor                        check all lessons";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -34,39 +34,39 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
-    /// List the lessons that are at work here.
+    /// List the lessons active here.
     List(look::List),
     /// Show a lesson.
     Show(look::Show),
-    /// Find lessons by words in their names, texts and tags.
+    /// Search names, texts and tags of lessons.
     Search(look::Search),
-    /// Say what would fire for a call, what nearly would, and why.
+    /// Show which lessons match a call, which nearly do, and why.
     Test(test::Arguments),
-    /// Add a lesson: by flags, from JSON, or by answering questions.
+    /// Add a lesson from flags, JSON or answers to questions.
     Add(Box<add::Arguments>),
-    /// Change a lesson, in your editor or by a patch.
+    /// Edit a lesson in your editor or with a patch.
     Edit(edit::Arguments),
-    /// Switch a lesson off, from the next call on.
+    /// Disable a lesson from the next call on.
     Disable(state::Arguments),
-    /// Switch a lesson on again.
+    /// Enable a disabled lesson.
     Enable(state::Arguments),
-    /// Put a lesson away.
+    /// Archive a lesson.
     Archive(state::Arguments),
-    /// Take a lesson back that was put away.
+    /// Restore an archived lesson.
     Restore(state::Arguments),
-    /// Say what is wrong with the lessons.
+    /// Check all lessons for problems.
     Doctor(doctor::Arguments),
-    /// Take in lessons of lessons-learned, an export, or a folder.
+    /// Import lessons from lessons-learned, an export or a folder.
     Import(transfer::Import),
-    /// Write lessons as JSON, as a manifest of lessons-learned, or as files.
+    /// Export lessons as JSON, a lessons-learned manifest or files.
     Export(transfer::Export),
-    /// Copy your own lessons aside.
+    /// Back up your own lessons.
     Backup(transfer::Backup),
 }
 
 pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let places = Places { paths: paths.clone(), cwd: std::env::current_dir()?, env: env.clone() };
-    // A lesson that was changed by hand reaches the hooks with the next command.
+    // Hooks see a lesson edited by hand from the next command on.
     for source in places.sources() {
         let _ = source.refresh();
     }
@@ -88,27 +88,25 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     }
 }
 
-/// Reads the name of a layer.
 fn layer(name: &str) -> Result<Layer, String> {
     let names = || Layer::ALL.map(Layer::name).join(", ");
     Layer::from_name(name).ok_or_else(|| format!("expected one of {}", names()))
 }
 
-/// Reads the name of a kind.
 fn kind(name: &str) -> Result<lessons::Kind, String> {
     let names = || lessons::Kind::ALL.map(lessons::Kind::name).join(", ");
     lessons::Kind::from_name(name).ok_or_else(|| format!("expected one of {}", names()))
 }
 
-/// Returns a text of others as it may be shown in a table.
+/// Sanitises and shortens a text for a table.
 fn shown(text: &str) -> String {
     sanitize::one_line(text, SHOWN_CHARS)
 }
 
-/// How much of a text a table shows.
+/// In characters.
 const SHOWN_CHARS: usize = 100;
 
-/// A folder to stand in for the one that the command is run in.
+/// Returns the folder to use instead of the current one.
 fn folder(path: PathBuf) -> Result<PathBuf> {
     use anyhow::Context as _;
     std::path::absolute(&path).with_context(|| format!("could not find {}", path.display()))

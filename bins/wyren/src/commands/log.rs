@@ -1,4 +1,4 @@
-//! `wyren log`: what happened to the team memory; `wyren log --hooks`: what the hooks did, as it happens if wanted.
+//! `wyren log`: the log of the team memory; `wyren log --hooks`: the log of the hooks.
 
 use crate::terminal::{self, Cell, DIM, FAILURE, WARNING};
 use anstyle::Style;
@@ -13,56 +13,55 @@ use std::path::Path;
 use std::time::Duration;
 use text::sanitize;
 
-/// How often a followed log is looked at.
+/// How often a followed log is read.
 const FOLLOW_PAUSE: Duration = Duration::from_millis(200);
 
-/// How many lines of a log of ours are shown at first.
+/// Default number of lines.
 const LINES: usize = 20;
 
-/// How many lines of `.wyren/log` are shown, as in the Node system.
+/// Default number of lines of `.wyren/log`, as in the Node version.
 const TEAM_LINES: usize = 50;
 
-/// The longest line of `.wyren/log` that is shown, in characters.
+/// Longer lines of `.wyren/log` are cut, in characters.
 const MAX_CHARS: usize = 4_000;
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren log                               what happened to the team memory here, the last 50 lines
+  wyren log                               the last 50 lines about the team memory
   wyren log --lines 200
-  wyren log --hooks                       the last 20 lines
-  wyren log --hooks --follow              and every new one
-  wyren log --hooks --level warn          only what was odd or failed
+  wyren log --hooks                       the last 20 lines of the hooks
+  wyren log --hooks --follow              keep printing new lines
+  wyren log --hooks --level warn          only warnings and errors
   wyren log --hooks --hook session-start-lessons --json";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Show the log of the hooks instead of that of the team memory.
+    /// Show the log of the hooks instead of the team memory.
     #[arg(long)]
     hooks: bool,
-    /// Only lines of this hook.
+    /// Only this hook.
     #[arg(long)]
     hook: Option<String>,
-    /// Only lines of this session.
+    /// Only this session.
     #[arg(long)]
     session: Option<String>,
     #[command(flatten)]
     view: View,
 }
 
-/// How much of a log is shown, and how.
 #[derive(Args)]
 pub(crate) struct View {
-    /// Go on showing new lines.
+    /// Keep printing new lines.
     #[arg(long, short)]
     follow: bool,
-    /// How many lines to begin with.
+    /// How many lines to print.
     #[arg(long, short = 'n', allow_negative_numbers = true)]
     lines: Option<i64>,
-    /// Only lines of this level and above.
+    /// Only this level and above.
     #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(LOG_LEVELS))]
     level: Option<String>,
-    /// Print the lines as they are stored: JSON.
+    /// Print the stored JSON lines.
     #[arg(long)]
     json: bool,
 }
@@ -79,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments, paths: &Paths) -> Result<()> {
 }
 
 impl View {
-    /// Shows the lines of `file` that are wanted; `writer` is who writes them.
+    /// Prints matching lines of `file`; `writer` names what writes it.
     pub(crate) fn show(&self, file: &Path, writer: &str, wants: impl Fn(&Value) -> bool) -> Result<()> {
         let mut output = terminal::output();
         let mut reader = Reader::default();
@@ -124,11 +123,11 @@ impl View {
     }
 }
 
-/// Shows `.wyren/log`, with the words of the Node system.
+/// Prints `.wyren/log`; messages are those of the Node version.
 fn show_team(arguments: &Arguments) -> Result<()> {
     let View { follow, level, json, lines } = &arguments.view;
     if *follow || *json || level.is_some() || arguments.hook.is_some() || arguments.session.is_some() {
-        bail!("--follow, --level, --json, --hook and --session go with --hooks");
+        bail!("--follow, --level, --json, --hook and --session require --hooks");
     }
     let folder = place::Folder::find(&std::env::current_dir()?);
     let mut output = terminal::output();
@@ -162,22 +161,19 @@ fn show_team(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// When a session was last told something of the memory.
+/// The last text from the memory given to a session.
 pub(super) struct Injection {
-    /// When.
     pub(super) when: Timestamp,
-    /// At which event.
     pub(super) event: String,
 }
 
 impl Injection {
-    /// Says when, how long ago, and at which event.
     pub(super) fn describe(&self, now: Timestamp) -> String {
         format!("{} ({} via {})", self.when, ago(self.when, now), self.event)
     }
 }
 
-/// Returns when a session was last told something, by the log or the one before it.
+/// Finds the last injection in the log or the rotated log.
 pub(super) fn last_injection(wyren: &Path) -> Option<Injection> {
     let files = [place::log::file(wyren), place::log::rotated(wyren)];
     files.iter().find_map(|file| {
@@ -186,7 +182,7 @@ pub(super) fn last_injection(wyren: &Path) -> Option<Injection> {
     })
 }
 
-/// Reads `[<time>] injection: <event>`, with or without a tag such as `[ups]`.
+/// Parses `[<time>] injection: <event>`, with or without a tag such as `[ups]`.
 fn injection_in(line: &str) -> Option<Injection> {
     let (stamp, rest) = line.strip_prefix('[')?.split_once("] ")?;
     let rest =
@@ -195,7 +191,7 @@ fn injection_in(line: &str) -> Option<Injection> {
     Some(Injection { when: stamp.parse().ok()?, event: sanitize::one_line(event, 40) })
 }
 
-/// Returns how long ago a moment was, as the Node system says it.
+/// Formats an age as the Node version does.
 pub(super) fn ago(when: Timestamp, now: Timestamp) -> String {
     format!("{} min ago", now.millis_since(when) / 60_000)
 }
@@ -208,7 +204,7 @@ fn row(line: &Value) -> Option<Vec<Cell>> {
         "debug" => DIM,
         _ => Style::new(),
     };
-    // The zone is always UTC; the seconds' fraction matters when hooks run side by side.
+    // Milliseconds matter when hooks run in parallel.
     let time = text(line, "ts").get(..23)?.replace('T', " ");
     Some(vec![
         (time, DIM),
@@ -224,12 +220,11 @@ fn text<'a>(line: &'a Value, field: &str) -> &'a str {
     line[field].as_str().unwrap_or_default()
 }
 
-/// Returns the lines of a log as they are now.
 pub(crate) fn read_lines(file: &Path) -> Result<Vec<String>> {
     Reader::default().new_lines(file)
 }
 
-/// Reads a log that grows, and begins anew when it was rotated.
+/// Reads a growing log; starts over after a rotation.
 #[derive(Default)]
 struct Reader {
     offset: u64,
@@ -250,7 +245,7 @@ impl Reader {
         let mut reader = BufReader::new(open);
         let mut line = Vec::new();
         while reader.read_until(b'\n', &mut line)? > 0 {
-            // A line that is still being written is left for the next look.
+            // A line without its end is still being written: read it next time.
             if line.last() != Some(&b'\n') {
                 break;
             }

@@ -1,4 +1,4 @@
-//! `wyren memory`: the whole memory, what of it others do not have yet, what left it, and how to change it.
+//! `wyren memory`: prints, compares, searches and edits the team memory.
 
 use super::sync::{self as syncing, PATIENCE};
 use crate::exit::Ending;
@@ -19,32 +19,31 @@ use team_sync::Share;
 use team_sync::repository::Published;
 use text::sanitize;
 
-/// How long hand edits of tracked files may take to be taken in.
+/// Time limit for folding hand edits of tracked files.
 const FOLD_PATIENCE: Duration = Duration::from_secs(5);
 
-/// The longest entry that a difference shows, in characters.
+/// Longer entries are cut in a diff, in characters.
 const MAX_CHARS: usize = 400;
 
-/// The longest note that is read, in bytes.
+/// In bytes.
 const MAX_NOTE: u64 = 64 * 1024;
 
-/// How many characters of a session's id an entry carries.
 const SESSION_CHARS: usize = 8;
 
-/// What a handoff without a note says, as in the Node system.
+/// The text of a handoff without a note, as in the Node version.
 const NO_NOTE: &str = "(session handoff — no note)";
 
-/// Where the client tells its children which session they belong to.
+/// Set by the client for its child processes.
 const SESSION_VARIABLE: &str = "CLAUDE_CODE_SESSION_ID";
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren memory                            all of it, as every session could see it
-  wyren memory diff                       what the others do not have yet, and what is not here yet
-  wyren memory history postgres           what was decided about it, by whom, and what took its place
-  wyren memory edit                       in $VISUAL or $EDITOR; changes made meanwhile are merged
+  wyren memory                            print the whole memory
+  wyren memory diff                       compare with the remote
+  wyren memory history postgres           find removed entries: who, when, why, replaced by what
+  wyren memory edit                       open $VISUAL or $EDITOR; concurrent changes are merged
   wyren memory handoff 'tests are red since the rebase'
-  wyren memory handoff - <<'NOTE'         the same, from standard input";
+  wyren memory handoff - <<'NOTE'         read the note from standard input";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -58,20 +57,20 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Print the whole memory (what `wyren memory` does without more words).
+    /// Print the whole memory (the default).
     Show,
-    /// Show what is not on the remote yet, and what the remote has that is not here yet.
+    /// Compare the local memory with the remote.
     Diff,
-    /// Find what left the memory: when, by whom, why, and what took its place.
+    /// Search removed entries: when, by whom, why, and what replaced them.
     History {
-        /// Words that must all be in it; everything without one.
+        /// Words that must all occur; without any, list everything.
         query: Vec<String>,
     },
-    /// Change the memory in an editor.
+    /// Edit the memory in your editor.
     Edit,
-    /// Leave a note to whoever goes on, and publish it at once.
+    /// Leave a handoff note for the next session and publish it.
     Handoff {
-        /// The session that writes it, which is not told its own note.
+        /// The session that writes the note; it does not get its own note back.
         #[arg(long, value_name = "ID")]
         session: Option<String>,
         /// The note; `-` reads it from standard input.
@@ -95,10 +94,10 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     }
 }
 
-/// Takes hand edits of tracked files in; where that fails, what was there is there all the same.
+/// Folds hand edits of tracked files into the memory; a failure is only a warning.
 fn fold(share: &Share) -> Result<()> {
     if let Err(error) = share.fold(Instant::now() + FOLD_PATIENCE) {
-        writeln!(terminal::errors(), "{WARNING}Hand edits could not be taken in{WARNING:#}: {error}")?;
+        writeln!(terminal::errors(), "{WARNING}Could not read hand edits{WARNING:#}: {error}")?;
     }
     Ok(())
 }
@@ -116,7 +115,7 @@ fn show(share: &Share, json: bool) -> Result<()> {
         return Ok(writeln!(output, "{:#}", json!({"sections": sections, "text": memory.render()}))?);
     }
     let text = memory.render();
-    // What others wrote does not steer a terminal; a file gets every byte.
+    // Text from others must not control a terminal; a file gets every byte.
     let text = if io::stdout().is_terminal() { sanitize::sanitize(&text) } else { text.into() };
     output.write_all(text.as_bytes())?;
     if !text.is_empty() && !text.ends_with('\n') {
@@ -135,10 +134,7 @@ fn entry_json(entry: &Entry) -> Value {
 fn diff(share: &Share, json: bool) -> Result<()> {
     fold(share)?;
     let Some(difference) = share.difference()? else {
-        return Err(Ending::failed(
-            "wyren: there is no remote to compare with; all of the memory is here alone",
-        )
-        .into());
+        return Err(Ending::failed("wyren: no remote to compare with; the memory is local only").into());
     };
     let fetched = FetchState::read(&share.folder().wyren).fetched_at;
     let as_of = (fetched > 0).then(|| Timestamp::from_millis(fetched).to_string());
@@ -155,18 +151,17 @@ fn diff(share: &Share, json: bool) -> Result<()> {
     if is_empty(&difference.ours, &difference.our_files)
         && is_empty(&difference.theirs, &difference.their_files)
     {
-        writeln!(output, "Everything here is on the remote, and the other way round.")?;
+        writeln!(output, "Up to date with the remote.")?;
     }
     if !is_empty(&difference.ours, &difference.our_files) {
-        writeln!(output, "{STRONG}Not on the remote yet{STRONG:#} (wyren sync publishes it):")?;
+        writeln!(output, "{STRONG}Not pushed yet{STRONG:#} (to publish: wyren sync):")?;
         write_delta(&mut output, &difference.ours, &difference.our_files)?;
     }
     if !is_empty(&difference.theirs, &difference.their_files) {
-        writeln!(output, "{STRONG}On the remote, not here yet{STRONG:#} (wyren sync brings it):")?;
+        writeln!(output, "{STRONG}Not fetched yet{STRONG:#} (to fetch: wyren sync):")?;
         write_delta(&mut output, &difference.theirs, &difference.their_files)?;
     }
-    let as_of =
-        as_of.map_or("The remote was never asked.".to_owned(), |when| format!("The remote as of {when}."));
+    let as_of = as_of.map_or("Never fetched.".to_owned(), |when| format!("Last fetched {when}."));
     Ok(writeln!(output, "{DIM}{as_of}{DIM:#}")?)
 }
 
@@ -223,9 +218,9 @@ fn find(share: &Share, query: &str, json: bool) -> Result<()> {
     }
     if found.is_empty() {
         let what = if query.is_empty() {
-            "Nothing has left the memory yet."
+            "Nothing has been removed from the memory yet."
         } else {
-            "Nothing that left the memory says that."
+            "No removed entry matches."
         };
         return Ok(writeln!(terminal::errors(), "{what}")?);
     }
@@ -234,11 +229,11 @@ fn find(share: &Share, query: &str, json: bool) -> Result<()> {
 
 fn edit(share: &Share, env: &Env, paths: &Paths) -> Result<()> {
     let Some(editor) = env.text("VISUAL").or_else(|| env.text("EDITOR")) else {
-        bail!("no editor: set $EDITOR; the memory is {}", share.folder().memory().display());
+        bail!("no editor: set $EDITOR; the memory is in {}", share.folder().memory().display());
     };
     fold(share)?;
     let before = share.memory()?;
-    // One draft per memory: two that edit it at once do not share one.
+    // One draft per process: two editors must not share one.
     let name = digest::short_hex(share.folder().wyren.as_os_str().as_encoded_bytes());
     let draft = paths.cache().join("drafts").join(format!("memory-{name}-{}.md", std::process::id()));
     files::write_atomic(&draft, before.render().as_bytes())
@@ -248,23 +243,21 @@ fn edit(share: &Share, env: &Env, paths: &Paths) -> Result<()> {
         Ok(_) => {
             let _ = fs::remove_file(&draft);
         }
-        // What somebody wrote is not thrown away for a mistake in it.
+        // A draft with a mistake is kept.
         Err(error) => {
-            return Err(
-                error.context(format!("the memory was left as it is; your draft is {}", draft.display()))
-            );
+            return Err(error.context(format!("the memory is unchanged; your draft is {}", draft.display())));
         }
     }
     let count = changed.map_or(0, |delta| delta.len());
     match count {
-        0 => writeln!(terminal::errors(), "Nothing was changed.")?,
+        0 => writeln!(terminal::errors(), "No changes.")?,
         1 => writeln!(
             terminal::output(),
-            "One change. {DIM}`wyren sync` publishes it now, the next prompt by itself.{DIM:#}"
+            "1 change. {DIM}The next prompt publishes it; to publish now: wyren sync{DIM:#}"
         )?,
         _ => writeln!(
             terminal::output(),
-            "{count} changes. {DIM}`wyren sync` publishes them now, the next prompt by itself.{DIM:#}"
+            "{count} changes. {DIM}The next prompt publishes them; to publish now: wyren sync{DIM:#}"
         )?,
     }
     Ok(())
@@ -276,12 +269,12 @@ fn open_editor(editor: &str, file: &Path) -> Result<()> {
     let status = Command::new(program).args(words).arg(file).status();
     let status = status.with_context(|| format!("could not start {program}"))?;
     if !status.success() {
-        bail!("{program} ended with {status}");
+        bail!("{program} failed: {status}");
     }
     Ok(())
 }
 
-/// Makes the changes of a draft to the memory as it is now.
+/// Applies the changes of a draft to the current memory.
 fn take_over(share: &Share, before: &Memory, draft: &Path) -> Result<Delta> {
     let text = fs::read_to_string(draft).with_context(|| format!("could not read {}", draft.display()))?;
     if text == before.render() {
@@ -301,7 +294,7 @@ fn hand_off(share: &Share, session: Option<&str>, words: &[String], json: bool) 
     });
     share.change(&author, "handoff", |memory| {
         let mut memory = memory.clone();
-        // The stamp in front has the date already.
+        // The heading already has the date.
         let from = Provenance {
             session: short.clone().filter(|session| !session.is_empty()),
             date: None,
@@ -314,18 +307,18 @@ fn hand_off(share: &Share, session: Option<&str>, words: &[String], json: bool) 
     let spinner = terminal::spinner("publishing the note");
     let synced = share.sync(session, Instant::now() + PATIENCE);
     spinner.finish_and_clear();
-    let synced = synced.context("the note is in the memory here, but could not be published")?;
+    let synced = synced.context("the note is saved locally, but could not be published")?;
     if json {
         writeln!(terminal::output(), "{:#}", syncing::to_json(&synced))?;
     }
     syncing::warn(&synced)?;
     match &synced.published {
         Published::Queued(reason) => {
-            let message = format!("Handoff note saved here; it has not reached the remote yet: {reason}");
+            let message = format!("Handoff note saved locally; not published yet: {reason}");
             Err(Ending::queued(message).into())
         }
         _ if json => Ok(()),
-        _ => Ok(writeln!(terminal::output(), "Handoff note added; it reached the remote.")?),
+        _ => Ok(writeln!(terminal::output(), "Handoff note published.")?),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `wyren spend`: what model calls cost, and what is left today.
+//! `wyren spend`: the cost of model calls and today's remaining budget.
 
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING};
 use anstyle::Style;
@@ -13,27 +13,27 @@ use serde_json::{Value, json};
 use std::io::{self, IsTerminal as _, Write};
 use text::sanitize;
 
-/// The columns where nobody says how many there are.
+/// Columns when the terminal's width is unknown.
 const DEFAULT_WIDTH: usize = 80;
 
-/// The longest bar, so that a wide terminal does not tear bars and amounts apart.
+/// In columns; keeps bars and amounts close on a wide terminal.
 const MAX_BAR: usize = 60;
 
-/// The longest name of a job or project in the table, in characters.
+/// In characters.
 const MAX_NAME: usize = 40;
 
 const EXAMPLES: &str = "\
 Examples:
   wyren spend                                     the last two weeks
   wyren spend --days 1                            today
-  wyren spend --json                              the same, for a script
+  wyren spend --json                              print JSON
   wyren config set model.daily_budget_usd 0.20    spend less
-  wyren config set model.daily_budget_usd 0       never ask a model";
+  wyren config set model.daily_budget_usd 0       never call a model";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// How many days to show, today included.
+    /// How many days to show, including today.
     #[arg(long, default_value_t = 14, value_parser = clap::value_parser!(u64).range(1..=366))]
     days: u64,
     /// Print JSON.
@@ -54,10 +54,9 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     Ok(())
 }
 
-/// What is shown.
 struct Report {
     totals: Vec<Total>,
-    /// Every day of the report, oldest first, with what was spent on it.
+    /// What was spent on each day of the report, oldest first.
     days: Vec<(String, Money)>,
     is_off: bool,
     budget: Budget,
@@ -79,7 +78,7 @@ impl Report {
             project_name: project.name.clone(),
             project_spent: Money::ZERO,
         };
-        // Looking must not make a database.
+        // Reporting must not create a database.
         if paths.database().exists() {
             let ledger = Ledger::open(&paths.database())?;
             report.totals = ledger.totals(now, days)?;
@@ -136,7 +135,7 @@ impl Report {
 
     fn write(&self, output: &mut impl Write, look: Look) -> io::Result<()> {
         if self.totals.is_empty() {
-            writeln!(output, "No model was asked in the last {}.", counted(self.days.len() as u64, "day"))?;
+            writeln!(output, "No model calls in the last {}.", counted(self.days.len() as u64, "day"))?;
         } else {
             self.write_table(output)?;
             writeln!(output)?;
@@ -169,8 +168,8 @@ impl Report {
             let calls = counted(unsettled, "call");
             writeln!(
                 output,
-                "{WARNING}{calls} not settled{WARNING:#}: still under way, or whoever asked was killed. \
-                 {reserved} reserved for it counts as spent."
+                "{WARNING}{calls} without a final cost{WARNING:#}: still running, or the caller was killed. \
+                 The reserved {reserved} counts as spent."
             )?;
         }
         Ok(())
@@ -178,7 +177,7 @@ impl Report {
 
     fn write_left(&self, output: &mut impl Write) -> io::Result<()> {
         if self.never_asks() {
-            return writeln!(output, "Asking a model is switched off (model.provider, or a budget of 0).");
+            return writeln!(output, "Model calls are off (model.provider is off, or the budget is 0).");
         }
         let mut line = |what: &str, budget: Money, spent: Money| {
             let left = budget.less(spent);
@@ -190,12 +189,11 @@ impl Report {
     }
 }
 
-/// How a chart is drawn.
 #[derive(Clone, Copy)]
 struct Look {
-    /// The columns there are.
+    /// In columns.
     width: usize,
-    /// Whether bars may consist of blocks, which a terminal can show.
+    /// Whether the output can show block characters.
     blocks: bool,
 }
 
@@ -207,12 +205,11 @@ impl Look {
     }
 }
 
-/// Draws one bar per day; the dearest day has the longest.
+/// Draws one bar per day, relative to the most expensive one.
 fn write_chart(output: &mut impl Write, days: &[(String, Money)], look: Look) -> io::Result<()> {
     let most = days.iter().map(|(_, spent)| spent.micros()).max().unwrap_or(0);
     let amounts: Vec<String> = days.iter().map(|(_, spent)| spent.to_string()).collect();
     let longest = amounts.iter().map(String::len).max().unwrap_or(0);
-    // The day, the amount, and a space on each side of the bar.
     let room = look.width.saturating_sub("2026-11-16".len() + longest + 2).clamp(1, MAX_BAR);
     for ((day, spent), amount) in days.iter().zip(amounts) {
         let bar = if look.blocks {
@@ -226,7 +223,7 @@ fn write_chart(output: &mut impl Write, days: &[(String, Money)], look: Look) ->
     Ok(())
 }
 
-/// Returns a bar of blocks, to an eighth of a column. What is more than nothing is seen.
+/// Returns a bar in steps of an eighth of a column; anything above zero is visible.
 fn block_bar(value: u64, most: u64, room: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = scaled(value, most, room * 8);
@@ -242,7 +239,7 @@ fn scaled(value: u64, most: u64, room: usize) -> usize {
     usize::try_from(length).unwrap_or(room).max(usize::from(value > 0))
 }
 
-/// Returns rows as cells: a dim header, and numbers to the right.
+/// Returns rows as cells: a dim header, numbers aligned right.
 fn aligned<const COLUMNS: usize>(rows: Vec<[String; COLUMNS]>) -> Vec<Vec<Cell>> {
     const FIRST_NUMBER: usize = 3;
     let width_of = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -260,7 +257,7 @@ fn aligned<const COLUMNS: usize>(rows: Vec<[String; COLUMNS]>) -> Vec<Vec<Cell>>
     rows.into_iter().enumerate().map(cells).collect()
 }
 
-/// Returns what people call a project: the end of its key.
+/// Returns a short name for a project: the end of its key.
 fn short_project(key: &str) -> String {
     let name = key.split_once(':').map_or(key, |(_, name)| name);
     let parts: Vec<&str> = name.rsplit('/').take(2).collect();
@@ -268,7 +265,7 @@ fn short_project(key: &str) -> String {
     if short.is_empty() { "–".to_owned() } else { sanitize::one_line(&short, MAX_NAME) }
 }
 
-/// Returns a number with its thousands apart.
+/// Formats a number with thousands separators.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let begin = digits.len() % 3;

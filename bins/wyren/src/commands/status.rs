@@ -1,5 +1,5 @@
-//! `wyren status`: how the team memory of this folder stands. Lines and words are those of the Node system; what it does
-//! not know comes below them.
+//! `wyren status`: the state of this folder's team memory. The first lines are those of the Node version; lines it does
+//! not have come after them.
 
 use super::log::{Injection, ago, last_injection};
 use crate::terminal;
@@ -15,16 +15,16 @@ use std::path::Path;
 use team_sync::Share;
 use text::{redact, sanitize};
 
-/// The width of a label, without the space behind it.
+/// In columns.
 const LABEL: usize = 11;
 
-/// The longest text of others that is shown, in characters.
+/// In characters.
 const MAX_CHARS: usize = 200;
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren status            what is here, when it was distilled, told and published
-  wyren status --json     the same for a script";
+  wyren status            size, last distillation, last injection, remote
+  wyren status --json     print JSON";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -34,7 +34,6 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// What there is to say.
 struct Status {
     memory: Option<(usize, usize)>,
     watermark: Option<Value>,
@@ -51,7 +50,7 @@ struct Status {
     held_back: usize,
 }
 
-/// Who changed the shared memory last.
+/// The last commit on the shared memory.
 enum Peer {
     NoRemote,
     Never,
@@ -167,7 +166,7 @@ impl Status {
         format!("{turns} / {} turns until next distill", self.threshold)
     }
 
-    /// Returns what the Node system does not tell.
+    /// Returns the lines that the Node version does not have.
     fn further_lines(&self, now: Timestamp) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
         match self.mode {
@@ -176,31 +175,31 @@ impl Status {
                 let branch = self.branch.as_deref().unwrap_or("(none: HEAD is detached)");
                 lines.push(("Mode", format!("branch, {}", shown(branch))));
             }
-            None => lines.push(("Mode", "a folder outside git, shared with nobody".to_owned())),
+            None => lines.push(("Mode", "local only (not a git repository)".to_owned())),
         }
         if self.fetch.fetched_at > 0 {
             let when = Timestamp::from_millis(self.fetch.fetched_at);
             lines.push(("Fetched", format!("{when} ({})", ago(when, now))));
         }
         if let Some(error) = &self.fetch.error {
-            let until = self.fetch.backing_off(now).map(|until| format!("; left alone until {until}"));
+            let until = self.fetch.backing_off(now).map(|until| format!("; next try at {until}"));
             lines.push(("Failing", format!("{}{}", shown(error), until.unwrap_or_default())));
         }
         if self.is_queued {
             lines.push((
                 "Queue",
-                "something is not on the remote yet: wyren memory diff, wyren sync".to_owned(),
+                "local changes are not pushed yet: wyren memory diff, wyren sync".to_owned(),
             ));
         }
         if let Some(vanished) = self.vanished {
             let what =
-                format!("on the remote, {vanished} entries vanished: wyren sync --restore or --accept");
+                format!("{vanished} entries are missing on the remote: wyren sync --restore or --accept");
             lines.push(("Rewritten", what));
         }
         if self.held_back > 0 {
             lines.push((
                 "Held back",
-                format!("{} private or secret, not published: wyren sync", self.held_back),
+                format!("{} private or secret parts, not published: wyren sync", self.held_back),
             ));
         }
         lines

@@ -1,4 +1,4 @@
-//! `wyren sync`: publishes what was changed here, and takes in what the others have published.
+//! `wyren sync`: publishes local changes and fetches those of others.
 
 use crate::exit::Ending;
 use crate::terminal::{self, DIM, WARNING};
@@ -16,41 +16,40 @@ use team_sync::repository::Published;
 use team_sync::{Rewritten, Share, Synced};
 use text::sanitize;
 
-/// How long somebody who waits for it waits for the remote.
+/// Time limit for the remote in the foreground.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a clone without a memory asks the remote for one.
+/// Time limit for discovering a memory on the remote.
 const DISCOVERY: Duration = Duration::from_secs(20);
 
-/// How many vanished entries are listed.
 const MAX_LISTED: usize = 20;
 
-/// The longest entry that is listed, in characters.
+/// In characters.
 const MAX_CHARS: usize = 160;
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren sync              exit code 0: the remote has it; 3: it waits here, and why
-  wyren sync --restore    the memory was force-pushed: publish what vanished again
-  wyren sync --accept     the memory was force-pushed: let go what vanished; the history keeps it
-  wyren sync --json       what happened, for a script";
+  wyren sync              publish and fetch; exit code 3 when the changes wait for the next sync
+  wyren sync --restore    after a force-push: publish the missing entries again
+  wyren sync --accept     after a force-push: drop the missing entries; the history keeps them
+  wyren sync --json       print JSON";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Take a rewritten history as it is.
+    /// Accept a rewritten history: drop the entries it lost.
     #[arg(long, conflicts_with = "restore")]
     accept: bool,
-    /// Publish again what vanished from a rewritten history.
+    /// Publish the entries that a rewritten history lost.
     #[arg(long)]
     restore: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// What hooks start: says nothing, and never waits for another.
+    /// Started by hooks: prints nothing and never waits for another sync.
     #[arg(long, hide = true, conflicts_with_all = ["accept", "restore", "json"])]
     background: bool,
-    /// What hooks start in a clone without a memory.
+    /// Started by hooks in a clone without a memory.
     #[arg(long, hide = true, conflicts_with_all = ["accept", "restore", "json", "background"])]
     discover: bool,
 }
@@ -61,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         detached::leave_session();
     }
     if arguments.discover {
-        // Whoever started this does not listen; what cannot be found is looked for another day.
+        // The hook that started this ignores the result; a later one tries again.
         let _ = team_sync::discover(&cwd, env, Instant::now() + DISCOVERY);
         return Ok(());
     }
@@ -70,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return Ok(());
     }
     let share = open(&cwd, env)?.insistent();
-    let spinner = terminal::spinner("asking the remote");
+    let spinner = terminal::spinner("syncing with the remote");
     let deadline = Instant::now() + PATIENCE;
     let synced = match (arguments.accept, arguments.restore) {
         (true, _) => share.accept(None, deadline),
@@ -91,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     }
 }
 
-/// Opens the team memory of a folder, or fails with the words of the Node system.
+/// Opens the team memory of a folder, or fails with the Node version's message.
 pub(super) fn open(cwd: &Path, env: &Env) -> Result<Share> {
     match Share::open(cwd, env) {
         Err(team_sync::Error::NotSetUp(_)) => {
@@ -101,35 +100,35 @@ pub(super) fn open(cwd: &Path, env: &Env) -> Result<Share> {
     }
 }
 
-/// Returns what becomes of something that did not reach the remote.
+/// Explains what happens to changes that did not reach the remote.
 pub(super) fn waiting(reason: &Reason) -> String {
     match reason {
-        Reason::NoRemote | Reason::Unusable(_) => format!("wyren: kept here: {reason}"),
+        Reason::NoRemote | Reason::Unusable(_) => format!("wyren: kept locally: {reason}"),
         Reason::Rewritten => {
             format!(
-                "wyren: nothing was published or taken in: {reason}; `wyren sync --restore` or `--accept` decides"
+                "wyren: nothing was published or fetched: {reason}; run `wyren sync --restore` or `wyren sync --accept`"
             )
         }
-        _ => format!("wyren: kept here, and published with the next sync: {reason}"),
+        _ => format!("wyren: kept locally until the next sync: {reason}"),
     }
 }
 
-/// Says what a person should know about what was not published, or not taken over.
+/// Warns about parts that were not published or not merged.
 pub(super) fn warn(synced: &Synced) -> Result<()> {
     let mut errors = terminal::errors();
     for held in &synced.held_back {
         let line = if held.line == 0 { String::new() } else { format!(":{}", held.line) };
         write!(errors, "{WARNING}Held back{WARNING:#} ({}): .wyren/{}{line}", held.kind, held.path)?;
         match (&*held.shown, held.line) {
-            (_, 0) => writeln!(errors, ", the whole file")?,
-            ("", _) => writeln!(errors, ", all of it")?,
+            (_, 0) => writeln!(errors, ": the whole file")?,
+            ("", _) => writeln!(errors, ": the whole entry")?,
             (shown, _) => writeln!(errors, ", published as: {shown}")?,
         }
     }
     for path in &synced.mended {
         writeln!(
             errors,
-            "{WARNING}Kept{WARNING:#} .wyren/{path}: somebody had emptied, removed or damaged it; it is published again."
+            "{WARNING}Kept{WARNING:#} .wyren/{path}: it was emptied, deleted or damaged on the remote and is published again."
         )?;
     }
     match &synced.rewritten {
@@ -138,12 +137,12 @@ pub(super) fn warn(synced: &Synced) -> Result<()> {
     }
 }
 
-/// Says what a rewriting took, and what can be done.
+/// Lists what a rewritten history lost, and the commands to decide.
 fn describe(errors: &mut impl std::io::Write, rewritten: &Rewritten) -> Result<()> {
     let what = if rewritten.is_gone { "was deleted" } else { "was force-pushed" };
     writeln!(
         errors,
-        "{WARNING}The shared memory {what}{WARNING:#} on the remote. This clone has kept everything."
+        "{WARNING}The shared memory {what}{WARNING:#} on the remote. This clone still has everything."
     )?;
     let entries = rewritten.vanished.iter().map(|(section, text)| format!("{section}: {text}"));
     let lost: Vec<String> =
@@ -154,8 +153,8 @@ fn describe(errors: &mut impl std::io::Write, rewritten: &Rewritten) -> Result<(
     if lost.len() > MAX_LISTED {
         writeln!(errors, "  … and {} more", lost.len() - MAX_LISTED)?;
     }
-    writeln!(errors, "  wyren sync --restore   publishes what vanished again")?;
-    writeln!(errors, "  wyren sync --accept    lets it go; `wyren memory history` still finds it")?;
+    writeln!(errors, "  wyren sync --restore   publish the missing entries again")?;
+    writeln!(errors, "  wyren sync --accept    drop them; `wyren memory history` still finds them")?;
     Ok(())
 }
 
@@ -168,16 +167,15 @@ fn show(share: &Share, synced: &Synced) -> Result<()> {
             let short = commit.get(..8).unwrap_or(commit);
             writeln!(output, "Published to {remote} {DIM}({short}){DIM:#}")?;
         }
-        Published::Nothing => writeln!(output, "Nothing to publish: {remote} has it all.")?,
+        Published::Nothing => writeln!(output, "Nothing to publish: {remote} is up to date.")?,
         Published::Queued(_) => {}
     }
     if !synced.changed.is_empty() {
-        writeln!(output, "Changed here: {}", synced.changed.join(", "))?;
+        writeln!(output, "Updated locally: {}", synced.changed.join(", "))?;
     }
     Ok(())
 }
 
-/// Returns what a sync did, for a script.
 pub(super) fn to_json(synced: &Synced) -> Value {
     let (published, commit, reason) = match &synced.published {
         Published::Landed(commit) => ("landed", Some(commit), None),
@@ -195,7 +193,7 @@ pub(super) fn to_json(synced: &Synced) -> Value {
     })
 }
 
-/// Syncs for hooks: nothing is printed, nobody is waited for, and the log tells what happened.
+/// Syncs for hooks: prints nothing, waits for no other sync, writes to the log.
 fn in_background(cwd: &Path, env: &Env, paths: &Paths) {
     let share = match Share::open(cwd, env) {
         Ok(share) => share,
@@ -218,14 +216,14 @@ fn in_background(cwd: &Path, env: &Env, paths: &Paths) {
     }
 }
 
-/// Logs what a sync changed, here or on the remote, and what went wrong.
+/// Logs changes, local or on the remote, and errors.
 fn tell(share: &Share, synced: &Synced) {
     match &synced.published {
         Published::Landed(commit) => {
             share.log(&format!("sync: published {}", commit.get(..8).unwrap_or(commit)))
         }
         Published::Nothing => {}
-        // Known, and nothing that the log could help with.
+        // Permanent states, not worth a line at every sync.
         Published::Queued(Reason::NoRemote | Reason::BackingOff(_) | Reason::Busy) => {}
         Published::Queued(reason) => share.log_once(&format!("sync: queued: {reason}")),
     }

@@ -1,4 +1,4 @@
-//! `wyren worker`: the background worker, seen from the terminal.
+//! `wyren worker`: shows, runs and stops the background worker.
 
 use super::log::{self, View};
 use crate::terminal::{self, DIM, FAILURE, STRONG, WARNING};
@@ -13,17 +13,17 @@ use std::time::{Duration, Instant};
 use store::jobs;
 use text::sanitize;
 
-/// How long `stop` waits for the worker to go.
+/// How long `stop` waits for the worker to exit.
 const STOP_PATIENCE: Duration = Duration::from_secs(15);
-/// How often `stop` looks whether it has gone.
+/// How often `stop` checks.
 const STOP_PAUSE: Duration = Duration::from_millis(20);
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren worker                       does one run, and what is queued
-  wyren worker run --until-idle      do what is due, here and now
-  wyren worker stop                  let it finish and go
-  wyren worker logs --follow         watch it";
+  wyren worker                       show whether a worker is running and what is queued
+  wyren worker run --until-idle      run all due jobs in the foreground
+  wyren worker stop                  stop the running worker
+  wyren worker logs --follow         follow its log";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -37,21 +37,21 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Say whether one runs and what is queued (what `wyren worker` does without more words).
+    /// Show whether a worker is running and what is queued (the default).
     Status {
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Be the worker, in this terminal.
+    /// Run the worker in the foreground.
     Run {
-        /// End as soon as nothing is due.
+        /// Exit as soon as no job is due.
         #[arg(long)]
         until_idle: bool,
     },
-    /// Ask a running worker to finish its job, or to give it back, and go.
+    /// Ask the running worker to finish or requeue its job and exit.
     Stop,
-    /// Show what workers did.
+    /// Show the log of the worker.
     Logs(View),
 }
 
@@ -65,11 +65,10 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
 }
 
 fn status(paths: &Paths, json: bool) -> Result<()> {
-    let since = queue::running_since(paths).context("could not look at the worker's lock")?;
-    // Nothing is created just to say that there is nothing.
+    let since = queue::running_since(paths).context("could not check the worker's lock")?;
+    // Reporting must not create a database.
     let counts = if paths.database().exists() {
-        let store =
-            store::open_store(paths).context("could not count the jobs; `wyren doctor` says what helps")?;
+        let store = store::open_store(paths).context("could not count the jobs; run `wyren doctor`")?;
         jobs::counts(&store)?
     } else {
         jobs::Counts::default()
@@ -93,12 +92,12 @@ fn status(paths: &Paths, json: bool) -> Result<()> {
     }
     match since {
         Some(since) => writeln!(output, "{STRONG}running{STRONG:#} since {since}")?,
-        None => writeln!(output, "not running {DIM}(it starts when there is work){DIM:#}")?,
+        None => writeln!(output, "not running {DIM}(starts when there is work){DIM:#}")?,
     }
     let waiting = counts.queued + requested as u64;
-    writeln!(output, "jobs: {waiting} waiting, {} running, {} done", counts.leased, counts.done)?;
+    writeln!(output, "jobs: {waiting} queued, {} running, {} done", counts.leased, counts.done)?;
     if counts.dead > 0 {
-        writeln!(output, "{WARNING}{} given up{WARNING:#}: see `wyren jobs`", counts.dead)?;
+        writeln!(output, "{WARNING}{} failed{WARNING:#}: see `wyren jobs`", counts.dead)?;
     }
     if let Some(line) = last_error {
         let (at, message) = (text(&line, "ts"), sanitize::one_line(text(&line, "msg"), 200));
@@ -107,7 +106,7 @@ fn status(paths: &Paths, json: bool) -> Result<()> {
     Ok(())
 }
 
-/// Returns the last line of the worker's log that tells of an error.
+/// Returns the last error in the worker's log.
 fn last_error(paths: &Paths) -> Result<Option<Value>> {
     let lines = log::read_lines(&runner::log_file(paths))?;
     let mut errors = lines.iter().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -121,8 +120,8 @@ fn be_worker(env: &Env, paths: &Paths, until_idle: bool) -> Result<()> {
         options.idle = Duration::ZERO;
     }
     match runner::run(env, paths, options, &kinds::all())? {
-        Ended::Elsewhere => bail!("a worker runs already; `wyren worker status` tells more"),
-        Ended::Overdue => bail!("a job took too long; see `wyren jobs`"),
+        Ended::Elsewhere => bail!("a worker is already running; see `wyren worker status`"),
+        Ended::Overdue => bail!("a job exceeded its time limit; see `wyren jobs`"),
         Ended::Idle | Ended::Stopped => status(paths, false),
     }
 }
@@ -131,23 +130,23 @@ fn stop(paths: &Paths) -> Result<()> {
     let mut output = terminal::output();
     let file = queue::stop_file(paths);
     if !queue::is_running(paths)? {
-        writeln!(output, "No worker runs.")?;
+        writeln!(output, "No worker is running.")?;
         return Ok(());
     }
     let deadline = Instant::now() + STOP_PATIENCE;
     while queue::is_running(paths)? {
         if Instant::now() >= deadline {
             let _ = std::fs::remove_file(&file);
-            bail!("the worker did not end within {} s; its job goes on", STOP_PATIENCE.as_secs());
+            bail!("the worker did not exit within {} s; its job is still running", STOP_PATIENCE.as_secs());
         }
-        // A worker that began a moment ago took the file for one that was meant for another.
+        // A worker that has just started may have deleted the stop file as a stale one.
         if !file.exists() {
             files::write_atomic(&file, format!("{}\n", Timestamp::now()).as_bytes())?;
         }
         std::thread::sleep(STOP_PAUSE);
     }
     let _ = std::fs::remove_file(&file);
-    writeln!(output, "The worker has ended; what it had not done stays queued.")?;
+    writeln!(output, "Worker stopped; unfinished jobs stay queued.")?;
     Ok(())
 }
 

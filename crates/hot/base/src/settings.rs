@@ -1,7 +1,7 @@
-//! The settings that hooks read: environment over `cache/hooks.conf`, which the CLI flattens from the
-//! configuration files, so that no hook parses TOML.
+//! The settings that hooks read: the environment, then `cache/hooks.conf`, which the CLI generates from the
+//! configuration files so that no hook parses TOML.
 //!
-//! The table [`KEYS`] is the one list of settings: the CLI, the documentation and the hooks all go by it.
+//! [`KEYS`] is the only list of settings: the CLI, the documentation and the hooks use it.
 
 use crate::Env;
 use std::path::Path;
@@ -9,27 +9,24 @@ use std::path::Path;
 /// The first line of `cache/hooks.conf`; a file with another one is ignored.
 pub const HOOK_SETTINGS_HEADER: &str = "wyren hooks 1";
 
-/// What a setting's value may be.
+/// The type of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `true` or `false`.
     Switch,
     /// A whole number between two bounds.
     Number {
-        /// The least allowed value.
         least: u64,
-        /// The greatest allowed value.
         most: u64,
     },
-    /// One of a few words.
     Choice(&'static [&'static str]),
     /// A comma-separated list.
     List,
     /// A number from 0 to 1.
     Share,
-    /// An amount of dollars between nothing and a bound, to the millionth.
+    /// An amount of dollars with at most six decimals.
     Amount {
-        /// The greatest allowed value, in whole dollars.
+        /// In whole dollars.
         most: u64,
     },
     /// Any text on one line.
@@ -39,36 +36,32 @@ pub enum Kind {
 /// One setting.
 #[derive(Debug)]
 pub struct Key {
-    /// The name, `section.name`.
+    /// `section.name`.
     pub name: &'static str,
-    /// What its value may be.
     pub kind: Kind,
-    /// The value when nobody set one.
     pub default: &'static str,
-    /// The variables that override it, the first one that is set wins.
+    /// Environment variables that override it; the first one that is set wins.
     pub variables: &'static [Variable],
-    /// Whether a project's `.wyren/config.toml` may set it; a repository must not switch a user's things off.
+    /// Whether a project's `.wyren/config.toml` may set it: a repository must not turn off a user's protection.
     pub from_project: bool,
-    /// What it does, in one line.
+    /// One line, as `wyren config` prints it.
     pub help: &'static str,
 }
 
-/// A variable that overrides a setting.
+/// An environment variable that overrides a setting.
 #[derive(Debug)]
 pub enum Variable {
     /// Its value is the setting's value.
     Value(&'static str),
-    /// Being on makes the setting `false`: the old systems' off-switches.
+    /// A true value turns the setting off, as in earlier tools.
     Off(&'static str),
 }
 
-/// The words for log levels, mildest first.
+/// Log levels, least severe first.
 pub const LOG_LEVELS: &[&str] = &["debug", "info", "warn", "error", "alert"];
 
-/// The words for who answers questions.
 pub const MODEL_PROVIDERS: &[&str] = &["cli", "api", "openai", "off"];
 
-/// Every setting there is.
 pub const KEYS: &[Key] = &[
     Key {
         name: "capture.enabled",
@@ -76,7 +69,7 @@ pub const KEYS: &[Key] = &[
         default: "true",
         variables: &[Variable::Value("WYREN_CAPTURE")],
         from_project: false,
-        help: "whether prompts and tool calls are recorded at all",
+        help: "record prompts and tool calls",
     },
     Key {
         name: "capture.excluded_projects",
@@ -84,7 +77,7 @@ pub const KEYS: &[Key] = &[
         default: "",
         variables: &[Variable::Value("CLAUDE_MEM_EXCLUDED_PROJECTS")],
         from_project: false,
-        help: "folders whose sessions are never recorded, as globs: ~/clients/**, *secret*",
+        help: "folders never recorded, as globs: ~/clients/**, *secret*",
     },
     Key {
         name: "capture.paused_projects",
@@ -92,7 +85,7 @@ pub const KEYS: &[Key] = &[
         default: "",
         variables: &[],
         from_project: false,
-        help: "folders where recording pauses for now, with all below them",
+        help: "folders, with their subfolders, where recording is paused",
     },
     Key {
         name: "capture.skip_tools",
@@ -108,7 +101,7 @@ pub const KEYS: &[Key] = &[
         default: "true",
         variables: &[Variable::Value("WYREN_DISTILL")],
         from_project: false,
-        help: "whether sessions are distilled into the team's memory in the background",
+        help: "distill sessions into the team memory in the background",
     },
     Key {
         name: "distill.idle_ms",
@@ -116,7 +109,7 @@ pub const KEYS: &[Key] = &[
         default: "120000",
         variables: &[Variable::Value("WYREN_IDLE_MS")],
         from_project: false,
-        help: "a turn after a pause this long, in milliseconds, is distilled with those before it",
+        help: "idle time in milliseconds after which the next turn triggers a distillation",
     },
     Key {
         name: "distill.min_score",
@@ -124,7 +117,7 @@ pub const KEYS: &[Key] = &[
         default: "3",
         variables: &[Variable::Value("WYREN_TIER0_THRESHOLD")],
         from_project: false,
-        help: "turns that score less are not distilled; see `wyren distill --dry-run`",
+        help: "minimum score for a distillation; `wyren distill --dry-run` shows the score",
     },
     Key {
         name: "distill.turns",
@@ -132,7 +125,7 @@ pub const KEYS: &[Key] = &[
         default: "5",
         variables: &[Variable::Value("WYREN_TURNS_THRESHOLD")],
         from_project: false,
-        help: "how many turns of a session are distilled at a time",
+        help: "number of turns that triggers a distillation",
     },
     Key {
         name: "hooks.disabled",
@@ -140,7 +133,7 @@ pub const KEYS: &[Key] = &[
         default: "",
         variables: &[Variable::Value("WYREN_HOOKS_DISABLED")],
         from_project: false,
-        help: "hooks that stay silent, by binary name",
+        help: "hooks that do nothing, by program name",
     },
     Key {
         name: "lessons.disabled",
@@ -148,7 +141,7 @@ pub const KEYS: &[Key] = &[
         default: "",
         variables: &[],
         from_project: false,
-        help: "lessons that stay silent, as slug or layer:slug; see `wyren lessons disable`",
+        help: "disabled lessons, as slug or layer:slug; set by `wyren lessons disable`",
     },
     Key {
         name: "lessons.max_bytes",
@@ -156,7 +149,7 @@ pub const KEYS: &[Key] = &[
         default: "4096",
         variables: &[Variable::Value("LESSONS_INJECTION_BUDGET_BYTES")],
         from_project: false,
-        help: "how many bytes of lessons one call is told at most",
+        help: "maximum size of the lessons shown for one call, in bytes",
     },
     Key {
         name: "lessons.max_per_call",
@@ -164,7 +157,7 @@ pub const KEYS: &[Key] = &[
         default: "3",
         variables: &[Variable::Value("LESSONS_MAX_LESSONS_PER_INJECTION")],
         from_project: false,
-        help: "how many lessons one call is told at most",
+        help: "maximum number of lessons shown for one call",
     },
     Key {
         name: "lessons.min_confidence",
@@ -172,7 +165,7 @@ pub const KEYS: &[Key] = &[
         default: "0.5",
         variables: &[Variable::Value("LESSONS_MIN_CONFIDENCE")],
         from_project: false,
-        help: "lessons that are less sure stay silent",
+        help: "minimum confidence of a lesson to be shown",
     },
     Key {
         name: "lessons.min_priority",
@@ -180,7 +173,7 @@ pub const KEYS: &[Key] = &[
         default: "1",
         variables: &[Variable::Value("LESSONS_MIN_PRIORITY")],
         from_project: false,
-        help: "lessons that matter less stay silent",
+        help: "minimum priority of a lesson to be shown",
     },
     Key {
         name: "lessons.returning_priority",
@@ -188,7 +181,7 @@ pub const KEYS: &[Key] = &[
         default: "7",
         variables: &[Variable::Value("LESSONS_COMPACTION_REINJECTION_THRESHOLD")],
         from_project: false,
-        help: "lessons that matter this much come again after a compaction",
+        help: "minimum priority of a lesson to be shown again after a compaction",
     },
     Key {
         name: "log.enabled",
@@ -200,7 +193,7 @@ pub const KEYS: &[Key] = &[
             Variable::Off("HOOK_ERROR_LOG_DISABLE"),
         ],
         from_project: false,
-        help: "whether hooks write to logs/hooks.jsonl",
+        help: "write logs/hooks.jsonl",
     },
     Key {
         name: "log.level",
@@ -208,7 +201,7 @@ pub const KEYS: &[Key] = &[
         default: "debug",
         variables: &[Variable::Value("HOOK_LOG_LEVEL")],
         from_project: false,
-        help: "the mildest level that hooks log",
+        help: "minimum level of a line in the hook log",
     },
     Key {
         name: "log.max_bytes",
@@ -216,7 +209,7 @@ pub const KEYS: &[Key] = &[
         default: "4194304",
         variables: &[],
         from_project: false,
-        help: "size at which logs/hooks.jsonl becomes hooks.1.jsonl",
+        help: "size in bytes at which logs/hooks.jsonl is rotated to hooks.1.jsonl",
     },
     Key {
         name: "memory.discover",
@@ -224,7 +217,7 @@ pub const KEYS: &[Key] = &[
         default: "true",
         variables: &[Variable::Value("WYREN_DISCOVER")],
         from_project: false,
-        help: "whether a session in a clone without .wyren/ asks the remote, once a day, for a team memory",
+        help: "in a clone without .wyren/, look for a team memory on the remote once a day",
     },
     Key {
         name: "memory.fetch_seconds",
@@ -232,7 +225,7 @@ pub const KEYS: &[Key] = &[
         default: "5",
         variables: &[Variable::Value("WYREN_FETCH_SECONDS")],
         from_project: false,
-        help: "how old the last look at the remote may be before a prompt begins another",
+        help: "minimum time between two fetches started by prompts, in seconds",
     },
     Key {
         name: "memory.publish",
@@ -240,7 +233,7 @@ pub const KEYS: &[Key] = &[
         default: "true",
         variables: &[Variable::Value("WYREN_PUBLISH")],
         from_project: false,
-        help: "whether changes of the memory are published in the background; `wyren sync` always does",
+        help: "publish memory changes in the background; `wyren sync` always publishes",
     },
     Key {
         name: "memory.pull",
@@ -248,7 +241,7 @@ pub const KEYS: &[Key] = &[
         default: "true",
         variables: &[Variable::Value("WYREN_PULL"), Variable::Off("WYREN_SKIP_PULL")],
         from_project: false,
-        help: "whether hooks look at the remote at all",
+        help: "let hooks fetch from the remote",
     },
     Key {
         name: "memory.sync_seconds",
@@ -256,7 +249,7 @@ pub const KEYS: &[Key] = &[
         default: "20",
         variables: &[Variable::Value("WYREN_SYNC_SECONDS")],
         from_project: false,
-        help: "how long a sync in the background may take before the remote counts as failing",
+        help: "time limit of a background sync, in seconds",
     },
     Key {
         name: "memory.wait_ms",
@@ -264,7 +257,7 @@ pub const KEYS: &[Key] = &[
         default: "300",
         variables: &[Variable::Value("WYREN_WAIT_MS")],
         from_project: false,
-        help: "how long a prompt waits for the remote at most, in milliseconds",
+        help: "maximum time a prompt waits for a fetch, in milliseconds",
     },
     Key {
         name: "model.command",
@@ -272,7 +265,7 @@ pub const KEYS: &[Key] = &[
         default: "",
         variables: &[Variable::Value("WYREN_MODEL_COMMAND")],
         from_project: false,
-        help: "the claude program that is asked; empty: found on the PATH or where it is usually installed",
+        help: "path of the claude program; empty: search PATH and the usual places",
     },
     Key {
         name: "model.daily_budget_usd",
@@ -280,7 +273,7 @@ pub const KEYS: &[Key] = &[
         default: "0.5",
         variables: &[Variable::Value("WYREN_DAILY_BUDGET_USD")],
         from_project: false,
-        help: "dollars that model calls may cost in a day (UTC); 0: no model is ever asked",
+        help: "daily budget for model calls in dollars (UTC days); 0: never call a model",
     },
     Key {
         name: "model.endpoint",
@@ -288,7 +281,7 @@ pub const KEYS: &[Key] = &[
         default: "",
         variables: &[Variable::Value("WYREN_MODEL_ENDPOINT")],
         from_project: false,
-        help: "where an OpenAI-compatible model answers, as in http://127.0.0.1:11434/v1",
+        help: "URL of an OpenAI-compatible API, such as http://127.0.0.1:11434/v1",
     },
     Key {
         name: "model.name",
@@ -296,7 +289,7 @@ pub const KEYS: &[Key] = &[
         default: "",
         variables: &[Variable::Value("WYREN_MODEL_NAME")],
         from_project: false,
-        help: "the model that is asked; empty: a small one of the provider",
+        help: "model to call; empty: a small model of the provider",
     },
     Key {
         name: "model.project_budget_usd",
@@ -304,7 +297,7 @@ pub const KEYS: &[Key] = &[
         default: "0.5",
         variables: &[Variable::Value("WYREN_PROJECT_BUDGET_USD")],
         from_project: false,
-        help: "dollars that model calls for one project may cost in a day; 0: none is made for any project",
+        help: "daily budget for model calls of one project in dollars; 0: never call a model",
     },
     Key {
         name: "model.provider",
@@ -312,7 +305,7 @@ pub const KEYS: &[Key] = &[
         default: "cli",
         variables: &[Variable::Value("WYREN_MODEL_PROVIDER")],
         from_project: false,
-        help: "who is asked: cli (claude), api (Messages API with your key), openai (model.endpoint), off",
+        help: "provider: cli (claude), api (Messages API with your key), openai (model.endpoint), off",
     },
     Key {
         name: "model.timeout_s",
@@ -320,7 +313,7 @@ pub const KEYS: &[Key] = &[
         default: "120",
         variables: &[Variable::Value("WYREN_MODEL_TIMEOUT_S")],
         from_project: false,
-        help: "seconds that one question may take, a second try included",
+        help: "time limit of a model call including its retry, in seconds",
     },
     Key {
         name: "worker.idle_seconds",
@@ -328,7 +321,7 @@ pub const KEYS: &[Key] = &[
         default: "60",
         variables: &[Variable::Value("WYREN_WORKER_IDLE_SECONDS")],
         from_project: false,
-        help: "how long the background worker waits for more work before it goes away",
+        help: "idle time after which the worker exits, in seconds",
     },
     Key {
         name: "worker.retry_seconds",
@@ -336,17 +329,16 @@ pub const KEYS: &[Key] = &[
         default: "30",
         variables: &[Variable::Value("WYREN_WORKER_RETRY_SECONDS")],
         from_project: false,
-        help: "how long a background job that failed once rests; twice as long after each further failure",
+        help: "delay before a failed job is retried, in seconds; doubles with each failure",
     },
 ];
 
-/// Returns the setting called `name`.
 pub fn key(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
 impl Key {
-    /// Returns the value in its normal form, or what is wrong with it.
+    /// Returns the value in its normal form, or why it is invalid.
     pub fn check(&self, value: &str) -> Result<String, String> {
         let value = value.trim();
         match self.kind {
@@ -392,22 +384,21 @@ impl Key {
     /// Returns the value that the environment gives this setting, and the variable it came from.
     pub fn from_env(&self, env: &Env) -> Option<(String, &'static str)> {
         self.variables.iter().find_map(|variable| match variable {
-            // A value that makes no sense is passed over, as if the variable were not set.
+            // An invalid value counts as unset.
             Variable::Value(name) => Some((self.check(&env.text(name)?).ok()?, *name)),
             Variable::Off(name) => env.is_on(name).then(|| ("false".to_owned(), *name)),
         })
     }
 }
 
-/// Returns the items of a comma-separated list, without white space around them and without empty ones.
+/// Returns the trimmed, non-empty items of a comma-separated list.
 pub fn list(value: &str) -> impl Iterator<Item = &str> {
     value.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
-/// How many millionths make a dollar.
 pub const MICROS_PER_DOLLAR: u64 = 1_000_000;
 
-/// Returns the millionths of a dollar that a decimal number says; `None` for anything finer or no number.
+/// Parses a decimal number of dollars into millionths; `None` for more than six decimals.
 pub fn micro_dollars(value: &str) -> Option<u64> {
     let (whole, fraction) = value.split_once('.').unwrap_or((value, "0"));
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -419,7 +410,7 @@ pub fn micro_dollars(value: &str) -> Option<u64> {
     whole.checked_mul(MICROS_PER_DOLLAR)?.checked_add(fraction)
 }
 
-/// Returns millionths of a dollar as the shortest decimal number.
+/// Formats millionths of a dollar as the shortest decimal number.
 fn dollars(micros: u64) -> String {
     let fraction = format!("{:06}", micros % MICROS_PER_DOLLAR);
     let fraction = fraction.trim_end_matches('0');
@@ -435,7 +426,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads the flattened settings; a missing or foreign file means the defaults.
+    /// Reads the generated settings; a missing file or one of another version means the defaults.
     pub fn read(env: &Env, file: &Path) -> Self {
         let flattened = std::fs::read_to_string(file).unwrap_or_default();
         let known = flattened.lines().next() == Some(HOOK_SETTINGS_HEADER);
@@ -443,8 +434,6 @@ impl Settings {
         Self { env, flattened: if known { flattened } else { String::new() } }
     }
 
-    /// Returns the value of a setting.
-    ///
     /// # Panics
     /// When no setting has this name, which is a defect of the caller.
     pub fn get(&self, name: &str) -> String {
@@ -456,12 +445,10 @@ impl Settings {
         line.and_then(|value| key.check(value).ok()).unwrap_or_else(|| key.default.to_owned())
     }
 
-    /// Says whether a switch is on.
     pub fn is_on(&self, name: &str) -> bool {
         self.get(name) == "true"
     }
 
-    /// Returns the value of a number.
     pub fn number(&self, name: &str) -> u64 {
         self.get(name).parse().unwrap_or_default()
     }

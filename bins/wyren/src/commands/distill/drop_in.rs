@@ -1,4 +1,4 @@
-//! The Node system's `distiller.mjs` by its own flags: a transcript and a memory in, a memory out.
+//! `distiller.mjs` of the Node version, with the same flags: a transcript and a memory in, a memory out.
 
 use super::{Arguments, Watcher, busy, show};
 use crate::exit::Ending;
@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         stops_after: &|_| false,
     };
     let share = Share::open(&cwd, env).ok();
-    // Others write the memory of a clone while the model thinks: what is found goes into it entry by entry.
+    // Other processes may change a clone's memory during the model call, so operations apply entry by entry.
     let own = share.as_ref().filter(|share| is_memory_of(share, out));
     let lock = own.filter(|_| !arguments.dry_run).map(|share| distillation.lock(&share.folder().state()));
     let _lock = match lock.transpose() {
@@ -94,10 +94,10 @@ pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     }
     if considered.slice.has_more {
         let turn = considered.slice.next.turn;
-        writeln!(errors, "distiller: what follows turn {turn} is left to the next distillation")?;
+        writeln!(errors, "distiller: messages after {turn} are left to the next distillation")?;
     }
     match own {
-        // A part of the transcript says nothing about how far all of it is distilled.
+        // With --limit only part of the transcript was read: that moves no mark.
         Some(share) if cut.is_none() => {
             Ok(distillation.note(&share.folder().state(), &considered.slice.next)?)
         }
@@ -105,7 +105,7 @@ pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     }
 }
 
-/// Says whether a file is the memory of a clone: the one that people see, or the copy that is shared.
+/// Returns whether a file is the memory of a clone: the visible one or the shared copy.
 fn is_memory_of(share: &Share, file: &Path) -> bool {
     let folder = share.folder();
     let place = |path: &Path| -> Option<PathBuf> {
@@ -116,7 +116,7 @@ fn is_memory_of(share: &Share, file: &Path) -> bool {
     place(file).is_some_and(|file| own.iter().any(|own| place(own).as_ref() == Some(&file)))
 }
 
-/// Reads a memory; an empty one when there is none.
+/// Reads a memory; empty when the file does not exist.
 fn read(path: &Path) -> Result<String> {
     match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
@@ -124,7 +124,7 @@ fn read(path: &Path) -> Result<String> {
     }
 }
 
-/// The beginning of a transcript, as a file of its own while it is needed.
+/// The first lines of a transcript in a temporary file.
 struct Cut {
     path: PathBuf,
 }

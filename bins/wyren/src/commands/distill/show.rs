@@ -14,7 +14,6 @@ use text::sanitize;
 /// The longest line of a change, in characters.
 const MAX_CHARS: usize = 400;
 
-/// Shows what a distillation would do.
 pub(super) fn considered(considered: &Considered, transcript: &Path, arguments: &Arguments) -> Result<()> {
     if arguments.json {
         writeln!(terminal::output(), "{:#}", considered_json(considered))?;
@@ -23,7 +22,7 @@ pub(super) fn considered(considered: &Considered, transcript: &Path, arguments: 
     let mut output = terminal::output();
     let turns = considered.slice.messages.first().zip(considered.slice.messages.last());
     let turns = turns.map_or("nothing new".to_owned(), |(first, last)| {
-        format!("turn {} to turn {}", first.turn, last.turn)
+        format!("messages {} to {}", first.turn, last.turn)
     });
     let passes = if considered.passes() { "passes" } else { "does not pass" };
     writeln!(
@@ -33,11 +32,11 @@ pub(super) fn considered(considered: &Considered, transcript: &Path, arguments: 
     )?;
     writeln!(
         output,
-        "{DIM}Score:{DIM:#}      {} of {}: {passes}",
+        "{DIM}Score:{DIM:#}      {} (threshold {}): {passes}",
         considered.score.points, considered.threshold
     )?;
     for signal in &considered.score.signals {
-        let turn = signal.turn.map(|turn| format!(", first in turn {turn}")).unwrap_or_default();
+        let turn = signal.turn.map(|turn| format!(", first in message {turn}")).unwrap_or_default();
         writeln!(
             output,
             "  {:>3}  {} ({}×{turn})",
@@ -58,7 +57,7 @@ pub(super) fn considered(considered: &Considered, transcript: &Path, arguments: 
         writeln!(output, "empty transcript slice; nothing to distill")?;
     } else if !considered.passes() && !arguments.force {
         writeln!(terminal::errors(), "distiller: low-signal session; skipping distillation")?;
-        writeln!(output, "none: the score is too low; --force shows them all the same")?;
+        writeln!(output, "none: the score is below the threshold; use --force to see them")?;
     } else {
         match &considered.done {
             Ok((way, applied)) => {
@@ -71,7 +70,6 @@ pub(super) fn considered(considered: &Considered, transcript: &Path, arguments: 
     Ok(())
 }
 
-/// Says who found what is new.
 pub(super) fn way(way: &Way) -> String {
     match way {
         Way::Model(model) => format!("Distilled by {model}."),
@@ -79,7 +77,6 @@ pub(super) fn way(way: &Way) -> String {
     }
 }
 
-/// Writes what changed, as a diff.
 pub(super) fn changes(output: &mut impl Write, applied: &Applied) -> io::Result<()> {
     let line = |text: &str| sanitize::one_line(text, MAX_CHARS);
     let mut explained = Vec::new();
@@ -116,7 +113,6 @@ pub(super) fn changes(output: &mut impl Write, applied: &Applied) -> io::Result<
     Ok(())
 }
 
-/// Returns what an operation is about.
 fn subject(operation: &Operation) -> &str {
     match &operation.action {
         Action::Add { text } | Action::Replace { text, .. } => text,
@@ -124,7 +120,6 @@ fn subject(operation: &Operation) -> &str {
     }
 }
 
-/// Returns a report as JSON.
 pub(super) fn report(report: &Report) -> Value {
     let (outcome, detail) = match &report.outcome {
         Outcome::Empty => ("empty", None),

@@ -1,4 +1,4 @@
-//! The data folder: there, private, writable, with room.
+//! The data folder: exists, is private and writable, has free space.
 
 use super::{Check, Subject, size};
 use base::files;
@@ -7,9 +7,9 @@ use std::io;
 use std::path::Path;
 
 const NAME: &str = "data folder";
-/// With less room than this, capture is about to pause.
+/// Less free space than this is a warning.
 const SCARCE_BYTES: u64 = 200_000_000;
-/// With less room than this, nothing can be kept.
+/// Less free space than this is a failure: nothing can be stored.
 const FULL_BYTES: u64 = 5_000_000;
 
 pub(super) fn check(subject: &Subject<'_>) -> Check {
@@ -17,32 +17,33 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     let shown = folder.display();
     match fs::metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Check::good(NAME, format!("{shown} is not there yet; the first hook makes it"));
+            return Check::good(NAME, format!("{shown} does not exist yet; the first hook creates it"));
         }
         Err(error) => return Check::bad(NAME, format!("{shown}: {error}"), format!("ls -ld '{shown}'")),
         Ok(metadata) if !metadata.is_dir() => {
             let fix = format!("mv '{shown}' '{shown}.old'");
-            return Check::bad(NAME, format!("{shown} is a file, where a folder should be"), fix);
+            return Check::bad(NAME, format!("{shown} is a file; expected a folder"), fix);
         }
         Ok(_) => {}
     }
     if let Err(error) = try_to_write(folder) {
         let fix = format!("chmod u+rwx '{shown}'");
-        return Check::bad(NAME, format!("{shown} cannot be written to: {error}"), fix);
+        return Check::bad(NAME, format!("{shown} is not writable: {error}"), fix);
     }
     match room(folder) {
         Some(room) if room < FULL_BYTES => {
-            let message = format!("the disk of {shown} is full; nothing is recorded until there is room");
+            let message =
+                format!("the disk of {shown} is full; nothing is recorded until there is free space");
             return Check::bad(NAME, message, format!("df -h '{shown}'"));
         }
         Some(room) if room < SCARCE_BYTES => {
-            let message = format!("only {} are left on the disk of {shown}", size(room));
+            let message = format!("only {} free on the disk of {shown}", size(room));
             return Check::odd(NAME, message, format!("df -h '{shown}'"));
         }
         _ => {}
     }
     if !is_private(folder) {
-        let message = format!("{shown} can be listed by other users");
+        let message = format!("other users can list {shown}");
         return Check::odd(NAME, message, format!("chmod 700 '{shown}'"));
     }
     Check::good(NAME, shown.to_string())

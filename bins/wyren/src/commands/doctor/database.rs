@@ -1,4 +1,4 @@
-//! The database: opens, is whole, and is not ahead of this program.
+//! The database: opens, is intact, and was not made by a later version.
 
 use super::{Check, Subject, describe};
 use store::{Error, Store};
@@ -9,7 +9,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     let path = subject.paths.database();
     let shown = path.display();
     if !path.exists() {
-        return Check::good(NAME, "not there yet; the first drain makes it");
+        return Check::good(NAME, "does not exist yet; the first drain creates it");
     }
     let store = match store::open_store(subject.paths) {
         Ok(store) => store,
@@ -18,7 +18,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         Err(error) => return Check::bad(NAME, describe(&error), format!("ls -l '{shown}'")),
     };
     if let Some(owner) = store.ahead() {
-        let message = format!("made by a later version of Wyren ({owner}); it can be read, but not changed");
+        let message = format!("created by a later version of Wyren ({owner}); opened read-only");
         return Check::bad(NAME, message, "claude plugin update wyren");
     }
     match damage(&store) {
@@ -28,7 +28,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     }
 }
 
-/// Reads everything, and on the way puts a damaged file aside and makes again what can be made again.
+/// Reads the whole database, which moves a damaged file aside and rebuilds it.
 const REPAIR: &str = "wyren export > /dev/null";
 
 fn damage(store: &Store) -> Result<Option<String>, Error> {

@@ -1,4 +1,4 @@
-//! The hooks: that they run, and that they do not fail.
+//! The hooks: have run, without errors.
 
 use super::{Check, Subject};
 use crate::commands::log;
@@ -15,7 +15,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     if !settings.is_on("log.enabled") {
         return Check::odd(
             NAME,
-            "the hook log is off, so nobody can tell",
+            "the hook log is off, so this cannot be checked",
             "wyren config set log.enabled true",
         );
     }
@@ -25,7 +25,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     let lines: Vec<Value> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
 
     let text = |line: &Value, field: &str| line[field].as_str().unwrap_or_default().to_owned();
-    // Stamps of one format sort as texts.
+    // Timestamps of one format sort as text.
     let yesterday = Timestamp::from_millis(subject.now.millis().saturating_sub(DAY_MILLIS)).to_string();
     let mut last: BTreeMap<String, String> = BTreeMap::new();
     let mut errors: BTreeMap<String, usize> = BTreeMap::new();
@@ -36,13 +36,13 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         }
     }
     let Some(newest) = last.values().max() else {
-        let message = "no hook has run yet; with the plugin installed, the next session starts them";
+        let message = "no hook has run yet; with the plugin installed, the next session runs them";
         return Check::odd(NAME, message, "claude plugin list");
     };
     if !errors.is_empty() {
         let failed: Vec<String> = errors.iter().map(|(hook, count)| format!("{hook} {count}×")).collect();
-        let message = format!("failed within a day: {}", failed.join(", "));
+        let message = format!("errors in the last 24 hours: {}", failed.join(", "));
         return Check::odd(NAME, message, "wyren log --hooks --level error");
     }
-    Check::good(NAME, format!("{} have run, last at {newest}", last.len()))
+    Check::good(NAME, format!("{} hooks have run, most recently at {newest}", last.len()))
 }

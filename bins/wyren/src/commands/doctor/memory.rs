@@ -1,4 +1,4 @@
-//! The team memory of the project: that it is shared, and that nobody has to decide anything.
+//! The team memory of the project: shared, with no decision pending.
 
 use super::{Check, Subject, duration};
 use base::Timestamp;
@@ -9,12 +9,12 @@ const NAME: &str = "team memory";
 
 pub(super) fn check(subject: &Subject<'_>) -> Check {
     let Ok(cwd) = std::env::current_dir() else {
-        return Check::good(NAME, "this folder is gone; nothing to look at");
+        return Check::good(NAME, "the current folder no longer exists; nothing to check");
     };
     let share = match Share::open(&cwd, subject.env) {
         Ok(share) => share,
         Err(team_sync::Error::NotSetUp(_)) => {
-            return Check::good(NAME, "this project has none; `wyren init` starts one");
+            return Check::good(NAME, "none in this project; `wyren init` starts one");
         }
         Err(error) => return Check::bad(NAME, error.to_string(), "wyren status"),
     };
@@ -22,7 +22,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     if let Ok(Some(rewritten)) = share.rewritten() {
         let lost = rewritten.vanished.len() + rewritten.files.len();
         let message = format!(
-            "the shared history was rewritten; {lost} entries or files vanished there, and are kept here"
+            "the shared history was rewritten; {lost} entries or files are missing there and kept here"
         );
         return Check::odd(NAME, message, "wyren sync --restore, or wyren sync --accept");
     }
@@ -31,12 +31,12 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         return Check::odd(NAME, message, "wyren sync");
     }
     if share.has_unpublished() {
-        return Check::odd(NAME, "something is not on the remote yet", "wyren sync");
+        return Check::odd(NAME, "local changes are not pushed yet", "wyren sync");
     }
     match share.held_back().len() {
         0 => Check::good(NAME, describe(&share, &state, subject.now)),
         held => {
-            let message = format!("{held} private or secret parts are kept here and not published");
+            let message = format!("{held} private or secret parts are held back and not published");
             Check::good(NAME, message)
         }
     }
@@ -44,16 +44,16 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
 
 fn describe(share: &Share, state: &FetchState, now: Timestamp) -> String {
     let team = share.team().filter(|team| team.remote().is_some());
-    let Some(team) = team else { return "here alone: there is no remote to share it with".to_owned() };
+    let Some(team) = team else { return "local only: the repository has no remote".to_owned() };
     let mode = match team.mode() {
-        Mode::Side => "on a branch of its own",
-        Mode::Branch => "on the branch that is checked out",
+        Mode::Side => "on its own branch",
+        Mode::Branch => "on the checked-out branch",
     };
     match state.fetched_at {
-        0 => format!("shared {mode}; the remote was not asked yet"),
+        0 => format!("shared {mode}; not fetched yet"),
         fetched => {
             let age = duration(now.millis_since(Timestamp::from_millis(fetched)));
-            format!("shared {mode}; the remote was asked {age} ago")
+            format!("shared {mode}; last fetched {age} ago")
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The model: that there is one to ask, and what may still be spent.
+//! The model: configured and within budget.
 
 use super::{Check, Subject, describe};
 use config::Config;
@@ -10,7 +10,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     let options = Options::of(&Config::load(subject.env, subject.paths, None));
     let budget = options.budget.daily;
     if options.provider == "off" || budget.micros() == 0 {
-        return Check::good(NAME, "switched off; everything works without, by rule instead of by model");
+        return Check::good(NAME, "off; rule-based extraction is used instead");
     }
     let who = match reachable(subject, &options) {
         Ok(who) => who,
@@ -19,18 +19,21 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     let spent = match spent(subject) {
         Ok(spent) => spent,
         Err(error) => {
-            return Check::odd(NAME, format!("{who}; its ledger: {}", describe(&error)), "wyren doctor");
+            return Check::odd(
+                NAME,
+                format!("{who}; could not read the ledger: {}", describe(&error)),
+                "wyren doctor",
+            );
         }
     };
     let left = budget.less(spent);
     if left.micros() == 0 {
-        let message = format!("{who}; today's {budget} are spent, so none is asked before midnight (UTC)");
+        let message = format!("{who}; today's budget of {budget} is spent; no calls until midnight UTC");
         return Check::odd(NAME, message, "wyren spend");
     }
-    Check::good(NAME, format!("{who}; {left} of {budget} are left today"))
+    Check::good(NAME, format!("{who}; {left} of {budget} left today"))
 }
 
-/// Returns who is asked, or what is missing.
 fn reachable(subject: &Subject<'_>, options: &Options) -> Result<String, Check> {
     if let Some(script) = subject.env.get(model::SCRIPT_VARIABLE) {
         return Ok(format!("the script {}", script.display()));
@@ -40,12 +43,12 @@ fn reachable(subject: &Subject<'_>, options: &Options) -> Result<String, Check> 
             Some(_) => Ok("the Messages API".to_owned()),
             None => Err(Check::odd(
                 NAME,
-                "ANTHROPIC_API_KEY is not set, so none is asked",
+                "ANTHROPIC_API_KEY is not set; rule-based extraction is used instead",
                 "wyren config set model.provider cli",
             )),
         },
         "openai" if options.endpoint.is_empty() => {
-            let message = "model.endpoint is not set, so none is asked";
+            let message = "model.endpoint is not set; rule-based extraction is used instead";
             Err(Check::odd(NAME, message, "wyren config set model.endpoint http://127.0.0.1:11434/v1"))
         }
         "openai" => Ok(options.endpoint.clone()),
@@ -54,7 +57,7 @@ fn reachable(subject: &Subject<'_>, options: &Options) -> Result<String, Check> 
             match client.program() {
                 Some(program) => Ok(program.display().to_string()),
                 None => {
-                    let message = "claude was not found, so none is asked; everything works without";
+                    let message = "claude was not found; rule-based extraction is used instead";
                     Err(Check::odd(NAME, message, "wyren config set model.command /path/to/claude"))
                 }
             }

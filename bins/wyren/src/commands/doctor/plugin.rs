@@ -1,4 +1,4 @@
-//! The plugin's folder: that every program which is wired is there and can be run.
+//! The plugin's folder: every program named in its hook files exists and is executable.
 
 use super::{Check, Subject};
 use serde_json::Value;
@@ -12,7 +12,7 @@ const ROOT: &str = "${CLAUDE_PLUGIN_ROOT}/";
 pub(super) fn check(subject: &Subject<'_>) -> Check {
     let folder = subject.paths.plugin().filter(|folder| folder.join("hooks/hooks.json").is_file());
     let Some(folder) = folder else {
-        return Check::good(NAME, "this program was not started from a plugin's folder; nothing to compare");
+        return Check::good(NAME, "this program does not run from a plugin folder; nothing to check");
     };
     let mut programs = wired(&folder);
     programs.insert(format!("bin/wyren-worker{}", std::env::consts::EXE_SUFFIX).into());
@@ -28,7 +28,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     Check::bad(NAME, message, "claude plugin update wyren")
 }
 
-/// Returns the programs that the wiring names, below the plugin's folder.
+/// Returns the programs that the hook files name, relative to the plugin's folder.
 fn wired(folder: &Path) -> BTreeSet<PathBuf> {
     let wirings = base::files::files_in(&folder.join("hooks"));
     let wirings =

@@ -1,4 +1,4 @@
-//! The settings: that the files hold nothing without effect.
+//! The settings: no unknown names or invalid values in the files.
 
 use super::{Check, Subject};
 use base::project::Project;
@@ -10,7 +10,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     let project = std::env::current_dir().ok().map(|folder| Project::of(&folder));
     let config = Config::load(subject.env, subject.paths, project.as_ref().map(|project| &*project.root));
     let Some(complaint) = config.complaints().first() else {
-        return Check::good(NAME, "every one is understood");
+        return Check::good(NAME, "all settings are valid");
     };
     let more = match config.complaints().len() {
         1 => String::new(),

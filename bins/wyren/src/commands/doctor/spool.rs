@@ -1,20 +1,20 @@
-//! The spool: that what hooks recorded reaches the database.
+//! The spool: recorded observations reach the database.
 
 use super::{Check, Subject, describe, duration, size};
 use capture::Spool;
 use store::observations::{self, Backlog};
 
 const NAME: &str = "spool";
-/// Events that wait for longer than this were forgotten about.
+/// Observations older than this should have been drained.
 const OLD_MILLIS: u64 = 24 * 3_600_000;
-/// More than this is more than one day's work.
+/// More than one day's work.
 const LARGE_BYTES: u64 = 256_000_000;
 const DRAIN: &str = "wyren worker run --until-idle";
 
 pub(super) fn check(subject: &Subject<'_>) -> Check {
     let spool = Spool::new(subject.paths.spool());
     let store = subject.paths.database().exists().then(|| store::open_store(subject.paths));
-    // A database that cannot be opened has a check of its own; the spool keeps everything meanwhile.
+    // The database has its own check; until it opens, the spool keeps everything.
     let store = store.and_then(Result::ok);
     let backlog = match observations::backlog(store.as_ref(), &spool) {
         Ok(backlog) => backlog,
@@ -23,9 +23,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         }
     };
     let Backlog { events, bytes, oldest } = backlog;
-    let Some(oldest) = oldest else { return Check::good(NAME, "everything is in the database") };
+    let Some(oldest) = oldest else { return Check::good(NAME, "empty: everything is in the database") };
     let age = subject.now.millis_since(oldest);
-    let message = format!("{events} events ({}) wait, the oldest for {}", size(bytes), duration(age));
+    let message =
+        format!("{events} observations ({}) not drained yet, the oldest {} old", size(bytes), duration(age));
     if age > OLD_MILLIS || bytes > LARGE_BYTES {
         return Check::odd(NAME, message, DRAIN);
     }

@@ -1,11 +1,11 @@
-//! The worker and its jobs: nothing stuck, nothing given up.
+//! The worker and its jobs: none stuck, none failed.
 
 use super::{Check, Subject, describe, duration};
 use base::Timestamp;
 use store::jobs::{self, Job, State};
 
 const NAME: &str = "worker";
-/// A job that waits for longer than this while nobody works is stuck.
+/// A job due for longer than this without a worker is stuck.
 const STUCK_MILLIS: u64 = 3_600_000;
 const WORK: &str = "wyren worker run --until-idle";
 
@@ -17,7 +17,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
             let lock = queue::lock_file(paths);
             return Check::bad(
                 NAME,
-                format!("could not look at its lock: {error}"),
+                format!("could not check its lock: {error}"),
                 format!("ls -l '{}'", lock.display()),
             );
         }
@@ -28,15 +28,15 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         Err(error) => {
             return Check::odd(
                 NAME,
-                format!("its jobs cannot be read: {}", describe(&error)),
+                format!("could not read its jobs: {}", describe(&error)),
                 "wyren doctor",
             );
         }
     };
     let dead = jobs.iter().filter(|job| job.state == State::Dead);
     if let Some(last) = dead.clone().max_by_key(|job| job.updated) {
-        let reason = text::sanitize::one_line(last.reason.as_deref().unwrap_or("no reason on record"), 120);
-        let message = format!("{} given up, the last one ({}): {reason}", dead.count(), last.kind);
+        let reason = text::sanitize::one_line(last.reason.as_deref().unwrap_or("no reason recorded"), 120);
+        let message = format!("{} failed, the last one ({}): {reason}", dead.count(), last.kind);
         return Check::odd(NAME, message, "wyren jobs retry --all");
     }
     let waited =
@@ -44,13 +44,13 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     if let Some(waited) = waited.filter(|waited| *waited > STUCK_MILLIS && !is_running) {
         return Check::odd(
             NAME,
-            format!("a job has been due for {}, and no worker runs", duration(waited)),
+            format!("a job has been due for {}, but no worker is running", duration(waited)),
             WORK,
         );
     }
     let waiting = requested + jobs.iter().filter(|job| job.state == State::Queued).count();
-    let standing = if is_running { "runs" } else { "not running: it starts when there is work" };
-    Check::good(NAME, format!("{standing}; {waiting} waiting"))
+    let state = if is_running { "running" } else { "not running: starts when there is work" };
+    Check::good(NAME, format!("{state}; {waiting} jobs queued"))
 }
 
 fn jobs(subject: &Subject<'_>) -> Result<Vec<Job>, store::Error> {
@@ -60,7 +60,7 @@ fn jobs(subject: &Subject<'_>) -> Result<Vec<Job>, store::Error> {
     jobs::list(&store::open_store(subject.paths)?)
 }
 
-/// Returns since when a job could have been done.
+/// Returns since when a job has been due.
 fn waits_since(job: &Job, now: Timestamp) -> Option<Timestamp> {
     let since = match job.state {
         State::Queued => job.not_before,
