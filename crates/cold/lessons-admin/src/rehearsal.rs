@@ -1,7 +1,8 @@
 //! What the hook would do with a call, and why, without doing it.
 
 use super::catalogue::{Catalogue, Item, Places, State};
-use lessons::call::{Call, Platform};
+use hook::Platform;
+use lessons::call::Call;
 use lessons::index::{self, Fingerprint, Index};
 use lessons::inject;
 use lessons::layers::Layer;

@@ -3,6 +3,7 @@
 use crate::cap;
 use crate::claims::Claim;
 use crate::event::{Block, Event, PermissionRequest, PostToolUse, PreCompact, PreToolUse, TakesContext};
+use crate::platform::Platform;
 use base::log;
 use serde::Serialize;
 use serde_json::Value;
@@ -32,7 +33,7 @@ struct Parts {
     seen: Option<String>,
     claims: Vec<Claim>,
     afterwards: Vec<Afterwards>,
-    dialect: Dialect,
+    platform: Platform,
 }
 
 /// Something to do once the answer is written.
@@ -49,18 +50,6 @@ impl fmt::Debug for Afterwards {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Afterwards")
     }
-}
-
-/// Whose way of answering a hook follows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dialect {
-    /// Claude Code's.
-    #[default]
-    ClaudeCode,
-    /// Codex': a decision at the top level, no context.
-    Codex,
-    /// Gemini CLI's: context and decision at the top level.
-    Gemini,
 }
 
 /// The answer to a permission request.
@@ -168,15 +157,16 @@ impl Answer<PreToolUse> {
         self
     }
 
-    /// Also lists the lessons that were shown, at the top level as lessons-learned did; the client ignores it.
+    /// Also lists the lessons that were shown, at the top level as lessons-learned did. The client ignores it; scripts
+    /// around other agents hand it back as `LESSONS_SEEN`.
     pub fn with_lessons_seen(mut self, slugs: impl Into<String>) -> Self {
         self.parts.seen = Some(slugs.into()).filter(|slugs| !slugs.is_empty());
         self
     }
 
-    /// Answers in another agent's way.
-    pub fn in_dialect(mut self, dialect: Dialect) -> Self {
-        self.parts.dialect = dialect;
+    /// Answers in the way of another agent.
+    pub fn for_platform(mut self, platform: Platform) -> Self {
+        self.parts.platform = platform;
         self
     }
 
@@ -281,12 +271,12 @@ struct Flat<'a> {
 }
 
 impl<'a> Flat<'a> {
-    fn of(dialect: Dialect, output: &Output<'a>) -> Self {
+    fn of(platform: Platform, output: &Output<'a>) -> Self {
         let specific = output.hook_specific_output.as_ref();
         let decision = specific.and_then(|specific| specific.permission_decision);
         let reason = specific.and_then(|specific| specific.permission_decision_reason);
-        match dialect {
-            Dialect::Codex => {
+        match platform {
+            Platform::Codex => {
                 Self { permission_decision: decision, permission_decision_reason: reason, ..Self::default() }
             }
             _ => Self {
@@ -411,9 +401,9 @@ impl<E: Event> Answer<E> {
             || output.system_message.is_some()
             || output.hook_specific_output.is_some()
         {
-            rendered.stdout = match self.parts.dialect {
-                Dialect::ClaudeCode => serde_json::to_string(&output).unwrap_or_default(),
-                dialect => serde_json::to_string(&Flat::of(dialect, &output)).unwrap_or_default(),
+            rendered.stdout = match self.parts.platform {
+                Platform::ClaudeCode => serde_json::to_string(&output).unwrap_or_default(),
+                platform => serde_json::to_string(&Flat::of(platform, &output)).unwrap_or_default(),
             };
         }
         rendered
@@ -522,18 +512,18 @@ mod tests {
     fn other_agents_are_answered_in_their_own_way() {
         let deny = || Answer::<PreToolUse>::deny("no");
         check(
-            deny().in_dialect(Dialect::Codex),
+            deny().for_platform(Platform::Codex),
             json!({
                 "permissionDecision": "deny", "permissionDecisionReason": "no",
             }),
         );
         check(
-            deny().in_dialect(Dialect::Gemini),
+            deny().for_platform(Platform::Gemini),
             json!({"decision": "deny", "reason": "no", "systemMessage": "no"}),
         );
-        let hint = Answer::<PreToolUse>::context("c").in_dialect(Dialect::Gemini);
+        let hint = Answer::<PreToolUse>::context("c").for_platform(Platform::Gemini);
         check(hint, json!({"additionalContext": "c"}));
-        check(Answer::<PreToolUse>::context("c").in_dialect(Dialect::Codex), json!({}));
+        check(Answer::<PreToolUse>::context("c").for_platform(Platform::Codex), json!({}));
     }
 
     #[test]

@@ -46,9 +46,10 @@ mod deadline;
 pub mod event;
 mod host;
 mod input;
+mod platform;
 mod run;
 
-pub use answer::{Afterwards, Answer, Dialect, PermissionDecision};
+pub use answer::{Afterwards, Answer, PermissionDecision};
 pub use arena::Arena;
 pub use claims::{Claim, Claims, Keep};
 pub use event::{
@@ -56,6 +57,7 @@ pub use event::{
     SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop, ToolOutcome, UserPromptSubmit,
 };
 pub use host::Host;
+pub use platform::Platform;
 pub use run::{Outcome, Response, Silence, finish, respond, run};
 
 /// The most UTF-16 units that one text of an answer may have. The client swaps a text over 10,000 for a preview

@@ -1,51 +1,12 @@
 //! A tool call, whichever agent makes it, as lessons see it.
 
 use crate::escaped::{self, Content, Members};
+use hook::Platform;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::Path;
-
-/// Which agent's names and fields a call comes with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Platform {
-    /// Claude Code.
-    #[default]
-    ClaudeCode,
-    /// Codex.
-    Codex,
-    /// Gemini CLI.
-    Gemini,
-}
-
-impl Platform {
-    /// Returns the platform that `LESSONS_AGENT_PLATFORM` names; an unknown one is Claude Code.
-    pub fn from_name(name: Option<&str>) -> Self {
-        match name {
-            Some("codex") => Self::Codex,
-            Some("gemini") => Self::Gemini,
-            _ => Self::ClaudeCode,
-        }
-    }
-
-    /// Returns Claude Code's name for a tool of this platform.
-    fn canonical(self, tool: &str) -> &str {
-        match (self, tool) {
-            (Self::Codex, "shell" | "local_shell" | "exec_command" | "container.exec")
-            | (Self::Gemini, "run_shell_command") => "Bash",
-            (Self::Codex | Self::Gemini, "read_file") => "Read",
-            (Self::Codex, "apply_patch") | (Self::Gemini, "replace_in_file" | "replace") => "Edit",
-            (Self::Codex | Self::Gemini, "write_file") => "Write",
-            (Self::Codex | Self::Gemini, "find_files") | (Self::Gemini, "glob") => "Glob",
-            (Self::Gemini, "search_file_content") => "Grep",
-            (Self::Gemini, "web_fetch") => "WebFetch",
-            // The client calls it by either name.
-            (Self::ClaudeCode, "Task") => "Agent",
-            _ => tool,
-        }
-    }
-}
 
 /// A tool call.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +32,7 @@ const CONTENT_FIELDS: [&str; 4] = ["content", "new_string", "new_source", "newSt
 impl<'a> Call<'a> {
     /// Reads a call: its tool, and its input as the agent sent it. What is not understood is left out.
     pub fn read(tool: &'a str, input: Option<&'a RawValue>, platform: Platform, project: &Path) -> Self {
-        let mut call = Call { tool: platform.canonical(tool).into(), ..Call::default() };
+        let mut call = Call { tool: platform.canonical_tool(tool).into(), ..Call::default() };
         for (name, value) in Members::of(input.map_or("", RawValue::get)) {
             let name = escaped::resolve(name);
             match escaped::string(value) {

@@ -1,6 +1,6 @@
 //! What a tool call is told: the body of `lesson-inject`.
 
-use crate::call::{Call, Platform};
+use crate::call::Call;
 use crate::choose::{self, Applying, Bounds};
 use crate::index::Index;
 use crate::layers::{self, Layer, Source};
@@ -9,7 +9,7 @@ use crate::trigger::{Simple, Verdict};
 use base::log::Level;
 use base::project::Project;
 use base::settings::{self, Settings};
-use hook::{Answer, Dialect, Host, PreToolUse};
+use hook::{Answer, Host, Platform, PreToolUse};
 use memmap2::Mmap;
 use std::path::{Path, PathBuf};
 
@@ -63,11 +63,7 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     }
     let bounds = bounds(host.settings());
     let target = target(&tool_call);
-    choose::answer(applying, &target, script, &bounds, &host.claims(call)).in_dialect(match platform {
-        Platform::ClaudeCode => Dialect::ClaudeCode,
-        Platform::Codex => Dialect::Codex,
-        Platform::Gemini => Dialect::Gemini,
-    })
+    choose::answer(applying, &target, script, &bounds, &host.claims(call)).for_platform(platform)
 }
 
 /// Returns every source of lessons for a session in `cwd`.

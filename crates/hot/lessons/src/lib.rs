@@ -18,6 +18,7 @@ pub mod pattern;
 mod protocol;
 pub mod start;
 pub mod trigger;
+mod wildcard;
 
 pub use escaped::Content;
 pub use lesson::{DEFAULT_CONFIDENCE, DEFAULT_PRIORITY, Kind, Lesson, Trigger};

@@ -1,5 +1,7 @@
 //! Globs over paths relative to the project: `**/*.py` fits `foo.py` and `a/b.py`, not `a/b.pyc`; `{a,b}` works.
 
+use crate::wildcard;
+
 /// Says whether a glob fits a path. Without a slash the glob is for the file's name, wherever it is.
 pub fn fits(glob: &str, path: &str) -> bool {
     let path = path.trim_start_matches("./");
@@ -50,29 +52,7 @@ fn fit_names(glob: &[&str], path: &[&str]) -> bool {
 
 /// Fits one name: `*` is any part of it, `?` one byte, `[a-z]` one of a set.
 fn fits_name(glob: &[u8], name: &[u8]) -> bool {
-    let (mut at, mut in_name) = (0, 0);
-    let mut star = None;
-    loop {
-        if glob.get(at) == Some(&b'*') {
-            at += 1;
-            star = Some((at, in_name));
-            continue;
-        }
-        let step = name.get(in_name).and_then(|byte| fit_one(&glob[at..], *byte));
-        if let Some(length) = step {
-            at += length;
-            in_name += 1;
-        } else if at == glob.len() && in_name == name.len() {
-            return true;
-        } else if let Some((after, reached)) = star
-            && reached < name.len()
-        {
-            star = Some((after, reached + 1));
-            (at, in_name) = (after, reached + 1);
-        } else {
-            return false;
-        }
-    }
+    wildcard::fits(glob, name, fit_one)
 }
 
 /// Returns how much of the glob one byte takes, if it fits.

@@ -12,6 +12,8 @@
 //!
 //! A pattern fits the beginning of a command: what follows is free, unless it ends in `$`.
 
+use crate::wildcard;
+
 /// A word of a command, as patterns see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Argument<'a> {
@@ -217,33 +219,11 @@ fn fits_word(pattern: &str, word: &str) -> bool {
     if !pattern.contains(['*', '\\']) {
         return pattern == word;
     }
-    let (pattern, word) = (pattern.as_bytes(), word.as_bytes());
-    let (mut at, mut in_word) = (0, 0);
-    let mut star = None;
-    loop {
-        let (expected, length) = match pattern.get(at) {
-            Some(b'\\') if at + 1 < pattern.len() => (Some(pattern[at + 1]), 2),
-            Some(b'*') => {
-                at += 1;
-                star = Some((at, in_word));
-                continue;
-            }
-            other => (other.copied(), 1),
-        };
-        if expected.is_some() && expected == word.get(in_word).copied() {
-            at += length;
-            in_word += 1;
-        } else if expected.is_none() && in_word == word.len() {
-            return true;
-        } else if let Some((after, reached)) = star
-            && reached < word.len()
-        {
-            star = Some((after, reached + 1));
-            (at, in_word) = (after, reached + 1);
-        } else {
-            return false;
-        }
-    }
+    wildcard::fits(pattern.as_bytes(), word.as_bytes(), |pattern, byte| match pattern {
+        [b'\\', literal, ..] => (*literal == byte).then_some(2),
+        [literal, ..] => (*literal == byte).then_some(1),
+        [] => None,
+    })
 }
 
 #[cfg(test)]

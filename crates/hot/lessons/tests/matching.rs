@@ -1,6 +1,7 @@
 //! What fires and what stays quiet; and that the index finds exactly what asking every lesson finds.
 
-use lessons::call::{Call, Platform};
+use hook::Platform;
+use lessons::call::Call;
 use lessons::index::{self, Fingerprint, Index};
 use lessons::trigger::{Simple, Verdict};
 use lessons::{Kind, Lesson, Trigger};

@@ -1,6 +1,7 @@
 //! The lessons that ship: each is whole, fires on its own examples, and everyday work stays quiet.
 
-use lessons::call::{Call, Platform};
+use hook::Platform;
+use lessons::call::Call;
 use lessons::index::{self, Fingerprint, Index, Unindexed};
 use lessons::pattern::CommandPattern;
 use lessons::trigger::{Simple, Verdict};
