@@ -15,6 +15,7 @@ mod worker;
 use crate::terminal::{self, Cell, DIM, FAILURE, SUCCESS, WARNING};
 use anstyle::Style;
 use anyhow::{Result, bail};
+use base::error::with_causes as describe;
 use base::{Env, Paths, Timestamp};
 use clap::Args;
 use serde_json::{Value, json};
@@ -154,10 +155,4 @@ fn size(bytes: u64) -> String {
         10_000_000..10_000_000_000 => format!("{} MB", bytes / 1_000_000),
         _ => format!("{} GB", bytes / 1_000_000_000),
     }
-}
-
-/// Returns an error with its causes, on one line.
-fn describe(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |message, cause| format!("{message}: {cause}"))
 }

@@ -5,7 +5,6 @@ use crate::terminal::{self, DIM};
 use anyhow::{Context as _, Result};
 use base::{Env, Paths, Timestamp, files};
 use clap::Args;
-use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use store::Store;
@@ -46,23 +45,14 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     }
 }
 
-/// Writes beside the file and renames it into place: a reader never sees half an export.
+/// Writes the file whole or not at all: an export that fails halfway leaves the earlier one.
 fn to_file(export: &Export, store: &Store, file: &Path) -> Result<()> {
-    let mut unfinished = file.as_os_str().to_owned();
-    unfinished.push(".unfinished");
-    let unfinished = PathBuf::from(unfinished);
-    let write = || -> Result<u64> {
-        let open = files::private_options().write(true).create(true).truncate(true).open(&unfinished)?;
+    let written = files::write_atomic_with(file, |open| -> Result<u64> {
         let mut output = BufWriter::new(open);
         let lines = export.write(store, &mut output)?;
         output.flush()?;
-        fs::rename(&unfinished, file)?;
         Ok(lines)
-    };
-    let written = write();
-    if written.is_err() {
-        let _ = fs::remove_file(&unfinished);
-    }
+    });
     let lines = written.with_context(|| format!("could not export to {}", file.display()))?;
     writeln!(terminal::errors(), "{DIM}Wrote {lines} lines to {}{DIM:#}", file.display())?;
     Ok(())

@@ -232,7 +232,7 @@ impl Status {
 
 fn peer(share: &Share) -> Peer {
     let Some(team) = share.team().filter(|team| team.remote().is_some()) else { return Peer::NoRemote };
-    match team.commits("memory.md", 1) {
+    match team.commits(place::MEMORY, 1) {
         Ok(commits) => commits
             .into_iter()
             .next()

@@ -86,13 +86,8 @@ pub enum Error {
         reason: String,
     },
     /// The file could not be read or written.
-    #[error("could not access {}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] files::Error),
 }
 
 /// The configuration in force for one user and, where there is one, one project.
@@ -217,14 +212,14 @@ pub fn flatten_for_hooks(paths: &Paths) -> Result<(), Error> {
 }
 
 fn write(path: &Path, contents: &[u8]) -> Result<(), Error> {
-    files::write_atomic(path, contents).map_err(|source| Error::Io { path: path.to_owned(), source })
+    Ok(files::write_atomic(path, contents).map_err(files::Error::at(path))?)
 }
 
 fn read_document(path: &Path) -> Result<Option<DocumentMut>, Error> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(Error::Io { path: path.to_owned(), source }),
+        Err(error) => return Err(files::Error::at(path)(error).into()),
     };
     let syntax = |error: toml_edit::TomlError| Error::Syntax {
         path: path.to_owned(),

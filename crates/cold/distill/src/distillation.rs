@@ -13,7 +13,7 @@
 use super::plan::Plan;
 use base::lock::Lock;
 use base::project::Project;
-use base::{Env, Paths, Timestamp};
+use base::{Env, Paths, Timestamp, files};
 use config::Config;
 use distiller::{Applied, Context, Evidence, Mark, Operation, Question, Score, Slice};
 use memory::Memory;
@@ -261,7 +261,7 @@ impl Distillation<'_> {
 
     /// Keeps other distillations of the clone away until the lock is dropped.
     pub fn lock(&self, state: &Path) -> Result<Lock, Error> {
-        schedule::refuse_link(state)?;
+        files::refuse_link(state)?;
         Lock::exclusive(&state.join("distill.lock"), LOCK_PATIENCE)?.ok_or(Error::Busy)
     }
 

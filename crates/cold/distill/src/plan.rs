@@ -66,16 +66,13 @@ impl Plan {
     pub(crate) fn write(&self, state: &Path) -> io::Result<()> {
         let mut text = serde_json::to_vec(self)?;
         text.push(b'\n');
-        schedule::refuse_link(&state.join(FOLDER))?;
+        files::refuse_link(&state.join(FOLDER))?;
         files::write_atomic(&file(state, &self.session), &text)
     }
 
     /// Removes the plan of a session.
     pub(crate) fn forget(state: &Path, session: &str) -> io::Result<()> {
-        match fs::remove_file(file(state, session)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            removed => removed,
-        }
+        files::remove_if_there(&file(state, session)).map(|_| ())
     }
 }
 

@@ -29,8 +29,7 @@ pub fn list(places: &Places) -> Vec<PathBuf> {
 pub fn make(places: &Places, now: Timestamp) -> Result<(PathBuf, usize)> {
     let lessons = places.personal();
     if !lessons.is_dir() {
-        let source = io::ErrorKind::NotFound.into();
-        return Err(Error::Io { path: lessons, source });
+        return Err(Error::io(&lessons)(io::ErrorKind::NotFound.into()));
     }
     let folder = folder(places);
     let stamp = now.to_string().replace([':', '.'], "-");
@@ -65,7 +64,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<usize> {
         let (kind, target) = (entry.file_type()?, to.join(entry.file_name()));
         if kind.is_dir() {
             copied += copy_folder(&entry.path(), &target)?;
-        } else if kind.is_file() && !entry.file_name().to_string_lossy().ends_with(".tmp") {
+        } else if kind.is_file() && !files::is_temporary(&entry.file_name().to_string_lossy()) {
             fs::copy(entry.path(), target)?;
             copied += 1;
         }

@@ -229,7 +229,7 @@ impl<'a> Change<'a> {
 fn sweep(folder: &Path) {
     let is_left = |file: &&PathBuf| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with('.') && name.ends_with(".tmp")
+        name.starts_with('.') && files::is_temporary(&name)
     };
     files::files_in(folder).iter().filter(is_left).for_each(|file| drop(fs::remove_file(file)));
 }

@@ -56,13 +56,8 @@ pub enum Error {
         reason: String,
     },
     /// A file could not be read or written.
-    #[error("could not access {}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] base::files::Error),
     /// Another program is changing lessons.
     #[error("another wyren is changing lessons; try again when it is done")]
     Busy,
@@ -75,8 +70,8 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Io { path: path.to_owned(), source }
+    fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        |error| Self::File(base::files::Error::at(path)(error))
     }
 }
 

@@ -6,7 +6,6 @@ use base::files;
 use lessons::Kind;
 use lessons::layers::{self, Layer};
 use std::fs;
-use std::io;
 use std::path::PathBuf;
 
 /// The first line of a trust file; the second is the project's folder.
@@ -44,11 +43,7 @@ pub fn trust(places: &Places) -> Result<()> {
 /// Takes that back; says whether there was anything to take back.
 pub fn untrust(places: &Places) -> Result<bool> {
     let file = layers::trust_file(&places.paths, &places.project());
-    match fs::remove_file(&file) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(Error::io(&file)(error)),
-    }
+    files::remove_if_there(&file).map_err(Error::io(&file))
 }
 
 /// Returns the folders of the projects that are trusted.

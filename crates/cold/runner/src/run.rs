@@ -74,7 +74,9 @@ pub fn run(env: &Env, paths: &Paths, options: Options, handlers: &Handlers) -> R
     match &ended {
         Ok(Ended::Elsewhere) => {}
         Ok(ended) => log.write(Level::Info, "worker", &format!("ended: {}", ended.name())),
-        Err(error) => log.write(Level::Error, "worker", &format!("ended: {}", describe(error))),
+        Err(error) => {
+            log.write(Level::Error, "worker", &format!("ended: {}", base::error::with_causes(error)))
+        }
     }
     ended
 }
@@ -111,11 +113,6 @@ impl Ended {
             Self::Elsewhere => "another worker runs",
         }
     }
-}
-
-fn describe(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |message, cause| format!("{message}: {cause}"))
 }
 
 #[cfg(test)]

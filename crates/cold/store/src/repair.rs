@@ -164,10 +164,10 @@ fn put_aside(path: &Path, aside: &Path) -> io::Result<()> {
         if from.exists() {
             replace_by_copy(&from, &to)?;
         } else {
-            remove_file(&to)?;
+            files::remove_if_there(&to)?;
         }
     }
-    remove_file(aside)?;
+    files::remove_if_there(aside)?;
     fs::hard_link(path, aside).or_else(|_| replace_by_copy(path, aside))
 }
 
@@ -192,19 +192,12 @@ fn suffixed(path: &Path, suffix: &str) -> PathBuf {
 
 /// Removes a database with all that lies beside it.
 fn remove(path: &Path) -> io::Result<()> {
-    remove_file(path)?;
+    files::remove_if_there(path)?;
     remove_companions(path)
 }
 
 fn remove_companions(path: &Path) -> io::Result<()> {
-    COMPANIONS.iter().try_for_each(|companion| remove_file(&suffixed(path, companion)))
-}
-
-fn remove_file(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+    COMPANIONS.iter().try_for_each(|companion| files::remove_if_there(&suffixed(path, companion)).map(|_| ()))
 }
 
 #[cfg(test)]

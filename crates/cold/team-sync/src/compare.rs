@@ -1,9 +1,10 @@
 //! What of the memory is here and not on the remote, and the other way round, as far as this clone knows.
 
-use crate::merging::{MEMORY, Merging};
+use crate::merging::Merging;
 use crate::repository::{Files, Merge as _, Team};
 use crate::{Error, Share};
 use memory::{Delta, Memory, diff};
+use place::MEMORY;
 use std::collections::BTreeMap;
 
 /// How the local copy and the remote differ.

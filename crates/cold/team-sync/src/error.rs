@@ -1,5 +1,6 @@
 //! What stops the work on a team memory.
 
+use base::files;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,13 +14,8 @@ pub enum Error {
     #[error(transparent)]
     Sync(#[from] crate::repository::Error),
     /// A file could not be read or written.
-    #[error("could not access {}: {source}", path.display())]
-    File {
-        /// Which one.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] files::Error),
     /// Another process kept the memory's lock.
     #[error("another process is writing the memory; nothing was changed, try again")]
     Busy,
@@ -37,6 +33,6 @@ pub enum Error {
 impl Error {
     /// Wraps the failure to access a file.
     pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
-        move |source| Self::File { path: path.to_owned(), source }
+        |error| Self::File(files::Error::at(path)(error))
     }
 }

@@ -4,12 +4,12 @@
 //! branch does not yet. What was taken in is remembered in `state/folded.json`, per branch: taken in again it would undo
 //! what the others made of it since.
 
-use crate::merging::{MEMORY, Merging, is_emptied};
+use crate::merging::{Merging, is_emptied};
 use crate::repository::{Merge as _, Team};
 use crate::{Error, Share};
 use base::{Timestamp, digest, files};
 use memory::{Memory, diff, history};
-use place::Mode;
+use place::{MEMORY, Mode};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;

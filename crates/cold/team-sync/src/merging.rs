@@ -3,12 +3,10 @@
 use crate::repository::{ByLine, Merge};
 use crate::secrets::{self, Filtered, HeldBack};
 use memory::Memory;
+use place::MEMORY;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The file that is merged by section and entry.
-pub(crate) const MEMORY: &str = "memory.md";
 
 /// From this many entries on, a memory that says nothing any more was emptied by accident.
 const SEVERAL: usize = 2;

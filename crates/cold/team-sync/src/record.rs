@@ -2,6 +2,7 @@
 
 use crate::repository::Commit;
 use crate::{Error, Share};
+use base::files;
 use base::lock::Lock;
 use memory::history::{self, History, Removal};
 use memory::{Memory, diff, identity};
@@ -57,13 +58,10 @@ impl Share {
     /// clone knows what was decided before it was made.
     pub fn history(&self) -> Result<History, Error> {
         let path = file(&self.folder().state());
-        let noted = match std::fs::read(&path) {
-            Ok(text) => History::parse(&String::from_utf8_lossy(&text)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => History::default(),
-            Err(error) => return Err(Error::File { path, source: error }),
-        };
+        let text = files::read_if_there(&path).map_err(Error::file(&path))?.unwrap_or_default();
+        let noted = History::parse(&String::from_utf8_lossy(&text));
         let commits = match self.team() {
-            Some(team) => team.commits(crate::merging::MEMORY, MAX_COMMITS)?,
+            Some(team) => team.commits(place::MEMORY, MAX_COMMITS)?,
             None => Vec::new(),
         };
         Ok(together(noted, commits.iter().flat_map(removals_of).collect()))

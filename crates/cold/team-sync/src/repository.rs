@@ -20,11 +20,6 @@
 //! terminal. Nothing here writes the index, HEAD, `refs/heads`, `refs/remotes` or FETCH_HEAD, and nothing runs the
 //! user's git hooks. How two texts are merged, and what of a text
 //! may leave this machine, is the caller's: see [`Merge`].
-//!
-//! Without the feature `objects` there is only what hooks need, [`Folder`], [`Place`] and [`FetchState`]: files that are read, without
-//! git.
-
-mod merge;
 
 mod checkout;
 mod config;
@@ -33,6 +28,7 @@ mod fetch;
 mod git;
 mod local;
 mod lock;
+mod merge;
 mod objects;
 mod origin;
 mod past;
@@ -40,13 +36,13 @@ mod publish;
 mod setup;
 mod team;
 
-pub use merge::{ByLine, Merge};
-
 pub use checkout::Change;
 pub use error::Error;
 pub use fetch::Fetched;
 pub use lock::lock_copy;
+pub use merge::{ByLine, Merge};
 pub use past::{Commit, Tracked, user_name};
 pub use publish::{Files, Published};
 pub use setup::{Made, ignore_unshared, init_branch, init_side, is_tracked, take_back};
+pub(crate) use setup::{refuse_link, refuse_links};
 pub use team::{Rewrite, Team};

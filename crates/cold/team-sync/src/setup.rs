@@ -1,19 +1,17 @@
 //! Starting a team memory, and finding the one that the team has already.
 
-use crate::merging::MEMORY;
 use crate::repository::{self, Published, Team};
 use crate::share::read;
 use crate::{Error, Share};
 use base::{Env, files};
 use memory::Memory;
-use place::{Folder, Mode, Place};
+use place::{FOLDER, Folder, LESSONS, MEMORY, Mode, Place, STATE, state_folder};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// The folders of what is broadcast.
-const BROADCAST: [&str; 2] = ["broadcast", "broadcast/skills"];
+/// The folders of the broadcast that setting up creates.
+const BROADCAST: [&str; 2] = [place::BROADCAST, "broadcast/skills"];
 
 /// How the user wants to share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,7 +114,7 @@ pub fn discover(cwd: &Path, env: &Env, deadline: Instant) -> Result<Option<Setup
 
 /// Puts what branch mode had merged beside the tracked files into `.wyren/` itself, where side mode has everything.
 fn take_over_copy(folder: &Path) -> Result<(), Error> {
-    let (copy, path) = (folder.join("state").join(MEMORY), folder.join(MEMORY));
+    let (copy, path) = (state_folder(folder).join(MEMORY), folder.join(MEMORY));
     if let Some(merged) = read(&copy)? {
         let tracked = Memory::parse(&read(&path)?.unwrap_or_default());
         // Nothing counts as known, so both are kept.
@@ -124,9 +122,9 @@ fn take_over_copy(folder: &Path) -> Result<(), Error> {
         files::write_atomic(&path, both.render().as_bytes()).map_err(Error::file(&path))?;
         fs::remove_file(&copy).map_err(Error::file(&copy))?;
     }
-    let mut folders = vec![PathBuf::from("broadcast"), PathBuf::from("lessons")];
+    let mut folders = vec![PathBuf::from(place::BROADCAST), PathBuf::from(LESSONS)];
     while let Some(part) = folders.pop() {
-        let Ok(entries) = fs::read_dir(folder.join("state").join(&part)) else { continue };
+        let Ok(entries) = fs::read_dir(state_folder(folder).join(&part)) else { continue };
         for entry in entries.flatten() {
             let (from, part) = (entry.path(), part.join(entry.file_name()));
             match entry.file_type() {
@@ -142,13 +140,10 @@ fn take_over_copy(folder: &Path) -> Result<(), Error> {
         }
     }
     // Removed last, and all of it: readers would take it for what branch mode has merged.
-    for name in ["broadcast", "lessons"] {
-        let copy = folder.join("state").join(name);
-        match fs::remove_dir_all(&copy) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(Error::File { path: copy, source: error });
-            }
-            _ => {}
+    for name in [place::BROADCAST, LESSONS] {
+        let copy = state_folder(folder).join(name);
+        if fs::symlink_metadata(&copy).is_ok() {
+            fs::remove_dir_all(&copy).map_err(Error::file(&copy))?;
         }
     }
     Ok(())
@@ -172,7 +167,7 @@ fn init_outside(cwd: &Path) -> Result<Setup, Error> {
     let found = Folder::find(cwd).filter(has_memory);
     let folder = match &found {
         Some(found) => found.wyren.clone(),
-        None => std::path::absolute(cwd).map_err(Error::file(cwd))?.join(".wyren"),
+        None => std::path::absolute(cwd).map_err(Error::file(cwd))?.join(FOLDER),
     };
     let mut setup = Setup {
         mode: None,
@@ -185,10 +180,8 @@ fn init_outside(cwd: &Path) -> Result<Setup, Error> {
     if found.is_some() {
         return Ok(setup);
     }
-    if fs::symlink_metadata(&setup.folder).is_ok_and(|metadata| metadata.is_symlink()) {
-        return Err(crate::repository::Error::Link(setup.folder).into());
-    }
-    for part in [BROADCAST[0], BROADCAST[1], "state"] {
+    repository::refuse_link(&setup.folder)?;
+    for part in [BROADCAST[0], BROADCAST[1], STATE] {
         let folder = setup.folder.join(part);
         fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
     }

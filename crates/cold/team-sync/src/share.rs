@@ -6,9 +6,8 @@ use crate::{Error, record};
 use base::{Env, Timestamp, files};
 use memory::history::{self, Removal};
 use memory::{Delta, Memory};
-use place::{Folder, Mode, Place, Reason};
+use place::{Folder, MEMORY, Mode, Place, Reason};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use text::sanitize;
 
@@ -93,15 +92,15 @@ impl Share {
 
     /// Returns the text of the memory; empty when there is none yet.
     pub(crate) fn text(&self) -> Result<String, Error> {
-        let copy = self.copy().join("memory.md");
+        let copy = self.copy().join(MEMORY);
         self.refuse_links(&copy)?;
         if let Some(text) = read(&copy)? {
             return Ok(text);
         }
-        match self.agreed("memory.md")? {
+        match self.agreed(MEMORY)? {
             Some(contents) => String::from_utf8(contents).map_err(|_| Error::NotText(copy)),
             // Before the first sync there is no copy beside the tracked file.
-            None => Ok(read(&self.folder.wyren.join("memory.md"))?.unwrap_or_default()),
+            None => Ok(read(&self.folder.wyren.join(MEMORY))?.unwrap_or_default()),
         }
     }
 
@@ -121,7 +120,7 @@ impl Share {
         edit: impl FnOnce(&Memory) -> (Memory, Vec<Removal>),
     ) -> Result<Delta, Error> {
         let _lock = self.lock()?;
-        let path = self.copy().join("memory.md");
+        let path = self.copy().join(MEMORY);
         let text = self.text()?;
         let before = Memory::parse(&text);
         let (after, removals) = edit(&before);
@@ -158,8 +157,7 @@ impl Share {
     pub(crate) fn copy(&self) -> PathBuf {
         let state = self.folder.state();
         let is_shared = self.team.as_ref().is_none_or(|team| team.remote().is_some());
-        let is_beside =
-            self.folder.mode == Some(Mode::Branch) && (is_shared || state.join("memory.md").is_file());
+        let is_beside = self.folder.mode == Some(Mode::Branch) && (is_shared || state.join(MEMORY).is_file());
         if is_beside { state } else { self.folder.wyren.clone() }
     }
 
@@ -183,15 +181,7 @@ impl Share {
 
     /// Fails when a link stands in the place of a file of ours, or of the folder it is in.
     pub(crate) fn refuse_links(&self, path: &Path) -> Result<(), Error> {
-        let own = path.strip_prefix(&self.folder.wyren).unwrap_or(path);
-        let mut place = self.folder.wyren.clone();
-        for part in own.components() {
-            place.push(part);
-            if fs::symlink_metadata(&place).is_ok_and(|metadata| metadata.is_symlink()) {
-                return Err(crate::repository::Error::Link(place).into());
-            }
-        }
-        Ok(())
+        Ok(crate::repository::refuse_links(&self.folder.wyren, path)?)
     }
 }
 
@@ -209,12 +199,7 @@ pub fn log_once(wyren: &Path, message: &str) {
 
 /// Reads a text; `None` when there is no file. A link would lead out of the repository, and what it leads to be published.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
-    if files::is_link(path) {
-        return Err(crate::repository::Error::Link(path.to_owned()).into());
-    }
-    match fs::read(path) {
-        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| Error::NotText(path.to_owned())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::File { path: path.to_owned(), source: error }),
-    }
+    crate::repository::refuse_link(path)?;
+    let bytes = files::read_if_there(path).map_err(Error::file(path))?;
+    bytes.map(String::from_utf8).transpose().map_err(|_| Error::NotText(path.to_owned()))
 }

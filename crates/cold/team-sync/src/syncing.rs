@@ -1,13 +1,13 @@
 //! Publishing what was changed here, and taking in what the others have published.
 
-use crate::merging::{MEMORY, Merging};
+use crate::merging::Merging;
 use crate::record::BY_OTHERS;
 use crate::repository::{Change, Fetched, Merge as _, Published, Team};
 use crate::{Error, HeldBack, Share};
 use base::{Timestamp, files};
 use memory::history::{self, Removal};
 use memory::{Delta, Memory, diff};
-use place::{Mode, Reason};
+use place::{MEMORY, Mode, Reason};
 use serde_json::{Value, json};
 use std::fs;
 use std::time::Instant;
@@ -252,12 +252,7 @@ impl Share {
         for path in paths {
             let file = self.copy().join(path);
             self.refuse_links(&file)?;
-            match fs::remove_file(&file) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Error::File { path: file, source: error });
-                }
-                _ => {}
-            }
+            files::remove_if_there(&file).map_err(Error::file(&file))?;
         }
         Ok(())
     }

@@ -1,14 +1,38 @@
-//! Private folders and files that are replaced whole or not at all.
+//! Private folders, files that are replaced whole or not at all, and files that may be missing.
 //!
-//! What a repository brings along may be a link that leads out of it: `open_append_here` and `write_atomic` write to no
-//! other file than the one that they are told.
+//! A repository may contain a symbolic link that leads out of it. `open_append_here` and `write_atomic` never write through
+//! a link; [`refuse_link`] and [`find_link`] are for everything else that writes below such a folder.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What the name of a file that is being written ends with.
+/// A file that could not be read or written. The text contains the cause, so there is no `source`.
+#[derive(Debug)]
+pub struct Error {
+    /// The file.
+    pub path: PathBuf,
+    /// What the system reported.
+    pub cause: io::Error,
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "could not access {}: {}", self.path.display(), self.cause)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl Error {
+    /// Returns what adds a path to the system's error.
+    pub fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        move |cause| Self { path: path.to_owned(), cause }
+    }
+}
+
+/// The end of a temporary file's name.
 const TEMPORARY: &str = ".tmp";
 
 /// Creates a folder and its parents, each readable by the owner alone; existing ones are left as they are.
@@ -45,9 +69,9 @@ pub fn open_append(path: &Path) -> io::Result<File> {
 
 /// Opens a private file for appending as [`open_append`] does, but not one that is a link.
 pub fn open_append_here(path: &Path) -> io::Result<File> {
-    // Where no flag says so a look before does: a link that a repository brings along was there before us.
-    if cfg!(not(unix)) && is_link(path) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a link"));
+    // Without `O_NOFOLLOW` a check before opening is enough: a link from a repository was there before this process.
+    if cfg!(not(unix)) {
+        refuse_link(path)?;
     }
     append_with(unlinked_options(), path)
 }
@@ -64,21 +88,65 @@ fn append_with(mut options: OpenOptions, path: &Path) -> io::Result<File> {
     }
 }
 
-/// Returns whether there is a link at `path`, wherever it leads.
+/// Returns whether there is a symbolic link at `path`, dangling or not.
 pub fn is_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
 }
 
-/// Returns whether a file of that name is one that is being written, by us or by the Node system, or was left behind so.
+/// Fails when there is a symbolic link at `path`.
+pub fn refuse_link(path: &Path) -> io::Result<()> {
+    if is_link(path) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is a link", path.display())));
+    }
+    Ok(())
+}
+
+/// Returns the first symbolic link on the way from `folder`, itself included, down to `path` below it.
+pub fn find_link(folder: &Path, path: &Path) -> Option<PathBuf> {
+    let mut place = folder.to_owned();
+    if is_link(&place) {
+        return Some(place);
+    }
+    path.strip_prefix(folder).unwrap_or(path).components().find_map(|part| {
+        place.push(part);
+        is_link(&place).then(|| place.clone())
+    })
+}
+
+/// Reads a file; `None` when there is none.
+pub fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+/// Removes a file; returns whether there was one.
+pub fn remove_if_there(path: &Path) -> io::Result<bool> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        removed => removed.map(|()| true),
+    }
+}
+
+/// Returns whether a file of that name is a temporary one, of this program or of the Node version.
 pub fn is_temporary(name: &str) -> bool {
     name.ends_with(TEMPORARY)
 }
 
 /// Replaces the file at `path` by one with `contents`: a reader sees the old or the new, never a part.
+pub fn write_atomic(path: &Path, contents: &[u8]) -> io::Result<()> {
+    write_atomic_with(path, |file| file.write_all(contents))
+}
+
+/// Replaces the file at `path` by what `write` writes, or leaves it as it was when `write` fails.
 ///
 /// The new file is written beside the old one, on the same file system, so that the rename is atomic; it is
 /// not synced, since a hook has no time for that and a power cut may then bring back the old contents.
-pub fn write_atomic(path: &Path, contents: &[u8]) -> io::Result<()> {
+pub fn write_atomic_with<T, E: From<io::Error>>(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> Result<T, E>,
+) -> Result<T, E> {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
     let folder = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
@@ -89,22 +157,24 @@ pub fn write_atomic(path: &Path, contents: &[u8]) -> io::Result<()> {
         std::process::id(),
         COUNTER.fetch_add(1, Ordering::Relaxed)
     ));
-    let written = match write_new(&temporary, contents) {
+    let mut file = match open_new(&temporary) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             create_private_folder(folder)?;
-            write_new(&temporary, contents)
+            open_new(&temporary)?
         }
-        written => written,
+        opened => opened?,
     };
-    let written = written.and_then(|()| rename(&temporary, path));
+    let written = write(&mut file);
+    drop(file);
+    let written = written.and_then(|done| rename(&temporary, path).map(|()| done).map_err(E::from));
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
     written
 }
 
-fn write_new(path: &Path, contents: &[u8]) -> io::Result<()> {
-    unlinked_options().write(true).create(true).truncate(true).open(path)?.write_all(contents)
+fn open_new(path: &Path) -> io::Result<File> {
+    unlinked_options().write(true).create(true).truncate(true).open(path)
 }
 
 #[cfg(not(windows))]
@@ -112,7 +182,7 @@ fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
-/// Renames with some patience: a reader or a virus scanner may hold the target for a moment.
+/// Retries the rename: a reader or a virus scanner may hold the target for a moment.
 #[cfg(windows)]
 fn rename(from: &Path, to: &Path) -> io::Result<()> {
     const PAUSES_MILLIS: [u64; 4] = [1, 2, 3, 4];
@@ -160,6 +230,43 @@ mod tests {
         assert!(write_atomic(&path, b"new").is_err());
         assert_eq!(fs::read(path.join("inside")).unwrap(), b"kept");
         assert_eq!(files_in(folder.path()), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn a_missing_file_is_read_as_none_and_removed_as_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        assert_eq!((read_if_there(&path).unwrap(), remove_if_there(&path).unwrap()), (None, false));
+        fs::write(&path, "x").unwrap();
+        assert_eq!(read_if_there(&path).unwrap().as_deref(), Some(&b"x"[..]));
+        assert!(remove_if_there(&path).unwrap() && !path.exists());
+        assert!(read_if_there(folder.path()).is_err() && remove_if_there(folder.path()).is_err());
+    }
+
+    #[test]
+    fn a_writer_that_fails_leaves_the_old_file_and_no_temporary() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "old").unwrap();
+        let failed: io::Result<()> = write_atomic_with(&path, |file| {
+            file.write_all(b"half")?;
+            Err(io::Error::other("no"))
+        });
+        assert!(failed.is_err() && fs::read(&path).unwrap() == b"old");
+        assert_eq!(files_in(folder.path()), [path]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_first_link_on_the_way_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("a/b");
+        fs::create_dir_all(&inside).unwrap();
+        assert_eq!(find_link(folder.path(), &inside.join("missing")), None);
+        std::os::unix::fs::symlink("/nowhere", inside.join("c")).unwrap();
+        assert_eq!(find_link(folder.path(), Path::new("a/b/c/d")), Some(inside.join("c")));
+        assert_eq!(find_link(&inside.join("c"), Path::new("d")), Some(inside.join("c")));
+        assert!(refuse_link(&inside.join("c")).is_err() && refuse_link(&inside).is_ok());
     }
 
     #[cfg(unix)]

@@ -6,6 +6,7 @@
 pub mod detached;
 pub mod digest;
 pub mod env;
+pub mod error;
 pub mod files;
 mod git_config;
 pub mod glob;

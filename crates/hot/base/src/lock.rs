@@ -1,7 +1,7 @@
 //! Advisory file locks with a bound on the wait.
 //!
 //! A lock belongs to an open file and goes with the process that holds it, however that process ends: nothing
-//! has to be cleaned up after a kill, and no process id is ever guessed.
+//! has to be cleaned up after a kill, and no process id is needed.
 
 use crate::files;
 use std::fs::{File, TryLockError};

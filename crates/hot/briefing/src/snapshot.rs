@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -93,15 +92,10 @@ impl Snapshot {
             serde_json::to_string(&header).map_err(std::io::Error::from).map_err(Error::write(file))?;
         text.push('\n');
         text.push_str(&memory);
-        let write = || refuse_link(file).and_then(|()| files::write_atomic(file, text.as_bytes()));
-        write().map_err(Error::write(file))
+        // A repository may contain a folder of this name that is a link.
+        let allowed = file.parent().map_or(Ok(()), files::refuse_link);
+        allowed.and_then(|()| files::write_atomic(file, text.as_bytes())).map_err(Error::write(file))
     }
-}
-
-/// Fails when the folder of a file is a link: a repository may bring one along that leads out of it.
-fn refuse_link(file: &Path) -> io::Result<()> {
-    let is_link = file.parent().is_some_and(files::is_link);
-    if is_link { Err(io::Error::new(io::ErrorKind::InvalidInput, "its folder is a link")) } else { Ok(()) }
 }
 
 /// Removes snapshots of sessions that have not been heard of for two weeks, beside the one in `file`.

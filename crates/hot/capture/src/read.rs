@@ -129,7 +129,7 @@ impl Spool {
 /// Says whether this is a file that was to replace another one.
 fn is_temporary(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.starts_with('.') && name.ends_with(".tmp")
+    name.starts_with('.') && files::is_temporary(&name)
 }
 
 fn age(path: &Path, now: Timestamp) -> io::Result<Duration> {
@@ -139,11 +139,7 @@ fn age(path: &Path, now: Timestamp) -> io::Result<Duration> {
 
 /// Deletes a file whose contents `keep` refuses; says whether it did.
 fn remove_unless(path: &Path, keep: impl FnOnce(&[u8]) -> bool) -> io::Result<bool> {
-    let event = match fs::read(path) {
-        Ok(event) => event,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(error),
-    };
+    let Some(event) = files::read_if_there(path)? else { return Ok(false) };
     if keep(&event) {
         return Ok(false);
     }
@@ -216,10 +212,7 @@ impl SpoolFile {
     /// Puts a long event in the place of the line that points to it; the line stands for one that is gone.
     fn resolve(&self, line: &[u8]) -> io::Result<Vec<u8>> {
         let Some(bulk) = self.bulk_of(line) else { return Ok(line.to_vec()) };
-        match fs::read(bulk) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(line.to_vec()),
-            event => event,
-        }
+        Ok(files::read_if_there(&bulk)?.unwrap_or_else(|| line.to_vec()))
     }
 
     fn bulk_of(&self, line: &[u8]) -> Option<PathBuf> {

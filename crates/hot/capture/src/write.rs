@@ -3,7 +3,7 @@
 use crate::event::{Event, Pointer, VERSION};
 use base::paths::PRIVATE_MARKER;
 use base::{Timestamp, digest, files};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -84,10 +84,7 @@ impl Spool {
         let done = if is_private {
             files::open_append(&marker).map(|_| ())
         } else {
-            match fs::remove_file(&marker) {
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-                removed => removed,
-            }
+            files::remove_if_there(&marker).map(|_| ())
         };
         done.map_err(|error| Error::of(&marker, error))
     }
@@ -159,6 +156,7 @@ fn is_deleted(_file: &File) -> io::Result<bool> {
 mod tests {
     use super::*;
     use crate::event::Kind;
+    use std::fs;
 
     pub(super) fn prompt<'a>(session: &'a str, id: &'a str, text: &'a str) -> Event<'a> {
         Event {

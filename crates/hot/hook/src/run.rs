@@ -6,6 +6,7 @@ use crate::deadline::{self, ANSWERED};
 use crate::event::Event;
 use crate::host::Host;
 use crate::input;
+use base::error::with_causes;
 use base::log::{Level, Line};
 use base::{Env, digest, files};
 use std::error::Error;
@@ -134,7 +135,7 @@ pub fn respond<E: Event>(
     let mut answer = match body(event, host) {
         Ok(answer) => answer,
         Err(error) => {
-            host.log(Level::Error, &describe(&*error));
+            host.log(Level::Error, &with_causes(&*error));
             Answer::silent()
         }
     };
@@ -167,7 +168,7 @@ pub fn respond<E: Event>(
 /// Does what was to be done once the answer is written.
 pub fn finish(task: Afterwards, host: &Host) {
     if let Err(error) = task.happen() {
-        host.log(Level::Error, &describe(&*error));
+        host.log(Level::Error, &with_causes(&*error));
     }
 }
 
@@ -205,16 +206,6 @@ fn write_answer(answer: &[u8], stdout: &mut dyn Write) -> io::Result<()> {
     // One line with its end goes out in one write.
     stdout.write_all(answer)?;
     stdout.flush()
-}
-
-fn describe(error: &dyn Error) -> String {
-    let mut message = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        message = format!("{message}: {error}");
-        cause = error.source();
-    }
-    message
 }
 
 /// Returns the line that the log gets when the deadline passes; nothing can be put together then any more.

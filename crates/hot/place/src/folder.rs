@@ -1,6 +1,6 @@
 //! The team memory that a session shares, found by reading files.
 
-use crate::place::FOLDER;
+use crate::place::{BROADCAST, FOLDER, LESSONS, MEMORY, state_folder};
 use crate::{FetchState, Mode, Place};
 use base::files;
 use std::fs;
@@ -14,7 +14,7 @@ const MAX_PARENTS: usize = 32;
 pub struct Folder {
     /// The `.wyren/` folder itself: `log` and `state/` are below it.
     pub wyren: PathBuf,
-    /// Where `memory.md`, `broadcast/` and `lessons/` are to be read: what everybody has made of them so far.
+    /// Where `memory.md`, `broadcast/` and `lessons/` are read: the local copy, with everything merged so far.
     pub view: PathBuf,
     /// The repository around it; `None` outside of one.
     pub place: Option<Place>,
@@ -56,27 +56,27 @@ impl Folder {
         }
         let copy = place.copy_folder(mode);
         // Before the first sync there is no copy beside the tracked files.
-        let view = if copy.join("memory.md").is_file() { copy } else { wyren.clone() };
+        let view = if copy.join(MEMORY).is_file() { copy } else { wyren.clone() };
         Some(Self { wyren, view, place: Some(place), mode: Some(mode) })
     }
 
     /// Returns the file of the memory that is to be read.
     pub fn memory(&self) -> PathBuf {
-        self.part("memory.md")
+        self.part(MEMORY)
     }
 
     /// Returns the folder of the broadcast that is to be read.
     pub fn broadcast(&self) -> PathBuf {
-        self.part("broadcast")
+        self.part(BROADCAST)
     }
 
     /// Returns the folder of the lessons that is to be read.
     pub fn lessons(&self) -> PathBuf {
-        self.part("lessons")
+        self.part(LESSONS)
     }
 
-    /// Returns the copy's part where there is one: whoever changes a part before the first sync makes a copy of that one
-    /// alone, and the others are still as they are tracked.
+    /// Returns the copy of a part where there is one. A change before the first sync copies only the part it changes; the
+    /// others are read as they are tracked.
     fn part(&self, name: &str) -> PathBuf {
         let copied = (self.mode == Some(Mode::Branch)).then(|| self.state().join(name));
         let is_there = |part: &PathBuf| fs::symlink_metadata(part).is_ok();
@@ -85,13 +85,13 @@ impl Folder {
 
     /// Returns the folder of what is never shared.
     pub fn state(&self) -> PathBuf {
-        self.wyren.join("state")
+        state_folder(&self.wyren)
     }
 }
 
-/// Returns whether what is never shared would be written elsewhere: a repository may bring such a link along.
+/// Returns whether `state/` is a link: a repository may contain one that leads out of it.
 fn has_linked_state(wyren: &Path) -> bool {
-    files::is_link(&wyren.join("state"))
+    files::is_link(&state_folder(wyren))
 }
 
 /// Returns whether the folder is there. A link would lead out of the repository.

@@ -9,6 +9,9 @@ mod reason;
 mod state;
 
 pub use folder::Folder;
-pub use place::{EXCLUDED, FOLDER, Mode, Place, SIDE_BRANCH, is_exclusion, is_shared};
+pub use place::{
+    BROADCAST, EXCLUDED, FOLDER, LESSONS, MEMORY, Mode, Place, SIDE_BRANCH, STATE, is_exclusion, is_shared,
+    state_folder,
+};
 pub use reason::Reason;
 pub use state::{FetchState, Verdict};

@@ -2,6 +2,7 @@
 //!
 //! The one before it is below `state/`, which nobody shares: only the log itself is ignored by name.
 
+use crate::state_folder;
 use base::{Timestamp, files};
 use std::fs;
 use std::io::{self, Write as _};
@@ -24,7 +25,7 @@ pub fn file(wyren: &Path) -> PathBuf {
 
 /// Returns the log that was rotated last.
 pub fn rotated(wyren: &Path) -> PathBuf {
-    wyren.join("state/log.1")
+    state_folder(wyren).join("log.1")
 }
 
 /// Appends `[<time>] [tag] message`; an empty tag is left out.
@@ -41,7 +42,7 @@ pub fn append(wyren: &Path, now: Timestamp, tag: &str, message: &str) -> io::Res
 }
 
 fn rotate(wyren: &Path) -> io::Result<()> {
-    files::create_private_folder(&wyren.join("state"))?;
+    files::create_private_folder(&state_folder(wyren))?;
     fs::rename(file(wyren), rotated(wyren))
 }
 

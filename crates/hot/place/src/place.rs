@@ -11,6 +11,23 @@ pub const SIDE_BRANCH: &str = "wyren/memory";
 /// The folder of team memory in a work tree.
 pub const FOLDER: &str = ".wyren";
 
+/// The memory, relative to `.wyren/` or to the local copy.
+pub const MEMORY: &str = "memory.md";
+
+/// The folder of the broadcast, relative to `.wyren/` or to the local copy.
+pub const BROADCAST: &str = "broadcast";
+
+/// The folder of the team's lessons, relative to `.wyren/` or to the local copy.
+pub const LESSONS: &str = "lessons";
+
+/// The folder of what is never shared, relative to `.wyren/`.
+pub const STATE: &str = "state";
+
+/// Returns the folder of what is never shared.
+pub fn state_folder(wyren: &Path) -> PathBuf {
+    wyren.join(STATE)
+}
+
 /// The line that keeps `.wyren/` out of the user's commits in side mode.
 pub const EXCLUDED: &str = "/.wyren/";
 
@@ -58,7 +75,7 @@ impl Place {
     pub fn copy_folder(&self, mode: Mode) -> PathBuf {
         match mode {
             Mode::Side => self.folder(mode),
-            Mode::Branch => self.folder(mode).join("state"),
+            Mode::Branch => state_folder(&self.folder(mode)),
         }
     }
 
@@ -124,7 +141,7 @@ pub fn is_shared(path: &str) -> bool {
             && !name.contains(['\\', ':', '\0'])
     };
     let is_kept_here = KEPT_HERE.iter().any(|folder| path.starts_with(folder));
-    (path == "memory.md" || is_below("broadcast/") || is_below("lessons/"))
+    (path == MEMORY || is_below("broadcast/") || is_below("lessons/"))
         && !is_kept_here
         && path.split('/').all(is_plain)
 }

@@ -1,6 +1,6 @@
 //! `.wyren/state/fetch.json`: what the last fetch saw. It is all that hooks read about the remote.
 
-use crate::Mode;
+use crate::{Mode, state_folder};
 use base::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -108,7 +108,7 @@ impl FetchState {
 }
 
 fn path(folder: &Path) -> PathBuf {
-    folder.join("state/fetch.json")
+    state_folder(folder).join("fetch.json")
 }
 
 #[cfg(test)]

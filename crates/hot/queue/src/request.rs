@@ -101,10 +101,7 @@ impl Pending {
 
     /// Removes the request: it is in the database now.
     pub fn remove(&self) -> io::Result<()> {
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            removed => removed,
-        }
+        files::remove_if_there(&self.path).map(|_| ())
     }
 
     /// Puts a request aside that cannot be understood, under a name that is not looked at again.

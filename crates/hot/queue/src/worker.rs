@@ -70,10 +70,7 @@ pub fn set_due(paths: &Paths, due: Option<Timestamp>) -> io::Result<()> {
     let file = due_file(paths);
     match due {
         Some(due) => files::write_atomic(&file, format!("{}\n", due.millis()).as_bytes()),
-        None => match fs::remove_file(file) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            removed => removed,
-        },
+        None => files::remove_if_there(&file).map(|_| ()),
     }
 }
 

@@ -4,10 +4,9 @@
 //! is written back as it was read. A file that makes no sense counts as an empty one, as it does there.
 
 use crate::alive::is_alive;
-use crate::links::refuse_link;
 use crate::replace::{Replaced, replace};
 use base::lock::Lock;
-use base::{Timestamp, digest};
+use base::{Timestamp, digest, files};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -344,7 +343,7 @@ impl Hold {
     /// Takes the file below a folder of state, waiting at most `patience`; `None` when someone else kept it. A folder that is
     /// a link is refused: it would lead out of the repository.
     pub fn take(state: &Path, patience: Duration) -> io::Result<Option<Self>> {
-        refuse_link(state)?;
+        files::refuse_link(state)?;
         let Some(lock) = Lock::exclusive(&state.join("watermark.lock"), patience)? else { return Ok(None) };
         let watermark = Watermark::read(state);
         Ok(Some(Self { _lock: lock, state: state.to_owned(), written: None, watermark }))

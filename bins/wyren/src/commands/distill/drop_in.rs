@@ -7,8 +7,9 @@ use anyhow::{Context as _, Result};
 use base::{Env, Paths, Timestamp, files};
 use distill::{Distillation, Error, session_of};
 use memory::Memory;
+use place::MEMORY;
 use std::fs;
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use team_sync::Share;
 
@@ -112,16 +113,15 @@ fn is_memory_of(share: &Share, file: &Path) -> bool {
         let path = std::path::absolute(path).ok()?;
         Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
     };
-    let own = [folder.wyren.join("memory.md"), folder.state().join("memory.md")];
+    let own = [folder.wyren.join(MEMORY), folder.state().join(MEMORY)];
     place(file).is_some_and(|file| own.iter().any(|own| place(own).as_ref() == Some(&file)))
 }
 
 /// Reads a memory; empty when the file does not exist.
 fn read(path: &Path) -> Result<String> {
-    match fs::read_to_string(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        read => read.with_context(|| format!("could not read {}", path.display())),
-    }
+    let bytes = files::read_if_there(path).with_context(|| format!("could not read {}", path.display()))?;
+    String::from_utf8(bytes.unwrap_or_default())
+        .with_context(|| format!("{} is not UTF-8 text", path.display()))
 }
 
 /// The first lines of a transcript in a temporary file.

@@ -7,7 +7,7 @@ use crate::repository::objects::Snapshot;
 use crate::repository::{Error, Files, Merge, Published, Team, setup};
 use base::files;
 use git2::Oid;
-use place::is_shared;
+use place::{BROADCAST, LESSONS, MEMORY, is_shared};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -202,7 +202,7 @@ fn restricted(mut snapshot: Snapshot, other: &Snapshot) -> Snapshot {
 /// Returns the shared files in the folder of a local copy. Links, and what is too large, are passed over.
 pub(crate) fn files_of_copy(folder: &Path) -> Result<Files, Error> {
     let mut found = Files::new();
-    for name in ["memory.md", "broadcast", "lessons"] {
+    for name in [MEMORY, BROADCAST, LESSONS] {
         collect(&folder.join(name), name, MAX_DEPTH, &mut found)?;
     }
     Ok(found)
@@ -222,15 +222,15 @@ fn collect(path: &Path, name: &str, depth: usize, found: &mut Files) -> Result<(
         }
         return Ok(());
     }
-    // What is being written, by us or by the Node system, is not a file yet.
-    let is_temporary = name.ends_with(".tmp");
     let is_small = usize::try_from(metadata.len()).is_ok_and(|size| size <= MAX_FILE);
-    if metadata.is_file() && is_shared(name) && is_small && !is_temporary && found.len() < MAX_FILES {
-        match fs::read(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            read => {
-                found.insert(name.to_owned(), Some(read.map_err(Error::file(path))?));
-            }
+    if metadata.is_file()
+        && is_shared(name)
+        && is_small
+        && !files::is_temporary(name)
+        && found.len() < MAX_FILES
+    {
+        if let Some(contents) = files::read_if_there(path).map_err(Error::file(path))? {
+            found.insert(name.to_owned(), Some(contents));
         }
     }
     Ok(())
@@ -245,9 +245,9 @@ fn write(
     contents: Vec<u8>,
     merge: &dyn Merge,
 ) -> Result<Option<Change>, Error> {
-    refuse_links(folder, path)?;
     let file = folder.join(path);
-    let now = read_if_there(&file)?;
+    setup::refuse_links(folder, &file)?;
+    let now = files::read_if_there(&file).map_err(Error::file(&file))?;
     let published = |contents: Option<&[u8]>| {
         contents.and_then(|contents| merge.published(path, contents)).map(std::borrow::Cow::into_owned)
     };
@@ -271,30 +271,12 @@ fn write(
 
 /// Removes a file of the copy if it is still what it was when the merge began. Returns whether it was there.
 fn remove(folder: &Path, path: &str, before: Option<&[u8]>) -> Result<bool, Error> {
-    refuse_links(folder, path)?;
     let file = folder.join(path);
-    let now = read_if_there(&file)?;
+    setup::refuse_links(folder, &file)?;
+    let now = files::read_if_there(&file).map_err(Error::file(&file))?;
     if now.is_none() || now.as_deref() != before {
         return Ok(false);
     }
     fs::remove_file(&file).map_err(Error::file(&file))?;
     Ok(true)
-}
-
-fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, Error> {
-    match fs::read(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        read => read.map(Some).map_err(Error::file(path)),
-    }
-}
-
-/// Fails when a link stands anywhere on the way to a file of the copy.
-fn refuse_links(folder: &Path, path: &str) -> Result<(), Error> {
-    let mut place = folder.to_owned();
-    setup::refuse_link(&place)?;
-    for name in path.split('/') {
-        place.push(name);
-        setup::refuse_link(&place)?;
-    }
-    Ok(())
 }

@@ -1,5 +1,6 @@
 //! What stops a sync altogether, as opposed to what makes it wait ([`place::Reason`]).
 
+use base::files;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -40,13 +41,8 @@ pub enum Error {
         words: String,
     },
     /// A file of our own could not be read or written.
-    #[error("could not access {}: {source}", path.display())]
-    File {
-        /// Which one.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] files::Error),
     /// A path that is not shared, or not a plain path.
     #[error("{0:?} is not shared: only memory.md and files in broadcast/ and lessons/ are")]
     NotShared(String),
@@ -64,6 +60,6 @@ pub enum Error {
 impl Error {
     /// Wraps the failure to access a file.
     pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
-        move |source| Self::File { path: path.to_owned(), source }
+        |error| Self::File(files::Error::at(path)(error))
     }
 }

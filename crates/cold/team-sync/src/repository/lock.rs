@@ -2,6 +2,7 @@
 
 use base::lock::Lock;
 use base::{Timestamp, files};
+use place::state_folder;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ const WRITE_PATIENCE: Duration = Duration::from_secs(5);
 /// Takes the lock of whoever reads, changes and writes a file of the local copy; `None` when it did not become free. It
 /// is held for as long as that takes, unlike the lock of a sync, which waits for the network.
 pub fn lock_copy(wyren: &Path) -> io::Result<Option<Lock>> {
-    Lock::exclusive(&wyren.join("state/memory.lock"), WRITE_PATIENCE)
+    Lock::exclusive(&state_folder(wyren).join("memory.lock"), WRITE_PATIENCE)
 }
 
 /// The lock on a sync, held until it is dropped.
@@ -39,14 +40,14 @@ impl SyncLock {
     /// Takes the lock against other processes of this program; `None` when it was not free before the deadline.
     pub(crate) fn take(folder: &Path, deadline: Instant) -> io::Result<Option<Self>> {
         let patience = deadline.saturating_duration_since(Instant::now());
-        let lock = Lock::exclusive(&folder.join("state/sync.lock"), patience)?;
+        let lock = Lock::exclusive(&state_folder(folder).join("sync.lock"), patience)?;
         Ok(lock.map(|lock| Self { node_lock: None, _lock: lock }))
     }
 
     /// Takes the lock against the Node system, too, as it does itself around a push.
     pub(crate) fn take_with_node(folder: &Path, deadline: Instant) -> io::Result<Option<Self>> {
         let Some(mut lock) = Self::take(folder, deadline)? else { return Ok(None) };
-        let path = folder.join("state/.lock");
+        let path = state_folder(folder).join(".lock");
         loop {
             match files::private_options().write(true).create_new(true).open(&path) {
                 Ok(mut file) => {
@@ -55,10 +56,9 @@ impl SyncLock {
                     return Ok(Some(lock));
                 }
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                Err(_) if is_left_behind(&path) => match fs::remove_file(&path) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                },
+                Err(_) if is_left_behind(&path) => {
+                    files::remove_if_there(&path)?;
+                }
                 Err(_) if Instant::now() >= deadline => return Ok(None),
                 Err(_) => std::thread::sleep(RETRY_PAUSE),
             }

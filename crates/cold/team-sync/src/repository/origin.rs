@@ -9,7 +9,7 @@ use crate::repository::objects::Snapshot;
 use crate::repository::team::Team;
 use base::files;
 use git2::Oid;
-use place::Mode;
+use place::{MEMORY, Mode, state_folder};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -18,7 +18,7 @@ impl Team {
     /// Notes that the local copy is about to be made of what HEAD has. Whoever makes it calls this first, and holds its lock;
     /// a copy that is there stays what it was.
     pub fn begin_copy(&self) -> Result<(), Error> {
-        if self.mode == Mode::Branch && !self.copy_folder().join("memory.md").exists() {
+        if self.mode == Mode::Branch && !self.copy_folder().join(MEMORY).exists() {
             // One that was there and is gone is made of what was agreed on, which is no commit's.
             let is_first = self.local(&self.refs()?)?.base.is_none();
             self.note_origin(if is_first { self.head()? } else { None })?;
@@ -72,6 +72,6 @@ impl Team {
     }
 
     fn origin_file(&self) -> PathBuf {
-        self.folder.join("state/copy-of")
+        state_folder(&self.folder).join("copy-of")
     }
 }

@@ -4,8 +4,7 @@ use crate::repository::Error;
 use crate::repository::git::Git;
 use crate::repository::lock::SyncLock;
 use base::{Env, files};
-use place::{EXCLUDED, FOLDER, is_exclusion};
-use place::{Mode, Place};
+use place::{EXCLUDED, FOLDER, MEMORY, Mode, Place, STATE, is_exclusion, state_folder};
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -47,10 +46,10 @@ pub fn init_side(place: &Place, env: &Env) -> Result<Made, Error> {
 pub fn take_back(place: &Place, made: Made) -> Result<(), Error> {
     let folder = place.folder(Mode::Side);
     if made.folder {
-        let state = folder.join("state");
+        let state = state_folder(&folder);
         // Whoever holds the lock has found the folder, and goes on with it.
         let lock = SyncLock::take(&folder, Instant::now() + PATIENCE).map_err(Error::file(&folder))?;
-        let is_ours = lock.is_some() && has_only(&folder, &["state"]) && has_only(&state, &TRACES);
+        let is_ours = lock.is_some() && has_only(&folder, &[STATE]) && has_only(&state, &TRACES);
         if !is_ours {
             return Ok(());
         }
@@ -94,7 +93,7 @@ fn exclude_file(place: &Place) -> PathBuf {
 fn make_folder(place: &Place, mode: Mode) -> Result<(), Error> {
     let folder = place.folder(mode);
     refuse_link(&folder)?;
-    files::create_private_folder(&folder.join("state")).map_err(Error::file(&folder))
+    files::create_private_folder(&state_folder(&folder)).map_err(Error::file(&folder))
 }
 
 /// Ignores in the folder's `.gitignore` what is not shared, as the Node system does.
@@ -107,23 +106,23 @@ pub fn ignore_unshared(root: &Path) -> Result<(), Error> {
 
 /// Returns whether memory.md is tracked on the branch that is checked out.
 pub(crate) fn tracks_memory(git: &Git) -> Result<bool, Error> {
-    let name = format!("HEAD:{FOLDER}/memory.md");
+    let name = format!("HEAD:{FOLDER}/{MEMORY}");
     Ok(git.local(&["rev-parse", "--quiet", "--verify", &name])?.is_success())
 }
 
 /// Fails when something at `path` is a link.
 pub(crate) fn refuse_link(path: &Path) -> Result<(), Error> {
-    match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_symlink() => Err(Error::Link(path.to_owned())),
-        _ => Ok(()),
-    }
+    refuse_links(path, Path::new(""))
+}
+
+/// Fails when `folder`, or anything on the way down to `path` below it, is a link.
+pub(crate) fn refuse_links(folder: &Path, path: &Path) -> Result<(), Error> {
+    files::find_link(folder, path).map_or(Ok(()), |link| Err(Error::Link(link)))
 }
 
 fn read_or_empty(path: &Path) -> io::Result<String> {
-    match fs::read_to_string(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        read => read,
-    }
+    let bytes = files::read_if_there(path)?.unwrap_or_default();
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 /// Appends to a file of the user's, which keeps its mode and its other names.
@@ -151,15 +150,10 @@ fn remove_lines(path: &Path, is_unwanted: fn(&str) -> bool) -> io::Result<()> {
     let path = path.canonicalize()?;
     let text = fs::read_to_string(&path)?;
     let kept: String = text.split_inclusive('\n').filter(|line| !is_unwanted(line)).collect();
-    let mut temporary = path.clone().into_os_string();
-    temporary.push(format!(".{}.tmp", std::process::id()));
-    let written = fs::write(&temporary, kept)
-        .and_then(|()| fs::set_permissions(&temporary, fs::metadata(&path)?.permissions()))
-        .and_then(|()| fs::rename(&temporary, &path));
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    written
+    files::write_atomic_with(&path, |file| {
+        file.set_permissions(fs::metadata(&path)?.permissions())?;
+        file.write_all(kept.as_bytes())
+    })
 }
 
 /// Returns whether a folder holds nothing but what is named.

@@ -8,8 +8,7 @@ use crate::repository::objects::{Objects, Snapshot};
 use crate::repository::{Error, setup};
 use base::Env;
 use git2::Oid;
-use place::{FOLDER, is_shared};
-use place::{FetchState, Mode, Place, Reason, SIDE_BRANCH};
+use place::{FOLDER, FetchState, Mode, Place, Reason, SIDE_BRANCH, is_shared, state_folder};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -80,7 +79,7 @@ impl Team {
         };
         let folder = place.folder(mode);
         setup::refuse_link(&folder)?;
-        setup::refuse_link(&folder.join("state"))?;
+        setup::refuse_link(&state_folder(&folder))?;
         let checked_out = checked_out(&git)?;
         let remote = config.remote(checked_out.as_deref());
         let branch = match mode {
