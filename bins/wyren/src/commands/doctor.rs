@@ -140,16 +140,6 @@ fn rows(check: &Check) -> Vec<Vec<Cell>> {
     std::iter::once(found).chain(fix).collect()
 }
 
-/// Returns how long something lasted, in the unit that a person would choose.
-fn duration(millis: u64) -> String {
-    match millis / 1_000 {
-        seconds @ 0..120 => format!("{seconds} s"),
-        seconds @ 120..7_200 => format!("{} min", seconds / 60),
-        seconds @ 7_200..172_800 => format!("{} h", seconds / 3_600),
-        seconds => format!("{} days", seconds / 86_400),
-    }
-}
-
 /// Returns a number of bytes, in the unit that a person would choose.
 fn size(bytes: u64) -> String {
     match bytes {
