@@ -31,7 +31,7 @@ fn spend_shows_what_was_spent_and_what_is_left() -> Result<()> {
     let row = text.lines().find(|line| line.contains("distil")).with_context(|| text.clone())?;
     let cells: Vec<&str> = row.split_whitespace().skip(1).collect();
     assert_eq!(cells, ["distil", "/example", "2", "2,400", "10", "0", "$0.0246"]);
-    assert!(text.contains("Left today: $0.4754 of $0.50"), "{text}");
+    assert!(text.contains("Left today (UTC): $0.4754 of $0.50"), "{text}");
     assert!(text.lines().any(|line| line.contains("####") && line.ends_with("$0.0246")), "{text}");
     assert!(!text.contains('\u{1b}') && !text.contains('█'), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");

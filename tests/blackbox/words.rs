@@ -72,7 +72,9 @@ fn findings(path: &str, text: &str) -> Vec<Finding> {
     let words = words(text);
     let begins = |at: usize, phrase: &str| {
         phrase.split(' ').enumerate().all(|(index, wanted)| {
-            words.get(at + index).is_some_and(|(word, _, is_joined)| word == wanted && (index == 0 || *is_joined))
+            words
+                .get(at + index)
+                .is_some_and(|(word, _, is_joined)| word == wanted && (index == 0 || *is_joined))
         })
     };
     let mut found = Vec::new();
@@ -91,7 +93,8 @@ fn check(root: &Path, files: &[&str], checked: &[&str]) -> Result<Vec<Finding>> 
         let is_checked = checked.iter().any(|prefix| path.starts_with(prefix))
             && extension.is_some_and(|extension| EXTENSIONS.contains(&extension));
         if is_checked && root.join(path).is_file() {
-            let text = fs::read_to_string(root.join(path)).with_context(|| format!("could not read {path}"))?;
+            let text =
+                fs::read_to_string(root.join(path)).with_context(|| format!("could not read {path}"))?;
             found.extend(findings(path, &text));
         }
     }
@@ -128,7 +131,8 @@ fn sources_and_docs_use_plain_words() -> Result<()> {
 fn a_planted_word_is_found_and_its_harmless_neighbours_are_not() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let root = folder.path();
-    let planted = "//! What a session\n//! is told.\nfn what_came_of_it() {}\n// Nobody distils like the Node-Wyren.\n";
+    let planted =
+        "//! What a session\n//! is told.\nfn what_came_of_it() {}\n// Nobody distils like the Node-Wyren.\n";
     let harmless = "standard, understood, stand-alone, `is`: told, distilled, distiller, Node.js, nobodys";
     fs::create_dir_all(root.join("src"))?;
     fs::write(root.join("src/planted.rs"), planted)?;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use wyren_tests::process::kill;
-use wyren_tests::sandbox::Sandbox;
+use wyren_tests::sandbox::{Sandbox, feed};
 
 /// How long a condition may take to come true.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -113,12 +113,13 @@ fn of_several_workers_that_start_at_once_one_works() -> Result<()> {
 }
 
 #[test]
-fn while_nothing_happens_nothing_runs() -> Result<()> {
+fn while_nothing_is_recorded_nothing_runs() -> Result<()> {
     let Some(place) = Workplace::new("")? else { return Ok(()) };
     for hook in place.sandbox.hooks()? {
-        place
-            .sandbox
-            .run(&hook, br#"{"session_id":"s","prompt":"hello","tool_name":"Bash","source":"startup"}"#)?;
+        feed(
+            place.sandbox.command(&hook).env("WYREN_CAPTURE", "false"),
+            br#"{"session_id":"s","prompt":"hello","tool_name":"Bash","source":"startup"}"#,
+        )?;
     }
     for arguments in [&["worker"][..], &["jobs"], &["doctor"], &["worker", "stop"]] {
         place.succeed(arguments)?;

@@ -97,6 +97,8 @@ impl Home {
             ("DISABLE_AUTOUPDATER", "1"),
             ("DISABLE_TELEMETRY", "1"),
             ("TERM", "xterm-256color"),
+            // A worker that a hook started does not wait for more work: tests see that no process remains.
+            ("WYREN_WORKER_IDLE_SECONDS", "0"),
         ];
         let settings = settings.map(|(name, value)| (name.into(), value.into()));
         inherited.chain(folders).chain(settings).collect()

@@ -61,6 +61,8 @@ impl Sandbox {
             .current_dir(self.project())
             .env_clear()
             .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
+            // What people read is local time.
+            .env("TZ", "UTC0")
             .env("HOME", self.folder().join("home"))
             .env("TMPDIR", self.folder().join("tmp"))
             .env("WYREN_DATA_DIR", self.data())

@@ -2,8 +2,10 @@
 
 mod commands;
 mod database;
+mod editor;
 mod exit;
 mod terminal;
+mod when;
 
 use clap::Parser;
 use std::process::ExitCode;

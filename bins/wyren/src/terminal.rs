@@ -4,6 +4,7 @@ use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::io::{self, Write};
 use std::time::Duration;
+use unicode_width::UnicodeWidthStr as _;
 
 const TURN: Duration = Duration::from_millis(100);
 
@@ -49,6 +50,20 @@ pub(crate) fn write_table(output: &mut impl Write, rows: &[Vec<Cell>]) -> io::Re
     Ok(())
 }
 
-fn columns_of(text: &str) -> usize {
-    text.chars().count()
+/// Returns how many columns of a terminal a text takes: two for each character of Chinese, none for an accent.
+pub(crate) fn columns_of(text: &str) -> usize {
+    text.width()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_by_what_a_terminal_shows() {
+        let row = |name: &str| vec![(name.to_owned(), Style::new()), ("|".to_owned(), Style::new())];
+        let mut output = Vec::new();
+        write_table(&mut output, &[row("ab"), row("日本"), row("e\u{301}")]).unwrap();
+        assert_eq!(String::from_utf8(output).unwrap(), "ab    |\n日本  |\ne\u{301}     |\n");
+    }
 }

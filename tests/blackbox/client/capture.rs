@@ -73,6 +73,33 @@ fn a_private_prompt_and_what_is_done_under_it_leave_no_trace() -> Result<()> {
 }
 
 #[test]
+fn in_a_folder_without_a_memory_calls_reach_the_database_by_themselves() -> Result<()> {
+    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let client = client.allow_tools(&["Bash"]);
+    client.mock().script(
+        Lane::Main,
+        [Reply::text("I try.").tool_use("Bash", bash("echo drained")), Reply::text("Done.")],
+    );
+
+    let turn = client.prompt("try something")?;
+
+    assert!(turn.succeeded(), "{:#?}", turn.output);
+    assert!(!client.project().join(".wyren").exists());
+    check_processes(&client)?;
+    // The first command comes after the worker is gone, and one that drains nothing.
+    assert!(client.data().join("wyren.db").exists());
+    let report = client.wyren(&plugin::folder().context("no plugin")?, &["doctor", "--json"])?;
+    let report: Value = serde_json::from_str(&report)?;
+    let checks = report["checks"].as_array().context("no checks")?;
+    let spool = checks.iter().find(|check| check["name"] == "spool").context("no check")?;
+    assert_eq!(spool["message"], "everything is in the database", "{report:#}");
+    let events = exported(&client)?;
+    assert_eq!(of_type(&events, "prompt").len(), 1, "{events:#?}");
+    assert_eq!(of_type(&events, "tool")[0]["command"], "echo drained", "{events:#?}");
+    check_processes(&client)
+}
+
+#[test]
 fn a_subagents_calls_carry_its_name() -> Result<()> {
     let Some(client) = client_with_plugin()? else { return Ok(()) };
     let client = client.allow_tools(&["Bash", "Agent"]);

@@ -30,9 +30,8 @@ fn client_with_plugin() -> Result<Option<Client>> {
     let (Some(client), Some(plugin)) = (Client::new()?, plugin::folder()) else {
         return Ok(None);
     };
-    // The worker asks no model that would show among the requests, and does not wait for more work.
-    let client = client.env("WYREN_MODEL_PROVIDER", "off").env("WYREN_WORKER_IDLE_SECONDS", "0");
-    Ok(Some(client.plugin_dir(&plugin)))
+    // The worker asks no model that would show among the requests.
+    Ok(Some(client.env("WYREN_MODEL_PROVIDER", "off").plugin_dir(&plugin)))
 }
 
 /// Checks that the hook log is made of JSON objects and that `hook` has written to it.

@@ -137,16 +137,6 @@ fn rows(check: &Check) -> Vec<Vec<Cell>> {
     std::iter::once(found).chain(fix).collect()
 }
 
-/// Formats a duration in the largest fitting unit.
-fn duration(millis: u64) -> String {
-    match millis / 1_000 {
-        seconds @ 0..120 => format!("{seconds} s"),
-        seconds @ 120..7_200 => format!("{} min", seconds / 60),
-        seconds @ 7_200..172_800 => format!("{} h", seconds / 3_600),
-        seconds => format!("{} days", seconds / 86_400),
-    }
-}
-
 /// Formats a number of bytes in the largest fitting unit.
 fn size(bytes: u64) -> String {
     match bytes {

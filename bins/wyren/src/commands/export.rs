@@ -2,6 +2,7 @@
 
 use crate::database::{self, Look};
 use crate::terminal::{self, DIM};
+use crate::when;
 use anyhow::{Context as _, Result};
 use base::{Env, Paths, Timestamp, files};
 use clap::Args;
@@ -13,7 +14,7 @@ use store::observations::Export;
 const EXAMPLES: &str = "\
 Examples:
   wyren export > wyren.jsonl                     everything, from all projects
-  wyren export --project . --since 2026-11-01    this project, from a day on (UTC)
+  wyren export --project . --since yesterday     this project, since yesterday 00:00
   wyren export --output backup.jsonl             write a file that only you can read";
 
 #[derive(Args)]
@@ -22,8 +23,8 @@ pub(crate) struct Arguments {
     /// Only this project: its key or a folder in it.
     #[arg(long, value_name = "KEY|PATH")]
     project: Option<String>,
-    /// Only from this time on: 2026-11-16 or 2026-11-16T02:26:41Z.
-    #[arg(long, value_name = "TIME")]
+    /// Only from this time on: yesterday, 2h, 2026-11-16, "2026-11-16 14:30" or 2026-11-16T14:30:00Z.
+    #[arg(long, value_name = "TIME", value_parser = when::parse)]
     since: Option<Timestamp>,
     /// Write to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]

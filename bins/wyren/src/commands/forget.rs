@@ -2,6 +2,7 @@
 
 use crate::database::{self, Look};
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING};
+use crate::when;
 use anstyle::Style;
 use anyhow::{Result, bail};
 use base::{Env, Paths, Timestamp, files};
@@ -35,11 +36,11 @@ pub(crate) struct Arguments {
     /// Everything in this session.
     #[arg(long, value_name = "ID", group = "what")]
     session: Option<String>,
-    /// Everything before this time: 2026-11-16 or 2026-11-16T02:26:41Z.
-    #[arg(long, value_name = "TIME", group = "what")]
+    /// Everything before this time: yesterday, 2h, 2026-11-16, "2026-11-16 14:30" or 2026-11-16T14:30:00Z.
+    #[arg(long, value_name = "TIME", group = "what", value_parser = when::parse)]
     before: Option<Timestamp>,
     /// Everything from this time on.
-    #[arg(long, value_name = "TIME", group = "what")]
+    #[arg(long, value_name = "TIME", group = "what", value_parser = when::parse)]
     after: Option<Timestamp>,
     /// Show what would be deleted, and change nothing.
     #[arg(long)]
@@ -55,6 +56,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let (is_dry_run, is_agreed, json) = (arguments.dry_run, arguments.yes, arguments.json);
     let selection = arguments.selection();
+    show_bounds(&selection)?;
     let mut store = database::open_for_user(env, paths, Look::Whole)?;
     let spool = Spool::new(paths.spool());
     if is_dry_run || !is_agreed {
@@ -84,6 +86,17 @@ impl Arguments {
             after: self.after,
         }
     }
+}
+
+/// Says which moments were understood, before anything is asked or forgotten.
+fn show_bounds(selection: &Selection) -> Result<()> {
+    let mut errors = terminal::errors();
+    for (what, moment) in [("Before", selection.before), ("From", selection.after)] {
+        if let Some(moment) = moment {
+            writeln!(errors, "{what} {STRONG}{}{STRONG:#} ({moment})", when::exact(moment))?;
+        }
+    }
+    Ok(())
 }
 
 fn is_confirmed(preview: &Forgotten) -> Result<bool> {
@@ -119,7 +132,7 @@ fn show(forgotten: &Forgotten, json: bool, what: &str) -> Result<()> {
             .iter()
             .map(|sample| {
                 vec![
-                    (sample.at.to_string().replace('T', " ")[..16].to_owned(), DIM),
+                    (when::local_minute(sample.at), DIM),
                     (text::sanitize::one_line(&sample.id, 40), DIM),
                     (sample.text.clone(), Style::new()),
                 ]

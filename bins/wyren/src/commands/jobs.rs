@@ -2,6 +2,7 @@
 
 use crate::database::{Look, open_for_user};
 use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, WARNING};
+use crate::when;
 use anstyle::Style;
 use anyhow::{Context as _, Result, bail};
 use base::{Env, Paths, Timestamp};
@@ -120,7 +121,7 @@ fn row(job: &Job, now: Timestamp) -> Vec<Cell> {
     };
     let next = match job.state {
         State::Queued if job.not_before <= now => "now".to_owned(),
-        State::Queued => format!("in {} s", job.not_before.millis_since(now).div_ceil(1_000)),
+        State::Queued => format!("in {}", when::duration(job.not_before.millis_since(now))),
         _ => "–".to_owned(),
     };
     let reason =

@@ -1,12 +1,14 @@
 //! `wyren log`: the log of the team memory; `wyren log --hooks`: the log of the hooks.
 
 use crate::terminal::{self, Cell, DIM, FAILURE, WARNING};
+use crate::when;
 use anstyle::Style;
 use anyhow::{Context as _, Result, bail};
 use base::settings::LOG_LEVELS;
 use base::{Paths, Timestamp};
 use clap::Args;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Seek as _, Write};
 use std::path::Path;
@@ -117,7 +119,8 @@ impl View {
             }
             return Ok(());
         }
-        let rows: Vec<Vec<Cell>> = lines.filter_map(|line| row(&serde_json::from_str(line).ok()?)).collect();
+        let rows: Vec<Vec<Cell>> =
+            lines.filter_map(|line| Some(row(&serde_json::from_str(line).ok()?))).collect();
         terminal::write_table(output, &rows)?;
         Ok(())
     }
@@ -156,9 +159,16 @@ fn show_team(arguments: &Arguments) -> Result<()> {
         writeln!(output, "Last injected: {}\n", injection.describe(Timestamp::now()))?;
     }
     for line in &all[begin..] {
-        writeln!(output, "{}", sanitize::one_line(line, MAX_CHARS))?;
+        writeln!(output, "{}", sanitize::one_line(&at_local_time(line), MAX_CHARS))?;
     }
     Ok(())
+}
+
+/// Returns a line of `.wyren/log` with its stamp in local time; lines without one stay as they are.
+fn at_local_time(line: &str) -> Cow<'_, str> {
+    let stamped = line.strip_prefix('[').and_then(|line| line.split_once(']'));
+    let local = stamped.and_then(|(stamp, rest)| Some((when::local(stamp.parse().ok()?), rest)));
+    local.map_or(Cow::Borrowed(line), |(time, rest)| Cow::Owned(format!("[{time}]{rest}")))
 }
 
 /// The last text from the memory given to a session.
@@ -169,7 +179,7 @@ pub(super) struct Injection {
 
 impl Injection {
     pub(super) fn describe(&self, now: Timestamp) -> String {
-        format!("{} ({} via {})", self.when, ago(self.when, now), self.event)
+        format!("{} ({} via {})", when::local(self.when), when::ago(self.when, now), self.event)
     }
 }
 
@@ -191,12 +201,7 @@ fn injection_in(line: &str) -> Option<Injection> {
     Some(Injection { when: stamp.parse().ok()?, event: sanitize::one_line(event, 40) })
 }
 
-/// Formats an age as the Node version does.
-pub(super) fn ago(when: Timestamp, now: Timestamp) -> String {
-    format!("{} min ago", now.millis_since(when) / 60_000)
-}
-
-fn row(line: &Value) -> Option<Vec<Cell>> {
+fn row(line: &Value) -> Vec<Cell> {
     let level = text(line, "level");
     let style = match level {
         "error" | "alert" => FAILURE,
@@ -204,16 +209,17 @@ fn row(line: &Value) -> Option<Vec<Cell>> {
         "debug" => DIM,
         _ => Style::new(),
     };
+    let stamp = text(line, "ts");
     // Milliseconds matter when hooks run in parallel.
-    let time = text(line, "ts").get(..23)?.replace('T', " ");
-    Some(vec![
+    let time = stamp.parse().map_or_else(|_| sanitize::one_line(stamp, 40), when::local_millis);
+    vec![
         (time, DIM),
         (level.to_owned(), style),
         (sanitize::one_line(text(line, "hook"), 40), Style::new()),
         (sanitize::one_line(text(line, "event"), 40), DIM),
         (format!("{:.2} ms", line["ms"].as_f64().unwrap_or_default()), DIM),
         (sanitize::one_line(text(line, "msg"), 200), style),
-    ])
+    ]
 }
 
 fn text<'a>(line: &'a Value, field: &str) -> &'a str {

@@ -3,6 +3,7 @@
 use super::sync::{self as syncing, PATIENCE};
 use crate::exit::Ending;
 use crate::terminal::{self, DIM, FAILURE, STRONG, SUCCESS, WARNING};
+use crate::{editor, when};
 use anyhow::{Context as _, Result, bail};
 use base::{Env, Paths, Timestamp, digest, files};
 use clap::{Args, Subcommand};
@@ -13,7 +14,6 @@ use serde_json::{Value, json};
 use std::fs;
 use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 use team_sync::Share;
 use team_sync::repository::Published;
@@ -137,11 +137,11 @@ fn diff(share: &Share, json: bool) -> Result<()> {
         return Err(Ending::failed("wyren: no remote to compare with; the memory is local only").into());
     };
     let fetched = FetchState::read(&share.folder().wyren).fetched_at;
-    let as_of = (fetched > 0).then(|| Timestamp::from_millis(fetched).to_string());
+    let as_of = (fetched > 0).then(|| Timestamp::from_millis(fetched));
     let mut output = terminal::output();
     if json {
         let facts = json!({
-            "as_of": as_of,
+            "as_of": as_of.map(|moment| moment.to_string()),
             "not_published": delta_json(&difference.ours), "files_not_published": difference.our_files,
             "not_here": delta_json(&difference.theirs), "files_not_here": difference.their_files,
         });
@@ -161,7 +161,8 @@ fn diff(share: &Share, json: bool) -> Result<()> {
         writeln!(output, "{STRONG}Not fetched yet{STRONG:#} (to fetch: wyren sync):")?;
         write_delta(&mut output, &difference.theirs, &difference.their_files)?;
     }
-    let as_of = as_of.map_or("Never fetched.".to_owned(), |when| format!("Last fetched {when}."));
+    let as_of =
+        as_of.map_or("Never fetched.".to_owned(), |moment| format!("Last fetched {}.", when::local(moment)));
     Ok(writeln!(output, "{DIM}{as_of}{DIM:#}")?)
 }
 
@@ -224,11 +225,19 @@ fn find(share: &Share, query: &str, json: bool) -> Result<()> {
         };
         return Ok(writeln!(terminal::errors(), "{what}")?);
     }
-    Ok(output.write_all(history::render_for_people(&found).as_bytes())?)
+    let local: Vec<Removal> = found.into_iter().map(at_local_time).collect();
+    let local: Vec<&Removal> = local.iter().collect();
+    Ok(output.write_all(history::render_for_people(&local).as_bytes())?)
+}
+
+/// Returns a removal with its moment as a person reads it; one without a moment stays as it is.
+fn at_local_time(removal: &Removal) -> Removal {
+    let when = removal.when.parse().map_or_else(|_| removal.when.clone(), when::local);
+    Removal { when, ..removal.clone() }
 }
 
 fn edit(share: &Share, env: &Env, paths: &Paths) -> Result<()> {
-    let Some(editor) = env.text("VISUAL").or_else(|| env.text("EDITOR")) else {
+    let Some(editor) = editor::of(env) else {
         bail!("no editor: set $EDITOR; the memory is in {}", share.folder().memory().display());
     };
     fold(share)?;
@@ -238,7 +247,7 @@ fn edit(share: &Share, env: &Env, paths: &Paths) -> Result<()> {
     let draft = paths.cache().join("drafts").join(format!("memory-{name}-{}.md", std::process::id()));
     files::write_atomic(&draft, before.render().as_bytes())
         .with_context(|| format!("could not write {}", draft.display()))?;
-    let changed = open_editor(&editor, &draft).and_then(|()| take_over(share, &before, &draft));
+    let changed = editor::open(&editor, &draft).and_then(|()| take_over(share, &before, &draft));
     match changed {
         Ok(_) => {
             let _ = fs::remove_file(&draft);
@@ -259,17 +268,6 @@ fn edit(share: &Share, env: &Env, paths: &Paths) -> Result<()> {
             terminal::output(),
             "{count} changes. {DIM}The next prompt publishes them; to publish now: wyren sync{DIM:#}"
         )?,
-    }
-    Ok(())
-}
-
-fn open_editor(editor: &str, file: &Path) -> Result<()> {
-    let mut words = editor.split_whitespace();
-    let program = words.next().unwrap_or_default();
-    let status = Command::new(program).args(words).arg(file).status();
-    let status = status.with_context(|| format!("could not start {program}"))?;
-    if !status.success() {
-        bail!("{program} failed: {status}");
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `wyren spend`: the cost of model calls and today's remaining budget.
 
-use crate::terminal::{self, Cell, DIM, STRONG, WARNING};
+use crate::terminal::{self, Cell, DIM, STRONG, WARNING, columns_of};
 use anstyle::Style;
 use anyhow::Result;
 use base::project::Project;
@@ -33,7 +33,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// How many days to show, including today.
+    /// How many days to show, including today. Days begin at midnight UTC, as budgets do.
     #[arg(long, default_value_t = 14, value_parser = clap::value_parser!(u64).range(1..=366))]
     days: u64,
     /// Print JSON.
@@ -146,7 +146,7 @@ impl Report {
     }
 
     fn write_table(&self, output: &mut impl Write) -> io::Result<()> {
-        let titles = ["day", "job", "project", "calls", "tokens in", "out", "cached", "spent"];
+        let titles = ["day (UTC)", "job", "project", "calls", "tokens in", "out", "cached", "spent"];
         let mut rows = vec![titles.map(str::to_owned)];
         rows.extend(self.totals.iter().map(|total| {
             let cached = total.usage.cache_read + total.usage.cache_write;
@@ -181,7 +181,7 @@ impl Report {
         }
         let mut line = |what: &str, budget: Money, spent: Money| {
             let left = budget.less(spent);
-            writeln!(output, "Left today{what}: {STRONG}{left}{STRONG:#} of {budget}")
+            writeln!(output, "Left today (UTC){what}: {STRONG}{left}{STRONG:#} of {budget}")
         };
         line("", self.budget.daily, self.spent)?;
         let name = sanitize::one_line(&self.project_name, MAX_NAME);
@@ -242,7 +242,7 @@ fn scaled(value: u64, most: u64, room: usize) -> usize {
 /// Returns rows as cells: a dim header, numbers aligned right.
 fn aligned<const COLUMNS: usize>(rows: Vec<[String; COLUMNS]>) -> Vec<Vec<Cell>> {
     const FIRST_NUMBER: usize = 3;
-    let width_of = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width_of = |column: usize| rows.iter().map(|row| columns_of(&row[column])).max().unwrap_or(0);
     let widths: Vec<usize> = (0..COLUMNS).map(width_of).collect();
     let cells = |(index, row): (usize, [String; COLUMNS])| {
         let style = if index == 0 { DIM } else { Style::new() };

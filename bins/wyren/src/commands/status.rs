@@ -1,8 +1,8 @@
 //! `wyren status`: the state of this folder's team memory. The first lines are those of the Node version; lines it does
 //! not have come after them.
 
-use super::log::{Injection, ago, last_injection};
-use crate::terminal;
+use super::log::{Injection, last_injection};
+use crate::{terminal, when};
 use anyhow::Result;
 use base::{Env, Paths, Timestamp};
 use clap::Args;
@@ -117,12 +117,10 @@ impl Status {
         let watermark = self.watermark.as_ref();
         let text = |key: &str| watermark.and_then(|mark| mark[key].as_str()).filter(|text| !text.is_empty());
         if let Some(watermark) = watermark {
-            let when =
+            let moment =
                 watermark["last_distilled_at"].as_f64().map(|millis| Timestamp::from_millis(millis as u64));
-            lines.push((
-                "Distilled",
-                when.map_or("never".to_owned(), |when| format!("{when} ({})", ago(when, now))),
-            ));
+            let distilled = moment.map_or("never".to_owned(), |moment| when::with_age(moment, now));
+            lines.push(("Distilled", distilled));
         }
         lines.extend(text("last_uuid").map(|uuid| ("Last UUID", shown(uuid))));
         lines.push(("Progress", self.progress()));
@@ -138,10 +136,15 @@ impl Status {
                 Peer::NoRemote => "(no remote)".to_owned(),
                 Peer::Never => "(never)".to_owned(),
                 Peer::Unavailable => "(unavailable)".to_owned(),
-                Peer::Pushed { when, author } => format!("{when} ({author}, {})", ago(*when, now)),
+                Peer::Pushed { when: moment, author } => {
+                    format!("{} ({author}, {})", when::local(*moment), when::ago(*moment, now))
+                }
             },
         ));
-        lines.extend(self.lock_seconds.map(|seconds| ("Lock", format!("held ({seconds}s old)"))));
+        lines.extend(
+            self.lock_seconds
+                .map(|seconds| ("Lock", format!("held ({} old)", when::duration(seconds * 1_000)))),
+        );
         lines.extend(self.further_lines(now));
         lines
     }
@@ -178,11 +181,12 @@ impl Status {
             None => lines.push(("Mode", "local only (not a git repository)".to_owned())),
         }
         if self.fetch.fetched_at > 0 {
-            let when = Timestamp::from_millis(self.fetch.fetched_at);
-            lines.push(("Fetched", format!("{when} ({})", ago(when, now))));
+            let fetched = Timestamp::from_millis(self.fetch.fetched_at);
+            lines.push(("Fetched", when::with_age(fetched, now)));
         }
         if let Some(error) = &self.fetch.error {
-            let until = self.fetch.backing_off(now).map(|until| format!("; next try at {until}"));
+            let until = self.fetch.backing_off(now);
+            let until = until.map(|until| format!("; next try at {}", when::local(until)));
             lines.push(("Failing", format!("{}{}", shown(error), until.unwrap_or_default())));
         }
         if self.is_queued {

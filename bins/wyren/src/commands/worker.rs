@@ -2,6 +2,7 @@
 
 use super::log::{self, View};
 use crate::terminal::{self, DIM, FAILURE, STRONG, WARNING};
+use crate::when;
 use anyhow::{Context as _, Result, bail};
 use base::settings::Settings;
 use base::{Env, Paths, Timestamp, files};
@@ -91,7 +92,7 @@ fn status(paths: &Paths, json: bool) -> Result<()> {
         return Ok(());
     }
     match since {
-        Some(since) => writeln!(output, "{STRONG}running{STRONG:#} since {since}")?,
+        Some(since) => writeln!(output, "{STRONG}running{STRONG:#} since {}", when::local(since))?,
         None => writeln!(output, "not running {DIM}(starts when there is work){DIM:#}")?,
     }
     let waiting = counts.queued + requested as u64;
@@ -100,7 +101,9 @@ fn status(paths: &Paths, json: bool) -> Result<()> {
         writeln!(output, "{WARNING}{} failed{WARNING:#}: see `wyren jobs`", counts.dead)?;
     }
     if let Some(line) = last_error {
-        let (at, message) = (text(&line, "ts"), sanitize::one_line(text(&line, "msg"), 200));
+        let at = text(&line, "ts");
+        let at = at.parse().map_or_else(|_| sanitize::one_line(at, 40), when::local);
+        let message = sanitize::one_line(text(&line, "msg"), 200);
         writeln!(output, "{FAILURE}last error{FAILURE:#} {at}: {message}")?;
     }
     Ok(())

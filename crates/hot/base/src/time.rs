@@ -54,15 +54,15 @@ impl fmt::Display for Timestamp {
 
 /// A text that is no point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a time: write 2026-11-16 or 2026-11-16T02:26:41Z")]
+#[error("not a stamp such as 2026-11-16T02:26:41Z")]
 pub struct NotATime;
 
 impl FromStr for Timestamp {
     type Err = NotATime;
 
-    /// Reads `2026-11-16` (its beginning in UTC), `2026-11-16T02:26:41.123Z`, or the same with an offset (`+02:00`).
+    /// Reads a stamp that a program wrote: `2026-11-16T02:26:41.123Z`, or the same with an offset (`+02:00`).
     fn from_str(text: &str) -> Result<Self, NotATime> {
-        let (date, time) = text.trim().split_once(['T', 't', ' ']).unwrap_or((text.trim(), "00:00:00Z"));
+        let (date, time) = text.trim().split_once(['T', 't', ' ']).ok_or(NotATime)?;
         let zone = time.find(['Z', 'z', '+', '-']).ok_or(NotATime)?;
         let (clock, zone) = time.split_at(zone);
         let millis = days_of(date)? * MILLIS_PER_DAY as i64 + millis_of(clock)? - offset_of(zone)?;
@@ -85,7 +85,9 @@ fn days_of(date: &str) -> Result<i64, NotATime> {
     let year = year - i64::from(month <= 2);
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let days = year * 365 + year / 4 - year / 100 + year / 400 + day_of_year - 719_468;
-    Ok(days)
+    // The 31st of a month with 30 days would be the first of the next.
+    let is_in_calendar = u64::try_from(days).is_ok_and(|days| civil_date(days).2 == day.unsigned_abs());
+    is_in_calendar.then_some(days).ok_or(NotATime)
 }
 
 fn millis_of(clock: &str) -> Result<i64, NotATime> {
@@ -144,6 +146,7 @@ mod tests {
         check(1_794_796_001_123, "2026-11-16T02:26:41.123Z");
         check(4_107_542_400_000, "2100-03-01T00:00:00.000Z");
     }
+
     #[test]
     fn a_stamp_that_was_written_is_read_back() {
         for millis in
@@ -155,14 +158,23 @@ mod tests {
     }
 
     #[test]
-    fn dates_and_offsets_are_read_and_nonsense_is_refused() {
+    fn offsets_are_read_and_nonsense_is_refused() {
         let parse = |text: &str| text.parse::<Timestamp>().map(|stamp| stamp.to_string());
-        assert_eq!(parse("2026-11-16").as_deref(), Ok("2026-11-16T00:00:00.000Z"));
+        assert_eq!(parse("2024-02-29T00:00:00Z").as_deref(), Ok("2024-02-29T00:00:00.000Z"));
         assert_eq!(parse("2026-11-16T02:26:41+02:00").as_deref(), Ok("2026-11-16T00:26:41.000Z"));
         assert_eq!(parse("2026-11-16 02:26:41.5Z").as_deref(), Ok("2026-11-16T02:26:41.500Z"));
-        for nonsense in
-            ["", "yesterday", "2026-13-01", "2026-1-1", "1969-12-31", "2026-11-16T", "2026-11-16T02:26"]
-        {
+        for nonsense in [
+            "",
+            "yesterday",
+            "2026-11-16",
+            "2026-13-01T00:00:00Z",
+            "2026-02-31T00:00:00Z",
+            "2025-02-29T00:00:00Z",
+            "2026-1-1T00:00:00Z",
+            "1969-12-31T00:00:00Z",
+            "2026-11-16T",
+            "2026-11-16T02:26",
+        ] {
             assert_eq!(parse(nonsense), Err(NotATime), "{nonsense}");
         }
     }

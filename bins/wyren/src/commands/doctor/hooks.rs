@@ -2,6 +2,7 @@
 
 use super::{Check, Subject};
 use crate::commands::log;
+use crate::when;
 use base::Timestamp;
 use base::settings::Settings;
 use serde_json::Value;
@@ -44,5 +45,6 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         let message = format!("errors in the last 24 hours: {}", failed.join(", "));
         return Check::odd(NAME, message, "wyren log --hooks --level error");
     }
+    let newest = newest.parse().map_or_else(|_| newest.clone(), when::local);
     Check::good(NAME, format!("{} hooks have run, most recently at {newest}", last.len()))
 }

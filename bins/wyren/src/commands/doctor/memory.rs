@@ -1,6 +1,7 @@
 //! The team memory of the project: shared, with no decision pending.
 
-use super::{Check, Subject, duration};
+use super::{Check, Subject};
+use crate::when;
 use base::Timestamp;
 use place::{FetchState, Mode};
 use team_sync::Share;
@@ -52,8 +53,8 @@ fn describe(share: &Share, state: &FetchState, now: Timestamp) -> String {
     match state.fetched_at {
         0 => format!("shared {mode}; not fetched yet"),
         fetched => {
-            let age = duration(now.millis_since(Timestamp::from_millis(fetched)));
-            format!("shared {mode}; last fetched {age} ago")
+            let age = when::ago(Timestamp::from_millis(fetched), now);
+            format!("shared {mode}; last fetched {age}")
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The spool: recorded observations reach the database.
 
-use super::{Check, Subject, describe, duration, size};
+use super::{Check, Subject, describe, size};
+use crate::when::duration;
 use capture::Spool;
 use store::observations::{self, Backlog};
 

@@ -1,6 +1,7 @@
 //! The worker and its jobs: none stuck, none failed.
 
-use super::{Check, Subject, describe, duration};
+use super::{Check, Subject, describe};
+use crate::when::duration;
 use base::Timestamp;
 use store::jobs::{self, Job, State};
 

@@ -1,6 +1,7 @@
 //! `wyren lessons edit`: changes a lesson, in an editor, by a patch or from a file.
 
 use super::{layer, shown};
+use crate::editor;
 use crate::terminal::{self, DIM, STRONG, WARNING};
 use anyhow::{Context as _, Result, bail};
 use base::files;
@@ -13,8 +14,7 @@ use lessons_admin::{Error, json};
 use serde_json::{Map, Value};
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -95,15 +95,14 @@ fn tell(written: &Written, item: &Item) -> Result<()> {
 }
 
 fn in_editor(places: &Places, item: &Item) -> Result<()> {
-    let editor = places.env.text("VISUAL").or_else(|| places.env.text("EDITOR"));
-    let Some(editor) = editor else {
+    let Some(editor) = editor::of(&places.env) else {
         bail!("no editor: set $EDITOR, or say --patch or --file");
     };
     let before = format::render(&item.lesson);
     let draft = places.paths.cache().join("drafts").join(format!("{}.md", item.lesson.slug));
     files::write_atomic(&draft, before.as_bytes())
         .with_context(|| format!("could not write {}", draft.display()))?;
-    open(&editor, &draft)?;
+    editor::open(&editor, &draft)?;
     let text = fs::read_to_string(&draft).with_context(|| format!("could not read {}", draft.display()))?;
     if text == before {
         let _ = fs::remove_file(&draft);
@@ -127,19 +126,4 @@ fn in_editor(places: &Places, item: &Item) -> Result<()> {
             )))
         }
     }
-}
-
-/// Runs an editor, which may come with arguments.
-fn open(editor: &str, file: &Path) -> Result<()> {
-    let mut words = editor.split_whitespace();
-    let program = words.next().unwrap_or_default();
-    let status = Command::new(program)
-        .args(words)
-        .arg(file)
-        .status()
-        .with_context(|| format!("could not start {program}"))?;
-    if !status.success() {
-        bail!("{program} ended with {status}; nothing was changed");
-    }
-    Ok(())
 }
