@@ -152,3 +152,77 @@ fn an_empty_folder_of_lessons_and_a_missing_plugin_are_no_trouble() -> Result<()
     assert_eq!(log.last().context("no line")?["msg"], "HOOK_SILENT");
     Ok(())
 }
+
+/// Runs a call through the hooks around it: asks before, and reports how it ended. Returns why it was refused.
+fn attempt(sandbox: &Sandbox, command: &str, error: Option<&str>) -> Result<Option<String>> {
+    let mut call: Value = serde_json::from_str(&call("s", command))?;
+    call["prompt_id"] = "p".into();
+    call["cwd"] = sandbox.project().to_string_lossy().into();
+    let before: Value =
+        serde_json::from_slice(&sandbox.run("lesson-inject", call.to_string().as_bytes())?.stdout)?;
+    if before["hookSpecificOutput"]["permissionDecision"] == "deny" {
+        return Ok(before["hookSpecificOutput"]["permissionDecisionReason"].as_str().map(str::to_owned));
+    }
+    call["hook_event_name"] = if error.is_some() { "PostToolUseFailure" } else { "PostToolUse" }.into();
+    match error {
+        Some(error) => call["error"] = error.into(),
+        None => call["tool_response"] = serde_json::json!({"stdout": ""}),
+    }
+    let after = sandbox.run("tool-record", call.to_string().as_bytes())?;
+    assert_eq!(after.stdout, b"{\"continue\":true,\"suppressOutput\":true}\n");
+    Ok(None)
+}
+
+#[test]
+fn the_third_identical_failing_call_pauses_once_and_a_change_starts_over() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let error = Some("Exit code 1\nno such target");
+    let fails = |command: &str| attempt(&sandbox, command, error);
+    assert_eq!((fails("frobnicate x")?, fails("frobnicate x")?), (None, None));
+    let reason = fails("frobnicate x")?.context("the third attempt pauses")?;
+    assert!(reason.contains("frobnicate x") && reason.contains("no such target"), "{reason}");
+    assert_eq!((fails("frobnicate x")?, fails("frobnicate x")?), (None, None), "once");
+    assert_eq!(attempt(&sandbox, "frobnicate --fix", None)?, None);
+    assert_eq!((fails("frobnicate x")?, fails("frobnicate x")?), (None, None));
+    assert!(fails("frobnicate x")?.is_some(), "a new loop");
+    Ok(())
+}
+
+#[test]
+fn a_loop_ends_neither_under_a_private_prompt_nor_with_the_recording_hook_disabled() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let error = Some("Exit code 1\nmy private business");
+    let prompt = serde_json::json!({
+        "session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "<private>look</private>",
+    });
+    sandbox.run("prompt-record", prompt.to_string().as_bytes())?;
+    for _ in 0..4 {
+        assert_eq!(attempt(&sandbox, "frobnicate x", error)?, None);
+    }
+    let Some(other) = Sandbox::new()? else { return Ok(()) };
+    other.wyren(&["config", "set", "hooks.disabled", "tool-record"])?;
+    for _ in 0..4 {
+        assert_eq!(attempt(&other, "frobnicate x", error)?, None);
+    }
+    other.wyren(&["config", "set", "hooks.disabled", ""])?;
+    other.wyren(&["config", "set", "lessons.loops", "false"])?;
+    for _ in 0..4 {
+        assert_eq!(attempt(&other, "frobnicate x", error)?, None);
+    }
+    Ok(())
+}
+
+#[test]
+fn another_call_pauses_again_and_the_fourth_is_a_hint() -> Result<()> {
+    let Some(sandbox) = sandbox_with(&[("think-twice", "pause")])? else { return Ok(()) };
+    for command in ["frobnicate a", "frobnicate b", "frobnicate c"] {
+        let reason = attempt(&sandbox, command, None)?.context("paused")?;
+        assert!(reason.ends_with("Shown once. To proceed anyway, repeat the call unchanged."), "{reason}");
+        assert_eq!(attempt(&sandbox, command, None)?, None);
+    }
+    assert_eq!(
+        shown(&sandbox.run("lesson-inject", call("s", "frobnicate d").as_bytes())?.stdout),
+        ["think-twice"]
+    );
+    Ok(())
+}

@@ -102,7 +102,7 @@ fn list_show_and_search_find_lessons_of_every_layer() -> Result<()> {
     add(&sandbox, &frobnicate())?;
     let project = frobnicate_with(&json!({
         "slug": "project-frob", "kind": "guard", "commands": ["projectfrob apply"], "fires": [], "quiet": [],
-        "summary": "projectfrob must not be used", "problem": "Nobody here knows what the thing really does to servers.",
+        "summary": "projectfrob must not be used", "problem": "Its effect on running servers is unknown to the whole team.",
     }));
     lessons(&sandbox, &["add", "--project", "--json", &project.to_string()])?;
 
@@ -143,7 +143,7 @@ fn test_says_what_fires_what_nearly_does_and_why() -> Result<()> {
     assert_eq!(nearly["outcome"], "silent");
     assert_eq!(nearly["nearly"][0]["reason"], "the command has --dry-run");
     let quiet = lessons(&sandbox, &["test", "echo 'frobnicate apply'"])?;
-    assert!(quiet.starts_with("Goes through, and nothing is said."), "{quiet}");
+    assert!(quiet.starts_with("No lesson matches."), "{quiet}");
 
     let python = frobnicate_with(&json!({
         "slug": "eval-in-python", "summary": "eval in Python runs whatever it is given", "commands": [], "without": [],
@@ -171,7 +171,8 @@ fn test_tells_whether_guards_of_an_untrusted_project_would_act() -> Result<()> {
         lessons_json(&sandbox, &["test", "frobnicate apply", "--json", "--cwd", &cwd.to_string_lossy()])
     };
     let untrusted = test(&project)?;
-    assert_eq!(untrusted["outcome"], "silent");
+    // What is not trusted is a hint.
+    assert_eq!(untrusted["outcome"], "told");
     let kept_back = untrusted["applying"][0]["kept_back"].as_str().unwrap_or_default();
     assert!(kept_back.contains("wyren trust"), "{untrusted}");
     assert_eq!(test(&elsewhere)?["applying"], json!([]));

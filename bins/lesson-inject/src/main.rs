@@ -1,4 +1,4 @@
-//! PreToolUse: says the lessons that this call is about to need, or refuses it.
+//! PreToolUse: stops a loop, shows the lessons that this call needs, or refuses it.
 
 use hook::{Arena, PreToolUse, Silence};
 use std::process::ExitCode;
@@ -8,6 +8,6 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("lesson-inject", Silence::EmptyObject, |call: PreToolUse, host| {
-        Ok(lessons::inject::answer(&call, host))
+        Ok(attempts::pause(&call, host).unwrap_or_else(|| lessons::inject::answer(&call, host)))
     })
 }

@@ -1,4 +1,4 @@
-//! SubagentStart: tells a subagent what its parent was told.
+//! SubagentStart: gives a subagent the directives that its parent has.
 
 use hook::{Answer, Arena, Silence, SubagentStart};
 use std::process::ExitCode;

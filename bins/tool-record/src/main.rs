@@ -1,4 +1,4 @@
-//! PostToolUse, PostToolUseFailure: records what a tool was asked and what came of it.
+//! PostToolUse, PostToolUseFailure: takes note of a failure, and records the call and its result.
 
 use hook::{Answer, Arena, Silence, ToolOutcome};
 use std::process::ExitCode;
@@ -8,6 +8,7 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("tool-record", Silence::Continue, |call: ToolOutcome, host| {
+        attempts::observe(&call, host, || capture::may_record_call(&call, host));
         capture::record_tool(&call, host)?;
         Ok(Answer::silent())
     })

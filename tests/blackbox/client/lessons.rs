@@ -68,8 +68,58 @@ fn a_pause_refuses_once_and_lets_the_repeat_through() -> Result<()> {
     assert!(turn.succeeded(), "{:#?}", turn.output);
     let refused = turn.main_request(1)?.texts();
     assert!(refused.contains("touching-things is known to go wrong"), "{refused}");
-    assert!(refused.contains("make it again and it passes"), "{refused}");
+    assert!(refused.contains("To proceed anyway, repeat the call unchanged."), "{refused}");
     assert!(client.project().join("made").exists(), "the repeat must pass");
+    check_processes(&client)
+}
+
+#[test]
+fn another_call_pauses_again() -> Result<()> {
+    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let client = client.allow_tools(&["Bash"]);
+    write_lesson(&personal(&client), "touching-things", "pause", "touch", 5)?;
+    runs(&client, &["touch made", "touch other", "touch other"]);
+
+    let turn = client.prompt("make it")?;
+
+    assert!(turn.succeeded(), "{:#?}", turn.output);
+    assert_eq!(turn.main_request(3)?.count("To proceed anyway, repeat the call unchanged."), 2);
+    assert!(!client.project().join("made").exists() && client.project().join("other").exists());
+    check_processes(&client)
+}
+
+#[test]
+fn the_third_identical_failing_call_pauses_once() -> Result<()> {
+    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let client = client.allow_tools(&["Bash"]);
+    let fails = "echo again >> runs; cat no-such-file";
+    runs(&client, &[fails, fails, fails, fails, fails]);
+
+    let turn = client.prompt("try")?;
+
+    assert!(turn.succeeded(), "{:#?}", turn.output);
+    let paused = "This call failed twice with the same error";
+    assert_eq!(turn.main_request(2)?.count(paused), 0, "{}", turn.main_request(2)?.texts());
+    let third = turn.main_request(3)?;
+    assert_eq!((third.count(paused), third.count("repeat the call to go on")), (1, 1), "{}", third.texts());
+    // The repeat goes on, and so does the next one.
+    assert_eq!(turn.main_request(5)?.count(paused), 1, "{}", turn.main_request(5)?.texts());
+    assert_eq!(fs::read_to_string(client.project().join("runs"))?.lines().count(), 4);
+    check_processes(&client)
+}
+
+#[test]
+fn a_change_between_two_failures_is_no_loop() -> Result<()> {
+    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let client = client.allow_tools(&["Bash"]);
+    let fails = "echo again >> runs; cat no-such-file";
+    runs(&client, &[fails, "echo change", fails, "echo change", fails]);
+
+    let turn = client.prompt("try")?;
+
+    assert!(turn.succeeded(), "{:#?}", turn.output);
+    assert_eq!(turn.main_request(5)?.count("failed twice"), 0, "{}", turn.main_request(5)?.texts());
+    assert_eq!(fs::read_to_string(client.project().join("runs"))?.lines().count(), 3);
     check_processes(&client)
 }
 
@@ -144,7 +194,7 @@ fn after_compaction_what_matters_most_comes_again() -> Result<()> {
 }
 
 #[test]
-fn a_cloned_repositorys_guard_does_nothing_before_it_is_trusted() -> Result<()> {
+fn trust_lapses_when_a_guard_pause_or_skill_is_added_or_changed() -> Result<()> {
     let Some(client) = client_with_plugin()? else { return Ok(()) };
     let client = client.allow_tools(&["Bash"]);
     write_lesson(&client.project().join(".wyren/lessons"), "their-rule", "guard", "touch", 5)?;
@@ -157,5 +207,31 @@ fn a_cloned_repositorys_guard_does_nothing_before_it_is_trusted() -> Result<()> 
     runs(&client, &["touch second"]);
     assert!(client.prompt("make it")?.succeeded());
     assert!(!client.project().join("second").exists(), "a trusted guard refuses");
+
+    // What the repository adds or changes is not trusted.
+    let lessons = client.project().join(".wyren/lessons");
+    fs::remove_file(lessons.join("their-rule.md"))?;
+    write_lesson(&lessons, "their-rule", "guard", "touch", 6)?;
+    write_lesson(&lessons, "their-pause", "pause", "mkdir", 5)?;
+    let skills = client.project().join(".wyren/broadcast/skills");
+    fs::create_dir_all(&skills)?;
+    fs::write(skills.join("review.md"), "Be kind.")?;
+    runs(&client, &["touch third", "mkdir fourth"]);
+    let turn = client.prompt("make it")?;
+    assert!(client.project().join("third").exists(), "a changed guard must not refuse");
+    assert!(client.project().join("fourth").exists(), "an added pause must not refuse");
+    assert!(
+        !turn.main_request(0)?.texts().contains("trusted=\"by the user"),
+        "an added skill is not trusted"
+    );
+    client.wyren(&plugin, &["trust", "--yes"])?;
+    runs(&client, &["touch fifth", "mkdir sixth"]);
+    let turn = client.prompt("make it")?;
+    assert!(!client.project().join("fifth").exists() && !client.project().join("sixth").exists());
+    assert!(
+        turn.main_request(0)?.texts().contains("trusted=\"by the user"),
+        "{}",
+        turn.main_request(0)?.texts()
+    );
     check_processes(&client)
 }

@@ -62,7 +62,7 @@ fn a_file_in_our_format_and_the_fields_of_lessons_learned_are_taken() -> Result<
     fs::copy(personal(&sandbox).join(format!("{SLUG}.md")), &file)?;
     lessons(&sandbox, &["add", "--force", "--file", &file.to_string_lossy()])?;
     let old = json!({
-        "summary": "gitx push hangs without a terminal", "problem": "It waits for a password that nobody can type.",
+        "summary": "gitx push hangs without a terminal", "problem": "It waits for a password that cannot be typed.",
         "solution": "Set GITX_ASKPASS=true before the push, so that it fails at once instead of waiting.",
         "type": "guard", "tool": "Bash", "trigger": "gitx push", "pathPatterns": [], "priority": 8, "confidence": 0.9,
     });
@@ -86,12 +86,12 @@ fn bad_input_gets_the_field_and_the_reason_and_nothing_is_written() -> Result<()
         (json!({"commands": ["-f x"]}), "commands: \"-f x\": the first word must be the program"),
         (json!({"matches": ["("]}), "matches: \"(\""),
         (json!({"commands": [], "without": [], "fires": []}), "trigger: a hint needs one"),
-        (json!({"kind": "directive"}), "commands: a directive is said at the start"),
+        (json!({"kind": "directive"}), "commands: a directive is shown at the start"),
         (json!({"fires": ["frobnicate diff"]}), "fires: \"frobnicate diff\" does not fire it"),
         (json!({"sumary": "x"}), "sumary: no such field"),
         (json!({"priority": 11}), "priority: expected a whole number from 1 to 10"),
         (json!({"slug": "../../evil"}), "slug: expected words of a-z"),
-        (json!({"commands": [], "trigger": "Running the tests"}), "trigger: describes what somebody does"),
+        (json!({"commands": [], "trigger": "Running the tests"}), "trigger: describes an activity"),
     ];
     for (changes, expected) in cases {
         let error = refused(&sandbox, &["add", "--json", &frobnicate_with(&changes).to_string()])?;

@@ -71,6 +71,8 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     }
     let notes = repair::notes_of_forgotten(&paths.database());
     let forgotten = selection.forget(&mut store, &spool, &notes, Timestamp::now())?;
+    // Notes about failed calls are short-lived: none of them is worth telling apart.
+    attempts::forget_notes(paths);
     show(&forgotten, json, "forgotten")?;
     warn_of_leftovers(&forgotten, paths)
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// The folder of lessons that were put away, within a layer's folder.
 pub const ARCHIVE: &str = "archive";
-/// The folder of lessons that nobody has looked at yet, within a layer's folder.
+/// The folder of lessons that are not reviewed yet, within a layer's folder.
 pub const CANDIDATES: &str = "candidates";
 
 /// Whether a lesson is at work.
@@ -50,7 +50,7 @@ pub struct Item {
     pub state: State,
     /// Its file; for a lesson of a manifest, the manifest.
     pub file: PathBuf,
-    /// Whether it may refuse calls.
+    /// Whether it may do all that its kind can; else it is a hint at most.
     pub is_trusted: bool,
 }
 
@@ -107,19 +107,14 @@ impl Catalogue {
             let (lessons, flaws) = source.read();
             catalogue.flaws.extend(flaws.into_iter().map(|(file, flaw)| (source.layer, file, flaw)));
             for lesson in lessons {
+                let is_trusted = is_trusted(&source, &lesson);
                 let is_off = lesson.is_disabled || layers::is_disabled(&disabled, source.layer, &lesson.slug);
                 let state = if is_off { State::Disabled } else { State::Active };
                 let file = match source.layer {
                     Layer::Manifest => source.place.clone(),
                     _ => file_of(&source.place, &lesson.slug),
                 };
-                catalogue.items.push(Item {
-                    lesson,
-                    layer: source.layer,
-                    state,
-                    file,
-                    is_trusted: source.is_trusted,
-                });
+                catalogue.items.push(Item { lesson, layer: source.layer, state, file, is_trusted });
             }
             if matches!(source.layer, Layer::Personal | Layer::Project) {
                 catalogue.read_aside(&source, ARCHIVE, State::Archived);
@@ -140,10 +135,10 @@ impl Catalogue {
         self.flaws.extend(flaws.into_iter().map(|(file, flaw)| (source.layer, file, flaw)));
         self.items.extend(lessons.into_iter().map(|lesson| Item {
             file: file_of(&folder, &lesson.slug),
+            is_trusted: is_trusted(source, &lesson),
             lesson,
             layer: source.layer,
             state,
-            is_trusted: source.is_trusted,
         }));
     }
 
@@ -180,7 +175,7 @@ impl Catalogue {
         self.items.iter().filter(|item| matches!(item.state, State::Active | State::Disabled))
     }
 
-    /// Returns the lessons that a search finds, the best first: every word must stand somewhere.
+    /// Returns the lessons that a search finds, the best first: every word must occur somewhere.
     pub fn search(&self, query: &str) -> Vec<&Item> {
         let query: Vec<String> = super::similar::words(query).into_iter().collect();
         let mut found: Vec<(u32, &Item)> =
@@ -219,6 +214,12 @@ fn score(lesson: &Lesson, query: &[String]) -> Option<u32> {
         return None;
     }
     query.iter().map(score_of).sum()
+}
+
+fn is_trusted(source: &Source, lesson: &Lesson) -> bool {
+    source.layer != Layer::Project
+        || !lesson.kind.needs_trust()
+        || source.trust().is_some_and(|trust| trust.covers(&lesson.trust_item().digest))
 }
 
 /// Returns the file of a lesson in a folder.

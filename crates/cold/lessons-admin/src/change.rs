@@ -1,7 +1,7 @@
 //! Writing lessons: each file is replaced whole, moved whole, or left alone.
 
 use super::catalogue::{ARCHIVE, CANDIDATES, Catalogue, Item, Places, State, file_of};
-use super::intake::{self, Complaint};
+use super::intake::{self, Problem};
 use super::{Error, Result, similar, slug};
 use base::lock::Lock;
 use base::{Env, Timestamp, digest, files, settings};
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub enum Owner {
     /// The user's.
     Personal,
-    /// The project's, shared with whoever works in it.
+    /// The project's, shared with everyone who works in it.
     Project,
 }
 
@@ -42,11 +42,11 @@ pub struct Written {
     /// Its file.
     pub file: PathBuf,
     /// What is worth a look.
-    pub remarks: Vec<Complaint>,
+    pub remarks: Vec<Problem>,
 }
 
 impl<'a> Change<'a> {
-    /// Waits until nobody else changes lessons, then reads what is there.
+    /// Waits until no other process changes lessons, then reads what is there.
     pub fn begin(places: &'a Places) -> Result<Self> {
         let file = places.paths.cache().join("lessons/change.lock");
         let lock = Lock::exclusive(&file, PATIENCE).map_err(Error::io(&file))?.ok_or(Error::Busy)?;
@@ -62,8 +62,7 @@ impl<'a> Change<'a> {
             Owner::Personal => self.places.personal(),
             Owner::Project => self.places.project(),
         };
-        let (mut ready, mut refused): (Vec<(Lesson, Vec<Complaint>)>, Vec<Complaint>) =
-            (Vec::new(), Vec::new());
+        let (mut ready, mut refused): (Vec<(Lesson, Vec<Problem>)>, Vec<Problem>) = (Vec::new(), Vec::new());
         for mut lesson in lessons {
             let taken = |name: &str| {
                 let is_named = |item: &Item| item.lesson.slug == name;
@@ -73,10 +72,10 @@ impl<'a> Change<'a> {
             if !is_named {
                 lesson.slug = slug::free(&slug::of(&lesson.summary), taken);
             }
-            let mut complaints = intake::check(&lesson);
+            let mut problems = intake::check(&lesson);
             if is_named && taken(&lesson.slug) {
                 let reason = format!("{} exists already: change it with `wyren lessons edit`", lesson.slug);
-                complaints.push(Complaint::grave("slug", reason));
+                problems.push(Problem::grave("slug", reason));
             }
             let others = self.catalogue.in_use().map(|item| &item.lesson);
             let others = others.chain(ready.iter().map(|(other, _)| other));
@@ -84,10 +83,9 @@ impl<'a> Change<'a> {
                 let percent = (share * 100.0).round();
                 let reason =
                     format!("says {percent} % of what {} says: change that one, or --force", other.slug);
-                complaints.push(Complaint::grave("problem", reason));
+                problems.push(Problem::grave("problem", reason));
             }
-            let (grave, mild): (Vec<_>, Vec<_>) =
-                complaints.into_iter().partition(|complaint| complaint.is_grave);
+            let (grave, mild): (Vec<_>, Vec<_>) = problems.into_iter().partition(|problem| problem.is_grave);
             refused.extend(grave);
             ready.push((lesson, mild));
         }
@@ -108,7 +106,7 @@ impl<'a> Change<'a> {
     pub fn replace(&mut self, item: &Item, lesson: Lesson) -> Result<Written> {
         let lesson = Lesson { slug: item.lesson.slug.clone(), ..lesson };
         let (grave, remarks): (Vec<_>, Vec<_>) =
-            intake::check(&lesson).into_iter().partition(|complaint| complaint.is_grave);
+            intake::check(&lesson).into_iter().partition(|problem| problem.is_grave);
         if !grave.is_empty() {
             return Err(Error::Refused(grave));
         }
@@ -225,7 +223,7 @@ impl<'a> Change<'a> {
     }
 }
 
-/// Removes what a killed program left half-written. Whoever holds the lock is the only one who writes here.
+/// Removes what a killed program left half-written. Only the holder of the lock writes here.
 fn sweep(folder: &Path) {
     let is_left = |file: &&PathBuf| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();

@@ -1,7 +1,7 @@
 //! What is wrong with the lessons, one by one and all together.
 
 use super::catalogue::{Catalogue, Item, Places, State};
-use super::intake::{self, Complaint};
+use super::intake::{self, Problem};
 use super::similar;
 use base::settings;
 use lessons::Lesson;
@@ -22,7 +22,7 @@ pub struct Patient {
     /// Its file.
     pub file: PathBuf,
     /// What is wrong.
-    pub complaints: Vec<Complaint>,
+    pub problems: Vec<Problem>,
 }
 
 /// What is wrong with everything.
@@ -33,14 +33,14 @@ pub struct Diagnosis {
     /// The lessons with something wrong.
     pub lessons: Vec<Patient>,
     /// What is wrong with all of them together.
-    pub store: Vec<Complaint>,
+    pub store: Vec<Problem>,
 }
 
 impl Diagnosis {
     /// Says whether something has to be done.
     pub fn is_grave(&self) -> bool {
-        let complaints = self.lessons.iter().flat_map(|patient| &patient.complaints);
-        complaints.chain(&self.store).any(|complaint| complaint.is_grave)
+        let problems = self.lessons.iter().flat_map(|patient| &patient.problems);
+        problems.chain(&self.store).any(|problem| problem.is_grave)
     }
 }
 
@@ -75,22 +75,22 @@ pub fn examine(places: &Places, catalogue: &Catalogue, layer: Option<Layer>) -> 
     let is_wanted = |other: Layer| layer.is_none_or(|layer| layer == other);
     let items: Vec<&Item> = catalogue.in_use().filter(|item| is_wanted(item.layer)).collect();
     let bounds = inject::bounds(&places.settings());
-    let mut complaints: Vec<Vec<Complaint>> = items.iter().map(|item| of_lesson(item, &bounds)).collect();
-    note_unindexed(&items, &mut complaints);
-    note_duplicates(&items, &mut complaints);
-    let patients = items.iter().zip(complaints).map(|(item, complaints)| Patient {
+    let mut problems: Vec<Vec<Problem>> = items.iter().map(|item| of_lesson(item, &bounds)).collect();
+    note_unindexed(&items, &mut problems);
+    note_duplicates(&items, &mut problems);
+    let patients = items.iter().zip(problems).map(|(item, problems)| Patient {
         slug: item.lesson.slug.clone(),
         layer: item.layer,
         file: item.file.clone(),
-        complaints,
+        problems,
     });
-    let mut lessons: Vec<Patient> = patients.filter(|patient| !patient.complaints.is_empty()).collect();
+    let mut lessons: Vec<Patient> = patients.filter(|patient| !patient.problems.is_empty()).collect();
     lessons.extend(catalogue.flaws.iter().filter(|(layer, ..)| is_wanted(*layer)).map(
         |(layer, file, flaw)| Patient {
             slug: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             layer: *layer,
             file: file.clone(),
-            complaints: vec![Complaint::grave(&flaw.field, format!("line {}: {}", flaw.line, flaw.reason))],
+            problems: vec![Problem::grave(&flaw.field, format!("line {}: {}", flaw.line, flaw.reason))],
         },
     ));
     lessons.sort_by(|one, other| one.slug.cmp(&other.slug));
@@ -101,18 +101,19 @@ pub fn examine(places: &Places, catalogue: &Catalogue, layer: Option<Layer>) -> 
     }
 }
 
-fn of_lesson(item: &Item, bounds: &Bounds) -> Vec<Complaint> {
+fn of_lesson(item: &Item, bounds: &Bounds) -> Vec<Problem> {
     let lesson = &item.lesson;
-    let mut complaints = intake::check(lesson);
+    let mut problems = intake::check(lesson);
     if item.layer == Layer::Manifest {
-        // Nobody writes those by our rules; what keeps one from working is what matters.
-        complaints.retain(|complaint| complaint.reason.starts_with('"'));
+        // Lessons-learned has other rules for texts: only what keeps a lesson from working counts.
+        problems.retain(|problem| problem.value.is_some());
     }
     if lesson.confidence < bounds.least_confidence {
-        complaints.push(Complaint::mild("confidence", "is below lessons.min_confidence: it is never said"));
+        problems
+            .push(Problem::mild("confidence", "is below lessons.min_confidence: the lesson is never shown"));
     }
     if lesson.priority < bounds.least_priority {
-        complaints.push(Complaint::mild("priority", "is below lessons.min_priority: it is never said"));
+        problems.push(Problem::mild("priority", "is below lessons.min_priority: the lesson is never shown"));
     }
     if item.layer == Layer::Personal {
         let text = format!("{} {} {}", lesson.summary, lesson.problem, lesson.solution).to_lowercase();
@@ -122,20 +123,18 @@ fn of_lesson(item: &Item, bounds: &Bounds) -> Vec<Complaint> {
                 "{:?} means nothing elsewhere: say what it is, or give the lesson a scope",
                 word.trim()
             );
-            complaints.push(Complaint::mild("problem", reason));
+            problems.push(Problem::mild("problem", reason));
         }
         if let Some(word) = found(&TEMPORAL) {
-            complaints.push(Complaint::mild(
-                "problem",
-                format!("{word:?} will be wrong one day: name the version"),
-            ));
+            problems
+                .push(Problem::mild("problem", format!("{word:?} will be wrong one day: name the version")));
         }
     }
-    complaints
+    problems
 }
 
-fn note_unindexed(items: &[&Item], complaints: &mut [Vec<Complaint>]) {
-    // A place in the list stands in for the name, which lessons of several layers may share.
+fn note_unindexed(items: &[&Item], problems: &mut [Vec<Problem>]) {
+    // The place in the list is used as the name, which lessons of several layers may share.
     let numbered = |(place, item): (usize, &&Item)| Lesson {
         slug: place.to_string(),
         is_disabled: false,
@@ -148,41 +147,41 @@ fn note_unindexed(items: &[&Item], complaints: &mut [Vec<Complaint>]) {
             "{:?} cannot be looked up, so it is tried with every call of its tool: give it a fixed word of four letters",
             unindexed.pattern
         );
-        let place = unindexed.slug.parse().ok().and_then(|place: usize| complaints.get_mut(place));
-        place.into_iter().for_each(|complaints| complaints.push(Complaint::mild("pattern", reason.clone())));
+        let place = unindexed.slug.parse().ok().and_then(|place: usize| problems.get_mut(place));
+        place.into_iter().for_each(|problems| problems.push(Problem::mild("pattern", reason.clone())));
     }
 }
 
-fn note_duplicates(items: &[&Item], complaints: &mut [Vec<Complaint>]) {
+fn note_duplicates(items: &[&Item], problems: &mut [Vec<Problem>]) {
     let lessons: Vec<&Lesson> = items.iter().map(|item| &item.lesson).collect();
     for pair in similar::near_duplicates(&lessons) {
         let (one, other) = (items[pair.one], items[pair.other]);
-        // A lesson of one's own that stands in for one that ships repeats it on purpose.
+        // A personal lesson that replaces a shipped one repeats it on purpose.
         let is_replaced = one.lesson.slug == other.lesson.slug && one.state != other.state;
         if !is_replaced {
             let percent = (pair.share * 100.0).round();
             let reason = |other: &Item| {
                 format!("says {percent} % of what {} ({}) says", other.lesson.slug, other.layer.name())
             };
-            complaints[pair.other].push(Complaint::mild("problem", reason(one)));
+            problems[pair.other].push(Problem::mild("problem", reason(one)));
         }
     }
 }
 
-fn of_store(places: &Places, catalogue: &Catalogue, items: &[&Item]) -> Vec<Complaint> {
-    let mut complaints = Vec::new();
+fn of_store(places: &Places, catalogue: &Catalogue, items: &[&Item]) -> Vec<Problem> {
+    let mut problems = Vec::new();
     let setting = places.settings().get("lessons.disabled");
     for entry in settings::list(&setting) {
         let is_it = |item: &Item| layers::is_disabled(entry, item.layer, &item.lesson.slug);
         // A project's lessons are only there while one works in it.
         if !entry.starts_with("project:") && !catalogue.items.iter().any(is_it) {
-            complaints.push(Complaint::mild("lessons.disabled", format!("no lesson is called {entry:?}")));
+            problems.push(Problem::mild("lessons.disabled", format!("no lesson is called {entry:?}")));
         }
     }
     let own: Vec<&&Item> =
         items.iter().filter(|item| item.layer == Layer::Personal && item.state == State::Active).collect();
     if own.len() < FEWEST_FOR_TENDENCY {
-        return complaints;
+        return problems;
     }
     let share = |count: usize| count as f64 / own.len() as f64;
     let mut priorities: BTreeMap<u8, usize> = BTreeMap::new();
@@ -191,14 +190,14 @@ fn of_store(places: &Places, catalogue: &Catalogue, items: &[&Item]) -> Vec<Comp
         if share(count) >= MOST_OF_ONE_PRIORITY {
             let reason =
                 format!("{count} of {} lessons have {priority}: which one comes first is chance", own.len());
-            complaints.push(Complaint::mild("priority", reason));
+            problems.push(Problem::mild("priority", reason));
         }
     }
     let untagged = own.iter().filter(|item| item.lesson.tags.is_empty()).count();
     if share(untagged) > MOST_WITHOUT_TAGS {
         let reason =
             format!("{untagged} of {} lessons have none, such as tool:git or severity:hang", own.len());
-        complaints.push(Complaint::mild("tags", reason));
+        problems.push(Problem::mild("tags", reason));
     }
-    complaints
+    problems
 }

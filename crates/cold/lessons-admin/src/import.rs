@@ -162,7 +162,7 @@ fn is_same(one: &Lesson, other: &Lesson) -> bool {
 fn remarks(lesson: &Lesson) -> Vec<String> {
     let mut remarks: Vec<String> = intake::check(lesson)
         .iter()
-        .filter(|complaint| complaint.is_grave && complaint.reason.starts_with('"'))
+        .filter(|problem| problem.is_grave && problem.value.is_some())
         .map(ToString::to_string)
         .collect();
     for name in ["requires", "duplicatedBy"] {
@@ -225,7 +225,7 @@ fn of_export(value: &Value) -> std::result::Result<Incoming, String> {
     for name in ["layer", "file", "trusted"] {
         fields.remove(name);
     }
-    let lesson = json::read(&fields).map_err(|complaints| super::lines(&complaints))?;
+    let lesson = json::read(&fields).map_err(|problems| super::lines(&problems))?;
     let state = match state.as_ref().and_then(Value::as_str) {
         Some("archived") => State::Archived,
         Some("candidate") => State::Candidate,

@@ -1,4 +1,4 @@
-//! What a lesson must be before it is written: every complaint names the field and the reason.
+//! What a lesson must be before it is written: every problem names the field and the reason.
 
 use super::rehearsal;
 use super::similar::{self, SAME_WORDS};
@@ -20,7 +20,7 @@ pub const MIN_SOLUTION_CHARS: usize = 60;
 /// The most bytes of problem and solution together: more does not fit beside a call.
 pub const MAX_TEXT_BYTES: usize = 3_500;
 
-/// What templates leave behind when nobody fills them in.
+/// What is left of a template that was not filled in.
 const PLACEHOLDERS: [&str; 7] = [
     "<what_went_wrong>",
     "<the_correction>",
@@ -44,51 +44,58 @@ const COMMON_PROGRAMS: [&str; 40] = [
 
 /// What is wrong with a field of a lesson.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Complaint {
+pub struct Problem {
     /// The field.
     pub field: String,
     /// What is wrong with it.
     pub reason: String,
+    /// The one value of the field that is wrong, where it is not the field as a whole. Such a problem keeps the lesson
+    /// from working; the others are about how it is written.
+    pub value: Option<String>,
     /// Whether the lesson cannot stay like this; else it is only worth a look.
     pub is_grave: bool,
 }
 
-impl fmt::Display for Complaint {
+impl fmt::Display for Problem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.field, self.reason)
     }
 }
 
-impl Complaint {
+impl Problem {
     pub(super) fn grave(field: &str, reason: impl Into<String>) -> Self {
-        Self { field: field.to_owned(), reason: reason.into(), is_grave: true }
+        Self { field: field.to_owned(), reason: reason.into(), value: None, is_grave: true }
     }
 
     pub(super) fn mild(field: &str, reason: impl Into<String>) -> Self {
-        Self { field: field.to_owned(), reason: reason.into(), is_grave: false }
+        Self { field: field.to_owned(), reason: reason.into(), value: None, is_grave: false }
+    }
+
+    fn about(self, value: &str) -> Self {
+        Self { value: Some(value.to_owned()), ..self }
     }
 }
 
 /// Returns everything that is wrong with a lesson, or worth a look.
-pub fn check(lesson: &Lesson) -> Vec<Complaint> {
-    let mut complaints = Vec::new();
+pub fn check(lesson: &Lesson) -> Vec<Problem> {
+    let mut problems = Vec::new();
     if !slug::is_valid(&lesson.slug) {
         let reason =
             format!("expected words of a-z and 0-9 with dashes between them, at most {}", slug::MAX_CHARS);
-        complaints.push(Complaint::grave("slug", reason));
+        problems.push(Problem::grave("slug", reason));
     }
-    check_texts(lesson, &mut complaints);
-    check_lines(lesson, &mut complaints);
-    check_patterns(lesson, &mut complaints);
-    check_trigger(lesson, &mut complaints);
+    check_texts(lesson, &mut problems);
+    check_lines(lesson, &mut problems);
+    check_patterns(lesson, &mut problems);
+    check_trigger(lesson, &mut problems);
     // Whether examples fire says nothing while patterns cannot be read.
-    if !complaints.iter().any(|complaint| complaint.is_grave) {
-        check_examples(lesson, &mut complaints);
+    if !problems.iter().any(|problem| problem.is_grave) {
+        check_examples(lesson, &mut problems);
     }
-    complaints
+    problems
 }
 
-fn check_texts(lesson: &Lesson, complaints: &mut Vec<Complaint>) {
+fn check_texts(lesson: &Lesson, problems: &mut Vec<Problem>) {
     let texts = [
         ("summary", &lesson.summary, MIN_SUMMARY_CHARS),
         ("problem", &lesson.problem, MIN_PROBLEM_CHARS),
@@ -97,44 +104,44 @@ fn check_texts(lesson: &Lesson, complaints: &mut Vec<Complaint>) {
     for (field, text, least) in texts {
         let length = text.chars().count();
         if length == 0 {
-            complaints.push(Complaint::grave(field, "is missing"));
+            problems.push(Problem::grave(field, "is missing"));
         } else if length < least {
             let reason = format!("has {length} characters, expected at least {least}");
-            complaints.push(Complaint::grave(field, reason));
+            problems.push(Problem::grave(field, reason));
         }
         let lower = text.to_lowercase();
         if let Some(placeholder) = PLACEHOLDERS.iter().find(|placeholder| lower.contains(**placeholder)) {
-            complaints.push(Complaint::grave(field, format!("still holds the placeholder {placeholder}")));
+            problems.push(Problem::grave(field, format!("still holds the placeholder {placeholder}")));
         }
         let is_odd = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
         if text.contains(is_odd) {
-            complaints.push(Complaint::grave(field, "holds control characters"));
+            problems.push(Problem::grave(field, "holds control characters"));
         }
     }
     let length = lesson.summary.chars().count();
     if length > MAX_SUMMARY_CHARS {
         let reason = format!("has {length} characters, expected at most {MAX_SUMMARY_CHARS}");
-        complaints.push(Complaint::grave("summary", reason));
+        problems.push(Problem::grave("summary", reason));
     }
     if lesson.summary.ends_with("...") || lesson.summary.ends_with('…') {
-        complaints.push(Complaint::grave("summary", "is cut off: say it whole"));
+        problems.push(Problem::grave("summary", "is cut off: say it whole"));
     }
     if lesson.problem.lines().any(|line| line.trim_end().eq_ignore_ascii_case("## solution")) {
-        complaints.push(Complaint::grave("problem", "must not hold the heading ## Solution"));
+        problems.push(Problem::grave("problem", "must not hold the heading ## Solution"));
     }
     let bytes = lesson.problem.len() + lesson.solution.len();
     if bytes > MAX_TEXT_BYTES {
         let reason =
             format!("problem and solution have {bytes} bytes, at most {MAX_TEXT_BYTES} fit beside a call");
-        complaints.push(Complaint::grave("solution", reason));
+        problems.push(Problem::grave("solution", reason));
     }
     if similar::jaccard(&similar::words(&lesson.problem), &similar::words(&lesson.solution)) >= SAME_WORDS {
-        complaints.push(Complaint::grave("solution", "repeats the problem: say what to do instead"));
+        problems.push(Problem::grave("solution", "repeats the problem: say what to do instead"));
     }
 }
 
-/// Every value stands on one line of the file, and lists are separated by commas.
-fn check_lines(lesson: &Lesson, complaints: &mut Vec<Complaint>) {
+/// Every value is on one line of the file, and lists are separated by commas.
+fn check_lines(lesson: &Lesson, problems: &mut Vec<Problem>) {
     let trigger = &lesson.trigger;
     let lists = [
         ("tools", &trigger.tools),
@@ -144,7 +151,7 @@ fn check_lines(lesson: &Lesson, complaints: &mut Vec<Complaint>) {
     ];
     for (field, values) in lists {
         for value in values.iter().filter(|value| value.contains(',')) {
-            complaints.push(Complaint::grave(field, format!("{value:?} must not hold a comma")));
+            problems.push(Problem::grave(field, format!("{value:?} must not hold a comma")).about(value));
         }
     }
     let mut values: Vec<(&str, &str)> = vec![("source", lesson.source.as_str())];
@@ -155,10 +162,10 @@ fn check_lines(lesson: &Lesson, complaints: &mut Vec<Complaint>) {
     values.extend(patterns(lesson));
     for (field, value) in values {
         if value.contains(char::is_control) {
-            complaints.push(Complaint::grave(field, format!("{value:?} must stand on one line")));
+            problems.push(Problem::grave(field, format!("{value:?} must be on one line")).about(value));
         }
         if value.trim().is_empty() {
-            complaints.push(Complaint::grave(field, "is empty"));
+            problems.push(Problem::grave(field, "is empty"));
         }
     }
     let is_name = |name: &str| {
@@ -167,7 +174,7 @@ fn check_lines(lesson: &Lesson, complaints: &mut Vec<Complaint>) {
     let names = trigger.inputs.iter().map(|(name, _)| ("inputs", name));
     for (field, name) in names.chain(lesson.extra.iter().map(|(name, _)| ("extra", name))) {
         if !is_name(name) {
-            complaints.push(Complaint::grave(field, format!("{name:?} is no name of a field")));
+            problems.push(Problem::grave(field, format!("{name:?} is not a valid field name")).about(name));
         }
     }
 }
@@ -187,14 +194,15 @@ fn patterns(lesson: &Lesson) -> impl Iterator<Item = (&'static str, &str)> {
     plain.chain(trigger.inputs.iter().map(|(_, value)| ("inputs", value.as_str())))
 }
 
-fn check_patterns(lesson: &Lesson, complaints: &mut Vec<Complaint>) {
+fn check_patterns(lesson: &Lesson, problems: &mut Vec<Problem>) {
     for (field, pattern) in patterns(lesson) {
         let flaw = match field {
             "commands" => CommandPattern::parse(pattern).err(),
             "paths" => glob_flaw(pattern),
             _ => expression_flaw(pattern),
         };
-        complaints.extend(flaw.map(|flaw| Complaint::grave(field, format!("{pattern:?}: {flaw}"))));
+        problems
+            .extend(flaw.map(|flaw| Problem::grave(field, format!("{pattern:?}: {flaw}")).about(pattern)));
     }
 }
 
@@ -220,15 +228,15 @@ fn glob_flaw(glob: &str) -> Option<String> {
     is_expression.then(|| "is an expression, expected a glob such as **/*.py".to_owned())
 }
 
-fn check_trigger(lesson: &Lesson, complaints: &mut Vec<Complaint>) {
+fn check_trigger(lesson: &Lesson, problems: &mut Vec<Problem>) {
     let trigger = &lesson.trigger;
     if !lesson.kind.is_about_calls() {
-        let reason = format!("a {} is said at the start, so it must not have any", lesson.kind);
+        let reason = format!("a {} is shown at the start, so it must not have any", lesson.kind);
         if !trigger.tools.is_empty() {
-            complaints.push(Complaint::grave("tools", reason.clone()));
+            problems.push(Problem::grave("tools", reason.clone()));
         }
         if let Some((field, _)) = patterns(lesson).next() {
-            complaints.push(Complaint::grave(field, reason));
+            problems.push(Problem::grave(field, reason));
         }
         return;
     }
@@ -237,21 +245,21 @@ fn check_trigger(lesson: &Lesson, complaints: &mut Vec<Complaint>) {
     if trigger.is_tool_only() {
         if trigger.tools.is_empty() {
             let reason = format!("a {} needs one: commands, paths, content, inputs or tools", lesson.kind);
-            complaints.push(Complaint::grave("trigger", reason));
+            problems.push(Problem::grave("trigger", reason));
         } else if let Some(tool) = trigger.tools.iter().find(|tool| COMMON_TOOLS.contains(&tool.as_str())) {
             let reason = format!("would apply to every call of {tool}: add commands, paths or content");
-            complaints.push(Complaint::grave("tools", reason));
+            problems.push(Problem::grave("tools", reason));
         }
     }
     if trigger.commands.is_empty() && trigger.matches.is_empty() {
         for (field, values) in [("without", &trigger.without), ("piped_to", &trigger.piped_to)] {
             if !values.is_empty() {
-                complaints.push(Complaint::grave(field, "needs commands or matches that it narrows"));
+                problems.push(Problem::grave(field, "needs commands or matches that it narrows"));
             }
         }
     }
     if is_about_shell && !trigger.tools.is_empty() && !trigger.tools.iter().any(|tool| tool == "Bash") {
-        complaints.push(Complaint::grave("tools", "commands are run by Bash, which is not among the tools"));
+        problems.push(Problem::grave("tools", "commands are run by Bash, which is not among the tools"));
     }
     for pattern in &trigger.commands {
         let words: Vec<&str> = pattern.split_whitespace().collect();
@@ -262,23 +270,23 @@ fn check_trigger(lesson: &Lesson, complaints: &mut Vec<Complaint>) {
             && trigger.piped_to.is_empty()
         {
             let reason = format!("{program:?} alone fits nearly every session: add a subcommand or a flag");
-            complaints.push(Complaint::mild("commands", reason));
+            problems.push(Problem::mild("commands", reason).about(program));
         }
     }
     for expression in trigger.matches.iter().chain(&trigger.raw) {
         let word = expression.replace(r"\b", "");
         if COMMON_PROGRAMS.contains(&word.as_str()) {
             let reason = format!("{expression:?} alone fits nearly every session: say more of the command");
-            complaints.push(Complaint::mild("matches", reason));
+            problems.push(Problem::mild("matches", reason).about(expression));
         }
     }
     let writes = trigger.tools.iter().any(|tool| matches!(tool.as_str(), "Edit" | "Write" | "MultiEdit"));
     if lesson.kind == Kind::Guard && writes && trigger.content.is_empty() && trigger.inputs.is_empty() {
-        complaints.push(Complaint::mild("content", "without it every edit of these files is refused"));
+        problems.push(Problem::mild("content", "without it every edit of these files is refused"));
     }
 }
 
-fn check_examples(lesson: &Lesson, complaints: &mut Vec<Complaint>) {
+fn check_examples(lesson: &Lesson, problems: &mut Vec<Problem>) {
     if !lesson.kind.is_about_calls() {
         return;
     }
@@ -291,7 +299,7 @@ fn check_examples(lesson: &Lesson, complaints: &mut Vec<Complaint>) {
                 Ok(Verdict::Unrelated) if fires => "does not fire it".to_owned(),
                 Ok(_) => continue,
             };
-            complaints.push(Complaint::grave(field, format!("{example:?} {reason}")));
+            problems.push(Problem::grave(field, format!("{example:?} {reason}")).about(example));
         }
     }
 }
@@ -322,38 +330,38 @@ pub(super) mod tests {
     }
 
     #[track_caller]
-    fn check_complaints(change: impl FnOnce(&mut Lesson), expected: &[&str]) {
+    fn check_problems(change: impl FnOnce(&mut Lesson), expected: &[&str]) {
         let mut lesson = good();
         change(&mut lesson);
-        let complaints: Vec<String> = check(&lesson).iter().map(Complaint::to_string).collect();
-        assert_eq!(complaints, expected);
+        let problems: Vec<String> = check(&lesson).iter().map(Problem::to_string).collect();
+        assert_eq!(problems, expected);
     }
 
     #[test]
-    fn a_good_lesson_gets_no_complaint() {
-        check_complaints(|_| {}, &[]);
+    fn a_good_lesson_gets_no_problem() {
+        check_problems(|_| {}, &[]);
     }
 
     #[test]
     fn texts_have_bounds() {
-        check_complaints(
+        check_problems(
             |lesson| lesson.solution = "Use -u.".into(),
             &["solution: has 7 characters, expected at least 60"],
         );
-        check_complaints(|lesson| lesson.problem.clear(), &["problem: is missing"]);
-        check_complaints(
+        check_problems(|lesson| lesson.problem.clear(), &["problem: is missing"]);
+        check_problems(
             |lesson| lesson.summary = "x".repeat(81),
             &["summary: has 81 characters, expected at most 80"],
         );
-        check_complaints(
+        check_problems(
             |lesson| lesson.summary = "git stash leaves...".into(),
             &["summary: is cut off: say it whole"],
         );
-        check_complaints(
+        check_problems(
             |lesson| lesson.problem = format!("<What_Went_Wrong> {}", lesson.problem),
             &["problem: still holds the placeholder <what_went_wrong>"],
         );
-        check_complaints(
+        check_problems(
             |lesson| lesson.solution = lesson.problem.clone(),
             &["solution: repeats the problem: say what to do instead"],
         );
@@ -361,18 +369,18 @@ pub(super) mod tests {
 
     #[test]
     fn patterns_must_be_readable() {
-        check_complaints(
+        check_problems(
             |lesson| lesson.trigger.commands = vec!["-f x".into()],
             &["commands: \"-f x\": the first word must be the program"],
         );
-        check_complaints(
+        check_problems(
             |lesson| lesson.trigger.matches = vec!["git push(?!.*--dry)".into()],
             &[
                 "matches: \"git push(?!.*--dry)\": looking ahead or behind is not possible; say it with `without`",
             ],
         );
-        check_complaints(|lesson| lesson.trigger.raw = vec![".*".into()], &["raw: \".*\": fits everything"]);
-        check_complaints(
+        check_problems(|lesson| lesson.trigger.raw = vec![".*".into()], &["raw: \".*\": fits everything"]);
+        check_problems(
             |lesson| lesson.trigger.paths = vec![r".*\.py$".into()],
             &["paths: \".*\\\\.py$\": is an expression, expected a glob such as **/*.py"],
         );
@@ -380,22 +388,22 @@ pub(super) mod tests {
 
     #[test]
     fn a_kind_needs_its_trigger() {
-        check_complaints(
+        check_problems(
             |lesson| lesson.trigger = Trigger::default(),
             &["trigger: a hint needs one: commands, paths, content, inputs or tools"],
         );
-        check_complaints(
+        check_problems(
             |lesson| lesson.kind = Kind::Directive,
-            &["commands: a directive is said at the start, so it must not have any"],
+            &["commands: a directive is shown at the start, so it must not have any"],
         );
-        check_complaints(
+        check_problems(
             |lesson| {
                 lesson.kind = Kind::Protocol;
                 lesson.trigger = Trigger { tools: vec!["Bash".into()], ..Trigger::default() };
             },
-            &["tools: a protocol is said at the start, so it must not have any"],
+            &["tools: a protocol is shown at the start, so it must not have any"],
         );
-        check_complaints(
+        check_problems(
             |lesson| lesson.trigger = Trigger { tools: vec!["Read".into()], ..Trigger::default() },
             &["tools: would apply to every call of Read: add commands, paths or content"],
         );
@@ -406,25 +414,22 @@ pub(super) mod tests {
         let mut lesson = good();
         lesson.trigger.commands = vec!["git".into()];
         lesson.quiet.clear();
-        let complaints = check(&lesson);
-        assert_eq!(complaints.len(), 1);
-        assert!(
-            !complaints[0].is_grave && complaints[0].reason.contains("nearly every session"),
-            "{complaints:?}"
-        );
+        let problems = check(&lesson);
+        assert_eq!(problems.len(), 1);
+        assert!(!problems[0].is_grave && problems[0].reason.contains("nearly every session"), "{problems:?}");
     }
 
     #[test]
     fn examples_must_do_what_they_say() {
-        check_complaints(
+        check_problems(
             |lesson| lesson.fires.push("git stash push -u".into()),
             &["fires: \"git stash push -u\" does not fire it: the command has -u|--include-untracked"],
         );
-        check_complaints(
+        check_problems(
             |lesson| lesson.quiet.push("cd x && git stash".into()),
             &["quiet: \"cd x && git stash\" fires it, by git stash $"],
         );
-        check_complaints(
+        check_problems(
             |lesson| lesson.fires.push("{\"tool\":".into()),
             &["fires: \"{\\\"tool\\\":\" is no JSON object"],
         );
@@ -432,12 +437,12 @@ pub(super) mod tests {
 
     #[test]
     fn values_stay_on_their_line() {
-        check_complaints(|lesson| lesson.tags = vec!["a,b".into()], &["tags: \"a,b\" must not hold a comma"]);
-        check_complaints(
+        check_problems(|lesson| lesson.tags = vec!["a,b".into()], &["tags: \"a,b\" must not hold a comma"]);
+        check_problems(
             |lesson| lesson.instead = Some("a\nb".into()),
-            &["instead: \"a\\nb\" must stand on one line"],
+            &["instead: \"a\\nb\" must be on one line"],
         );
-        check_complaints(
+        check_problems(
             |lesson| lesson.slug = "../x".into(),
             &["slug: expected words of a-z and 0-9 with dashes between them, at most 100"],
         );

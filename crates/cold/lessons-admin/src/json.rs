@@ -2,7 +2,7 @@
 //! well.
 
 use super::catalogue::Item;
-use super::intake::Complaint;
+use super::intake::Problem;
 use super::old;
 use lessons::{DEFAULT_CONFIDENCE, DEFAULT_PRIORITY, Kind, Lesson};
 use serde_json::{Map, Value, json};
@@ -57,7 +57,7 @@ pub fn lesson(lesson: &Lesson) -> Map<String, Value> {
     fields
 }
 
-/// Writes named values as an object; a name that stands twice gets a list.
+/// Writes named values as an object; a name that occurs twice gets a list.
 fn named(pairs: &[(String, String)]) -> Value {
     let mut fields = Map::new();
     for (name, value) in pairs {
@@ -73,23 +73,23 @@ fn named(pairs: &[(String, String)]) -> Value {
 }
 
 /// Reads a new lesson.
-pub fn read(fields: &Map<String, Value>) -> Result<Lesson, Vec<Complaint>> {
+pub fn read(fields: &Map<String, Value>) -> Result<Lesson, Vec<Problem>> {
     patch(&Lesson::default(), fields)
 }
 
 /// Returns a lesson with some of its fields changed; `null` takes one out.
-pub fn patch(lesson: &Lesson, changes: &Map<String, Value>) -> Result<Lesson, Vec<Complaint>> {
+pub fn patch(lesson: &Lesson, changes: &Map<String, Value>) -> Result<Lesson, Vec<Problem>> {
     let mut draft = Draft { lesson: lesson.clone(), old: old::Patterns::default() };
-    let mut complaints = Vec::new();
+    let mut problems = Vec::new();
     for (name, value) in changes {
         if let Err(reason) = draft.set(name, value) {
-            complaints.push(Complaint::grave(name, reason));
+            problems.push(Problem::grave(name, reason));
         }
     }
-    if !complaints.is_empty() {
-        return Err(complaints);
+    if !problems.is_empty() {
+        return Err(problems);
     }
-    draft.old.apply(&mut draft.lesson).map_err(|complaint| vec![complaint])?;
+    draft.old.apply(&mut draft.lesson).map_err(|problem| vec![problem])?;
     Ok(draft.lesson)
 }
 
@@ -272,8 +272,8 @@ mod tests {
     #[test]
     fn bad_fields_are_named_all_at_once() {
         let bad = json!({"sumary": "x", "priority": 11, "kind": "hnt", "tools": 3, "status": "archived"});
-        let complaints = read(&fields(bad)).unwrap_err();
-        let texts: Vec<String> = complaints.iter().map(Complaint::to_string).collect();
+        let problems = read(&fields(bad)).unwrap_err();
+        let texts: Vec<String> = problems.iter().map(Problem::to_string).collect();
         assert_eq!(
             texts,
             [

@@ -1,4 +1,4 @@
-//! Looking after lessons: what `wyren lessons` and `wyren trust` do, without how it looks.
+//! Managing lessons: what `wyren lessons` and `wyren trust` do, without their output.
 //!
 //! Lessons are files, so all of this reads files and replaces them whole: [`catalogue`] reads what is there, [`intake`]
 //! says what is wrong with a lesson, [`change`] writes, [`rehearsal`] and [`doctor`] ask what the hooks would do.
@@ -21,7 +21,7 @@ pub mod similar;
 pub mod slug;
 pub mod trust;
 
-use intake::Complaint;
+use intake::Problem;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,7 @@ pub enum Error {
     },
     /// A lesson is not good enough.
     #[error("{}", lines(.0))]
-    Refused(Vec<Complaint>),
+    Refused(Vec<Problem>),
     /// A lesson is not where it would have to be for this.
     #[error("{slug}: {reason}")]
     Unfit {
@@ -59,14 +59,14 @@ pub enum Error {
     #[error(transparent)]
     File(#[from] base::files::Error),
     /// Another program is changing lessons.
-    #[error("another wyren is changing lessons; try again when it is done")]
+    #[error("another wyren process is changing lessons; try again when it has finished")]
     Busy,
     /// The setting `lessons.disabled` could not be changed.
     #[error(transparent)]
     Settings(#[from] config::Error),
 }
 
-/// What comes of it.
+/// A result of managing lessons.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
@@ -75,6 +75,6 @@ impl Error {
     }
 }
 
-fn lines(complaints: &[Complaint]) -> String {
-    complaints.iter().map(Complaint::to_string).collect::<Vec<_>>().join("\n")
+fn lines(problems: &[Problem]) -> String {
+    problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n")
 }

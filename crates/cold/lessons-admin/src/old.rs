@@ -1,13 +1,13 @@
 //! The patterns of lessons-learned, said in ours.
 
-use super::intake::Complaint;
+use super::intake::Problem;
 use super::old_expression;
 use lessons::manifest;
 use lessons::pattern::CommandPattern;
 use lessons::{Lesson, Trigger};
 use serde_json::{Value, json};
 
-/// Verbs that begin a description of what somebody does, which is no command.
+/// Verbs that begin a description of an activity, which is no command.
 const GERUNDS: [&str; 19] = [
     "explaining",
     "implementing",
@@ -33,7 +33,7 @@ const GERUNDS: [&str; 19] = [
 /// The patterns of one lesson; what is `None` was not given.
 #[derive(Debug, Default)]
 pub(super) struct Patterns {
-    /// A phrase of the command, as it stands there.
+    /// A phrase of the command, word for word.
     pub(super) phrase: Option<String>,
     /// Expressions over the command, or over what is written.
     pub(super) commands: Option<Vec<String>>,
@@ -47,13 +47,13 @@ pub(super) struct Patterns {
 
 impl Patterns {
     /// Puts the patterns into a lesson's trigger; what they cannot say there is kept beside it.
-    pub(super) fn apply(&self, lesson: &mut Lesson) -> Result<(), Complaint> {
+    pub(super) fn apply(&self, lesson: &mut Lesson) -> Result<(), Problem> {
         let mut expressions = self.commands.clone();
         if let (Some(phrase), None) = (&self.phrase, &self.commands) {
             let first = phrase.split_whitespace().next().unwrap_or_default().to_lowercase();
             if GERUNDS.contains(&first.as_str()) {
-                let reason = "describes what somebody does; expected words of a command, such as git push";
-                return Err(Complaint::grave("trigger", reason));
+                let reason = "describes an activity; expected words of a command, such as git push";
+                return Err(Problem::grave("trigger", reason));
             }
             if let Some(pattern) = as_command(phrase).filter(|_| is_for_shell(&lesson.trigger.tools)) {
                 lesson.trigger.commands = vec![pattern];
@@ -131,7 +131,7 @@ fn as_command(phrase: &str) -> Option<String> {
     (is_plain && CommandPattern::parse(phrase).is_ok()).then(|| phrase.to_owned())
 }
 
-/// Returns an expression that fits a text as it stands, as a whole word where it begins or ends with one.
+/// Returns an expression that fits a text literally, as a whole word where it begins or ends with one.
 fn literal(text: &str) -> String {
     let is_word = |character: Option<char>| character.is_some_and(|character| character.is_alphanumeric());
     let edge = |is_word: bool| if is_word { r"\b" } else { "" };

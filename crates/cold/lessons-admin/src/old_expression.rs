@@ -56,7 +56,7 @@ pub(super) fn of_commands(trigger: &Trigger) -> Vec<String> {
     patterns.chain(expressions).chain(trigger.raw.iter().map(|expression| plain(expression))).collect()
 }
 
-/// Returns an expression that fits a text as it stands, in either language.
+/// Returns an expression that fits a text literally, in either language.
 pub(super) fn escape(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut escaped, character| {
         if r"\.+*?()|[]{}^$".contains(character) {

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// A call that somebody wrote down: a command, or a JSON object with the tool and its input.
+/// A call in writing: a command, or a JSON object with the tool and its input.
 #[derive(Debug)]
 pub struct Written {
     tool: String,
@@ -84,19 +84,21 @@ pub struct Finding {
     pub summary: String,
     /// The pattern that decided, or what kept it from applying.
     pub reason: String,
-    /// Why it would not act although it applies.
+    /// Why it would not do all that its kind can, although it applies.
     pub kept_back: Option<String>,
+    /// What it would do; `None` for nothing.
+    pub acts_as: Option<Kind>,
     confidence: u8,
 }
 
-/// What would come of a call in a fresh window.
+/// The lessons that would answer a call in a new window.
 #[derive(Clone, Debug, Default)]
 pub struct Rehearsal {
     /// The lessons that apply, in the order in which they count.
     pub applying: Vec<Finding>,
     /// The lessons that nearly do.
     pub nearly: Vec<Finding>,
-    /// How many hints one call is told at most.
+    /// The most hints that are shown with one call.
     pub most_hints: usize,
 }
 
@@ -107,7 +109,7 @@ pub enum Outcome {
     Refused(String),
     /// The call is refused once, by these pauses.
     Paused(Vec<String>),
-    /// The call goes through, and these hints are said.
+    /// The call goes through, with these hints.
     Told(Vec<String>),
     /// Nothing.
     Silent,
@@ -117,8 +119,8 @@ impl Rehearsal {
     /// Returns what the agent would meet.
     pub fn outcome(&self) -> Outcome {
         let acting = |kind: Kind| {
-            let findings = self.applying.iter().filter(|finding| finding.kept_back.is_none());
-            findings.filter(move |finding| finding.kind == kind).map(|finding| finding.slug.clone())
+            let is_acting = move |finding: &&Finding| finding.acts_as == Some(kind);
+            self.applying.iter().filter(is_acting).map(|finding| finding.slug.clone())
         };
         let pauses: Vec<String> = acting(Kind::Pause).collect();
         let hints: Vec<String> = acting(Kind::Hint).take(self.most_hints).collect();
@@ -157,11 +159,8 @@ pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Re
             Verdict::Unrelated => continue,
         };
         let lesson = &item.lesson;
-        let refuses = matches!(lesson.kind, Kind::Guard | Kind::Pause);
-        let kept_back = if item.state == State::Disabled {
-            Some("it is switched off".to_owned())
-        } else if refuses && !item.is_trusted {
-            Some("the project is not trusted: `wyren trust` lets it act".to_owned())
+        let silenced = if item.state == State::Disabled {
+            Some("it is disabled".to_owned())
         } else if lesson.confidence < bounds.least_confidence {
             Some("its confidence is below lessons.min_confidence".to_owned())
         } else if lesson.priority < bounds.least_priority {
@@ -171,6 +170,13 @@ pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Re
         } else {
             None
         };
+        let acts_as = match &silenced {
+            Some(_) => None,
+            None if item.is_trusted => Some(lesson.kind),
+            None => Some(Kind::Hint),
+        };
+        let untrusted = || "it is a hint until you run `wyren trust`".to_owned();
+        let kept_back = silenced.or_else(|| (!item.is_trusted).then(untrusted));
         let finding = Finding {
             slug: lesson.slug.clone(),
             kind: lesson.kind,
@@ -179,6 +185,7 @@ pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Re
             summary: lesson.summary.clone(),
             reason,
             kept_back,
+            acts_as,
             confidence: lesson.confidence,
         };
         if applies { rehearsal.applying.push(finding) } else { rehearsal.nearly.push(finding) }

@@ -1,15 +1,119 @@
-//! Which projects may refuse calls: their guards and pauses come with a repository, and act only when the user says so.
+//! What of a project may act: its guards, pauses, skills, directives and protocols come with a repository, and act only
+//! when the user has seen them and said so.
 
-use super::catalogue::{Catalogue, Item, Places, State};
+use super::catalogue::{self, Catalogue, Places, State};
 use super::{Error, Result};
 use base::files;
+use base::trust::{Identity, Item, SKILL_BYTES, Trust};
 use lessons::Kind;
 use lessons::layers::{self, Layer};
-use std::fs;
-use std::path::PathBuf;
+use place::Folder;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-/// The first line of a trust file; the second is the project's folder.
-const HEADER: &str = "wyren trust 1";
+/// How deep skills are looked for, in folders.
+const MAX_DEPTH: usize = 8;
+
+/// What an item is to someone who trusted the project before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum News {
+    /// It was not there.
+    New,
+    /// It was there, and did or said something else.
+    Changed,
+    /// It is as it was.
+    Same,
+}
+
+impl News {
+    /// Returns the word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Changed => "changed",
+            Self::Same => "unchanged",
+        }
+    }
+}
+
+/// An item as it is shown before the user decides.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The item.
+    pub item: Item,
+    /// What it is to the user.
+    pub news: News,
+    /// Its file.
+    pub file: PathBuf,
+    /// The patterns of calls that it refuses; empty for what refuses none.
+    pub patterns: String,
+    /// What it is about, in one line.
+    pub summary: String,
+}
+
+/// All that a project asks to be trusted with, compared with what the user trusts.
+#[derive(Clone, Debug)]
+pub struct Review {
+    /// What is trusted now; `None` when the project never was.
+    pub former: Option<Trust>,
+    /// What there is: new first, then changed, then the rest.
+    pub shown: Vec<Shown>,
+    /// What was trusted and is not there any more.
+    pub gone: Vec<Item>,
+    trust: Trust,
+}
+
+impl Review {
+    /// Compares what the project has with what is trusted.
+    pub fn of(places: &Places, catalogue: &Catalogue) -> Self {
+        let root = root(places);
+        let identity = identity(&root);
+        let former = Trust::read(&places.paths, &root, |_| identity.clone());
+        let mut shown: Vec<Shown> = lessons_of(catalogue).chain(skills_of(&root)).collect();
+        for shown in &mut shown {
+            shown.news = news(former.as_ref(), &shown.item);
+        }
+        shown.sort_by(|one, other| (one.news, &one.item).cmp(&(other.news, &other.item)));
+        let is_there = |item: &Item| shown.iter().any(|shown| is_same_name(&shown.item, item));
+        let given = former.iter().flat_map(|trust| &trust.items);
+        let gone = given.filter(|item| !is_there(item)).cloned().collect();
+        let items = shown.iter().map(|shown| shown.item.clone()).collect();
+        let trust = Trust { project: root, identity, items, lapse: None };
+        Self { former, shown, gone, trust }
+    }
+
+    /// Returns the project's folder.
+    pub fn root(&self) -> &Path {
+        &self.trust.project
+    }
+
+    /// Returns whether the user trusts the project exactly as it is.
+    pub fn is_current(&self) -> bool {
+        let is_trusted = self.former.as_ref().is_some_and(|former| former.lapse.is_none());
+        is_trusted && self.gone.is_empty() && self.shown.iter().all(|shown| shown.news == News::Same)
+    }
+
+    /// Trusts what was shown, and nothing else: what changed meanwhile is not covered.
+    pub fn accept(&self, places: &Places) -> Result<()> {
+        let file = places.paths.trust_file(self.root());
+        self.trust.write(&places.paths).map_err(Error::io(&file))
+    }
+}
+
+fn news(former: Option<&Trust>, item: &Item) -> News {
+    match former {
+        Some(former) if former.covers(&item.digest) => News::Same,
+        Some(former) if former.items.iter().any(|other| is_same_name(other, item)) => News::Changed,
+        _ => News::New,
+    }
+}
+
+/// Lessons and skills have names of their own; a lesson may become another kind.
+fn is_same_name(one: &Item, other: &Item) -> bool {
+    one.name == other.name && (one.kind == "skill") == (other.kind == "skill")
+}
 
 /// Returns the project's folder that trust is about.
 pub fn root(places: &Places) -> PathBuf {
@@ -18,44 +122,115 @@ pub fn root(places: &Places) -> PathBuf {
     fs::canonicalize(root).unwrap_or_else(|_| root.to_owned())
 }
 
-/// Says whether the project is trusted.
-pub fn is_trusted(places: &Places) -> bool {
-    layers::trust_file(&places.paths, &places.project()).exists()
+/// Returns which repository a project is. A repository without a remote is known by its first commit.
+fn identity(root: &Path) -> Identity {
+    let identity = Identity::of(root);
+    let first_commit = if identity.remote.is_none() { first_commit(root) } else { None };
+    Identity { first_commit, ..identity }
 }
 
-/// Returns the project's lessons that would refuse calls.
-pub fn refusing(catalogue: &Catalogue) -> Vec<&Item> {
-    let refuses = |item: &&Item| {
-        item.layer == Layer::Project
-            && item.state == State::Active
-            && matches!(item.lesson.kind, Kind::Guard | Kind::Pause)
+fn first_commit(root: &Path) -> Option<String> {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(root).args(["rev-list", "--max-parents=0", "HEAD"]);
+    git.stdin(Stdio::null()).stderr(Stdio::null()).env("GIT_OPTIONAL_LOCKS", "0");
+    let output = git.output().ok().filter(|output| output.status.success())?;
+    String::from_utf8(output.stdout).ok()?.lines().last().map(str::to_owned)
+}
+
+/// Returns the project's lessons that act only when they are trusted.
+fn lessons_of(catalogue: &Catalogue) -> impl Iterator<Item = Shown> {
+    let needs_trust = |item: &&catalogue::Item| {
+        item.layer == Layer::Project && item.state == State::Active && item.lesson.kind.needs_trust()
     };
-    catalogue.items.iter().filter(refuses).collect()
+    catalogue.items.iter().filter(needs_trust).map(|item| {
+        let trigger = &item.lesson.trigger;
+        let fields = [
+            &trigger.commands,
+            &trigger.matches,
+            &trigger.raw,
+            &trigger.paths,
+            &trigger.content,
+            &trigger.tools,
+        ];
+        let inputs = trigger.inputs.iter().map(|(name, expression)| format!("{name}: {expression}"));
+        let patterns: Vec<String> = fields.into_iter().flatten().cloned().chain(inputs).collect();
+        Shown {
+            item: item.lesson.trust_item(),
+            news: News::New,
+            file: item.file.clone(),
+            patterns: patterns.join(", "),
+            summary: item.lesson.summary.clone(),
+        }
+    })
 }
 
-/// Lets the project's guards and pauses act.
-pub fn trust(places: &Places) -> Result<()> {
-    let file = layers::trust_file(&places.paths, &places.project());
-    let text = format!("{HEADER}\n{}\n", root(places).display());
-    files::write_atomic(&file, text.as_bytes()).map_err(Error::io(&file))
+/// Returns the team skills of the project at `root`.
+fn skills_of(root: &Path) -> Vec<Shown> {
+    let broadcast =
+        Folder::find(root).map_or_else(|| root.join(".wyren/broadcast"), |folder| folder.broadcast());
+    let mut skills = Vec::new();
+    if !files::is_link(&broadcast) {
+        add_skills(&broadcast.join("skills"), "skills/", 0, &mut skills);
+    }
+    skills
 }
 
-/// Takes that back; says whether there was anything to take back.
+fn add_skills(folder: &Path, above: &str, depth: usize, skills: &mut Vec<Shown>) {
+    let is_folder = fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir());
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    if !is_folder || depth > MAX_DEPTH {
+        return;
+    }
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let (path, file) = (format!("{above}{name}"), entry.path());
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() {
+            add_skills(&file, &format!("{path}/"), depth + 1, skills);
+        } else if kind.is_file() && name != ".gitkeep" && !files::is_temporary(&name) {
+            let mut bytes = Vec::new();
+            let most = u64::try_from(SKILL_BYTES).unwrap_or(u64::MAX);
+            let read = File::open(&file).and_then(|file| file.take(most).read_to_end(&mut bytes));
+            if read.is_ok() {
+                let text = String::from_utf8_lossy(&bytes);
+                let first_line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                skills.push(Shown {
+                    item: Item::skill(&path, &bytes),
+                    news: News::New,
+                    file,
+                    patterns: String::new(),
+                    summary: first_line.trim().to_owned(),
+                });
+            }
+        }
+    }
+}
+
+/// Returns the names of the items of one of these kinds.
+pub fn names<'a>(shown: &'a [Shown], kinds: &[Kind]) -> Vec<&'a str> {
+    let is_one = |shown: &&Shown| kinds.iter().any(|kind| kind.name() == shown.item.kind);
+    shown.iter().filter(is_one).map(|shown| shown.item.name.as_str()).collect()
+}
+
+/// Stops trusting the project; returns whether it was trusted.
 pub fn untrust(places: &Places) -> Result<bool> {
-    let file = layers::trust_file(&places.paths, &places.project());
-    files::remove_if_there(&file).map_err(Error::io(&file))
+    let root = root(places);
+    let file = places.paths.trust_file(&root);
+    let was_trusted = files::remove_if_there(&file).map_err(Error::io(&file))?;
+    if was_trusted {
+        base::trust::forget_reports(&places.paths, &root);
+    }
+    Ok(was_trusted)
 }
 
-/// Returns the folders of the projects that are trusted.
-pub fn list(places: &Places) -> Vec<PathBuf> {
-    let path_of = |file: &PathBuf| {
-        let text = fs::read_to_string(file).ok()?;
-        // What another version wrote is trusted all the same, but where it is nobody can say.
-        let path = text.strip_prefix(HEADER)?.trim_matches('\n');
-        Some(PathBuf::from(path))
+/// Returns every project that is trusted or was, sorted by its folder.
+pub fn list(places: &Places) -> Vec<Trust> {
+    let read = |file: &PathBuf| {
+        let trust = Trust::parse(&String::from_utf8_lossy(&fs::read(file).ok()?));
+        Some(trust).filter(|trust| !trust.project.as_os_str().is_empty())
     };
-    let mut projects: Vec<PathBuf> =
-        files::files_in(&places.paths.data().join("trust")).iter().filter_map(path_of).collect();
-    projects.sort();
+    let mut projects: Vec<Trust> =
+        files::files_in(&places.paths.data().join("trust")).iter().filter_map(read).collect();
+    projects.sort_by(|one, other| one.project.cmp(&other.project));
     projects
 }

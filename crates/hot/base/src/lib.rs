@@ -16,6 +16,7 @@ pub mod paths;
 pub mod project;
 pub mod settings;
 pub mod time;
+pub mod trust;
 
 pub use env::Env;
 pub use paths::Paths;

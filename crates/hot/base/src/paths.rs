@@ -64,7 +64,7 @@ impl Paths {
         self.session_spool(session).join(PRIVATE_MARKER).exists()
     }
 
-    /// Returns the file whose presence says that the user trusts the project at `root`.
+    /// Returns the file of what the user trusts of the project at `root`; see [`crate::trust`].
     pub fn trust_file(&self, root: &Path) -> PathBuf {
         let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
         self.data.join("trust").join(digest::short_hex(root.as_os_str().as_encoded_bytes()))

@@ -144,6 +144,14 @@ pub const KEYS: &[Key] = &[
         help: "disabled lessons, as slug or layer:slug; set by `wyren lessons disable`",
     },
     Key {
+        name: "lessons.loops",
+        kind: Kind::Switch,
+        default: "true",
+        variables: &[Variable::Value("WYREN_LOOPS")],
+        from_project: false,
+        help: "pause a call once that failed twice with the same error while nothing changed",
+    },
+    Key {
         name: "lessons.max_bytes",
         kind: Kind::Number { least: 256, most: 9_000 },
         default: "4096",

@@ -3,6 +3,7 @@
 //! What finds no room on the page waits for the next one, and the snapshot says so: it stands for what was told, not for
 //! what is there.
 
+use base::trust::{Item, Trust};
 use memory::{BroadcastFile, LIVE_UPDATE_BYTES, Memory, diff};
 use std::collections::BTreeMap;
 use text::{redact, sanitize};
@@ -34,8 +35,8 @@ pub(crate) struct Audience<'a> {
     pub(crate) session: Option<&'a str>,
     /// What is said before everything else.
     pub(crate) warning: &'a str,
-    /// Whether the user trusts the project's skills.
-    pub(crate) is_trusting: bool,
+    /// What the user trusts of the project; `None` for nothing.
+    pub(crate) trust: Option<&'a Trust>,
 }
 
 /// What is said, and what the session knows then.
@@ -45,6 +46,18 @@ pub(crate) struct News {
     pub(crate) text: String,
     /// What counts as told.
     pub(crate) told: Snapshot,
+    /// The skills that the user does not trust as they are.
+    pub(crate) untrusted: Vec<Item>,
+}
+
+/// Returns whether the user trusts a file as it is; a skill that is not trusted is added to `untrusted`.
+pub(crate) fn is_trusted(file: &Broadcast, trust: Option<&Trust>, untrusted: &mut Vec<Item>) -> bool {
+    let Some(skill) = &file.skill else { return false };
+    let is_trusted = trust.is_some_and(|trust| trust.covers(&skill.digest));
+    if !is_trusted {
+        untrusted.push(skill.clone());
+    }
+    is_trusted
 }
 
 /// Returns a snapshot of all that is there.
@@ -68,9 +81,11 @@ pub(crate) fn since(known: Snapshot, view: &View, memory: Option<&str>, audience
         let is_whole = tell_memory(&mut page, &mut told, memory, audience.session);
         told.stamps.memory = told.stamps.memory.filter(|_| is_whole);
     }
-    let mut waiting = 0;
+    let (mut waiting, mut untrusted) = (0, Vec::new());
     if before.broadcast.is_none() || before.broadcast != told.stamps.broadcast {
-        let left = tell_broadcast(&mut page, &mut told.broadcast, &view.broadcast(), audience.is_trusting);
+        let is_trusted = |file: &Broadcast| is_trusted(file, audience.trust, &mut untrusted);
+        let left =
+            tell_broadcast(&mut page, &mut told.broadcast, &view.broadcast(audience.trust), is_trusted);
         told.stamps.broadcast = told.stamps.broadcast.filter(|_| left == 0);
         waiting += left;
     }
@@ -80,7 +95,7 @@ pub(crate) fn since(known: Snapshot, view: &View, memory: Option<&str>, audience
         waiting += left;
     }
     page.end(waiting);
-    News { text: page.text, told }
+    News { text: page.text, told, untrusted }
 }
 
 /// Tells what changed in the memory; returns whether all of it fitted.
@@ -102,7 +117,7 @@ fn tell_broadcast(
     page: &mut Page,
     known: &mut BTreeMap<String, String>,
     files: &[Broadcast],
-    is_trusted: bool,
+    mut is_trusted: impl FnMut(&Broadcast) -> bool,
 ) -> usize {
     let mut waiting = 0;
     for file in files {
@@ -113,7 +128,7 @@ fn tell_broadcast(
             None if file.body.trim().is_empty() => continue,
             None => "new",
         };
-        let shown = BroadcastFile { path: &file.path, body: &file.body, is_trusted };
+        let shown = BroadcastFile { path: &file.path, body: &file.body, is_trusted: is_trusted(file) };
         if page.push_file(&shown, word) {
             known.insert(file.path.clone(), file.digest.clone());
         } else {

@@ -41,9 +41,9 @@ pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) ->
     // Who has no name is warned once per clone.
     let warned = if session.is_some() { start.rewrite.clone() } else { ups.rewrite() };
     let warning = rewrite::warning(&fetched, warned.as_deref());
-    let is_trusting = view.has_skills() && start::is_trusting(&folder, host);
-    let audience = Audience { session, warning: &warning, is_trusting };
-    let News { text, mut told } = news::since(start, &view, memory.as_deref(), &audience);
+    let trust = if view.has_skills() { start::trust(&folder, host) } else { None };
+    let audience = Audience { session, warning: &warning, trust: trust.as_ref() };
+    let News { text, mut told, untrusted } = news::since(start, &view, memory.as_deref(), &audience);
     told.rewrite = fetched.rewritten_from;
 
     let known_ups = ups.clone();
@@ -61,7 +61,8 @@ pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) ->
         told,
     };
     let is_said = !text.is_empty();
-    Ok(Answer::context(text).afterwards(move || {
+    let answer = start::telling(Answer::context(text), trust.as_ref(), &untrusted, host);
+    Ok(answer.afterwards(move || {
         let logged =
             if is_said { log_injection(&folder.wyren, PROMPT_TAG, "user-prompt-submit") } else { Ok(()) };
         let written = kept.write().and(logged);
@@ -89,7 +90,7 @@ fn pulled(folder: Folder, cwd: &Path, host: &Host, launch: &Launch<'_>) -> (Fold
 
 /// Returns what a session without a snapshot counts as told: what the clone was told last, else all that is there.
 fn of_clone(folder: &Folder, ups: &UpsState, view: &View, memory: Option<&str>) -> Snapshot {
-    let everything = news::everything(view, memory, &view.broadcast());
+    let everything = news::everything(view, memory, &view.broadcast(None));
     if !ups.is_seeded() || memory.is_some_and(|memory| ups.is_about(memory)) {
         return everything;
     }

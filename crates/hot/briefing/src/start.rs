@@ -2,8 +2,9 @@
 
 use base::Timestamp;
 use base::log::Level;
+use base::trust::{Identity, Item, Trust};
 use hook::event::Source;
-use hook::{Answer, Event as _, Host, Outcome, SessionStart};
+use hook::{Answer, Event, Host, Outcome, SessionStart};
 use memory::{BroadcastFile, INJECTION_UNITS, Memory, inject};
 use place::{FetchState, Folder};
 use std::path::Path;
@@ -32,19 +33,20 @@ pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Out
     let warned = known.as_ref().and_then(|known| known.rewrite.clone());
     let warning = rewrite::warning(&fetched, warned.as_deref());
     let mut view = View::look(&folder);
-    let is_trusting = view.has_skills() && is_trusting(&folder, host);
+    let trust = if view.has_skills() { trust(&folder, host) } else { None };
     let memory = view.memory();
     let mut news = match &known {
         // The window still holds what was told.
         Some(known) if call.source() == Source::Resume => {
-            let audience = Audience { session: call.session_id(), warning: &warning, is_trusting };
+            let audience = Audience { session: call.session_id(), warning: &warning, trust: trust.as_ref() };
             news::since(known.clone(), &view, memory.as_deref(), &audience)
         }
-        _ => whole(&view, memory.as_deref(), &warning, is_trusting),
+        _ => whole(&view, memory.as_deref(), &warning, trust.as_ref()),
     };
     news.told.rewrite = fetched.rewritten_from;
     let is_said = !news.text.is_empty();
-    Ok(Answer::context(news.text).rest_at(REST).afterwards(move || {
+    let answer = telling(Answer::context(news.text), trust.as_ref(), &news.untrusted, host);
+    Ok(answer.rest_at(REST).afterwards(move || {
         let logged = if is_said { log_injection(&folder.wyren, "", "session-start") } else { Ok(()) };
         let kept = file.map_or(Ok(()), |file| remember(&file, known.as_ref(), &news.told)).and(logged);
         kept.inspect_err(|error| error.note(&folder.wyren, "")).map_err(Into::into)
@@ -74,20 +76,38 @@ fn folder(cwd: &Path, host: &Host, launch: &Launch<'_>) -> Result<Option<Folder>
     }
 }
 
-/// Returns whether the user trusts the project of a memory.
-pub(crate) fn is_trusting(folder: &Folder, host: &Host) -> bool {
-    folder.wyren.parent().is_some_and(|root| host.paths.trust_file(root).exists())
+/// Returns what the user trusts of the project of a memory; `None` when it was never trusted.
+pub(crate) fn trust(folder: &Folder, host: &Host) -> Option<Trust> {
+    Trust::read(&host.paths, folder.wyren.parent()?, Identity::of)
 }
 
-fn whole(view: &View, memory: Option<&str>, warning: &str, is_trusted: bool) -> News {
-    let broadcast = view.broadcast();
+/// Also tells the user, once, which skills are not trusted any more.
+pub(crate) fn telling<E: Event>(
+    answer: Answer<E>,
+    trust: Option<&Trust>,
+    untrusted: &[Item],
+    host: &Host,
+) -> Answer<E> {
+    let Some(notice) = trust.and_then(|trust| trust.notice(&host.paths, untrusted)) else { return answer };
+    answer
+        .telling_user(format!("Wyren: {}", notice.text))
+        .afterwards(move || notice.remember().map_err(Into::into))
+}
+
+fn whole(view: &View, memory: Option<&str>, warning: &str, trust: Option<&Trust>) -> News {
+    let broadcast = view.broadcast(trust);
     let told = news::everything(view, memory, &broadcast);
+    let mut untrusted = Vec::new();
     let files: Vec<BroadcastFile<'_>> = broadcast
         .iter()
-        .map(|file| BroadcastFile { path: &file.path, body: &file.body, is_trusted })
+        .map(|file| BroadcastFile {
+            path: &file.path,
+            body: &file.body,
+            is_trusted: news::is_trusted(file, trust, &mut untrusted),
+        })
         .collect();
     let warning = if warning.is_empty() { String::new() } else { format!("{warning}\n\n") };
     let budget = INJECTION_UNITS.saturating_sub(warning.encode_utf16().count());
     let injection = inject(&Memory::parse(&told.memory), &files, budget);
-    News { text: format!("{warning}{}", injection.text).trim_end().to_owned(), told }
+    News { text: format!("{warning}{}", injection.text).trim_end().to_owned(), told, untrusted }
 }

@@ -4,6 +4,7 @@
 //! replaced and never changed in place by us or by git. What was edited in place by hand is told together with the next
 //! lesson that comes or goes.
 
+use base::trust::{Item, SKILL_BYTES, Trust};
 use base::{digest, files};
 use place::Folder;
 use serde::{Deserialize, Serialize};
@@ -17,8 +18,11 @@ use text::{privacy, redact};
 use crate::lessons::Lesson;
 use crate::snapshot::Stamps;
 
-/// The most that is read of one broadcast file, as the Node system does.
-const MAX_FILE_BYTES: usize = 50_000;
+/// The most that is read of one broadcast file, as the Node version does.
+const MAX_FILE_BYTES: usize = SKILL_BYTES;
+
+/// How the paths of skills begin.
+const SKILLS: &str = "skills/";
 
 /// What a broadcast file that is longer ends with, word for word as in the Node system.
 const CUT_FILE: &str = "\n<!-- wyren: truncated — file exceeds 50 KB -->";
@@ -105,6 +109,9 @@ pub(crate) struct Broadcast {
     pub(crate) body: String,
     /// The digest of that.
     pub(crate) digest: String,
+    /// What the user has to trust before the model may follow it; `None` for what is no skill, and where nothing is
+    /// trusted.
+    pub(crate) skill: Option<Item>,
 }
 
 impl View {
@@ -149,16 +156,18 @@ impl View {
 
     /// Returns whether the team broadcasts skills.
     pub(crate) fn has_skills(&self) -> bool {
-        self.broadcast.iter().any(|listed| listed.path.starts_with("skills/"))
+        self.broadcast.iter().any(|listed| listed.path.starts_with(SKILLS))
     }
 
-    /// Reads the broadcast files, in the order of their paths.
-    pub(crate) fn broadcast(&self) -> Vec<Broadcast> {
+    /// Reads the broadcast files, in the order of their paths. Skills get a digest only where something is trusted.
+    pub(crate) fn broadcast(&self, trust: Option<&Trust>) -> Vec<Broadcast> {
         let mut buffer = Vec::with_capacity(BUFFER_BYTES);
         let read = |listed: &Listed| {
             let body = read_start(&listed.file, &mut buffer)?;
             let digest = digest::short_hex(body.as_bytes());
-            Some(Broadcast { path: listed.path.clone(), body, digest })
+            let skill = (trust.is_some() && listed.path.starts_with(SKILLS))
+                .then(|| Item::skill(&listed.path, &buffer));
+            Some(Broadcast { path: listed.path.clone(), body, digest, skill })
         };
         self.broadcast.iter().filter_map(read).collect()
     }
@@ -305,7 +314,7 @@ mod tests {
         fs::write(folder.path().join("broadcast/e.md"), "e <private>f</private>").unwrap();
         let mut view = look(folder.path());
         assert_eq!(view.memory().as_deref(), Some("- a  d\n"));
-        assert_eq!(view.broadcast()[0].body, "e ");
+        assert_eq!(view.broadcast(None)[0].body, "e ");
     }
 
     #[test]
@@ -331,7 +340,7 @@ mod tests {
         std::os::unix::fs::symlink("/etc", broadcast.join("skills/away")).unwrap();
         std::os::unix::fs::symlink("/etc/hostname", broadcast.join("a.md")).unwrap();
         let paths = |folder: &Path| -> Vec<String> {
-            look(folder).broadcast().into_iter().map(|file| file.path).collect()
+            look(folder).broadcast(None).into_iter().map(|file| file.path).collect()
         };
         assert_eq!(paths(folder.path()), ["b.md", "skills/deep/c.md"]);
         let other = tempfile::tempdir().unwrap();

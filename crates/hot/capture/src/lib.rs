@@ -19,6 +19,6 @@ mod write;
 
 pub use event::{Event, Kind, VERSION};
 pub use read::{Batch, Done, SpoolFile};
-pub use record::{record_prompt, record_tool};
+pub use record::{may_record_call, record_prompt, record_tool};
 pub use rules::Rules;
 pub use write::{Error, Spool};

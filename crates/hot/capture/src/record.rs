@@ -26,21 +26,11 @@ pub enum Error {
 /// Records what a tool was asked and what came of it.
 pub fn record_tool(call: &ToolOutcome, host: &Host) -> Result<(), Error> {
     let (Some(tool), Some(session)) = (call.tool_name.as_deref(), call.session_id()) else { return Ok(()) };
-    let rules = Rules::of(host.settings(), &host.env);
-    if !rules.records_call(tool, call.tool_input.map(RawValue::get)) {
+    if !may_record_call(call, host) {
         return Ok(());
     }
     let cwd = host.cwd(call);
-    if !rules.records_in(&cwd) {
-        return Ok(());
-    }
-    // Whether the last prompt was private is known only while prompts are seen.
-    let sees_prompts =
-        !settings::list(&host.settings().get("hooks.disabled")).any(|hook| hook == "prompt-record");
     let spool = Spool::new(host.paths.spool());
-    if !sees_prompts || spool.is_private(session) {
-        return Ok(());
-    }
     let input = call.tool_input.map(shrunk).transpose()?;
     let output = call.tool_response.map(shrunk).transpose()?;
     let id = call.tool_use_id.as_deref().filter(|id| !id.is_empty());
@@ -56,6 +46,20 @@ pub fn record_tool(call: &ToolOutcome, host: &Host) -> Result<(), Error> {
         ..event(host, session, &cwd, call.agent_id(), call.agent_type.as_deref())
     };
     keep(&spool, &event, host, call)
+}
+
+/// Returns whether anything about a tool call may be kept: the user excluded neither the tool nor the folder, and the
+/// prompt is not private.
+pub fn may_record_call(call: &ToolOutcome, host: &Host) -> bool {
+    let (Some(tool), Some(session)) = (call.tool_name.as_deref(), call.session_id()) else { return false };
+    let rules = Rules::of(host.settings(), &host.env);
+    if !rules.records_call(tool, call.tool_input.map(RawValue::get)) || !rules.records_in(&host.cwd(call)) {
+        return false;
+    }
+    // Whether the last prompt was private is known only while prompts are seen.
+    let sees_prompts =
+        !settings::list(&host.settings().get("hooks.disabled")).any(|hook| hook == "prompt-record");
+    sees_prompts && !Spool::new(host.paths.spool()).is_private(session)
 }
 
 /// Records what the user asked; a wholly private prompt hides itself and all that is done under it.

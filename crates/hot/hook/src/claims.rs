@@ -109,9 +109,18 @@ impl Claims {
     /// Without a session id, or without such a folder, every claim is won: calls never suppress each other by
     /// accident, and an unwritable folder does not disable a hook.
     pub fn new(roots: &[&Path], session_id: Option<&str>, agent_id: Option<&str>) -> Self {
-        let place = session_id.and_then(|id| {
-            let root = roots.iter().find(|root| is_private(root))?.to_path_buf();
-            Some(Place { session: root.join(digest::short_hex(id.as_bytes())), root })
+        let root = session_id.and_then(|_| roots.iter().find(|root| is_private(root)));
+        match root {
+            Some(root) => Self::unchecked(root, session_id, agent_id),
+            None => Self { place: None, window: String::new() },
+        }
+    }
+
+    /// As [`Self::new`], below `root` whoever owns it.
+    pub(crate) fn unchecked(root: &Path, session_id: Option<&str>, agent_id: Option<&str>) -> Self {
+        let place = session_id.map(|id| Place {
+            session: root.join(digest::short_hex(id.as_bytes())),
+            root: root.to_path_buf(),
         });
         let window = agent_id.map_or_else(|| "main".to_owned(), |id| digest::short_hex(id.as_bytes()));
         Self { place, window }
@@ -152,6 +161,12 @@ impl Claims {
             claim.is_some_and(|claim| fs::read(claim).is_ok_and(|mark| mark == SAID))
         };
         is_in(Keep::UntilClear) || is_in(Keep::UntilCompaction)
+    }
+
+    /// Returns the file of a note about this window, which is kept until the window is compacted; `None` without a session
+    /// id or a folder that can be trusted. Names of notes begin with a dot, which no claim's does.
+    pub fn note_file(&self, name: &str) -> Option<PathBuf> {
+        Some(self.folder(Keep::UntilCompaction)?.join(name))
     }
 
     /// Forgets every claim of the session, its subagents' too.

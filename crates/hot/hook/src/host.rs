@@ -59,6 +59,13 @@ impl Host {
         Claims::new(&roots, call.session_id(), call.agent_id())
     }
 
+    /// Returns whether there is a note about the window of `call` in the preferred folder of claims: one `stat`. Whether the
+    /// folder can be trusted is left to [`Claims::note_file`].
+    pub fn has_note(&self, call: &impl Event, name: &str) -> bool {
+        let claims = Claims::unchecked(self.paths.claims(), call.session_id(), call.agent_id());
+        claims.note_file(name).is_some_and(|file| file.symlink_metadata().is_ok())
+    }
+
     /// Returns the folder that the session works in: the input's, else `CLAUDE_PROJECT_DIR`, else the process's.
     pub fn cwd(&self, call: &impl Event) -> PathBuf {
         let named = call.cwd().map(PathBuf::from);

@@ -40,6 +40,7 @@
 
 mod answer;
 mod arena;
+mod call;
 mod cap;
 mod claims;
 mod deadline;
@@ -51,6 +52,7 @@ mod run;
 
 pub use answer::{Afterwards, Answer, PermissionDecision};
 pub use arena::Arena;
+pub use call::{call_key, shown_input};
 pub use claims::{Claim, Claims, Keep};
 pub use event::{
     Event, Notification, PermissionRequest, PostToolUse, PostToolUseFailure, PreCompact, PreToolUse,

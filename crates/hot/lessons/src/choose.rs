@@ -1,6 +1,6 @@
-//! Which of the lessons that apply are said, and how.
+//! Which of the lessons that apply are shown, and how.
 //!
-//! By priority, then confidence. What does not fit comes the next time: a claim is taken only for what is said.
+//! By priority, then confidence. What does not fit comes with the next call: a claim is taken only for what is shown.
 
 use crate::index::Entry;
 use crate::lesson::Kind;
@@ -10,23 +10,29 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use text::sanitize;
 
+/// How many calls one lesson pauses in a window; from then on it is a hint.
+pub const MAX_PAUSES: usize = 3;
 /// How much of a command a reason repeats.
 const COMMAND_CHARS: usize = 120;
+/// The placeholder of the command in a lesson's texts.
+const COMMAND: &str = "{command}";
+/// What ends the reason of a pause.
+const PAUSED: &str = "Shown once. To proceed anyway, repeat the call unchanged.";
 /// How much of a problem and a solution a citation keeps.
 const CITED_CHARS: usize = 200;
 
-/// The bounds of what is said with one call.
+/// The bounds of what is shown with one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// The most lessons.
     pub lessons: usize,
     /// The most bytes of their texts.
     pub bytes: usize,
-    /// Lessons that are less sure are not said, in percent.
+    /// The least confidence of a lesson that is shown, in percent.
     pub least_confidence: u8,
-    /// Lessons that matter less are not said.
+    /// The least priority of a lesson that is shown.
     pub least_priority: u8,
-    /// Lessons that matter this much may come again after a compaction.
+    /// The least priority of a lesson that is shown again after a compaction.
     pub returning_priority: u8,
 }
 
@@ -35,12 +41,23 @@ pub struct Bounds {
 pub struct Applying<'a> {
     /// The lesson.
     pub entry: Entry<'a>,
-    /// Whether it came with the repository: its words are someone else's, and it says so.
+    /// Whether it came with the repository: its words are others', and are fenced.
     pub is_shared: bool,
 }
 
+/// The call that lessons apply to.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// How a heading names it.
+    pub target: &'a str,
+    /// What it would run; empty when it is not for a shell.
+    pub command: &'a str,
+    /// Tells it from other calls.
+    pub key: u64,
+}
+
 impl Applying<'_> {
-    /// Returns the name of the lesson's claim: a repository's lesson cannot take the one of a lesson of the same name.
+    /// Returns the name of the lesson's claim. A repository's lesson cannot take the claim of a lesson of the same name.
     fn claim_name(&self) -> Cow<'_, str> {
         if self.is_shared {
             Cow::Owned(format!("project:{}", self.entry.slug))
@@ -50,11 +67,10 @@ impl Applying<'_> {
     }
 }
 
-/// Answers a call that `lessons` apply to. `target` names the call, `command` is what it would run.
+/// Answers a call that `lessons` apply to.
 pub fn answer(
     mut lessons: Vec<Applying<'_>>,
-    target: &str,
-    command: &str,
+    call: Subject<'_>,
     bounds: &Bounds,
     claims: &Claims,
 ) -> Answer<PreToolUse> {
@@ -68,25 +84,50 @@ pub fn answer(
     let mut names = BTreeSet::new();
     lessons.retain(|lesson| names.insert(lesson.claim_name().into_owned()));
     if let Some(guard) = lessons.iter().find(|lesson| lesson.entry.kind == Kind::Guard) {
-        return Answer::deny(refusal(guard, command));
+        return Answer::deny(full_text(guard, call.command));
     }
-    let pauses: Vec<(&Applying<'_>, Claim)> = lessons
-        .iter()
-        .filter(|lesson| lesson.entry.kind == Kind::Pause)
-        .filter_map(|lesson| Some((lesson, take(lesson, bounds, claims)?)))
-        // A pause that nobody could remember would refuse forever.
-        .filter(|(_, claim)| claim.is_kept())
-        .collect();
+    let mut pauses: Vec<(String, [Claim; 2])> = Vec::new();
+    for lesson in lessons.iter_mut().filter(|lesson| lesson.entry.kind == Kind::Pause) {
+        match pause(lesson, call.key, bounds, claims) {
+            Pause::Refuse(held) => pauses.push((full_text(lesson, call.command), held)),
+            Pause::Passed => {}
+            Pause::Spent => lesson.entry.kind = Kind::Hint,
+        }
+    }
     if !pauses.is_empty() {
-        let reasons: Vec<String> = pauses.iter().map(|(lesson, _)| refusal(lesson, command)).collect();
-        let note = "This is said once. If the call is right as it is, make it again and it passes.";
-        let reason = format!("{}\n\n{note}", reasons.join("\n\n"));
-        return Answer::deny(reason).claiming(pauses.into_iter().map(|(_, claim)| claim));
+        let (reasons, held): (Vec<String>, Vec<[Claim; 2]>) = pauses.into_iter().unzip();
+        let reason = format!("{}\n\n{PAUSED}", reasons.join("\n\n"));
+        return Answer::deny(reason).claiming(held.into_iter().flatten());
     }
-    hint(&lessons, target, bounds, claims)
+    hint(&lessons, call, bounds, claims)
 }
 
-fn hint(lessons: &[Applying<'_>], target: &str, bounds: &Bounds, claims: &Claims) -> Answer<PreToolUse> {
+/// What becomes of a call that a pause applies to.
+enum Pause {
+    /// It is refused. The claims are those of the call and of one of the lesson's pauses.
+    Refuse([Claim; 2]),
+    /// It was refused before, and passes now.
+    Passed,
+    /// The lesson has paused often enough in this window.
+    Spent,
+}
+
+/// A pause is about the call: each other call that the lesson applies to is refused once, too.
+fn pause(lesson: &Applying<'_>, key: u64, bounds: &Bounds, claims: &Claims) -> Pause {
+    let name = lesson.claim_name();
+    let Some(of_call) = take(&format!("{name}@{key:016x}"), lesson, bounds, claims) else {
+        return Pause::Passed;
+    };
+    let numbered = |number| take(&format!("{name}@pause-{number}"), lesson, bounds, claims);
+    match (1..=MAX_PAUSES).find_map(numbered) {
+        // A pause that could not be remembered would refuse forever.
+        Some(of_lesson) if of_call.is_kept() && of_lesson.is_kept() => Pause::Refuse([of_call, of_lesson]),
+        Some(_) => Pause::Passed,
+        None => Pause::Spent,
+    }
+}
+
+fn hint(lessons: &[Applying<'_>], call: Subject<'_>, bounds: &Bounds, claims: &Claims) -> Answer<PreToolUse> {
     let mut said = Said::default();
     for lesson in lessons.iter().filter(|lesson| lesson.entry.kind == Kind::Hint) {
         if said.slugs.len() == bounds.lessons {
@@ -94,18 +135,18 @@ fn hint(lessons: &[Applying<'_>], target: &str, bounds: &Bounds, claims: &Claims
             continue;
         }
         let room = bounds.bytes.saturating_sub(said.bytes);
-        let full = full_text(lesson);
+        let full = full_text(lesson, call.command);
         let text = if full.len() <= room {
             full
         } else if said.slugs.is_empty() {
-            // The first one is said in any case, as far as it goes.
+            // The first one is shown in any case, cut where it must be.
             cut(&full, room)
         } else {
             citation(lesson)
         };
         if text.len() > room {
             said.dropped.push(lesson.entry.slug);
-        } else if let Some(claim) = take(lesson, bounds, claims) {
+        } else if let Some(claim) = take(&lesson.claim_name(), lesson, bounds, claims) {
             said.bytes += text.len() + 2;
             said.texts.push(text);
             said.slugs.push(lesson.entry.slug);
@@ -116,16 +157,15 @@ fn hint(lessons: &[Applying<'_>], target: &str, bounds: &Bounds, claims: &Claims
         return Answer::silent();
     }
     let seen = said.slugs.join(",");
-    Answer::context(said.context(target)).with_lessons_seen(seen).claiming(said.claims)
+    Answer::context(said.context(call.target)).with_lessons_seen(seen).claiming(said.claims)
 }
 
-/// Takes the claim of a lesson, unless it was said in this window before.
-fn take(lesson: &Applying<'_>, bounds: &Bounds, claims: &Claims) -> Option<Claim> {
-    let name = lesson.claim_name();
+/// Takes a claim for a lesson, unless it was taken in this window before.
+fn take(name: &str, lesson: &Applying<'_>, bounds: &Bounds, claims: &Claims) -> Option<Claim> {
     let returns = lesson.entry.priority >= bounds.returning_priority;
     let keep = if returns { Keep::UntilCompaction } else { Keep::UntilClear };
     // The priority may have changed since: then the claim is in the other folder.
-    if claims.is_taken(&name) { None } else { claims.take(&name, keep) }
+    if claims.is_taken(name) { None } else { claims.take(name, keep) }
 }
 
 #[derive(Default)]
@@ -149,11 +189,17 @@ impl Said<'_> {
     }
 }
 
-fn full_text(lesson: &Applying<'_>) -> String {
+/// Returns all that a lesson says. `{command}` in it becomes the beginning of the command.
+fn full_text(lesson: &Applying<'_>, command: &str) -> String {
     let Entry { summary, problem, solution, instead, .. } = &lesson.entry;
     let mut text = format!("## Lesson: {summary}\n{problem}\n**Fix**: {solution}");
     if !instead.is_empty() {
         let _ = write!(text, "\n**Instead**: `{instead}`");
+    }
+    if text.contains(COMMAND) {
+        let shown: String = command.chars().take(COMMAND_CHARS).collect();
+        // Replaced as text, wherever it is: a command may hold anything.
+        text = text.replace(COMMAND, &shown);
     }
     attributed(lesson, text)
 }
@@ -170,20 +216,13 @@ fn citation(lesson: &Applying<'_>) -> String {
     attributed(lesson, text)
 }
 
-/// Fences a text that came with the repository: it is a colleague's word, not ours.
+/// Fences a text that came with the repository: others wrote it.
 fn attributed(lesson: &Applying<'_>, text: String) -> String {
     if lesson.is_shared {
         sanitize::fence("project lesson", &[("name", lesson.entry.slug)], &text)
     } else {
         text
     }
-}
-
-/// Returns why a call is refused, and what to do instead.
-fn refusal(lesson: &Applying<'_>, command: &str) -> String {
-    let shown: String = command.chars().take(COMMAND_CHARS).collect();
-    // Replaced as text, wherever it stands: a command may hold anything.
-    full_text(lesson).replace("{command}", &shown)
 }
 
 fn cut(text: &str, most: usize) -> String {

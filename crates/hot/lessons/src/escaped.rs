@@ -10,15 +10,15 @@ use text::bytes;
 /// The size of a piece.
 const PIECE_BYTES: usize = 32 * 1024;
 
-/// How much of a piece stands at the beginning of the next one, too: what is no longer than this is whole in one of them.
+/// How much of a piece is repeated at the beginning of the next one: what is no longer than this is whole in one of them.
 pub(crate) const OVERLAP_BYTES: usize = 256;
 
 /// A text that is written to a file.
 #[derive(Clone, Debug, Default)]
 pub struct Content<'a> {
-    /// As it stands in JSON, between its quotes.
+    /// As in JSON, between its quotes.
     escaped: &'a str,
-    /// As it is, once somebody wanted it.
+    /// Resolved, when first asked for.
     whole: OnceCell<Cow<'a, str>>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Piece<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// Returns the content that stands in JSON like this.
+    /// Returns the content that is written like this in JSON.
     pub(crate) fn escaped(escaped: &'a str) -> Self {
         Self { escaped, whole: OnceCell::new() }
     }
@@ -75,7 +75,7 @@ impl From<String> for Content<'_> {
     }
 }
 
-/// Returns what stands between the quotes when the value is a string.
+/// Returns what is between the quotes when the value is a string.
 pub(crate) fn string(value: &str) -> Option<&str> {
     value.strip_prefix('"')?.strip_suffix('"')
 }
@@ -91,7 +91,7 @@ pub(crate) fn resolve(escaped: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8(text).unwrap_or_default())
 }
 
-/// Resolves escapes until `text` has about `enough` bytes. What stands between two of them is copied in one piece.
+/// Resolves escapes until `text` has about `enough` bytes. What is between two of them is copied in one piece.
 fn resolve_some(rest: &mut &str, text: &mut Vec<u8>, enough: usize) {
     while !rest.is_empty() && text.len() < enough {
         let plain = bytes::find(b'\\', rest.as_bytes()).unwrap_or(rest.len());
@@ -135,7 +135,7 @@ fn unicode_end(text: &str) -> usize {
     end.max(2).min(text.len())
 }
 
-/// The members of a JSON object that a parser has passed already: names without their quotes, values as they stand.
+/// The members of a JSON object that a parser has passed already: names without their quotes, values as they are written.
 ///
 /// A value may be a megabyte, which need not be parsed again to find its end.
 pub(crate) struct Members<'a> {

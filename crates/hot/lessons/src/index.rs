@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Nothing in the file is trusted: every access is checked, every record has a checksum, and an index that does not
-//! hold is made anew from the lessons.
+//! hold is rebuilt from the lessons.
 
 mod build;
 mod layout;
@@ -25,8 +25,14 @@ pub(crate) use literals::{
 };
 pub use lookup::Index;
 pub use record::Entry;
+pub(crate) use record::trust_item;
 
-/// Why an index cannot be used. It is made anew then; what exactly is wrong with it does not matter.
+/// Puts another fingerprint into an index.
+pub(crate) fn restamp(file: &mut [u8], fingerprint: Fingerprint) -> Result<(), Damaged> {
+    layout::Header::restamp(file, fingerprint)
+}
+
+/// Why an index cannot be used. It is rebuilt then; what exactly is wrong with it does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the index of the lessons is damaged or of another version")]
 pub struct Damaged;

@@ -1,7 +1,7 @@
-//! What a tool call is told: the body of `lesson-inject`.
+//! The lessons for a tool call: the body of `lesson-inject`.
 
 use crate::call::Call;
-use crate::choose::{self, Applying, Bounds};
+use crate::choose::{self, Applying, Bounds, Subject};
 use crate::index::Index;
 use crate::layers::{self, Layer, Source};
 use crate::lesson::Kind;
@@ -9,7 +9,8 @@ use crate::trigger::{Simple, Verdict};
 use base::log::Level;
 use base::project::Project;
 use base::settings::{self, Settings};
-use hook::{Answer, Host, Platform, PreToolUse};
+use base::trust::Notice;
+use hook::{Answer, Event, Host, Platform, PreToolUse};
 use memmap2::Mmap;
 use std::path::{Path, PathBuf};
 
@@ -31,7 +32,9 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     let seen = host.env.text("LESSONS_SEEN").unwrap_or_default();
     let disabled = host.settings().get("lessons.disabled");
     let mut applying = Vec::new();
+    let mut notice = None;
     for (source, index) in &indexes {
+        let mut untrusted = Vec::new();
         let found = match index.candidates(&tool_call, &simples) {
             Ok(found) => found,
             Err(damaged) => {
@@ -40,22 +43,28 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
             }
         };
         for number in found {
-            let entry = match index.entry(number) {
+            let mut entry = match index.entry(number) {
                 Ok(entry) => entry,
                 Err(damaged) => {
                     discard(source, host, &damaged.to_string());
                     break;
                 }
             };
-            let refuses = matches!(entry.kind, Kind::Guard | Kind::Pause);
-            let is_wanted = (source.is_trusted || !refuses)
-                && !settings::list(&seen).any(|slug| slug == entry.slug)
+            let is_wanted = !settings::list(&seen).any(|slug| slug == entry.slug)
                 && !layers::is_disabled(&disabled, source.layer, entry.slug)
                 && matches!(entry.judge(&tool_call, &simples), Verdict::Applies { .. })
                 && is_in_scope(entry.scope, &cwd);
-            if is_wanted {
-                applying.push(Applying { entry, is_shared: source.layer == Layer::Project });
+            if !is_wanted {
+                continue;
             }
+            if let Some(item) = source.untrusted(&entry) {
+                entry.kind = Kind::Hint;
+                untrusted.push(item);
+            }
+            applying.push(Applying { entry, is_shared: source.layer == Layer::Project });
+        }
+        if !untrusted.is_empty() {
+            notice = source.trust().and_then(|trust| trust.notice(&host.paths, &untrusted));
         }
     }
     if applying.is_empty() {
@@ -63,7 +72,17 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     }
     let bounds = bounds(host.settings());
     let target = target(&tool_call);
-    choose::answer(applying, &target, script, &bounds, &host.claims(call)).for_platform(platform)
+    let subject = Subject { target: &target, command: script, key: hook::call_key(tool, call.tool_input) };
+    let answer = choose::answer(applying, subject, &bounds, &host.claims(call)).for_platform(platform);
+    telling(answer, notice)
+}
+
+/// Also tells the user, once, what is not trusted any more.
+pub(crate) fn telling<E: Event>(answer: Answer<E>, notice: Option<Notice>) -> Answer<E> {
+    let Some(notice) = notice else { return answer };
+    answer
+        .telling_user(format!("Wyren: {}", notice.text))
+        .afterwards(move || notice.remember().map_err(Into::into))
 }
 
 /// Returns every source of lessons for a session in `cwd`.
@@ -74,8 +93,12 @@ pub(crate) fn sources(host: &Host, cwd: &Path) -> Vec<Source> {
 
 /// Opens the indexes of every source; one that cannot be opened is logged and left out.
 pub(crate) fn open(host: &Host, cwd: &Path) -> Vec<(Source, Index<Mmap>)> {
+    open_all(host, sources(host, cwd))
+}
+
+pub(crate) fn open_all(host: &Host, sources: Vec<Source>) -> Vec<(Source, Index<Mmap>)> {
     let mut indexes = Vec::new();
-    for source in sources(host, cwd) {
+    for source in sources {
         match source.index() {
             Ok(Some(index)) => indexes.push((source, index)),
             Ok(None) => {}
@@ -87,7 +110,7 @@ pub(crate) fn open(host: &Host, cwd: &Path) -> Vec<(Source, Index<Mmap>)> {
     indexes
 }
 
-/// Takes a damaged index out of the way, so that the next call makes it anew.
+/// Removes a damaged index, so that the next call rebuilds it.
 fn discard(source: &Source, host: &Host, reason: &str) {
     host.log(Level::Warn, &format!("{}: {reason}", source.place.display()));
     source.discard();
@@ -112,8 +135,8 @@ fn percent(share: &str) -> u8 {
     (share * 100.0).round() as u8
 }
 
-/// Says whether a lesson holds here. Finding the project costs more than all the rest, so it is done only for a lesson
-/// that names one.
+/// Returns whether a lesson holds here. Finding the project costs more than all the rest, so it is done only for a
+/// lesson that names one.
 pub fn is_in_scope(scope: &str, cwd: &Path) -> bool {
     if scope.is_empty() {
         return true;

@@ -1,16 +1,18 @@
 //! Where lessons come from: those that ship, the user's own, the project's, an old manifest; and their compiled indexes.
 //!
-//! An index is in order when it was made from what is there now, which costs one look at a folder, never one per
-//! lesson. One that is not is made anew by whoever notices first; the others stay silent meanwhile.
+//! An index is current when its fingerprint is that of the folder now, which costs one `stat`, never one per lesson. The
+//! first process that finds an old one rebuilds it; the others are silent meanwhile.
 
 use crate::format;
-use crate::index::{self, Fingerprint, Index};
+use crate::index::{self, Entry, Fingerprint, Index};
 use crate::lesson::Lesson;
 use crate::manifest;
 use base::lock::Lock;
 use base::project::Repository;
+use base::trust::{Identity, Item, Trust};
 use base::{Paths, digest, files, settings};
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapMut};
+use std::cell::OnceCell;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -74,9 +76,10 @@ pub struct Source {
     pub layer: Layer,
     /// The folder, or the manifest's file.
     pub place: PathBuf,
-    /// Whether its guards and pauses may refuse.
-    pub is_trusted: bool,
     cache: PathBuf,
+    paths: Paths,
+    /// Read when something of the project is about to act.
+    trust: OnceCell<Option<Trust>>,
 }
 
 impl Source {
@@ -91,29 +94,59 @@ impl Source {
             .into_iter()
             .map(|(layer, place)| Self {
                 layer,
-                is_trusted: layer != Layer::Project || is_trusted(paths, &place),
                 cache: cache_file(paths, &place),
+                paths: paths.clone(),
+                trust: OnceCell::new(),
                 place,
             })
             .collect()
     }
 
-    /// Opens the index of this source, making it anew where it is out of date. `None` when there are no lessons, or
-    /// when another process is just making it.
-    pub fn index(&self) -> io::Result<Option<Index<Mmap>>> {
-        let Some(fingerprint) = self.fingerprint() else { return Ok(None) };
-        let shipped = (self.layer == Layer::Shipped).then(|| self.place.join(SHIPPED_INDEX));
-        // The user's copy first: it is there only when the shipped one was found damaged.
-        for file in [&self.cache].into_iter().chain(&shipped) {
-            if let Some(index) = open(file).filter(|index| index.fingerprint() == fingerprint) {
-                return Ok(Some(index));
-            }
-        }
-        self.rebuild(fingerprint)?;
-        Ok(open(&self.cache).filter(|index| index.fingerprint() == fingerprint))
+    /// Returns what the user trusts of the project that the lessons come from; `None` when they are no project's, or
+    /// when it was never trusted.
+    pub fn trust(&self) -> Option<&Trust> {
+        let read = || Trust::read(&self.paths, project_root(&self.place), Identity::of);
+        self.trust.get_or_init(|| (self.layer == Layer::Project).then(read).flatten()).as_ref()
     }
 
-    /// Makes the index anew when a lesson was changed in place, which the folder does not show.
+    /// Returns what the user has to trust before a lesson may act; `None` when it may.
+    pub fn untrusted(&self, entry: &Entry<'_>) -> Option<Item> {
+        if self.layer != Layer::Project || !entry.kind.needs_trust() {
+            return None;
+        }
+        let item = entry.trust_item();
+        let is_trusted = self.trust().is_some_and(|trust| trust.covers(&item.digest));
+        (!is_trusted).then_some(item)
+    }
+
+    /// Opens the index of this source, rebuilding it where it is out of date. `None` when there are no lessons, or when
+    /// another process is rebuilding it.
+    pub fn index(&self) -> io::Result<Option<Index<Mmap>>> {
+        let Some(fingerprint) = self.fingerprint() else { return Ok(None) };
+        let current = || open(&self.cache).filter(|index| index.fingerprint() == fingerprint);
+        if let Some(index) = current().or_else(|| self.take_shipped(fingerprint)) {
+            return Ok(Some(index));
+        }
+        self.rebuild(fingerprint)?;
+        Ok(current())
+    }
+
+    /// Copies the index that ships into the cache, and returns it also where that cannot be written. The plugin's own file
+    /// is never mapped: an installer may truncate it under us, and reading the map would end the process.
+    fn take_shipped(&self, fingerprint: Fingerprint) -> Option<Index<Mmap>> {
+        if self.layer != Layer::Shipped {
+            return None;
+        }
+        let mut bytes = fs::read(self.place.join(SHIPPED_INDEX)).ok()?;
+        Index::new(&bytes[..]).ok().filter(|index| index.fingerprint() == shipped_fingerprint())?;
+        index::restamp(&mut bytes, fingerprint).ok()?;
+        let _ = files::write_atomic(&self.cache, &bytes);
+        let mut map = MmapMut::map_anon(bytes.len()).ok()?;
+        map.copy_from_slice(&bytes);
+        Index::new(map.make_read_only().ok()?).ok()
+    }
+
+    /// Rebuilds the index when a lesson was changed in place, which the folder does not show.
     pub fn refresh(&self) -> io::Result<()> {
         let Some(fingerprint) = self.fingerprint() else { return Ok(()) };
         let made = fs::metadata(&self.cache).and_then(|metadata| metadata.modified());
@@ -139,10 +172,10 @@ impl Source {
         read_folder(&self.place)
     }
 
-    /// Takes the index out of the way, so that the next look makes it anew.
+    /// Removes the index, so that the next call rebuilds it.
     pub fn discard(&self) {
         let _ = fs::remove_file(&self.cache);
-        // The plugin's own file is not ours to change; a copy of the user's takes its place.
+        // The plugin's own file is not ours to change: an index of the lessons themselves takes its place.
         if let (Layer::Shipped, Some(fingerprint)) = (self.layer, self.fingerprint()) {
             let _ = self.rebuild(fingerprint);
         }
@@ -160,20 +193,27 @@ impl Source {
 
     /// Returns what the index must have been made from; `None` when there is nothing.
     fn fingerprint(&self) -> Option<Fingerprint> {
-        if self.layer == Layer::Shipped {
-            return self.place.is_dir().then(shipped_fingerprint);
-        }
-        let metadata = fs::metadata(&self.place).ok()?;
+        let metadata = if self.layer == Layer::Shipped {
+            match fs::metadata(self.place.join(SHIPPED_INDEX)) {
+                Ok(metadata) => metadata,
+                Err(_) => return self.place.is_dir().then(shipped_fingerprint),
+            }
+        } else {
+            fs::metadata(&self.place).ok()?
+        };
         let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
         let length = if metadata.is_dir() { 0 } else { metadata.len() };
         let mut seed = self.place.as_os_str().as_encoded_bytes().to_vec();
+        if self.layer == Layer::Shipped {
+            seed.extend(shipped_fingerprint().0.to_le_bytes());
+        }
         seed.extend(modified.to_le_bytes());
         seed.extend(length.to_le_bytes());
         Some(Fingerprint(xxh3_64(&seed)))
     }
 }
 
-/// Returns what the shipped index is made from: a plugin's lessons change with its version alone.
+/// Returns the fingerprint in the index that ships: a plugin's lessons change with its version alone.
 pub fn shipped_fingerprint() -> Fingerprint {
     Fingerprint(xxh3_64(concat!("shipped ", env!("CARGO_PKG_VERSION")).as_bytes()))
 }
@@ -196,8 +236,8 @@ pub fn read_folder(folder: &Path) -> (Vec<Lesson>, Vec<(PathBuf, format::Flaw)>)
 fn open(file: &Path) -> Option<Index<Mmap>> {
     let file = File::open(file).ok()?;
     #[expect(unsafe_code, reason = "mapping a file is what makes the cost independent of its size")]
-    // SAFETY: indexes are only ever replaced by rename, never changed in place; and every access is checked, so that
-    // whatever they hold is at worst a damaged index.
+    // SAFETY: files in the cache are only ever replaced by rename, never changed in place; and every access is checked,
+    // so that whatever they hold is at worst a damaged index.
     let map = unsafe { Mmap::map(&file) }.ok()?;
     Index::new(map).ok()
 }
@@ -215,7 +255,7 @@ fn cache_file(paths: &Paths, place: &Path) -> PathBuf {
 
 /// Returns the lessons' folder of the project that `cwd` is in: the nearest `.wyren`, no further up than the repository.
 ///
-/// What everybody has made of the lessons so far wins over the files that the user tracks. A linked work tree without
+/// The merged lessons of the team win over the files that the user tracks. A linked work tree without
 /// lessons of its own has those of the main one.
 pub fn project_folder(cwd: &Path) -> Option<PathBuf> {
     for folder in cwd.ancestors().take(MAX_PARENTS) {
@@ -253,15 +293,6 @@ pub fn project_root(lessons_folder: &Path) -> &Path {
     let wyren =
         lessons_folder.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == WYREN));
     wyren.and_then(Path::parent).unwrap_or(lessons_folder)
-}
-
-/// Returns the file whose presence says that a project's guards and pauses may refuse.
-pub fn trust_file(paths: &Paths, lessons_folder: &Path) -> PathBuf {
-    paths.trust_file(project_root(lessons_folder))
-}
-
-fn is_trusted(paths: &Paths, lessons_folder: &Path) -> bool {
-    trust_file(paths, lessons_folder).exists()
 }
 
 #[cfg(test)]
@@ -326,9 +357,45 @@ mod tests {
     fn trust_is_about_the_project_however_its_lessons_are_read() {
         let folder = repository();
         let main = folder.path().join("main");
-        let paths = Paths::of(&Env::fixed([("WYREN_DATA_DIR", folder.path().join("data"))]));
-        let file = trust_file(&paths, &main.join(".wyren/lessons"));
-        assert_eq!(trust_file(&paths, &main.join(".wyren/state/lessons")), file);
-        assert_eq!(paths.trust_file(&main), file);
+        assert_eq!(project_root(&main.join(".wyren/lessons")), main);
+        assert_eq!(project_root(&main.join(".wyren/state/lessons")), main);
+    }
+
+    #[test]
+    fn the_shipped_index_is_copied_and_a_new_one_replaces_the_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let lessons = folder.path().join("plugin/lessons");
+        fs::create_dir_all(&lessons).unwrap();
+        let paths = Paths::of(&Env::fixed([
+            ("WYREN_DATA_DIR", folder.path().join("data")),
+            ("CLAUDE_PLUGIN_ROOT", folder.path().join("plugin")),
+        ]));
+        let ship = |slugs: &[&str]| {
+            let named = |slug: &&str| Lesson {
+                slug: (*slug).to_owned(),
+                summary: "x".repeat(slug.len()),
+                ..Lesson::default()
+            };
+            let all: Vec<Lesson> = slugs.iter().map(named).collect();
+            fs::write(lessons.join(SHIPPED_INDEX), index::build(&all, shipped_fingerprint()).0).unwrap();
+        };
+        let open = || {
+            let source = Source::all(&paths, folder.path(), None).remove(0);
+            (source.index().unwrap().unwrap(), source.cache)
+        };
+        ship(&["one"]);
+        let (first, cache) = open();
+        assert_eq!(first.entry(0).unwrap().slug, "one");
+        assert!(cache.exists());
+        let again = open().0;
+        // What is in use is a copy: the installer may truncate its file at any moment.
+        fs::write(lessons.join(SHIPPED_INDEX), "").unwrap();
+        assert_eq!((first.entry(0).unwrap().slug, again.entry(0).unwrap().slug), ("one", "one"));
+        ship(&["two", "three"]);
+        assert_eq!(open().0.len(), 2);
+        // Without a place for the copy, the lessons are there all the same.
+        fs::remove_dir_all(cache.parent().unwrap()).unwrap();
+        fs::write(cache.parent().unwrap(), "").unwrap();
+        assert_eq!(open().0.len(), 2);
     }
 }

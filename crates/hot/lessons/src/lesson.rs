@@ -5,15 +5,15 @@ use std::fmt;
 /// What a lesson does when it applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Says what it knows beside the call, once per window.
+    /// Is shown beside the call, once per window.
     Hint,
-    /// Refuses the first call that it applies to, once per window: the same call again passes.
+    /// Refuses a call that it applies to once: the same call again passes. After three pauses in a window it is a hint.
     Pause,
     /// Refuses every call that it applies to.
     Guard,
-    /// Is said when a session or a subagent starts.
+    /// Is shown when a session or a subagent starts.
     Directive,
-    /// Is said when a session starts.
+    /// Is shown when a session starts.
     Protocol,
 }
 
@@ -37,7 +37,12 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Says whether lessons of this kind are about calls of tools.
+    /// Returns whether a project's lesson of this kind acts only when the user trusts it: all but a hint.
+    pub fn needs_trust(self) -> bool {
+        self != Self::Hint
+    }
+
+    /// Returns whether lessons of this kind are about calls of tools.
     pub fn is_about_calls(self) -> bool {
         matches!(self, Self::Hint | Self::Pause | Self::Guard)
     }
@@ -125,6 +130,13 @@ pub struct Lesson {
 pub const DEFAULT_PRIORITY: u8 = 5;
 /// The confidence of a lesson that does not say, in percent.
 pub const DEFAULT_CONFIDENCE: u8 = 80;
+
+impl Lesson {
+    /// Returns what the user has to trust before this lesson of a project may act.
+    pub fn trust_item(&self) -> base::trust::Item {
+        crate::index::trust_item(self)
+    }
+}
 
 impl Default for Lesson {
     fn default() -> Self {

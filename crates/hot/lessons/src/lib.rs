@@ -1,8 +1,8 @@
-//! Lessons: what went wrong before, said at the moment it is about to happen again.
+//! Lessons: what went wrong before, shown at the moment it is about to happen again.
 //!
 //! A lesson is a text file ([`format`]). Patterns of commands ([`pattern`]), globs and regular expressions say when it
 //! applies ([`trigger`]); a compiled [`index`] finds the few that may apply among any number. [`choose`] decides what is
-//! said. The tags of the reporting protocol are those of lessons-learned, so transcripts of either system serve both.
+//! shown. The tags of the reporting protocol are those of lessons-learned, so transcripts of either system serve both.
 
 pub mod call;
 pub mod choose;

@@ -5,7 +5,7 @@
 //! | first word | the program, by its base name |
 //! | `-f\|--force` | one of these flags, anywhere; a short one also in a bundle (`-rf`), a long one also with `=value` |
 //! | a word | the next word that is no flag |
-//! | `a\|b`, `test_*` | alternatives; a star stands for any part of a word, `\*` for a star |
+//! | `a\|b`, `test_*` | alternatives; a star fits any part of a word, `\*` a star |
 //! | `*` | any one word |
 //! | `...` | any number of words |
 //! | `$` | no further word |
@@ -142,7 +142,7 @@ pub fn has(item: &str, program: &str, arguments: &[Argument<'_>], assignments: &
     })
 }
 
-/// Returns the program's first word that is no flag, and no value of a flag that stands before it.
+/// Returns the program's first word that is no flag, and no value of a flag before it.
 pub fn first_word<'a>(program: &str, arguments: &[Argument<'a>]) -> Option<&'a str> {
     words(program, arguments).first().map(|word| word.text)
 }
@@ -214,7 +214,7 @@ fn fit_parts(parts: &[Part], words: &[Argument<'_>]) -> bool {
     }
 }
 
-/// Fits a word to a pattern in which `*` stands for anything and `\*` for a star.
+/// Fits a word to a pattern in which `*` fits anything and `\*` a star.
 fn fits_word(pattern: &str, word: &str) -> bool {
     if !pattern.contains(['*', '\\']) {
         return pattern == word;

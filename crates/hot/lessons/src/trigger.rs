@@ -24,7 +24,7 @@ pub struct Simple<'a> {
 impl<'a> Simple<'a> {
     /// Returns the simple commands of what a shell would run.
     pub fn all(commands: &'a [shell::Command]) -> Vec<Self> {
-        // What follows an image may be its command or an argument to its own: nobody can tell from the line.
+        // What follows an image may be its command or an argument to its own: the line does not tell.
         let is_known = |command: &&shell::Command| {
             !command.words.is_empty()
                 && !command.wrappers.iter().any(|wrapper| {
@@ -56,7 +56,7 @@ impl<'a> Simple<'a> {
 
 /// Programs whose `run` takes an image.
 const IMAGES: [&str; 2] = ["docker", "podman"];
-/// Programs that run what they read, unless they are told what to run.
+/// Programs that run what they read, unless an argument says what to run.
 const SHELLS: [&str; 5] = ["bash", "dash", "ksh", "sh", "zsh"];
 
 impl Simple<'_> {

@@ -1,4 +1,4 @@
-//! Patterns in which `*` stands for any text: words of commands and names of files use the same search.
+//! Patterns in which `*` fits any text: words of commands and names of files use the same search.
 
 /// Returns whether `pattern` fits all of `text`. `one` returns how much of a pattern without a leading star one byte of
 /// the text takes, if it fits.

@@ -62,7 +62,7 @@ fn check(trigger: Trigger, firing: &[&str], quiet: &[&str]) {
 }
 
 #[test]
-fn a_guard_sees_what_runs_and_not_what_is_said() {
+fn a_guard_sees_what_runs_and_not_what_is_quoted() {
     check(
         command("pytest"),
         &[

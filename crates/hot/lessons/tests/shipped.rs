@@ -20,7 +20,7 @@ const MAX_SLUG_CHARS: usize = 60;
 const MAX_SUMMARY_CHARS: usize = 80;
 const MIN_SOLUTION_CHARS: usize = 60;
 const MAX_PROBLEM_LINES: usize = 4;
-/// What one lesson may take of the 4,096 bytes that are said with a call.
+/// What one lesson may take of the 4,096 bytes that a call may show.
 const MAX_MESSAGE_BYTES: usize = 900;
 const MIN_QUIET_CALLS: usize = 2_000;
 /// Of the quiet calls, one in this many may get a hint.
@@ -176,7 +176,7 @@ fn every_lesson_is_whole() {
                 flaw(format!("{} firing and {} quiet examples", lesson.fires.len(), lesson.quiet.len()));
             }
         } else if !lesson.fires.is_empty() || !lesson.quiet.is_empty() || !lesson.trigger.is_tool_only() {
-            flaw("it is said at the start, and has patterns or examples of calls".to_owned());
+            flaw("it is shown at the start, and has patterns or examples of calls".to_owned());
         }
         if format::parse(&lesson.slug, &format::render(&lesson)) != Ok(lesson.clone()) {
             flaw("it is another lesson when it is written and read again".to_owned());

@@ -270,8 +270,8 @@ fn interview(mut fields: Map<String, Value>) -> Result<Lesson> {
         }
     }
     let lesson = json::read(&fields).map_err(Error::Refused)?;
-    let complaints = intake::check(&Lesson { slug: "new".to_owned(), ..lesson.clone() });
-    let grave: Vec<_> = complaints.into_iter().filter(|complaint| complaint.is_grave).collect();
+    let problems = intake::check(&Lesson { slug: "new".to_owned(), ..lesson.clone() });
+    let grave: Vec<_> = problems.into_iter().filter(|problem| problem.is_grave).collect();
     if !grave.is_empty() {
         return Err(Error::Refused(grave).into());
     }

@@ -8,13 +8,13 @@ use clap::Args;
 use lessons::layers::Layer;
 use lessons_admin::catalogue::{Catalogue, Places};
 use lessons_admin::doctor::{self, Diagnosis};
-use lessons_admin::intake::Complaint;
+use lessons_admin::intake::Problem;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use text::sanitize;
 
-/// How much of a complaint is shown.
-const COMPLAINT_CHARS: usize = 240;
+/// How much of a problem is shown.
+const PROBLEM_CHARS: usize = 240;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -42,29 +42,29 @@ pub(super) fn run(arguments: &Arguments, places: &Places) -> Result<()> {
 }
 
 fn as_json(diagnosis: &Diagnosis) -> Value {
-    let complaint = |complaint: &Complaint| {
-        let state = if complaint.is_grave { "bad" } else { "warn" };
-        json!({"field": complaint.field, "reason": complaint.reason, "state": state})
+    let problem = |problem: &Problem| {
+        let state = if problem.is_grave { "bad" } else { "warn" };
+        json!({"field": problem.field, "reason": problem.reason, "state": state})
     };
     let lessons: Vec<Value> = diagnosis
         .lessons
         .iter()
         .map(|patient| {
-            let issues: Vec<Value> = patient.complaints.iter().map(complaint).collect();
+            let issues: Vec<Value> = patient.problems.iter().map(problem).collect();
             json!({"slug": patient.slug, "layer": patient.layer.name(), "file": patient.file, "issues": issues})
         })
         .collect();
-    let store: Vec<Value> = diagnosis.store.iter().map(complaint).collect();
+    let store: Vec<Value> = diagnosis.store.iter().map(problem).collect();
     json!({"ok": !diagnosis.is_grave(), "examined": diagnosis.examined, "lessons": lessons, "store": store})
 }
 
 fn show(output: &mut impl std::io::Write, diagnosis: &Diagnosis) -> Result<()> {
-    let row = |complaint: &Complaint| -> Vec<Cell> {
-        let (word, style) = if complaint.is_grave { ("bad", FAILURE) } else { ("warn", WARNING) };
+    let row = |problem: &Problem| -> Vec<Cell> {
+        let (word, style) = if problem.is_grave { ("bad", FAILURE) } else { ("warn", WARNING) };
         vec![
             (format!("  {word}"), style),
-            (shown(&complaint.field), Style::new()),
-            (sanitize::one_line(&complaint.reason, COMPLAINT_CHARS), Style::new()),
+            (shown(&problem.field), Style::new()),
+            (sanitize::one_line(&problem.reason, PROBLEM_CHARS), Style::new()),
         ]
     };
     for patient in &diagnosis.lessons {
@@ -74,7 +74,7 @@ fn show(output: &mut impl std::io::Write, diagnosis: &Diagnosis) -> Result<()> {
             shown(&patient.slug),
             patient.layer.name()
         )?;
-        terminal::write_table(output, &patient.complaints.iter().map(row).collect::<Vec<_>>())?;
+        terminal::write_table(output, &patient.problems.iter().map(row).collect::<Vec<_>>())?;
     }
     if !diagnosis.store.is_empty() {
         writeln!(output, "{STRONG}All together{STRONG:#}")?;
@@ -85,7 +85,7 @@ fn show(output: &mut impl std::io::Write, diagnosis: &Diagnosis) -> Result<()> {
         writeln!(output, "{SUCCESS}Nothing is wrong{SUCCESS:#} with {count} lessons.")?;
     } else {
         let sick = diagnosis.lessons.len();
-        writeln!(output, "{DIM}{sick} of {count} lessons want a look{DIM:#}")?;
+        writeln!(output, "{DIM}{sick} of {count} lessons need attention{DIM:#}")?;
     }
     Ok(())
 }

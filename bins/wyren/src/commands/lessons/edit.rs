@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &Arguments, places: &Places) -> Result<()> {
 
 fn replace(places: &Places, item: &Item, lesson: Lesson) -> Result<()> {
     let mut change = Change::begin(places)?;
-    // Whoever changed the lesson in the meantime keeps their change.
+    // A change that was made in the meantime is kept.
     let (slug, layer) = (&item.lesson.slug, Some(item.layer));
     let present = change.catalogue.find_in(slug, layer, |state| state == item.state)?.clone();
     if present.lesson != item.lesson {
@@ -118,7 +118,7 @@ fn in_editor(places: &Places, item: &Item) -> Result<()> {
             let _ = fs::remove_file(&draft);
             Ok(())
         }
-        // What somebody wrote is not thrown away for a mistake in it.
+        // The text is kept although it has a mistake.
         Err(error) => {
             let draft = draft.display();
             Err(error.context(format!(

@@ -67,7 +67,7 @@ fn tell_others(paths: &[String], places: &Places) -> Result<()> {
         Published::Queued(reason) => {
             Err(Ending::queued(format!("The others still have it: {reason}")).into())
         }
-        _ => Ok(writeln!(terminal::output(), "{DIM}Nobody else has it any more.{DIM:#}")?),
+        _ => Ok(writeln!(terminal::output(), "{DIM}Removed for the whole team.{DIM:#}")?),
     }
 }
 

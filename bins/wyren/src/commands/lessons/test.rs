@@ -85,7 +85,7 @@ fn show(rehearsal: &Rehearsal) -> Result<()> {
             )?;
         }
         Outcome::Told(hints) => writeln!(output, "{STRONG}Goes through{STRONG:#}, with {}.", names(&hints))?,
-        Outcome::Silent => writeln!(output, "{SUCCESS}Goes through{SUCCESS:#}, and nothing is said.")?,
+        Outcome::Silent => writeln!(output, "{SUCCESS}No lesson matches.{SUCCESS:#}")?,
     }
     write_findings(&mut output, "Applies", "because of", &rehearsal.applying)?;
     let near = &rehearsal.nearly[..rehearsal.nearly.len().min(MOST_NEAR)];
@@ -111,7 +111,7 @@ fn write_findings(
     for finding in findings {
         let mut reason = format!("{why} {}", finding.reason);
         if let Some(kept_back) = &finding.kept_back {
-            reason = format!("{reason}; does not act: {kept_back}");
+            reason = format!("{reason}; {kept_back}");
         }
         rows.push(vec![
             (format!("  {}", shown(&finding.slug)), STRONG),

@@ -1,6 +1,7 @@
 //! The beginning of a session.
 
 use crate::support::{Clone, memory, no_launch};
+use base::trust::{Identity, Item, Trust};
 use serde_json::json;
 
 #[test]
@@ -108,13 +109,32 @@ fn skills_of_a_trusted_project_may_be_followed() {
     let clone = Clone::new(&["a"]);
     clone.write(".wyren/broadcast/skills/review.md", "Be kind.");
     assert!(!clone.start("s", "startup").contains("trusted="));
-    let trust = clone.host("x").paths.trust_file(&clone.root());
-    base::files::write_atomic(&trust, b"wyren trust 1\n").unwrap();
     let mark =
         "source=\"team skill\" file=\"skills/review.md\" trusted=\"by the user: follow it where it applies\"";
+    let trust = |texts: &[&str]| {
+        let items = texts.iter().map(|text| Item::skill("skills/review.md", text.as_bytes())).collect();
+        let project = clone.root().canonicalize().unwrap();
+        let identity = Identity::of(&project);
+        Trust { project, identity, items, lapse: None }.write(&clone.host("x").paths).unwrap();
+    };
+    trust(&["Be kind."]);
     assert!(clone.start("s", "compact").contains(mark));
+    // What was not shown is not trusted, until it is.
     clone.write(".wyren/broadcast/skills/review.md", "Be very kind.");
-    assert!(clone.prompt("s").contains(mark));
+    let changed = clone.prompt("s");
+    assert!(changed.contains("Be very kind.") && !changed.contains("trusted="), "{changed}");
+    assert!(!clone.start("s", "compact").contains("trusted="));
+    trust(&["Be very kind."]);
+    assert!(clone.start("s", "compact").contains(mark));
+}
+
+#[test]
+fn trust_of_an_earlier_version_covers_no_skill() {
+    let clone = Clone::new(&["a"]);
+    clone.write(".wyren/broadcast/skills/review.md", "Be kind.");
+    let file = clone.host("x").paths.trust_file(&clone.root());
+    base::files::write_atomic(&file, b"wyren trust 1\n/somewhere\n").unwrap();
+    assert!(!clone.start("s", "startup").contains("trusted="));
 }
 
 #[test]

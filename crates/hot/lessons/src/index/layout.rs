@@ -70,6 +70,13 @@ impl Header {
         }
     }
 
+    /// Puts another fingerprint into the header of an index.
+    pub(super) fn restamp(file: &mut [u8], fingerprint: Fingerprint) -> Result<(), Damaged> {
+        let header = Self { fingerprint, ..Self::read(file)? };
+        file[..HEADER_BYTES].copy_from_slice(&header.write());
+        Ok(())
+    }
+
     fn numbers(&self) -> [u32; 8] {
         [
             self.file_bytes,
@@ -113,7 +120,7 @@ pub(super) enum Domain {
     Content,
     /// Four bytes of any other field, or of a path.
     Field,
-    /// What is said when a session or a subagent starts, by the kind's name.
+    /// What is shown when a session or a subagent starts, by the kind's name.
     Start,
 }
 

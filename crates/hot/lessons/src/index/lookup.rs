@@ -91,7 +91,7 @@ impl<B: Deref<Target = [u8]>> Index<B> {
         Ok(found)
     }
 
-    /// Returns the numbers of the lessons of a kind that is said at a start.
+    /// Returns the numbers of the lessons of a kind that is shown at a start.
     pub fn said_at_start(&self, kind: Kind) -> Result<Vec<u32>, Damaged> {
         let mut found = Vec::new();
         self.find(key(Domain::Start, kind.name()), &mut found)?;
@@ -106,7 +106,7 @@ impl<B: Deref<Target = [u8]>> Index<B> {
         Ok(())
     }
 
-    /// Adds the lessons whose literal stands in a text.
+    /// Adds the lessons whose literal is in a text.
     fn find_grams(&self, domain: Domain, piece: Piece<'_>, found: &mut Vec<u32>) -> Result<(), Damaged> {
         let text = piece.bytes;
         let bitmap_at = HEADER_BYTES + bitmap_of(domain) * BITMAP_BYTES;
@@ -140,7 +140,7 @@ impl<B: Deref<Target = [u8]>> Index<B> {
         Ok(())
     }
 
-    /// Adds the lessons whose literal stands around the gram at `start`.
+    /// Adds the lessons whose literal is around the gram at `start`.
     fn find_gram(
         &self,
         domain: Domain,
@@ -154,12 +154,12 @@ impl<B: Deref<Target = [u8]>> Index<B> {
             let literal = self.literal(&posting)?;
             let begin = start.checked_sub(posting.at);
             let there = begin.and_then(|begin| piece.bytes.get(begin..begin + literal.len()));
-            let stands_there = match there {
+            let is_there = match there {
                 Some(there) => there.eq_ignore_ascii_case(literal),
                 // It begins in the piece before, or ends in the next one; a short one is whole in that.
                 None => literal.len() > OVERLAP_BYTES && !(piece.is_first && piece.is_last),
             };
-            if stands_there {
+            if is_there {
                 found.push(posting.lesson);
             }
         }

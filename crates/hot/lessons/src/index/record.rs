@@ -3,6 +3,8 @@
 use super::Damaged;
 use super::layout::u32_at;
 use crate::lesson::{Kind, Lesson};
+use base::digest;
+use base::trust::Item;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A lesson of an index, borrowed from it.
@@ -44,6 +46,50 @@ pub struct Entry<'a> {
     pub content: Vec<&'a str>,
     /// Field and expression, one after the other.
     pub inputs: Vec<&'a str>,
+}
+
+impl Entry<'_> {
+    /// Returns what the user has to trust before this lesson of a project may act.
+    ///
+    /// Each field counts with its name and length, and one that is empty does not: a field of a later version leaves the
+    /// digests of lessons without it as they are.
+    pub fn trust_item(&self) -> Item {
+        let mut seed = b"lesson\0".to_vec();
+        let mut add = |name: &str, values: &[&str]| {
+            for value in values.iter().filter(|value| !value.is_empty()) {
+                seed.extend(format!("{name} {}\0", value.len()).bytes().chain(value.bytes()));
+            }
+        };
+        let Self { slug, kind, priority, confidence, summary, problem, solution, instead, scope, .. } = self;
+        add("slug", &[slug]);
+        add("kind", &[kind.name()]);
+        add("priority", &[&priority.to_string()]);
+        add("confidence", &[&confidence.to_string()]);
+        add("summary", &[summary]);
+        add("problem", &[problem]);
+        add("solution", &[solution]);
+        add("instead", &[instead]);
+        add("scope", &[scope]);
+        add("tools", &self.tools);
+        add("command", &self.commands);
+        add("without", &self.without);
+        add("piped_to", &self.piped_to);
+        add("match", &self.matches);
+        add("raw", &self.raw);
+        add("paths", &self.paths);
+        add("content", &self.content);
+        self.inputs.chunks(2).for_each(|pair| add("input", &[&pair.join("\0")]));
+        Item { kind: kind.name().to_owned(), name: (*slug).to_owned(), digest: digest::sha256_hex(&seed) }
+    }
+}
+
+/// Returns what the user has to trust before this lesson of a project may act.
+pub(crate) fn trust_item(lesson: &Lesson) -> Item {
+    // The same way as the hooks: through the record that they read.
+    read(&write(lesson)).map_or_else(
+        |_| Item { kind: lesson.kind.name().to_owned(), name: lesson.slug.clone(), digest: String::new() },
+        |entry| entry.trust_item(),
+    )
 }
 
 /// Writes a lesson: checksum, length, fields.

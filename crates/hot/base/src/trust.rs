@@ -1,0 +1,384 @@
+//! What the user trusts of a project: the digests of what `wyren trust` showed, and the repository that it came from.
+//!
+//! Trust is about content. A guard, pause, skill, directive or protocol that is new or changed has another digest, and
+//! is not trusted until `wyren trust` shows it. Hooks read the file only when one of these is about to act.
+//!
+//! ```text
+//! wyren trust 2
+//! project /home/ada/app
+//! remote github.com/ada/app
+//! commit 9aa0800c…
+//! git /home/ada/app/.git
+//! guard <SHA-256> no-force-push
+//! skill <SHA-256> skills/review.md
+//! ```
+
+use crate::project::{Project, Repository};
+use crate::{Paths, digest, files};
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// The first line of a trust file. A file with another first line gives no trust.
+pub const HEADER: &str = "wyren trust 2";
+
+/// How much of a skill counts, in bytes: a session reads no more of a broadcast file.
+pub const SKILL_BYTES: usize = 50_000;
+
+/// How large the list of what was reported may grow, in bytes, before it starts again.
+const MAX_REPORTED_BYTES: u64 = 64 * 1024;
+
+/// How many names a notice lists.
+const MAX_NAMES: usize = 5;
+
+/// The longest name in a notice, in characters.
+const MAX_NAME_CHARS: usize = 80;
+
+/// Something of a project that acts only when the user trusts it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Item {
+    /// `guard`, `pause`, `directive`, `protocol` or `skill`.
+    pub kind: String,
+    /// The slug of a lesson, or the path of a skill below `broadcast/`.
+    pub name: String,
+    /// SHA-256 of all that it does and says, in hexadecimal.
+    pub digest: String,
+}
+
+impl Item {
+    /// Returns the item for a team skill. `bytes` is the file as it is on disk.
+    pub fn skill(path: &str, bytes: &[u8]) -> Self {
+        let bytes = &bytes[..bytes.len().min(SKILL_BYTES)];
+        let digest = digest::sha256_hex(&[b"skill\0", path.as_bytes(), b"\0", bytes].concat());
+        Self { kind: "skill".to_owned(), name: path.to_owned(), digest }
+    }
+}
+
+/// Which repository a project is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// The address of the remote, without scheme, user and password.
+    pub remote: Option<String>,
+    /// The first commit. Only the command line knows it: finding it takes git.
+    pub first_commit: Option<String>,
+    /// The folder that all work trees share.
+    pub git_folder: Option<String>,
+}
+
+impl Identity {
+    /// Returns the identity of the project at `root`, as far as files tell it.
+    pub fn of(root: &Path) -> Self {
+        let project = Project::of(root);
+        Self {
+            remote: project.key.strip_prefix("git:").map(line),
+            first_commit: None,
+            git_folder: Repository::above(root)
+                .map(|repository| line(&repository.common_folder.to_string_lossy())),
+        }
+    }
+
+    /// Returns whether two identities are of one repository. A remote that only one of them has decides nothing: it may
+    /// have been added or removed since.
+    fn is_same(&self, other: &Self) -> bool {
+        let agree = |one: &Option<String>, other: &Option<String>| {
+            one.as_ref().zip(other.as_ref()).is_none_or(|(one, other)| one == other)
+        };
+        self.git_folder == other.git_folder
+            && agree(&self.remote, &other.remote)
+            && agree(&self.first_commit, &other.first_commit)
+    }
+}
+
+/// Why a trust file gives no trust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lapse {
+    /// It was written by another version, which did not say what was shown.
+    OtherVersion,
+    /// It is about another repository that was at the same place.
+    OtherRepository,
+}
+
+/// What the user trusts of one project.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trust {
+    /// The top of the project.
+    pub project: PathBuf,
+    /// Which repository it is.
+    pub identity: Identity,
+    /// What was shown when trust was given.
+    pub items: Vec<Item>,
+    /// Why none of it counts any more.
+    pub lapse: Option<Lapse>,
+}
+
+impl Trust {
+    /// Reads what the user trusts of the project at `root`, where `identity` is now; `None` when `wyren trust` was
+    /// never run for it.
+    pub fn read(paths: &Paths, root: &Path, identity: impl FnOnce(&Path) -> Identity) -> Option<Self> {
+        let root = canonical(root);
+        let bytes = fs::read(paths.trust_file(&root)).ok()?;
+        let mut trust = Self::parse(&String::from_utf8_lossy(&bytes));
+        if trust.lapse.is_none() && !trust.identity.is_same(&identity(&root)) {
+            trust.lapse = Some(Lapse::OtherRepository);
+        }
+        trust.project = root;
+        Some(trust)
+    }
+
+    /// Reads a trust file's text.
+    pub fn parse(text: &str) -> Self {
+        let mut trust = Self::default();
+        let mut lines = text.lines();
+        if lines.next() != Some(HEADER) {
+            // Version 1 has the folder alone on its second line.
+            trust.project = lines.next().unwrap_or_default().into();
+            trust.lapse = Some(Lapse::OtherVersion);
+            return trust;
+        }
+        for (name, value) in lines.filter_map(|line| line.split_once(' ')) {
+            match name {
+                "project" => trust.project = value.into(),
+                "remote" => trust.identity.remote = Some(value.to_owned()),
+                "commit" => trust.identity.first_commit = Some(value.to_owned()),
+                "git" => trust.identity.git_folder = Some(value.to_owned()),
+                kind => {
+                    if let Some((digest, name)) = value.split_once(' ') {
+                        trust.items.push(Item {
+                            kind: kind.to_owned(),
+                            name: name.to_owned(),
+                            digest: digest.to_owned(),
+                        });
+                    }
+                }
+            }
+        }
+        trust
+    }
+
+    /// Returns the text of the trust file.
+    pub fn render(&self) -> String {
+        let mut text = format!("{HEADER}\nproject {}\n", line(&self.project.to_string_lossy()));
+        let identity = &self.identity;
+        let fields =
+            [("remote", &identity.remote), ("commit", &identity.first_commit), ("git", &identity.git_folder)];
+        for (name, value) in fields {
+            if let Some(value) = value {
+                text.push_str(&format!("{name} {}\n", line(value)));
+            }
+        }
+        for item in &self.items {
+            text.push_str(&format!("{} {} {}\n", item.kind, item.digest, line(&item.name)));
+        }
+        text
+    }
+
+    /// Writes the trust file of the project, and forgets what was reported about it.
+    pub fn write(&self, paths: &Paths) -> io::Result<()> {
+        files::write_atomic(&paths.trust_file(&self.project), self.render().as_bytes())?;
+        // What differs from now on is news, also when it differed in the same way before.
+        forget_reports(paths, &self.project);
+        Ok(())
+    }
+
+    /// Returns whether the user trusts what has this digest.
+    pub fn covers(&self, digest: &str) -> bool {
+        self.lapse.is_none() && self.items.iter().any(|item| item.digest == digest)
+    }
+
+    /// Returns what to tell the user about `untrusted` items; `None` when all of it was reported before.
+    pub fn notice(&self, paths: &Paths, untrusted: &[Item]) -> Option<Notice> {
+        if untrusted.is_empty() {
+            return None;
+        }
+        let file = reported_file(paths, &self.project);
+        let reported = fs::read_to_string(&file).unwrap_or_default();
+        let is_news = |mark: &&str| !reported.lines().any(|line| line == *mark);
+        let acting = "Until you run `wyren trust`, they act as hints at most.";
+        let (marks, text) = match self.lapse {
+            Some(lapse) => {
+                let (mark, reason) = match lapse {
+                    Lapse::OtherVersion => ("other version", "was given by an earlier version of Wyren"),
+                    Lapse::OtherRepository => {
+                        ("other repository", "was given to another repository at this path")
+                    }
+                };
+                let text = format!(
+                    "trust in this project has lapsed: it {reason}, which does not cover its guards, pauses, skills and \
+                     directives. {acting}"
+                );
+                (vec![mark], text)
+            }
+            None => {
+                let new: Vec<&Item> =
+                    untrusted.iter().filter(|item| is_news(&item.digest.as_str())).collect();
+                let names: Vec<String> = new
+                    .iter()
+                    .take(MAX_NAMES)
+                    .map(|item| format!("{} {}", item.kind, plain(&item.name)))
+                    .collect();
+                let more = new.len().saturating_sub(MAX_NAMES);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                let text = format!(
+                    "new or changed since you trusted this project: {}{more}. {acting}",
+                    names.join(", ")
+                );
+                (new.iter().map(|item| item.digest.as_str()).collect(), text)
+            }
+        };
+        let marks: Vec<String> = marks.into_iter().filter(|mark| is_news(mark)).map(str::to_owned).collect();
+        (!marks.is_empty()).then_some(Notice { text, marks, file })
+    }
+}
+
+/// Something to tell the user once.
+#[derive(Clone, Debug)]
+pub struct Notice {
+    /// What to tell.
+    pub text: String,
+    marks: Vec<String>,
+    file: PathBuf,
+}
+
+impl Notice {
+    /// Remembers that the user has seen it.
+    pub fn remember(&self) -> io::Result<()> {
+        if fs::metadata(&self.file).is_ok_and(|metadata| metadata.len() > MAX_REPORTED_BYTES) {
+            fs::remove_file(&self.file)?;
+        }
+        let lines: String = self.marks.iter().map(|mark| format!("{mark}\n")).collect();
+        files::open_append(&self.file)?.write_all(lines.as_bytes())
+    }
+}
+
+/// Forgets what was reported about the project at `root`.
+pub fn forget_reports(paths: &Paths, root: &Path) {
+    let _ = fs::remove_file(reported_file(paths, root));
+}
+
+fn reported_file(paths: &Paths, root: &Path) -> PathBuf {
+    let name = paths.trust_file(root);
+    paths.cache().join("untrusted").join(name.file_name().unwrap_or_default())
+}
+
+fn canonical(root: &Path) -> PathBuf {
+    fs::canonicalize(root).unwrap_or_else(|_| root.to_owned())
+}
+
+/// Returns a value that stays on its line.
+fn line(value: &str) -> String {
+    value.replace(char::is_control, "\u{fffd}")
+}
+
+/// Returns a name of a repository's choosing as it may be shown: plain characters alone.
+fn plain(name: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || "-_./ ".contains(character);
+    let shown = name.chars().take(MAX_NAME_CHARS);
+    shown.map(|character| if is_plain(character) { character } else { '?' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Env;
+
+    fn item(name: &str, digest: &str) -> Item {
+        Item { kind: "guard".to_owned(), name: name.to_owned(), digest: digest.to_owned() }
+    }
+
+    fn identity(remote: Option<&str>, commit: Option<&str>, folder: &str) -> Identity {
+        Identity {
+            remote: remote.map(str::to_owned),
+            first_commit: commit.map(str::to_owned),
+            git_folder: Some(folder.to_owned()),
+        }
+    }
+
+    fn desk() -> (tempfile::TempDir, Paths, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::of(&Env::fixed([("WYREN_DATA_DIR", folder.path().join("data"))]));
+        let root = fs::canonicalize(folder.path()).unwrap();
+        (folder, paths, root)
+    }
+
+    #[test]
+    fn a_file_reads_as_it_was_written() {
+        let trust = Trust {
+            project: "/home/ada/my app".into(),
+            identity: identity(Some("host/ada/app"), Some("c0ffee"), "/home/ada/my app/.git"),
+            items: vec![item("no-force", "00"), Item::skill("skills/a b.md", b"x")],
+            lapse: None,
+        };
+        assert_eq!(Trust::parse(&trust.render()), trust);
+    }
+
+    #[test]
+    fn a_hostile_name_adds_no_line() {
+        let trust = Trust { items: vec![item("a\nguard 11 b", "00")], ..Trust::default() };
+        assert!(!Trust::parse(&trust.render()).covers("11"));
+    }
+
+    #[test]
+    fn what_another_version_wrote_gives_no_trust() {
+        let (_folder, paths, root) = desk();
+        let file = paths.trust_file(&root);
+        for text in ["wyren trust 1\n/home/ada/app\n", "wyren trust 3\nguard 00 a\n", ""] {
+            files::write_atomic(&file, text.as_bytes()).unwrap();
+            let trust = Trust::read(&paths, &root, Identity::of).unwrap();
+            assert_eq!((trust.lapse, trust.covers("00")), (Some(Lapse::OtherVersion), false), "{text}");
+        }
+        assert_eq!(Trust::parse("wyren trust 1\n/home/ada/app\n").project, Path::new("/home/ada/app"));
+    }
+
+    #[test]
+    fn another_repository_at_the_same_place_is_not_trusted() {
+        let (_folder, paths, root) = desk();
+        assert_eq!(Trust::read(&paths, &root, Identity::of), None);
+        let given = identity(Some("host/a"), Some("c1"), "/r/.git");
+        let trust =
+            Trust { project: root.clone(), identity: given, items: vec![item("a", "00")], lapse: None };
+        trust.write(&paths).unwrap();
+        let covers = |now: Identity| Trust::read(&paths, &root, |_| now).unwrap().covers("00");
+        assert!(covers(identity(Some("host/a"), None, "/r/.git")));
+        assert!(covers(identity(None, None, "/r/.git")));
+        assert!(!covers(identity(Some("host/b"), None, "/r/.git")));
+        assert!(!covers(identity(None, Some("c2"), "/r/.git")));
+        assert!(!covers(identity(Some("host/a"), Some("c1"), "/other/.git")));
+    }
+
+    #[test]
+    fn each_change_is_reported_once() {
+        let (_folder, paths, root) = desk();
+        let trust = Trust { project: root.clone(), ..Trust::default() };
+        let first = [item("a", "01")];
+        let notice = trust.notice(&paths, &first).unwrap();
+        assert!(notice.text.contains("guard a"), "{}", notice.text);
+        // Until the answer is out, it was not said.
+        assert!(trust.notice(&paths, &first).is_some());
+        notice.remember().unwrap();
+        assert!(trust.notice(&paths, &first).is_none());
+        let both = [item("a", "01"), item("b\u{1b}[2J", "02")];
+        let text = trust.notice(&paths, &both).unwrap().text;
+        assert!(text.contains("guard b??2J.") && !text.contains("guard a"), "{text}");
+        trust.write(&paths).unwrap();
+        assert!(trust.notice(&paths, &first).is_some());
+        assert!(trust.notice(&paths, &[]).is_none());
+    }
+
+    #[test]
+    fn a_lapse_is_reported_once_and_as_a_whole() {
+        let (_folder, paths, root) = desk();
+        let trust = Trust { project: root, lapse: Some(Lapse::OtherVersion), ..Trust::default() };
+        let notice = trust.notice(&paths, &[item("a", "01")]).unwrap();
+        assert!(notice.text.contains("lapsed") && notice.text.contains("wyren trust"), "{}", notice.text);
+        notice.remember().unwrap();
+        assert!(trust.notice(&paths, &[item("b", "02")]).is_none());
+    }
+
+    #[test]
+    fn a_skill_is_its_path_and_what_a_session_reads_of_it() {
+        let long = [b'x'; SKILL_BYTES + 1];
+        assert_eq!(Item::skill("a", &long), Item::skill("a", &long[..SKILL_BYTES]));
+        assert_ne!(Item::skill("a", &long), Item::skill("a", &long[1..SKILL_BYTES]));
+        assert_ne!(Item::skill("a", b"x"), Item::skill("b", b"x"));
+    }
+}
