@@ -1,4 +1,4 @@
-//! SubagentStart: tells a subagent what its parent was told.
+//! SubagentStart: shows a subagent the directives.
 
 use hook::{Answer, Arena, Silence, SubagentStart};
 use std::process::ExitCode;

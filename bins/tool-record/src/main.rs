@@ -1,4 +1,4 @@
-//! PostToolUse, PostToolUseFailure: records what a tool was asked and what came of it.
+//! PostToolUse, PostToolUseFailure: records a tool call with its result or error.
 
 use hook::{Answer, Arena, Silence, ToolOutcome};
 use std::process::ExitCode;

@@ -1,7 +1,6 @@
-//! Private folders and files that are replaced whole or not at all.
+//! Private folders and files that are replaced completely or not at all.
 //!
-//! What a repository brings along may be a link that leads out of it: `open_append_here` and `write_atomic` write to no
-//! other file than the one that they are told.
+//! A repository may contain a symbolic link that points out of it: `open_append_here` and `write_atomic` never follow one.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -69,7 +68,7 @@ pub fn is_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
 }
 
-/// Returns whether a file of that name is one that is being written, by us or by the Node system, or was left behind so.
+/// Returns whether a file of that name is a temporary one, of ours or of the Node version, being written or left behind.
 pub fn is_temporary(name: &str) -> bool {
     name.ends_with(TEMPORARY)
 }

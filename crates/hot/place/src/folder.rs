@@ -1,4 +1,4 @@
-//! The team memory that a session shares, found by reading files.
+//! Finds a session's team memory by reading files.
 
 use crate::place::FOLDER;
 use crate::{FetchState, Mode, Place};
@@ -6,15 +6,14 @@ use base::files;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How far up a `.wyren/` outside a repository is looked for.
+/// How many parents are searched for a `.wyren/` outside a repository.
 const MAX_PARENTS: usize = 32;
 
-/// The `.wyren/` folder that a session works with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folder {
     /// The `.wyren/` folder itself: `log` and `state/` are below it.
     pub wyren: PathBuf,
-    /// Where `memory.md`, `broadcast/` and `lessons/` are to be read: what everybody has made of them so far.
+    /// The folder to read `memory.md`, `broadcast/` and `lessons/` from: the merged state of all members.
     pub view: PathBuf,
     /// The repository around it; `None` outside of one.
     pub place: Option<Place>,
@@ -48,53 +47,50 @@ impl Folder {
         Self::in_mode(place, if is_side { Mode::Side } else { Mode::Branch })
     }
 
-    /// Returns the team memory of a repository in a mode that is known; `None` when it has none.
+    /// Returns the team memory of a repository in a known mode; `None` when it has none.
     pub fn in_mode(place: Place, mode: Mode) -> Option<Self> {
         let wyren = place.folder(mode);
         if !is_there(&wyren) || has_linked_state(&wyren) {
             return None;
         }
         let copy = place.copy_folder(mode);
-        // Before the first sync there is no copy beside the tracked files.
+        // There is no copy beside the tracked files before the first sync.
         let view = if copy.join("memory.md").is_file() { copy } else { wyren.clone() };
         Some(Self { wyren, view, place: Some(place), mode: Some(mode) })
     }
 
-    /// Returns the file of the memory that is to be read.
     pub fn memory(&self) -> PathBuf {
         self.part("memory.md")
     }
 
-    /// Returns the folder of the broadcast that is to be read.
     pub fn broadcast(&self) -> PathBuf {
         self.part("broadcast")
     }
 
-    /// Returns the folder of the lessons that is to be read.
     pub fn lessons(&self) -> PathBuf {
         self.part("lessons")
     }
 
-    /// Returns the copy's part where there is one: whoever changes a part before the first sync makes a copy of that one
-    /// alone, and the others are still as they are tracked.
+    /// Prefers the copy: a change before the first sync copies only the changed part, the others are still the tracked
+    /// ones.
     fn part(&self, name: &str) -> PathBuf {
         let copied = (self.mode == Some(Mode::Branch)).then(|| self.state().join(name));
         let is_there = |part: &PathBuf| fs::symlink_metadata(part).is_ok();
         copied.filter(is_there).unwrap_or_else(|| self.wyren.join(name))
     }
 
-    /// Returns the folder of what is never shared.
+    /// The folder that is never shared.
     pub fn state(&self) -> PathBuf {
         self.wyren.join("state")
     }
 }
 
-/// Returns whether what is never shared would be written elsewhere: a repository may bring such a link along.
+/// Returns whether `state/` is a symbolic link, which a repository may contain.
 fn has_linked_state(wyren: &Path) -> bool {
     files::is_link(&wyren.join("state"))
 }
 
-/// Returns whether the folder is there. A link would lead out of the repository.
+/// Returns whether the folder exists and is not a symbolic link, which could point out of the repository.
 fn is_there(folder: &PathBuf) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir())
 }
