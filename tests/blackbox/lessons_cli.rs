@@ -102,7 +102,7 @@ fn list_show_and_search_find_lessons_of_every_layer() -> Result<()> {
     add(&sandbox, &frobnicate())?;
     let project = frobnicate_with(&json!({
         "slug": "project-frob", "kind": "guard", "commands": ["projectfrob apply"], "fires": [], "quiet": [],
-        "summary": "projectfrob must not be used", "problem": "Nobody here knows what the thing really does to servers.",
+        "summary": "projectfrob must not be used", "problem": "It is not documented what the thing really does to servers.",
     }));
     lessons(&sandbox, &["add", "--project", "--json", &project.to_string()])?;
 

@@ -62,7 +62,7 @@ fn a_file_in_our_format_and_the_fields_of_lessons_learned_are_taken() -> Result<
     fs::copy(personal(&sandbox).join(format!("{SLUG}.md")), &file)?;
     lessons(&sandbox, &["add", "--force", "--file", &file.to_string_lossy()])?;
     let old = json!({
-        "summary": "gitx push hangs without a terminal", "problem": "It waits for a password that nobody can type.",
+        "summary": "gitx push hangs without a terminal", "problem": "It waits for a password that never comes.",
         "solution": "Set GITX_ASKPASS=true before the push, so that it fails at once instead of waiting.",
         "type": "guard", "tool": "Bash", "trigger": "gitx push", "pathPatterns": [], "priority": 8, "confidence": 0.9,
     });
