@@ -32,7 +32,7 @@ fn a_wrong_call_ends_with_2_and_a_failure_with_1() -> Result<()> {
     assert_eq!(sandbox.wyren(&["log", "--no-such-flag"])?.status.code(), Some(2));
     let unknown = sandbox.wyren(&["config", "get", "log.lvl"])?;
     assert_eq!(unknown.status.code(), Some(1));
-    assert!(stderr(&unknown).starts_with("wyren: no setting is called \"log.lvl\""), "{}", stderr(&unknown));
+    assert!(stderr(&unknown).starts_with("wyren: no setting is named \"log.lvl\""), "{}", stderr(&unknown));
     Ok(())
 }
 

@@ -79,7 +79,7 @@ fn bad_input_gives_silence_exit_0_and_a_line_in_the_log() -> Result<()> {
     Ok(())
 }
 
-// Line 8 of what Wyren must do better than the Node system.
+// Line 8 of what Wyren must do better than the Node version.
 #[test]
 fn with_a_guard_variable_every_hook_ends_at_once() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };

@@ -45,7 +45,7 @@ fn decision(what: &str) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// A project with a team memory that nobody shares, and a model that follows a script.
+/// A project with a local team memory, and a model that follows a script.
 struct Place {
     sandbox: Sandbox,
 }
@@ -161,7 +161,7 @@ fn a_stop_at_the_threshold_has_the_session_distilled() -> Result<()> {
     let Some(place) = Place::new(&[answer("Postgres is the database", 1)])? else { return Ok(()) };
     place.say(&decision("Postgres"))?;
     place.stop()?;
-    // Right after the hook has returned: the Node system's users look at it.
+    // Right after the hook has returned: users of the Node version look at it.
     let watermark = place.watermark()?;
     assert_eq!(
         (&watermark["distiller_running"], &watermark["turns_since_distill"]),
@@ -219,7 +219,7 @@ fn with_a_guard_no_turn_is_counted() -> Result<()> {
     Ok(())
 }
 
-// Users of the Node system rely on it: stops and prompts in parallel leave both files valid, with their own keys.
+// Users of the Node version rely on it: stops and prompts in parallel leave both files valid, with their own keys.
 #[test]
 fn stops_and_prompts_in_parallel_keep_both_files() -> Result<()> {
     let Some(place) = Place::new(&[])? else { return Ok(()) };
@@ -264,7 +264,7 @@ fn a_worker_killed_while_the_model_thinks_leaves_the_session_to_the_next() -> Re
     place.sandbox.processes().into_iter().for_each(kill);
     place.wait_for_silence()?;
     assert_eq!(place.memory()?, "# Wyren Memory\n");
-    // The flag of a dead process keeps nobody from going on.
+    // The flag of a dead process blocks nothing.
     assert_eq!(place.watermark()?["distiller_running"], true);
     place.work()?;
     assert_eq!(place.memory()?.matches("Postgres is the database").count(), 1);
@@ -274,7 +274,7 @@ fn a_worker_killed_while_the_model_thinks_leaves_the_session_to_the_next() -> Re
 
 #[cfg(target_os = "linux")]
 #[test]
-fn workers_killed_at_any_moment_distil_everything_once() -> Result<()> {
+fn workers_killed_at_any_moment_distill_everything_once() -> Result<()> {
     const ROUNDS: usize = 12;
     let areas =
         ["billing", "search", "login", "export", "mobile", "queue", "cache", "metrics", "docs", "build"];
@@ -395,7 +395,7 @@ fn the_model_that_was_named_is_the_one_that_is_asked() -> Result<()> {
 }
 
 #[test]
-fn where_nothing_can_be_distilled_it_is_said_as_the_node_system_does() -> Result<()> {
+fn without_anything_to_distill_the_messages_are_those_of_the_node_version() -> Result<()> {
     let Some(place) = Place::new(&[])? else { return Ok(()) };
     let output = place.distill(&[])?;
     assert_eq!(output.status.code(), Some(1));
@@ -469,8 +469,8 @@ fn a_dry_run_shows_score_prompt_and_changes_and_writes_nothing() -> Result<()> {
 }
 
 #[test]
-fn chatter_is_said_to_be_low_signal_and_nobody_is_asked_unless_forced() -> Result<()> {
-    let Some(place) = Place::new(&[answer("Time is told by the clock", 1)])? else { return Ok(()) };
+fn chatter_counts_as_low_signal_and_no_model_is_called_unless_forced() -> Result<()> {
+    let Some(place) = Place::new(&[answer("The clock shows the time", 1)])? else { return Ok(()) };
     place.say(&[
         ("user", json!("What time is it?")),
         ("assistant", json!([{"type": "text", "text": "Noon."}])),
@@ -544,7 +544,7 @@ fn the_old_flags_keep_what_came_into_the_memory_while_the_model_was_thinking() -
     let [transcript, memory] =
         [place.transcript(), place.memory_file()].map(|path| path.to_string_lossy().into_owned());
     let flags = ["--transcript", &transcript, "--memory", &memory, "--out", &memory];
-    // Whoever calls it by these flags may be the Node system, and clears its flag itself.
+    // The caller with these flags may be the Node version, which clears its flag itself.
     let flag = json!({"distiller_running": true, "distiller_pid": std::process::id()});
     fs::create_dir_all(place.state())?;
     fs::write(place.state().join("watermark.json"), flag.to_string())?;
@@ -573,9 +573,9 @@ fn a_record_that_is_not_in_the_transcript_is_no_beginning() -> Result<()> {
     let Some(place) = Place::new(&[answer("Postgres is the database", 1)])? else { return Ok(()) };
     place.say(&decision("Postgres"))?;
     let transcript = place.transcript().to_string_lossy().into_owned();
-    let output = place.distill(&["--transcript", &transcript, "--since", "nobody-knows"])?;
+    let output = place.distill(&["--transcript", &transcript, "--since", "unknown-uuid"])?;
     assert_eq!((output.status.code(), place.questions()), (Some(1), 0), "{output:?}");
-    assert!(stderr(&output).starts_with("No such record in the transcript: nobody-knows"), "{output:?}");
+    assert!(stderr(&output).starts_with("No such record in the transcript: unknown-uuid"), "{output:?}");
     Ok(())
 }
 
@@ -590,7 +590,7 @@ fn a_transcript_that_is_named_from_here_is_noted_as_seen_from_anywhere() -> Resu
 }
 
 #[test]
-fn a_bad_answer_leaves_the_memory_as_it_is_and_is_said() -> Result<()> {
+fn a_bad_answer_leaves_the_memory_as_it_is_and_is_reported() -> Result<()> {
     let Some(place) = Place::new(&[json!({"do": "lie", "text": "```json\n{}\n```"})])? else { return Ok(()) };
     place.say(&decision("Postgres"))?;
     let transcript = place.transcript().to_string_lossy().into_owned();
@@ -642,7 +642,7 @@ fn five_repositories_at_once_keep_to_the_budget_and_to_one_question_each() -> Re
     let spent = report["today"]["spent_usd"].as_f64().context("no sum")?;
     assert!(spent > 0.0 && spent <= BUDGET, "{report:#}");
     assert!((1..=3).contains(&place.questions()), "{}", place.questions());
-    // Whoever found the budget spent did without a model.
+    // With the budget spent, the others worked without a model.
     for repository in &repositories {
         let memory = fs::read_to_string(repository.join(".wyren/memory.md"))?;
         assert!(memory.contains("Postgres"), "{}: {memory}", repository.display());

@@ -23,14 +23,14 @@ fn spend_shows_what_was_spent_and_what_is_left() -> Result<()> {
     fs::write(&script, SCRIPT)?;
     for _ in 0..2 {
         let mut asking = sandbox.command_for(&ask);
-        let output = feed(asking.args(["distil", "the sky"]).env("WYREN_MODEL_SCRIPT", &script), b"")?;
+        let output = feed(asking.args(["distill", "the sky"]).env("WYREN_MODEL_SCRIPT", &script), b"")?;
         assert!(String::from_utf8_lossy(&output.stdout).contains("blue"), "{output:?}");
     }
 
     let text = String::from_utf8(sandbox.wyren(&["spend"])?.stdout)?;
-    let row = text.lines().find(|line| line.contains("distil")).with_context(|| text.clone())?;
+    let row = text.lines().find(|line| line.contains("distill")).with_context(|| text.clone())?;
     let cells: Vec<&str> = row.split_whitespace().skip(1).collect();
-    assert_eq!(cells, ["distil", "/example", "2", "2,400", "10", "0", "$0.0246"]);
+    assert_eq!(cells, ["distill", "/example", "2", "2,400", "10", "0", "$0.0246"]);
     assert!(text.contains("Left today (UTC): $0.4754 of $0.50"), "{text}");
     assert!(text.lines().any(|line| line.contains("####") && line.ends_with("$0.0246")), "{text}");
     assert!(!text.contains('\u{1b}') && !text.contains('█'), "{text}");

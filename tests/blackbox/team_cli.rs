@@ -1,5 +1,5 @@
-//! The commands of team memory, as a person at a terminal or a script meets them. Words and exit codes that the Node system
-//! has are checked to the letter.
+//! The commands of team memory, as a person at a terminal or a script meets them. Messages and exit codes of the Node
+//! version are compared literally.
 
 use std::fs;
 use std::process::Output;
@@ -139,7 +139,7 @@ fn branch_mode_asks_the_user_to_commit_and_pull_goes_on_working() -> Result<()> 
 }
 
 #[test]
-fn status_has_the_node_systems_lines_and_knows_injections_at_prompts() -> Result<()> {
+fn status_has_the_lines_of_the_node_version_and_knows_injections_at_prompts() -> Result<()> {
     let remote = Remote::new(Mode::Branch)?;
     let Some(ada) = Member::set_up(&remote, "ada", Mode::Branch)? else { return Ok(()) };
     let wyren_folder = ada.clone_folder().join(".wyren");
@@ -188,7 +188,7 @@ fn status_has_the_node_systems_lines_and_knows_injections_at_prompts() -> Result
 }
 
 #[test]
-fn log_shows_the_tail_with_the_node_systems_words() -> Result<()> {
+fn log_shows_the_tail_with_the_messages_of_the_node_version() -> Result<()> {
     let remote = Remote::new(Mode::Side)?;
     let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
     let log = ada.clone_folder().join(".wyren/log");

@@ -1,8 +1,8 @@
-//! Load and sudden death: sessions record, jobs are queued, the model hangs, lies and crashes, and whatever runs is
-//! killed at random. Afterwards everything that was acknowledged is there, once, and nothing else is left.
+//! Load and sudden death: sessions record, jobs are queued, the model hangs, lies and crashes, and processes are killed
+//! at random. Afterwards everything acknowledged is stored once, and nothing else is left.
 //!
-//! Runs for ten seconds; `cargo xtask torture` for a minute (`WYREN_TORTURE_SECONDS`). What dies when is random, from a
-//! seed that is told at the end (`WYREN_TORTURE_SEED`).
+//! Runs for ten seconds; `cargo xtask torture` for a minute (`WYREN_TORTURE_SECONDS`). The kills are random, from a seed
+//! that is printed at the end (`WYREN_TORTURE_SEED`).
 #![cfg(target_os = "linux")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -150,7 +150,7 @@ impl Load {
         Ok(())
     }
 
-    /// Runs a program, now and then for a very short time; says whether it acknowledged what it was told.
+    /// Runs a program, now and then for a very short time; returns whether it acknowledged its input.
     fn call(&self, command: &mut Command, input: &[u8], random: &mut Random) -> Result<bool> {
         let mut child = command.stdin(Stdio::piped()).spawn()?;
         // A program that was killed does not read to the end.
@@ -215,7 +215,7 @@ impl Load {
 }
 
 #[test]
-fn load_and_sudden_death_lose_nothing_double_nothing_and_leave_nobody_behind() -> Result<()> {
+fn load_and_sudden_death_lose_nothing_double_nothing_and_leave_no_process_behind() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let duration = Duration::from_secs(number("WYREN_TORTURE_SECONDS").unwrap_or(DEFAULT_SECONDS));

@@ -93,7 +93,7 @@ fn built_hooks() -> Result<BTreeSet<String>> {
 }
 
 #[test]
-fn every_wired_hook_stands_in_the_table_with_its_time_out_in_exec_form() -> Result<()> {
+fn every_wired_hook_is_in_the_table_with_its_time_out_in_exec_form() -> Result<()> {
     for Wired { event, binary, hook, .. } in wired()? {
         let row = TABLE.iter().find(|row| row.0 == event && row.1 == binary);
         let (_, _, timeout) = row.with_context(|| format!("{binary} at {event} is not in the table"))?;
@@ -131,7 +131,7 @@ fn newer_events_are_kept_out_of_the_file_that_old_clients_load() -> Result<()> {
 }
 
 #[test]
-fn one_version_stands_everywhere() -> Result<()> {
+fn the_version_is_the_same_everywhere() -> Result<()> {
     let read = |file: &str| -> Result<Value> { Ok(serde_json::from_slice(&fs::read(root().join(file))?)?) };
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(read(".claude-plugin/plugin.json")?["version"], version);

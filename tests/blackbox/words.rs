@@ -32,14 +32,39 @@ const OUT: [(&str, &str); 21] = [
     ("node wyrens", "the Node version"),
 ];
 
-/// Files and folders, relative to the root, that are checked.
-const CHECKED: [&str; 1] = ["bins/wyren/src/"];
-
 /// File extensions that are checked.
 const EXTENSIONS: [&str; 5] = ["md", "rs", "txt", "json", "toml"];
 
-/// Exceptions: path (a prefix), word, reason. One that matches nothing any more fails the test.
-const ALLOWED: [(&str, &str, &str); 0] = [];
+/// Data, by the beginning of its path: conversations, payloads and answers that are as they were recorded.
+const DATA: [&str; 1] = ["tests/data/"];
+
+/// Files and folders that still have to be rewritten. A folder that is clean does not belong here.
+const NOT_YET: [&str; 17] = [
+    "ARCHITECTURE.md",
+    "README.md",
+    "bins/wyren/src/commands/lessons/",
+    "bins/wyren/src/commands/trust.rs",
+    "crates/cold/distill/",
+    "crates/cold/lessons-admin/",
+    "crates/cold/runner/",
+    "crates/cold/store/",
+    "crates/cold/team-sync/",
+    "crates/hot/capture/",
+    "crates/hot/lessons/",
+    "crates/hot/queue/",
+    "crates/hot/schedule/",
+    "docs/status.md",
+    "tests/blackbox/lessons_cli.rs",
+    "tests/blackbox/lessons_cli/changes.rs",
+    "tests/blackbox/lessons_cli/trust.rs",
+];
+
+/// This file, which has to name the words.
+const OWN: &str = "tests/blackbox/words.rs";
+
+/// Exceptions: a path, a word in it, and the reason. One that matches nothing any more fails the test.
+const ALLOWED: [(&str, &str, &str); 1] =
+    [("crates/cold/distiller/phrases/people.txt", "nobody", "what people say in conversations")];
 
 #[derive(Debug, PartialEq)]
 struct Finding {
@@ -85,12 +110,12 @@ fn findings(path: &str, text: &str) -> Vec<Finding> {
     found
 }
 
-/// Returns the findings in those of `files`, relative to `root`, that are checked.
-fn check(root: &Path, files: &[&str], checked: &[&str]) -> Result<Vec<Finding>> {
+/// Returns the findings in `files`, relative to `root`; those below `left_out` are not checked.
+fn check(root: &Path, files: &[&str], left_out: &[&str]) -> Result<Vec<Finding>> {
     let mut found = Vec::new();
     for path in files {
         let extension = Path::new(path).extension().and_then(|extension| extension.to_str());
-        let is_checked = checked.iter().any(|prefix| path.starts_with(prefix))
+        let is_checked = !left_out.iter().any(|prefix| path.starts_with(prefix))
             && extension.is_some_and(|extension| EXTENSIONS.contains(&extension));
         if is_checked && root.join(path).is_file() {
             let text =
@@ -101,6 +126,10 @@ fn check(root: &Path, files: &[&str], checked: &[&str]) -> Result<Vec<Finding>> 
     Ok(found)
 }
 
+fn below<'a>(files: &[&'a str], path: &str) -> Vec<&'a str> {
+    files.iter().copied().filter(|file| file.starts_with(path)).collect()
+}
+
 #[test]
 fn sources_and_docs_use_plain_words() -> Result<()> {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
@@ -108,9 +137,12 @@ fn sources_and_docs_use_plain_words() -> Result<()> {
     ensure!(listed.status.success(), "git ls-files failed");
     let listed = String::from_utf8(listed.stdout)?;
     let files: Vec<&str> = listed.split('\0').filter(|path| !path.is_empty()).collect();
-    let found = check(root, &files, &CHECKED)?;
+    let found = check(root, &files, &[&DATA[..], &NOT_YET, &[OWN]].concat())?;
+    for path in NOT_YET {
+        assert!(!check(root, &below(&files, path), &[])?.is_empty(), "{path} is clean: check it");
+    }
     let is_allowed = |finding: &&Finding, (path, word, _): &(&str, &str, &str)| {
-        finding.path.starts_with(path) && finding.word == *word
+        finding.path == *path && finding.word == *word
     };
     for allowed in &ALLOWED {
         assert!(found.iter().any(|finding| is_allowed(&finding, allowed)), "no longer needed: {allowed:?}");
@@ -140,7 +172,7 @@ fn a_planted_word_is_found_and_its_harmless_neighbours_are_not() -> Result<()> {
     fs::write(root.join("src/image.png"), "nobody")?;
     fs::write(root.join("other.md"), "nobody")?;
     let files = ["src/planted.rs", "src/harmless.md", "src/image.png", "other.md", "src/gone.md"];
-    let found = check(root, &files, &["src/"])?;
+    let found = check(root, &files, &["other"])?;
     let found: Vec<(&str, usize, &str)> =
         found.iter().map(|finding| (&*finding.path, finding.line, finding.word)).collect();
     let expected = [(2, "is told"), (3, "what came of"), (4, "nobody"), (4, "distils"), (4, "node wyren")];

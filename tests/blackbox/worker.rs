@@ -235,7 +235,7 @@ fn a_killed_worker_takes_its_model_child_with_it() -> Result<()> {
     let child = child().context("it was there")?;
     worker.kill()?;
     worker.wait()?;
-    // A process that nobody has waited for yet has no command line any more.
+    // A zombie process has no command line any more.
     let is_alive = || fs::read(format!("/proc/{child}/cmdline")).is_ok_and(|line| !line.is_empty());
     wait_for("the child's end", || Ok(!is_alive()))
 }

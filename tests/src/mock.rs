@@ -1,7 +1,7 @@
 //! A mock of the Messages API on 127.0.0.1.
 //!
-//! It answers what it was told to answer and records every request, so that a test can look at what the
-//! model would have seen. It knows nothing of Wyren, and of HTTP only what the client speaks.
+//! It gives scripted answers and records every request, so that a test can look at what the model would have seen.
+//! It knows nothing of Wyren, and of HTTP only what the client speaks.
 //!
 //! The client talks to the model for several reasons at once; each is a [`Lane`] with its own queue of
 //! replies. What is not scripted gets a short answer, so that a test scripts only what it is about.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Panics
 ///
-/// With `CI=true`, where what is missing is a failure. Elsewhere it is said that the test is skipped.
+/// With `CI=true`, a missing prerequisite is a failure. Otherwise the skipped test is reported.
 pub(crate) fn find(what: &str, name: &str, default: PathBuf, remedy: &str) -> Option<PathBuf> {
     let path = env::var_os(name).map_or(default, PathBuf::from);
     if path.exists() {

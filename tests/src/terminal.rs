@@ -239,7 +239,7 @@ fn show(mut output: Box<dyn Read + Send>, screen: &Screen) {
     screen.changed.notify_all();
 }
 
-/// Returns what stands in the input box: the line with the prompt sign that is right under a rule.
+/// Returns the text of the input box: the line with the prompt sign right under a rule.
 fn input(contents: &str) -> Option<&str> {
     let lines: Vec<&str> = contents.lines().collect();
     lines.windows(2).rev().find_map(|pair| match pair {
@@ -248,7 +248,7 @@ fn input(contents: &str) -> Option<&str> {
     })
 }
 
-/// Counts how often `text` stands in the conversation as something that was sent.
+/// Counts how often `text` was sent in the conversation.
 fn echoes(contents: &str, text: &str) -> usize {
     let is_echo = |line: &&str| line.strip_prefix('❯').is_some_and(|sent| sent.trim() == text);
     let all = contents.lines().filter(is_echo).count();

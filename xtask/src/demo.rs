@@ -80,7 +80,7 @@ fn team(stage: &Stage) -> Result<()> {
     let text = std::fs::read_to_string(&memory)?;
     std::fs::write(&memory, format!("{text}\n## Decisions\n- Queue: Postgres, not Redis\n"))?;
     print!("{}", ada.wyren(&["sync"])?);
-    heading("Bob starts a session in his clone, in which nobody ran a command: the memory is there");
+    heading("Bob starts a session in his clone, without any set-up: the memory is there");
     let start = bob.event("SessionStart", json!({"source": "startup"}));
     bob.hook("session-start-memory", &start)?;
     heading("Ada decides something else; Bob's next prompt knows");

@@ -14,7 +14,7 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Subject {
-    /// Distil the annotated transcripts of tests/data/distiller and compare with what a reader found in them.
+    /// Distill the annotated transcripts of tests/data/distiller and compare with their annotations.
     Distiller(distiller::Arguments),
 }
 

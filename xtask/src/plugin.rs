@@ -35,7 +35,7 @@ pub(crate) fn assemble() -> Result<PathBuf> {
     let programs = binaries()?.into_iter().filter(|binary| dependencies::may_be_heavy(binary));
     run(&mut build(kind, programs))?;
 
-    // Assembled aside and moved into place, so that nobody meets half a plugin.
+    // Assembled aside and moved into place, so that half a plugin is never visible.
     let built = workspace::target().join(kind.triple().unwrap_or_default()).join(PROFILE);
     let (assembled, plugin) = (workspace::target().join("plugin.new"), folder());
     remove(&assembled)?;

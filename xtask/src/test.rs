@@ -5,7 +5,7 @@ use crate::workspace::{cargo, is_installed, root, run};
 use anyhow::{Result, bail};
 use std::process::Command;
 
-/// Sets up what is missing and runs all tests. What had to be skipped is said at the end; with `CI=true` a skip is a
+/// Installs missing prerequisites and runs all tests. Reports skipped tests at the end; with `CI=true` a skip is a
 /// failure.
 pub(crate) fn run_all() -> Result<()> {
     let strict = std::env::var("CI").is_ok_and(|value| value == "true");

@@ -1,4 +1,4 @@
-//! UserPromptSubmit: tells the session what the team has changed since it was told last.
+//! UserPromptSubmit: shows the session what the team has changed since its last prompt.
 
 use hook::{Arena, Silence, UserPromptSubmit};
 use std::process::ExitCode;

@@ -14,7 +14,7 @@ fn main() -> ExitCode {
         let _ = std::env::set_current_dir(paths.data());
     }
     let options = Options::of(&Settings::read(&env, &paths.hook_settings()));
-    // Why it ended stands in its log; nobody waits for the exit code but a person who starts it by hand.
+    // The log has the reason; only a person who starts the worker by hand sees the exit code.
     match runner::run(&env, &paths, options, &kinds::all()) {
         Ok(_) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,

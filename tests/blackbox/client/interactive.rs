@@ -6,7 +6,7 @@ use wyren_tests::mock::{Lane, Reply};
 use super::{PROTOCOL, check_hook_log, check_processes, client_with_plugin};
 
 #[test]
-fn after_clear_the_new_session_is_told_again() -> Result<()> {
+fn after_clear_the_new_session_gets_the_texts_again() -> Result<()> {
     let Some(client) = client_with_plugin()? else {
         return Ok(());
     };
@@ -32,7 +32,7 @@ fn after_clear_the_new_session_is_told_again() -> Result<()> {
 }
 
 #[test]
-fn after_compact_the_shortened_session_is_told_again() -> Result<()> {
+fn after_compact_the_shortened_session_gets_the_texts_again() -> Result<()> {
     let Some(client) = client_with_plugin()? else {
         return Ok(());
     };

@@ -34,7 +34,7 @@ impl Asking {
     }
 
     fn ask(&self, prompt: &str) -> Result<Value> {
-        let output = self.client.run(&self.program, &["distil", prompt])?;
+        let output = self.client.run(&self.program, &["distill", prompt])?;
         serde_json::from_str(&output.stdout).with_context(|| format!("{output:#?}"))
     }
 
@@ -93,7 +93,7 @@ fn the_child_runs_no_hook_gets_no_tool_and_leaves_no_session() -> Result<()> {
 }
 
 #[test]
-fn the_child_is_told_nothing_that_the_user_wrote_for_sessions() -> Result<()> {
+fn the_child_gets_nothing_that_the_user_wrote_for_sessions() -> Result<()> {
     let Some(asking) = Asking::new()? else { return Ok(()) };
     let client = &asking.client;
     // The child works below the data folder, and the client reads what is in the folders above, too.
@@ -137,7 +137,7 @@ fn an_answer_that_does_not_fit_is_asked_for_twice_and_not_more() -> Result<()> {
 
     let outcome = asking.ask("the sky")?;
 
-    assert_eq!(outcome["unavailable"], "the model's answer was no good: no answer fitted the schema");
+    assert_eq!(outcome["unavailable"], "invalid answer from the model: no answer matched the schema");
     assert_eq!(asking.requests().len(), 2);
     check_processes(client)
 }

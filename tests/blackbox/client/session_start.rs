@@ -1,4 +1,4 @@
-//! What the model is told at the start of a session, headless.
+//! What the model gets at the start of a session, headless.
 
 use anyhow::Result;
 use wyren_tests::client::Client;
@@ -8,7 +8,7 @@ use wyren_tests::plugin::{self, PluginCopy};
 use super::{PROTOCOL, check_hook_log, check_processes, client_with_plugin};
 
 #[test]
-fn the_model_is_told_the_protocol_once() -> Result<()> {
+fn the_model_gets_the_protocol_once() -> Result<()> {
     let Some(client) = client_with_plugin()? else {
         return Ok(());
     };

@@ -41,7 +41,7 @@ fn a_decision_of_one_member_reaches_the_model_request_of_another() -> Result<()>
         let request = second.main_request(0)?;
         assert_eq!(request.count("Retry three times"), 1, "{mode:?}: {}", request.texts());
         assert_eq!(request.count("# Wyren live update"), 1, "{mode:?}: {}", request.texts());
-        assert_eq!(request.count("Use Postgres for the queue"), 1, "nothing is said twice");
+        assert_eq!(request.count("Use Postgres for the queue"), 1, "nothing is shown twice");
         for hook in ["session-start-memory", "prompt-sync", "stop-distill", "session-end"] {
             check_hook_log(&client, hook)?;
         }

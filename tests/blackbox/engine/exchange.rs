@@ -8,7 +8,7 @@ use wyren_tests::sandbox::{Sandbox, feed};
 use super::{export, prompt, shell, wyren};
 
 #[test]
-fn an_export_drains_first_and_carries_what_the_hooks_were_told() -> Result<()> {
+fn an_export_drains_first_and_has_what_the_hooks_received() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     shell(&sandbox, "s", "toolu_1", "echo hi; pwd", "hi")?;
     wait_for_the_next_millisecond();
@@ -25,7 +25,7 @@ fn an_export_drains_first_and_carries_what_the_hooks_were_told() -> Result<()> {
     Ok(())
 }
 
-/// Two hooks can be done within one millisecond, which is as fine as events are told apart in time.
+/// Two hooks can finish within one millisecond, the resolution of timestamps.
 fn wait_for_the_next_millisecond() {
     let millis = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis());
     let now = millis();

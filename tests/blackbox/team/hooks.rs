@@ -1,4 +1,4 @@
-//! What a session is told: through the real hooks, the background sync and a real remote.
+//! What a session gets through the real hooks, the background sync and a real remote.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use wyren_tests::sandbox::feed;
 use super::{Member, Mode, Remote};
 use crate::worker::wait_for;
 
-/// Prompts until the session is told something, or the time is up.
+/// Prompts until the session gets a text, or the time is up.
 fn next_news(member: &Member, session: &str) -> Result<String> {
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
@@ -46,13 +46,13 @@ fn a_decision_in_one_clone_reaches_the_others_next_prompt_once() -> Result<()> {
         let told = next_news(&bob, "b")?;
         assert!(told.starts_with("# Wyren live update"), "{told}");
         assert_eq!(told.matches("Use Postgres for the queue").count(), 1, "{told}");
-        assert_eq!(bob.prompt("b")?, "", "{mode:?}: nothing is said twice");
+        assert_eq!(bob.prompt("b")?, "", "{mode:?}: nothing is shown twice");
     }
     Ok(())
 }
 
 #[test]
-fn line_10_the_first_prompt_repeats_nothing_and_what_came_in_between_is_told() -> Result<()> {
+fn line_10_the_first_prompt_repeats_nothing_and_shows_what_came_in_between() -> Result<()> {
     let Some((_remote, ada, bob)) = pair(Mode::Side)? else { return Ok(()) };
     ada.decide("Use tabs")?;
     ada.wyren(&["sync"])?;
@@ -122,7 +122,7 @@ fn a_rewritten_memory_is_warned_of_first_and_what_vanished_can_be_brought_back()
     ada.decide("Use tabs")?;
     ada.wyren(&["sync"])?;
     bob.start("b")?;
-    // Somebody starts the branch anew.
+    // A member starts the branch anew.
     let tree = super::git(&remote.path(), &["hash-object", "-t", "tree", "-w", "/dev/null"])?;
     let identity = ["-c", "user.name=Eve", "-c", "user.email=eve@localhost"];
     let commit =
@@ -154,7 +154,7 @@ fn write_transcript(member: &Member, session: &str, cwd: &Path) -> Result<()> {
 #[test]
 fn a_watermark_that_came_with_a_repository_reads_no_other_project_and_writes_to_none() -> Result<()> {
     let Some((remote, ada, bob)) = pair(Mode::Side)? else { return Ok(()) };
-    // The one names what was said in another project, the other a clone that is not its own.
+    // The one names a session in another project, the other a clone that is not its own.
     write_transcript(&ada, "private", &bob.clone_folder())?;
     write_transcript(&ada, "hostile", &ada.clone_folder())?;
     let file = |session: &str| ada.sandbox.folder().join(format!("{session}.jsonl"));
@@ -170,7 +170,7 @@ fn a_watermark_that_came_with_a_repository_reads_no_other_project_and_writes_to_
         Ok(log().contains("private.jsonl happened here")
             && remote.memory(Mode::Side).contains("Dark by default"))
     })?;
-    // What happened here is this clone's to distil, whatever the watermark says, and goes nowhere else.
+    // This clone distills what happened here, whatever the watermark says, and it goes nowhere else.
     let tags = remote.memory(Mode::Side);
     assert!(tags.contains("[session hostile") && !tags.contains("[session private"), "{tags}");
     assert_eq!(bob.memory()?, before);

@@ -79,7 +79,7 @@ impl Remote {
     }
 }
 
-/// Somebody with a clone, a home and a data folder.
+/// A member with a clone, a home and a data folder.
 pub(crate) struct Member {
     pub(crate) sandbox: Sandbox,
 }
@@ -191,12 +191,12 @@ impl Member {
         event.to_string()
     }
 
-    /// Starts a session; returns what it is told.
+    /// Starts a session; returns the text that it gets.
     pub(crate) fn start(&self, session: &str) -> Result<String> {
         self.hook("session-start-memory", session, &json!({"source": "startup"}))
     }
 
-    /// Sends a prompt; returns what the session is told.
+    /// Sends a prompt; returns the text that the session gets.
     pub(crate) fn prompt(&self, session: &str) -> Result<String> {
         self.hook("prompt-sync", session, &json!({"prompt": "go on"}))
     }

@@ -1,4 +1,4 @@
-//! A remote that hangs: nobody waits for it twice, and nothing of it is left behind.
+//! A remote that hangs: no hook waits for it twice, and no process is left behind.
 #![cfg(unix)]
 
 use std::fs;
@@ -40,7 +40,7 @@ fn line_15_a_hanging_remote_is_waited_for_once_then_left_alone_and_leaves_no_pro
         ensure!(output.status.code() == Some(0), "prompt {number}: {output:?}");
         Ok(begun.elapsed())
     };
-    // Not a measurement, that is `cargo xtask bench`'s: only that nobody waits for as long as the remote hangs.
+    // Not a measurement, that is `cargo xtask bench`'s: only that no hook waits for as long as the remote hangs.
     ensure!(prompt(0)? < Duration::from_secs(2));
     let later: Vec<Duration> = (1..4).map(prompt).collect::<Result<_>>()?;
     ensure!(later.iter().all(|time| *time < Duration::from_secs(1)), "{later:?}");

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::{Member, Mode, Remote, git};
 
-/// Has somebody else push a commit to main that has nothing to do with the memory.
+/// Has another member push a commit to main that has nothing to do with the memory.
 fn unrelated_push(remote: &Remote, name: &str) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let address = format!("file://{}", remote.path().display());

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What the client says to the summariser, and to nobody else.
+/// What the client says only to the summariser.
 const SUMMARY_ORDER: &str = "Your task is to create a detailed summary of";
 
 /// Why the client calls the model.

@@ -138,7 +138,7 @@ impl Answer {
     }
 }
 
-/// A call that no lesson is about, one that two are about (without a session, so that they are said every time), and a
+/// A call that no lesson is about, one that two are about (without a session, so that they are shown every time), and a
 /// tool that is not recorded.
 const MISS: &str = r#"{"session_id":"s","cwd":"/home/dev/project","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"cargo build --release && ls -la target/release | head -n 20","description":"Build it and look at what came out"},"tool_use_id":"toolu_1"}"#;
 const TWO_HITS: &str = r#"{"cwd":"/home/dev/project","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"make release && ls -la target/release | head -n 20","description":"Build it and look at what came out"},"tool_use_id":"toolu_1"}"#;
@@ -208,7 +208,7 @@ pub(crate) fn manifest(count: usize) -> String {
             _ if number.is_multiple_of(4) => format!(r"--flag{number}\s+value"),
             _ => format!(r"\btool{number}\s+run\b"),
         };
-        let text = "What goes wrong is said in a sentence or two, as long as they usually are.";
+        let text = "What goes wrong, described in a sentence or two, as long as they usually are.";
         json!({
             "slug": format!("lesson-{number}"), "type": "hint", "priority": 5, "toolNames": ["Bash"],
             "commandRegexSources": [{"source": expression, "flags": ""}], "commandMatchTarget": "executable",

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What stands where there is no figure.
+/// The cell without a figure.
 pub(crate) const NONE: &str = "–";
 
 /// A table that knows how wide its columns are only when it is printed.
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_stands_to_the_left_and_figures_to_the_right() {
+    fn text_is_aligned_left_and_figures_right() {
         let mut table = Table::new(1, ["program", "× true"]);
         table.row(vec!["session-start-reset".to_owned(), "0.3".to_owned()]);
         table.row(vec!["wyren".to_owned(), NONE.to_owned()]);

@@ -11,7 +11,6 @@ use distiller::{parse_value, question};
 use model::{Asker, Options, Request, Schema};
 use serde_json::json;
 
-/// How to distil.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Without a flag nothing is asked: extraction by rules, which has to reach the bars of crates/cold/distiller/src/evaluation.rs.

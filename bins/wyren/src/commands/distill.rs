@@ -235,7 +235,7 @@ fn tell_published(synced: Option<&Synced>, is_quiet: bool) -> Result<()> {
     Ok(())
 }
 
-/// Returns the transcript to distil: the one that was named, else the last session's, else the one distilled last.
+/// Returns the transcript to distill: the given one, else the last session's, else the one distilled last.
 fn transcript(arguments: &Arguments, watermark: &Watermark) -> io::Result<Option<PathBuf>> {
     let is_there =
         |session: &&Session| session.transcript.as_ref().is_some_and(|path| Path::new(path).is_file());

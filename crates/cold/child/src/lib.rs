@@ -1,12 +1,11 @@
-//! Child processes that end when they should, with all that they started: in time, and with us should we be killed.
+//! Child processes that end with everything they started: in time, and also when this process is killed.
 //!
-//! A child gets a session of its own, and with it a process group that has the child's id; what it starts is in there as
-//! well unless it leaves. The group can be signalled for as long as the child's status was not taken: until then nobody
-//! else gets its id. So a user looks with [`has_ended`], ends the group with [`ask_to_end`] and [`kill_all`], and calls
-//! `wait` last.
+//! A child gets its own session, and with it a process group with the child's id; its own children are in the group
+//! unless they leave it. The group can be signalled until the child's status is taken: until then the id is not reused.
+//! So a caller checks with [`has_ended`], ends the group with [`ask_to_end`] and [`kill_all`], and calls `wait` last.
 //!
-//! How long a child may run, what it is told and what becomes of its output are its user's. Where there are no process
-//! groups, this is about the child alone.
+//! Deadlines, input and output are up to the caller. On platforms without process groups, all this applies to the child
+//! alone.
 
 #[cfg(not(unix))]
 mod other;

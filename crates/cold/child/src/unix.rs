@@ -1,8 +1,8 @@
-//! A session of its own for a child, and a guard that ends it should we be killed.
+//! A session for a child, and a guard that ends it if this process is killed.
 //!
-//! The guard is a fork of this process that waits for us to die. We alone hold the other end of its pipe, so it learns
-//! of our death however it comes. The child tells it its process id before it begins, and holds the pipe until then; while
-//! we live, we end the child ourselves.
+//! The guard is a fork of this process that waits for our death. We alone hold the other end of its pipe, so it notices
+//! any kind of death. The child writes its process id to the pipe before it starts; while we live, we end the child
+//! ourselves.
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::AsRawFd as _;
@@ -10,16 +10,16 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-/// The most file descriptors that a guard closes one by one, where the system cannot close them all at once.
+/// The number of file descriptors that a guard closes one by one if the system cannot close all at once.
 const MAX_DESCRIPTORS: libc::c_int = 65_536;
 
-/// How long a guard pauses between two looks whether the group has ended, in milliseconds.
+/// How often a guard checks whether the group has ended, in milliseconds.
 const GRACE_PAUSE: libc::c_int = 10;
 
-/// How many bytes a process id has: few enough that the pipe takes them whole.
+/// Few enough bytes for one atomic write to a pipe.
 const ID_BYTES: usize = size_of::<libc::pid_t>();
 
-/// Makes a command start in a session of its own, without a terminal to ask on.
+/// Makes a command start in its own session, without a terminal to prompt on.
 pub fn leave_terminal(command: &mut Command) {
     #[expect(unsafe_code, reason = "runs between fork and exec")]
     // SAFETY: the closure allocates nothing and calls only async-signal-safe functions.
@@ -28,8 +28,8 @@ pub fn leave_terminal(command: &mut Command) {
     }
 }
 
-/// Makes the kernel kill the child, though not what it started, when the thread that starts it dies. That helps where
-/// the guard dies with us: it has our name, and so is found by whoever kills us by name. Only Linux can do this.
+/// Makes the kernel kill the child, but not its children, when the thread that starts it dies. Needed when the guard dies
+/// with us: it has our name, so `pkill` by name finds both. Linux only.
 pub fn die_with_us(command: &mut Command) {
     #[cfg(target_os = "linux")]
     {
@@ -43,7 +43,7 @@ pub fn die_with_us(command: &mut Command) {
                 }
                 libc::getppid()
             };
-            // Died in between: nobody would tell.
+            // The parent died before the call: the signal would never come.
             if u32::try_from(now) == Ok(parent) { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
         };
         #[expect(unsafe_code, reason = "runs between fork and exec")]
@@ -56,7 +56,7 @@ pub fn die_with_us(command: &mut Command) {
     let _ = command;
 }
 
-/// Returns whether a child has ended; its status stays to be taken, so that nobody else gets its process id.
+/// Returns whether a child has ended. Does not take its status, so that its process id is not reused.
 pub fn has_ended(child: &mut Child) -> bool {
     #[expect(unsafe_code, reason = "the standard library cannot look at a child without taking its status")]
     // SAFETY: the structure is plain numbers, for which zero is valid, and lives across the call.
@@ -67,12 +67,12 @@ pub fn has_ended(child: &mut Child) -> bool {
     }
 }
 
-/// Asks everything in the child's group to end. Only for a child whose status was not taken yet.
+/// Asks everything in the child's group to end. Only before the child's status is taken.
 pub fn ask_to_end(child: &mut Child) {
     signal_group(child, libc::SIGTERM);
 }
 
-/// Kills everything in the child's group. Only for a child whose status was not taken yet.
+/// Kills everything in the child's group. Only before the child's status is taken.
 pub fn kill_all(child: &mut Child) {
     signal_group(child, libc::SIGKILL);
 }
@@ -87,17 +87,17 @@ fn signal_group(child: &Child, signal: libc::c_int) {
     }
 }
 
-/// Ends a command's group when we die; dropping it, once the command has ended, sends it home.
+/// Ends a command's group when we die. Drop it once the command has ended.
 #[derive(Debug)]
 pub struct Guard {
     process: libc::pid_t,
-    /// Its end is the guard's signal.
+    /// Closing it signals the guard.
     _alive: PipeWriter,
 }
 
 impl Guard {
-    /// Starts a guard and makes a command start in a session of its own, under it. When we die, the guard asks the
-    /// command's group to end and kills what is left of it after `grace`; without any grace it kills at once.
+    /// Starts a guard and makes a command start in its own session, under that guard. When we die, the guard asks the
+    /// command's group to end and kills the rest of it after `grace`; with a grace of zero it kills at once.
     pub fn new(command: &mut Command, grace: Duration) -> io::Result<Self> {
         let (signal, alive) = io::pipe()?;
         let report = alive.try_clone()?;
@@ -132,7 +132,7 @@ impl Drop for Guard {
     }
 }
 
-/// Makes a command start in a session of its own and tell the guard its process id.
+/// Makes a command start in its own session and send the guard its process id.
 fn report_to(command: &mut Command, guard: PipeWriter) {
     let report = move || {
         #[expect(
@@ -155,11 +155,11 @@ fn report_to(command: &mut Command, guard: PipeWriter) {
     }
 }
 
-/// Learns whom to guard, waits for the end of the pipe, then ends that group; `looks` is how often it looks whether the
-/// group has ended by itself.
+/// Reads the process id to guard, waits for the end of the pipe, then ends that group; `looks` is how often it checks
+/// whether the group has ended by itself.
 ///
-/// It gives up every other file first: with our standard output, a lock or the other end of its own pipe in its hands
-/// it would keep alive what should end with us. Its own session keeps the terminal's signals away from it.
+/// It first closes every other file: holding our standard output, a lock or the other end of its own pipe would keep
+/// alive what should end with us. Its own session protects it from the terminal's signals.
 ///
 /// # Safety
 /// Only for a process that was just forked.

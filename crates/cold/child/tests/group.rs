@@ -38,7 +38,7 @@ fn kill(mut victim: Child) {
     victim.wait().unwrap();
 }
 
-/// Returns the rest of what was said, once everything that could say more has ended.
+/// Returns the rest of the output, once every writer has ended.
 #[track_caller]
 fn rest(mut output: impl Read + Send + 'static) -> String {
     let (sender, receiver) = mpsc::channel();
@@ -90,7 +90,7 @@ fn a_child_that_dies_with_us_needs_no_guard() {
 }
 
 #[test]
-fn a_guard_that_is_sent_home_ends_nobody() {
+fn a_dropped_guard_ends_no_process() {
     let mut command = Command::new("sleep");
     command.arg(FOREVER);
     let guard = Guard::new(&mut command, Duration::ZERO).unwrap();

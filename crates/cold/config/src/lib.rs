@@ -1,8 +1,8 @@
 //! The layered configuration of the CLI and the worker: defaults, the user's `config.toml`, the project's
 //! `.wyren/config.toml`, the environment.
 //!
-//! Only values that somebody changed are stored, so that new defaults reach everyone. A file keeps its comments
-//! and its order when a value is set.
+//! Only changed values are stored, so that new defaults reach everyone. A file keeps its comments and its order when a
+//! value is set.
 
 use base::settings::{HOOK_SETTINGS_HEADER, KEYS, Key, Kind, key, list};
 use base::{Env, Paths, files};
@@ -14,13 +14,9 @@ use toml_edit::{DocumentMut, Item, Table, Value};
 /// Where a value came from, weakest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Nobody set it.
     Default,
-    /// The user's file.
     User(PathBuf),
-    /// The project's file.
     Project(PathBuf),
-    /// An environment variable.
     Environment(&'static str),
 }
 
@@ -34,63 +30,46 @@ impl fmt::Display for Source {
     }
 }
 
-/// A setting with the value in force.
+/// A setting with its effective value.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// The setting.
     pub key: &'static Key,
-    /// The value in force.
     pub value: String,
-    /// Where it came from.
     pub source: Source,
 }
 
-/// What a configuration file holds that has no effect, and why.
+/// A line of a configuration file without effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
-    /// The file.
     pub file: PathBuf,
     /// The name as written.
     pub name: String,
-    /// Why it has no effect.
     pub reason: String,
 }
 
-/// Why the configuration could not be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No setting has this name.
-    #[error("no setting is called {name:?}{}", nearest.map(|name| format!("; did you mean {name:?}?")).unwrap_or_default())]
+    #[error("no setting is named {name:?}{}", nearest.map(|name| format!("; did you mean {name:?}?")).unwrap_or_default())]
     UnknownKey {
-        /// The name that was asked for.
         name: String,
         /// The setting with the most similar name.
         nearest: Option<&'static str>,
     },
-    /// The value is not one that the setting takes.
     #[error("{name} cannot be {value:?}: {reason}")]
     BadValue {
-        /// The setting.
         name: &'static str,
-        /// The value that was given.
         value: String,
-        /// What it takes.
+        /// What the setting accepts.
         reason: String,
     },
-    /// The file is not TOML.
     #[error("{} is not valid TOML; it was left as it is: {reason}", path.display())]
-    Syntax {
-        /// The file.
-        path: PathBuf,
-        /// What the parser said.
-        reason: String,
-    },
+    Syntax { path: PathBuf, reason: String },
     /// The file could not be read or written.
     #[error(transparent)]
     File(#[from] files::Error),
 }
 
-/// The configuration in force for one user and, where there is one, one project.
+/// The effective configuration of one user and optionally one project.
 #[derive(Debug)]
 pub struct Config {
     settings: Vec<Setting>,
@@ -98,7 +77,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads the files and the environment; what cannot be used is left out and complained about.
+    /// Reads the files and the environment; invalid values are skipped and reported by [`Self::complaints`].
     pub fn load(env: &Env, paths: &Paths, project_root: Option<&Path>) -> Self {
         let defaults =
             |key: &'static Key| Setting { key, value: key.default.to_owned(), source: Source::Default };
@@ -118,18 +97,16 @@ impl Config {
         config
     }
 
-    /// Returns every setting, sorted by name.
+    /// Sorted by name.
     pub fn settings(&self) -> &[Setting] {
         &self.settings
     }
 
-    /// Returns the setting called `name`.
     pub fn get(&self, name: &str) -> Result<&Setting, Error> {
         let known = self.settings.iter().find(|setting| setting.key.name == name);
         known.ok_or_else(|| unknown(name))
     }
 
-    /// Returns what the files hold without effect.
     pub fn complaints(&self) -> &[Complaint] {
         &self.complaints
     }
@@ -168,7 +145,7 @@ impl Config {
     }
 }
 
-/// Sets a value in the user's file (`None` takes it out again) and flattens the result for the hooks.
+/// Sets a value in the user's file (`None` removes it) and generates `cache/hooks.conf`.
 pub fn set(paths: &Paths, name: &str, value: Option<&str>) -> Result<(), Error> {
     let key = key(name).ok_or_else(|| unknown(name))?;
     let file = paths.config_file();
@@ -197,9 +174,9 @@ pub fn set(paths: &Paths, name: &str, value: Option<&str>) -> Result<(), Error> 
     flatten_for_hooks(paths)
 }
 
-/// Writes `cache/hooks.conf` from the user's file, when it says something else than the file does now.
+/// Generates `cache/hooks.conf` from the user's file, if it would change.
 pub fn flatten_for_hooks(paths: &Paths) -> Result<(), Error> {
-    // The environment is left out: each hook sees its own.
+    // Without the environment: each hook reads its own.
     let config = Config::load(&Env::fixed::<String, String>([]), paths, None);
     let changed = config.settings.iter().filter(|setting| setting.source != Source::Default);
     let flattened = changed.fold(format!("{HOOK_SETTINGS_HEADER}\n"), |text, setting| {
@@ -369,7 +346,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let paths = paths(&folder);
         let error = set(&paths, "log.levels", Some("info")).unwrap_err().to_string();
-        assert_eq!(error, "no setting is called \"log.levels\"; did you mean \"log.level\"?");
+        assert_eq!(error, "no setting is named \"log.levels\"; did you mean \"log.level\"?");
         let error = set(&paths, "log.level", Some("loud")).unwrap_err().to_string();
         assert_eq!(error, "log.level cannot be \"loud\": expected one of debug, info, warn, error, alert");
         assert!(!paths.config_file().exists());

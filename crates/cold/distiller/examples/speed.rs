@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let path = folder.path().join("session.jsonl");
     synthetic::write_transcript(&path, BYTES, 7)?;
 
-    // The mark of somebody who distilled all but the last prompts and what followed them.
+    // The mark after distilling all but the last prompts and their replies.
     let end = tail::offset_of_last_turns(&path, PROMPTS, Scope::Main)?;
     let mark = mark_at(&path, usize::try_from(end)?)?;
     let turn = mark.turn;
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if is_over { Err(format!("over the budget of {BUDGET:?}").into()) } else { Ok(()) }
 }
 
-/// Returns the mark that somebody had when the file ended at `end`.
+/// Returns the mark of a distillation made when the file ended at `end`.
 fn mark_at(path: &Path, end: usize) -> Result<Mark, Box<dyn Error>> {
     let part = path.with_extension("part");
     std::fs::write(&part, &std::fs::read(path)?[..end])?;

@@ -41,7 +41,7 @@ pub struct Context<'a> {
     pub evidence: &'a Evidence,
 }
 
-/// What came of the operations.
+/// The result of the operations.
 #[derive(Debug, Clone)]
 pub struct Applied {
     /// The memory after them.
@@ -115,14 +115,14 @@ pub enum Why {
     /// The proposer is not sure enough.
     #[error("the confidence is too low")]
     LowConfidence,
-    /// Nobody said so in the turns that it cites.
-    #[error("no turn of the slice supports it")]
+    /// No person says so in the messages that it cites.
+    #[error("no message of the slice supports it")]
     NoSupport,
     /// A person wrote the entry, and no person spoke about it in the turns that are cited.
-    #[error("a person wrote the entry, and nobody spoke about it")]
+    #[error("a person wrote the entry, and the slice does not mention it")]
     WrittenByAPerson,
     /// Another operation of the same answer takes it back.
-    #[error("another operation of the same answer takes it back")]
+    #[error("another operation of the same answer reverts it")]
     TakenBack,
     /// The answer writes more than one distillation may; the rest is left out.
     #[error("the answer writes too many entries")]
@@ -239,7 +239,7 @@ fn taken_back(prepared: &[Prepared<'_>]) -> Vec<usize> {
         })
         .collect();
     let takes_back = |one: &Prepared<'_>, two: &Prepared<'_>| match (&one.text, &two.text) {
-        // Whoever adds two values in one breath means two things.
+        // Two values added in one answer mean two things.
         (Some(first), Some(second)) if one.addition().is_some() && two.addition().is_some() => {
             contradict_in_words((one.section, first), (two.section, second))
         }
@@ -351,8 +351,8 @@ impl Hand<'_> {
         }
     }
 
-    /// Takes out what contradicts `text`, and puts it in the place of the first of them that stands in its section.
-    /// Returns what one of them said.
+    /// Removes entries that contradict `text`, and puts it in the place of the first of them in its section. Returns the
+    /// text of one of them.
     fn supersede(
         &mut self,
         prepared: &Prepared<'_>,

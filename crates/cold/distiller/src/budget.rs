@@ -1,9 +1,9 @@
 //! The limits that this crate keeps to.
 
-/// The longest tool input in a slice, in characters, as in Node-Wyren.
+/// The longest tool input in a slice, in characters, as in the Node version.
 pub const TOOL_INPUT_CHARS: usize = 400;
 
-/// The longest tool result in a slice, in characters, as in Node-Wyren.
+/// The longest tool result in a slice, in characters, as in the Node version.
 pub const TOOL_RESULT_CHARS: usize = 800;
 
 /// The longest prompt or reply in a slice, in characters: a pasted log is not a conversation.

@@ -213,7 +213,7 @@ fn differ_in_negation(one: &str, two: &str) -> bool {
     one.is_like(&two) && one.values == two.values && one.is_negated != two.is_negated
 }
 
-/// Returns whether a word is a figure; `m1` is a name, and what is said of `m2` does not contradict it.
+/// Returns whether a word is a figure; `m1` is a name, and a statement about `m2` does not contradict it.
 fn is_figure(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
 }
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_another_thing_contradicts_nothing() {
+    fn a_statement_about_another_thing_contradicts_nothing() {
         for (one, two) in [
             (
                 "The nightly export of the EU tenant runs at 2",

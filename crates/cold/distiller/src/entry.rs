@@ -7,8 +7,8 @@ use memory::{Entry, Memory};
 /// The sections that distillation writes, in the order of the file.
 pub const SECTIONS: [&str; 6] = [DECISIONS, REJECTED, WORKAROUNDS, BROKEN, SCOPE, QUESTIONS];
 
-/// What stands behind the author's name when no model was asked: `[…, by Ada (extracted), …]`. It is a part of the tag,
-/// so it is not what the entry is known by.
+/// Follows the author's name when no model was called: `[…, by Ada (extracted), …]`. It is part of the tag, not of the
+/// entry's identity.
 pub const EXTRACTED_MARK: &str = "(extracted)";
 
 /// How many hexadecimal digits an id has: enough for thousands of entries, few enough to be copied without a slip.

@@ -73,7 +73,7 @@ pub struct Fact {
     pub sections: Vec<String>,
     /// What it says at its best.
     pub text: String,
-    /// Where it was said.
+    /// The message that says it.
     pub turns: Vec<u64>,
     /// What an entry has to contain to say it.
     pub keywords: Keywords,
@@ -85,7 +85,7 @@ pub struct Fact {
 /// An entry of the existing memory that is resolved.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Removed {
-    /// Where it was said.
+    /// The message that says it.
     pub turns: Vec<u64>,
     /// What became of it.
     pub why: Reason,
@@ -165,19 +165,18 @@ impl Case {
         Slice::read(&self.transcript, None)
     }
 
-    /// Distils without a model.
     pub fn extracted(&self) -> Result<Outcome, transcript::Error> {
         let slice = self.slice()?;
         Ok(self.judge(&slice, &extract(&slice)))
     }
 
-    /// Distils with a model that knows the annotation.
+    /// With a model that knows the annotation.
     pub fn scripted(&self) -> Result<Outcome, transcript::Error> {
         let slice = self.slice()?;
         Ok(self.judge(&slice, &self.perfect()))
     }
 
-    /// Applies operations and judges what came of them.
+    /// Applies operations and scores the result.
     pub fn judge(&self, slice: &Slice, operations: &[Operation]) -> Outcome {
         let memory = self.memory();
         let evidence = Evidence::of(slice);

@@ -39,7 +39,7 @@ enum Turn {
     },
     /// The model spoke or acted.
     Model,
-    /// Nobody spoke: a tool's output or a summary.
+    /// A tool's output or a summary, not a speaker.
     Output,
 }
 
@@ -58,8 +58,8 @@ impl Evidence {
         evidence
     }
 
-    /// Returns the last of the cited turns in which somebody spoke. What only a tool put out supports nothing: it may
-    /// come from a page that wants to be remembered.
+    /// Returns the last cited message of a person or the model. Tool output alone supports nothing: it may come from a
+    /// page that wants to be remembered.
     pub(crate) fn support(&self, cited: &[u64]) -> Option<u64> {
         let spoke = |turn: &&u64| matches!(self.turns.get(turn), Some(Turn::Person { .. } | Turn::Model));
         cited.iter().filter(spoke).max().copied()

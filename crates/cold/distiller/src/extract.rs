@@ -1,8 +1,8 @@
-//! Extraction without a model: what was said so clearly that no model is needed to hear it.
+//! Extraction without a model: statements so clear that rules find them.
 //!
-//! Sentence by sentence, by what they sound like and by where they stand: a person who answers a question of the model
-//! decides more often than one who asks for something. What people say weighs more than what the model reports, and what
-//! tools put out is not listened to at all. It hears less than a model does; what it hears should be right.
+//! Sentence by sentence, by wording and position: a person who answers a question of the model decides more often than
+//! one who asks for something. People count more than the model, and tool output does not count at all. This finds less
+//! than a model does; what it finds should be right.
 
 mod cue;
 mod plan;
@@ -361,7 +361,7 @@ impl Listener {
     }
 
     fn operations(mut self) -> Vec<Operation> {
-        // The surest first, so that they stay when others say the same; then in the order they were said.
+        // Most confident first, so that they win over duplicates; then in order of appearance.
         self.facts
             .sort_by(|one, two| two.confidence.total_cmp(&one.confidence).then(one.turn.cmp(&two.turn)));
         let mut kept: Vec<Fact> = Vec::new();
@@ -448,7 +448,7 @@ impl Reply {
         }
     }
 
-    /// Returns whether the model asked for a choice. Whoever is asked what to do says it as an order.
+    /// Returns whether the model asked for a choice. The answer to "what should I do?" has the form of an order.
     fn is_choice(&self) -> bool {
         self.question.as_deref().is_some_and(asks_for_a_choice)
     }
@@ -545,7 +545,7 @@ fn has_reason(text: &str) -> bool {
     TALK.reasons.occur(&text) || [", they ", ", it ", ", we "].iter().any(|turn| text.contains(turn))
 }
 
-/// Returns whether the subject of a sentence stands in what was said before it.
+/// Returns whether the subject of a sentence is in an earlier one.
 fn points_back(folded: &str) -> bool {
     TALK.backward.begin(folded)
 }

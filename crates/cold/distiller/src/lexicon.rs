@@ -3,7 +3,7 @@
 //! A file is lists under headings: `[heading]`, then phrases with `|` between them; `#` begins a comment. How a phrase is
 //! written says [`Phrases`](crate::phrases::Phrases).
 
-/// Node-Wyren's words, and decisions as people speak them.
+/// The words of the Node version, and decisions as people speak them.
 pub(crate) const TIER0: &str = include_str!("../phrases/tier0.txt");
 /// What decisions sound like in other languages.
 pub(crate) const LANGUAGES: &str = include_str!("../phrases/languages.txt");

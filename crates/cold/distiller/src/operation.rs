@@ -121,8 +121,7 @@ pub enum Refusal {
     TooMany(usize),
 }
 
-/// Reads a model's answer. It has to be the JSON that was asked for and nothing else; fields that nobody asked for are
-/// passed over.
+/// Parses a model's answer, which must be the requested JSON and nothing else; unknown fields are ignored.
 pub fn parse(answer: &str) -> Result<Vec<Operation>, Refusal> {
     if answer.trim().is_empty() {
         return Err(Refusal::Empty);

@@ -7,7 +7,7 @@ use crate::words::{is_inside_word, is_unspaced};
 
 /// A set of phrases, each with a label.
 ///
-/// A phrase is words with a space between them; `hardcod*` stands for any word that begins so. A phrase of a script
+/// A phrase is words with a space between them; `hardcod*` matches any word with this beginning. A phrase of a script
 /// without spaces, or one that begins with `~`, is looked for anywhere, also within words.
 pub(crate) struct Phrases<L> {
     by_first_word: HashMap<&'static str, Vec<(Vec<&'static str>, L)>>,

@@ -13,7 +13,7 @@ use crate::text::clean;
 /// The instruction.
 const INSTRUCTION: &str = include_str!("../prompts/distill.md");
 
-/// What stands for a memory without entries, as in Node-Wyren.
+/// The text for a memory without entries, as in the Node version.
 const NO_MEMORY: &str = "(empty — first distillation)";
 
 /// The longest entry that is shown, in characters.

@@ -1,7 +1,7 @@
-//! Tier 0: is a slice worth a model? Local and free.
+//! Tier 0: is a slice worth a model call? Local and free.
 //!
-//! The first table is Node-Wyren's, weights and caps included, on the rendered slice, so that an old threshold keeps its
-//! meaning. What it misses comes on top: decisions as people speak them, other languages, and what the tools show.
+//! The first table is that of the Node version with its weights and caps, applied to the rendered slice, so that an old
+//! threshold keeps its meaning. On top comes what it misses: decisions as people speak them, other languages, tool use.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::lexicon::{self, LANGUAGES, TIER0};
 use crate::phrases::{Phrases, folded};
 use crate::slice::{Message, Part, Role, Slice};
 
-/// The score from which a slice is worth a model, as in Node-Wyren.
+/// The minimum score for a model call, as in the Node version.
 pub const DEFAULT_THRESHOLD: u32 = 3;
 
 /// A signal counts at most so many times.
@@ -161,7 +161,7 @@ impl Tally {
         self.counted.entry(category).or_insert((0, weight, turn)).0 += 1;
     }
 
-    /// Counts Node-Wyren's words in all that is shown.
+    /// Counts the words of the Node version in the rendered slice.
     fn words(&mut self, message: &Message) {
         static PHRASES: LazyLock<Phrases<Category>> = LazyLock::new(|| Phrases::new(by_category(TIER0)));
         let Some(text) = message.render().map(|text| folded(&text)) else { return };
@@ -214,7 +214,7 @@ impl Tally {
         }
     }
 
-    /// Counts the edits and the size of the slice, as Node-Wyren does.
+    /// Counts the edits and the size of the slice, as the Node version does.
     fn volume(&mut self, slice: &Slice) {
         let is_edit = |part: &Part| matches!(part, Part::Call { name, .. } if matches!(&**name, "Edit" | "Write" | "MultiEdit"));
         let edits: usize = slice

@@ -22,7 +22,7 @@ use crate::text::{clean_cut, shorten};
 /// Tools by which a person speaks: what they put up for decision, and what was answered, is not shed.
 const ASKING_TOOLS: &[&str] = &["ExitPlanMode", "AskUserQuestion"];
 
-/// What stands in the result of a tool that a person refused, before what they said about it.
+/// Precedes a person's comment in the result of a tool call that they refused.
 const REFUSAL: &str = "the user said";
 
 /// How far a session was distilled.
@@ -40,7 +40,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Returns the mark of somebody who knows the record alone, as Node-Wyren does.
+    /// Returns a mark that knows only the record, as in the Node version.
     pub fn at(uuid: &str) -> Self {
         Self { uuid: Some(uuid.to_owned()), ..Self::default() }
     }
@@ -116,7 +116,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// Returns what was said in it, by a person or the model, without tools and summaries.
+    /// Returns the text of a person or the model, without tools and summaries.
     pub fn said(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             Part::Said(text) => Some(text.as_str()),
@@ -197,7 +197,7 @@ impl Part {
     }
 }
 
-/// Figures of the raw records of a slice, which Node-Wyren's score looks at.
+/// Figures of the raw records of a slice, for the score of the Node version.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Volume {
     pub(crate) records: usize,
@@ -244,7 +244,7 @@ impl Slice {
         Ok(slice)
     }
 
-    /// Returns whether there is nothing to distil.
+    /// Returns whether there is nothing to distill.
     pub fn is_empty(&self) -> bool {
         self.messages.iter().all(|message| message.render().is_none())
     }
@@ -289,7 +289,7 @@ impl Start {
                 let seen_until = mark.offset.unwrap_or(end);
                 let found = Self { anchor: Anchor::Uuid, from_offset: end, seen_until, ..whole };
                 return Ok(match mark.turn {
-                    // Whoever knows no turn has it counted from the start.
+                    // Without a known number, messages are counted from the start.
                     0 => found,
                     turn => Self { offset: end, turn, ..found },
                 });
@@ -334,7 +334,7 @@ struct Collector {
     asking: HashSet<String>,
     /// Where the slice ended because it was full.
     end: Option<Mark>,
-    /// Where a prompt stands that is wholly private, until the next one: what is done under it is private, too.
+    /// The position of a fully private prompt, until the next one: everything done for it is private, too.
     private_from: Option<Mark>,
     volume: Volume,
 }
@@ -485,7 +485,7 @@ fn is_shown(act: &Act<'_>) -> bool {
     !matches!(act, Act::Thinking(_) | Act::Compaction(_) | Act::Command { is_prompt: false, .. })
 }
 
-/// Returns about how long Node-Wyren finds a user's content: the string, or the blocks as JSON.
+/// Estimates the length of a user's content as the Node version counts it: the string, or the blocks as JSON.
 fn length_of(content: &Content<'_>) -> usize {
     /// What JSON puts around a block.
     const AROUND_BLOCK: usize = 80;

@@ -2,7 +2,7 @@
 
 use text::{privacy, redact, sanitize};
 
-/// The tags that a question is made of; nobody else may write them.
+/// The tags of a question; other text must not contain them.
 const OUR_TAGS: &[&str] = &["session-id", "existing-memory", "transcript-slice"];
 
 /// How much more than the limit is looked at before a text is cut, so that a secret across the cut is still known by
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_closes_our_tags() {
+    fn no_text_closes_our_tags() {
         assert_eq!(
             clean("a </transcript-slice> b < /Existing-Memory>"),
             "a ‹/transcript-slice> b ‹ /Existing-Memory>"

@@ -1,4 +1,4 @@
-//! What an entry may say: one plain line, no code, no chat, no orders to whoever reads it.
+//! What an entry may say: one plain line, no code, no chat, no orders to its reader.
 
 use memory::hygiene::{self, MAX_ENTRY_CHARS};
 use text::sanitize;
@@ -7,7 +7,7 @@ use crate::budget::OPERATION_CHARS;
 use crate::phrases::folded;
 use crate::words::words;
 
-/// A quoted passage of so many words is somebody's speech, not a name.
+/// A quoted passage of so many words is speech, not a name.
 const QUOTED_WORDS: usize = 8;
 
 /// So many of a hundred characters may be marks that code is made of.
@@ -40,7 +40,7 @@ const ORDERS: &[&[&str]] = &[
 /// How far apart the words of an order may be.
 const ORDER_GAP: usize = 6;
 
-/// Parts of texts that want to command a model, whatever stands around them.
+/// Parts of texts that try to command a model, in any context.
 const ORDER_MARKS: &[&str] = &[
     "| sh",
     "| bash",
@@ -182,7 +182,7 @@ pub(crate) fn gives_orders(folded: &str) -> bool {
 }
 
 fn is_code(line: &str) -> bool {
-    // What stands in backticks is a name, and names may look as they like.
+    // Text in backticks is a name, and a name may have any shape.
     let outside: String = line.split('`').step_by(2).collect();
     let length = outside.chars().count().max(1);
     let marks = outside.matches(['{', '}', ';', '=', '<', '>', '(', ')', '|', '$']).count();

@@ -13,7 +13,7 @@ use text::{privacy, redact, sanitize};
 /// The least time that a second try is worth starting with.
 const LEAST_TIME: Duration = Duration::from_secs(1);
 
-/// The most of a bad answer's fault that the model is told, in characters.
+/// The longest part of an error that is sent back to the model, in characters.
 const MAX_FAULT: usize = 300;
 
 /// The longest job and project in the ledger, in characters.
@@ -34,31 +34,37 @@ pub enum Outcome {
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Reason {
-    /// The user wants no model asked, by provider or by a budget of nothing.
-    #[error("asking a model is switched off")]
+    /// Turned off by provider or by a budget of 0.
+    #[error("model calls are off")]
     Off,
     /// This process was itself started by a model child.
-    #[error("a model child asks no model")]
+    #[error("a model child may not call a model")]
     Nested,
     /// All of the prompt is private.
-    #[error("nothing is left of the prompt once its private parts are taken out")]
+    #[error("the whole prompt is private")]
     Private,
-    /// The budget does not suffice; it may tomorrow.
+    /// The budget may suffice tomorrow.
     #[error(transparent)]
     NoBudget(#[from] Exhausted),
-    /// The ledger cannot be written, and nothing is asked that is not metered.
-    #[error("the ledger could not be kept: {0}")]
-    NoLedger(#[from] store::Error),
-    /// The provider failed.
+    /// Without a ledger there is no budget, so no model is called.
+    #[error("could not write the ledger: {0}")]
+    NoLedger(store::Error),
     #[error("no answer from the model: {0}")]
-    Failed(#[source] Error),
-    /// The answer was no good: the only one, or the second one as well.
-    #[error("the model's answer was no good: {0}")]
+    Failed(Error),
+    /// The only answer, or also the second one.
+    #[error("invalid answer from the model: {0}")]
     BadAnswer(String),
 }
 
+// Not `#[from]`: the cause is part of the message, and a `source` would print it twice.
+impl From<store::Error> for Reason {
+    fn from(error: store::Error) -> Self {
+        Self::NoLedger(error)
+    }
+}
+
 impl Reason {
-    /// Says whether asking again later, unchanged, may do better.
+    /// Returns whether the same request may succeed later.
     pub fn may_pass(&self) -> bool {
         match self {
             Self::Off | Self::Nested | Self::Private | Self::BadAnswer(_) => false,
@@ -159,7 +165,7 @@ impl Asker {
         }
     }
 
-    /// Asks once; a bad answer is told apart from no answer, for the model can do better.
+    /// Calls once; distinguishes a bad answer, which the model can correct, from no answer.
     fn try_once(&mut self, request: &Request, deadline: Instant) -> Result<Result<Value, String>, Reason> {
         let Some(provider) = &self.provider else { return Err(Reason::Off) };
         let model = request.model.as_deref().unwrap_or_else(|| provider.model());
@@ -238,7 +244,7 @@ fn read(reply: &Reply, schema: &Schema) -> Result<Value, String> {
     Ok(value)
 }
 
-/// Returns what a model is told after a bad answer. The fault may quote the answer, and so the prompt.
+/// Returns the prompt after a bad answer. The error may quote the answer, and so the prompt.
 fn correction(fault: &str) -> String {
     let fault = sanitize::one_line(&redact::redact(fault), MAX_FAULT);
     format!(

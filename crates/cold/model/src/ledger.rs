@@ -1,8 +1,8 @@
-//! What model calls cost, and what they may: one row per call, written before the call is made.
+//! The cost of model calls and their budgets: one row per call, written before the call.
 //!
-//! A call reserves what it may cost and settles what it did. Both are one transaction, and what is reserved counts as
-//! spent, so callers in any number of processes stay within the budget together. A caller that dies in between leaves
-//! its reservation behind; nobody can tell what was spent, so it goes on counting.
+//! A call reserves its highest possible cost and settles the real one, each in one transaction. A reservation counts as
+//! spent, so callers in any number of processes stay within the budget together. A caller that dies in between leaves its
+//! reservation behind, which keeps counting because the real cost is unknown.
 
 use crate::money::Money;
 use crate::provider::{Request, Usage};
@@ -238,7 +238,7 @@ mod tests {
 
     fn request(project: &str) -> Request {
         Request {
-            job: "distil".to_owned(),
+            job: "distill".to_owned(),
             project: project.to_owned(),
             system: String::new(),
             prompt: String::new(),
@@ -320,7 +320,7 @@ mod tests {
         let totals = ledger.totals(NOON, 1).unwrap();
         let expected = Total {
             day: "2026-11-16".to_owned(),
-            job: "distil".to_owned(),
+            job: "distill".to_owned(),
             project: "a".to_owned(),
             calls: 2,
             failed: 0,

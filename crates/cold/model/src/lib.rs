@@ -5,7 +5,7 @@
 //! [`Schema`] and settles what it did cost. Whatever goes wrong on the way is an [`Outcome::Unavailable`]: the caller
 //! then takes the path that needs no model.
 //!
-//! This crate knows nothing of what is asked, and nobody else starts a model.
+//! This crate does not know the purpose of a call, and is the only one that calls a model.
 
 mod asker;
 mod child;

@@ -1,4 +1,4 @@
-//! Money in whole millionths of a dollar, and what tokens cost where nobody says.
+//! Money in whole millionths of a dollar, and token prices for providers that report no cost.
 
 use crate::provider::{Request, Usage};
 use base::settings::{MICROS_PER_DOLLAR, micro_dollars};
@@ -90,7 +90,7 @@ const PRICES: &[(&str, Price)] = &[
     ("", Price { input: 15_000, output: 75_000, cache_write: 30_000, cache_read: 1_500 }),
 ];
 
-/// The fewest bytes that a token usually stands for; English has four, dense text hardly fewer than two.
+/// The fewest bytes per token: English has four, dense text hardly fewer than two.
 const BYTES_PER_TOKEN: usize = 2;
 
 /// Tokens that a provider adds of its own: its preamble, the tool that carries the answer.

@@ -51,7 +51,7 @@ impl Options {
         }
     }
 
-    /// Returns who is asked; `None` when nobody is to be.
+    /// `None`: no model is called.
     pub fn provider(&self, env: &Env, paths: &Paths) -> Option<Box<dyn Provider>> {
         if let Some(script) = env.get(SCRIPT_VARIABLE) {
             return Some(Box::new(Scripted::new(script)));

@@ -22,11 +22,11 @@ pub(crate) const MAX_RESPONSE: usize = 2 * 1024 * 1024;
 /// A question.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What it is asked for, as the ledger shows it: `distil`, `summarise`.
+    /// The purpose, as the ledger shows it: `distill`, `summarise`.
     pub job: String,
     /// The key of the project that it is asked for; empty for none.
     pub project: String,
-    /// What the model is told about its task. Ours: secrets are taken out, tags are not.
+    /// The system prompt. Written by us: secrets are removed, tags are not.
     pub system: String,
     /// What the model is given. Private tags and their content are taken out, those around context of ours as well, so
     /// data is better quoted in another way.
@@ -106,7 +106,7 @@ impl Usage {
 pub enum Bill {
     /// Nothing: it never reached a model.
     Nothing,
-    /// Nobody knows: what was reserved counts.
+    /// Unknown: the reserved amount counts.
     Unknown,
     /// So much.
     Known {
@@ -133,12 +133,12 @@ pub enum Error {
     #[error("the {0} is too long to be sent")]
     TooLong(&'static str),
     /// It could not be started.
-    #[error("could not start {}: {source}", program.display())]
+    #[error("could not start {}: {cause}", program.display())]
     Start {
         /// The program, or the folder it was to work in.
         program: PathBuf,
-        /// What the system said.
-        source: io::Error,
+        /// Part of the message, therefore not a `source`.
+        cause: io::Error,
     },
     /// The server could not be reached.
     #[error("could not reach {address}: {reason}")]
@@ -155,13 +155,13 @@ pub enum Error {
         folder: PathBuf,
     },
     /// The time is up.
-    #[error("the time was up")]
+    #[error("time limit exceeded")]
     TimedOut,
     /// It ended without an answer.
     #[error("it ended early: {0}")]
     Crashed(String),
     /// The provider says no.
-    #[error("it was refused: {reason}")]
+    #[error("refused: {reason}")]
     Refused {
         /// What it said.
         reason: String,
@@ -169,7 +169,7 @@ pub enum Error {
         bill: Bill,
     },
     /// The provider itself asked again and got nothing that fits the schema.
-    #[error("no answer fitted the schema")]
+    #[error("no answer matched the schema")]
     NeverFitted {
         /// What it cost.
         bill: Bill,
@@ -178,7 +178,7 @@ pub enum Error {
     #[error("the answer is too long")]
     Oversized,
     /// What came back is not of the provider's form.
-    #[error("the answer could not be read: {0}")]
+    #[error("unreadable answer: {0}")]
     Unreadable(String),
 }
 

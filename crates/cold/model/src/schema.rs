@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_told_apart() {
+    fn types_are_distinguished() {
         check(json!({"type": "object"}), json!({}), Ok(()));
         check(json!({"type": "object"}), json!([]), Err("$ should be object, not array"));
         check(json!({"type": "integer"}), json!(3.0), Ok(()));

@@ -1,12 +1,12 @@
-//! Programs of ours that outlive the one that starts them: the worker, a sync in the background.
+//! Programs that outlive the process that starts them: the worker, a background sync.
 
 use crate::Paths;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What the client tells its hooks about the session. Who outlives it must not take it for its own; how the user reaches
-/// the API is left as it is.
+/// The client's variables about the session. A program that outlives the session must not inherit them; variables for
+/// reaching the API stay.
 const SESSION_VARIABLES: [&str; 10] = [
     "AI_AGENT",
     "CLAUDECODE",
@@ -20,17 +20,16 @@ const SESSION_VARIABLES: [&str; 10] = [
     "CLAUDE_PROJECT_DIR",
 ];
 
-/// Returns the path of the program called `name` that stands beside this one.
+/// Returns the path of the program `name` in the folder of this one.
 pub fn beside_us(name: &str) -> io::Result<PathBuf> {
     Ok(std::env::current_exe()?.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
 }
 
-/// Returns a command for a program that outlives this one and shares nothing with it. The program itself leaves our session:
-/// see [`leave_session`].
+/// Returns a command for a program that outlives this one. The program itself leaves our session: see [`leave_session`].
 pub fn command(program: &Path, paths: &Paths) -> io::Result<Command> {
     let mut command = Command::new(program);
     command
-        // The data folder may have been named relative to where we are.
+        // The data folder may be relative to the current folder.
         .env("WYREN_DATA_DIR", std::path::absolute(paths.data())?)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -50,9 +49,9 @@ pub fn command(program: &Path, paths: &Paths) -> io::Result<Command> {
     Ok(command)
 }
 
-/// Gives this program a session of its own: what ends the one it was started from, a terminal or a client, does not reach
-/// it. It is the first thing that such a program does, and not done for it: a command that runs code of ours between fork
-/// and exec cannot be started the quick way, which shares the memory instead of copying it.
+/// Gives this program its own session, so that the end of the terminal or client that started it does not reach it. The
+/// program calls this itself, first thing: a command with code between fork and exec cannot be started with the faster
+/// `vfork`, which shares the memory instead of copying it.
 pub fn leave_session() {
     #[cfg(unix)]
     #[expect(unsafe_code, reason = "the standard library does not call setsid")]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Says whether `pattern` fits the folder, or its last name; a leading `~` stands for `home`.
+/// Returns whether `pattern` matches the folder or its last name; a leading `~` means `home`.
 pub fn fits_folder(pattern: &str, folder: &Path, home: Option<&Path>) -> bool {
     let expanded = match (pattern.strip_prefix('~'), home.and_then(Path::to_str)) {
         (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => format!("{home}{rest}"),

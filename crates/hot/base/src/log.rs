@@ -22,7 +22,7 @@ const MAX_MESSAGE_CHARS: usize = 500;
 /// How much a line matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// For whoever looks into a hook.
+    /// For debugging a hook.
     Debug,
     /// What a hook did.
     Info,
@@ -30,7 +30,7 @@ pub enum Level {
     Warn,
     /// Something failed; the hook stayed silent.
     Error,
-    /// As an error, and the user is told.
+    /// An error that is also shown to the user.
     Alert,
 }
 
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_where_a_long_text_is_cut_does_not_show() {
+    fn a_secret_across_the_cut_of_a_long_text_does_not_show() {
         let token = format!("ghp_{}", "a1B2".repeat(9));
         for before in (MAX_LOOKED_AT - 60)..MAX_LOOKED_AT {
             let text = format!("<private>{}</private> a {token} b", "x".repeat(before));

@@ -85,7 +85,7 @@ impl Paths {
         self.data.join("cache/hooks.conf")
     }
 
-    /// Returns the preferred folder of claims; [`Self::fallback_claims`] stands in when it cannot be trusted.
+    /// Returns the preferred folder of claims; [`Self::fallback_claims`] replaces it when it cannot be trusted.
     pub fn claims(&self) -> &Path {
         &self.claims
     }

@@ -1,6 +1,6 @@
-//! Points in time as milliseconds since 1970, written as RFC 3339 in UTC.
+//! Timestamps as milliseconds since 1970, written as RFC 3339 in UTC.
 //!
-//! Hooks need a stamp for a log line and nothing else, so this stands in for a date library there.
+//! Hooks need only a stamp for a log line, which does not justify a date library.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,27 +8,25 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 const MILLIS_PER_DAY: u64 = 86_400_000;
 
-/// A point in time with millisecond precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// Returns the present moment.
     pub fn now() -> Self {
         SystemTime::now().into()
     }
 
-    /// Returns the moment `millis` milliseconds after 1970-01-01T00:00:00Z.
+    /// Milliseconds since 1970-01-01T00:00:00Z.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
     }
 
-    /// Returns the milliseconds since 1970-01-01T00:00:00Z.
+    /// Milliseconds since 1970-01-01T00:00:00Z.
     pub const fn millis(self) -> u64 {
         self.0
     }
 
-    /// Returns how many milliseconds lie between `earlier` and this moment; 0 when `earlier` is later.
+    /// 0 when `earlier` is later.
     pub const fn millis_since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
@@ -52,7 +50,6 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// A text that is no point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a stamp such as 2026-11-16T02:26:41Z")]
 pub struct NotATime;

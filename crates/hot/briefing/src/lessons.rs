@@ -1,6 +1,6 @@
-//! The team's lessons as far as a prompt is told of them: that one came, changed or went, and what it is about.
+//! Announcements of the team's lessons at a prompt: one was added, changed or removed, and its summary.
 //!
-//! What a lesson matches and says is `crates/lessons`' business; here its file is a name and one line of its head.
+//! Matching and showing lessons is the job of `lessons`; here a lesson is a file name and one line of its head.
 
 use base::digest;
 use std::path::Path;
@@ -38,8 +38,8 @@ impl Lesson {
     }
 }
 
-/// Returns what a lesson is about, in so far as that may be told: what stands above may have opened a private part, or a
-/// key of several lines.
+/// Returns the summary of a lesson without private and secret parts: a line above it may have opened a private part or a
+/// multi-line key.
 fn summary(text: &str) -> String {
     let mut end = 0;
     for line in text.split_inclusive('\n').take_while(|line| !line.starts_with("## ")) {
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_summary_is_told_without_what_is_private_or_secret() {
+    fn a_summary_shows_neither_private_text_nor_secrets() {
         assert_eq!(summary("---\nkind: hint\nsummary: a <private>b</private>\n---\n"), "a");
         assert_eq!(summary("---\nname: <private>\nsummary: a\n</private>\n---\n"), "");
         let key =

@@ -1,16 +1,16 @@
-//! What a session is told about the team's memory, and what it was told before.
+//! Composes the texts about the team memory that a session gets, and tracks what it has seen.
 //!
 //! ```text
 //! .wyren/ ──look──► View ─┐
-//!                         ├─ news ─► what is said now, and the Snapshot that stands for it
+//!                         ├─ news ─► the text for now, and the next Snapshot
 //! Snapshot (per session) ─┘
 //! ```
 //!
-//! A session begins with the whole memory ([`start`]) and hears at each prompt what changed since ([`prompt`]). What it
-//! was told is a [`Snapshot`] of its own, written after the answer: what dies in between is said again, never lost. The
-//! remote is asked by `wyren sync` in the background, for which a hook waits a moment at most ([`pull`]).
+//! A session starts with the whole memory ([`start`]) and gets at each prompt what changed since ([`prompt`]). A
+//! [`Snapshot`] per session holds what it has seen. It is written after the answer: if the process dies in between, the
+//! text is shown again, never lost. `wyren sync` fetches in the background; a hook waits a moment at most ([`pull`]).
 //!
-//! Hooks link this crate: it reads files and starts no git. Getting and publishing what others see is `share`'s.
+//! Hooks link this crate: it reads files and starts no git. Fetching and publishing is the job of `team-sync`.
 
 mod error;
 mod lessons;

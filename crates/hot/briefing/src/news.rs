@@ -1,7 +1,6 @@
 //! What is new to a session: the changes of the memory, then those of the broadcast and the lessons, on one page.
 //!
-//! What finds no room on the page waits for the next one, and the snapshot says so: it stands for what was told, not for
-//! what is there.
+//! Changes that do not fit wait for the next page: the snapshot holds what the session has seen, not what is on disk.
 
 use base::trust::{Item, Trust};
 use memory::{BroadcastFile, LIVE_UPDATE_BYTES, Memory, diff};
@@ -14,7 +13,7 @@ use crate::view::{Broadcast, View};
 
 const TITLE: &str = "# Wyren live update";
 
-/// What stands between two parts of the page.
+/// Separates two parts of the page.
 const GAP: &str = "\n\n";
 
 /// The room that is kept for the line about what waits.
@@ -33,13 +32,13 @@ const CUT_FILE: &str = "\n<!-- wyren: truncated; the whole file is in .wyren/, b
 pub(crate) struct Audience<'a> {
     /// The session, whose own entries are no news to it.
     pub(crate) session: Option<&'a str>,
-    /// What is said before everything else.
+    /// Shown before everything else.
     pub(crate) warning: &'a str,
     /// What the user trusts of the project; `None` for nothing.
     pub(crate) trust: Option<&'a Trust>,
 }
 
-/// What is said, and what the session knows then.
+/// The text to show, and what the session has then seen.
 #[derive(Debug)]
 pub(crate) struct News {
     /// What goes to the model; empty when there is nothing to say.

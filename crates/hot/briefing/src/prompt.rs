@@ -1,4 +1,4 @@
-//! A prompt: what the team changed since this session was told last.
+//! A prompt: shows what the team has changed since this session's last one.
 
 use base::log::Level;
 use hook::{Answer, Event as _, Host, Outcome, UserPromptSubmit};
@@ -60,11 +60,11 @@ pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) ->
         has_memory: memory.is_some(),
         told,
     };
-    let is_said = !text.is_empty();
+    let is_shown = !text.is_empty();
     let answer = start::telling(Answer::context(text), trust.as_ref(), &untrusted, host);
     Ok(answer.afterwards(move || {
         let logged =
-            if is_said { log_injection(&folder.wyren, PROMPT_TAG, "user-prompt-submit") } else { Ok(()) };
+            if is_shown { log_injection(&folder.wyren, PROMPT_TAG, "user-prompt-submit") } else { Ok(()) };
         let written = kept.write().and(logged);
         written.inspect_err(|error| error.note(&folder.wyren, PROMPT_TAG)).map_err(Into::into)
     }))
@@ -88,13 +88,13 @@ fn pulled(folder: Folder, cwd: &Path, host: &Host, launch: &Launch<'_>) -> (Fold
     }
 }
 
-/// Returns what a session without a snapshot counts as told: what the clone was told last, else all that is there.
+/// Returns what a session without a snapshot counts as having seen: the clone's last injected memory, else everything.
 fn of_clone(folder: &Folder, ups: &UpsState, view: &View, memory: Option<&str>) -> Snapshot {
     let everything = news::everything(view, memory, &view.broadcast(None));
     if !ups.is_seeded() || memory.is_some_and(|memory| ups.is_about(memory)) {
         return everything;
     }
-    // The Node system keeps the file as it was, with what is not told.
+    // The Node version keeps the whole file, including the parts that are not shown.
     Snapshot { memory: tellable(ups::last_injected(&folder.state())), ..everything }
 }
 
@@ -104,16 +104,16 @@ struct Kept {
     state: PathBuf,
     /// Where the session's snapshot goes, when it changed.
     snapshot: Option<PathBuf>,
-    /// What the clone was told, when it changed.
+    /// The memory last injected in this clone, when it changed.
     ups: Option<UpsState>,
     /// Whether there is a memory at all.
     has_memory: bool,
-    /// What was told.
+    /// What the session has seen.
     told: Snapshot,
 }
 
 impl Kept {
-    /// Writes the snapshot first: what dies in between is said again to those without one.
+    /// Writes the snapshot first: after a crash in between, only sessions without one get the text again.
     fn write(&self) -> Result<(), Error> {
         self.snapshot.as_deref().map_or(Ok(()), |file| self.told.write(file))?;
         let Some(ups) = &self.ups else { return Ok(()) };

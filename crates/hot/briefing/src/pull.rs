@@ -1,7 +1,7 @@
-//! Asks the remote: `wyren sync` is started in the background, and a hook waits for it as long as it can afford.
+//! Fetches: starts `wyren sync` in the background and waits for it within the hook's budget.
 //!
-//! What the remote said is in `.wyren/state/fetch.json`. A remote that is failing, or that has not answered the last
-//! time, is nobody's to wait for: whoever has to ask it does, and goes on.
+//! The result is in `.wyren/state/fetch.json`. For a remote that is failing, or did not answer the last time, the sync is
+//! started without waiting.
 
 use base::{Paths, Timestamp, detached, digest};
 use hook::Host;
@@ -30,16 +30,16 @@ const MAX_PACKED_REFS: u64 = 4 * 1024 * 1024;
 const SYNC: [&str; 2] = ["sync", "--background"];
 const DISCOVER: [&str; 2] = ["sync", "--discover"];
 
-/// Starts `wyren` with some arguments in a folder; it goes on when nobody waits for it any more.
+/// Starts `wyren` with some arguments in a folder; it outlives the caller.
 pub type Launch<'a> = dyn Fn(&[&str], &Path) -> io::Result<Child> + 'a;
 
-/// Starts the `wyren` that stands beside this program.
+/// Starts the `wyren` in the folder of this program.
 pub fn launch(paths: &Paths, arguments: &[&str], folder: &Path) -> io::Result<Child> {
     let program = detached::beside_us("wyren")?;
     detached::command(&program, paths)?.args(arguments).current_dir(folder).spawn()
 }
 
-/// What came of the wish to know what the remote has.
+/// The result of a fetch started by a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pulled {
     /// There was no need, or no way, to ask.

@@ -36,7 +36,7 @@ pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Out
     let trust = if view.has_skills() { trust(&folder, host) } else { None };
     let memory = view.memory();
     let mut news = match &known {
-        // The window still holds what was told.
+        // The window still has the text.
         Some(known) if call.source() == Source::Resume => {
             let audience = Audience { session: call.session_id(), warning: &warning, trust: trust.as_ref() };
             news::since(known.clone(), &view, memory.as_deref(), &audience)
@@ -44,16 +44,16 @@ pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Out
         _ => whole(&view, memory.as_deref(), &warning, trust.as_ref()),
     };
     news.told.rewrite = fetched.rewritten_from;
-    let is_said = !news.text.is_empty();
+    let is_shown = !news.text.is_empty();
     let answer = telling(Answer::context(news.text), trust.as_ref(), &news.untrusted, host);
     Ok(answer.rest_at(REST).afterwards(move || {
-        let logged = if is_said { log_injection(&folder.wyren, "", "session-start") } else { Ok(()) };
+        let logged = if is_shown { log_injection(&folder.wyren, "", "session-start") } else { Ok(()) };
         let kept = file.map_or(Ok(()), |file| remember(&file, known.as_ref(), &news.told)).and(logged);
         kept.inspect_err(|error| error.note(&folder.wyren, "")).map_err(Into::into)
     }))
 }
 
-/// Keeps what a session was told, and forgets sessions that are long gone.
+/// Stores what a session has seen, and removes the files of old sessions.
 fn remember(file: &Path, known: Option<&Snapshot>, told: &Snapshot) -> Result<(), Error> {
     let now = Timestamp::now();
     // Replacing a file costs many times what a look at it does.

@@ -1,5 +1,5 @@
-//! `.wyren/state/ups-state.json` and `last-injected-memory.md`: what the clone as a whole was told, in the Node system's
-//! format. A session without a snapshot of its own goes on from here. Only prompts write these two.
+//! `.wyren/state/ups-state.json` and `last-injected-memory.md`: the memory last injected in this clone, in the format of
+//! the Node version. A session without a snapshot continues from here. Only prompts write these two.
 
 use base::{digest, files};
 use serde_json::{Map, Value};
@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 
 use crate::Error;
 
-/// How many digits of a text's SHA-256 the Node system keeps.
+/// How many digits of a text's SHA-256 the Node version keeps.
 const HASH_DIGITS: usize = 12;
 
 const MTIME: &str = "last_injected_mtime";
 const HASH: &str = "last_injected_hash";
 
-/// The rewriting that was warned of where there is no session to keep it; the Node system does not know it.
+/// The rewrite already warned of, for prompts without a session; unknown to the Node version.
 const REWRITE: &str = "warned_rewrite";
 
-/// What the clone as a whole was told.
+/// The memory last injected in this clone.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct UpsState {
     fields: Map<String, Value>,
@@ -35,7 +35,7 @@ impl UpsState {
         self.hash().is_some()
     }
 
-    /// Returns whether `memory` is what was told last.
+    /// Returns whether `memory` was injected last.
     pub(crate) fn is_about(&self, memory: &str) -> bool {
         self.hash() == Some(hash(memory).as_str())
     }
@@ -73,12 +73,11 @@ impl UpsState {
     }
 }
 
-/// Reads the memory that was told last; an empty text when it cannot be read.
+/// Reads the memory injected last; empty when unreadable.
 pub(crate) fn last_injected(state: &Path) -> String {
     fs::read_to_string(last_injected_file(state)).unwrap_or_default()
 }
 
-/// Replaces the memory that was told last.
 pub(crate) fn write_last_injected(state: &Path, memory: &str) -> Result<(), Error> {
     let file = last_injected_file(state);
     files::write_atomic(&file, memory.as_bytes()).map_err(Error::write(&file))
@@ -103,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_state_is_the_node_systems_and_keeps_what_it_does_not_know() {
+    fn the_state_has_the_format_of_the_node_version_and_keeps_unknown_keys() {
         let folder = tempfile::tempdir().unwrap();
         let text =
             r#"{"last_remote_memory_commit":"abc","future":[1],"last_injected_mtime":1794790500341.682}"#;

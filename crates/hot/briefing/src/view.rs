@@ -1,8 +1,8 @@
-//! The shared files as everybody has made them so far: a look that reads no file, and the files themselves.
+//! The merged shared files: a look that reads no file, and the files themselves.
 //!
-//! A look costs one `stat` for the memory, one for each broadcast file and one for the folder of lessons, whose files are
-//! replaced and never changed in place by us or by git. What was edited in place by hand is told together with the next
-//! lesson that comes or goes.
+//! A look costs one `stat` for the memory, one for each broadcast file and one for the folder of lessons, whose files we
+//! and git replace and never change in place. A lesson edited in place is announced together with the next one that is
+//! added or removed.
 
 use base::trust::{Item, SKILL_BYTES, Trust};
 use base::{digest, files};
@@ -24,7 +24,7 @@ const MAX_FILE_BYTES: usize = SKILL_BYTES;
 /// How the paths of skills begin.
 const SKILLS: &str = "skills/";
 
-/// What a broadcast file that is longer ends with, word for word as in the Node system.
+/// The end of a longer broadcast file, word for word as in the Node version.
 const CUT_FILE: &str = "\n<!-- wyren: truncated — file exceeds 50 KB -->";
 
 /// The room that is made for reading: most files need no more.
@@ -54,7 +54,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// What stands for a file that is not there.
+    /// The stamp of a missing file.
     pub const ABSENT: Self = Self { mtime_ns: 0, size: 0, inode: 0 };
 
     fn of(metadata: &Metadata) -> Self {
@@ -146,10 +146,10 @@ impl View {
         Some(tellable(text))
     }
 
-    /// Returns when the memory was changed, in milliseconds with their fraction, as the Node system counts.
+    /// Returns when the memory was changed, in milliseconds with their fraction, as in the Node version.
     pub(crate) fn memory_millis(&self) -> Option<f64> {
         let since = self.memory_modified?.duration_since(UNIX_EPOCH).ok()?;
-        #[expect(clippy::cast_precision_loss, reason = "the Node system loses the same digits")]
+        #[expect(clippy::cast_precision_loss, reason = "the Node version loses the same digits")]
         let seconds = since.as_secs() as f64;
         Some(seconds * 1_000.0 + f64::from(since.subsec_nanos()) / 1_000_000.0)
     }

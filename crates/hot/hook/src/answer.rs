@@ -209,7 +209,7 @@ impl Answer<PreCompact> {
 pub(crate) struct Rendered {
     /// The bytes for standard output; empty when there is nothing to say.
     pub(crate) stdout: String,
-    /// What is said about it in the log.
+    /// What the log shows.
     pub(crate) emitted: Vec<Emitted>,
     /// What the client has no way to show, for standard error.
     pub(crate) stderr: Option<String>,
@@ -555,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn the_user_is_told_where_the_client_can_and_on_standard_error_otherwise() {
+    fn the_user_sees_a_message_through_the_client_or_else_on_standard_error() {
         check(Answer::<Stop>::silent().telling_user("low"), json!({"systemMessage": "low"}));
         let rendered =
             Answer::<SessionEnd>::silent().telling_user("one").telling_user("two").render(|_| None);

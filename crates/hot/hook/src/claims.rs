@@ -1,5 +1,5 @@
-//! Claims: who says a thing first. A claim is a file; who locks it while it is not marked has it, and what was said is
-//! marked by a byte in it.
+//! Claims: which process shows a text. A claim is a file; the process that locks it while it is unmarked has the claim,
+//! and marks it with a byte once the text was shown.
 //!
 //! ```text
 //! <claims>/<session>/<window>/clear/<name>        kept until the session starts anew or is cleared
@@ -31,7 +31,7 @@ const FORGOTTEN: &str = ".forgotten-";
 pub enum Keep {
     /// Until the session starts anew or is cleared.
     UntilClear,
-    /// Until the window is compacted: what it stands for may be shown again then.
+    /// Until the window is compacted: then the text may be shown again.
     UntilCompaction,
 }
 
@@ -44,7 +44,7 @@ impl Keep {
     }
 }
 
-/// What stands in the file of a claim whose holder has not spoken yet, and of one that was said.
+/// The contents of a claim's file before and after its text was shown.
 const PENDING: &[u8] = b"0";
 const SAID: &[u8] = b"1";
 
@@ -57,7 +57,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Takes the claim that a file stands for: whoever holds its lock while it is not marked has it.
+    /// Takes the claim of a file: the process that holds its lock while it is unmarked has it.
     fn of(mut file: File) -> Option<Self> {
         let mut mark = Vec::new();
         let is_free = file.try_lock().is_ok() && file.read_to_end(&mut mark).is_ok() && mark != SAID;
@@ -66,7 +66,7 @@ impl Claim {
         is_free.then_some(Self { file: is_kept.then_some(file) })
     }
 
-    /// Says whether the claim is kept anywhere: if not, nobody will know that it was taken.
+    /// Returns whether the claim is stored: if not, no other process can see that it was taken.
     pub fn is_kept(&self) -> bool {
         self.file.is_some()
     }
@@ -145,7 +145,7 @@ impl Claims {
                 Err(_) => break,
             }
         }
-        // Nowhere to keep it: nobody is kept from speaking by that.
+        // It cannot be stored: show the text anyway.
         Some(Claim { file: None })
     }
 
@@ -245,7 +245,7 @@ fn is_private(root: &Path) -> bool {
     if !metadata.is_dir() || Some(metadata.uid()) != base::paths::user_id() {
         return false;
     }
-    // Ours but open to others: made under another rule. Nobody else may add claims from here on.
+    // Ours but open to others, made by other rules: from here on only we may add claims.
     metadata.mode() & 0o077 == 0 || fs::set_permissions(root, fs::Permissions::from_mode(0o700)).is_ok()
 }
 
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pending_claim_is_nobody_elses_and_free_again_when_its_holder_dies() {
+    fn a_pending_claim_is_exclusive_and_free_again_when_its_holder_dies() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("claims");
         let claims = claims(&root, "s", None);

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the answer is being written, or was: nobody else may write to standard output any more.
+/// Whether the answer is being written, or was: the deadline must not write to standard output any more.
 pub(crate) static ANSWERED: AtomicBool = AtomicBool::new(false);
 
 #[cfg(unix)]

@@ -64,7 +64,7 @@ impl From<Silence> for Response {
 
 /// Runs a hook: reads the event from standard input, lets `body` answer it, and writes the answer.
 ///
-/// The exit code is always 0: every refusal is said in the answer itself.
+/// The exit code is always 0: a refusal is part of the answer.
 pub fn run<E: Event>(
     hook: &'static str,
     silence: Silence,
@@ -97,7 +97,7 @@ pub fn run<E: Event>(
     ExitCode::SUCCESS
 }
 
-/// Writes the answer, and does what follows from its having been said. What nobody heard is free to be said again.
+/// Writes the answer and runs its follow-up. If writing fails, its claims are free again.
 fn deliver(response: Response, stdout: &mut dyn Write, host: &Host) {
     match write_answer(&response.stdout, stdout) {
         Ok(()) => {
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_heard_is_neither_claimed_nor_followed_up() {
+    fn an_answer_that_could_not_be_written_is_neither_claimed_nor_followed_up() {
         let folder = tempfile::tempdir().unwrap();
         let host = Host::new("test", Env::fixed([("WYREN_DATA_DIR", folder.path())]));
         let followed_up = Rc::new(Cell::new(0));

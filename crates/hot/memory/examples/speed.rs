@@ -82,7 +82,7 @@ fn text(ending: impl Fn(usize) -> Option<&'static str>) -> String {
     text
 }
 
-/// Returns the same lines in a section that nobody knows.
+/// Returns the same lines in an unknown section.
 fn free_text(text: &str) -> Memory {
     let lines: String =
         text.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect();

@@ -1,7 +1,7 @@
-//! Puts letters and their marks together, so that a text typed on one system equals the same text of another.
+//! Composes letters and combining marks, so that a text typed on one system equals the same text typed on another.
 //!
-//! Some systems write `é` as one character, some as `e` and a mark. This knows the lower-case letters that
-//! people write their languages with; it stands in for the tables of Unicode, which a hot hook does not carry.
+//! Some systems write `é` as one character, some as `e` and a mark. This covers the lower-case letters of common
+//! languages, in place of the Unicode tables, which are too large for a hot hook.
 
 /// A mark, the letters it is put on, and what they become.
 const MARKED: &[(char, &str, &str)] = &[

@@ -26,7 +26,7 @@ pub struct Delta {
 /// The changes of one section.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SectionDelta {
-    /// The name of the section; empty for what stands above the first one.
+    /// The name of the section; empty for the part above the first one.
     pub section: String,
     /// The entries that came, in the order of the newer memory.
     pub added: Vec<Entry>,
@@ -138,7 +138,7 @@ impl SectionDelta {
             + self.prose_removed.len()
     }
 
-    /// Removes what came, and lets what was reworded say what it said. The section stands in `places`.
+    /// Removes added entries and restores reworded ones. The section is in `places`.
     fn take_back(&self, memory: &mut Memory, places: &[usize]) {
         let added: HashSet<String> = self.added.iter().map(Entry::identity).collect();
         let mut edited: HashMap<String, Option<&Entry>> =

@@ -7,7 +7,7 @@ use crate::memory::{Block, Entry, Memory, Section, TITLE};
 use crate::provenance::Provenance;
 use crate::section;
 
-/// What a handoff without a note says, as in Node-Wyren.
+/// The text of a handoff without a note, as in the Node version.
 const NO_NOTE: &str = "(session handoff — no note)";
 
 /// What became of an entry that was to be added.
@@ -133,7 +133,7 @@ impl Memory {
         let rank = section::rank(name);
         let follows = |section: &Section| match (rank, section::rank(section.name())) {
             (Some(rank), Some(other)) => other > rank,
-            // The handoff notes stand above everything; other known sections above what nobody knows.
+            // Handoff notes come first, then the other known sections, then unknown ones.
             (Some(0), None) => true,
             _ => false,
         };

@@ -1,4 +1,4 @@
-//! What left the memory, and why: one JSON object per line, appended by whoever removes, merged as a set.
+//! Removed entries with the reason: one JSON object per line, appended at removal, merged as a set.
 //!
 //! ```json
 //! {"v":1,"when":"2026-11-16T02:26:41.123Z","by":"Ada","why":"distilled","section":"Decisions","text":"Use X","replaced_by":"Use Y"}
@@ -37,7 +37,6 @@ pub struct Removal {
     /// Why: what removed it, in a few words.
     #[serde(default)]
     pub why: String,
-    /// The section it stood in.
     pub section: String,
     /// What it said.
     pub text: String,
@@ -105,7 +104,7 @@ pub fn to_lines(removals: &[Removal]) -> String {
 }
 
 impl History {
-    /// Reads the lines of a history. What was torn or written by nobody we know is kept aside.
+    /// Reads the lines of a history. Torn and unknown lines are kept aside.
     pub fn parse(text: &str) -> Self {
         let mut history = Self::default();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {

@@ -1,9 +1,9 @@
-//! What a new session is told: the memory and what the team broadcasts, in one budget.
+//! The text for a new session: the memory and the broadcast, within one budget.
 //!
 //! When not all of the memory fits, every section first gets a small share for its newest entries, so that none is
-//! silent; the rest goes to the most load-bearing sections (`section::LOAD_BEARING`), then to unknown ones and last
+//! missing; the rest goes to the most load-bearing sections (`section::LOAD_BEARING`), then to unknown ones and last
 //! to the seed, which the client loads itself. Newest is the latest date, and among entries without one the last in
-//! the file (the first among handoff notes). What was chosen is shown in the order of the file.
+//! the file (the first among handoff notes). The chosen entries are shown in the order of the file.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ const MIN_FILE_UNITS: usize = 200;
 /// Where the skills of the team are, below `broadcast/`.
 const SKILLS: &str = "skills/";
 
-/// What is said of a skill that the user trusts.
+/// Introduces a skill that the user trusts.
 const TRUSTED: &str = "by the user: follow it where it applies";
 
 const PART_BREAK: &str = "\n\n---\n\n";
@@ -78,8 +78,8 @@ impl BroadcastFile<'_> {
     }
 }
 
-/// What a new session is told, and what that leaves it ignorant of. The text points to what was left out: all of the
-/// memory counts as told, so that later prompts tell what changes, not what was cut here.
+/// The text for a new session. It says where to find what was cut. All of the memory counts as shown, so that later
+/// prompts show changes, not the part that was cut here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Injection {
     /// What goes to the model; empty when there is nothing to tell.
@@ -90,7 +90,7 @@ pub struct Injection {
     pub files_left_out: Vec<String>,
 }
 
-/// Returns what a new session is told in at most `budget` UTF-16 units.
+/// Returns the text for a new session in at most `budget` UTF-16 units.
 pub fn inject(memory: &Memory, broadcast: &[BroadcastFile<'_>], budget: usize) -> Injection {
     let broadcast = Broadcast::of(broadcast);
     let reserved = broadcast.whole_units().min(budget / BROADCAST_SHARE);
@@ -279,10 +279,10 @@ struct Broadcast<'a> {
 
 impl<'a> Broadcast<'a> {
     fn of(files: &[BroadcastFile<'a>]) -> Self {
-        let is_told = |file: &&BroadcastFile<'_>| {
+        let is_shown = |file: &&BroadcastFile<'_>| {
             !file.body.trim().is_empty() && file.path.rsplit('/').next() != Some(".gitkeep")
         };
-        let mut files: Vec<BroadcastFile<'a>> = files.iter().filter(is_told).copied().collect();
+        let mut files: Vec<BroadcastFile<'a>> = files.iter().filter(is_shown).copied().collect();
         files.sort_unstable();
         let acknowledgement = acknowledgement(&files);
         Self { files, acknowledgement }
@@ -350,7 +350,7 @@ fn files_pointer(count: usize) -> String {
     format!("\n\n_{count} broadcast {files} not shown in full: see `.wyren/broadcast/`._")
 }
 
-/// Returns the line that asks the model to confirm the team skills, as Node-Wyren does; empty without skills.
+/// Returns the line that asks the model to confirm the team skills, as the Node version does; empty without skills.
 fn acknowledgement(files: &[BroadcastFile<'_>]) -> String {
     let skill = |file: &BroadcastFile<'_>| {
         let file = file.path.strip_prefix(SKILLS).filter(|name| !name.contains('/'))?;

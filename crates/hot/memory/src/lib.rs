@@ -8,7 +8,7 @@
 //! text ─parse─► Memory ─┬─ diff(old, new) ─► Delta ─┬─ render(bytes) ─► the live update, and what is left
 //!                       │                           └─ history::removals ─► what left the memory, and why
 //!                       ├─ merge(base, ours, theirs) ─► Merged
-//!                       └─ inject(memory, broadcast, budget) ─► what a new session is told
+//!                       └─ inject(memory, broadcast, budget) ─► the text for a new session
 //! ```
 //!
 //! **Architecture invariant:** text in, text out. Nothing here opens a file, reads the clock or knows git; hot

@@ -26,7 +26,7 @@ pub struct Memory {
     pub(crate) sections: Vec<Section>,
 }
 
-/// A heading and what stands below it.
+/// A heading and the lines below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     /// The line of the heading with its line break.
@@ -138,7 +138,7 @@ impl Section {
         section_name(without_break(&self.heading)).unwrap_or_default()
     }
 
-    /// Returns what stands below the heading, in the order of the file.
+    /// Returns the blocks below the heading, in the order of the file.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }

@@ -18,7 +18,7 @@ use crate::lines;
 use crate::memory::{Block, Entry, Memory, continues, without_break};
 use crate::section;
 
-/// What came of a merge.
+/// The result of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merged {
     /// The memory of both sides.
@@ -131,15 +131,15 @@ enum Key<'a> {
     Prose(&'a str, usize),
 }
 
-/// A block that is not blank, and how it stood.
+/// A block that is not blank, and its surroundings.
 #[derive(Clone, Copy)]
 struct Item<'a> {
     key: Key<'a>,
     raw: &'a str,
     entry: Option<&'a Entry>,
-    /// Whether a blank line stood above it.
+    /// Whether a blank line was above it.
     spaced: bool,
-    /// Whether an entry stood above it.
+    /// Whether an entry was above it.
     below_entry: bool,
 }
 
@@ -366,7 +366,7 @@ fn chosen<'a>(base: Option<&Item<'a>>, ours: &Item<'a>, theirs: &Item<'a>) -> It
     Item { raw: kept.raw, entry: kept.entry, ..*ours }
 }
 
-/// Notes the entries of the base that both sides reworded, for whoever wants to tell the user.
+/// Collects the entries of the base that both sides reworded, for a report to the user.
 fn note_both_kept(
     name: &str,
     [base, ours, theirs]: [&[Item<'_>]; 3],

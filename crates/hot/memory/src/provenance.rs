@@ -1,7 +1,7 @@
 //! Where an entry comes from: the tag at its end, `[session ab12cd34, turn 7, by Alice, 2026-11-16]`.
 //!
-//! Node-Wyren writes `[session ab12cd34, turn 7]` and never reads the tag in code, so ours only continues it:
-//! whoever looks for `[session ab12cd34, turn 7` finds it in both.
+//! The Node version writes `[session ab12cd34, turn 7]` and never parses the tag, so ours only extends it: a search for
+//! `[session ab12cd34, turn 7` finds both. The turn is the number of a message.
 
 use std::fmt;
 
@@ -53,7 +53,7 @@ impl Provenance {
         Self { session: (!session.is_empty()).then_some(session), ..self }
     }
 
-    /// Reads what stands between the brackets of a tag.
+    /// Parses the text between the brackets of a tag.
     pub(crate) fn parse(tag: &str) -> Self {
         let mut provenance = Self::default();
         for part in tag.split([',', ';']).map(str::trim) {
@@ -109,7 +109,7 @@ pub(crate) fn date_in(tag: &str) -> Option<&str> {
 
 fn last_tag(text: &str) -> Option<(&str, &str)> {
     let (before, tag) = text.strip_suffix(']')?.rsplit_once('[')?;
-    // Without a session the tag needs a date: "[by design]" is somebody's text.
+    // Without a session the tag needs a date: "[by design]" is ordinary text.
     let is_tag = after_word(tag, "session").is_some()
         || after_word(tag, "by").is_some() && tag.split(',').any(|part| is_date(part.trim()));
     is_tag.then_some((before, tag))

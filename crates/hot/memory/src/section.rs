@@ -12,7 +12,7 @@ pub const WORKAROUNDS: &str = "Live workarounds";
 pub const BROKEN: &str = "Known broken state";
 /// What came into scope or left it.
 pub const SCOPE: &str = "Scope changes";
-/// What nobody has answered yet.
+/// Questions without an answer.
 pub const QUESTIONS: &str = "Open questions";
 /// The text of CLAUDE.md on the day of `wyren init`.
 pub const SEEDED: &str = "Seeded from CLAUDE.md";
@@ -20,7 +20,7 @@ pub const SEEDED: &str = "Seeded from CLAUDE.md";
 /// The known sections in the order of the file.
 pub const ORDER: [&str; 8] = [HANDOFF, DECISIONS, REJECTED, WORKAROUNDS, BROKEN, SCOPE, QUESTIONS, SEEDED];
 
-/// The sections of entries, the most load-bearing first: what a session is told when not all of it fits.
+/// The sections of entries, the most load-bearing first: the order in which they are shown when not all of them fit.
 pub const LOAD_BEARING: [&str; 7] = [HANDOFF, DECISIONS, WORKAROUNDS, BROKEN, REJECTED, SCOPE, QUESTIONS];
 
 /// Returns what two spellings of one section's name have in common.

@@ -6,7 +6,7 @@ use crate::delta::{Delta, Edit, SectionDelta};
 use crate::memory::Entry;
 use crate::provenance::Provenance;
 
-/// The most that one prompt is told, in bytes.
+/// The longest text for one prompt, in bytes.
 pub const LIVE_UPDATE_BYTES: usize = 4_096;
 
 /// The longest entry in an update, in characters.

@@ -1,4 +1,4 @@
-//! The team memory that a session shares, found by reading files.
+//! Finds a session's team memory by reading files.
 
 use crate::place::{BROADCAST, FOLDER, LESSONS, MEMORY, state_folder};
 use crate::{FetchState, Mode, Place};
@@ -6,10 +6,9 @@ use base::files;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How far up a `.wyren/` outside a repository is looked for.
+/// How many parents are searched for a `.wyren/` outside a repository.
 const MAX_PARENTS: usize = 32;
 
-/// The `.wyren/` folder that a session works with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folder {
     /// The `.wyren/` folder itself: `log` and `state/` are below it.
@@ -48,7 +47,7 @@ impl Folder {
         Self::in_mode(place, if is_side { Mode::Side } else { Mode::Branch })
     }
 
-    /// Returns the team memory of a repository in a mode that is known; `None` when it has none.
+    /// Returns the team memory of a repository in a known mode; `None` when it has none.
     pub fn in_mode(place: Place, mode: Mode) -> Option<Self> {
         let wyren = place.folder(mode);
         if !is_there(&wyren) || has_linked_state(&wyren) {
@@ -60,17 +59,14 @@ impl Folder {
         Some(Self { wyren, view, place: Some(place), mode: Some(mode) })
     }
 
-    /// Returns the file of the memory that is to be read.
     pub fn memory(&self) -> PathBuf {
         self.part(MEMORY)
     }
 
-    /// Returns the folder of the broadcast that is to be read.
     pub fn broadcast(&self) -> PathBuf {
         self.part(BROADCAST)
     }
 
-    /// Returns the folder of the lessons that is to be read.
     pub fn lessons(&self) -> PathBuf {
         self.part(LESSONS)
     }
@@ -83,7 +79,7 @@ impl Folder {
         copied.filter(is_there).unwrap_or_else(|| self.wyren.join(name))
     }
 
-    /// Returns the folder of what is never shared.
+    /// The folder that is never shared.
     pub fn state(&self) -> PathBuf {
         state_folder(&self.wyren)
     }
@@ -94,7 +90,7 @@ fn has_linked_state(wyren: &Path) -> bool {
     files::is_link(&state_folder(wyren))
 }
 
-/// Returns whether the folder is there. A link would lead out of the repository.
+/// Returns whether the folder exists and is not a symbolic link, which could point out of the repository.
 fn is_there(folder: &PathBuf) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir())
 }

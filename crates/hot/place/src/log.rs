@@ -1,6 +1,6 @@
-//! `.wyren/log`: what happened to the team's memory in this clone, as the Node system writes it.
+//! `.wyren/log`: what happened to the team memory in this clone, in the format of the Node version.
 //!
-//! The one before it is below `state/`, which nobody shares: only the log itself is ignored by name.
+//! The rotated log is below `state/`, which is never shared: `.gitignore` names only the log itself.
 
 use crate::state_folder;
 use base::{Timestamp, files};
@@ -15,15 +15,13 @@ pub const MAX_BYTES: u64 = 1024 * 1024;
 /// The longest message, in characters.
 const MAX_CHARS: usize = 2_000;
 
-/// The tag of what happens at a prompt.
+/// The tag of lines written at a prompt.
 pub const PROMPT_TAG: &str = "ups";
 
-/// Returns the log of a `.wyren/` folder.
 pub fn file(wyren: &Path) -> PathBuf {
     wyren.join("log")
 }
 
-/// Returns the log that was rotated last.
 pub fn rotated(wyren: &Path) -> PathBuf {
     state_folder(wyren).join("log.1")
 }
@@ -34,7 +32,7 @@ pub fn append(wyren: &Path, now: Timestamp, tag: &str, message: &str) -> io::Res
     let tag = if tag.is_empty() { String::new() } else { format!("[{tag}] ") };
     let path = file(wyren);
     let mut log = files::open_append_here(&path)?;
-    // Two that rotate at once lose the older file at worst, never the line.
+    // Two processes that rotate at once lose the older file at worst, never the line.
     if log.metadata()?.len() >= MAX_BYTES && rotate(wyren).is_ok() {
         log = files::open_append_here(&path)?;
     }
@@ -46,7 +44,7 @@ fn rotate(wyren: &Path) -> io::Result<()> {
     fs::rename(file(wyren), rotated(wyren))
 }
 
-/// Appends the line by which status and log know that a session was told something at `event`.
+/// Appends the line that `wyren status` and `wyren log` read as the last injection.
 pub fn injection(wyren: &Path, tag: &str, event: &str) -> io::Result<()> {
     append(wyren, Timestamp::now(), tag, &format!("injection: {event}"))
 }
@@ -56,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_look_like_the_node_systems() {
+    fn lines_look_like_those_of_the_node_version() {
         let folder = tempfile::tempdir().unwrap();
         let now = Timestamp::from_millis(1_794_796_001_123);
         append(folder.path(), now, "", "injection: session-start").unwrap();

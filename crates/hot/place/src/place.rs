@@ -1,4 +1,4 @@
-//! Where a repository keeps its team memory, found by reading files.
+//! Finds where a repository keeps its team memory by reading files.
 
 use base::project::Repository;
 use serde::{Deserialize, Serialize};
@@ -31,23 +31,22 @@ pub fn state_folder(wyren: &Path) -> PathBuf {
 /// The line that keeps `.wyren/` out of the user's commits in side mode.
 pub const EXCLUDED: &str = "/.wyren/";
 
-/// Lessons that are not at work: what was put away, and what nobody has agreed to yet, is each clone's own.
+/// Inactive lessons, which are local to each clone: archived ones and unreviewed candidates.
 const KEPT_HERE: [&str; 2] = ["lessons/archive/", "lessons/candidates/"];
 
 /// How a repository shares its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// On a branch of its own, [`SIDE_BRANCH`]; `.wyren/` is excluded from the others.
+    /// On a separate branch, [`SIDE_BRANCH`]; `.wyren/` is excluded from the others.
     Side,
-    /// Tracked on the branch that is checked out.
+    /// Tracked on the checked-out branch.
     Branch,
 }
 
 /// A repository, and where its team memory would be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The repository.
     pub repository: Repository,
     /// The top of the main work tree, whose `.wyren/` all work trees share in side mode; that of this one when the
     /// repository is bare.
@@ -63,7 +62,6 @@ impl Place {
         Some(Self { repository, main_root })
     }
 
-    /// Returns the `.wyren/` folder in a mode.
     pub fn folder(&self, mode: Mode) -> PathBuf {
         match mode {
             Mode::Side => self.main_root.join(FOLDER),
@@ -71,7 +69,7 @@ impl Place {
         }
     }
 
-    /// Returns the folder of the local copy: where `memory.md`, `broadcast/` and `lessons/` are to be read.
+    /// Returns the folder of the local copy, to read `memory.md`, `broadcast/` and `lessons/` from.
     pub fn copy_folder(&self, mode: Mode) -> PathBuf {
         match mode {
             Mode::Side => self.folder(mode),
@@ -79,26 +77,26 @@ impl Place {
         }
     }
 
-    /// Returns whether `.wyren/` is excluded, which tells side mode from branch mode where nothing is tracked.
+    /// Returns whether `.wyren/` is excluded, which distinguishes side from branch mode if nothing is tracked.
     pub fn is_excluded(&self) -> bool {
         let path = self.repository.common_folder.join("info/exclude");
         fs::read_to_string(path).is_ok_and(|text| text.lines().any(is_exclusion))
     }
 
-    /// Returns whether a team's memory may come into a clone that has none; `git config wyren.discover false` forbids it.
+    /// Returns whether a clone without a team memory may look for one; `git config wyren.discover false` forbids it.
     pub fn wants_discovery(&self) -> bool {
         let setting = self.repository.setting("wyren", "discover").unwrap_or_default();
         !["false", "no", "off", "0"].contains(&&*setting.to_ascii_lowercase())
     }
 
-    /// Returns whether the folder of a mode belongs to a linked work tree alone.
+    /// Returns whether the folder of a mode belongs to one linked work tree only.
     pub fn is_own(&self, mode: Mode) -> bool {
         let is_linked = self.repository.git_folder != self.repository.common_folder;
         is_linked && self.folder(mode).parent() == Some(&self.repository.root)
     }
 }
 
-/// Returns the top of the work tree that the repository was made with.
+/// Returns the top of the repository's first work tree.
 fn main_root(repository: &Repository) -> Option<PathBuf> {
     let common = &repository.common_folder;
     if *common == repository.git_folder {
@@ -130,7 +128,7 @@ pub fn is_exclusion(line: &str) -> bool {
     matches!(line.trim(), EXCLUDED | "/.wyren" | ".wyren/" | ".wyren")
 }
 
-/// Returns whether `path`, relative to `.wyren/`, is one that is shared.
+/// Returns whether `path`, relative to `.wyren/`, is shared.
 pub fn is_shared(path: &str) -> bool {
     let is_below = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| !rest.is_empty());
     let is_plain = |name: &str| {

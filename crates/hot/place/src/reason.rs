@@ -1,44 +1,42 @@
-//! Why something waits: the network, the server or the others.
+//! Why a fetch or a publication waits: the network, the server or other processes.
 
 use base::Timestamp;
 use std::fmt;
 
-/// Why a fetch or a publication did not happen now. What was to be published stays queued.
+/// Why a fetch or a publication did not happen now. Unpublished changes stay queued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The repository has no remote, or several of which none is `origin`.
     NoRemote,
-    /// Git cannot be used here; why.
+    /// Git cannot be used here, with the cause.
     Unusable(String),
     /// HEAD is detached, so there is no branch to share.
     Detached,
-    /// The branch is not on the remote; pushing it is the user's to do.
+    /// The branch is not on the remote; only the user pushes it.
     NotOnRemote(String),
-    /// The memory is to be on the branch that is checked out, and the user has not committed it yet.
+    /// In branch mode, the user has not committed the memory yet.
     NotCommitted,
-    /// The remote failed lately; it is left alone until then.
+    /// The remote has failed; the next attempt is at this time.
     BackingOff(Timestamp),
-    /// Another process, of Wyren or of the Node system, is at it.
+    /// Another process, of ours or of the Node version, is syncing.
     Busy,
-    /// The remote's history was rewritten, and nobody has decided yet.
+    /// The remote's history was rewritten and needs a decision.
     Rewritten,
-    /// The remote could not be reached; its words, or git's.
+    /// With the message of the remote or of git.
     Unreachable(String),
-    /// The remote did not answer in time.
     TimedOut,
-    /// The server refused; its words.
+    /// With the server's message.
     Refused(String),
-    /// Others kept pushing first until the time was up.
+    /// Others kept pushing first until the deadline.
     Outrun,
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoRemote => write!(
-                formatter,
-                "there is no remote to share with (the branch's own, origin, or the only one)"
-            ),
+            Self::NoRemote => {
+                write!(formatter, "no remote to share with (the branch's own, origin, or the only one)")
+            }
             Self::Unusable(words) => write!(formatter, "{words}"),
             Self::Detached => write!(formatter, "HEAD is detached: check out a branch to share its memory"),
             Self::NotOnRemote(branch) => {
@@ -48,14 +46,14 @@ impl fmt::Display for Reason {
                 write!(formatter, ".wyren/memory.md is not committed yet: commit and push it to share it")
             }
             Self::BackingOff(until) => {
-                write!(formatter, "the remote failed lately and is left alone until {until}")
+                write!(formatter, "the remote failed recently; next try at {until}")
             }
             Self::Busy => write!(formatter, "another sync of this repository is running"),
             Self::Rewritten => write!(formatter, "the shared memory was rewritten on the remote"),
             Self::Unreachable(words) => write!(formatter, "the remote could not be reached: {words}"),
             Self::TimedOut => write!(formatter, "the remote did not answer in time"),
             Self::Refused(words) => write!(formatter, "the remote refused: {words}"),
-            Self::Outrun => write!(formatter, "others kept pushing first until the time was up"),
+            Self::Outrun => write!(formatter, "others kept pushing first until the time limit"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `.wyren/state/fetch.json`: what the last fetch saw. It is all that hooks read about the remote.
+//! `.wyren/state/fetch.json`: the result of the last fetch. It is all that hooks read about the remote.
 
 use crate::{Mode, state_folder};
 use base::Timestamp;
@@ -7,26 +7,24 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The version of the format.
 const VERSION: u32 = 1;
 
-/// How long a remote is left alone after its first failure; doubled with each further one.
+/// The back-off after the first failure; doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(60);
 
-/// The longest that a failing remote is left alone.
+/// The longest back-off.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30 * 60);
 
-/// What a fetch found, compared with the one before.
+/// The result of a fetch compared with the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The branch was not known before.
     New,
-    /// Nothing has happened.
     Unchanged,
-    /// Commits came on top of the tip that was known.
+    /// New commits on top of the known tip.
     FastForward,
-    /// The tip that was known is no longer part of the branch.
+    /// The known tip is no longer part of the branch.
     Rewritten,
     /// The branch is not on the remote and never was.
     Absent,
@@ -38,59 +36,53 @@ pub enum Verdict {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FetchState {
-    /// The version of the format.
     pub v: u32,
     /// The mode when this was written.
     pub mode: Option<Mode>,
-    /// The name of the remote.
     pub remote: Option<String>,
-    /// The branch on the remote.
     pub branch: Option<String>,
-    /// Its tip, in hexadecimal.
+    /// Hexadecimal.
     pub tip: Option<String>,
-    /// Its tip before that.
     pub previous: Option<String>,
-    /// How the two are related.
+    /// The relation of `previous` to `tip`.
     pub verdict: Option<Verdict>,
-    /// The tip before a rewriting that nobody has accepted yet.
+    /// The tip before a rewrite that needs a decision.
     pub rewritten_from: Option<String>,
-    /// When the remote last answered, in milliseconds since 1970.
+    /// The last successful fetch, in milliseconds since 1970.
     pub fetched_at: u64,
-    /// When it was last asked.
+    /// The last attempt.
     pub tried_at: u64,
-    /// How often in a row it has failed.
+    /// Consecutive failures.
     pub failures: u32,
-    /// Until when it is left alone.
+    /// The next attempt after a failure.
     pub retry_at: u64,
-    /// What it said when it failed, sanitised.
+    /// The last error, sanitised.
     pub error: Option<String>,
 }
 
 impl FetchState {
-    /// Reads the state below a `.wyren/` folder; an empty one when there is none that can be read.
+    /// Reads the state below a `.wyren/` folder; empty when missing or unreadable.
     pub fn read(folder: &Path) -> Self {
         let text = fs::read(path(folder)).unwrap_or_default();
         let state: Self = serde_json::from_slice(&text).unwrap_or_default();
         if state.v == VERSION { state } else { Self::default() }
     }
 
-    /// Returns until when the remote is left alone, if it is at `now`.
+    /// Returns the time of the next attempt while backing off.
     pub fn backing_off(&self, now: Timestamp) -> Option<Timestamp> {
-        // A clock that was set back must not keep us away for longer than the longest pause.
+        // A clock that was set back must not extend the back-off beyond its maximum.
         let longest = u64::try_from(LONGEST_PAUSE.as_millis()).unwrap_or(u64::MAX);
         let is_ahead = self.retry_at > now.millis() && self.retry_at - now.millis() <= longest;
         is_ahead.then(|| Timestamp::from_millis(self.retry_at))
     }
 }
 
-/// What only the fetcher does.
 impl FetchState {
-    /// Notes that the remote answered.
     pub fn succeed(&mut self, now: Timestamp) {
         *self = Self { fetched_at: now.millis(), failures: 0, retry_at: 0, error: None, ..self.clone() };
     }
 
-    /// Notes that the remote failed, and leaves it alone for a while.
+    /// Starts the back-off.
     pub fn fail(&mut self, now: Timestamp, words: String) {
         let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(16)).min(LONGEST_PAUSE);
         self.failures = self.failures.saturating_add(1);
@@ -98,7 +90,6 @@ impl FetchState {
         self.error = Some(words);
     }
 
-    /// Replaces the state below a `.wyren/` folder.
     pub fn write(&mut self, folder: &Path) -> std::io::Result<()> {
         self.v = VERSION;
         let mut text = serde_json::to_vec(self)?;

@@ -1,4 +1,4 @@
-//! What a line of shell would run: the simple commands in it, wherever they stand.
+//! The simple commands that a line of shell would run, at any depth.
 //!
 //! A lesson about `pytest` has to fire for `cd api && timeout 60 pytest`, for `bash -c "pytest"` and for
 //! `x=$(pytest)`, and to stay quiet for `git add pytest.ini`, for a commit message that mentions pytest and for a
@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The way of a line through this crate: `parse` reads the grammar and finds the commands as they are written; `wrap`
-//! knows which commands run other commands, and where in their words those stand.
+//! knows which commands run other commands, and where in their words those are.
 //!
 //! This is not a shell. Nothing is expanded, run or looked up, aliases and functions are not followed, and a line
 //! that no shell would accept still gives the commands that can be made out. Any input is read in linear time and
@@ -20,14 +20,14 @@
 mod parse;
 mod wrap;
 
-/// How deep parentheses, compound commands, substitutions and strings of shell may stand in each other. What stands
-/// deeper is opaque, together with the rest of the text that it stands in.
+/// The nesting limit of parentheses, compound commands, substitutions and strings of shell. Deeper text is opaque,
+/// together with the rest of the text around it.
 pub const MAX_NESTING: usize = 32;
 
 /// How many wrappers are taken off one command: `sudo env timeout 5 nice …`.
 pub const MAX_WRAPPERS: usize = 8;
 
-/// Returns the simple commands that a line of shell would run, nested ones included, in the order in which they stand.
+/// Returns the simple commands that a line of shell would run, including nested ones, in source order.
 ///
 /// A command that runs another one is followed by it: `sudo reboot` gives `sudo reboot` and `reboot`. Mere prefixes
 /// (`env`, `timeout`, `nice`, `nohup`, `time`, `command`, `exec` and their like) are no commands of their own: they
@@ -61,7 +61,7 @@ pub struct Command {
     pub is_background: bool,
     /// How it comes to be run.
     pub origin: Origin,
-    /// How many substitutions, strings and wrapping commands it stands in.
+    /// How many substitutions, strings and wrapping commands surround it.
     pub depth: usize,
     /// Where it starts in the script, in bytes; for a command found in a string, where the command starts that the
     /// string is handed to.
@@ -71,14 +71,14 @@ pub struct Command {
 /// How a command comes to be run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Origin {
-    /// It stands in the script itself.
+    /// It is part of the script itself.
     #[default]
     Direct,
     /// Its output is substituted: `$( … )`, backticks, `<( … )`, `>( … )`.
     Substitution,
-    /// It stands in an argument that is run as shell: `bash -c '…'`, `eval`, `ssh host '…'`, `echo '…' | sh`.
+    /// It is in an argument that is run as shell: `bash -c '…'`, `eval`, `ssh host '…'`, `echo '…' | sh`.
     ShellString,
-    /// It stands in a here-document or here-string that a shell reads.
+    /// It is in a here-document or here-string that a shell reads.
     Heredoc,
     /// It is the argument of a command that runs commands: `sudo`, `xargs`, `find -exec`, `npx`, `docker exec`.
     Wrapped,
@@ -114,7 +114,7 @@ impl Command {
     /// Returns the command as a pattern sees it: the program's name and the arguments, separated by one space.
     ///
     /// An argument that contains white space is prose or data (a commit message, a body, a script) and shows as `""`,
-    /// so that no pattern matches what is said in it; of `--message="two words"` the part up to the `=` stays. An
+    /// so that no pattern matches its contents; of `--message="two words"` the part up to the `=` stays. An
     /// empty argument shows as `""` too. The arguments as they are remain in [`Command::words`].
     pub fn text(&self) -> String {
         let mut text = visible(self.program()).concat();

@@ -33,7 +33,7 @@ struct Found {
     retries: usize,
 }
 
-/// What a command inherits from the place where its text stands.
+/// What a command inherits from its surroundings.
 #[derive(Clone, Default)]
 struct Context {
     origin: Origin,
@@ -103,7 +103,7 @@ impl<'text, 'found> Parser<'text, 'found> {
                 parser.finish(first);
             }
         }
-        // Substitutions are complete before the command that they stand in.
+        // Substitutions are complete before the command that contains them.
         self.found.commands[first..].sort_by_key(|command| command.start);
     }
 

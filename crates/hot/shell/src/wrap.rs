@@ -1,4 +1,4 @@
-//! Commands that run other commands, and where in their words those stand.
+//! Commands that run other commands, and where in their words those are.
 //!
 //! To teach Wyren a new wrapper, add a line to [`WRAPPERS`].
 
@@ -30,13 +30,13 @@ pub(crate) enum Inside {
 struct Wrapper {
     /// The program and its subcommands, which is also what the wrapper is called.
     path: &'static str,
-    /// What stands between the options and the command.
+    /// What comes between the options and the command.
     operands: usize,
     /// Options whose value is the next word.
     values: &'static str,
     /// Options whose value is a line of shell.
     scripts: &'static str,
-    /// Options behind which the command stands.
+    /// Options that the command follows.
     commands: &'static str,
     /// Options with which nothing is run.
     idle: &'static str,
@@ -53,7 +53,7 @@ enum Rest {
     Script,
     /// A line of shell each.
     Scripts,
-    /// Only what stands behind `--` is a command.
+    /// Only the words after `--` are a command.
     WordsBehindDashes,
     /// The first of several is a line of shell.
     ScriptFirst,
@@ -320,7 +320,7 @@ pub(crate) fn passes_input_on(program: &str) -> bool {
     matches!(program, "cat" | "tee" | "sed" | "envsubst")
 }
 
-/// Returns what a command prints, if that stands in its words.
+/// Returns what a command prints, if its words say so.
 pub(crate) fn echoed(command: &Command) -> Option<String> {
     matches!(command.program(), "echo" | "printf").then(|| {
         let is_option = |word: &&Word| matches!(word.text.as_str(), "-n" | "-e" | "-ne" | "--");
@@ -530,7 +530,7 @@ fn canonical(name: &str) -> &str {
 }
 
 /// Returns the line of shell that words make when they are joined. `parallel` takes its command's arguments behind
-/// `:::`, or whole commands when nothing stands before that.
+/// `:::`, or whole commands when nothing precedes that.
 fn script_of(words: &[Word]) -> String {
     match words.iter().position(|word| word.text.starts_with(":::")) {
         Some(0) => joined(&words[1..], "\n"),

@@ -3,7 +3,7 @@
 /// From this size on it pays to ask the processor what it can do, which takes some 70 µs in a virtual machine.
 const LARGE_BYTES: usize = 64 * 1024;
 
-/// Returns where `byte` first stands in `bytes`.
+/// Returns the first position of `byte`.
 pub fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
     if bytes.len() >= LARGE_BYTES {
         return memchr::memchr(byte, bytes);
@@ -11,7 +11,7 @@ pub fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
     bytes.iter().position(|other| *other == byte)
 }
 
-/// Returns where either byte first stands in `bytes`.
+/// Returns the first position of either byte.
 pub fn find_either(one: u8, two: u8, bytes: &[u8]) -> Option<usize> {
     if bytes.len() >= LARGE_BYTES {
         return memchr::memchr2(one, two, bytes);

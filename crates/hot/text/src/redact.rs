@@ -1,7 +1,7 @@
 //! Replaces secrets in text with what they were: `[redacted:github]`.
 //!
 //! A secret is known by its shape (`ghp_…`), by the name in front of it (`DB_PASSWORD=…`), by its place in a
-//! URL, or by the block it stands in. One pass walks the words of the text, and each rule below either takes
+//! URL, or by the block around it. One pass walks the words of the text, and each rule below either takes
 //! what it has read or gives up within `value::SAMPLE` bytes, so the time stays linear on hostile text.
 //!
 //! The text may be raw JSON: a match never contains a quote of its own level nor half an escape, so valid
@@ -40,8 +40,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
 
 /// Returns whether a secret can contain `byte`.
 ///
-/// Whoever cuts a long text drops such bytes on both sides of the cut: half a secret has no shape to know
-/// it by.
+/// Code that cuts a long text drops such bytes on both sides of the cut: half a secret has no recognisable shape.
 pub const fn is_token_byte(byte: u8) -> bool {
     byte.is_ascii_graphic() && !ends_bare_value(byte)
 }

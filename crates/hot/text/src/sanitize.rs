@@ -39,7 +39,7 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns `text`, sanitised, on one line of at most `max_chars` characters; `…` stands for what was cut.
+/// Returns `text`, sanitised, on one line of at most `max_chars` characters; `…` marks a cut.
 pub fn one_line(text: &str, max_chars: usize) -> String {
     let text = sanitize(text);
     let mut line = String::new();

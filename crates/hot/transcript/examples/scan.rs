@@ -1,6 +1,6 @@
-//! Scans a projects directory and says how fast: `scan <prefilter|full|conversation> <dir>`.
+//! Scans a projects folder and prints the speed: `scan <prefilter|full|conversation> <folder>`.
 //!
-//! `full` parses every line into types; `conversation` also decodes what was said and done.
+//! `full` parses every line into types; `conversation` also decodes the messages.
 
 #![expect(clippy::print_stdout, reason = "an example reports on its standard output")]
 

@@ -2,7 +2,7 @@
 //!
 //! Most of a transcript is neither: hooks, listings, reminders, the output of local commands. That is left out here,
 //! and it must be: a distiller that reads hook output learns its own words again. Compaction summaries stay, marked,
-//! because they are the model's words about what was said before and not something new.
+//! because they are the model's summary of earlier messages and not something new.
 //!
 //! A turn starts at a real prompt. Numbers count from the start of the transcript; a reader that starts in the
 //! middle says where it is with [`Conversation::after_turn`].
@@ -68,7 +68,7 @@ impl Scope {
     }
 }
 
-/// One thing that was said or done.
+/// One message, or a part of one.
 #[derive(Debug, Clone)]
 pub struct Step<'r> {
     /// The turn it belongs to, counted from 1; 0 is what comes before the first prompt.
@@ -77,7 +77,6 @@ pub struct Step<'r> {
     pub act: Act<'r>,
 }
 
-/// What was said or done.
 #[derive(Debug, Clone)]
 pub enum Act<'r> {
     /// A person asked for something.
@@ -259,8 +258,8 @@ fn spoken(text: Text<'_>) -> Option<Cow<'_, str>> {
 
 /// Cuts the named elements out of a text. One that is never closed stays: then it is only a word that was written.
 fn without_tags<'t>(text: Cow<'t, str>, tags: &[&str]) -> Cow<'t, str> {
-    // An opening behind the last closing is never closed. Searching anew for each such opening would take a hook
-    // quadratic time on a file that somebody made up for it.
+    // An opening behind the last closing is never closed. Searching again for each such opening would take quadratic
+    // time on a hostile file.
     let tags: Vec<(String, String, usize)> = tags
         .iter()
         .filter_map(|tag| {

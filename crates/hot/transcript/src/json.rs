@@ -1,6 +1,6 @@
 //! A JSON cursor for lines that are mostly passed over.
 //!
-//! Two thirds of a transcript are long strings full of `\n`, and half of those are a copy that nobody reads. A
+//! Two thirds of a transcript are long strings full of `\n`, and half of those are a copy that is never read. A
 //! general parser stops at every escape of every string. This cursor looks for the closing quote only and decodes
 //! just the strings that are asked for, which makes a full scan more than twice as quick as serde's typed parse.
 //!
@@ -19,7 +19,7 @@ pub(crate) struct Malformed {
     pub(crate) at: usize,
 }
 
-/// A string of a record, as it stands in the line; decoded when it is asked for.
+/// A raw string of a record, decoded on demand.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Text<'a> {
     quoted: &'a str,
@@ -29,7 +29,7 @@ impl<'a> Text<'a> {
     /// Returns the text, borrowed when it has no escapes.
     ///
     /// Half a surrogate pair becomes the replacement character: the client cuts long strings by UTF-16 units, and a
-    /// cut through an emoji must not cost the text. What is not an escape of JSON's stays as it stands.
+    /// cut through an emoji must not cost the text. An invalid escape stays unchanged.
     pub fn decode(self) -> Cow<'a, str> {
         let Some(first) = memchr(b'\\', self.quoted.as_bytes()) else {
             return Cow::Borrowed(self.quoted);
@@ -143,12 +143,12 @@ impl<'a> Cursor<'a> {
         Ok(self.pass()?.parse().ok())
     }
 
-    /// Reads any value but null as it stands.
+    /// Reads any value but null, raw.
     pub(crate) fn raw(&mut self) -> Result<Option<&'a str>, Malformed> {
         Ok(Some(self.pass()?).filter(|value| *value != "null"))
     }
 
-    /// Passes over any value and returns it as it stands.
+    /// Skips any value and returns it raw.
     pub(crate) fn pass(&mut self) -> Result<&'a str, Malformed> {
         let first = self.peek();
         let start = self.at;
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_escape_stays_as_it_stands() {
+    fn an_invalid_escape_stays_unchanged() {
         for text in [r"\x", r"\u12", r"\u+123", r"\u12é4"] {
             check_text(&format!("\"{text}\""), Some(text));
         }

@@ -1,6 +1,6 @@
 //! One line of a transcript, typed and borrowed.
 //!
-//! Only what somebody reads is typed; everything else is passed over. Unknown record types and blocks keep their
+//! Only fields that have a reader are typed; everything else is skipped. Unknown record types and blocks keep their
 //! name, so that a newer client's transcript still reads. What a record *means* for the conversation is decided in
 //! [`crate::conversation`], not here.
 
@@ -44,7 +44,7 @@ pub struct Record<'a> {
     pub agent_id: Option<Cow<'a, str>>,
     /// Whether it belongs to a subagent rather than to the main conversation.
     pub is_sidechain: bool,
-    /// Whether the client put it in; nobody typed it.
+    /// Whether the client inserted it; not typed by a person.
     pub is_meta: bool,
     /// What the record holds.
     pub body: Body<'a>,
@@ -61,7 +61,7 @@ pub enum Body<'a> {
     System(System<'a>),
     /// Something that was attached to the conversation: hook output, listings, queued prompts.
     Attachment(Attachment<'a>),
-    /// A record type that nobody here reads.
+    /// A record type without a reader.
     Other {
         /// The record's `type`; empty when it has none.
         kind: Cow<'a, str>,
@@ -226,7 +226,7 @@ pub enum Block<'a> {
     ToolResult(ToolResult<'a>),
     /// A picture.
     Image,
-    /// A block type that nobody here reads.
+    /// A block type without a reader.
     Other {
         /// The block's `type`; empty when it has none.
         kind: Cow<'a, str>,

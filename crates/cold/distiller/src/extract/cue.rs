@@ -87,7 +87,7 @@ fn loudest(table: &Phrases<(Category, f64)>, sentence: &str) -> Option<Sound> {
         (start, Sound { category, weight })
     });
     let is_specific = |sound: &Sound| !matches!(sound.category, Category::Rejection | Category::Decision);
-    // What is said outright first is what the sentence is about: "we keep it until …" decides, "open is whether we keep
+    // The first explicit cue is what the sentence is about: "we keep it until …" decides, "open is whether we keep
     // it" does not.
     let outright = sounds.iter().filter(|(start, _)| *start < usize::MAX).min_by_key(|(start, _)| *start);
     if let Some((_, sound)) = outright.filter(|(_, sound)| is_specific(sound)) {

@@ -1,6 +1,6 @@
 //! What a plan is about, out of the call that proposed it.
 
-/// How many steps of a plan are told.
+/// How many steps of a plan an entry names.
 const STEPS: usize = 2;
 
 /// Returns the title of a plan and its first steps on one line; nothing when it has no steps.
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plan_is_told_by_its_title_and_first_steps() {
+    fn a_plan_becomes_its_title_and_first_steps() {
         let input = r##"{"plan":"# Cache\n\n1. Use an LRU.\n2. Size it at \"10k\".\n3. Measure."}"##;
         assert_eq!(gist(input).as_deref(), Some("Plan accepted, Cache: Use an LRU; Size it at \"10k\""));
         assert_eq!(gist(r#"{"plan":"just prose"}"#), None);

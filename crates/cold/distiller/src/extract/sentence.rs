@@ -1,4 +1,4 @@
-//! Cuts what somebody said into sentences, without code, quotations, headings and tables.
+//! Splits a message into sentences, without code, quotations, headings and tables.
 
 use memory::hygiene;
 

@@ -21,7 +21,7 @@ fn talk() -> Slice {
         .slice()
 }
 
-/// Gives the answer to the distiller and returns what came of it; a refused answer changes nothing.
+/// Gives the answer to the distiller and returns the result; a refused answer changes nothing.
 fn answer(text: &str) -> (Memory, Result<Applied, Refusal>) {
     let memory = team();
     let applied = parse(text).map(|operations| apply_to(&memory, &talk(), &operations));
@@ -212,8 +212,10 @@ fn chat_code_and_quotations_are_refused() {
 
 #[test]
 fn an_unknown_section_is_refused() {
-    let applied =
-        unchanged(&[add("Handoff notes", "A note of nobody", &[1]), add("Rules", "A rule of nobody", &[1])]);
+    let applied = unchanged(&[
+        add("Handoff notes", "A note without author", &[1]),
+        add("Rules", "A rule without author", &[1]),
+    ]);
     assert_eq!(why(&applied), [Why::UnknownSection; 2]);
 }
 

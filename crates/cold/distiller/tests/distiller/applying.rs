@@ -106,9 +106,9 @@ fn what_a_person_wrote_goes_only_on_the_word_of_a_person() {
         let slice = conversation(said).slice();
         apply_to(&memory, &slice, &[remove("Decisions", &id(&memory, text), turns)])
     };
-    let by_nobody = gone(&["fix the tests", "Releases on Tuesdays are gone, I think."], &[2]);
+    let by_no_one = gone(&["fix the tests", "Releases on Tuesdays are gone, I think."], &[2]);
     let by_another_topic = gone(&["fix the tests please", "ok"], &[1]);
-    for applied in [by_nobody, by_another_topic] {
+    for applied in [by_no_one, by_another_topic] {
         assert_eq!(applied.refused[0].why, Why::WrittenByAPerson);
         assert_eq!(applied.memory.render(), memory.render());
     }

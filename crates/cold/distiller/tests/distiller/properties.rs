@@ -83,7 +83,7 @@ proptest! {
             (Just(memory), operations)
         }),
     ) {
-        // Nobody in this conversation speaks about any entry.
+        // This conversation mentions no entry.
         let slice = conversation(&["good morning", "Hello.", "thank you", "Bye."]).slice();
         let applied = apply_to(&memory, &slice, &operations);
         prop_assert_eq!(applied.done.len() + applied.refused.len(), operations.len());

@@ -117,7 +117,7 @@ fn tools_are_rendered_and_cut_as_the_old_distiller_did() {
 }
 
 #[test]
-fn what_nobody_said_is_not_shown() {
+fn only_messages_of_people_the_model_and_tools_are_shown() {
     let transcript = Transcript::new()
         .record(json!({"type": "user", "isMeta": true, "message": {"content": "injected by the client"}}))
         .record(json!({"type": "attachment", "attachment": {"type": "hook_success", "stdout": "hook says"}}))

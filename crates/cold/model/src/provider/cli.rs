@@ -62,16 +62,16 @@ impl Cli {
         self.program.as_deref().ok()
     }
 
-    /// Makes the folder, or sees that nobody put anything into it that the client would heed.
+    /// Creates the folder, or checks that it has no files that the client would read.
     ///
-    /// It is one folder for good: one for each question would stay behind whenever we are killed.
+    /// One folder for all calls: a new one for each call would stay behind whenever we are killed.
     fn prepare_folder(&self) -> Result<(), Error> {
         let entries =
             files::create_private_folder(&self.folder).and_then(|()| std::fs::read_dir(&self.folder));
         match entries.map(|mut entries| entries.next()) {
             Ok(None) => Ok(()),
             Ok(Some(_)) => Err(Error::NotEmpty { folder: self.folder.clone() }),
-            Err(source) => Err(Error::Start { program: self.folder.clone(), source }),
+            Err(cause) => Err(Error::Start { program: self.folder.clone(), cause }),
         }
     }
 
@@ -119,7 +119,7 @@ impl Provider for Cli {
         let input = request.prompt.clone().into_bytes();
         match child::run(&mut command, input, limits.deadline, MAX_RESPONSE) {
             Ok(finished) => read(&finished),
-            Err(Failure::Start(source)) => Err(Error::Start { program: program.clone(), source }),
+            Err(Failure::Start(cause)) => Err(Error::Start { program: program.clone(), cause }),
             Err(Failure::TimedOut) => Err(Error::TimedOut),
             Err(Failure::Oversized) => Err(Error::Oversized),
             Err(Failure::Detached) => Err(Error::Crashed("its output stayed open".to_owned())),

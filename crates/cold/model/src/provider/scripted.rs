@@ -90,7 +90,7 @@ impl Provider for Scripted {
 
     fn ask(&self, _request: &Request, limits: Limits) -> Result<Reply, Error> {
         let line = self.next_line();
-        let line = line.map_err(|source| Error::Start { program: self.script.clone(), source })?;
+        let line = line.map_err(|cause| Error::Start { program: self.script.clone(), cause })?;
         let cost = |dollars: Option<f64>| dollars.and_then(Money::from_dollars);
         match line {
             Line::Answer { answer, after_ms, input, output, cost_usd } => {

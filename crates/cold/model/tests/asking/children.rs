@@ -33,7 +33,7 @@ case "$prompt" in
 esac
 "#;
 
-/// Never reads what it is told.
+/// Never reads its input.
 const DEAF: &str = "#!/bin/sh\nexec sleep 600\n";
 
 /// Written before any test forks: a program that is open for writing in some child cannot be started.
@@ -87,7 +87,7 @@ fn a_folder_with_something_in_it_is_not_used() {
 }
 
 #[test]
-fn a_second_try_is_told_what_was_wrong() {
+fn a_second_try_gets_the_error_of_the_first() {
     let user = User::new();
     assert_eq!(answer(ask(&user, "second try")), json!({"colour": "red"}));
     assert_eq!(user.spent(), (2, Money::from_micros(5_200)));
@@ -115,7 +115,7 @@ fn what_the_client_tried_twice_is_not_tried_again() {
 fn a_refusal_is_charged_as_the_client_says_and_a_crash_as_reserved() {
     let user = User::new();
     let refused = reason(ask(&user, "refused"));
-    assert_eq!(refused.to_string(), "no answer from the model: it was refused: error_max_budget_usd");
+    assert_eq!(refused.to_string(), "no answer from the model: refused: error_max_budget_usd");
     assert_eq!(user.spent(), (1, Money::from_micros(3_000)));
     let user = User::new();
     let crashed = reason(ask(&user, "crash")).to_string();
@@ -124,7 +124,7 @@ fn a_refusal_is_charged_as_the_client_says_and_a_crash_as_reserved() {
 }
 
 #[test]
-fn a_child_that_does_not_read_its_input_holds_nobody_up() {
+fn a_child_that_does_not_read_its_input_does_not_block_the_caller() {
     let mut user = User::new();
     user.timeout = Duration::from_millis(300);
     let start = Instant::now();
@@ -150,7 +150,7 @@ fn ask_command(user: &User, prompt: &str, timeout_s: &str) -> (Command, String) 
     let (name, value) = marker.split_once('=').unwrap();
     let mut command = Command::new(ask_program());
     command
-        .args(["distil", prompt])
+        .args(["distill", prompt])
         .env_clear()
         .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
         .env("HOME", user.folder.path())
@@ -191,7 +191,7 @@ fn at_the_deadline_the_child_and_all_it_started_are_dead() {
     let start = Instant::now();
     let output = command.output().unwrap();
     assert!(start.elapsed() >= Duration::from_secs(1) && start.elapsed() < Duration::from_secs(5));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("the time was up"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("time limit exceeded"), "{output:?}");
     wait_until("the end of every process", || marked(&marker).is_empty());
 }
 

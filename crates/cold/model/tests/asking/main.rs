@@ -57,7 +57,7 @@ impl User {
 
 fn request(prompt: &str) -> Request {
     Request {
-        job: "distil".to_owned(),
+        job: "distill".to_owned(),
         project: "git:example.org/a".to_owned(),
         system: "You name colours.".to_owned(),
         prompt: prompt.to_owned(),

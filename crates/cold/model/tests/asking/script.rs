@@ -91,12 +91,12 @@ fn what_was_refused_unasked_costs_nothing() {
     let user = User::new();
     let refuse = r#"{"do":"refuse","reason":"overloaded"}"#;
     let reason = reason(user.asker(script(&user, &[refuse])).ask(request("the sky")));
-    assert_eq!(reason.to_string(), "no answer from the model: it was refused: overloaded");
+    assert_eq!(reason.to_string(), "no answer from the model: refused: overloaded");
     assert_eq!(user.spent(), (1, Money::ZERO));
 }
 
 #[test]
-fn a_budget_of_nothing_asks_nobody() {
+fn a_budget_of_nothing_calls_no_model() {
     let dollar = Money::from_micros(1_000_000);
     for budget in
         [Budget { daily: Money::ZERO, project: dollar }, Budget { daily: dollar, project: Money::ZERO }]
@@ -105,7 +105,7 @@ fn a_budget_of_nothing_asks_nobody() {
         user.budget = budget;
         let reason = reason(user.asker(script(&user, &[BLUE])).ask(request("the sky")));
         assert!(matches!(reason, Reason::Off));
-        assert!(!user.folder.path().join("script.jsonl.position").exists(), "nobody was asked");
+        assert!(!user.folder.path().join("script.jsonl.position").exists(), "no model was called");
     }
 }
 
@@ -115,7 +115,7 @@ fn the_budget_is_checked_before_the_call() {
     user.budget.daily = Money::from_micros(100);
     let reason = reason(user.asker(script(&user, &[BLUE])).ask(request("the sky")));
     assert!(matches!(reason, Reason::NoBudget(_)) && reason.may_pass(), "{reason}");
-    assert!(!user.folder.path().join("script.jsonl.position").exists(), "nobody was asked");
+    assert!(!user.folder.path().join("script.jsonl.position").exists(), "no model was called");
     assert_eq!(user.spent().0, 0);
 }
 
@@ -157,7 +157,7 @@ fn without_a_ledger_nothing_is_asked() {
 fn ask_command(user: &User, script: &Path) -> Command {
     let mut command = Command::new(ask_program());
     command
-        .args(["distil", "the sky"])
+        .args(["distill", "the sky"])
         .env_clear()
         .env("WYREN_DATA_DIR", user.folder.path())
         .env("WYREN_MODEL_SCRIPT", script)
@@ -212,9 +212,9 @@ fn a_model_child_asks_no_model() {
     script(&user, &[BLUE]);
     let script = user.folder.path().join("script.jsonl");
     let output = ask_command(&user, &script).env("WYREN_INTERNAL", "1").output().unwrap();
-    assert!(String::from_utf8_lossy(&output.stdout).contains("a model child asks no model"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("a model child may not call a model"));
     let mut command = ask_command(&user, &script);
     let output =
         command.env_remove("WYREN_MODEL_SCRIPT").env("WYREN_MODEL_PROVIDER", "off").output().unwrap();
-    assert!(String::from_utf8_lossy(&output.stdout).contains("switched off"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("model calls are off"));
 }

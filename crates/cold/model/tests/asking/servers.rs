@@ -98,7 +98,7 @@ impl Server {
                 let _ = stream.write_all(response.as_bytes());
                 open.push(stream);
             }
-            // Connections stay open as long as somebody may still come: a server that hangs.
+            // Connections stay open while another client may still connect: a server that hangs.
             let _ = listener.accept();
         });
         Self { endpoint, asked }
@@ -184,7 +184,7 @@ fn a_server_that_refuses_redirects_or_is_not_there_is_not_asked_again() {
         let user = User::new();
         let server = Server::new(vec![response.to_owned()]);
         let reason = reason(user.asker(server.provider()).ask(request("the sky"))).to_string();
-        assert!(reason.contains("it was refused") && reason.contains(complaint), "{reason}");
+        assert!(reason.contains("refused: ") && reason.contains(complaint), "{reason}");
     }
     let user = User::new();
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

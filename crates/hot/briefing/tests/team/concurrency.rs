@@ -46,7 +46,7 @@ fn eight_prompts_at_once_after_a_change_each_tell_it_whole() {
         clone.prompt(&format!("session {number}"));
     }
     clone.decide(&["a", "b"]);
-    // Each of its own session, so each is told.
+    // Each has its own session, so each gets the text.
     let told = at_once(8, |number| clone.prompt(&format!("session {number}")));
     assert!(told.iter().all(|text| text.contains("### New in Decisions\n- b\n")), "{told:?}");
     check_whole(&clone, &["a", "b"]);

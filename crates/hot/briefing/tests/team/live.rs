@@ -36,7 +36,7 @@ fn a_change_between_the_start_and_the_first_prompt_is_delivered() {
 }
 
 #[test]
-fn a_memory_that_appears_in_mid_session_is_told() {
+fn a_memory_that_appears_in_mid_session_is_shown() {
     let clone = Clone::empty();
     clone.write(".wyren/state/watermark.json", "{}");
     assert_eq!(clone.start("s", "startup"), "");
@@ -149,7 +149,7 @@ fn a_prompt_without_a_session_gets_the_rest_as_well() {
 }
 
 #[test]
-fn a_change_on_disk_is_told_without_the_network() {
+fn a_change_on_disk_is_shown_without_the_network() {
     let clone = Clone::new(&["a"]).with_remote().with("WYREN_SKIP_PULL", "1");
     clone.start("s", "startup");
     clone.decide(&["a", "b"]);
@@ -158,7 +158,7 @@ fn a_change_on_disk_is_told_without_the_network() {
 
 // 13
 #[test]
-fn a_repository_without_a_broadcast_folder_is_told_its_memory() {
+fn a_repository_without_a_broadcast_folder_gets_its_memory() {
     let clone = Clone::new(&["a"]);
     assert!(!clone.path(".wyren/broadcast").exists());
     assert!(clone.start("s", "startup").starts_with("# Wyren Memory\n"));
@@ -187,7 +187,7 @@ fn a_session_in_a_subfolder_or_a_linked_work_tree_finds_the_memory() {
 }
 
 #[test]
-fn in_branch_mode_the_merged_memory_is_told() {
+fn in_branch_mode_the_merged_memory_is_shown() {
     let clone = Clone::new(&["tracked"]);
     clone.write(".git/info/exclude", "");
     clone.write(".wyren/state/memory.md", memory(&["tracked", "a teammate's"]));
@@ -199,7 +199,7 @@ fn in_branch_mode_the_merged_memory_is_told() {
 }
 
 #[test]
-fn before_the_first_sync_what_has_no_copy_is_told_as_it_is_tracked() {
+fn before_the_first_sync_parts_without_a_copy_are_shown_as_tracked() {
     let clone = Clone::new(&["tracked"]);
     clone.write(".git/info/exclude", "");
     clone.write(".wyren/broadcast/skills/review.md", "Be kind.");
@@ -213,7 +213,7 @@ fn before_the_first_sync_what_has_no_copy_is_told_as_it_is_tracked() {
 }
 
 #[test]
-fn a_key_of_several_lines_is_told_neither_whole_nor_in_parts() {
+fn a_key_of_several_lines_is_shown_neither_whole_nor_in_parts() {
     let clone = Clone::new(&["a"]);
     clone.start("s", "startup");
     let line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC";
@@ -234,7 +234,7 @@ fn a_key_of_several_lines_is_told_neither_whole_nor_in_parts() {
 }
 
 #[test]
-fn what_was_said_is_in_the_log_as_the_node_system_writes_it() {
+fn an_injection_is_logged_in_the_format_of_the_node_version() {
     let clone = Clone::new(&["a"]);
     clone.start("s", "startup");
     clone.prompt("s");

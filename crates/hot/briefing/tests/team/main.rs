@@ -1,4 +1,4 @@
-//! What sessions are told about the team's memory. Numbers in comments are the lines of the acceptance list.
+//! The texts about the team memory that sessions get. Numbers in comments are lines of the list in docs/status.md.
 
 mod concurrency;
 mod files;

@@ -39,7 +39,7 @@ fn quick(_folder: &Path) -> io::Result<Child> {
     Command::new("true").spawn()
 }
 
-/// Goes on for as long as somebody waits for it.
+/// Runs for as long as a hook waits for it.
 fn hanging(_folder: &Path) -> io::Result<Child> {
     Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn()
 }
@@ -63,7 +63,7 @@ fn impatient(clone: Clone) -> Clone {
 }
 
 #[test]
-fn what_the_remote_has_is_told_with_the_prompt_that_asked_for_it() {
+fn news_from_the_remote_is_shown_with_the_prompt_that_fetched_it() {
     let clone = impatient(Clone::new(&["a"]));
     let brings = |folder: &Path| {
         let text = memory(&["a", "from a teammate"]);
@@ -169,7 +169,7 @@ fn a_remote_that_is_added_in_mid_session_is_asked() {
 }
 
 #[test]
-fn a_wyren_that_cannot_be_started_is_logged_and_silences_nobody() {
+fn a_wyren_that_cannot_be_started_is_logged_and_the_text_still_comes() {
     let clone = impatient(Clone::new(&["a"]));
     let missing = |_: &Path| Err(io::Error::from(io::ErrorKind::NotFound));
     let stand_in = StandIn::new(&missing);
@@ -206,7 +206,7 @@ fn a_clone_that_shows_no_sign_of_a_memory_is_offered_one_once_a_day() {
     let offers = base::files::files_in(&clone.data().join("cache/offers"));
     let yesterday = std::time::SystemTime::now() - Duration::from_secs(25 * 60 * 60);
     std::fs::File::options().append(true).open(&offers[0]).unwrap().set_modified(yesterday).unwrap();
-    // By then nobody waits any more for what was not there before.
+    // By then no hook waits for a memory that did not exist before.
     let hanging = StandIn::new(&hanging);
     assert!(start(&clone, &hanging).1 < briefing::pull::START_PATIENCE);
     assert_eq!(hanging.started(), ["sync --discover"]);
@@ -233,7 +233,7 @@ fn a_clone_whose_remote_has_a_memory_gets_it_without_a_command() {
 }
 
 #[test]
-fn no_memory_is_looked_for_where_nobody_wants_it_or_none_can_be() {
+fn no_memory_is_looked_for_where_it_is_unwanted_or_impossible() {
     let stand_in = StandIn::new(&quick);
     for clone in [
         Clone::empty(),

@@ -55,7 +55,7 @@ fn a_resumed_session_gets_what_it_missed_and_nothing_else() {
 }
 
 #[test]
-fn a_resumed_session_that_nobody_knows_gets_the_whole() {
+fn a_resumed_unknown_session_gets_the_whole_memory() {
     let clone = Clone::new(&["a"]);
     assert!(clone.start("s", "resume").starts_with("# Wyren Memory\n"));
 }
@@ -161,7 +161,7 @@ fn snapshots_of_forgotten_sessions_are_cleaned_up() {
 }
 
 #[test]
-fn a_memory_outside_any_repository_is_told() {
+fn a_memory_outside_any_repository_is_shown() {
     let clone = Clone::new(&["a"]);
     std::fs::remove_dir_all(clone.path(".git")).unwrap();
     assert!(clone.start("s", "startup").contains("- a\n"));

@@ -22,7 +22,7 @@ fn the_first_prompt_of_a_clone_seeds_without_a_word() {
 }
 
 #[test]
-fn a_memory_rewritten_just_after_seeding_is_told_at_the_next_prompt() {
+fn a_memory_rewritten_just_after_seeding_is_shown_at_the_next_prompt() {
     let clone = Clone::new(&["a"]);
     clone.prompt("s");
     // Written without a moment's pause, in place, and of the same size.
@@ -33,7 +33,7 @@ fn a_memory_rewritten_just_after_seeding_is_told_at_the_next_prompt() {
 }
 
 #[test]
-fn a_session_goes_on_from_the_node_systems_state() {
+fn a_session_continues_from_the_state_of_the_node_version() {
     let clone = Clone::new(&["a", "b"]);
     clone.write(INJECTED, memory(&["a"]));
     let state = json!({
@@ -55,7 +55,7 @@ fn a_session_goes_on_from_the_node_systems_state() {
 }
 
 #[test]
-fn what_the_node_system_told_before_is_no_news_for_being_private() {
+fn what_the_node_version_showed_before_is_no_news_for_being_private() {
     let clone = Clone::new(&["a <private>b</private>", "c"]);
     clone.write(INJECTED, memory(&["a <private>b</private>", "c"]));
     let hash = &base::digest::sha256_hex(memory(&["a <private>b</private>", "c"]).as_bytes())[..12];
@@ -165,7 +165,7 @@ fn a_damaged_snapshot_is_as_none() {
 }
 
 #[test]
-fn state_that_cannot_be_written_silences_nobody_and_is_logged() {
+fn state_that_cannot_be_written_is_logged_and_the_text_still_comes() {
     let clone = Clone::new(&["a"]);
     // Nothing can be written below a file, not even by a user who may write everywhere.
     clone.write(".wyren/state", "in the way");

@@ -118,24 +118,24 @@ impl Clone {
         Host::new(hook, Env::fixed(variables))
     }
 
-    /// Sends a prompt in a session and returns what it was told.
+    /// Sends a prompt in a session and returns the text that the session gets.
     pub(crate) fn prompt(&self, session: &str) -> String {
         self.prompt_with(json!({"session_id": session, "cwd": self.root()}), &no_launch)
     }
 
-    /// Sends a prompt; `launch` stands in for what asks the remote.
+    /// Sends a prompt; `launch` replaces the program that fetches.
     pub(crate) fn prompt_with(&self, call: Value, launch: &Launch<'_>) -> String {
         let host = self.host("prompt-sync");
         let body = |call: UserPromptSubmit, host: &Host| briefing::prompt::answer_with(&call, host, launch);
         told(hook::respond(leak(&call), &host, Silence::Empty, body), &host, "UserPromptSubmit")
     }
 
-    /// Begins a session and returns what it was told.
+    /// Starts a session and returns the text that it gets.
     pub(crate) fn start(&self, session: &str, source: &str) -> String {
         self.start_with(json!({"session_id": session, "cwd": self.root(), "source": source}), &no_launch)
     }
 
-    /// Begins a session; `launch` stands in for what asks the remote.
+    /// Starts a session; `launch` replaces the program that fetches.
     pub(crate) fn start_with(&self, call: Value, launch: &Launch<'_>) -> String {
         let host = self.host("session-start-memory");
         let body = |call: SessionStart, host: &Host| briefing::start::answer_with(&call, host, launch);
@@ -154,7 +154,7 @@ pub(crate) fn millis_ago(millis: u64) -> u64 {
     Timestamp::now().millis() - millis
 }
 
-/// Stands in for `wyren` where it must not be started.
+/// Replaces `wyren` where it must not be started.
 pub(crate) fn no_launch(arguments: &[&str], folder: &Path) -> io::Result<Child> {
     panic!("wyren {arguments:?} was started in {}", folder.display())
 }

@@ -92,7 +92,7 @@ fn the_answer_to_every_mutation_is_valid() {
 
 fn is_typed<E: hook::Event>() {}
 
-/// Lets a hook answer that refuses with what it was told, so that the writing half of the loop is tried as well.
+/// Refuses with the text of the input, so that the writing half of the loop is tested as well.
 fn answer<E: hook::Event>(input: Vec<u8>, host: &Host) -> String {
     let body = |call: E, _: &Host| {
         let told = format!("{:?} {:?}", call.session_id(), call.cwd());

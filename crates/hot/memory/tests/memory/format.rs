@@ -1,4 +1,4 @@
-//! `memory.md` as Node-Wyren writes it, and as people do.
+//! `memory.md` as the Node version writes it, and as people do.
 
 use memory::{Block, Memory, section};
 
@@ -12,7 +12,7 @@ fn check(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn a_fresh_memory_is_the_one_of_node_wyren() {
+fn a_fresh_memory_is_that_of_the_node_version() {
     assert_eq!(
         Memory::fresh(None).render(),
         "# Wyren Memory\n<!-- Populated by distiller. Edit manually to seed context. -->\n"
@@ -35,7 +35,7 @@ fn a_long_seed_is_cut_at_eight_thousand_utf16_units() {
 }
 
 #[test]
-fn the_sections_are_those_of_node_wyren_in_its_order() {
+fn the_sections_are_those_of_the_node_version_in_its_order() {
     assert_eq!(
         section::ORDER[1..7],
         [
@@ -50,7 +50,7 @@ fn the_sections_are_those_of_node_wyren_in_its_order() {
 }
 
 #[test]
-fn a_memory_of_node_wyren_is_read_entry_by_entry() {
+fn a_memory_of_the_node_version_is_read_entry_by_entry() {
     check(
         "# Wyren Memory\n\n## Handoff notes\n- [2026-11-16T02:26:41.123Z] (session handoff — no note)\n\n\
          ## Decisions\n- Use Postgres [session ab12cd34, turn 7]\n\n## Rejected paths\n- Redis: lossy [session ab12cd34, turn 9]\n",

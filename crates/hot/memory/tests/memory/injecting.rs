@@ -1,4 +1,4 @@
-//! What a new session is told.
+//! The text for a new session.
 
 use memory::{BroadcastFile, INJECTION_UNITS, Memory, inject};
 

@@ -1,4 +1,4 @@
-//! The memory from outside: the format, changes, merges, and what is told.
+//! The memory from outside: the format, changes, merges, and the texts for a session.
 
 mod editing;
 mod format;

@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn a_merge_says_the_same_whoever_is_ours(base in memory(), ours in memory(), theirs in memory()) {
+    fn a_merge_is_symmetric(base in memory(), ours in memory(), theirs in memory()) {
         let (one, two) = (merged(&base, &ours, &theirs), merged(&base, &theirs, &ours));
         prop_assert_eq!(said(&one), said(&two));
         // Not only the identities: the same spelling and the same tag of each entry.
@@ -139,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn free_text_keeps_the_lines_that_nobody_removed(base in free_text(), ours in free_text(), theirs in free_text()) {
+    fn free_text_keeps_the_lines_that_neither_side_removed(base in free_text(), ours in free_text(), theirs in free_text()) {
         let lines = |memory: &Memory| -> BTreeSet<String> { memory.render().lines().map(str::to_owned).collect() };
         let result = lines(&merged(&base, &ours, &theirs));
         let (base, ours, theirs) = (lines(&base), lines(&ours), lines(&theirs));
@@ -188,7 +188,7 @@ proptest! {
     }
 
     #[test]
-    fn every_change_is_told_once_however_small_the_page(old in memory(), new in memory(), bytes in 400..1_200_usize) {
+    fn every_change_is_shown_once_however_small_the_page(old in memory(), new in memory(), bytes in 400..1_200_usize) {
         let mut shown = old.render();
         let mut told = Vec::new();
         for _ in 0..200 {

@@ -42,7 +42,7 @@ fn what_only_moved_or_got_another_tag_did_not_change() {
 }
 
 #[test]
-fn an_entry_that_changes_its_section_is_told() {
+fn an_entry_that_changes_its_section_is_shown() {
     let delta = diff(&memory(&[("Open questions", &["- X?"])]), &memory(&[("Decisions", &["- X?"])]));
     assert_eq!((delta.sections[0].section.as_str(), delta.sections[0].added.len()), ("Decisions", 1));
     assert_eq!((delta.sections[1].section.as_str(), delta.sections[1].removed.len()), ("Open questions", 1));

@@ -31,7 +31,7 @@ impl Parser<'_, '_> {
                     self.position += 1;
                     return;
                 }
-                // An `if` without its `fi` ends with the parenthesis that it stands in.
+                // An `if` without its `fi` ends with the enclosing parenthesis.
                 Some(b')') if self.open_parentheses > 0 => return,
                 Some(b';') if end == End::CaseItem && matches!(self.peek_at(1), Some(b';' | b'&')) => return,
                 Some(b')' | b';') => self.position += 1,

@@ -98,7 +98,7 @@ impl Parser<'_, '_> {
         array
     }
 
-    /// Reads a word; where none starts, steps over the operator that stands there.
+    /// Reads a word; where none starts, skips the operator.
     pub(super) fn word_or_byte(&mut self) -> Word {
         let before = self.position;
         let word = self.word();

@@ -416,7 +416,7 @@ fn wrappers_that_run_nothing_stay_alone() {
 }
 
 #[test]
-fn find_runs_what_stands_behind_exec() {
+fn find_runs_the_command_after_exec() {
     check(
         "find . -name '*.py' -exec pytest -x {} \\;",
         &["find . -name *.py -exec pytest -x {} ;", "wrapped: pytest -x {}"],
@@ -508,7 +508,7 @@ fn negation_and_background_are_noted() {
 }
 
 #[test]
-fn depth_counts_what_a_command_stands_in() {
+fn depth_counts_what_surrounds_a_command() {
     let depths: Vec<usize> =
         commands("a $(b $(c)) && (d; sudo bash -c 'e')").iter().map(|command| command.depth).collect();
     assert_eq!(depths, [0, 1, 2, 0, 0, 1, 2]);

@@ -232,7 +232,7 @@ fn hostile_repeats_are_read_in_linear_time() {
 }
 
 #[test]
-fn what_stands_too_deep_is_opaque() {
+fn text_nested_too_deep_is_opaque() {
     let deep = |depth: usize| format!("{}pytest{}; a", "$(".repeat(depth), ")".repeat(depth));
     let programs = |script: &str| {
         commands(script).iter().map(|command| command.program().to_owned()).collect::<Vec<_>>()

@@ -28,7 +28,7 @@ enum Family {
 }
 use Family::{Authorization, Password, Scheme, Signature, Token};
 
-/// The names, longest first where one ends in another. A dash stands for `_`, `-`, a space or nothing.
+/// The names, longest first where one ends in another. A dash matches `_`, `-`, a space or nothing.
 const NAMES: &[(&str, Family, &str)] = &[
     ("password", Password, "password"),
     ("passphrase", Password, "password"),
@@ -148,7 +148,7 @@ impl Name {
         }
     }
 
-    /// Returns whether only indentation stands before the word on its line.
+    /// Returns whether only indentation precedes the word on its line.
     fn starts_line(&self, text: &[u8]) -> bool {
         let word = self.word_start(text);
         let indent = text[..word].iter().rev().take(REACH);
@@ -173,7 +173,7 @@ enum Form {
     Flag,
 }
 
-/// Where the value of a name stands.
+/// The position of a name's value.
 struct Place {
     start: usize,
     form: Form,
@@ -183,7 +183,7 @@ struct Place {
 }
 
 impl Place {
-    /// Returns where the value of the name that ends at `end` stands, if it is given one.
+    /// Returns the position of the value for the name that ends at `end`, if it has one.
     fn after(text: &[u8], end: usize, name: &Name) -> Option<Self> {
         let mut at = end;
         let name_quote = Quote::at(text, at);

@@ -1,4 +1,4 @@
-//! Secrets that are known by their own shape, wherever they stand.
+//! Secrets that are recognised by their own shape.
 
 use super::value::{SAMPLE, has_digit};
 use super::{MARK, Pairs, Secret, run_end};
@@ -48,7 +48,7 @@ impl Shape {
     }
 }
 
-/// A longer prefix stands before a shorter one that it starts with. The minimum lengths are below the real
+/// A longer prefix comes before a shorter one that it starts with. The minimum lengths are below the real
 /// ones: issuers change them, and a prefix with twenty random characters is no accident.
 static SHAPES: &[Shape] = &[
     shape("sk-ant-", "anthropic", dashed, AtLeast(16)),

@@ -1,4 +1,4 @@
-//! What stands where a secret would stand: a literal that must go, or a placeholder, a type or an expression.
+//! Classifies the text in the place of a secret: a literal to redact, or a placeholder, a type or an expression.
 
 use super::ends_bare_value;
 
@@ -11,7 +11,7 @@ const SHORTEST: usize = 6;
 /// The longest run of letters that can still be a word.
 const LONGEST_WORD: usize = 24;
 
-/// A quote, and how many backslashes stand before it: one per level of string in string, doubled at each.
+/// A quote, and how many backslashes precede it: one per level of string in string, doubled at each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quote {
     byte: u8,
@@ -110,7 +110,7 @@ pub(super) fn look(value: &[u8]) -> Look {
     }
 }
 
-/// Returns whether `value` stands for a secret that is filled in elsewhere.
+/// Returns whether `value` is a placeholder for a secret that is filled in elsewhere.
 pub(super) fn is_template(value: &[u8]) -> bool {
     let variable = match value {
         [b'$', next, ..] => next.is_ascii_alphabetic() || matches!(next, b'_' | b'{' | b'('),

@@ -12,7 +12,7 @@ fn check(input: &str, expect: &str) {
     assert_eq!(redact(expect), expect, "redacting twice changed {input:?}");
 }
 
-/// Checks that a secret is replaced wherever it stands: alone, in prose, in shell, in JSON and in JSON in JSON.
+/// Checks that a secret is replaced in any place: alone, in prose, in shell, in JSON and in JSON in JSON.
 fn check_everywhere(secret: &str, kind: &str) {
     let mark = format!("[redacted:{kind}]");
     for around in [

@@ -66,7 +66,7 @@ fn bad_lines_are_counted_and_skipped() {
 }
 
 #[test]
-fn a_missing_transcript_is_told_apart_from_an_unreadable_one() {
+fn a_missing_transcript_differs_from_an_unreadable_one() {
     let directory = tempfile::tempdir().unwrap();
     let missing = directory.path().join("missing.jsonl");
     let error = Reader::new().read(&missing, 0, |_, _| {}).unwrap_err();
