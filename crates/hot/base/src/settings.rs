@@ -378,10 +378,9 @@ impl Key {
                 }
                 Ok(items.join(","))
             }
-            Kind::Amount { most } => match micro_dollars(value) {
-                Some(micros) if micros <= most * MICROS_PER_DOLLAR => Ok(dollars(micros)),
-                _ => Err(format!("expected dollars from 0 to {most}, as in 0.5")),
-            },
+            Kind::Amount { most } => {
+                decimal(value, most).ok_or_else(|| format!("expected dollars from 0 to {most}, as in 0.5"))
+            }
             Kind::Text => {
                 let is_plain = !value.chars().any(char::is_control);
                 if is_plain { Ok(value.to_owned()) } else { Err("expected text on one line".into()) }
@@ -404,27 +403,18 @@ pub fn list(value: &str) -> impl Iterator<Item = &str> {
     value.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
-/// How many millionths make a dollar.
-pub const MICROS_PER_DOLLAR: u64 = 1_000_000;
-
-/// Returns the millionths of a dollar that a decimal number says; `None` for anything finer or no number.
-pub fn micro_dollars(value: &str) -> Option<u64> {
+/// Returns a decimal number up to `most`, with six places at most, in its shortest form.
+fn decimal(value: &str, most: u64) -> Option<String> {
     let (whole, fraction) = value.split_once('.').unwrap_or((value, "0"));
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number(whole) || !is_number(fraction) || fraction.len() > 6 {
         return None;
     }
     let whole: u64 = whole.parse().ok()?;
-    let fraction: u64 = format!("{fraction:0<6}").parse().ok()?;
-    whole.checked_mul(MICROS_PER_DOLLAR)?.checked_add(fraction)
-}
-
-/// Returns millionths of a dollar as the shortest decimal number.
-fn dollars(micros: u64) -> String {
-    let fraction = format!("{:06}", micros % MICROS_PER_DOLLAR);
     let fraction = fraction.trim_end_matches('0');
+    let is_within = whole < most || (whole == most && fraction.is_empty());
     let point = if fraction.is_empty() { "" } else { "." };
-    format!("{}{point}{fraction}", micros / MICROS_PER_DOLLAR)
+    is_within.then(|| format!("{whole}{point}{fraction}"))
 }
 
 /// The settings of one hook run.
