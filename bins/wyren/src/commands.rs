@@ -81,7 +81,7 @@ enum Command {
     Trust(trust::Arguments),
     /// Take a broadcast back, for everybody.
     Unbroadcast(broadcast::Unbroadcast),
-    /// Take that back.
+    /// Stop trusting this project: silence its guards, pauses and skills again.
     Untrust(trust::Untrust),
     /// Show, run or stop the background worker.
     Worker(worker::Arguments),

@@ -47,8 +47,6 @@ pub struct Key {
     pub default: &'static str,
     /// The variables that override it, the first one that is set wins.
     pub variables: &'static [Variable],
-    /// Whether a project's `.wyren/config.toml` may set it; a repository must not switch a user's things off.
-    pub from_project: bool,
     /// What it does, in one line.
     pub help: &'static str,
 }
@@ -75,7 +73,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Switch,
         default: "true",
         variables: &[Variable::Value("WYREN_CAPTURE")],
-        from_project: false,
         help: "whether prompts and tool calls are recorded at all",
     },
     Key {
@@ -83,7 +80,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::List,
         default: "",
         variables: &[Variable::Value("CLAUDE_MEM_EXCLUDED_PROJECTS")],
-        from_project: false,
         help: "folders whose sessions are never recorded, as globs: ~/clients/**, *secret*",
     },
     Key {
@@ -91,7 +87,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::List,
         default: "",
         variables: &[],
-        from_project: false,
         help: "folders where recording pauses for now, with all below them",
     },
     Key {
@@ -99,7 +94,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::List,
         default: "ListMcpResourcesTool,SlashCommand,Skill,TodoWrite,AskUserQuestion",
         variables: &[Variable::Value("CLAUDE_MEM_SKIP_TOOLS")],
-        from_project: false,
         help: "tools whose calls are not recorded",
     },
     Key {
@@ -107,7 +101,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Switch,
         default: "true",
         variables: &[Variable::Value("WYREN_DISTILL")],
-        from_project: false,
         help: "whether sessions are distilled into the team's memory in the background",
     },
     Key {
@@ -115,7 +108,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 0, most: 86_400_000 },
         default: "120000",
         variables: &[Variable::Value("WYREN_IDLE_MS")],
-        from_project: false,
         help: "a turn after a pause this long, in milliseconds, is distilled with those before it",
     },
     Key {
@@ -123,7 +115,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 0, most: 1_000 },
         default: "3",
         variables: &[Variable::Value("WYREN_TIER0_THRESHOLD")],
-        from_project: false,
         help: "turns that score less are not distilled; see `wyren distill --dry-run`",
     },
     Key {
@@ -131,7 +122,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 1, most: 10_000 },
         default: "5",
         variables: &[Variable::Value("WYREN_TURNS_THRESHOLD")],
-        from_project: false,
         help: "how many turns of a session are distilled at a time",
     },
     Key {
@@ -139,7 +129,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::List,
         default: "",
         variables: &[Variable::Value("WYREN_HOOKS_DISABLED")],
-        from_project: false,
         help: "hooks that stay silent, by binary name",
     },
     Key {
@@ -147,7 +136,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::List,
         default: "",
         variables: &[],
-        from_project: false,
         help: "lessons that stay silent, as slug or layer:slug; see `wyren lessons disable`",
     },
     Key {
@@ -155,7 +143,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 256, most: 9_000 },
         default: "4096",
         variables: &[Variable::Value("LESSONS_INJECTION_BUDGET_BYTES")],
-        from_project: false,
         help: "how many bytes of lessons one call is told at most",
     },
     Key {
@@ -163,7 +150,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 1, most: 10 },
         default: "3",
         variables: &[Variable::Value("LESSONS_MAX_LESSONS_PER_INJECTION")],
-        from_project: false,
         help: "how many lessons one call is told at most",
     },
     Key {
@@ -171,7 +157,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Share,
         default: "0.5",
         variables: &[Variable::Value("LESSONS_MIN_CONFIDENCE")],
-        from_project: false,
         help: "lessons that are less sure stay silent",
     },
     Key {
@@ -179,7 +164,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 1, most: 10 },
         default: "1",
         variables: &[Variable::Value("LESSONS_MIN_PRIORITY")],
-        from_project: false,
         help: "lessons that matter less stay silent",
     },
     Key {
@@ -187,7 +171,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 1, most: 10 },
         default: "7",
         variables: &[Variable::Value("LESSONS_COMPACTION_REINJECTION_THRESHOLD")],
-        from_project: false,
         help: "lessons that matter this much come again after a compaction",
     },
     Key {
@@ -199,7 +182,6 @@ pub const KEYS: &[Key] = &[
             Variable::Off("HOOK_LOG_DISABLE"),
             Variable::Off("HOOK_ERROR_LOG_DISABLE"),
         ],
-        from_project: false,
         help: "whether hooks write to logs/hooks.jsonl",
     },
     Key {
@@ -207,7 +189,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Choice(LOG_LEVELS),
         default: "debug",
         variables: &[Variable::Value("HOOK_LOG_LEVEL")],
-        from_project: false,
         help: "the mildest level that hooks log",
     },
     Key {
@@ -215,7 +196,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 16_384, most: 1_073_741_824 },
         default: "4194304",
         variables: &[],
-        from_project: false,
         help: "size at which logs/hooks.jsonl becomes hooks.1.jsonl",
     },
     Key {
@@ -223,7 +203,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Switch,
         default: "true",
         variables: &[Variable::Value("WYREN_DISCOVER")],
-        from_project: false,
         help: "whether a session in a clone without .wyren/ asks the remote, once a day, for a team memory",
     },
     Key {
@@ -231,7 +210,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 0, most: 86_400 },
         default: "5",
         variables: &[Variable::Value("WYREN_FETCH_SECONDS")],
-        from_project: false,
         help: "how old the last look at the remote may be before a prompt begins another",
     },
     Key {
@@ -239,7 +217,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Switch,
         default: "true",
         variables: &[Variable::Value("WYREN_PUBLISH")],
-        from_project: false,
         help: "whether changes of the memory are published in the background; `wyren sync` always does",
     },
     Key {
@@ -247,7 +224,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Switch,
         default: "true",
         variables: &[Variable::Value("WYREN_PULL"), Variable::Off("WYREN_SKIP_PULL")],
-        from_project: false,
         help: "whether hooks look at the remote at all",
     },
     Key {
@@ -255,7 +231,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 1, most: 600 },
         default: "20",
         variables: &[Variable::Value("WYREN_SYNC_SECONDS")],
-        from_project: false,
         help: "how long a sync in the background may take before the remote counts as failing",
     },
     Key {
@@ -263,7 +238,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 0, most: 1_500 },
         default: "300",
         variables: &[Variable::Value("WYREN_WAIT_MS")],
-        from_project: false,
         help: "how long a prompt waits for the remote at most, in milliseconds",
     },
     Key {
@@ -271,7 +245,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Text,
         default: "",
         variables: &[Variable::Value("WYREN_MODEL_COMMAND")],
-        from_project: false,
         help: "the claude program that is asked; empty: found on the PATH or where it is usually installed",
     },
     Key {
@@ -279,7 +252,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Amount { most: 10_000 },
         default: "0.5",
         variables: &[Variable::Value("WYREN_DAILY_BUDGET_USD")],
-        from_project: false,
         help: "dollars that model calls may cost in a day (UTC); 0: no model is ever asked",
     },
     Key {
@@ -287,7 +259,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Text,
         default: "",
         variables: &[Variable::Value("WYREN_MODEL_ENDPOINT")],
-        from_project: false,
         help: "where an OpenAI-compatible model answers, as in http://127.0.0.1:11434/v1",
     },
     Key {
@@ -295,7 +266,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Text,
         default: "",
         variables: &[Variable::Value("WYREN_MODEL_NAME")],
-        from_project: false,
         help: "the model that is asked; empty: a small one of the provider",
     },
     Key {
@@ -303,7 +273,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Amount { most: 10_000 },
         default: "0.5",
         variables: &[Variable::Value("WYREN_PROJECT_BUDGET_USD")],
-        from_project: false,
         help: "dollars that model calls for one project may cost in a day; 0: none is made for any project",
     },
     Key {
@@ -311,7 +280,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Choice(MODEL_PROVIDERS),
         default: "cli",
         variables: &[Variable::Value("WYREN_MODEL_PROVIDER")],
-        from_project: false,
         help: "who is asked: cli (claude), api (Messages API with your key), openai (model.endpoint), off",
     },
     Key {
@@ -319,7 +287,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 1, most: 3_600 },
         default: "120",
         variables: &[Variable::Value("WYREN_MODEL_TIMEOUT_S")],
-        from_project: false,
         help: "seconds that one question may take, a second try included",
     },
     Key {
@@ -327,7 +294,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 0, most: 86_400 },
         default: "60",
         variables: &[Variable::Value("WYREN_WORKER_IDLE_SECONDS")],
-        from_project: false,
         help: "how long the background worker waits for more work before it goes away",
     },
     Key {
@@ -335,7 +301,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 0, most: 3_600 },
         default: "30",
         variables: &[Variable::Value("WYREN_WORKER_RETRY_SECONDS")],
-        from_project: false,
         help: "how long a background job that failed once rests; twice as long after each further failure",
     },
 ];
@@ -490,8 +455,7 @@ mod tests {
 
     impl Kind {
         fn check_for_test(self, value: &str) -> Result<String, String> {
-            let key =
-                Key { name: "a.b", kind: self, default: "", variables: &[], from_project: false, help: "" };
+            let key = Key { name: "a.b", kind: self, default: "", variables: &[], help: "" };
             key.check(value)
         }
     }
