@@ -80,3 +80,24 @@ fn log_shows_what_the_hooks_did() -> Result<()> {
     assert_eq!(line["session"], "s");
     Ok(())
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_data_folder_is_the_platforms_unless_the_variable_names_one() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let home = sandbox.folder().join("home");
+    let data = |xdg: Option<&std::path::Path>| -> Result<String> {
+        let mut command = sandbox.command("wyren");
+        command.env_remove("WYREN_DATA_DIR").args(["doctor", "--json"]);
+        command.envs(xdg.map(|xdg| ("XDG_DATA_HOME", xdg)));
+        let report: serde_json::Value = serde_json::from_slice(&command.output()?.stdout)?;
+        Ok(report["checks"][0]["message"].as_str().unwrap_or_default().to_owned())
+    };
+    let begins = |folder: std::path::PathBuf| format!("{} is not there yet", folder.display());
+    assert!(data(None)?.starts_with(&begins(home.join(".local/share/wyren"))));
+    let xdg = sandbox.folder().join("xdg");
+    assert!(data(Some(&xdg))?.starts_with(&begins(xdg.join("wyren"))));
+    // A relative folder would be another one for each hook.
+    assert!(data(Some("xdg".as_ref()))?.starts_with(&begins(home.join(".local/share/wyren"))));
+    Ok(())
+}

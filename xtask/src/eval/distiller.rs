@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 fn asker() -> Asker {
     let env = Env::process();
     let paths = Paths::of(&env);
-    let options = Options::of(&Config::load(&env, &paths, None));
+    let options = Options::of(&Config::load(&env, &paths));
     // As the worker's job asks: what it would not get at once does not count here either.
     Asker::new(&env, &paths, options).once()
 }

@@ -3,7 +3,6 @@
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING};
 use anstyle::Style;
 use anyhow::Result;
-use base::project::Project;
 use base::{Env, Paths};
 use clap::{Args, Subcommand};
 use config::{self, Config, Setting, Source};
@@ -52,8 +51,7 @@ enum Action {
 }
 
 pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> {
-    let project = Project::of(&std::env::current_dir()?);
-    let load = || Config::load(env, paths, Some(&project.root));
+    let load = || Config::load(env, paths);
     match arguments.action.unwrap_or(Action::List) {
         Action::List => list(&load(), arguments.json),
         Action::Get { name } => get(load().get(&name)?, arguments.json),

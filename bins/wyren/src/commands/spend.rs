@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let project = Project::of(&std::env::current_dir()?);
-    let options = Options::of(&Config::load(env, paths, Some(&project.root)));
+    let options = Options::of(&Config::load(env, paths));
     let report = Report::of(paths, arguments.days, &project, &options, Timestamp::now())?;
     let mut output = terminal::output();
     if arguments.json {

@@ -11,7 +11,6 @@ use place::{FetchState, Mode};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
 use team_sync::Share;
 use text::{redact, sanitize};
 
@@ -72,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         }
         Err(error) => return Ok(writeln!(terminal::errors(), "wyren: {error}")?),
     };
-    let status = Status::of(&share, &cwd, env, paths);
+    let status = Status::of(&share, env, paths);
     if arguments.json {
         writeln!(output, "{:#}", status.to_json())?;
     } else {
@@ -84,13 +83,12 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
 }
 
 impl Status {
-    fn of(share: &Share, cwd: &Path, env: &Env, paths: &Paths) -> Self {
+    fn of(share: &Share, env: &Env, paths: &Paths) -> Self {
         let folder = share.folder();
         let state = folder.state();
         let text = fs::read(folder.memory()).ok();
         let count = |text: Vec<u8>| (text.len(), text.split(|byte| *byte == b'\n').count());
-        let root = folder.wyren.parent().unwrap_or(cwd);
-        let config = Config::load(env, paths, Some(root));
+        let config = Config::load(env, paths);
         let lock = fs::metadata(state.join(".lock")).and_then(|metadata| metadata.modified());
         let team = share.team();
         Self {

@@ -1,5 +1,4 @@
-//! The layered configuration of the CLI and the worker: defaults, the user's `config.toml`, the project's
-//! `.wyren/config.toml`, the environment.
+//! The layered configuration of the CLI and the worker: defaults, the user's `config.toml`, the environment.
 //!
 //! Only changed values are stored, so that new defaults reach everyone. A file keeps its comments and its order when a
 //! value is set.
@@ -16,7 +15,6 @@ use toml_edit::{DocumentMut, Item, Table, Value};
 pub enum Source {
     Default,
     User(PathBuf),
-    Project(PathBuf),
     Environment(&'static str),
 }
 
@@ -24,7 +22,7 @@ impl fmt::Display for Source {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => formatter.write_str("default"),
-            Self::User(path) | Self::Project(path) => write!(formatter, "{}", path.display()),
+            Self::User(path) => write!(formatter, "{}", path.display()),
             Self::Environment(name) => write!(formatter, "${name}"),
         }
     }
@@ -69,7 +67,7 @@ pub enum Error {
     File(#[from] files::Error),
 }
 
-/// The effective configuration of one user and optionally one project.
+/// The configuration in force for one user.
 #[derive(Debug)]
 pub struct Config {
     settings: Vec<Setting>,
@@ -78,16 +76,12 @@ pub struct Config {
 
 impl Config {
     /// Reads the files and the environment; invalid values are skipped and reported by [`Self::complaints`].
-    pub fn load(env: &Env, paths: &Paths, project_root: Option<&Path>) -> Self {
+    pub fn load(env: &Env, paths: &Paths) -> Self {
         let defaults =
             |key: &'static Key| Setting { key, value: key.default.to_owned(), source: Source::Default };
         let mut config = Self { settings: KEYS.iter().map(defaults).collect(), complaints: Vec::new() };
         let user = paths.config_file();
-        config.read_layer(&user, |_| true, &Source::User(user.clone()));
-        if let Some(root) = project_root {
-            let project = root.join(".wyren/config.toml");
-            config.read_layer(&project, |key| key.from_project, &Source::Project(project.clone()));
-        }
+        config.read_file(&user);
         for setting in &mut config.settings {
             if let Some((value, variable)) = setting.key.from_env(env) {
                 setting.value = value;
@@ -111,7 +105,7 @@ impl Config {
         &self.complaints
     }
 
-    fn read_layer(&mut self, file: &Path, may_set: impl Fn(&Key) -> bool, source: &Source) {
+    fn read_file(&mut self, file: &Path) {
         let document = match read_document(file) {
             Ok(Some(document)) => document,
             Ok(None) => return,
@@ -122,16 +116,12 @@ impl Config {
                 self.complain(file, &name, "no such setting");
                 continue;
             };
-            if !may_set(key) {
-                self.complain(file, &name, "a project may not set this");
-                continue;
-            }
             match key.check(&value) {
                 Ok(value) => {
                     let place = self.settings.iter_mut().find(|setting| setting.key.name == name);
                     place.into_iter().for_each(|setting| {
                         setting.value.clone_from(&value);
-                        setting.source = source.clone();
+                        setting.source = Source::User(file.to_owned());
                     });
                 }
                 Err(reason) => self.complain(file, &name, &reason),
@@ -177,7 +167,7 @@ pub fn set(paths: &Paths, name: &str, value: Option<&str>) -> Result<(), Error> 
 /// Generates `cache/hooks.conf` from the user's file, if it would change.
 pub fn flatten_for_hooks(paths: &Paths) -> Result<(), Error> {
     // Without the environment: each hook reads its own.
-    let config = Config::load(&Env::fixed::<String, String>([]), paths, None);
+    let config = Config::load(&Env::fixed::<String, String>([]), paths);
     let changed = config.settings.iter().filter(|setting| setting.source != Source::Default);
     let flattened = changed.fold(format!("{HOOK_SETTINGS_HEADER}\n"), |text, setting| {
         text + setting.key.name + "=" + &setting.value + "\n"
@@ -268,7 +258,7 @@ mod tests {
     fn a_value_says_where_it_came_from() {
         let folder = tempfile::tempdir().unwrap();
         let paths = paths(&folder);
-        let source = |env: &Env| Config::load(env, &paths, None).get("log.level").unwrap().source.clone();
+        let source = |env: &Env| Config::load(env, &paths).get("log.level").unwrap().source.clone();
         assert_eq!(source(&no_env()), Source::Default);
         set(&paths, "log.level", Some("WARN")).unwrap();
         assert_eq!(source(&no_env()), Source::User(paths.config_file()));
@@ -282,7 +272,7 @@ mod tests {
     fn amounts_and_text_come_back_as_they_were_set() {
         let folder = tempfile::tempdir().unwrap();
         let paths = paths(&folder);
-        let value = |name: &str| Config::load(&no_env(), &paths, None).get(name).unwrap().value.clone();
+        let value = |name: &str| Config::load(&no_env(), &paths).get(name).unwrap().value.clone();
         for amount in ["0", "1", "0.5", "0.000001", "9999.999999"] {
             set(&paths, "model.daily_budget_usd", Some(amount)).unwrap();
             assert_eq!(value("model.daily_budget_usd"), amount);
@@ -322,13 +312,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let paths = paths(&folder);
         std::fs::write(paths.config_file(), "[log]\nlevle = 1\nlevel = \"loud\"\n").unwrap();
-        let root = folder.path().join("repo");
-        std::fs::create_dir_all(root.join(".wyren")).unwrap();
-        std::fs::write(root.join(".wyren/config.toml"), "[log]\nenabled = false\n").unwrap();
-        let config = Config::load(&no_env(), &paths, Some(&root));
+        let config = Config::load(&no_env(), &paths);
         let names: Vec<&str> = config.complaints().iter().map(|complaint| &*complaint.name).collect();
-        assert_eq!(names, ["log.levle", "log.level", "log.enabled"]);
-        assert_eq!(config.get("log.enabled").unwrap().value, "true");
+        assert_eq!(names, ["log.levle", "log.level"]);
+        assert_eq!(config.get("log.level").unwrap().value, "debug");
     }
 
     #[test]
@@ -336,7 +323,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let paths = paths(&folder);
         std::fs::write(paths.config_file(), "[log\n").unwrap();
-        assert_eq!(Config::load(&no_env(), &paths, None).complaints().len(), 1);
+        assert_eq!(Config::load(&no_env(), &paths).complaints().len(), 1);
         assert!(matches!(set(&paths, "log.level", Some("info")), Err(Error::Syntax { .. })));
         assert_eq!(std::fs::read_to_string(paths.config_file()).unwrap(), "[log\n");
     }

@@ -594,7 +594,7 @@ impl Distillation<'_> {
     }
 
     fn config(&self) -> Config {
-        Config::load(self.env, self.paths, None)
+        Config::load(self.env, self.paths)
     }
 
     fn hold(&self, state: &Path) -> Result<Hold, Error> {

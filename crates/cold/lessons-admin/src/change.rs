@@ -198,7 +198,7 @@ impl<'a> Change<'a> {
     fn switch(&self, item: &Item, is_off: bool) -> Result<()> {
         let (slug, layer) = (item.lesson.slug.as_str(), item.layer.name());
         let entry = format!("{layer}:{slug}");
-        let current = Config::load(&Env::fixed::<String, String>([]), &self.places.paths, None);
+        let current = Config::load(&Env::fixed::<String, String>([]), &self.places.paths);
         let current = current.get("lessons.disabled")?.value.clone();
         let mut list: Vec<&str> = settings::list(&current).filter(|other| *other != entry).collect();
         if is_off {

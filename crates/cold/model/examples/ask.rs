@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         model: None,
         max_output: 500,
     };
-    let options = Options::of(&Config::load(&env, &paths, None));
+    let options = Options::of(&Config::load(&env, &paths));
     let outcome = match Asker::new(&env, &paths, options).ask(request) {
         Outcome::Answered(answer) => json!({"answer": answer}),
         Outcome::Unavailable { reason } => json!({"unavailable": reason.to_string()}),

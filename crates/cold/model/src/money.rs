@@ -1,10 +1,12 @@
 //! Money in whole millionths of a dollar, and token prices for providers that report no cost.
 
 use crate::provider::{Request, Usage};
-use base::settings::{MICROS_PER_DOLLAR, micro_dollars};
 use std::fmt;
 use std::iter::Sum;
 use std::ops::Add;
+
+/// How many millionths make a dollar.
+const MICROS_PER_DOLLAR: u64 = 1_000_000;
 
 /// An amount of money, in millionths of a dollar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,9 +21,16 @@ impl Money {
         Self(micros)
     }
 
-    /// Returns the amount that a setting says, as in `0.5`.
+    /// Returns the amount that a setting says, as in `0.5`; `None` for anything finer than a millionth or no number.
     pub fn from_setting(value: &str) -> Option<Self> {
-        micro_dollars(value).map(Self)
+        let (whole, fraction) = value.split_once('.').unwrap_or((value, "0"));
+        let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number(whole) || !is_number(fraction) || fraction.len() > 6 {
+            return None;
+        }
+        let whole: u64 = whole.parse().ok()?;
+        let fraction: u64 = format!("{fraction:0<6}").parse().ok()?;
+        whole.checked_mul(MICROS_PER_DOLLAR)?.checked_add(fraction).map(Self)
     }
 
     /// Returns a sum of dollars, rounded up; `None` for what cannot be a price.

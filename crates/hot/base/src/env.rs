@@ -21,6 +21,11 @@ impl Env {
         Self { fixed: Some(fixed) }
     }
 
+    /// Says whether this is the environment of this process, so that the system may be asked as well.
+    pub fn is_process(&self) -> bool {
+        self.fixed.is_none()
+    }
+
     /// Returns the value of a variable that is set and not empty.
     pub fn get(&self, name: &str) -> Option<OsString> {
         let value = match &self.fixed {

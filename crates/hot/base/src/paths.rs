@@ -2,8 +2,7 @@
 //!
 //! Everything personal is below one data folder: `$WYREN_DATA_DIR`, else `wyren` in the platform's data
 //! folder. Not in the plugin's folder (replaced on update) and not in the client's plugin data folder
-//! (deleted on uninstall). The platform's folder is found by environment variables alone: a hook has no
-//! time to ask the user database.
+//! (deleted on uninstall).
 
 use crate::{Env, digest};
 use std::fs;
@@ -139,30 +138,17 @@ pub fn user_id() -> Option<u32> {
     None
 }
 
-#[cfg(target_os = "macos")]
+/// Returns the platform's data folder. One in the temp folder stands in for a user without a home; an environment that was
+/// passed in names a home of its own.
 fn platform_data(env: &Env) -> PathBuf {
-    home(env).join("Library/Application Support")
+    let platform = if env.is_process() { dirs::data_dir() } else { env.get("HOME").map(in_home) };
+    platform.unwrap_or_else(|| {
+        in_home(temp_folder(env).join(format!("wyren-home-{}", user_id().unwrap_or_default())))
+    })
 }
 
-#[cfg(windows)]
-fn platform_data(env: &Env) -> PathBuf {
-    env.get("APPDATA").map_or_else(|| home(env).join("AppData/Roaming"), PathBuf::from)
-}
-
-#[cfg(not(any(target_os = "macos", windows)))]
-fn platform_data(env: &Env) -> PathBuf {
-    env.get("XDG_DATA_HOME")
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute())
-        .unwrap_or_else(|| home(env).join(".local/share"))
-}
-
-/// Returns the user's home, or a per-user folder in the temp folder where a service has none.
-fn home(env: &Env) -> PathBuf {
-    env.get("HOME").or_else(|| env.get("USERPROFILE")).map_or_else(
-        || temp_folder(env).join(format!("wyren-home-{}", user_id().unwrap_or_default())),
-        PathBuf::from,
-    )
+fn in_home(home: impl Into<PathBuf>) -> PathBuf {
+    home.into().join(".local/share")
 }
 
 #[cfg(test)]
@@ -176,15 +162,12 @@ mod tests {
         assert_eq!(paths.hook_log(), Path::new("/data/w/logs/hooks.jsonl"));
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
-    fn without_the_variable_the_platform_decides() {
+    fn without_the_variable_the_home_has_it_and_without_a_home_the_temp_folder() {
         let home = Paths::of(&Env::fixed([("HOME", "/home/ada")]));
         assert_eq!(home.data(), Path::new("/home/ada/.local/share/wyren"));
-        let xdg = Paths::of(&Env::fixed([("HOME", "/home/ada"), ("XDG_DATA_HOME", "/xdg")]));
-        assert_eq!(xdg.data(), Path::new("/xdg/wyren"));
-        let relative = Paths::of(&Env::fixed([("HOME", "/home/ada"), ("XDG_DATA_HOME", "xdg")]));
-        assert_eq!(relative.data(), Path::new("/home/ada/.local/share/wyren"));
+        let none = Paths::of(&Env::fixed([("TMPDIR", "/var/tmp"), ("TEMP", "/var/tmp")]));
+        assert!(none.data().starts_with("/var/tmp"), "{none:?}");
     }
 
     #[cfg(unix)]

@@ -42,8 +42,6 @@ pub struct Key {
     pub default: &'static str,
     /// Environment variables that override it; the first one that is set wins.
     pub variables: &'static [Variable],
-    /// Whether a project's `.wyren/config.toml` may set it: a repository must not turn off a user's protection.
-    pub from_project: bool,
     /// One line, as `wyren config` prints it.
     pub help: &'static str,
 }
@@ -68,7 +66,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Switch,
         default: "true",
         variables: &[Variable::Value("WYREN_CAPTURE")],
-        from_project: false,
         help: "record prompts and tool calls",
     },
     Key {
@@ -76,7 +73,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::List,
         default: "",
         variables: &[Variable::Value("CLAUDE_MEM_EXCLUDED_PROJECTS")],
-        from_project: false,
         help: "folders never recorded, as globs: ~/clients/**, *secret*",
     },
     Key {
@@ -84,7 +80,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::List,
         default: "",
         variables: &[],
-        from_project: false,
         help: "folders, with their subfolders, where recording is paused",
     },
     Key {
@@ -92,7 +87,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::List,
         default: "ListMcpResourcesTool,SlashCommand,Skill,TodoWrite,AskUserQuestion",
         variables: &[Variable::Value("CLAUDE_MEM_SKIP_TOOLS")],
-        from_project: false,
         help: "tools whose calls are not recorded",
     },
     Key {
@@ -100,7 +94,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Switch,
         default: "true",
         variables: &[Variable::Value("WYREN_DISTILL")],
-        from_project: false,
         help: "distill sessions into the team memory in the background",
     },
     Key {
@@ -108,7 +101,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 0, most: 86_400_000 },
         default: "120000",
         variables: &[Variable::Value("WYREN_IDLE_MS")],
-        from_project: false,
         help: "idle time in milliseconds after which the next turn triggers a distillation",
     },
     Key {
@@ -116,7 +108,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 0, most: 1_000 },
         default: "3",
         variables: &[Variable::Value("WYREN_TIER0_THRESHOLD")],
-        from_project: false,
         help: "minimum score for a distillation; `wyren distill --dry-run` shows the score",
     },
     Key {
@@ -124,7 +115,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 1, most: 10_000 },
         default: "5",
         variables: &[Variable::Value("WYREN_TURNS_THRESHOLD")],
-        from_project: false,
         help: "number of turns that triggers a distillation",
     },
     Key {
@@ -132,7 +122,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::List,
         default: "",
         variables: &[Variable::Value("WYREN_HOOKS_DISABLED")],
-        from_project: false,
         help: "hooks that do nothing, by program name",
     },
     Key {
@@ -140,7 +129,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::List,
         default: "",
         variables: &[],
-        from_project: false,
         help: "disabled lessons, as slug or layer:slug; set by `wyren lessons disable`",
     },
     Key {
@@ -148,7 +136,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Switch,
         default: "true",
         variables: &[Variable::Value("WYREN_LOOPS")],
-        from_project: false,
         help: "pause a call once that failed twice with the same error while nothing changed",
     },
     Key {
@@ -156,7 +143,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 256, most: 9_000 },
         default: "4096",
         variables: &[Variable::Value("LESSONS_INJECTION_BUDGET_BYTES")],
-        from_project: false,
         help: "maximum size of the lessons shown for one call, in bytes",
     },
     Key {
@@ -164,7 +150,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 1, most: 10 },
         default: "3",
         variables: &[Variable::Value("LESSONS_MAX_LESSONS_PER_INJECTION")],
-        from_project: false,
         help: "maximum number of lessons shown for one call",
     },
     Key {
@@ -172,7 +157,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Share,
         default: "0.5",
         variables: &[Variable::Value("LESSONS_MIN_CONFIDENCE")],
-        from_project: false,
         help: "minimum confidence of a lesson to be shown",
     },
     Key {
@@ -180,7 +164,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 1, most: 10 },
         default: "1",
         variables: &[Variable::Value("LESSONS_MIN_PRIORITY")],
-        from_project: false,
         help: "minimum priority of a lesson to be shown",
     },
     Key {
@@ -188,7 +171,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 1, most: 10 },
         default: "7",
         variables: &[Variable::Value("LESSONS_COMPACTION_REINJECTION_THRESHOLD")],
-        from_project: false,
         help: "minimum priority of a lesson to be shown again after a compaction",
     },
     Key {
@@ -200,7 +182,6 @@ pub const KEYS: &[Key] = &[
             Variable::Off("HOOK_LOG_DISABLE"),
             Variable::Off("HOOK_ERROR_LOG_DISABLE"),
         ],
-        from_project: false,
         help: "write logs/hooks.jsonl",
     },
     Key {
@@ -208,7 +189,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Choice(LOG_LEVELS),
         default: "debug",
         variables: &[Variable::Value("HOOK_LOG_LEVEL")],
-        from_project: false,
         help: "minimum level of a line in the hook log",
     },
     Key {
@@ -216,7 +196,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 16_384, most: 1_073_741_824 },
         default: "4194304",
         variables: &[],
-        from_project: false,
         help: "size in bytes at which logs/hooks.jsonl is rotated to hooks.1.jsonl",
     },
     Key {
@@ -224,7 +203,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Switch,
         default: "true",
         variables: &[Variable::Value("WYREN_DISCOVER")],
-        from_project: false,
         help: "in a clone without .wyren/, look for a team memory on the remote once a day",
     },
     Key {
@@ -232,7 +210,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 0, most: 86_400 },
         default: "5",
         variables: &[Variable::Value("WYREN_FETCH_SECONDS")],
-        from_project: false,
         help: "minimum time between two fetches started by prompts, in seconds",
     },
     Key {
@@ -240,7 +217,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Switch,
         default: "true",
         variables: &[Variable::Value("WYREN_PUBLISH")],
-        from_project: false,
         help: "publish memory changes in the background; `wyren sync` always publishes",
     },
     Key {
@@ -248,7 +224,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Switch,
         default: "true",
         variables: &[Variable::Value("WYREN_PULL"), Variable::Off("WYREN_SKIP_PULL")],
-        from_project: false,
         help: "let hooks fetch from the remote",
     },
     Key {
@@ -256,7 +231,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 1, most: 600 },
         default: "20",
         variables: &[Variable::Value("WYREN_SYNC_SECONDS")],
-        from_project: false,
         help: "time limit of a background sync, in seconds",
     },
     Key {
@@ -264,7 +238,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 0, most: 1_500 },
         default: "300",
         variables: &[Variable::Value("WYREN_WAIT_MS")],
-        from_project: false,
         help: "maximum time a prompt waits for a fetch, in milliseconds",
     },
     Key {
@@ -272,7 +245,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Text,
         default: "",
         variables: &[Variable::Value("WYREN_MODEL_COMMAND")],
-        from_project: false,
         help: "path of the claude program; empty: search PATH and the usual places",
     },
     Key {
@@ -280,7 +252,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Amount { most: 10_000 },
         default: "0.5",
         variables: &[Variable::Value("WYREN_DAILY_BUDGET_USD")],
-        from_project: false,
         help: "daily budget for model calls in dollars (UTC days); 0: never call a model",
     },
     Key {
@@ -288,7 +259,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Text,
         default: "",
         variables: &[Variable::Value("WYREN_MODEL_ENDPOINT")],
-        from_project: false,
         help: "URL of an OpenAI-compatible API, such as http://127.0.0.1:11434/v1",
     },
     Key {
@@ -296,7 +266,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Text,
         default: "",
         variables: &[Variable::Value("WYREN_MODEL_NAME")],
-        from_project: false,
         help: "model to call; empty: a small model of the provider",
     },
     Key {
@@ -304,7 +273,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Amount { most: 10_000 },
         default: "0.5",
         variables: &[Variable::Value("WYREN_PROJECT_BUDGET_USD")],
-        from_project: false,
         help: "daily budget for model calls of one project in dollars; 0: never call a model",
     },
     Key {
@@ -312,7 +280,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Choice(MODEL_PROVIDERS),
         default: "cli",
         variables: &[Variable::Value("WYREN_MODEL_PROVIDER")],
-        from_project: false,
         help: "provider: cli (claude), api (Messages API with your key), openai (model.endpoint), off",
     },
     Key {
@@ -320,7 +287,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 1, most: 3_600 },
         default: "120",
         variables: &[Variable::Value("WYREN_MODEL_TIMEOUT_S")],
-        from_project: false,
         help: "time limit of a model call including its retry, in seconds",
     },
     Key {
@@ -328,7 +294,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 0, most: 86_400 },
         default: "60",
         variables: &[Variable::Value("WYREN_WORKER_IDLE_SECONDS")],
-        from_project: false,
         help: "idle time after which the worker exits, in seconds",
     },
     Key {
@@ -336,7 +301,6 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 0, most: 3_600 },
         default: "30",
         variables: &[Variable::Value("WYREN_WORKER_RETRY_SECONDS")],
-        from_project: false,
         help: "delay before a failed job is retried, in seconds; doubles with each failure",
     },
 ];
@@ -378,10 +342,9 @@ impl Key {
                 }
                 Ok(items.join(","))
             }
-            Kind::Amount { most } => match micro_dollars(value) {
-                Some(micros) if micros <= most * MICROS_PER_DOLLAR => Ok(dollars(micros)),
-                _ => Err(format!("expected dollars from 0 to {most}, as in 0.5")),
-            },
+            Kind::Amount { most } => {
+                decimal(value, most).ok_or_else(|| format!("expected dollars from 0 to {most}, as in 0.5"))
+            }
             Kind::Text => {
                 let is_plain = !value.chars().any(char::is_control);
                 if is_plain { Ok(value.to_owned()) } else { Err("expected text on one line".into()) }
@@ -404,26 +367,18 @@ pub fn list(value: &str) -> impl Iterator<Item = &str> {
     value.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
-pub const MICROS_PER_DOLLAR: u64 = 1_000_000;
-
-/// Parses a decimal number of dollars into millionths; `None` for more than six decimals.
-pub fn micro_dollars(value: &str) -> Option<u64> {
+/// Returns a decimal number up to `most`, with six places at most, in its shortest form.
+fn decimal(value: &str, most: u64) -> Option<String> {
     let (whole, fraction) = value.split_once('.').unwrap_or((value, "0"));
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number(whole) || !is_number(fraction) || fraction.len() > 6 {
         return None;
     }
     let whole: u64 = whole.parse().ok()?;
-    let fraction: u64 = format!("{fraction:0<6}").parse().ok()?;
-    whole.checked_mul(MICROS_PER_DOLLAR)?.checked_add(fraction)
-}
-
-/// Formats millionths of a dollar as the shortest decimal number.
-fn dollars(micros: u64) -> String {
-    let fraction = format!("{:06}", micros % MICROS_PER_DOLLAR);
     let fraction = fraction.trim_end_matches('0');
+    let is_within = whole < most || (whole == most && fraction.is_empty());
     let point = if fraction.is_empty() { "" } else { "." };
-    format!("{}{point}{fraction}", micros / MICROS_PER_DOLLAR)
+    is_within.then(|| format!("{whole}{point}{fraction}"))
 }
 
 /// The settings of one hook run.
@@ -495,8 +450,7 @@ mod tests {
 
     impl Kind {
         fn check_for_test(self, value: &str) -> Result<String, String> {
-            let key =
-                Key { name: "a.b", kind: self, default: "", variables: &[], from_project: false, help: "" };
+            let key = Key { name: "a.b", kind: self, default: "", variables: &[], help: "" };
             key.check(value)
         }
     }

@@ -7,7 +7,7 @@ use model::{Cli, Ledger, Options};
 const NAME: &str = "model";
 
 pub(super) fn check(subject: &Subject<'_>) -> Check {
-    let options = Options::of(&Config::load(subject.env, subject.paths, None));
+    let options = Options::of(&Config::load(subject.env, subject.paths));
     let budget = options.budget.daily;
     if options.provider == "off" || budget.micros() == 0 {
         return Check::good(NAME, "off; rule-based extraction is used instead");

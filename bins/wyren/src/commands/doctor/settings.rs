@@ -1,14 +1,12 @@
 //! The settings: no unknown names or invalid values in the files.
 
 use super::{Check, Subject};
-use base::project::Project;
 use config::Config;
 
 const NAME: &str = "settings";
 
 pub(super) fn check(subject: &Subject<'_>) -> Check {
-    let project = std::env::current_dir().ok().map(|folder| Project::of(&folder));
-    let config = Config::load(subject.env, subject.paths, project.as_ref().map(|project| &*project.root));
+    let config = Config::load(subject.env, subject.paths);
     let Some(complaint) = config.complaints().first() else {
         return Check::good(NAME, "all settings are valid");
     };

@@ -27,7 +27,7 @@ impl Handler for DistillSession {
 
     fn run(&self, context: &mut Context) -> Result<Progress, Failure> {
         let payload: Payload = context.payload()?;
-        let config = Config::load(&context.env, &context.paths, None);
+        let config = Config::load(&context.env, &context.paths);
         let publishes = config.get("memory.publish").is_ok_and(|setting| setting.value == "true");
         let distillation = Distillation {
             env: &context.env,

@@ -17,7 +17,7 @@ impl Handler for Probe {
     }
 
     fn run(&self, context: &mut Context) -> Result<Progress, Failure> {
-        let options = Options::of(&Config::load(&context.env, &context.paths, None));
+        let options = Options::of(&Config::load(&context.env, &context.paths));
         let mut asker = Asker::new(&context.env, &context.paths, options);
         match asker.ask(question(context)?) {
             Outcome::Answered(_) => Ok(Progress::Done),
