@@ -104,38 +104,41 @@ impl Share {
         }
     }
 
-    /// Changes the memory: `edit` gets it as it is and returns it as it is to be, while nobody else writes it. What leaves
-    /// it goes to the history, with who removed it and why. Nothing is published: that is [`Share::sync`]'s.
+    /// Changes the memory: `edit` gets it as it is and returns it as it is to be, under the lock. What leaves it goes to
+    /// the history, with who removed it and why. Nothing is published: that is [`Share::sync`]'s.
     pub fn change(&self, by: &str, why: &str, edit: impl FnOnce(&Memory) -> Memory) -> Result<Delta, Error> {
-        self.change_telling(|before| {
+        self.change_with(|before| {
             let after = edit(before);
-            let removals = history::removals(&memory::diff(before, &after), Timestamp::now(), by, why);
-            (after, removals)
+            let delta = memory::diff(before, &after);
+            let removals = history::removals(&delta, Timestamp::now(), by, why);
+            (Some((after, removals)), delta)
         })
     }
 
-    /// Changes the memory as [`Share::change`] does, for whoever knows of each entry why it leaves.
-    pub fn change_telling(
+    /// Changes the memory as [`Share::change`] does. `edit` returns the memory with what left it, or `None` to write nothing,
+    /// and a result for the caller.
+    pub fn change_with<T>(
         &self,
-        edit: impl FnOnce(&Memory) -> (Memory, Vec<Removal>),
-    ) -> Result<Delta, Error> {
+        edit: impl FnOnce(&Memory) -> (Option<(Memory, Vec<Removal>)>, T),
+    ) -> Result<T, Error> {
         let _lock = self.lock()?;
         let path = self.copy().join(MEMORY);
         let text = self.text()?;
         let before = Memory::parse(&text);
-        let (after, removals) = edit(&before);
+        let (changed, result) = edit(&before);
+        let Some((after, removals)) = changed else { return Ok(result) };
         if is_emptied(&before, &after) {
             return Err(Error::Emptied(before.entries().count()));
         }
         let rendered = after.render();
         if rendered != text || !path.exists() {
-            // The history first: what was killed in between is told twice at worst, never lost.
+            // The history first: a process killed in between writes a removal twice at worst, and loses none.
             self.remember(&removals)?;
             self.refuse_links(&path)?;
             self.begin_copy()?;
             files::write_atomic(&path, rendered.as_bytes()).map_err(Error::file(&path))?;
         }
-        Ok(memory::diff(&before, &after))
+        Ok(result)
     }
 
     /// Appends what left the memory to the history of this clone. Private parts and secrets do not go with it.

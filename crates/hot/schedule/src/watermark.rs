@@ -15,6 +15,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use transcript::Mark;
 
 /// A session that is distilled and was left alone for so long is forgotten.
 const KEEP_MILLIS: u64 = 30 * 86_400_000;
@@ -89,9 +90,9 @@ pub struct Session {
     /// The last record that was distilled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
-    /// The number of the last turn that was distilled, counted from the beginning of the transcript.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub turn: u64,
+    /// The number of the last message that was distilled, counted from the start of the transcript.
+    #[serde(rename = "turn", skip_serializing_if = "is_zero")]
+    pub message: u64,
     /// Where in the transcript that record ends, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
@@ -302,6 +303,16 @@ impl Watermark {
 }
 
 impl Session {
+    /// Returns how far the session is distilled.
+    pub fn mark(&self) -> Mark {
+        Mark { uuid: self.uuid.clone(), message: self.message, offset: self.offset }
+    }
+
+    /// Notes how far the session is distilled.
+    pub fn set_mark(&mut self, mark: &Mark) {
+        (self.uuid, self.message, self.offset) = (mark.uuid.clone(), mark.message, mark.offset);
+    }
+
     /// Says whether a distillation was asked for and has not come to its end.
     fn is_requested(&self) -> bool {
         self.requested_at > self.distilled_at

@@ -5,7 +5,7 @@ use crate::exit::Ending;
 use crate::terminal;
 use anyhow::{Context as _, Result};
 use base::{Env, Paths, Timestamp, files};
-use distill::{Distillation, Error, session_of};
+use distill::{Error, Session, Settings, session_of};
 use memory::Memory;
 use place::MEMORY;
 use std::fs;
@@ -22,31 +22,26 @@ pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return Err(Ending::misused(USAGE).into());
     };
     let transcript = &std::path::absolute(transcript)?;
-    let Some(session) = session_of(transcript) else {
+    let Some(id) = session_of(transcript) else {
         return Err(Ending::failed(format!("Transcript not found: {}", transcript.display())).into());
     };
     let cut = arguments.limit.map(|lines| Cut::of(transcript, lines, paths)).transpose()?;
     let cwd = arguments.cwd()?;
     let watcher = Watcher::new(arguments.json);
-    let distillation = Distillation {
+    let session = Session {
         env,
         paths,
         cwd: &cwd,
         transcript: cut.as_ref().map_or(transcript, |cut| &cut.path),
-        session: &session,
-        since: arguments.since(),
-        is_forced: arguments.force,
-        model: arguments.model.clone(),
-        publishes: false,
+        id: &id,
         now: Timestamp::now(),
-        tell: &|_| {},
-        progress: &|doing| watcher.show(doing),
-        stops_after: &|_| false,
+        settings: Settings { since: arguments.since(), ..arguments.settings(env, paths) },
+        observer: &watcher,
     };
     let share = Share::open(&cwd, env).ok();
     // Others write the memory of a clone while the model thinks: what is found goes into it entry by entry.
     let own = share.as_ref().filter(|share| is_memory_of(share, out));
-    let lock = own.filter(|_| !arguments.dry_run).map(|share| distillation.lock(&share.folder().state()));
+    let lock = own.filter(|_| !arguments.dry_run).map(|share| distill::lock(&share.folder().state()));
     let _lock = match lock.transpose() {
         Err(error @ Error::Busy) => return Err(busy(&error).into()),
         lock => lock?,
@@ -57,7 +52,7 @@ pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     };
     let author = share.as_ref().map(Share::author).or_else(|| env.text("USER")).unwrap_or_default();
     let asks = !arguments.dry_run || arguments.asks();
-    let considered = distillation.consider(&Memory::parse(&before), &author, asks)?;
+    let considered = session.consider(&Memory::parse(&before), &author, asks)?;
     watcher.end();
     if arguments.dry_run {
         return show::considered(&considered, transcript, arguments);
@@ -81,7 +76,7 @@ pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
             }
         };
         let after = match own {
-            Some(share) => distillation.adopt(share, &considered)?.memory.render(),
+            Some(share) => session.adopt(share, &considered)?.memory.render(),
             None => {
                 let after = if applied.is_changed() { applied.memory.render() } else { before };
                 let could_not = || format!("could not write {}", out.display());
@@ -94,14 +89,12 @@ pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         writeln!(terminal::output(), "distiller: wrote {} ({chars} chars). last_uuid={uuid}", out.display())?;
     }
     if considered.slice.has_more {
-        let turn = considered.slice.next.turn;
-        writeln!(errors, "distiller: what follows turn {turn} is left to the next distillation")?;
+        let message = considered.slice.next.message;
+        writeln!(errors, "distiller: what follows message {message} is left for the next distillation")?;
     }
     match own {
         // A part of the transcript says nothing about how far all of it is distilled.
-        Some(share) if cut.is_none() => {
-            Ok(distillation.note(&share.folder().state(), &considered.slice.next)?)
-        }
+        Some(share) if cut.is_none() => Ok(session.note(&share.folder().state(), &considered.slice.next)?),
         _ => Ok(()),
     }
 }

@@ -1,12 +1,13 @@
 //! A folder with a team memory, a session that goes on in it, and a model that follows a script.
 
 use base::{Env, Paths, Timestamp};
-use distill::{Distillation, Error, Report, Step};
+use distill::{Error, Observer, Report, Session, Settings, Step};
 use schedule::Watermark;
 use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
 use std::fs;
 use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 
 /// The session that is distilled.
@@ -18,14 +19,14 @@ pub(crate) const NOW: u64 = 1_794_796_001_123;
 pub(crate) struct Desk {
     folder: tempfile::TempDir,
     records: Cell<u64>,
-    pub(crate) told: RefCell<Vec<String>>,
+    pub(crate) lines: RefCell<Vec<String>>,
 }
 
 impl Desk {
     /// Returns a desk whose model gives these answers, one after the other.
     pub(crate) fn new(script: &[Value]) -> Self {
         let desk =
-            Self { folder: tempfile::tempdir().unwrap(), records: Cell::new(0), told: RefCell::default() };
+            Self { folder: tempfile::tempdir().unwrap(), records: Cell::new(0), lines: RefCell::default() };
         fs::create_dir_all(desk.app().join(".wyren/state")).unwrap();
         fs::write(desk.memory_file(), "# Wyren Memory\n").unwrap();
         desk.follow(script);
@@ -115,33 +116,49 @@ impl Desk {
         self.reply(&format!("Understood: {what} it is."));
     }
 
-    pub(crate) fn distil(&self) -> Result<Report, Error> {
-        self.distil_until(SESSION, NOW, |_| false)
+    pub(crate) fn distill(&self) -> Result<Report, Error> {
+        self.distill_at(SESSION, NOW)
     }
 
-    pub(crate) fn distil_until(
-        &self,
-        session: &str,
-        now: u64,
-        stops_after: impl Fn(Step) -> bool,
-    ) -> Result<Report, Error> {
+    pub(crate) fn distill_at(&self, session: &str, now: u64) -> Result<Report, Error> {
+        self.distill_watched(session, now, &Watch { desk: self, reached: &|_| {}, stops: Cell::new(false) })
+    }
+
+    /// Distills, and calls `reached` at each step.
+    pub(crate) fn distill_through(&self, reached: &dyn Fn(Step)) -> Result<Report, Error> {
+        self.distill_watched(SESSION, NOW, &Watch { desk: self, reached, stops: Cell::new(false) })
+    }
+
+    /// Distills while the worker is being asked to stop.
+    pub(crate) fn distill_stopping(&self) -> Result<Report, Error> {
+        self.distill_watched(SESSION, NOW, &Watch { desk: self, reached: &|_| {}, stops: Cell::new(true) })
+    }
+
+    /// Distills as a process that is killed at a step: nothing after it runs, and its locks are gone. Returns whether it got
+    /// that far.
+    pub(crate) fn distill_killed_at(&self, step: Step) -> bool {
+        let kill = |reached: Step| {
+            if reached == step {
+                resume_unwind(Box::new(step));
+            }
+        };
+        let killed = catch_unwind(AssertUnwindSafe(|| self.distill_through(&kill))).map(|_| ());
+        killed.is_err_and(|reason| reason.downcast_ref::<Step>() == Some(&step))
+    }
+
+    fn distill_watched(&self, session: &str, now: u64, watch: &Watch<'_>) -> Result<Report, Error> {
         let (env, paths) = (self.env(), self.paths());
-        Distillation {
+        Session {
             env: &env,
             paths: &paths,
             cwd: &self.app(),
             transcript: &self.transcript(session),
-            session,
-            since: None,
-            is_forced: false,
-            model: None,
-            publishes: false,
+            id: session,
             now: Timestamp::from_millis(now),
-            tell: &|line| self.told.borrow_mut().push(line.to_owned()),
-            progress: &|_| {},
-            stops_after: &stops_after,
+            settings: Settings { publishes: false, ..Settings::load(&env, &paths) },
+            observer: watch,
         }
-        .run()
+        .distill()
     }
 
     /// Returns what the user is called here.
@@ -158,13 +175,33 @@ impl Desk {
         fs::metadata(self.script().with_added_extension("position")).map_or(0, |asked| asked.len())
     }
 
-    pub(crate) fn plans(&self) -> usize {
-        fs::read_dir(self.state().join("plans")).map_or(0, |entries| entries.count())
+    pub(crate) fn intents(&self) -> usize {
+        fs::read_dir(self.state().join("intents")).map_or(0, |entries| entries.count())
     }
 
-    /// Returns the turn that a session is distilled up to.
-    pub(crate) fn turn(&self, session: &str) -> u64 {
-        self.watermark().session(session).map_or(0, |session| session.turn)
+    /// Returns the message that a session is distilled up to.
+    pub(crate) fn message(&self, session: &str) -> u64 {
+        self.watermark().session(session).map_or(0, |session| session.message)
+    }
+}
+
+struct Watch<'a> {
+    desk: &'a Desk,
+    reached: &'a dyn Fn(Step),
+    stops: Cell<bool>,
+}
+
+impl Observer for Watch<'_> {
+    fn line(&self, line: &str) {
+        self.desk.lines.borrow_mut().push(line.to_owned());
+    }
+
+    fn reached(&self, step: Step) {
+        (self.reached)(step);
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.stops.get()
     }
 }
 
