@@ -1,9 +1,9 @@
 //! What is new to a session: the changes of the memory, then those of the broadcast and the lessons, on one page.
 //!
-//! What finds no room on the page waits for the next one, and the snapshot says so: it stands for what was told, not for
-//! what is there.
+//! What finds no room on the page waits for the next one: the snapshot records what was shown, not what is
+//! there.
 
-use memory::{BroadcastFile, LIVE_UPDATE_BYTES, Memory, diff};
+use memory::{BroadcastFile, LIVE_UPDATE_BYTES, LIVE_UPDATE_TITLE as TITLE, Memory, diff};
 use std::collections::BTreeMap;
 use text::{redact, sanitize};
 
@@ -11,9 +11,7 @@ use crate::lessons::Lesson;
 use crate::snapshot::Snapshot;
 use crate::view::{Broadcast, View};
 
-const TITLE: &str = "# Wyren live update";
-
-/// What stands between two parts of the page.
+/// Between two parts of the page.
 const GAP: &str = "\n\n";
 
 /// The room that is kept for the line about what waits.
@@ -25,20 +23,20 @@ const MIN_CUT_BYTES: usize = 1_500;
 /// The longest line about a lesson or a file, in characters.
 const MAX_LINE_CHARS: usize = 300;
 
-/// What a file that is cut ends with.
-const CUT_FILE: &str = "\n<!-- wyren: truncated; the whole file is in .wyren/, below broadcast/ -->";
+/// The end of a file of which the update shows the beginning.
+const CUT_IN_UPDATE: &str = "\n<!-- wyren: truncated; the whole file is in .wyren/, below broadcast/ -->";
 
 /// Whom the news is for.
 pub(crate) struct Audience<'a> {
     /// The session, whose own entries are no news to it.
     pub(crate) session: Option<&'a str>,
-    /// What is said before everything else.
+    /// The text before everything else.
     pub(crate) warning: &'a str,
     /// Whether the user trusts the project's skills.
     pub(crate) is_trusting: bool,
 }
 
-/// What is said, and what the session knows then.
+/// The text, and what the session knows after it.
 #[derive(Debug)]
 pub(crate) struct News {
     /// What goes to the model; empty when there is nothing to say.
@@ -200,10 +198,10 @@ impl Page {
         if whole.len() <= empty_page.room() || self.room() < MIN_CUT_BYTES {
             return false;
         }
-        let room = self.room() - frame(CUT_FILE).len();
+        let room = self.room() - frame(CUT_IN_UPDATE).len();
         let start = &body[..body.floor_char_boundary(room)];
         let start = start.rsplit_once('\n').map_or(start, |(lines, _)| lines);
-        self.push(&frame(&format!("{}{CUT_FILE}", start.trim_end())));
+        self.push(&frame(&format!("{}{CUT_IN_UPDATE}", start.trim_end())));
         true
     }
 
