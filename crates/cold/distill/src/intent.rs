@@ -17,7 +17,7 @@ const VERSION: u32 = 1;
 
 const FOLDER: &str = "intents";
 
-/// The folder of version 0.1, which may still hold an intent of a process that was killed before an update.
+/// The folder of earlier builds, which may still hold an intent of a process that was killed before an update.
 const EARLIER_FOLDER: &str = "plans";
 
 /// What is to be done.

@@ -4,6 +4,7 @@ use crate::Error;
 use crate::intent::Intent;
 use crate::session::{Session, Work};
 use distiller::{Score, Slice};
+use place::node;
 use transcript::Mark;
 
 /// The next part of a session.
@@ -54,8 +55,8 @@ impl Plan {
         }
         let (points, threshold) = (self.score.points, self.threshold);
         let passes = self.score.passes(threshold);
-        work.log(&format!("[wyren] tier0 score={points} threshold={threshold} passes={passes}"));
-        work.log(&format!("[wyren] tier0 reasons: {}", self.score));
+        work.log(&node::score_line(points, threshold, passes));
+        work.log(&node::reasons_line(&self.score.to_string()));
         if self.worth == Worth::LowSignal {
             work.log("distiller: low-signal session; skipping distillation");
         }

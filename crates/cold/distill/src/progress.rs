@@ -4,6 +4,7 @@ use crate::Error;
 use crate::session::{Session, Work};
 use base::lock::Lock;
 use base::{Timestamp, files};
+use place::node;
 use schedule::watermark::key;
 use schedule::{Hold, Watermark, marks};
 use std::io;
@@ -16,9 +17,6 @@ const LOCK_PATIENCE: Duration = Duration::from_millis(200);
 
 /// How long to wait for the watermark, which hooks hold for a millisecond.
 const WATERMARK_PATIENCE: Duration = Duration::from_secs(5);
-
-/// How long after a request the flag stays, however quick the distillation was: the Node version looks at it.
-const SETTLE_MILLIS: u64 = 300;
 
 /// The state of a session when its distillation began.
 #[derive(Default)]
@@ -73,9 +71,7 @@ pub(crate) fn mark(work: &Work<'_>, next: &Mark, ended: Option<&Begun>) -> Resul
 
 fn note(session: &Session<'_>, state: &Path, next: &Mark, ended: Option<&Begun>) -> Result<(), Error> {
     if let Some(begun) = ended {
-        // A request from the future has another clock.
-        let age = Timestamp::now().millis().checked_sub(begun.requested_at).unwrap_or(SETTLE_MILLIS);
-        std::thread::sleep(Duration::from_millis(SETTLE_MILLIS.saturating_sub(age)));
+        node::settle(Timestamp::from_millis(begun.requested_at), Timestamp::now());
     }
     let turns = ended.map_or(0, |begun| begun.turns);
     let mut hold = hold(state)?;

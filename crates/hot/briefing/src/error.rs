@@ -1,4 +1,4 @@
-//! What can go wrong while a session is told about the memory. None of it reaches the user.
+//! Errors while a briefing is put together. None of them reaches the user.
 
 use base::Timestamp;
 use place::log;

@@ -1,4 +1,4 @@
-//! The team's lessons as far as a prompt is told of them: that one came, changed or went, and what it is about.
+//! The team's lessons as a prompt shows them: that one came, changed or went, and what it is about.
 //!
 //! What a lesson matches and says is `crates/lessons`' business; here its file is a name and one line of its head.
 
@@ -38,7 +38,7 @@ impl Lesson {
     }
 }
 
-/// Returns what a lesson is about, in so far as that may be told: what stands above may have opened a private part, or a
+/// Returns what a lesson is about, as far as that may be shown: what is above may have opened a private part, or a
 /// key of several lines.
 fn summary(text: &str) -> String {
     let mut end = 0;

@@ -1,16 +1,16 @@
-//! What a session is told about the team's memory, and what it was told before.
+//! The texts that tell a session of the team's memory, and what it was shown before.
 //!
 //! ```text
 //! .wyren/ ──look──► View ─┐
-//!                         ├─ news ─► what is said now, and the Snapshot that stands for it
+//!                         ├─ news ─► the text for now, and the Snapshot that records it
 //! Snapshot (per session) ─┘
 //! ```
 //!
-//! A session begins with the whole memory ([`start`]) and hears at each prompt what changed since ([`prompt`]). What it
-//! was told is a [`Snapshot`] of its own, written after the answer: what dies in between is said again, never lost. The
-//! remote is asked by `wyren sync` in the background, for which a hook waits a moment at most ([`pull`]).
+//! A session begins with the whole memory ([`start`]) and gets at each prompt what changed since ([`prompt`]). What it was
+//! shown is a [`Snapshot`] of its own, written after the answer: a hook killed in between shows the same again. `wyren sync`
+//! asks the remote in the background; a hook waits a moment at most for it ([`pull`]).
 //!
-//! Hooks link this crate: it reads files and starts no git. Getting and publishing what others see is `share`'s.
+//! Hooks link this crate: it reads files and starts no git. Fetching and publishing are `team-sync`'s.
 
 mod error;
 mod lessons;
@@ -20,7 +20,6 @@ pub mod pull;
 mod rewrite;
 mod snapshot;
 pub mod start;
-mod ups;
 mod view;
 
 pub use error::Error;

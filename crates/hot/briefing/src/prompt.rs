@@ -1,7 +1,8 @@
-//! A prompt: what the team changed since this session was told last.
+//! A prompt: what the team changed since this session was last shown the memory.
 
 use base::log::Level;
 use hook::{Answer, Event as _, Host, Outcome, UserPromptSubmit};
+use place::node::{UpsState, last_injected, write_last_injected};
 use place::{FetchState, Folder};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,6 @@ use crate::error::log_injection;
 use crate::news::{self, Audience, News};
 use crate::pull::{self, Launch, Pulled};
 use crate::snapshot::{self, Snapshot};
-use crate::ups::{self, UpsState};
 use crate::view::{View, tellable};
 use crate::{Error, rewrite, start};
 use place::log::PROMPT_TAG;
@@ -38,7 +38,7 @@ pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) ->
     let memory = view.memory();
     let mut ups = UpsState::read(&folder.state());
     let start = known.clone().unwrap_or_else(|| of_clone(&folder, &ups, &view, memory.as_deref()));
-    // Who has no name is warned once per clone.
+    // Sessions without an id share one warning per clone.
     let warned = if session.is_some() { start.rewrite.clone() } else { ups.rewrite() };
     let warning = rewrite::warning(&fetched, warned.as_deref());
     let is_trusting = view.has_skills() && start::is_trusting(&folder, host);
@@ -87,14 +87,14 @@ fn pulled(folder: Folder, cwd: &Path, host: &Host, launch: &Launch<'_>) -> (Fold
     }
 }
 
-/// Returns what a session without a snapshot counts as told: what the clone was told last, else all that is there.
+/// Returns what a session without a snapshot counts as shown: what the clone was shown last, else everything.
 fn of_clone(folder: &Folder, ups: &UpsState, view: &View, memory: Option<&str>) -> Snapshot {
     let everything = news::everything(view, memory, &view.broadcast());
     if !ups.is_seeded() || memory.is_some_and(|memory| ups.is_about(memory)) {
         return everything;
     }
-    // The Node system keeps the file as it was, with what is not told.
-    Snapshot { memory: tellable(ups::last_injected(&folder.state())), ..everything }
+    // The Node version keeps the file as it was, with what is not shown.
+    Snapshot { memory: tellable(last_injected(&folder.state())), ..everything }
 }
 
 /// What is kept once the answer is written.
@@ -103,21 +103,21 @@ struct Kept {
     state: PathBuf,
     /// Where the session's snapshot goes, when it changed.
     snapshot: Option<PathBuf>,
-    /// What the clone was told, when it changed.
+    /// What the clone was shown, when it changed.
     ups: Option<UpsState>,
     /// Whether there is a memory at all.
     has_memory: bool,
-    /// What was told.
+    /// What was shown.
     told: Snapshot,
 }
 
 impl Kept {
-    /// Writes the snapshot first: what dies in between is said again to those without one.
+    /// Writes the snapshot first: a process killed in between shows the same again to sessions without one.
     fn write(&self) -> Result<(), Error> {
         self.snapshot.as_deref().map_or(Ok(()), |file| self.told.write(file))?;
         let Some(ups) = &self.ups else { return Ok(()) };
         let injected =
-            if self.has_memory { ups::write_last_injected(&self.state, &self.told.memory) } else { Ok(()) };
-        ups.write(&self.state).and(injected)
+            if self.has_memory { write_last_injected(&self.state, &self.told.memory) } else { Ok(()) };
+        ups.write(&self.state).and(injected).map_err(Error::write(&self.state))
     }
 }

@@ -1,7 +1,7 @@
 //! Asks the remote: `wyren sync` is started in the background, and a hook waits for it as long as it can afford.
 //!
-//! What the remote said is in `.wyren/state/fetch.json`. A remote that is failing, or that has not answered the last
-//! time, is nobody's to wait for: whoever has to ask it does, and goes on.
+//! What the remote said is in `.wyren/state/fetch.json`. A hook does not wait for a remote that failed or did not answer
+//! the last time; it starts the sync and continues.
 
 use base::{Paths, Timestamp, detached, digest};
 use hook::Host;
@@ -30,16 +30,16 @@ const MAX_PACKED_REFS: u64 = 4 * 1024 * 1024;
 const SYNC: [&str; 2] = ["sync", "--background"];
 const DISCOVER: [&str; 2] = ["sync", "--discover"];
 
-/// Starts `wyren` with some arguments in a folder; it goes on when nobody waits for it any more.
+/// Starts `wyren` with some arguments in a folder; it continues when the hook no longer waits for it.
 pub type Launch<'a> = dyn Fn(&[&str], &Path) -> io::Result<Child> + 'a;
 
-/// Starts the `wyren` that stands beside this program.
+/// Starts the `wyren` beside this program.
 pub fn launch(paths: &Paths, arguments: &[&str], folder: &Path) -> io::Result<Child> {
     let program = detached::beside_us("wyren")?;
     detached::command(&program, paths)?.args(arguments).current_dir(folder).spawn()
 }
 
-/// What came of the wish to know what the remote has.
+/// The result of asking the remote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pulled {
     /// There was no need, or no way, to ask.

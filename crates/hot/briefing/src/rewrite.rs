@@ -1,8 +1,8 @@
-//! What is said when the remote's history was rewritten: the Node system's warning, and what can be done.
+//! The warning that the remote's history was rewritten, in the Node version's words, and what can be done.
 
 use place::FetchState;
 
-/// The Node system's sentence, word for word.
+/// The Node version's sentence, word for word.
 const WARNING: &str = "⚠️ Wyren: remote memory.md was force-pushed (non-linear history). Treat injected context with extra caution.";
 
 /// What can be done about it.

@@ -1,4 +1,4 @@
-//! `.wyren/state/sessions/<session>`: what a session was told, so that it is told the rest and nothing twice.
+//! `.wyren/state/sessions/<session>`: what a session was shown, so that it gets the rest and nothing twice.
 //!
 //! One file per session, replaced whole: a line of JSON, then the text of the memory that counts as shown. It is a
 //! record of ours alone; one that cannot be read is as if it were not there.
@@ -23,8 +23,8 @@ const KEPT_MILLIS: u64 = 14 * 24 * 60 * 60 * 1_000;
 /// How many snapshots one clean-up looks at.
 const MAX_CLEANED: usize = 512;
 
-/// What the shared files looked like when they were told. `None` stands for what cannot be relied on: something is
-/// still to be told, or was changed so recently that the next change may not show.
+/// What the shared files looked like when they were shown. `None`: it cannot be relied on, since something is still to be
+/// shown, or was changed so recently that the next change may not show.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Stamps {
@@ -43,7 +43,7 @@ impl Stamps {
     }
 }
 
-/// What a session was told.
+/// What a session was shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     /// What the files looked like.

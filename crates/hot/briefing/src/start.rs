@@ -35,7 +35,7 @@ pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Out
     let is_trusting = view.has_skills() && is_trusting(&folder, host);
     let memory = view.memory();
     let mut news = match &known {
-        // The window still holds what was told.
+        // The window still holds what was shown.
         Some(known) if call.source() == Source::Resume => {
             let audience = Audience { session: call.session_id(), warning: &warning, is_trusting };
             news::since(known.clone(), &view, memory.as_deref(), &audience)
@@ -51,7 +51,7 @@ pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Out
     }))
 }
 
-/// Keeps what a session was told, and forgets sessions that are long gone.
+/// Keeps what a session was shown, and forgets sessions that are long gone.
 fn remember(file: &Path, known: Option<&Snapshot>, told: &Snapshot) -> Result<(), Error> {
     let now = Timestamp::now();
     // Replacing a file costs many times what a look at it does.

@@ -1,11 +1,12 @@
-//! The shared files as everybody has made them so far: a look that reads no file, and the files themselves.
+//! The shared files with everything merged so far: a look that reads no file, and the files themselves.
 //!
 //! A look costs one `stat` for the memory, one for each broadcast file and one for the folder of lessons, whose files are
-//! replaced and never changed in place by us or by git. What was edited in place by hand is told together with the next
+//! replaced and never changed in place by us or by git. What was edited in place by hand is shown together with the next
 //! lesson that comes or goes.
 
 use base::{digest, files};
 use place::Folder;
+use place::node::LONG_FILE_END;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fs::{self, File, Metadata};
@@ -17,11 +18,8 @@ use text::{privacy, redact};
 use crate::lessons::Lesson;
 use crate::snapshot::Stamps;
 
-/// The most that is read of one broadcast file, as the Node system does.
+/// The most that is read of one broadcast file, as in the Node version.
 const MAX_FILE_BYTES: usize = 50_000;
-
-/// What a broadcast file that is longer ends with, word for word as in the Node system.
-const CUT_FILE: &str = "\n<!-- wyren: truncated — file exceeds 50 KB -->";
 
 /// The room that is made for reading: most files need no more.
 const BUFFER_BYTES: usize = 8 * 1024;
@@ -50,7 +48,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// What stands for a file that is not there.
+    /// The stamp of a file that is not there.
     pub const ABSENT: Self = Self { mtime_ns: 0, size: 0, inode: 0 };
 
     fn of(metadata: &Metadata) -> Self {
@@ -139,10 +137,10 @@ impl View {
         Some(tellable(text))
     }
 
-    /// Returns when the memory was changed, in milliseconds with their fraction, as the Node system counts.
+    /// Returns when the memory was changed, in milliseconds with their fraction, as the Node version counts.
     pub(crate) fn memory_millis(&self) -> Option<f64> {
         let since = self.memory_modified?.duration_since(UNIX_EPOCH).ok()?;
-        #[expect(clippy::cast_precision_loss, reason = "the Node system loses the same digits")]
+        #[expect(clippy::cast_precision_loss, reason = "the Node version loses the same digits")]
         let seconds = since.as_secs() as f64;
         Some(seconds * 1_000.0 + f64::from(since.subsec_nanos()) / 1_000_000.0)
     }
@@ -228,7 +226,7 @@ fn read_start(file: &Path, buffer: &mut Vec<u8>) -> Option<String> {
     }
     // A byte that continues a character is no place to cut.
     let end = (0..=MAX_FILE_BYTES).rev().find(|&at| buffer[at] & 0b1100_0000 != 0b1000_0000)?;
-    Some(public(String::from_utf8_lossy(&buffer[..end]).into_owned()) + CUT_FILE)
+    Some(public(String::from_utf8_lossy(&buffer[..end]).into_owned()) + LONG_FILE_END)
 }
 
 /// Returns a text without what its author keeps private, and without secrets. It is the whole text that is looked at: both
@@ -281,8 +279,8 @@ mod tests {
         let file = folder.path().join("long.md");
         fs::write(&file, format!("x{}", "é".repeat(MAX_FILE_BYTES))).unwrap();
         let body = read_start(&file, &mut Vec::new()).unwrap();
-        assert!(body.starts_with("xéé") && body.ends_with(&format!("é{CUT_FILE}")));
-        assert_eq!(body.len(), MAX_FILE_BYTES - 1 + CUT_FILE.len());
+        assert!(body.starts_with("xéé") && body.ends_with(&format!("é{LONG_FILE_END}")));
+        assert_eq!(body.len(), MAX_FILE_BYTES - 1 + LONG_FILE_END.len());
     }
 
     #[test]

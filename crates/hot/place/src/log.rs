@@ -1,6 +1,6 @@
-//! `.wyren/log`: what happened to the team's memory in this clone, as the Node system writes it.
+//! `.wyren/log`: what happened to the team's memory in this clone, as the Node version writes it.
 //!
-//! The one before it is below `state/`, which nobody shares: only the log itself is ignored by name.
+//! The one before it is below `state/`, which is never shared: only the log itself is ignored by name.
 
 use crate::state_folder;
 use base::{Timestamp, files};
@@ -46,7 +46,7 @@ fn rotate(wyren: &Path) -> io::Result<()> {
     fs::rename(file(wyren), rotated(wyren))
 }
 
-/// Appends the line by which status and log know that a session was told something at `event`.
+/// Appends the line that tells `wyren status` and `wyren log` of a text given to a session at `event`.
 pub fn injection(wyren: &Path, tag: &str, event: &str) -> io::Result<()> {
     append(wyren, Timestamp::now(), tag, &format!("injection: {event}"))
 }

@@ -31,7 +31,7 @@ pub fn state_folder(wyren: &Path) -> PathBuf {
 /// The line that keeps `.wyren/` out of the user's commits in side mode.
 pub const EXCLUDED: &str = "/.wyren/";
 
-/// Lessons that are not at work: what was put away, and what nobody has agreed to yet, is each clone's own.
+/// Archived lessons and candidates stay in the clone.
 const KEPT_HERE: [&str; 2] = ["lessons/archive/", "lessons/candidates/"];
 
 /// How a repository shares its memory.

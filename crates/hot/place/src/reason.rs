@@ -18,9 +18,9 @@ pub enum Reason {
     NotCommitted,
     /// The remote failed lately; it is left alone until then.
     BackingOff(Timestamp),
-    /// Another process, of Wyren or of the Node system, is at it.
+    /// Another process, of Wyren or of the Node version, syncs this repository.
     Busy,
-    /// The remote's history was rewritten, and nobody has decided yet.
+    /// The remote's history was rewritten, and that is not accepted yet.
     Rewritten,
     /// The remote could not be reached; its words, or git's.
     Unreachable(String),

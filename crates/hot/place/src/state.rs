@@ -52,7 +52,7 @@ pub struct FetchState {
     pub previous: Option<String>,
     /// How the two are related.
     pub verdict: Option<Verdict>,
-    /// The tip before a rewriting that nobody has accepted yet.
+    /// The tip before a rewriting that is not accepted yet.
     pub rewritten_from: Option<String>,
     /// When the remote last answered, in milliseconds since 1970.
     pub fetched_at: u64,

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use base::{Env, Paths, Timestamp, files};
 use distill::{Error, Session, Settings, session_of};
 use memory::Memory;
-use place::MEMORY;
+use place::{MEMORY, node};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let (points, threshold, passes) = (considered.score.points, considered.threshold, considered.passes());
     let is_empty = considered.slice.is_empty();
     if !is_empty {
-        writeln!(errors, "[wyren] tier0 score={points} threshold={threshold} passes={passes}")?;
+        writeln!(errors, "{}", node::score_line(points, threshold, passes))?;
     }
     if is_empty {
         writeln!(errors, "empty transcript slice; nothing to distill")?;

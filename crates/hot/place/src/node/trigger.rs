@@ -1,6 +1,6 @@
-//! `.wyren/state/distill-trigger.lock`: the Node system's way to let one of several stops start a distillation.
+//! `.wyren/state/distill-trigger.lock`: lets one of several stops start a distillation.
 //!
-//! Ours need no such file, the watermark's lock is enough for them; a hook of the Node system in the same clone does.
+//! Our hooks need no such file, the watermark's lock is enough for them; a hook of the Node version in the same clone does.
 
 use base::{Timestamp, files};
 use std::fs;
@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 /// A lock this old was left behind.
 const STALE_MILLIS: u64 = 60_000;
 
-/// The right to start a distillation; dropping it gives it back.
+/// The right to start a distillation; dropping it gives the right back.
 #[derive(Debug)]
-pub(crate) struct Trigger {
+pub struct Trigger {
     path: PathBuf,
 }
 
 impl Trigger {
     /// Claims the right; `None` when someone else has it.
-    pub(crate) fn claim(state: &Path, now: Timestamp) -> io::Result<Option<Self>> {
+    pub fn claim(state: &Path, now: Timestamp) -> io::Result<Option<Self>> {
         let path = state.join("distill-trigger.lock");
         if let Some(trigger) = Self::create(&path, now)? {
             return Ok(Some(trigger));
@@ -29,7 +29,7 @@ impl Trigger {
         if now.millis_since(modified.into()) < STALE_MILLIS {
             return Ok(None);
         }
-        // Whoever removes it as well finds that the new one is not stale.
+        // Another process that removes it as well finds that the new one is not stale.
         let _ = fs::remove_file(&path);
         Self::create(&path, now)
     }

@@ -1,8 +1,9 @@
-//! Whether a process lives. The Node system names its distiller by process id, so the question cannot be avoided here.
+//! Whether a process lives, for the process id in the Node version's running flag.
 
-/// Says whether there is a process with this id, as far as the system tells.
+/// Returns whether there is a process with this id, as far as the system tells. The id may have been given to another
+/// process since: callers also bound the age of what they know.
 #[cfg(unix)]
-pub(crate) fn is_alive(process: u32) -> bool {
+pub fn is_alive(process: u32) -> bool {
     let Some(process) = libc::pid_t::try_from(process).ok().filter(|process| *process > 0) else {
         return false;
     };
@@ -13,7 +14,7 @@ pub(crate) fn is_alive(process: u32) -> bool {
     is_there && !is_zombie(process)
 }
 
-/// Says whether a process has ended and nobody has taken note: in a container there may be nobody to do so.
+/// Returns whether a process has ended without being waited for: in a container, no process may do so.
 #[cfg(target_os = "linux")]
 fn is_zombie(process: libc::pid_t) -> bool {
     // Behind the name in brackets, which may hold anything: the state.
@@ -27,9 +28,9 @@ fn is_zombie(_process: libc::pid_t) -> bool {
     false
 }
 
-/// Says yes: elsewhere nobody tells, and a distillation that takes too long stops counting by itself.
+/// Returns true: other systems do not tell, and a distillation that takes too long stops counting by itself.
 #[cfg(not(unix))]
-pub(crate) fn is_alive(_process: u32) -> bool {
+pub fn is_alive(_process: u32) -> bool {
     true
 }
 

@@ -1,4 +1,4 @@
-//! Replacing a small file whole, many times a day.
+//! `watermark.json` replaced whole, many times a day, while a process of the Node version may read it.
 
 use base::files;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long the old file is left alone once a new one took its place: someone may still be reading it.
+/// How long the old file is not reused once a new one took its place: a process may still be reading it.
 const READING: Duration = Duration::from_millis(20);
 
 /// The most bytes that are changed in place: the digits of a number.
@@ -15,7 +15,7 @@ const MAX_PATCH: usize = 10;
 
 /// A file that was replaced, and may be again.
 #[derive(Debug)]
-pub(crate) struct Replaced {
+pub struct Replaced {
     file: Option<File>,
     contents: Vec<u8>,
 }
@@ -24,8 +24,8 @@ pub(crate) struct Replaced {
 ///
 /// The new contents go into the file that was replaced before, kept beside this one as `.spare`, and the two change
 /// places. Making a file and removing another takes as long as the rest of the hook, and to rename one over another makes
-/// ext4 write it to the disk at once; what a power cut costs is said in [`crate::marks`].
-pub(crate) fn replace(path: &Path, contents: Vec<u8>) -> io::Result<Replaced> {
+/// ext4 write it to the disk at once; a power cut may empty the file, so marks are kept in another one as well.
+pub fn replace(path: &Path, contents: Vec<u8>) -> io::Result<Replaced> {
     let spare = path.with_extension("spare");
     let age =
         fs::metadata(path).and_then(|metadata| metadata.modified()).ok().and_then(|at| at.elapsed().ok());
@@ -44,7 +44,7 @@ pub(crate) fn replace(path: &Path, contents: Vec<u8>) -> io::Result<Replaced> {
 
 impl Replaced {
     /// Replaces the file once more, while the lock is still held. A number that changes is changed in place.
-    pub(crate) fn again(self, path: &Path, contents: Vec<u8>) -> io::Result<Self> {
+    pub fn again(self, path: &Path, contents: Vec<u8>) -> io::Result<Self> {
         match (self.file, difference(&self.contents, &contents)) {
             (Some(file), Some(range)) => {
                 write_at(&file, &contents[range.clone()], range.start)?;
@@ -66,7 +66,7 @@ fn write_over(path: &Path, contents: &[u8]) -> io::Result<File> {
 }
 
 /// Opens a file to be written over, and returns its length. What a repository brings along may be a link that leads out of
-/// it: whatever is not a file with this one name makes room for a new one.
+/// it: anything but a file with this one name is replaced by a new one.
 fn open_own(path: &Path) -> io::Result<(File, u64)> {
     if let Ok(file) = unlinked_options().create(true).truncate(false).open(path) {
         let metadata = file.metadata()?;

@@ -1,47 +1,46 @@
-//! `.wyren/state/ups-state.json` and `last-injected-memory.md`: what the clone as a whole was told, in the Node system's
-//! format. A session without a snapshot of its own goes on from here. Only prompts write these two.
+//! `.wyren/state/ups-state.json` and `last-injected-memory.md`: what the clone as a whole was shown, in the Node version's
+//! format. A session without a snapshot of its own starts from here. Only prompts write these two.
 
 use base::{digest, files};
 use serde_json::{Map, Value};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::Error;
-
-/// How many digits of a text's SHA-256 the Node system keeps.
+/// How many digits of a text's SHA-256 the Node version keeps.
 const HASH_DIGITS: usize = 12;
 
 const MTIME: &str = "last_injected_mtime";
 const HASH: &str = "last_injected_hash";
 
-/// The rewriting that was warned of where there is no session to keep it; the Node system does not know it.
+/// The rewriting that was reported where there is no session to keep it; the Node version does not know it.
 const REWRITE: &str = "warned_rewrite";
 
-/// What the clone as a whole was told.
+/// What the clone as a whole was shown.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct UpsState {
+pub struct UpsState {
     fields: Map<String, Value>,
 }
 
 impl UpsState {
     /// Reads the state; an empty one when there is none that can be read.
-    pub(crate) fn read(state: &Path) -> Self {
+    pub fn read(state: &Path) -> Self {
         let text = fs::read(file(state)).unwrap_or_default();
         Self { fields: serde_json::from_slice(&text).unwrap_or_default() }
     }
 
-    /// Returns whether a prompt was here before.
-    pub(crate) fn is_seeded(&self) -> bool {
+    /// Returns whether a prompt has written the state before.
+    pub fn is_seeded(&self) -> bool {
         self.hash().is_some()
     }
 
-    /// Returns whether `memory` is what was told last.
-    pub(crate) fn is_about(&self, memory: &str) -> bool {
+    /// Returns whether `memory` was shown last.
+    pub fn is_about(&self, memory: &str) -> bool {
         self.hash() == Some(hash(memory).as_str())
     }
 
-    /// Returns the rewriting that was warned of.
-    pub(crate) fn rewrite(&self) -> Option<String> {
+    /// Returns the rewriting that was reported.
+    pub fn rewrite(&self) -> Option<String> {
         Some(self.fields.get(REWRITE)?.as_str()?.to_owned())
     }
 
@@ -49,14 +48,14 @@ impl UpsState {
         self.fields.get(HASH)?.as_str().filter(|hash| !hash.is_empty())
     }
 
-    /// Notes that `memory` counts as shown. `millis` is when its file was changed, unless more of it is to be told.
-    pub(crate) fn note(&mut self, memory: &str, millis: Option<f64>) {
+    /// Notes that `memory` counts as shown. `millis` is when its file was changed, unless more of it is to be shown.
+    pub fn note(&mut self, memory: &str, millis: Option<f64>) {
         self.fields.insert(HASH.to_owned(), hash(memory).into());
         self.fields.insert(MTIME.to_owned(), millis.unwrap_or_default().into());
     }
 
-    /// Notes the rewriting that was warned of.
-    pub(crate) fn note_rewrite(&mut self, rewrite: Option<&str>) {
+    /// Notes the rewriting that was reported.
+    pub fn note_rewrite(&mut self, rewrite: Option<&str>) {
         match rewrite {
             Some(rewrite) => self.fields.insert(REWRITE.to_owned(), rewrite.into()),
             None => self.fields.remove(REWRITE),
@@ -64,24 +63,19 @@ impl UpsState {
     }
 
     /// Replaces the state; keys of others are kept.
-    pub(crate) fn write(&self, state: &Path) -> Result<(), Error> {
-        let file = file(state);
-        let text = serde_json::to_vec_pretty(&self.fields)
-            .map_err(std::io::Error::from)
-            .map_err(Error::write(&file))?;
-        files::write_atomic(&file, &text).map_err(Error::write(&file))
+    pub fn write(&self, state: &Path) -> io::Result<()> {
+        files::write_atomic(&file(state), &serde_json::to_vec_pretty(&self.fields)?)
     }
 }
 
-/// Reads the memory that was told last; an empty text when it cannot be read.
-pub(crate) fn last_injected(state: &Path) -> String {
+/// Reads the memory that was shown last; an empty text when it cannot be read.
+pub fn last_injected(state: &Path) -> String {
     fs::read_to_string(last_injected_file(state)).unwrap_or_default()
 }
 
-/// Replaces the memory that was told last.
-pub(crate) fn write_last_injected(state: &Path, memory: &str) -> Result<(), Error> {
-    let file = last_injected_file(state);
-    files::write_atomic(&file, memory.as_bytes()).map_err(Error::write(&file))
+/// Replaces the memory that was shown last.
+pub fn write_last_injected(state: &Path, memory: &str) -> io::Result<()> {
+    files::write_atomic(&last_injected_file(state), memory.as_bytes())
 }
 
 fn file(state: &Path) -> PathBuf {
@@ -103,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_state_is_the_node_systems_and_keeps_what_it_does_not_know() {
+    fn the_state_is_that_of_the_node_version_and_unknown_keys_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let text =
             r#"{"last_remote_memory_commit":"abc","future":[1],"last_injected_mtime":1794790500341.682}"#;
