@@ -14,11 +14,11 @@ use text::sanitize;
 /// The longest name of an author, in characters.
 const MAX_AUTHOR_CHARS: usize = 60;
 
-/// How much of the end of the log is looked at before a line is said again, in bytes.
+/// How much of the end of the log is searched before a line is written again, in bytes.
 const LOG_TAIL: usize = 8 * 1024;
 
-/// Who wrote something when nobody says.
-const NOBODY: &str = "somebody";
+/// The author where neither git nor the environment names one.
+const UNKNOWN_AUTHOR: &str = "unknown";
 
 /// A team memory.
 pub struct Share {
@@ -82,10 +82,10 @@ impl Share {
             .or_else(|| self.env.text("USER"))
             .unwrap_or_default();
         let name = sanitize::one_line(&name, MAX_AUTHOR_CHARS);
-        if name.is_empty() { NOBODY.to_owned() } else { name }
+        if name.is_empty() { UNKNOWN_AUTHOR.to_owned() } else { name }
     }
 
-    /// Returns the memory that everybody has made so far, as far as this clone knows.
+    /// Returns the memory of the whole team, as far as this clone knows.
     pub fn memory(&self) -> Result<Memory, Error> {
         Ok(Memory::parse(&self.text()?))
     }
@@ -182,7 +182,7 @@ impl Share {
         Ok(self.team.as_ref().map_or(Ok(()), Team::begin_copy)?)
     }
 
-    /// Fails when a link stands in the place of a file of ours, or of the folder it is in.
+    /// Fails when a file of ours, or a folder on the way to it, is a link.
     pub(crate) fn refuse_links(&self, path: &Path) -> Result<(), Error> {
         Ok(crate::repository::refuse_links(&self.folder.wyren, path)?)
     }

@@ -1,4 +1,4 @@
-use crate::support::{ShareClone, ShareWorld, World, decisions, soon};
+use crate::support::{ShareClone, TeamWorld, World, decisions, soon};
 use base::Env;
 use place::Mode;
 use team_sync::{Wish, discover, init};

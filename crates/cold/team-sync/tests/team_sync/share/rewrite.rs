@@ -1,4 +1,4 @@
-use crate::support::{Clone, ShareClone, ShareWorld, World, decisions, git, soon};
+use crate::support::{Clone, ShareClone, TeamWorld, World, decisions, git, soon};
 use place::Reason;
 use std::time::{Duration, Instant};
 use team_sync::repository::Published;

@@ -1,4 +1,4 @@
-use crate::support::{TeamClone, TeamWorld, World, git, soon, text};
+use crate::support::{TeamClone, TeamWorld, World, git, remote_file, soon, text};
 use place::{Reason, Verdict};
 use std::fs;
 use team_sync::repository::{ByLine, Error, Fetched, Files, Published};
@@ -149,19 +149,19 @@ fn a_fetch_says_what_happened_and_what_can_be_read() {
         failed => panic!("{failed:?}"),
     };
     assert_eq!(fetch(), Verdict::Absent);
-    assert_eq!(team.remote_file("memory.md").unwrap(), None);
+    assert_eq!(remote_file(&team, "memory.md").unwrap(), None);
     a.land(&[("memory.md", Some("- one\n"))]);
     assert_eq!(fetch(), Verdict::New);
     assert_eq!(fetch(), Verdict::Unchanged);
     a.land(&[("memory.md", Some("- two\n")), ("lessons/l", Some("l\n"))]);
     assert_eq!(fetch(), Verdict::FastForward);
-    assert_eq!(text(team.remote_file("memory.md").unwrap()).as_deref(), Some("- two\n"));
+    assert_eq!(text(remote_file(&team, "memory.md").unwrap()).as_deref(), Some("- two\n"));
     assert_eq!(team.remote_files().unwrap(), ["lessons/l", "memory.md"]);
     assert_eq!(team.base_file("memory.md").unwrap(), None);
     team.checkout(&ByLine, soon()).unwrap();
     assert_eq!(text(team.base_file("memory.md").unwrap()).as_deref(), Some("- two\n"));
     assert_eq!(team.head_file("memory.md").unwrap(), None);
-    assert!(matches!(team.remote_file("../README"), Err(Error::NotShared(_))));
+    assert!(matches!(remote_file(&team, "../README"), Err(Error::NotShared(_))));
 }
 
 #[test]

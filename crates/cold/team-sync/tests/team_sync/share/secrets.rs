@@ -1,6 +1,6 @@
 //! 7: what is secret or private does not leave this machine.
 
-use crate::support::{ShareClone, ShareWorld, World, decisions, git};
+use crate::support::{ShareClone, TeamWorld, World, decisions, git};
 use team_sync::repository::Published;
 
 fn token() -> String {

@@ -1,4 +1,4 @@
-use crate::support::{Clone, ShareClone, ShareWorld, World, git, soon};
+use crate::support::{Clone, ShareClone, TeamWorld, World, git, soon};
 use base::Env;
 use place::{Mode, Reason};
 use team_sync::Share;

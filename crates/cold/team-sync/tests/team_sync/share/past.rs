@@ -1,4 +1,4 @@
-use crate::support::{ShareClone, ShareWorld, World};
+use crate::support::{ShareClone, TeamWorld, World};
 
 #[test]
 fn a_fresh_clone_finds_what_was_decided_before_it_was_made() {

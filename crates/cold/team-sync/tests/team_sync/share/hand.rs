@@ -1,6 +1,6 @@
 //! Hand edits of the tracked file in branch mode.
 
-use crate::support::{Clone, ShareClone, ShareWorld, World, decisions};
+use crate::support::{Clone, ShareClone, TeamWorld, World, decisions};
 
 /// Writes the tracked file.
 fn write(clone: &Clone, entries: &[&str]) {

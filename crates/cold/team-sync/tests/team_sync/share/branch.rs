@@ -1,4 +1,4 @@
-use crate::support::{ShareClone, ShareWorld, World, decisions, git, soon, try_git};
+use crate::support::{ShareClone, TeamWorld, World, decisions, git, soon, try_git};
 use base::Env;
 use place::{Mode, Reason};
 use team_sync::Share;

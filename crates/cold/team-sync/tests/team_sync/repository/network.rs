@@ -64,7 +64,7 @@ fn a_hanging_remote_is_killed_whole_at_the_cap_and_then_left_alone() {
 fn a_killed_process_takes_its_hanging_git_along() {
     let world = World::new(&[]);
     let (clone, _, marker) = hanging(&world);
-    let mut child = Command::new(crate::race::sync_once())
+    let mut child = Command::new(crate::repository::race::sync_once())
         .arg(&clone.root)
         .args(["entry", "60000"])
         .env("GIT_SSH_COMMAND", &marker)
@@ -91,7 +91,7 @@ fn ssh_may_not_ask_unless_the_user_chose_the_command() {
         let path = std::env::join_paths(
             [folder.clone()].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
         );
-        let status = Command::new(crate::race::sync_once())
+        let status = Command::new(crate::repository::race::sync_once())
             .arg(&clone.root)
             .args(["", "5000"])
             .env_remove("GIT_SSH_COMMAND")

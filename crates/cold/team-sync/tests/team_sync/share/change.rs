@@ -1,4 +1,4 @@
-use crate::support::{ShareClone, ShareWorld, World, soon};
+use crate::support::{ShareClone, TeamWorld, World, soon};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use team_sync::repository::{ByLine, Outgoing};
 
 const CLONES: usize = 8;
 const ENTRIES: usize = 25;
@@ -79,7 +80,7 @@ fn check(world: &World, clones: &[Clone], branch: &str) {
         for clone in clones {
             let published = clone.untouched(|| {
                 let deadline = Instant::now() + Duration::from_secs(10);
-                clone.team().insistent().sync(None, &team_sync::repository::ByLine, deadline).unwrap().0
+                clone.team().insistent().exchange(Some(&Outgoing::default()), &ByLine, deadline).unwrap().0
             });
             assert!(!matches!(published, team_sync::repository::Published::Queued(_)), "{published:?}");
         }
@@ -165,7 +166,7 @@ fn a_reference_that_was_moved_back_removes_nothing() {
     a.sync();
     // What a git does that outlived whoever started it.
     a.git(&["update-ref", "refs/wyren/remote/wyren%2Fmemory", &old]);
-    assert!(a.team().checkout(&team_sync::repository::ByLine, crate::support::soon()).unwrap().is_empty());
+    assert!(a.team().checkout(&ByLine, crate::support::soon()).unwrap().is_empty());
     assert_eq!(a.read(".wyren/memory.md"), "- one\n- two\n");
     a.sync();
     assert_eq!(world.shared("wyren/memory", "memory.md").as_deref(), Some("- one\n- two"));

@@ -1,6 +1,6 @@
 //! 6, as far as it reaches the others: an emptied memory is an accident.
 
-use crate::support::{ShareClone, ShareWorld, World, decisions};
+use crate::support::{ShareClone, TeamWorld, World, decisions};
 use team_sync::repository::Published;
 
 /// Lets a teammate without Wyren put something on the branch of the memory.

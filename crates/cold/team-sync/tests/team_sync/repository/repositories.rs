@@ -202,7 +202,7 @@ fn started_from_a_git_hook_it_works_on_its_own_repository_and_needs_no_identity(
     clone.git(&["config", "--unset", "user.name"]);
     clone.git(&["config", "--unset", "user.email"]);
     clone.git(&["config", "user.useConfigOnly", "true"]);
-    let status = Command::new(crate::race::sync_once())
+    let status = Command::new(crate::repository::race::sync_once())
         .arg(&clone.root)
         .args(["entry", "10000"])
         .env("GIT_DIR", "/nowhere")

@@ -1,10 +1,10 @@
-//! What the fixture's clones do with the memory that they share.
+//! What the fixture's clones do as members of a team.
 
 use base::Env;
 pub(crate) use fixture::{Clone, World, git, try_git};
+use place::FetchState;
 use std::time::{Duration, Instant};
-use team_sync::repository::Published;
-use team_sync::repository::init_side;
+use team_sync::repository::{ByLine, Error, Files, Outgoing, Published, Team, init_side};
 use team_sync::{Share, Synced};
 
 /// What branch mode ignores.
@@ -24,8 +24,18 @@ pub(crate) fn decisions(entries: &[&str]) -> String {
     text
 }
 
-/// A world with a memory.
-pub(crate) trait ShareWorld {
+/// Returns the contents of a shared file as text.
+pub(crate) fn text(contents: Option<Vec<u8>>) -> Option<String> {
+    contents.map(|contents| String::from_utf8(contents).unwrap())
+}
+
+/// Returns a shared file as the last fetch saw it.
+pub(crate) fn remote_file(team: &Team, path: &str) -> Result<Option<Vec<u8>>, Error> {
+    team.remote_tip()?.map_or(Ok(None), |tip| team.file_at(&tip, path))
+}
+
+/// A remote with clones that are set up.
+pub(crate) trait TeamWorld {
     /// Makes a remote whose main tracks a memory with decisions.
     fn with_memory(entries: &[&str]) -> Self;
 
@@ -33,7 +43,7 @@ pub(crate) trait ShareWorld {
     fn side_clone(&self, name: &str) -> Clone;
 }
 
-impl ShareWorld for World {
+impl TeamWorld for World {
     fn with_memory(entries: &[&str]) -> Self {
         Self::new(&[(".wyren/memory.md", &decisions(entries)), IGNORED])
     }
@@ -41,8 +51,66 @@ impl ShareWorld for World {
     #[track_caller]
     fn side_clone(&self, name: &str) -> Clone {
         let clone = self.clone_called(name);
-        init_side(&place::Place::find(&clone.root).unwrap(), &Env::process()).unwrap();
+        clone.init_side();
         clone
+    }
+}
+
+/// A clone that shares files.
+pub(crate) trait TeamClone {
+    /// Sets it up for side mode.
+    fn init_side(&self);
+
+    /// Opens its repository.
+    fn team(&self) -> Team;
+
+    /// Returns what its last fetch saw.
+    fn state(&self) -> FetchState;
+
+    /// Publishes shared files, and checks that nothing of the user's changed.
+    fn publish(&self, files: &[(&str, Option<&str>)]) -> Published;
+
+    /// Publishes shared files, which must land.
+    fn land(&self, files: &[(&str, Option<&str>)]);
+
+    /// Syncs, and checks that nothing of the user's changed.
+    fn sync(&self) -> Published;
+}
+
+impl TeamClone for Clone {
+    #[track_caller]
+    fn init_side(&self) {
+        init_side(&place::Place::find(&self.root).unwrap(), &Env::process()).unwrap();
+    }
+
+    #[track_caller]
+    fn team(&self) -> Team {
+        Team::open(&self.root, &Env::process()).unwrap()
+    }
+
+    fn state(&self) -> FetchState {
+        FetchState::read(&self.root.join(".wyren"))
+    }
+
+    #[track_caller]
+    fn publish(&self, files: &[(&str, Option<&str>)]) -> Published {
+        let files: Files = files
+            .iter()
+            .map(|(path, text)| ((*path).to_owned(), text.map(|text| text.as_bytes().to_vec())))
+            .collect();
+        self.untouched(|| self.team().publish(&files, Some("0123456789"), &ByLine, soon()).unwrap())
+    }
+
+    #[track_caller]
+    fn land(&self, files: &[(&str, Option<&str>)]) {
+        let published = self.publish(files);
+        assert!(matches!(published, Published::Landed(_)), "{published:?}");
+    }
+
+    #[track_caller]
+    fn sync(&self) -> Published {
+        let outgoing = Outgoing::default();
+        self.untouched(|| self.team().exchange(Some(&outgoing), &ByLine, soon()).unwrap().0)
     }
 }
 
@@ -124,7 +192,7 @@ impl ShareClone for Clone {
 
     #[track_caller]
     fn land(&self) -> Synced {
-        let synced = self.sync();
+        let synced = ShareClone::sync(self);
         assert!(matches!(synced.published, Published::Landed(_)), "{synced:?}");
         synced
     }

@@ -1,6 +1,6 @@
 //! 18: a broadcast reaches the others, and can be taken back.
 
-use crate::support::{ShareClone, ShareWorld, World, git, soon};
+use crate::support::{ShareClone, TeamWorld, World, git, soon};
 use team_sync::repository::Published;
 
 #[test]

@@ -1,4 +1,4 @@
-use crate::support::{Clone, TeamClone, World, git, soon, text, try_git};
+use crate::support::{Clone, TeamClone, World, git, remote_file, soon, text, try_git};
 use place::{Mode, Reason};
 use team_sync::repository::{ByLine, Published};
 
@@ -120,7 +120,7 @@ fn head_and_base_and_remote_are_told_apart() {
     let team = clone.team();
     assert_eq!(text(team.head_file("memory.md").unwrap()).as_deref(), Some("- one\n- committed\n"));
     let all = Some("- one\n- committed\n- two\n");
-    assert_eq!(text(team.remote_file("memory.md").unwrap()).as_deref(), all);
+    assert_eq!(text(remote_file(&team, "memory.md").unwrap()).as_deref(), all);
     assert_eq!(text(team.base_file("memory.md").unwrap()).as_deref(), all);
     assert!(team.checkout(&ByLine, soon()).unwrap().is_empty());
 }
