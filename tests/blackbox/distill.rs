@@ -307,8 +307,8 @@ fn workers_killed_at_any_moment_distill_everything_once() -> Result<()> {
         worker.wait()?;
         place.sandbox.processes().into_iter().for_each(kill);
         place.wait_for_silence()?;
-        // What is in the memory and needs no plan any more is taken out: one that comes back was distilled twice.
-        if fs::read_dir(place.state().join("plans")).map_or(0, Iterator::count) == 0 {
+        // What is in the memory and has no intent any more is taken out: what comes back was distilled twice.
+        if fs::read_dir(place.state().join("intents")).map_or(0, Iterator::count) == 0 {
             take_out(&place, &mut kept)?;
         }
     }
@@ -322,8 +322,8 @@ fn workers_killed_at_any_moment_distill_everything_once() -> Result<()> {
     let session = session.as_object().and_then(|map| map.values().next()).context("no session")?.clone();
     assert_eq!(session["turn"], said.len());
     assert!(place.watermark()?.get("distiller_running").is_none());
-    let plans = fs::read_dir(place.state().join("plans")).map_or(0, Iterator::count);
-    assert_eq!(plans, 0);
+    let intents = fs::read_dir(place.state().join("intents")).map_or(0, Iterator::count);
+    assert_eq!(intents, 0);
     Ok(())
 }
 

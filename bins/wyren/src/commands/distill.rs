@@ -9,11 +9,11 @@ use crate::terminal::{self, DIM};
 use anyhow::{Context as _, Result};
 use base::{Env, Paths, Timestamp};
 use clap::Args;
-use distill::{Distillation, Error, Outcome, Report, session_of};
+use distill::{Error, Observer, Outcome, Report, Session, Settings, Step, session_of};
 use distiller::{Anchor, Mark, Slice};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use place::{Folder, Reason};
-use schedule::{Session, Watermark};
+use schedule::Watermark;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -90,6 +90,10 @@ impl Arguments {
         Ok(self.cwd.as_ref().map_or(here.clone(), |folder| here.join(folder)))
     }
 
+    fn settings(&self, env: &Env, paths: &Paths) -> Settings {
+        Settings { is_forced: self.force, model: self.model.clone(), ..Settings::load(env, paths) }
+    }
+
     fn asks(&self) -> bool {
         self.ask || self.model.is_some()
     }
@@ -107,7 +111,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let Some(transcript) = transcript(arguments, &Watermark::read(&state))? else {
         return Err(Ending::failed(NO_TRANSCRIPT).into());
     };
-    let Some(session) = session_of(&transcript) else {
+    let Some(id) = session_of(&transcript) else {
         return Err(Ending::failed(format!("Transcript not found: {}", transcript.display())).into());
     };
     let since = arguments.since();
@@ -117,42 +121,38 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return Err(Ending::failed(format!("No such record in the transcript: {uuid} ({shown})")).into());
     }
     let watcher = Watcher::new(arguments.json);
-    let mut distillation = Distillation {
+    // Publishing is done here, with a remote that failed lately asked again: see `publish`.
+    let settings = Settings { since, publishes: false, ..arguments.settings(env, paths) };
+    let mut session = Session {
         env,
         paths,
         cwd: &cwd,
         transcript: &transcript,
-        session: &session,
-        since,
-        is_forced: arguments.force,
-        model: arguments.model.clone(),
-        // Published below instead, insistently: a foreground run also tries a remote that is backing off.
-        publishes: false,
+        id: &id,
         now: Timestamp::now(),
-        tell: &|line| watcher.say(line),
-        progress: &|doing| watcher.show(doing),
-        stops_after: &|_| false,
+        settings,
+        observer: &watcher,
     };
-    if arguments.transcript.is_none() && !distillation.happened_here() {
+    if arguments.transcript.is_none() && !session.happened_here() {
         let shown = transcript.display();
         let words =
             format!("The last transcript is of another folder: {shown}\nPass --transcript to choose one.");
         return Err(Ending::failed(words).into());
     }
     if arguments.dry_run {
-        distillation.since = distillation.since.clone().or_else(|| distillation.last_mark(&state));
+        session.settings.since = session.settings.since.clone().or_else(|| session.last_mark(&state));
         let share = Share::open(&cwd, env)?;
-        let considered = distillation.consider(&share.memory()?, &share.author(), arguments.asks())?;
+        let considered = session.consider(&share.memory()?, &share.author(), arguments.asks())?;
         watcher.end();
         return show::considered(&considered, &transcript, arguments);
     }
-    let mut report = distillation.run();
+    let mut report = session.distill();
     if let Ok(report) = &mut report
         && arguments.push
         && (!matches!(report.outcome, Outcome::BadAnswer(_)) || !report.applied.is_empty())
     {
         watcher.show("publishing");
-        report.synced = publish(&cwd, env, &session);
+        report.synced = publish(&cwd, env, &id);
     }
     watcher.end();
     match report {
@@ -170,7 +170,7 @@ fn publish(cwd: &Path, env: &Env, session: &str) -> Option<Synced> {
     let share = Share::open(cwd, env).ok()?.insistent();
     let synced = share.sync(Some(session), Instant::now() + PATIENCE);
     if let Err(error) = &synced {
-        share.log(&format!("distiller: kept here, could not be published: {error}"));
+        share.log(&format!("distiller: saved locally, could not publish: {error}"));
     }
     synced.ok()
 }
@@ -237,8 +237,9 @@ fn tell_published(synced: Option<&Synced>, is_quiet: bool) -> Result<()> {
 
 /// Returns the transcript to distill: the given one, else the last session's, else the one distilled last.
 fn transcript(arguments: &Arguments, watermark: &Watermark) -> io::Result<Option<PathBuf>> {
-    let is_there =
-        |session: &&Session| session.transcript.as_ref().is_some_and(|path| Path::new(path).is_file());
+    let is_there = |session: &&schedule::Session| {
+        session.transcript.as_ref().is_some_and(|path| Path::new(path).is_file())
+    };
     let last = || watermark.sessions.values().filter(is_there).max_by_key(|session| session.last_turn_at);
     let known = || {
         last().and_then(|session| session.transcript.clone()).or_else(|| watermark.last_transcript.clone())
@@ -252,6 +253,20 @@ fn transcript(arguments: &Arguments, watermark: &Watermark) -> io::Result<Option
 struct Watcher {
     bar: ProgressBar,
     is_quiet: bool,
+}
+
+impl Observer for Watcher {
+    fn line(&self, line: &str) {
+        self.say(line);
+    }
+
+    fn reached(&self, step: Step) {
+        match step {
+            Step::Asking => self.show("asking the model"),
+            Step::Publishing => self.show("publishing"),
+            _ => {}
+        }
+    }
 }
 
 impl Watcher {

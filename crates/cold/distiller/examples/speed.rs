@@ -25,11 +25,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The mark after distilling all but the last prompts and their replies.
     let end = tail::offset_of_last_turns(&path, PROMPTS, Scope::Main)?;
     let mark = mark_at(&path, usize::try_from(end)?)?;
-    let turn = mark.turn;
+    let turn = mark.message;
     let cases = [
         ("uuid, turn and offset", Some(mark.clone())),
         ("uuid alone, turn counted", mark.uuid.as_deref().map(Mark::at)),
-        ("unknown uuid, since the turn", Some(Mark { uuid: Some("unknown".to_owned()), turn, offset: None })),
+        (
+            "unknown uuid, since the turn",
+            Some(Mark { uuid: Some("unknown".to_owned()), message: turn, offset: None }),
+        ),
         ("no mark: the first slice of the file", None),
     ];
     let mut is_over = false;

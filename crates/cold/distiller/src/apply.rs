@@ -37,7 +37,7 @@ pub struct Context<'a> {
     pub author: &'a str,
     /// When it is distilled. Kept with the operations, so that applying them again writes the same.
     pub when: Timestamp,
-    /// The turns that may be cited.
+    /// The messages that may be cited.
     pub evidence: &'a Evidence,
 }
 
@@ -115,10 +115,10 @@ pub enum Why {
     /// The proposer is not sure enough.
     #[error("the confidence is too low")]
     LowConfidence,
-    /// No person says so in the messages that it cites.
+    /// None of the cited messages says so.
     #[error("no message of the slice supports it")]
     NoSupport,
-    /// A person wrote the entry, and no person spoke about it in the turns that are cited.
+    /// A person wrote the entry, and no person spoke about it in the cited messages.
     #[error("a person wrote the entry, and the slice does not mention it")]
     WrittenByAPerson,
     /// Another operation of the same answer takes it back.
@@ -196,13 +196,13 @@ impl<'o> Prepared<'o> {
             Action::Add { text } | Action::Replace { text, .. } => Some(wording::fit(text)?),
             Action::Remove { .. } => None,
         };
-        let turn = context.evidence.support(&operation.turns).ok_or(Why::NoSupport)?;
+        let message = context.evidence.support(&operation.turns).ok_or(Why::NoSupport)?;
         let author = match operation.source {
             Source::Model => context.author.to_owned(),
             Source::Extraction => format!("{} {EXTRACTED_MARK}", context.author),
         };
         let day: String = context.when.to_string().chars().take(10).collect();
-        let provenance = Provenance::new(context.session, turn, &author, &day);
+        let provenance = Provenance::new(context.session, message, &author, &day);
         Ok(Self { at, operation, section, text, provenance })
     }
 

@@ -38,7 +38,7 @@ pub const OPERATION_CHARS: usize = 1_200;
 /// to fit into the target.
 pub const WRITTEN: usize = 30;
 
-/// The most turns that one operation may name.
+/// The most messages that one operation may cite.
 pub const TURNS: usize = 32;
 
 /// Below this confidence nothing is written.

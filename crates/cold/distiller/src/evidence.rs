@@ -1,4 +1,4 @@
-//! What a slice can be cited for: which turns are there, whose they are, and what people said in them.
+//! What a slice can be cited for: which messages are there, whose they are, and what people said in them.
 //!
 //! Operations are applied again after a crash, perhaps when the transcript is gone. So what they cite is kept with
 //! them, and not the slice.
@@ -21,15 +21,16 @@ const SHARED_WORDS: usize = 2;
 /// What sentences contain by which a person changes something.
 static CHANGES: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::of(CONVERSATION, "change"));
 
-/// The turns that may be cited.
+/// The messages that may be cited, by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    turns: BTreeMap<u64, Turn>,
+    #[serde(rename = "turns")]
+    messages: BTreeMap<u64, Voice>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "lowercase")]
-enum Turn {
+enum Voice {
     /// A person spoke, in these words.
     Person {
         words: BTreeSet<String>,
@@ -46,7 +47,7 @@ enum Turn {
 impl Evidence {
     /// Returns what the whole slice can be cited for.
     pub fn of(slice: &Slice) -> Self {
-        Self { turns: slice.messages.iter().map(|message| (message.turn, Turn::of(message))).collect() }
+        Self { messages: slice.messages.iter().map(|message| (message.number, Voice::of(message))).collect() }
     }
 
     /// Returns what the operations cite, to be kept with them.
@@ -54,31 +55,32 @@ impl Evidence {
         let cited: BTreeSet<u64> =
             operations.iter().flat_map(|operation| operation.turns.iter().copied()).collect();
         let mut evidence = Self::of(slice);
-        evidence.turns.retain(|turn, _| cited.contains(turn));
+        evidence.messages.retain(|number, _| cited.contains(number));
         evidence
     }
 
     /// Returns the last cited message of a person or the model. Tool output alone supports nothing: it may come from a
     /// page that wants to be remembered.
     pub(crate) fn support(&self, cited: &[u64]) -> Option<u64> {
-        let spoke = |turn: &&u64| matches!(self.turns.get(turn), Some(Turn::Person { .. } | Turn::Model));
+        let spoke =
+            |number: &&u64| matches!(self.messages.get(number), Some(Voice::Person { .. } | Voice::Model));
         cited.iter().filter(spoke).max().copied()
     }
 
-    /// Returns whether a person spoke about an entry that says `text` in one of the cited turns. An entry of a single
+    /// Returns whether a person spoke about an entry that says `text` in one of the cited messages. An entry of a single
     /// word is spoken of often; it has to be said that it changes.
     pub(crate) fn is_direct(&self, cited: &[u64], text: &str) -> bool {
         let about = content_words(text);
         let needed = about.len().div_ceil(2).max(SHARED_WORDS);
-        cited.iter().any(|turn| match self.turns.get(turn) {
-            Some(Turn::Person { changed, .. }) if about.len() == 1 => about.is_subset(changed),
-            Some(Turn::Person { words, .. }) => words.intersection(&about).count() >= needed,
+        cited.iter().any(|number| match self.messages.get(number) {
+            Some(Voice::Person { changed, .. }) if about.len() == 1 => about.is_subset(changed),
+            Some(Voice::Person { words, .. }) => words.intersection(&about).count() >= needed,
             _ => false,
         })
     }
 }
 
-impl Turn {
+impl Voice {
     fn of(message: &Message) -> Self {
         if message.is_of_a_person() {
             let words = message.said().flat_map(content_words).collect();

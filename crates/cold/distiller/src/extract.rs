@@ -93,8 +93,8 @@ const SAME: f64 = 0.6;
 /// The most that extraction is sure of.
 const MAX_CONFIDENCE: f64 = 0.75;
 
-/// What was decided so many turns ago was decided just now.
-const RECENT_TURNS: u64 = 6;
+/// A decision counts as recent for so many messages.
+const RECENT_MESSAGES: u64 = 6;
 
 /// Words that stand for what was named before.
 const POINTERS: &[&str] = &["that", "it", "this", "those", "them", "these"];
@@ -169,7 +169,7 @@ struct Fact {
     category: Category,
     text: String,
     confidence: f64,
-    turn: u64,
+    message: u64,
     is_of_person: bool,
 }
 
@@ -192,11 +192,11 @@ impl Listener {
         }
         match message.role {
             Role::User => {
-                self.hear_person(message.turn, &spoken);
+                self.hear_person(message.number, &spoken);
                 self.has_heard_a_person = true;
             }
             Role::Assistant => {
-                self.hear_model(message.turn, &spoken);
+                self.hear_model(message.number, &spoken);
                 self.before = spoken;
             }
         }
@@ -213,7 +213,7 @@ impl Listener {
                     if let Some((_, gist)) =
                         self.proposed.take_if(|(call, _)| call == id).filter(|_| !is_error)
                     {
-                        self.keep(Category::Decision, &gist, PERSON_THRESHOLD, message.turn - 1, false);
+                        self.keep(Category::Decision, &gist, PERSON_THRESHOLD, message.number - 1, false);
                     }
                 }
                 _ => {}
@@ -221,8 +221,8 @@ impl Listener {
         }
     }
 
-    fn hear_person(&mut self, turn: u64, spoken: &[Sentence]) {
-        self.hear_change_of_mind(turn, spoken);
+    fn hear_person(&mut self, message: u64, spoken: &[Sentence]) {
+        self.hear_change_of_mind(message, spoken);
         let reply = Reply::to(&self.before, self.has_heard_a_person);
         let asks = spoken.iter().any(|sentence| sentence.is_question || is_request(&sentence.text));
         let mut unit = String::new();
@@ -235,7 +235,7 @@ impl Listener {
                 is_first = false;
                 continue;
             }
-            let agrees = self.hear_agreement(turn, &sentence.text);
+            let agrees = self.hear_agreement(message, &sentence.text);
             unit = join(&unit, &sentence.text);
             let is_supposed = is_supposition(&sentence.text);
             let mut judged = reply.judge(&unit, is_first);
@@ -257,20 +257,22 @@ impl Listener {
                 continue;
             }
             let line = reply.in_context(&judged, &unit, is_first);
-            self.keep(judged.category, &line, judged.weight, turn, true);
+            self.keep(judged.category, &line, judged.weight, message, true);
             unit.clear();
             is_first = false;
         }
     }
 
     /// Drops the decision that a person has just taken, when they stop and think again.
-    fn hear_change_of_mind(&mut self, turn: u64, spoken: &[Sentence]) {
+    fn hear_change_of_mind(&mut self, message: u64, spoken: &[Sentence]) {
         let beginning = spoken.first().map(|first| folded(&first.text)).unwrap_or_default();
         if !TALK.second_thoughts.begin(&beginning) {
             return;
         }
         let is_recent = |fact: &Fact| {
-            fact.is_of_person && fact.category == Category::Decision && fact.turn + RECENT_TURNS >= turn
+            fact.is_of_person
+                && fact.category == Category::Decision
+                && fact.message + RECENT_MESSAGES >= message
         };
         if let Some(last) = self.facts.iter().rposition(is_recent) {
             self.facts.remove(last);
@@ -278,7 +280,7 @@ impl Listener {
     }
 
     /// Keeps what the model proposed when the person agrees to it.
-    fn hear_agreement(&mut self, turn: u64, sentence: &str) -> bool {
+    fn hear_agreement(&mut self, message: u64, sentence: &str) -> bool {
         let folded_sentence = folded(sentence);
         if !TALK.agreements.begin(&folded_sentence) {
             return false;
@@ -291,41 +293,41 @@ impl Listener {
             })
         });
         if let Some(proposal) = proposal {
-            self.keep(Category::Decision, &proposal, PERSON_THRESHOLD, turn, true);
+            self.keep(Category::Decision, &proposal, PERSON_THRESHOLD, message, true);
         }
         true
     }
 
-    fn hear_model(&mut self, turn: u64, spoken: &[Sentence]) {
+    fn hear_model(&mut self, message: u64, spoken: &[Sentence]) {
         for sentence in spoken.iter().filter(|sentence| !sentence.is_question) {
             let Some(sound) = cue::of_model(&sentence.text) else { continue };
             let weight = sound.weight - if is_supposition(&sentence.text) { SUPPOSING } else { 0.0 };
             if weight >= MODEL_THRESHOLD {
-                self.keep(sound.category, &sentence.text, weight - 0.2, turn, false);
+                self.keep(sound.category, &sentence.text, weight - 0.2, message, false);
             }
         }
     }
 
-    fn keep(&mut self, category: Category, text: &str, weight: f64, turn: u64, is_of_person: bool) {
+    fn keep(&mut self, category: Category, text: &str, weight: f64, message: u64, is_of_person: bool) {
         let text = rewrite::line(text);
         let count = words(&text).len();
         if !(MIN_WORDS..=MAX_WORDS).contains(&count) {
             return;
         }
         let Ok(text) = wording::fit(&text) else { return };
-        if is_of_person && self.continue_last(category, &text, turn) {
+        if is_of_person && self.continue_last(category, &text, message) {
             return;
         }
         let confidence = (0.4 + weight / 4.0).min(MAX_CONFIDENCE);
-        self.take_back(&text, turn);
-        self.facts.push(Fact { category, text, confidence, turn, is_of_person });
+        self.take_back(&text, message);
+        self.facts.push(Fact { category, text, confidence, message, is_of_person });
     }
 
     /// Adds to the last fact what the same person says about it in the same breath. A remark that names nothing itself
     /// goes nowhere else.
-    fn continue_last(&mut self, category: Category, text: &str, turn: u64) -> bool {
+    fn continue_last(&mut self, category: Category, text: &str, message: u64) -> bool {
         let leans = leans(&folded(text));
-        let last = self.facts.last_mut().filter(|last| last.turn == turn && last.is_of_person);
+        let last = self.facts.last_mut().filter(|last| last.message == message && last.is_of_person);
         let Some(last) =
             last.filter(|last| leans || last.category == category && category != Category::Decision)
         else {
@@ -339,7 +341,7 @@ impl Listener {
     }
 
     /// Drops earlier decisions that this sentence takes back.
-    fn take_back(&mut self, text: &str, turn: u64) {
+    fn take_back(&mut self, text: &str, message: u64) {
         let folded = folded(text);
         let gone: Vec<String> = TAKING_BACK
             .iter()
@@ -353,7 +355,7 @@ impl Listener {
         self.facts.retain(|fact| {
             let before = content_words(&fact.text);
             let is_taken_back = fact.category == Category::Decision
-                && fact.turn < turn
+                && fact.message < message
                 && gone.iter().any(|word| before.contains(word))
                 && before.intersection(&about).count() >= 1;
             !is_taken_back
@@ -362,8 +364,9 @@ impl Listener {
 
     fn operations(mut self) -> Vec<Operation> {
         // Most confident first, so that they win over duplicates; then in order of appearance.
-        self.facts
-            .sort_by(|one, two| two.confidence.total_cmp(&one.confidence).then(one.turn.cmp(&two.turn)));
+        self.facts.sort_by(|one, two| {
+            two.confidence.total_cmp(&one.confidence).then(one.message.cmp(&two.message))
+        });
         let mut kept: Vec<Fact> = Vec::new();
         for fact in self.facts {
             let is_same = |other: &Fact| {
@@ -375,7 +378,7 @@ impl Listener {
                 kept.push(fact);
             }
         }
-        kept.sort_by_key(|fact| fact.turn);
+        kept.sort_by_key(|fact| fact.message);
         kept.into_iter().map(Fact::operation).collect()
     }
 }
@@ -394,7 +397,7 @@ impl Fact {
             action: Action::Add { text: self.text },
             section: section.to_owned(),
             confidence: self.confidence,
-            turns: vec![self.turn],
+            turns: vec![self.message],
             source: Source::Extraction,
         }
     }
@@ -542,7 +545,7 @@ fn has_figure(text: &str) -> bool {
 
 fn has_reason(text: &str) -> bool {
     let text = folded(text);
-    TALK.reasons.occur(&text) || [", they ", ", it ", ", we "].iter().any(|turn| text.contains(turn))
+    TALK.reasons.occur(&text) || [", they ", ", it ", ", we "].iter().any(|phrase| text.contains(phrase))
 }
 
 /// Returns whether the subject of a sentence is in an earlier one.

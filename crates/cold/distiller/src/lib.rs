@@ -39,5 +39,6 @@ pub use extract::extract;
 pub use operation::{Action, Operation, Reason, Refusal, Source, parse, parse_value};
 pub use question::{Question, question};
 pub use score::{DEFAULT_THRESHOLD, Score, Signal, score};
-pub use slice::{Anchor, Mark, Message, Part, Role, Slice};
+pub use slice::{Anchor, Message, Part, Role, Slice};
+pub use transcript::Mark;
 pub use wording::Unfit;

@@ -18,7 +18,7 @@ pub struct Operation {
     /// How sure the proposer is, from 0 to 1.
     #[serde(default = "unsure")]
     pub confidence: f64,
-    /// The turns that support it.
+    /// The numbers of the messages that support it; a model calls them turns.
     #[serde(default)]
     pub turns: Vec<u64>,
     /// Who proposed it.

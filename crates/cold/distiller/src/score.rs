@@ -101,8 +101,8 @@ pub struct Signal {
     pub count: u32,
     /// What it adds to the score.
     pub points: u32,
-    /// The first turn it was found in; nothing for what is a matter of the whole slice.
-    pub turn: Option<u64>,
+    /// The number of the first message it was found in; `None` for what concerns the whole slice.
+    pub message: Option<u64>,
 }
 
 /// How much a slice promises.
@@ -129,8 +129,8 @@ impl fmt::Display for Score {
             .signals
             .iter()
             .map(|signal| {
-                let turn = signal.turn.map(|turn| format!(" turn {turn}")).unwrap_or_default();
-                format!("{} {}× +{}{turn}", signal.category, signal.count, signal.points)
+                let first = signal.message.map(|message| format!(" turn {message}")).unwrap_or_default();
+                format!("{} {}× +{}{first}", signal.category, signal.count, signal.points)
             })
             .collect();
         if signals.is_empty() { Ok(()) } else { write!(formatter, " ({})", signals.join(", ")) }
@@ -157,8 +157,8 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, category: &'static str, weight: u32, turn: u64) {
-        self.counted.entry(category).or_insert((0, weight, turn)).0 += 1;
+    fn add(&mut self, category: &'static str, weight: u32, message: u64) {
+        self.counted.entry(category).or_insert((0, weight, message)).0 += 1;
     }
 
     /// Counts the words of the Node version in the rendered slice.
@@ -166,7 +166,7 @@ impl Tally {
         static PHRASES: LazyLock<Phrases<Category>> = LazyLock::new(|| Phrases::new(by_category(TIER0)));
         let Some(text) = message.render().map(|text| folded(&text)) else { return };
         for hit in PHRASES.find(&text) {
-            self.add(hit.label.name(), hit.label.weight(), message.turn);
+            self.add(hit.label.name(), hit.label.weight(), message.number);
         }
         let follows = |first: &str, gap: usize, second: &[&str]| {
             text.match_indices(first)
@@ -178,10 +178,10 @@ impl Tally {
                 .count()
         };
         for _ in 0..follows("tried ", TRIED_GAP, &[" but ", " and it "]) {
-            self.add(Category::Rejection.name(), Category::Rejection.weight(), message.turn);
+            self.add(Category::Rejection.name(), Category::Rejection.weight(), message.number);
         }
         for _ in 0..follows("leaving ", LEAVING_GAP, &["broken"]) {
-            self.add(Category::Broken.name(), Category::Broken.weight(), message.turn);
+            self.add(Category::Broken.name(), Category::Broken.weight(), message.number);
         }
     }
 
@@ -197,20 +197,20 @@ impl Tally {
             for hit in SPEECH.find(&text) {
                 // "go with" in "let's go with" is heard once.
                 if hit.start >= heard {
-                    self.add("decision, spoken", Category::Decision.weight(), message.turn);
+                    self.add("decision, spoken", Category::Decision.weight(), message.number);
                     heard = hit.end;
                 }
             }
             for hit in FOREIGN.find(&text) {
-                self.add(hit.label.foreign_name(), hit.label.weight(), message.turn);
+                self.add(hit.label.foreign_name(), hit.label.weight(), message.number);
             }
         }
     }
 
-    fn fix(&mut self, category: &'static str, count: usize, points: u32, turn: Option<u64>) {
+    fn fix(&mut self, category: &'static str, count: usize, points: u32, message: Option<u64>) {
         if points > 0 {
             let count = u32::try_from(count).unwrap_or(u32::MAX);
-            self.fixed.push(Signal { category, count, points, turn });
+            self.fixed.push(Signal { category, count, points, message });
         }
     }
 
@@ -245,20 +245,20 @@ impl Tally {
                 match part {
                     Part::Call { id, name, input } => {
                         if is_taking_back(name, input) {
-                            self.add("approach reverted", Category::Rejection.weight(), message.turn);
+                            self.add("approach reverted", Category::Rejection.weight(), message.number);
                         }
                         calls.insert(id, (name, input));
                     }
                     Part::Result { id, is_error, output } => {
                         let Some((name, input)) = calls.get(id.as_str()) else { continue };
                         if *name == "ExitPlanMode" && !is_error {
-                            self.add("plan accepted", Category::Decision.weight(), message.turn);
+                            self.add("plan accepted", Category::Decision.weight(), message.number);
                         }
                         if is_test(name, input) {
                             match (has_failed(*is_error, output), red_since) {
-                                (true, _) => red_since = Some(message.turn),
+                                (true, _) => red_since = Some(message.number),
                                 (false, Some(_)) => {
-                                    self.add("test turned green", Category::Scope.weight(), message.turn);
+                                    self.add("test turned green", Category::Scope.weight(), message.number);
                                     red_since = None;
                                 }
                                 (false, None) => {}
@@ -272,11 +272,11 @@ impl Tally {
     }
 
     fn score(self) -> Score {
-        let counted = self.counted.into_iter().map(|(category, (count, weight, turn))| Signal {
+        let counted = self.counted.into_iter().map(|(category, (count, weight, message))| Signal {
             category,
             count,
             points: count.min(MAX_COUNTED) * weight,
-            turn: Some(turn),
+            message: Some(message),
         });
         let mut signals: Vec<Signal> = counted.chain(self.fixed).collect();
         signals.sort_by(|one, two| two.points.cmp(&one.points).then(one.category.cmp(two.category)));

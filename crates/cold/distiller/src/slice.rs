@@ -1,8 +1,8 @@
-//! The part of a transcript that was not distilled yet, as messages with their true turn numbers.
+//! The part of a transcript that was not distilled yet, as messages with their numbers.
 //!
-//! A turn is one message of a person, of the model or of a tool that is shown, counted from the start of the *whole*
-//! transcript: provenance says "turn 212", and turn 212 it is. Hook output, reminders, subagents and thoughts are no
-//! messages. A message that is wholly private has a number and shows nothing.
+//! A message is what a person, the model or a tool said in one record that is shown. Messages are counted from the start of
+//! the *whole* transcript; the tag of an entry and the question to a model write that number as "turn 212". Hook output,
+//! reminders, subagents and thoughts are no messages. A message that is wholly private has a number and shows nothing.
 //!
 //! A slice has a longest length. What tools were given and put out is cut much shorter first, the oldest first; when that
 //! is not enough, the slice ends there and the next one goes on. What a person said is never passed over.
@@ -12,7 +12,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use transcript::record::{Block, Body, Content};
-use transcript::{Act, Conversation, Error, Reader, Record, Scope, tail};
+use transcript::{Act, Conversation, Error, Mark, Reader, Record, Scope, tail};
 
 use crate::budget::{
     SAID_CHARS, SHED_CHARS, SLICE_CHARS, SUMMARY_CHARS, TOOL_INPUT_CHARS, TOOL_RESULT_CHARS,
@@ -25,27 +25,6 @@ const ASKING_TOOLS: &[&str] = &["ExitPlanMode", "AskUserQuestion"];
 /// Precedes a person's comment in the result of a tool call that they refused.
 const REFUSAL: &str = "the user said";
 
-/// How far a session was distilled.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
-    /// The last record that has a uuid.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uuid: Option<String>,
-    /// The last turn; 0 when it is not known.
-    #[serde(default)]
-    pub turn: u64,
-    /// Just past the last complete line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offset: Option<u64>,
-}
-
-impl Mark {
-    /// Returns a mark that knows only the record, as in the Node version.
-    pub fn at(uuid: &str) -> Self {
-        Self { uuid: Some(uuid.to_owned()), ..Self::default() }
-    }
-}
-
 /// How the beginning of a slice was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
@@ -55,8 +34,8 @@ pub enum Anchor {
     Uuid,
     /// By the offset; the mark names no record.
     Offset,
-    /// By the turn: the record that the mark names is not there.
-    Turn,
+    /// By the number of the message: the record that the mark names is not there.
+    Message,
 }
 
 /// Who a message is from.
@@ -108,7 +87,7 @@ pub enum Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// Its number in the whole transcript, counted from 1.
-    pub turn: u64,
+    pub number: u64,
     /// Who it is from.
     pub role: Role,
     /// What it holds.
@@ -138,7 +117,7 @@ impl Message {
             Role::User => "user",
             Role::Assistant => "assistant",
         };
-        (!lines.is_empty()).then(|| format!("[turn {}, {role}]\n{}", self.turn, lines.join("\n")))
+        (!lines.is_empty()).then(|| format!("[turn {}, {role}]\n{}", self.number, lines.join("\n")))
     }
 }
 
@@ -229,7 +208,7 @@ pub struct Slice {
 impl Slice {
     /// Reads what follows `since`; everything without one.
     ///
-    /// A mark whose record is unknown means "since the turn it names", never the whole transcript again.
+    /// A mark whose record is unknown means "since the message it names", never the whole transcript again.
     pub fn read(path: &Path, since: Option<&Mark>) -> Result<Self, Error> {
         let start = Start::find(path, since)?;
         let mut collector = Collector::new(&start);
@@ -255,9 +234,9 @@ impl Slice {
         rendered.join("\n\n")
     }
 
-    /// Returns the message of a turn.
-    pub fn message(&self, turn: u64) -> Option<&Message> {
-        let at = self.messages.binary_search_by_key(&turn, |message| message.turn).ok()?;
+    /// Returns the message of that number.
+    pub fn message(&self, number: u64) -> Option<&Message> {
+        let at = self.messages.binary_search_by_key(&number, |message| message.number).ok()?;
         self.messages.get(at)
     }
 }
@@ -267,20 +246,26 @@ struct Start {
     anchor: Anchor,
     /// Where reading begins.
     offset: u64,
-    /// The last turn before `offset`.
-    turn: u64,
+    /// The last message before `offset`.
+    message: u64,
     /// Records before this offset are only counted.
     from_offset: u64,
-    /// Turns up to this one are only counted.
-    after_turn: u64,
+    /// Messages up to this one are only counted.
+    after_message: u64,
     /// Up to here, records without a uuid belong to the slice before.
     seen_until: u64,
 }
 
 impl Start {
     fn find(path: &Path, since: Option<&Mark>) -> Result<Self, Error> {
-        let whole =
-            Self { anchor: Anchor::Start, offset: 0, turn: 0, from_offset: 0, after_turn: 0, seen_until: 0 };
+        let whole = Self {
+            anchor: Anchor::Start,
+            offset: 0,
+            message: 0,
+            from_offset: 0,
+            after_message: 0,
+            seen_until: 0,
+        };
         let Some(mark) = since.filter(|mark| **mark != Mark::default()) else { return Ok(whole) };
         if let Some(uuid) = &mark.uuid {
             // The search runs backwards, so it costs what is new, which has to be read anyway. That is why the offset
@@ -288,16 +273,16 @@ impl Start {
             if let Some(end) = tail::offset_after(path, uuid)? {
                 let seen_until = mark.offset.unwrap_or(end);
                 let found = Self { anchor: Anchor::Uuid, from_offset: end, seen_until, ..whole };
-                return Ok(match mark.turn {
+                return Ok(match mark.message {
                     // Without a known number, messages are counted from the start.
                     0 => found,
-                    turn => Self { offset: end, turn, ..found },
+                    message => Self { offset: end, message, ..found },
                 });
             }
         } else if let Some(offset) = mark.offset.filter(|offset| begins_line(path, *offset)) {
-            return Ok(Self { anchor: Anchor::Offset, offset, turn: mark.turn, ..whole });
+            return Ok(Self { anchor: Anchor::Offset, offset, message: mark.message, ..whole });
         }
-        Ok(Self { anchor: Anchor::Turn, after_turn: mark.turn, ..whole })
+        Ok(Self { anchor: Anchor::Message, after_message: mark.message, ..whole })
     }
 }
 
@@ -319,9 +304,9 @@ fn begins_line(path: &Path, offset: u64) -> bool {
 /// Collects the messages of a slice, record by record.
 struct Collector {
     conversation: Conversation,
-    turn: u64,
+    message: u64,
     from_offset: u64,
-    after_turn: u64,
+    after_message: u64,
     seen_until: u64,
     session: Option<String>,
     uuid: Option<String>,
@@ -343,9 +328,9 @@ impl Collector {
     fn new(start: &Start) -> Self {
         Self {
             conversation: Conversation::new(Scope::Main),
-            turn: start.turn,
+            message: start.message,
             from_offset: start.from_offset,
-            after_turn: start.after_turn,
+            after_message: start.after_message,
             seen_until: start.seen_until,
             session: None,
             uuid: None,
@@ -367,7 +352,7 @@ impl Collector {
         if self.session.is_none() {
             self.session = record.session_id.as_deref().map(str::to_owned);
         }
-        let before = Mark { uuid: self.uuid.clone(), turn: self.turn, offset: Some(offset) };
+        let before = Mark { uuid: self.uuid.clone(), message: self.message, offset: Some(offset) };
         if let Some(uuid) = record.uuid.as_deref() {
             self.uuid = Some(uuid.to_owned());
         }
@@ -381,8 +366,8 @@ impl Collector {
         }
         let Some(role) = role_of(&record.body) else { return };
         let acts: Vec<Act<'_>> = self.conversation.steps(record).map(|step| step.act).collect();
-        self.turn += u64::from(acts.iter().any(is_shown));
-        if is_before || self.turn <= self.after_turn {
+        self.message += u64::from(acts.iter().any(is_shown));
+        if is_before || self.message <= self.after_message {
             return;
         }
         let parts: Vec<Part> = acts.iter().filter(|act| is_shown(act)).flat_map(Part::of).collect();
@@ -393,7 +378,7 @@ impl Collector {
             self.private_from = is_private.then(|| before.clone());
         }
         if !parts.is_empty() && self.private_from.is_none() {
-            self.push(Message { turn: self.turn, role, parts });
+            self.push(Message { number: self.message, role, parts });
             // The first message is taken however long it is, or nothing would ever follow it.
             if self.chars > SLICE_CHARS && self.messages.len() > 1 {
                 self.messages.pop();
@@ -457,7 +442,7 @@ impl Collector {
             // What comes next may still belong to a private prompt, so the next slice begins with it.
             next: self.end.or(self.private_from).unwrap_or(Mark {
                 uuid: self.uuid,
-                turn: self.turn,
+                message: self.message,
                 offset: Some(offset),
             }),
             volume: self.volume,

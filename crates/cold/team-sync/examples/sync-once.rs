@@ -9,7 +9,7 @@ use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use team_sync::repository::{ByLine, Published, Team};
+use team_sync::repository::{ByLine, Outgoing, Published, Team};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -19,7 +19,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let deadline = Instant::now() + Duration::from_millis(milliseconds.parse()?);
     let team = Team::open(Path::new(clone), &Env::process())?;
     add_entries(&team, entries)?;
-    let (published, _) = team.sync(Some("0123456789"), &ByLine, deadline)?;
+    let outgoing = Outgoing { session: Some("0123456789"), ..Outgoing::default() };
+    let (published, _) = team.exchange(Some(&outgoing), &ByLine, deadline)?;
     Ok(ExitCode::from(if matches!(published, Published::Queued(_)) { 3 } else { 0 }))
 }
 

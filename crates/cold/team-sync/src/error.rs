@@ -4,13 +4,13 @@ use base::files;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A problem that the caller has to tell somebody.
+/// An error of sharing, to be shown to the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no `.wyren/` here.
     #[error("{} has no team memory yet; `wyren init` starts it", .0.display())]
     NotSetUp(PathBuf),
-    /// Git or the repository stands in the way.
+    /// Git or the repository cannot be used.
     #[error(transparent)]
     Sync(#[from] crate::repository::Error),
     /// A file could not be read or written.

@@ -22,7 +22,7 @@ const VERSION: u32 = 1;
 /// The largest file whose edits are taken in, in bytes.
 const MAX_FILE: u64 = 8 * 1024 * 1024;
 
-/// Why an entry left the memory that somebody took out of the tracked file.
+/// Why an entry left the memory that was taken out of the tracked file.
 const BY_HAND: &str = "edited by hand";
 
 /// What was taken in so far.
@@ -77,7 +77,7 @@ impl Share {
         let committed = committed_files(team, deadline)?;
         let author = self.author();
         // Taken after git has answered, and the work tree is read below it: two that do this at once do not undo each
-        // other, and nobody waits for git.
+        // other, and no process waits for git.
         let _lock = self.lock()?;
         let path = self.folder().state().join("folded.json");
         let noted = Folded::read(&path);
@@ -88,7 +88,13 @@ impl Share {
             let work = work_file(&self.folder().wyren.join(&file));
             let Some(versions) = work.and_then(|work| committed.with(work)) else { continue };
             let edit = edits.remove(&file);
-            let taken = self.take_in(&file, &versions, edit.as_ref(), is_same_branch, &author)?;
+            let taken = self.take_in(&Edited {
+                file: &file,
+                versions: &versions,
+                noted: edit.as_ref(),
+                is_same_branch,
+                author: &author,
+            })?;
             if taken.has_changed {
                 changed.push(file.clone());
             }
@@ -103,43 +109,13 @@ impl Share {
         Ok(changed)
     }
 
-    /// Takes in the edit of one file; `noted` is what was taken in before.
-    fn take_in(
-        &self,
-        file: &str,
-        versions: &Versions,
-        noted: Option<&Edit>,
-        is_same_branch: bool,
-        author: &str,
-    ) -> Result<Taken, Error> {
-        let Versions { committed: Committed { head, fork }, work } = versions;
-        let head_digest = digest::short_hex(head);
-        let same_head = noted.filter(|noted| noted.head == head_digest);
-        if work == head {
-            // Put back, stashed or checked out: nobody removed anything by hand.
-            if same_head.is_some() {
-                return Ok(Taken::nothing(noted));
-            }
-            if fork.as_ref() == Some(head) {
-                return Ok(Taken::nothing(None));
-            }
-        }
-        let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let work_text = lossy(work);
-        let edit = Edit { head: head_digest, base: fork.as_deref().map(lossy), work: work_text.clone() };
-        let base = match same_head.filter(|_| is_same_branch) {
-            Some(noted) => Some(noted.work.clone().into_bytes()),
-            None => fork.clone(),
+    /// Takes in the edit of one file.
+    fn take_in(&self, edited: &Edited<'_>) -> Result<Taken, Error> {
+        let (edit, base) = match edited.decide() {
+            Decision::Leave(edit) => return Ok(Taken { has_changed: false, edit }),
+            Decision::TakeIn { edit, base } => (edit, base),
         };
-        let is_meant =
-            file != MEMORY || !is_emptied(&Memory::parse(&lossy(head)), &Memory::parse(&work_text));
-        let is_known = noted.is_some_and(|noted| noted.work == work_text);
-        if !is_meant || base.as_ref() == Some(work) || (is_known && file != MEMORY) {
-            return Ok(Taken {
-                has_changed: false,
-                edit: if is_meant { Some(edit) } else { noted.cloned() },
-            });
-        }
+        let (file, work) = (edited.file, &edited.versions.work);
         let path = self.copy().join(file);
         let copy = match fs::read(&path) {
             Ok(copy) => Some(copy),
@@ -151,17 +127,7 @@ impl Share {
         };
         let Some(mut merged) = merged else { return Ok(Taken { has_changed: false, edit: Some(edit) }) };
         if file == MEMORY {
-            // Before the first sync the memory is what the branches have in common.
-            let before = copy.as_ref().or(fork.as_ref());
-            let before = Memory::parse(&before.map(|before| lossy(before)).unwrap_or_default());
-            let mut after = Memory::parse(&lossy(&merged));
-            if let Some(noted) = noted.filter(|_| same_head.is_none() || !is_same_branch)
-                && withhold_known(&before, &mut after, noted)
-            {
-                merged = after.render().into_bytes();
-            }
-            let removals = history::removals(&diff(&before, &after), Timestamp::now(), author, BY_HAND);
-            self.remember(&removals)?;
+            merged = self.remember_edit(edited, copy.as_deref(), merged)?;
         }
         let has_changed = copy.as_ref() != Some(&merged);
         if has_changed {
@@ -171,19 +137,96 @@ impl Share {
         }
         Ok(Taken { has_changed, edit: Some(edit) })
     }
+
+    /// Returns the merged memory without entries that others removed since, and notes what the edit removed.
+    fn remember_edit(
+        &self,
+        edited: &Edited<'_>,
+        copy: Option<&[u8]>,
+        mut merged: Vec<u8>,
+    ) -> Result<Vec<u8>, Error> {
+        // Before the first sync the memory is what the branches have in common.
+        let before = copy.or(edited.versions.committed.fork.as_deref()).unwrap_or_default();
+        let before = Memory::parse(&lossy(before));
+        let mut after = Memory::parse(&lossy(&merged));
+        let noted = edited.noted.filter(|_| edited.same_head().is_none() || !edited.is_same_branch);
+        if let Some(noted) = noted
+            && withhold_known(&before, &mut after, noted)
+        {
+            merged = after.render().into_bytes();
+        }
+        let removals = history::removals(&diff(&before, &after), Timestamp::now(), edited.author, BY_HAND);
+        self.remember(&removals)?;
+        Ok(merged)
+    }
 }
 
-/// What came of an edit.
+/// A tracked file that may have an edit.
+struct Edited<'a> {
+    file: &'a str,
+    versions: &'a Versions,
+    /// What was taken in before.
+    noted: Option<&'a Edit>,
+    /// Whether the last time was on the same branch.
+    is_same_branch: bool,
+    author: &'a str,
+}
+
+/// What is done with an edit.
+enum Decision {
+    /// Nothing; what is to be remembered.
+    Leave(Option<Edit>),
+    /// It is merged into the copy, with `base` as the file before it.
+    TakeIn { edit: Edit, base: Option<Vec<u8>> },
+}
+
+/// The result of taking in an edit.
 struct Taken {
     has_changed: bool,
     /// What is to be remembered.
     edit: Option<Edit>,
 }
 
-impl Taken {
-    fn nothing(noted: Option<&Edit>) -> Self {
-        Self { has_changed: false, edit: noted.cloned() }
+impl Edited<'_> {
+    /// Returns what was taken in before, if HEAD has the same file since.
+    fn same_head(&self) -> Option<&Edit> {
+        let head = digest::short_hex(&self.versions.committed.head);
+        self.noted.filter(|noted| noted.head == head)
     }
+
+    fn decide(&self) -> Decision {
+        let Versions { committed: Committed { head, fork }, work } = self.versions;
+        let same_head = self.same_head();
+        if work == head {
+            // Put back, stashed or checked out: nothing was removed by hand.
+            if same_head.is_some() {
+                return Decision::Leave(self.noted.cloned());
+            }
+            if fork.as_ref() == Some(head) {
+                return Decision::Leave(None);
+            }
+        }
+        let work_text = lossy(work);
+        let is_memory = self.file == MEMORY;
+        if is_memory && is_emptied(&Memory::parse(&lossy(head)), &Memory::parse(&work_text)) {
+            return Decision::Leave(self.noted.cloned());
+        }
+        let base = match same_head.filter(|_| self.is_same_branch) {
+            Some(noted) => Some(noted.work.clone().into_bytes()),
+            None => fork.clone(),
+        };
+        let is_known = self.noted.is_some_and(|noted| noted.work == work_text);
+        let head = digest::short_hex(head);
+        let edit = Edit { head, base: fork.as_deref().map(lossy), work: work_text };
+        if base.as_ref() == Some(work) || (is_known && !is_memory) {
+            return Decision::Leave(Some(edit));
+        }
+        Decision::TakeIn { edit, base }
+    }
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Takes entries out again that an edit of earlier has brought and that are gone since: others removed them. Returns

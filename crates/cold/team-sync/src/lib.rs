@@ -1,4 +1,4 @@
-//! A team memory with git around it: what `memory` knows of texts and `sync` of repositories, put together.
+//! A team memory with git around it: what `memory` knows of texts and [`repository`] of git, put together.
 //!
 //! ```text
 //!  hand edits ─fold─►┐                        ┌─ secrets and private parts held back
@@ -10,9 +10,9 @@
 //! The local copy is `.wyren/` in side mode and `.wyren/state/` in branch mode. Where nothing can be shared (outside a
 //! repository, or in branch mode without a remote) `.wyren/memory.md` itself is changed and nothing is committed.
 //!
-//! **Architecture invariants.** A tracked file is never written while there is a remote. Whoever changes the local copy
+//! **Architecture invariants.** A tracked file is never written while there is a remote. A process that changes the local copy
 //! holds `state/memory.lock` from reading to renaming. Nothing is published but through [`Merging`], which holds secrets
-//! back. An emptied memory is an accident, whoever emptied it.
+//! back. An emptied memory always counts as an accident.
 
 mod compare;
 mod error;

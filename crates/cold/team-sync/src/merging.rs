@@ -24,7 +24,7 @@ impl Merging {
         self.held_back.borrow().values().flatten().cloned().collect()
     }
 
-    /// Returns the files that somebody emptied, removed or broke, and that stayed as they were.
+    /// Returns the files that a teammate emptied, removed or broke, and that stayed as they were.
     pub fn accidents(&self) -> Vec<String> {
         self.accidents.borrow().iter().cloned().collect()
     }
@@ -111,8 +111,8 @@ impl Merge for Merging {
     }
 }
 
-/// Returns whether a memory that said several things says nothing any more. Nobody means that: the last entry goes one
-/// day, but not all of them at once.
+/// Returns whether a memory that said several things says nothing any more. That is an accident: the last entry goes
+/// one day, but not all of them at once.
 pub(crate) fn is_emptied(before: &Memory, after: &Memory) -> bool {
     let is_nothing = || after.render().trim().is_empty() && !before.is_blank();
     after.is_blank() && (before.entries().count() >= SEVERAL || is_nothing())

@@ -15,7 +15,7 @@ use text::{privacy, redact};
 /// How many commits of the shared branch are looked through, the newest first.
 const MAX_COMMITS: usize = 500;
 
-/// How long to wait for whoever appends to the history.
+/// How long to wait for another process that appends to the history.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why something left the memory that others removed.

@@ -17,13 +17,15 @@
 //!
 //! **Architecture invariants.** `git2` reads and writes objects and nothing else; references, configuration and the
 //! network are the `git` program's, so that reftable repositories, credential helpers and proxies work as in the user's
-//! terminal. Nothing here writes the index, HEAD, `refs/heads`, `refs/remotes` or FETCH_HEAD, and nothing runs the
+//! terminal. Git 2.29 is the oldest that has every option used here (`fetch --no-write-fetch-head`); its messages are read
+//! in the C locale. Nothing here writes the index, HEAD, `refs/heads`, `refs/remotes` or FETCH_HEAD, and nothing runs the
 //! user's git hooks. How two texts are merged, and what of a text
 //! may leave this machine, is the caller's: see [`Merge`].
 
 mod checkout;
 mod config;
 mod error;
+mod exchange;
 mod fetch;
 mod git;
 mod local;
@@ -37,7 +39,9 @@ mod setup;
 mod team;
 
 pub use checkout::Change;
+pub(crate) use checkout::remove_from_copy;
 pub use error::Error;
+pub use exchange::Outgoing;
 pub use fetch::Fetched;
 pub use lock::lock_copy;
 pub use merge::{ByLine, Merge};

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use text::{privacy, redact};
 
-/// What begins the mark that stands where a secret was.
+/// The beginning of the mark in the place of a secret.
 const MARK: &str = "[redacted:";
 
 /// How a part that its writer marked is called in reports.
@@ -189,7 +189,7 @@ fn end_of_chunk(lines: &[&str], at: usize) -> usize {
             chunk.push_str(line);
             has_closing_tag(line) && !is_open(&chunk)
         });
-        // A tag that nobody closed hides what it belongs to, and not the rest of the memory.
+        // A tag without an end hides what it belongs to, and not the rest of the memory.
         end = closing.map_or_else(|| end_of_block(lines, end), |offset| end + offset + 1);
     }
     if lines[at..end].iter().any(|line| line.contains("-----BEGIN")) {
@@ -229,7 +229,7 @@ fn end_of_block(lines: &[&str], from: usize) -> usize {
     end
 }
 
-/// Returns lines that nobody else is to see any more, as a private entry or paragraph.
+/// Returns lines that others are not to see any more, as a private entry or paragraph.
 fn as_private(raw: &str) -> String {
     let line = raw.trim_end();
     let bullet = if line.starts_with("- ") || line.starts_with("* ") { &line[..2] } else { "" };
@@ -239,7 +239,7 @@ fn as_private(raw: &str) -> String {
 /// A text that gets lines back.
 struct Page<'a> {
     lines: Vec<&'a str>,
-    /// What stands in the place of a line, and above it; one more than there are lines, for the end.
+    /// What is in the place of a line, and above it; one more than there are lines, for the end.
     places: Vec<Place>,
     /// Where lines stand that were not passed yet, the last first.
     where_is: HashMap<&'a str, Vec<usize>>,
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_that_nobody_closed_hides_its_entry_alone() {
+    fn a_tag_without_an_end_hides_its_entry_alone() {
         check("- a <private>x\n  y\n- b\n", "- a\n- b\n", &["private"]);
         check("- a <private>x\n\n## S\n- b\n", "- a\n\n## S\n- b\n", &["private"]);
         check("- a <private>x\n\n  y\n\n\tz\n\n- b\n", "- a\n\n- b\n", &["private"]);

@@ -42,7 +42,7 @@ pub struct Setup {
     pub problem: Option<String>,
 }
 
-/// Sets a team memory up for whoever works in `cwd`, or finds that it is.
+/// Sets up a team memory for `cwd`, or finds the one that is there.
 pub fn init(cwd: &Path, env: &Env, wish: Wish, deadline: Instant) -> Result<Setup, Error> {
     let Some(place) = Place::find(cwd) else { return init_outside(cwd) };
     let is_tracked = repository::is_tracked(&place, env)?;

@@ -14,11 +14,11 @@ use text::sanitize;
 /// The longest name of an author, in characters.
 const MAX_AUTHOR_CHARS: usize = 60;
 
-/// How much of the end of the log is looked at before a line is said again, in bytes.
+/// How much of the end of the log is searched before a line is written again, in bytes.
 const LOG_TAIL: usize = 8 * 1024;
 
-/// Who wrote something when nobody says.
-const NOBODY: &str = "somebody";
+/// The author where neither git nor the environment names one.
+const UNKNOWN_AUTHOR: &str = "unknown";
 
 /// A team memory.
 pub struct Share {
@@ -82,10 +82,10 @@ impl Share {
             .or_else(|| self.env.text("USER"))
             .unwrap_or_default();
         let name = sanitize::one_line(&name, MAX_AUTHOR_CHARS);
-        if name.is_empty() { NOBODY.to_owned() } else { name }
+        if name.is_empty() { UNKNOWN_AUTHOR.to_owned() } else { name }
     }
 
-    /// Returns the memory that everybody has made so far, as far as this clone knows.
+    /// Returns the memory of the whole team, as far as this clone knows.
     pub fn memory(&self) -> Result<Memory, Error> {
         Ok(Memory::parse(&self.text()?))
     }
@@ -104,38 +104,41 @@ impl Share {
         }
     }
 
-    /// Changes the memory: `edit` gets it as it is and returns it as it is to be, while nobody else writes it. What leaves
-    /// it goes to the history, with who removed it and why. Nothing is published: that is [`Share::sync`]'s.
+    /// Changes the memory: `edit` gets it as it is and returns it as it is to be, under the lock. What leaves it goes to
+    /// the history, with who removed it and why. Nothing is published: that is [`Share::sync`]'s.
     pub fn change(&self, by: &str, why: &str, edit: impl FnOnce(&Memory) -> Memory) -> Result<Delta, Error> {
-        self.change_telling(|before| {
+        self.change_with(|before| {
             let after = edit(before);
-            let removals = history::removals(&memory::diff(before, &after), Timestamp::now(), by, why);
-            (after, removals)
+            let delta = memory::diff(before, &after);
+            let removals = history::removals(&delta, Timestamp::now(), by, why);
+            (Some((after, removals)), delta)
         })
     }
 
-    /// Changes the memory as [`Share::change`] does, for whoever knows of each entry why it leaves.
-    pub fn change_telling(
+    /// Changes the memory as [`Share::change`] does. `edit` returns the memory with what left it, or `None` to write nothing,
+    /// and a result for the caller.
+    pub fn change_with<T>(
         &self,
-        edit: impl FnOnce(&Memory) -> (Memory, Vec<Removal>),
-    ) -> Result<Delta, Error> {
+        edit: impl FnOnce(&Memory) -> (Option<(Memory, Vec<Removal>)>, T),
+    ) -> Result<T, Error> {
         let _lock = self.lock()?;
         let path = self.copy().join(MEMORY);
         let text = self.text()?;
         let before = Memory::parse(&text);
-        let (after, removals) = edit(&before);
+        let (changed, result) = edit(&before);
+        let Some((after, removals)) = changed else { return Ok(result) };
         if is_emptied(&before, &after) {
             return Err(Error::Emptied(before.entries().count()));
         }
         let rendered = after.render();
         if rendered != text || !path.exists() {
-            // The history first: what was killed in between is told twice at worst, never lost.
+            // The history first: a process killed in between writes a removal twice at worst, and loses none.
             self.remember(&removals)?;
             self.refuse_links(&path)?;
             self.begin_copy()?;
             files::write_atomic(&path, rendered.as_bytes()).map_err(Error::file(&path))?;
         }
-        Ok(memory::diff(&before, &after))
+        Ok(result)
     }
 
     /// Appends what left the memory to the history of this clone. Private parts and secrets do not go with it.
@@ -179,7 +182,7 @@ impl Share {
         Ok(self.team.as_ref().map_or(Ok(()), Team::begin_copy)?)
     }
 
-    /// Fails when a link stands in the place of a file of ours, or of the folder it is in.
+    /// Fails when a file of ours, or a folder on the way to it, is a link.
     pub(crate) fn refuse_links(&self, path: &Path) -> Result<(), Error> {
         Ok(crate::repository::refuse_links(&self.folder.wyren, path)?)
     }

@@ -1,4 +1,4 @@
-//! Files that everybody's sessions are told: `broadcast/`, and the skills in it.
+//! Files that every session of the team gets: `broadcast/`, and the skills in it.
 
 use crate::{Error, Share, Synced};
 use base::files;
@@ -13,7 +13,7 @@ const SKILLS: &str = "broadcast/skills";
 pub struct Removed {
     /// The file, relative to `.wyren/`.
     pub path: String,
-    /// What came of telling the others.
+    /// The result of the sync.
     pub synced: Synced,
 }
 
@@ -29,7 +29,7 @@ impl Share {
         Ok(path)
     }
 
-    /// Takes a broadcast back, here and for everybody; `None` when there is none of that name. A name is a path below
+    /// Takes a broadcast back, here and for the team; `None` when there is none of that name. A name is a path below
     /// `broadcast/`, or that of a skill, whose ending may be left out.
     pub fn unbroadcast(
         &self,
@@ -63,7 +63,7 @@ impl Share {
                 }
             }
         }
-        // What others broadcast and nobody has taken in here yet.
+        // What others broadcast and this clone has not merged yet.
         if let Some(team) = self.team() {
             let theirs = team.remote_files()?.into_iter();
             paths.extend(theirs.filter(|path| path.starts_with("broadcast/") && !path.ends_with(".gitkeep")));

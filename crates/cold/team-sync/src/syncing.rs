@@ -2,7 +2,7 @@
 
 use crate::merging::Merging;
 use crate::record::BY_OTHERS;
-use crate::repository::{Change, Fetched, Merge as _, Published, Team};
+use crate::repository::{self, Change, Merge as _, Outgoing, Published, Team};
 use crate::{Error, HeldBack, Share};
 use base::{Timestamp, files};
 use memory::history::{self, Removal};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::time::Instant;
 
-/// Why entries left the memory that somebody took out of its history.
+/// Why entries left the memory that a rewritten history lacks.
 const REWRITTEN: &str = "vanished when the shared history was rewritten";
 
 /// The version of `state/held-back.json`.
@@ -30,7 +30,7 @@ pub struct Synced {
     pub changed: Vec<String>,
     /// What was not published because it is private or looks like a secret.
     pub held_back: Vec<HeldBack>,
-    /// The files that somebody had emptied, removed or broken. They stayed as they were, and are published again.
+    /// The files that a teammate emptied, removed or broke. They stayed as they were, and are published again.
     pub mended: Vec<String>,
     /// The rewriting of the shared history that waits for a decision: until then nothing is published or taken in.
     pub rewritten: Option<Rewritten>,
@@ -53,7 +53,7 @@ struct Exchange<'a> {
     session: Option<&'a str>,
     /// Whether anything is published at all.
     publishes: bool,
-    /// Files to remove for everybody.
+    /// Files to remove for the whole team.
     removed: &'a [String],
     /// Why what others removed is gone.
     why: &'a str,
@@ -74,7 +74,7 @@ impl Share {
         self.exchange(&exchange, &Merging::default(), deadline)
     }
 
-    /// Syncs, and removes files for everybody, given relative to `.wyren/`.
+    /// Syncs, and removes files for the whole team, given relative to `.wyren/`.
     pub fn sync_without(
         &self,
         removed: &[String],
@@ -89,7 +89,7 @@ impl Share {
     pub fn accept(&self, session: Option<&str>, deadline: Instant) -> Result<Synced, Error> {
         let mut told = Vec::new();
         if let Some(team) = self.team() {
-            // The history first: once the rewriting is accepted nobody can tell any more what vanished.
+            // The history first: once the rewriting is accepted, what vanished is not known any more.
             if let Some(rewrite) = team.rewrite()? {
                 told = removals_by_others(team, &delta_of(team, &rewrite)?, REWRITTEN)?;
                 self.remember(&told)?;
@@ -150,7 +150,7 @@ impl Share {
             rewritten: None,
         };
         let Some(team) = self.team().filter(|team| team.remote().is_some()) else {
-            self.remove_here(exchange.removed)?;
+            repository::remove_from_copy(&self.folder().wyren, &self.copy(), exchange.removed)?;
             return Ok(synced);
         };
         if team.mode() == Mode::Branch && team.remote_tip()?.is_none() {
@@ -161,17 +161,14 @@ impl Share {
         let is_waiting = team.mode() == Mode::Branch && team.head_file(MEMORY)?.is_none();
         let mut changes = Vec::new();
         for _ in 0..ROUNDS {
-            synced.published = if exchange.publishes && !is_waiting {
-                self.publish(team, exchange, merging, deadline)?
-            } else {
-                Published::Nothing
-            };
-            if synced.published == Published::Nothing
-                && let Fetched::Failed(reason) = team.fetch(deadline)?
-            {
-                synced.published = Published::Queued(reason);
+            let outgoing = Outgoing { session: exchange.session, removed: exchange.removed };
+            let outgoing = (exchange.publishes && !is_waiting).then_some(&outgoing);
+            let (published, merged) = team.exchange(outgoing, merging, deadline)?;
+            synced.published = published;
+            for change in merged.iter().filter(|change| change.path == MEMORY) {
+                self.remember_others(team, change, exchange)?;
             }
-            changes.extend(self.checkout(team, exchange, merging, &mut synced.published, deadline)?);
+            changes.extend(merged);
             let is_settled =
                 matches!(synced.published, Published::Queued(_)) || merging.accidents().is_empty();
             if is_settled || !exchange.publishes || !team.has_queued()? {
@@ -189,45 +186,6 @@ impl Share {
         Ok(synced)
     }
 
-    fn publish(
-        &self,
-        team: &Team,
-        exchange: &Exchange<'_>,
-        merging: &Merging,
-        deadline: Instant,
-    ) -> Result<Published, Error> {
-        let published = team.publish_copy(exchange.removed, exchange.session, merging, deadline)?;
-        // What is not queued would come back with the next checkout, and is not removed here either.
-        if !matches!(published, Published::Queued(Reason::Busy | Reason::Detached)) {
-            self.remove_here(exchange.removed)?;
-        }
-        Ok(published)
-    }
-
-    /// Merges what the remote has into the local copy, and notes what left the memory with it.
-    fn checkout(
-        &self,
-        team: &Team,
-        exchange: &Exchange<'_>,
-        merging: &Merging,
-        published: &mut Published,
-        deadline: Instant,
-    ) -> Result<Vec<Change>, Error> {
-        let changes = match team.checkout(merging, deadline) {
-            Ok(changes) => changes,
-            Err(crate::repository::Error::Rewritten) => {
-                *published = Published::Queued(Reason::Rewritten);
-                Vec::new()
-            }
-            Err(crate::repository::Error::Busy) => Vec::new(),
-            Err(error) => return Err(error.into()),
-        };
-        for change in changes.iter().filter(|change| change.path == MEMORY) {
-            self.remember_others(team, change, exchange)?;
-        }
-        Ok(changes)
-    }
-
     fn remember_others(&self, team: &Team, change: &Change, exchange: &Exchange<'_>) -> Result<(), Error> {
         let quiet = Merging::default();
         let memory = |contents: &Option<Vec<u8>>| {
@@ -241,20 +199,6 @@ impl Share {
         };
         removals.retain(|removal| !exchange.told.iter().any(|told| is_same(told, removal)));
         self.remember(&removals)
-    }
-
-    /// Removes files of the local copy.
-    fn remove_here(&self, paths: &[String]) -> Result<(), Error> {
-        if paths.is_empty() {
-            return Ok(());
-        }
-        let _lock = self.lock()?;
-        for path in paths {
-            let file = self.copy().join(path);
-            self.refuse_links(&file)?;
-            files::remove_if_there(&file).map_err(Error::file(&file))?;
-        }
-        Ok(())
     }
 
     /// Says in the log what a person should know, once.

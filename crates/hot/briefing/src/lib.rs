@@ -20,7 +20,6 @@ pub mod pull;
 mod rewrite;
 mod snapshot;
 pub mod start;
-mod ups;
 mod view;
 
 pub use error::Error;

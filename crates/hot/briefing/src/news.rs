@@ -3,15 +3,13 @@
 //! Changes that do not fit wait for the next page: the snapshot holds what the session has seen, not what is on disk.
 
 use base::trust::{Item, Trust};
-use memory::{BroadcastFile, LIVE_UPDATE_BYTES, Memory, diff};
+use memory::{BroadcastFile, LIVE_UPDATE_BYTES, LIVE_UPDATE_TITLE as TITLE, Memory, diff};
 use std::collections::BTreeMap;
 use text::{redact, sanitize};
 
 use crate::lessons::Lesson;
 use crate::snapshot::Snapshot;
 use crate::view::{Broadcast, View};
-
-const TITLE: &str = "# Wyren live update";
 
 /// Separates two parts of the page.
 const GAP: &str = "\n\n";
@@ -25,8 +23,8 @@ const MIN_CUT_BYTES: usize = 1_500;
 /// The longest line about a lesson or a file, in characters.
 const MAX_LINE_CHARS: usize = 300;
 
-/// What a file that is cut ends with.
-const CUT_FILE: &str = "\n<!-- wyren: truncated; the whole file is in .wyren/, below broadcast/ -->";
+/// The end of a file of which the update shows the beginning.
+const CUT_IN_UPDATE: &str = "\n<!-- wyren: truncated; the whole file is in .wyren/, below broadcast/ -->";
 
 /// Whom the news is for.
 pub(crate) struct Audience<'a> {
@@ -214,10 +212,10 @@ impl Page {
         if whole.len() <= empty_page.room() || self.room() < MIN_CUT_BYTES {
             return false;
         }
-        let room = self.room() - frame(CUT_FILE).len();
+        let room = self.room() - frame(CUT_IN_UPDATE).len();
         let start = &body[..body.floor_char_boundary(room)];
         let start = start.rsplit_once('\n').map_or(start, |(lines, _)| lines);
-        self.push(&frame(&format!("{}{CUT_FILE}", start.trim_end())));
+        self.push(&frame(&format!("{}{CUT_IN_UPDATE}", start.trim_end())));
         true
     }
 

@@ -2,6 +2,7 @@
 
 use base::log::Level;
 use hook::{Answer, Event as _, Host, Outcome, UserPromptSubmit};
+use place::node::{UpsState, last_injected, write_last_injected};
 use place::{FetchState, Folder};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,6 @@ use crate::error::log_injection;
 use crate::news::{self, Audience, News};
 use crate::pull::{self, Launch, Pulled};
 use crate::snapshot::{self, Snapshot};
-use crate::ups::{self, UpsState};
 use crate::view::{View, tellable};
 use crate::{Error, rewrite, start};
 use place::log::PROMPT_TAG;
@@ -38,7 +38,7 @@ pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) ->
     let memory = view.memory();
     let mut ups = UpsState::read(&folder.state());
     let start = known.clone().unwrap_or_else(|| of_clone(&folder, &ups, &view, memory.as_deref()));
-    // Who has no name is warned once per clone.
+    // Sessions without an id share one warning per clone.
     let warned = if session.is_some() { start.rewrite.clone() } else { ups.rewrite() };
     let warning = rewrite::warning(&fetched, warned.as_deref());
     let trust = if view.has_skills() { start::trust(&folder, host) } else { None };
@@ -95,7 +95,7 @@ fn of_clone(folder: &Folder, ups: &UpsState, view: &View, memory: Option<&str>) 
         return everything;
     }
     // The Node version keeps the whole file, including the parts that are not shown.
-    Snapshot { memory: tellable(ups::last_injected(&folder.state())), ..everything }
+    Snapshot { memory: tellable(last_injected(&folder.state())), ..everything }
 }
 
 /// What is kept once the answer is written.
@@ -118,7 +118,7 @@ impl Kept {
         self.snapshot.as_deref().map_or(Ok(()), |file| self.told.write(file))?;
         let Some(ups) = &self.ups else { return Ok(()) };
         let injected =
-            if self.has_memory { ups::write_last_injected(&self.state, &self.told.memory) } else { Ok(()) };
-        ups.write(&self.state).and(injected)
+            if self.has_memory { write_last_injected(&self.state, &self.told.memory) } else { Ok(()) };
+        ups.write(&self.state).and(injected).map_err(Error::write(&self.state))
     }
 }

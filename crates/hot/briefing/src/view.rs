@@ -7,6 +7,7 @@
 use base::trust::{Item, SKILL_BYTES, Trust};
 use base::{digest, files};
 use place::Folder;
+use place::node::LONG_FILE_END;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fs::{self, File, Metadata};
@@ -18,14 +19,11 @@ use text::{privacy, redact};
 use crate::lessons::Lesson;
 use crate::snapshot::Stamps;
 
-/// The most that is read of one broadcast file, as the Node version does.
+/// The most that is read of one broadcast file, as in the Node version.
 const MAX_FILE_BYTES: usize = SKILL_BYTES;
 
 /// How the paths of skills begin.
 const SKILLS: &str = "skills/";
-
-/// The end of a longer broadcast file, word for word as in the Node version.
-const CUT_FILE: &str = "\n<!-- wyren: truncated — file exceeds 50 KB -->";
 
 /// The room that is made for reading: most files need no more.
 const BUFFER_BYTES: usize = 8 * 1024;
@@ -237,7 +235,7 @@ fn read_start(file: &Path, buffer: &mut Vec<u8>) -> Option<String> {
     }
     // A byte that continues a character is no place to cut.
     let end = (0..=MAX_FILE_BYTES).rev().find(|&at| buffer[at] & 0b1100_0000 != 0b1000_0000)?;
-    Some(public(String::from_utf8_lossy(&buffer[..end]).into_owned()) + CUT_FILE)
+    Some(public(String::from_utf8_lossy(&buffer[..end]).into_owned()) + LONG_FILE_END)
 }
 
 /// Returns a text without what its author keeps private, and without secrets. It is the whole text that is looked at: both
@@ -290,8 +288,8 @@ mod tests {
         let file = folder.path().join("long.md");
         fs::write(&file, format!("x{}", "é".repeat(MAX_FILE_BYTES))).unwrap();
         let body = read_start(&file, &mut Vec::new()).unwrap();
-        assert!(body.starts_with("xéé") && body.ends_with(&format!("é{CUT_FILE}")));
-        assert_eq!(body.len(), MAX_FILE_BYTES - 1 + CUT_FILE.len());
+        assert!(body.starts_with("xéé") && body.ends_with(&format!("é{LONG_FILE_END}")));
+        assert_eq!(body.len(), MAX_FILE_BYTES - 1 + LONG_FILE_END.len());
     }
 
     #[test]

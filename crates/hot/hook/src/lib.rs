@@ -62,6 +62,4 @@ pub use host::Host;
 pub use platform::Platform;
 pub use run::{Outcome, Response, Silence, finish, respond, run};
 
-/// The most UTF-16 units that one text of an answer may have. The client swaps a text over 10,000 for a preview
-/// of 2 KB; the distance is for the note that says where the rest is.
-pub const MAX_TEXT_UNITS: usize = 9_400;
+pub use text::MAX_TEXT_UNITS;

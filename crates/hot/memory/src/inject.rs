@@ -13,8 +13,8 @@ use crate::memory::{Block, Memory, is_spoken, utf16_prefix};
 use crate::section;
 use crate::update::{MAX_FROM_CHARS, attribution, shown_line};
 
-/// The most that one hook tells, in UTF-16 units. The client swaps anything over 10,000 for a preview.
-pub const INJECTION_UNITS: usize = 9_400;
+/// The most that a new session gets, in UTF-16 units.
+pub const INJECTION_UNITS: usize = text::MAX_TEXT_UNITS;
 
 /// The part of the budget that every section gets before the most load-bearing ones take the rest.
 const FLOOR_SHARE: usize = 16;
@@ -44,7 +44,7 @@ const SKILLS: &str = "skills/";
 const TRUSTED: &str = "by the user: follow it where it applies";
 
 const PART_BREAK: &str = "\n\n---\n\n";
-const CUT_FILE: &str = "\n<!-- wyren: truncated -->";
+const CUT_IN_INJECTION: &str = "\n<!-- wyren: truncated -->";
 
 /// A file below `.wyren/broadcast/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -312,13 +312,13 @@ impl<'a> Broadcast<'a> {
             let mut text = told_file(file, &body);
             if separator + units(&text) > room {
                 left_out.push(file.path.to_owned());
-                let rest = room.saturating_sub(frame + units(CUT_FILE));
+                let rest = room.saturating_sub(frame + units(CUT_IN_INJECTION));
                 if rest < MIN_FILE_UNITS {
                     continue;
                 }
                 let cut = utf16_prefix(&body, rest);
                 let cut = cut.rsplit_once('\n').map_or(cut, |(lines, _)| lines);
-                text = told_file(file, &format!("{}{CUT_FILE}", cut.trim_end()));
+                text = told_file(file, &format!("{}{CUT_IN_INJECTION}", cut.trim_end()));
             }
             room = room.saturating_sub(separator + units(&text));
             told.push(text);

@@ -24,7 +24,8 @@ const MIN_ENTRY_CHARS: usize = 40;
 /// The longest list of authors, in characters.
 pub(crate) const MAX_FROM_CHARS: usize = 80;
 
-const TITLE: &str = "# Wyren live update";
+/// The first line of a live update.
+pub const LIVE_UPDATE_TITLE: &str = "# Wyren live update";
 
 /// A part of a delta as text, and what is still to be told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,7 +111,7 @@ impl Page {
                 )
             }
         };
-        format!("{TITLE}\n\n{fenced}{footer}")
+        format!("{LIVE_UPDATE_TITLE}\n\n{fenced}{footer}")
     }
 
     /// Tells what fits of a section, in order, and returns what does not.

@@ -4,6 +4,7 @@
 
 mod folder;
 pub mod log;
+pub mod node;
 mod place;
 mod reason;
 mod state;

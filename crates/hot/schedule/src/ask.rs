@@ -1,4 +1,4 @@
-//! Asking for distillations, so that whoever looks at the watermark afterwards knows that they were asked for.
+//! Requests for distillations, written down in the watermark.
 
 use crate::watermark::{Hold, Session};
 use base::project::Project;
@@ -9,10 +9,10 @@ use serde_json::value::RawValue;
 use std::io;
 use std::path::Path;
 
-/// The kind of the worker's jobs that distil.
+/// The kind of the worker's jobs that distill.
 pub const KIND: &str = "distill";
 
-/// What such a job is told.
+/// The payload of such a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Payload {
     /// The session's id.
@@ -48,7 +48,7 @@ pub(crate) fn ask(
             (session.turns, session.requested_at) = (0, now.millis());
         }
     }
-    // The Node system counts the turns of all sessions together, and begins anew with each distillation.
+    // The Node version counts the turns of all sessions together, and begins anew with each distillation.
     hold.watermark.turns_since_distill = 0;
     let is_running = before.is_running(now);
     if !is_running {
@@ -73,7 +73,7 @@ pub(crate) fn ask(
         if process.is_some() || matches!(started, Ok(Start::Running)) {
             hold.watermark.set_running(process);
         } else {
-            // The request stays, but nobody is at it: the Node system would wait for a nameless one for ever.
+            // The request stays, but no process works on it: the Node version would wait for ever for one without an id.
             hold.watermark.clear_running();
         }
         hold.write(now)?;

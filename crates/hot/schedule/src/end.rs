@@ -52,6 +52,6 @@ fn is_left(hold: &Hold, id: &str, transcript: Option<&str>) -> bool {
     if session.is_some_and(|session| session.turns > 0) {
         return true;
     }
-    let distilled = || marks::position(hold.state(), &hold.watermark, id).offset.unwrap_or_default();
+    let distilled = || marks::mark(hold.state(), &hold.watermark, id).offset.unwrap_or_default();
     fs::metadata(transcript).is_ok_and(|metadata| metadata.len() > distilled())
 }

@@ -1,4 +1,4 @@
-//! Sessions that ended without a word: their last turns are distilled when somebody else comes by.
+//! Sessions that ended without a SessionEnd: their last turns are distilled when another session starts or stops.
 
 use crate::ask::ask;
 use crate::watermark::{Hold, Session, Watermark};
@@ -50,7 +50,7 @@ pub fn request_leftovers(
     if !settings.is_on("distill.enabled") || leftovers(folder, now, idle).is_empty() {
         return Ok(0);
     }
-    // Whoever holds it counts a turn or distils, and will see the same leftovers.
+    // Another process counts a turn or distills, and sees the same leftovers.
     let Some(mut hold) = Hold::take(&folder.state(), PATIENCE)? else { return Ok(0) };
     let mut keys = hold.watermark.leftovers(now, idle);
     keys.truncate(MAX_AT_ONCE);

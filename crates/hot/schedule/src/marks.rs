@@ -1,8 +1,7 @@
 //! `.wyren/state/marks.json`: how far each session is distilled, for longer than the watermark remembers it.
 //!
-//! Every stop reads and writes the watermark, so that one holds few sessions, and a power cut may empty it. This file is
-//! written by distillations alone. Whoever needs a mark takes the one that is further: the two are written one after the
-//! other.
+//! Every stop reads and writes the watermark, so it holds few sessions, and a power cut may empty it. Only distillations
+//! write this file. The two are written one after the other: the mark that is further counts.
 
 use crate::watermark::{Session, Watermark, key};
 use base::{Timestamp, files};
@@ -11,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use transcript::Mark;
 
 /// How long the mark of a session is kept; the client forgets its transcript after 30 days.
 const KEEP_MILLIS: u64 = 60 * 86_400_000;
@@ -18,49 +18,40 @@ const KEEP_MILLIS: u64 = 60 * 86_400_000;
 /// How many marks are kept.
 const MAX_MARKS: usize = 1_000;
 
-/// How far a session is distilled.
+/// A mark in the file. Its fields are written out, since flattening costs a hook more than it saves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Position {
-    /// The last record.
+struct Kept {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub uuid: Option<String>,
-    /// The number of its turn, counted from the beginning of the transcript.
-    pub turn: u64,
-    /// Where that record ends in the transcript, in bytes.
+    uuid: Option<String>,
+    turn: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub offset: Option<u64>,
-    /// When this was so, in milliseconds since 1970.
-    pub at: u64,
+    offset: Option<u64>,
+    /// When it was set, in milliseconds since 1970.
+    at: u64,
 }
 
-impl Position {
+impl Kept {
     fn of(session: &Session) -> Self {
-        Self {
-            uuid: session.uuid.clone(),
-            turn: session.turn,
-            offset: session.offset,
-            at: session.distilled_at,
-        }
-    }
-
-    fn progress(&self) -> (u64, u64) {
-        (self.turn, self.offset.unwrap_or_default())
+        let Mark { uuid, message, offset } = session.mark();
+        Self { uuid, turn: message, offset, at: session.distilled_at }
     }
 }
 
 /// Returns how far a session is distilled, by the watermark or by the marks.
-pub fn position(state: &Path, watermark: &Watermark, session: &str) -> Position {
-    let here = watermark.session(session).map(Position::of).unwrap_or_default();
-    let kept = read(state).remove(&key(session)).unwrap_or_default();
-    // A session of the Node system has a record and no turn.
-    if kept.progress() > here.progress() || here.uuid.is_none() { kept } else { here }
+pub fn mark(state: &Path, watermark: &Watermark, session: &str) -> Mark {
+    let here = watermark.session(session).map(Session::mark).unwrap_or_default();
+    let Kept { uuid, turn, offset, .. } = read(state).remove(&key(session)).unwrap_or_default();
+    let kept = Mark { uuid, message: turn, offset };
+    let progress = |mark: &Mark| (mark.message, mark.offset.unwrap_or_default());
+    // A session of the Node version has a record and no message number.
+    if progress(&kept) > progress(&here) || here.uuid.is_none() { kept } else { here }
 }
 
 /// Remembers how far a session is distilled. The caller holds the watermark, and has written it.
 pub fn keep(state: &Path, session: &Session, now: Timestamp) -> io::Result<()> {
     let mut marks = read(state);
-    marks.insert(key(&session.id), Position::of(session));
+    marks.insert(key(&session.id), Kept::of(session));
     marks.retain(|_, mark| now.millis_since(Timestamp::from_millis(mark.at)) <= KEEP_MILLIS);
     let mut by_age: Vec<(u64, String)> = marks.iter().map(|(key, mark)| (mark.at, key.clone())).collect();
     by_age.sort();
@@ -72,7 +63,7 @@ pub fn keep(state: &Path, session: &Session, now: Timestamp) -> io::Result<()> {
     files::write_atomic(&file(state), &text)
 }
 
-fn read(state: &Path) -> BTreeMap<String, Position> {
+fn read(state: &Path) -> BTreeMap<String, Kept> {
     serde_json::from_slice(&fs::read(file(state)).unwrap_or_default()).unwrap_or_default()
 }
 
@@ -84,34 +75,34 @@ fn file(state: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn session(id: &str, turn: u64, at: u64) -> Session {
-        let uuid = Some(format!("u-{turn}"));
+    fn session(id: &str, message: u64, at: u64) -> Session {
+        let uuid = Some(format!("u-{message}"));
         Session {
             id: id.to_owned(),
             uuid,
-            turn,
-            offset: Some(turn * 100),
+            message,
+            offset: Some(message * 100),
             distilled_at: at,
             ..Session::default()
         }
     }
 
-    fn turn(state: &Path, watermark: &Watermark, id: &str) -> u64 {
-        position(state, watermark, id).turn
+    fn message(state: &Path, watermark: &Watermark, id: &str) -> u64 {
+        mark(state, watermark, id).message
     }
 
     #[test]
     fn the_mark_that_is_further_counts_and_a_lost_watermark_costs_none() {
         let folder = tempfile::tempdir().unwrap();
         let mut watermark = Watermark::default();
-        assert_eq!(position(folder.path(), &watermark, "a"), Position::default());
+        assert_eq!(mark(folder.path(), &watermark, "a"), Mark::default());
         keep(folder.path(), &session("a", 7, 1_000), Timestamp::from_millis(1_000)).unwrap();
-        assert_eq!(turn(folder.path(), &watermark, "a"), 7);
+        assert_eq!(message(folder.path(), &watermark, "a"), 7);
         *watermark.session_mut("a", None) = session("a", 9, 1_001);
-        assert_eq!(turn(folder.path(), &watermark, "a"), 9);
+        assert_eq!(message(folder.path(), &watermark, "a"), 9);
         *watermark.session_mut("a", None) = Session { id: "a".to_owned(), turns: 1, ..Session::default() };
-        assert_eq!(turn(folder.path(), &watermark, "a"), 7);
-        assert_eq!(turn(folder.path(), &watermark, "b"), 0);
+        assert_eq!(message(folder.path(), &watermark, "a"), 7);
+        assert_eq!(message(folder.path(), &watermark, "b"), 0);
     }
 
     #[test]
@@ -123,9 +114,9 @@ mod tests {
         assert_eq!(read(folder.path()).len(), 1);
         let many = (0..MAX_MARKS as u64 + 50).map(|number| {
             let at = later.millis() + number;
-            (key(&number.to_string()), Position::of(&session("x", 1, at)))
+            (key(&number.to_string()), Kept::of(&session("x", 1, at)))
         });
-        let many: BTreeMap<String, Position> = many.collect();
+        let many: BTreeMap<String, Kept> = many.collect();
         fs::write(file(folder.path()), serde_json::to_vec(&many).unwrap()).unwrap();
         keep(folder.path(), &session("newest", 1, later.millis() + 9_999), later).unwrap();
         let kept = read(folder.path());
@@ -138,6 +129,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(file(folder.path()), "[").unwrap();
         keep(folder.path(), &session("a", 2, 5), Timestamp::from_millis(5)).unwrap();
-        assert_eq!(turn(folder.path(), &Watermark::default(), "a"), 2);
+        assert_eq!(message(folder.path(), &Watermark::default(), "a"), 2);
     }
 }

@@ -2,13 +2,13 @@
 
 use crate::ask::ask;
 use crate::leftovers::MAX_AT_ONCE;
-use crate::trigger::Trigger;
 use crate::watermark::{Counted, Hold, Turn, key};
 use base::Timestamp;
 use base::settings::Settings;
 use hook::event::Event as _;
 use hook::{Host, Stop};
 use place::Folder;
+use place::node::Trigger;
 use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
@@ -39,7 +39,7 @@ fn count_in(folder: &Folder, cwd: &Path, call: &Stop, host: &Host) -> Result<(),
         // distilled again. A turn that is not counted delays the next distillation by one turn and loses nothing.
         return Err("could not count the turn: the watermark is in use".into());
     };
-    // Without an id the transcript tells sessions apart; with neither there is nothing to distil.
+    // Without an id the transcript tells sessions apart; with neither there is nothing to distill.
     let Some(session) = call.session_id().or_else(|| Path::new(transcript?).file_stem()?.to_str()) else {
         hold.watermark.turns_since_distill += 1;
         hold.watermark.last_turn_at = Some(now.millis());

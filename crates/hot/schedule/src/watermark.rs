@@ -1,12 +1,11 @@
 //! `.wyren/state/watermark.json`: turns that were counted, and how far each session is distilled.
 //!
-//! The file is the Node system's, key by key. What it does not know is in one key of ours, `sessions`; what we do not know
+//! The file is the Node version's, key by key. What it does not know is in one key of ours, `sessions`; what we do not know
 //! is written back as it was read. A file that makes no sense counts as an empty one, as it does there.
 
-use crate::alive::is_alive;
-use crate::replace::{Replaced, replace};
 use base::lock::Lock;
 use base::{Timestamp, digest, files};
+use place::node::{Replaced, is_alive, replace};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -15,21 +14,22 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use transcript::Mark;
 
 /// A session that is distilled and was left alone for so long is forgotten.
 const KEEP_MILLIS: u64 = 30 * 86_400_000;
 
-/// How many sessions stay here once they are distilled: every stop reads and writes all of them. Where they stand is
-/// remembered in [`crate::marks`] for longer.
+/// How many sessions stay here once they are distilled: every stop reads and writes all of them. Their marks
+/// are kept in [`crate::marks`] for longer.
 const MAX_DISTILLED: usize = 4;
 
 /// How many sessions are remembered at all, where nothing is ever distilled.
 const MAX_SESSIONS: usize = 256;
 
-/// A distillation whose process nobody named counts as running for so long.
+/// A distillation without a process id counts as running for so long.
 const NAMELESS_MILLIS: u64 = 60_000;
 
-/// A distillation that was asked for so long ago does not count as running: its process id may be somebody else's now.
+/// A distillation that was asked for so long ago does not count as running: its process id may be another process's now.
 const LONGEST_RUN_MILLIS: u64 = 15 * 60_000;
 
 /// The file's contents.
@@ -55,7 +55,7 @@ pub struct Watermark {
     /// The process that does it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distiller_pid: Option<u32>,
-    /// Since when a distillation is known that nobody asked us for.
+    /// Since when a distillation of the Node version is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     distiller_seen: Option<Seen>,
     /// The sessions, by the short digest of their ids; see [`key`].
@@ -66,7 +66,7 @@ pub struct Watermark {
     other: BTreeMap<String, Box<RawValue>>,
 }
 
-/// A distillation of the Node system, which does not say when it began. Its process id may be somebody else's one day.
+/// A distillation of the Node version, which does not say when it began. Its process id may become another process's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Seen {
     pid: u32,
@@ -89,9 +89,9 @@ pub struct Session {
     /// The last record that was distilled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
-    /// The number of the last turn that was distilled, counted from the beginning of the transcript.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub turn: u64,
+    /// The number of the last message that was distilled, counted from the start of the transcript.
+    #[serde(rename = "turn", skip_serializing_if = "is_zero")]
+    pub message: u64,
     /// Where in the transcript that record ends, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
@@ -167,7 +167,7 @@ impl Watermark {
         }
     }
 
-    /// Returns the text of the file, indented as the Node system does.
+    /// Returns the text of the file, indented as the Node version does.
     fn render(&self) -> serde_json::Result<Vec<u8>> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
@@ -193,8 +193,8 @@ impl Watermark {
         self.sessions.get(&key(id))
     }
 
-    /// Returns the session of an id, to be changed. The first one in a file of the Node system goes on where that one
-    /// stands.
+    /// Returns the session of an id, to be changed. The first one in a file of the Node version continues from
+    /// its count.
     pub fn session_mut(&mut self, id: &str, transcript: Option<&str>) -> &mut Session {
         let first = self.sessions.is_empty().then(|| Session {
             turns: self.turns_since_distill,
@@ -235,7 +235,7 @@ impl Watermark {
         self.distiller_pid.is_some_and(|process| process != std::process::id()) && self.is_running(now)
     }
 
-    /// Returns when a distillation was last asked for; 0 when none ever was, as in a folder of the Node system.
+    /// Returns when a distillation was last asked for; 0 when none ever was, as in a folder of the Node version.
     fn last_request(&self) -> u64 {
         self.sessions.values().map(|session| session.requested_at).max().unwrap_or_default()
     }
@@ -260,9 +260,8 @@ impl Watermark {
         self.distiller_pid = None;
     }
 
-    /// Returns the keys of sessions whose turns nobody has asked to distil and that have been idle for longer than `idle`
-    /// milliseconds, and of those that were asked for so long ago that nobody will come back to them; those that wait
-    /// longest first.
+    /// Returns the keys of sessions with turns that no request covers and that have been idle for longer than `idle`
+    /// milliseconds, and of those whose request is so old that it was lost; those that wait longest first.
     pub fn leftovers(&self, now: Timestamp, idle: u64) -> Vec<String> {
         let age = |at: u64| now.millis_since(Timestamp::from_millis(at));
         let is_left = |session: &Session| {
@@ -275,7 +274,7 @@ impl Watermark {
         left.into_iter().map(|(key, _)| key.clone()).collect()
     }
 
-    /// Forgets sessions that nobody goes on with, so that the file stays small.
+    /// Forgets sessions that do not continue, so that the file stays small.
     fn prune(&mut self, now: Timestamp) {
         let is_old =
             |session: &Session| now.millis_since(Timestamp::from_millis(session.touched_at())) > KEEP_MILLIS;
@@ -302,6 +301,16 @@ impl Watermark {
 }
 
 impl Session {
+    /// Returns how far the session is distilled.
+    pub fn mark(&self) -> Mark {
+        Mark { uuid: self.uuid.clone(), message: self.message, offset: self.offset }
+    }
+
+    /// Notes how far the session is distilled.
+    pub fn set_mark(&mut self, mark: &Mark) {
+        (self.uuid, self.message, self.offset) = (mark.uuid.clone(), mark.message, mark.offset);
+    }
+
     /// Says whether a distillation was asked for and has not come to its end.
     fn is_requested(&self) -> bool {
         self.requested_at > self.distilled_at
@@ -396,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_session_goes_on_where_the_node_system_stands_and_the_second_does_not() {
+    fn the_first_session_continues_from_the_node_version_and_the_second_does_not() {
         let mut watermark = Watermark::parse(NODE.as_bytes());
         let counted = watermark.count(turn("a", "/t/a.jsonl", 1_794_796_101_123));
         assert_eq!(counted, Counted { turns: 5, pause: Some(100_000) });

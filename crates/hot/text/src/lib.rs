@@ -6,3 +6,7 @@ pub mod bytes;
 pub mod privacy;
 pub mod redact;
 pub mod sanitize;
+
+/// The most UTF-16 units of one text for the model. The client replaces a text over 10,000 by a preview of 2 KB; the
+/// distance is for the note that says where the rest is.
+pub const MAX_TEXT_UNITS: usize = 9_400;

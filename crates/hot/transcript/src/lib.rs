@@ -23,6 +23,7 @@ pub mod conversation;
 mod error;
 mod json;
 mod lines;
+mod mark;
 pub mod record;
 pub mod scan;
 pub mod slice;
@@ -36,6 +37,7 @@ pub mod usage;
 
 pub use conversation::{Act, Conversation, Scope, Step};
 pub use error::Error;
+pub use mark::Mark;
 pub use record::Record;
 pub use slice::{Since, Slice};
 pub use stream::{Progress, Reader};

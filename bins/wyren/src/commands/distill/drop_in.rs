@@ -5,9 +5,9 @@ use crate::exit::Ending;
 use crate::terminal;
 use anyhow::{Context as _, Result};
 use base::{Env, Paths, Timestamp, files};
-use distill::{Distillation, Error, session_of};
+use distill::{Error, Session, Settings, session_of};
 use memory::Memory;
-use place::MEMORY;
+use place::{MEMORY, node};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -22,31 +22,26 @@ pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return Err(Ending::misused(USAGE).into());
     };
     let transcript = &std::path::absolute(transcript)?;
-    let Some(session) = session_of(transcript) else {
+    let Some(id) = session_of(transcript) else {
         return Err(Ending::failed(format!("Transcript not found: {}", transcript.display())).into());
     };
     let cut = arguments.limit.map(|lines| Cut::of(transcript, lines, paths)).transpose()?;
     let cwd = arguments.cwd()?;
     let watcher = Watcher::new(arguments.json);
-    let distillation = Distillation {
+    let session = Session {
         env,
         paths,
         cwd: &cwd,
         transcript: cut.as_ref().map_or(transcript, |cut| &cut.path),
-        session: &session,
-        since: arguments.since(),
-        is_forced: arguments.force,
-        model: arguments.model.clone(),
-        publishes: false,
+        id: &id,
         now: Timestamp::now(),
-        tell: &|_| {},
-        progress: &|doing| watcher.show(doing),
-        stops_after: &|_| false,
+        settings: Settings { since: arguments.since(), ..arguments.settings(env, paths) },
+        observer: &watcher,
     };
     let share = Share::open(&cwd, env).ok();
     // Other processes may change a clone's memory during the model call, so operations apply entry by entry.
     let own = share.as_ref().filter(|share| is_memory_of(share, out));
-    let lock = own.filter(|_| !arguments.dry_run).map(|share| distillation.lock(&share.folder().state()));
+    let lock = own.filter(|_| !arguments.dry_run).map(|share| distill::lock(&share.folder().state()));
     let _lock = match lock.transpose() {
         Err(error @ Error::Busy) => return Err(busy(&error).into()),
         lock => lock?,
@@ -57,7 +52,7 @@ pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     };
     let author = share.as_ref().map(Share::author).or_else(|| env.text("USER")).unwrap_or_default();
     let asks = !arguments.dry_run || arguments.asks();
-    let considered = distillation.consider(&Memory::parse(&before), &author, asks)?;
+    let considered = session.consider(&Memory::parse(&before), &author, asks)?;
     watcher.end();
     if arguments.dry_run {
         return show::considered(&considered, transcript, arguments);
@@ -66,7 +61,7 @@ pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let (points, threshold, passes) = (considered.score.points, considered.threshold, considered.passes());
     let is_empty = considered.slice.is_empty();
     if !is_empty {
-        writeln!(errors, "[wyren] tier0 score={points} threshold={threshold} passes={passes}")?;
+        writeln!(errors, "{}", node::score_line(points, threshold, passes))?;
     }
     if is_empty {
         writeln!(errors, "empty transcript slice; nothing to distill")?;
@@ -81,7 +76,7 @@ pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
             }
         };
         let after = match own {
-            Some(share) => distillation.adopt(share, &considered)?.memory.render(),
+            Some(share) => session.adopt(share, &considered)?.memory.render(),
             None => {
                 let after = if applied.is_changed() { applied.memory.render() } else { before };
                 let could_not = || format!("could not write {}", out.display());
@@ -94,14 +89,12 @@ pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         writeln!(terminal::output(), "distiller: wrote {} ({chars} chars). last_uuid={uuid}", out.display())?;
     }
     if considered.slice.has_more {
-        let turn = considered.slice.next.turn;
-        writeln!(errors, "distiller: messages after {turn} are left to the next distillation")?;
+        let message = considered.slice.next.message;
+        writeln!(errors, "distiller: messages after {message} are left to the next distillation")?;
     }
     match own {
         // With --limit only part of the transcript was read: that moves no mark.
-        Some(share) if cut.is_none() => {
-            Ok(distillation.note(&share.folder().state(), &considered.slice.next)?)
-        }
+        Some(share) if cut.is_none() => Ok(session.note(&share.folder().state(), &considered.slice.next)?),
         _ => Ok(()),
     }
 }

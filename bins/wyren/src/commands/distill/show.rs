@@ -20,14 +20,14 @@ pub(super) fn considered(considered: &Considered, transcript: &Path, arguments: 
         return Ok(());
     }
     let mut output = terminal::output();
-    let turns = considered.slice.messages.first().zip(considered.slice.messages.last());
-    let turns = turns.map_or("nothing new".to_owned(), |(first, last)| {
-        format!("messages {} to {}", first.turn, last.turn)
+    let messages = considered.slice.messages.first().zip(considered.slice.messages.last());
+    let messages = messages.map_or("nothing new".to_owned(), |(first, last)| {
+        format!("messages {} to {}", first.number, last.number)
     });
     let passes = if considered.passes() { "passes" } else { "does not pass" };
     writeln!(
         output,
-        "{DIM}Transcript:{DIM:#} {} ({turns})",
+        "{DIM}Transcript:{DIM:#} {} ({messages})",
         sanitize::one_line(&transcript.to_string_lossy(), MAX_CHARS)
     )?;
     writeln!(
@@ -36,10 +36,10 @@ pub(super) fn considered(considered: &Considered, transcript: &Path, arguments: 
         considered.score.points, considered.threshold
     )?;
     for signal in &considered.score.signals {
-        let turn = signal.turn.map(|turn| format!(", first in message {turn}")).unwrap_or_default();
+        let first = signal.message.map(|message| format!(", first in message {message}")).unwrap_or_default();
         writeln!(
             output,
-            "  {:>3}  {} ({}×{turn})",
+            "  {:>3}  {} ({}×{first})",
             format!("+{}", signal.points),
             signal.category,
             signal.count
@@ -147,7 +147,7 @@ fn considered_json(considered: &Considered) -> Value {
         Err(fault) => (fault.clone(), Vec::new()),
     };
     json!({
-        "turns": considered.slice.messages.iter().map(|message| message.turn).collect::<Vec<_>>(),
+        "turns": considered.slice.messages.iter().map(|message| message.number).collect::<Vec<_>>(),
         "score": score(&considered.score),
         "threshold": considered.threshold,
         "passes": considered.passes(),
@@ -160,7 +160,7 @@ fn considered_json(considered: &Considered) -> Value {
 
 fn score(score: &Score) -> Value {
     let signals = score.signals.iter().map(|signal| {
-        json!({"category": signal.category, "count": signal.count, "points": signal.points, "turn": signal.turn})
+        json!({"category": signal.category, "count": signal.count, "points": signal.points, "turn": signal.message})
     });
     json!({"points": score.points, "signals": signals.collect::<Vec<_>>()})
 }

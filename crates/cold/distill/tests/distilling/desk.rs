@@ -1,12 +1,14 @@
 //! A folder with a team memory, a session that goes on in it, and a model that follows a script.
 
-use base::{Env, Paths, Timestamp};
-use distill::{Distillation, Error, Report, Step};
+use base::Timestamp;
+use distill::{Error, Observer, Report, Session, Settings, Step};
+use fixture::Transcripts;
 use schedule::Watermark;
 use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
 use std::fs;
-use std::io::Write as _;
+use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 
 /// The session that is distilled.
@@ -16,17 +18,28 @@ pub(crate) const SESSION: &str = "720ff4aa-05f9-4e05-aad8-0d889a82ec5a";
 pub(crate) const NOW: u64 = 1_794_796_001_123;
 
 pub(crate) struct Desk {
-    folder: tempfile::TempDir,
-    records: Cell<u64>,
-    pub(crate) told: RefCell<Vec<String>>,
+    desk: fixture::Desk,
+    transcripts: Transcripts,
+    pub(crate) lines: RefCell<Vec<String>>,
+}
+
+impl Deref for Desk {
+    type Target = fixture::Desk;
+
+    fn deref(&self) -> &fixture::Desk {
+        &self.desk
+    }
 }
 
 impl Desk {
     /// Returns a desk whose model gives these answers, one after the other.
     pub(crate) fn new(script: &[Value]) -> Self {
-        let desk =
-            Self { folder: tempfile::tempdir().unwrap(), records: Cell::new(0), told: RefCell::default() };
-        fs::create_dir_all(desk.app().join(".wyren/state")).unwrap();
+        let desk = fixture::Desk::new().with("USER", "ada");
+        let followed = desk.path().join("script.jsonl");
+        let desk = desk.with("WYREN_MODEL_SCRIPT", followed);
+        fs::create_dir_all(desk.state()).unwrap();
+        let transcripts = Transcripts::new(desk.path(), &desk.app());
+        let desk = Self { desk, transcripts, lines: RefCell::default() };
         fs::write(desk.memory_file(), "# Wyren Memory\n").unwrap();
         desk.follow(script);
         desk
@@ -38,15 +51,7 @@ impl Desk {
     }
 
     fn script(&self) -> PathBuf {
-        self.folder.path().join("script.jsonl")
-    }
-
-    pub(crate) fn app(&self) -> PathBuf {
-        self.folder.path().join("app")
-    }
-
-    pub(crate) fn state(&self) -> PathBuf {
-        self.app().join(".wyren/state")
+        self.path().join("script.jsonl")
     }
 
     pub(crate) fn memory_file(&self) -> PathBuf {
@@ -66,82 +71,70 @@ impl Desk {
     }
 
     pub(crate) fn transcript(&self, session: &str) -> PathBuf {
-        self.folder.path().join(format!("{session}.jsonl"))
+        self.transcripts.path(session)
     }
 
-    pub(crate) fn env(&self) -> Env {
-        let data = self.folder.path().join("data");
-        Env::fixed([
-            ("WYREN_DATA_DIR", data.into_os_string()),
-            ("WYREN_MODEL_SCRIPT", self.script().into_os_string()),
-            ("HOME", self.folder.path().as_os_str().to_owned()),
-            ("USER", "ada".into()),
-        ])
-    }
-
-    pub(crate) fn paths(&self) -> Paths {
-        Paths::of(&self.env())
-    }
-
-    /// Appends a message of a person to a session's transcript.
     pub(crate) fn say_in(&self, session: &str, text: &str) {
-        self.append(session, "user", json!(text));
+        self.transcripts.say(session, text);
     }
 
     pub(crate) fn say(&self, text: &str) {
         self.say_in(SESSION, text);
     }
 
-    /// Appends a reply of the model.
     pub(crate) fn reply(&self, text: &str) {
-        self.append(SESSION, "assistant", json!([{"type": "text", "text": text}]));
+        self.transcripts.reply(SESSION, text);
     }
 
-    fn append(&self, session: &str, role: &str, content: Value) {
-        let number = self.records.get() + 1;
-        self.records.set(number);
-        let record = json!({
-            "type": role, "uuid": format!("00000000-0000-4000-8000-{number:012}"), "sessionId": session,
-            "parentUuid": null, "isSidechain": false, "userType": "external", "cwd": self.app(),
-            "timestamp": "2026-11-16T02:26:41.123Z", "message": {"role": role, "content": content},
-        });
-        let mut file = fs::File::options().create(true).append(true).open(self.transcript(session)).unwrap();
-        file.write_all(format!("{record}\n").as_bytes()).unwrap();
-    }
-
-    /// Says enough about a decision to pass tier 0.
+    /// Says enough about a decision to pass the threshold.
     pub(crate) fn decide(&self, what: &str) {
         self.say(&format!("We decided to use {what}. Agreed, that is settled on."));
         self.reply(&format!("Understood: {what} it is."));
     }
 
-    pub(crate) fn distil(&self) -> Result<Report, Error> {
-        self.distil_until(SESSION, NOW, |_| false)
+    pub(crate) fn distill(&self) -> Result<Report, Error> {
+        self.distill_at(SESSION, NOW)
     }
 
-    pub(crate) fn distil_until(
-        &self,
-        session: &str,
-        now: u64,
-        stops_after: impl Fn(Step) -> bool,
-    ) -> Result<Report, Error> {
+    pub(crate) fn distill_at(&self, session: &str, now: u64) -> Result<Report, Error> {
+        self.distill_watched(session, now, &Watch { desk: self, reached: &|_| {}, stops: Cell::new(false) })
+    }
+
+    /// Distills, and calls `reached` at each step.
+    pub(crate) fn distill_through(&self, reached: &dyn Fn(Step)) -> Result<Report, Error> {
+        self.distill_watched(SESSION, NOW, &Watch { desk: self, reached, stops: Cell::new(false) })
+    }
+
+    /// Distills while the worker is being asked to stop.
+    pub(crate) fn distill_stopping(&self) -> Result<Report, Error> {
+        self.distill_watched(SESSION, NOW, &Watch { desk: self, reached: &|_| {}, stops: Cell::new(true) })
+    }
+
+    /// Distills as a process that is killed at a step: nothing after it runs, and its locks are gone. Returns whether it got
+    /// that far.
+    pub(crate) fn distill_killed_at(&self, step: Step) -> bool {
+        let kill = |reached: Step| {
+            if reached == step {
+                resume_unwind(Box::new(step));
+            }
+        };
+        let killed = catch_unwind(AssertUnwindSafe(|| self.distill_through(&kill))).map(|_| ());
+        killed.is_err_and(|reason| reason.downcast_ref::<Step>() == Some(&step))
+    }
+
+    fn distill_watched(&self, session: &str, now: u64, watch: &Watch<'_>) -> Result<Report, Error> {
         let (env, paths) = (self.env(), self.paths());
-        Distillation {
+        Session {
             env: &env,
             paths: &paths,
             cwd: &self.app(),
             transcript: &self.transcript(session),
-            session,
-            since: None,
-            is_forced: false,
-            model: None,
-            publishes: false,
+            id: session,
             now: Timestamp::from_millis(now),
-            tell: &|line| self.told.borrow_mut().push(line.to_owned()),
-            progress: &|_| {},
-            stops_after: &stops_after,
+            settings: Settings { publishes: false, ..Settings::load(&env, &paths) },
+            observer: watch,
         }
-        .run()
+        .distill()
     }
 
     /// Returns what the user is called here.
@@ -158,13 +151,33 @@ impl Desk {
         fs::metadata(self.script().with_added_extension("position")).map_or(0, |asked| asked.len())
     }
 
-    pub(crate) fn plans(&self) -> usize {
-        fs::read_dir(self.state().join("plans")).map_or(0, |entries| entries.count())
+    pub(crate) fn intents(&self) -> usize {
+        fs::read_dir(self.state().join("intents")).map_or(0, |entries| entries.count())
     }
 
-    /// Returns the turn that a session is distilled up to.
-    pub(crate) fn turn(&self, session: &str) -> u64 {
-        self.watermark().session(session).map_or(0, |session| session.turn)
+    /// Returns the message that a session is distilled up to.
+    pub(crate) fn message(&self, session: &str) -> u64 {
+        self.watermark().session(session).map_or(0, |session| session.message)
+    }
+}
+
+struct Watch<'a> {
+    desk: &'a Desk,
+    reached: &'a dyn Fn(Step),
+    stops: Cell<bool>,
+}
+
+impl Observer for Watch<'_> {
+    fn line(&self, line: &str) {
+        self.desk.lines.borrow_mut().push(line.to_owned());
+    }
+
+    fn reached(&self, step: Step) {
+        (self.reached)(step);
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.stops.get()
     }
 }
 

@@ -19,7 +19,7 @@ const LONG: &str = "word ";
 fn what_a_session_decided_is_in_the_memory_afterwards() {
     let desk = Desk::new(&[answer(&[add(DECISIONS, "Postgres is the database", 1)])]);
     desk.decide("Postgres");
-    let report = desk.distil().unwrap();
+    let report = desk.distill().unwrap();
     assert!(matches!(report.outcome, Outcome::Distilled(Way::Model(_))), "{report:?}");
     let memory = desk.memory();
     let tag = format!("[session 720ff4aa, turn 1, by {}, 2026-11-16]", desk.author());
@@ -32,8 +32,8 @@ fn what_a_session_decided_is_in_the_memory_afterwards() {
     assert_eq!(watermark.last_uuid.as_deref(), Some("00000000-0000-4000-8000-000000000002"));
     let session = watermark.session(SESSION).unwrap();
     let length = fs::metadata(desk.transcript(SESSION)).unwrap().len();
-    assert_eq!((session.turn, session.offset, session.turns), (2, Some(length), 0));
-    assert_eq!((desk.plans(), desk.questions()), (0, 1));
+    assert_eq!((session.message, session.offset, session.turns), (2, Some(length), 0));
+    assert_eq!((desk.intents(), desk.questions()), (0, 1));
     let log = desk.log();
     for line in [
         "[wyren] tier0 score=",
@@ -48,18 +48,18 @@ fn what_a_session_decided_is_in_the_memory_afterwards() {
 
 // What Wyren must do better, line 20: provenance carries the true turn number of the transcript and the author.
 #[test]
-fn turn_numbers_are_true_in_later_slices() {
+fn message_numbers_are_true_in_later_slices() {
     let desk = Desk::new(&[
         answer(&[add(DECISIONS, "Postgres is the database", 1)]),
         answer(&[add(DECISIONS, "Sessions live in Redis", 3)]),
     ]);
     desk.decide("Postgres");
-    desk.distil().unwrap();
+    desk.distill().unwrap();
     desk.decide("Redis for sessions");
-    desk.distil().unwrap();
+    desk.distill().unwrap();
     let entry = format!("- Sessions live in Redis [session 720ff4aa, turn 3, by {},", desk.author());
     assert!(desk.memory().contains(&entry), "{}", desk.memory());
-    assert_eq!(desk.turn(SESSION), 4);
+    assert_eq!(desk.message(SESSION), 4);
 }
 
 // What Wyren must do better, line 9: each session has its own watermark.
@@ -69,14 +69,14 @@ fn sessions_of_one_clone_are_distilled_each_from_its_own_mark() {
     let desk = Desk::new(&[answer(&[])]);
     desk.decide("Postgres");
     desk.say_in(other, "We decided to use Redis. Agreed, that is settled on.");
-    desk.distil().unwrap();
-    desk.distil_until(other, NOW, |_| false).unwrap();
-    assert_eq!((desk.turn(SESSION), desk.turn(other)), (2, 1));
+    desk.distill().unwrap();
+    desk.distill_at(other, NOW).unwrap();
+    assert_eq!((desk.message(SESSION), desk.message(other)), (2, 1));
     desk.decide("Kafka");
-    desk.distil().unwrap();
-    assert_eq!((desk.turn(SESSION), desk.turn(other)), (4, 1));
-    assert!(desk.told.borrow().iter().all(|line| !line.contains("empty transcript slice")));
-    assert_eq!(desk.distil_until(other, NOW, |_| false).unwrap().outcome, Outcome::Empty);
+    desk.distill().unwrap();
+    assert_eq!((desk.message(SESSION), desk.message(other)), (4, 1));
+    assert!(desk.lines.borrow().iter().all(|line| !line.contains("empty transcript slice")));
+    assert_eq!(desk.distill_at(other, NOW).unwrap().outcome, Outcome::Empty);
     assert_eq!(desk.questions(), 3);
 }
 
@@ -86,7 +86,7 @@ fn what_a_session_distilled_is_no_news_to_itself() {
     let desk = Desk::new(&[answer(&[add(DECISIONS, "Postgres is the database", 1)])]);
     let before = Memory::parse(&desk.memory());
     desk.decide("Postgres");
-    desk.distil().unwrap();
+    desk.distill().unwrap();
     let mut delta = memory::diff(&before, &Memory::parse(&desk.memory()));
     assert!(!delta.is_empty());
     delta.forget_session(SESSION);
@@ -98,14 +98,14 @@ fn chatter_costs_no_question_and_is_not_looked_at_again() {
     let desk = Desk::new(&[answer(&[])]);
     desk.say("What time is it?");
     desk.reply("I cannot tell.");
-    assert_eq!(desk.distil().unwrap().outcome, Outcome::LowSignal);
-    assert_eq!((desk.questions(), desk.turn(SESSION)), (0, 2));
+    assert_eq!(desk.distill().unwrap().outcome, Outcome::LowSignal);
+    assert_eq!((desk.questions(), desk.message(SESSION)), (0, 2));
     let log = desk.log();
     assert!(log.contains("[wyren] tier0 score=0 threshold=3 passes=false"), "{log}");
     assert!(log.contains("[wyren] tier0 reasons: "), "{log}");
     assert!(log.contains("distiller: low-signal session; skipping distillation"), "{log}");
     assert!(!desk.watermark().distiller_running);
-    assert_eq!(desk.distil().unwrap().outcome, Outcome::Empty);
+    assert_eq!(desk.distill().unwrap().outcome, Outcome::Empty);
     assert!(desk.log().contains("empty transcript slice; nothing to distill"));
 }
 
@@ -115,7 +115,7 @@ fn without_a_model_clear_decisions_are_kept_all_the_same() {
     desk.say(
         "Let's go with dark mode as the default theme for the dashboard. We decided that, it is agreed.",
     );
-    let report = desk.distil().unwrap();
+    let report = desk.distill().unwrap();
     assert!(matches!(report.outcome, Outcome::Distilled(Way::Extraction(_))), "{report:?}");
     assert!(desk.memory().to_lowercase().contains("dark mode"), "{}", desk.memory());
     assert!(desk.log().contains("model=none (no answer from the model"), "{}", desk.log());
@@ -126,25 +126,25 @@ fn one_distillation_at_a_time() {
     let desk = Desk::new(&[answer(&[])]);
     desk.decide("Postgres");
     let lock = Lock::exclusive(&desk.state().join("distill.lock"), Duration::ZERO).unwrap();
-    assert!(matches!(desk.distil(), Err(Error::Busy)));
+    assert!(matches!(desk.distill(), Err(Error::Busy)));
     assert!(!desk.state().join("watermark.json").exists());
     drop(lock);
-    desk.distil().unwrap();
+    desk.distill().unwrap();
 }
 
 #[cfg(unix)]
 #[test]
-fn a_running_distiller_of_the_node_system_is_waited_for_and_a_dead_one_is_not() {
+fn a_running_distiller_of_the_node_version_is_waited_for_and_a_dead_one_is_not() {
     let desk = Desk::new(&[answer(&[])]);
     desk.decide("Postgres");
     let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
     let node = json!({"distiller_running": true, "distiller_pid": child.id()});
     fs::write(desk.state().join("watermark.json"), node.to_string()).unwrap();
-    assert!(matches!(desk.distil(), Err(Error::Busy)));
+    assert!(matches!(desk.distill(), Err(Error::Busy)));
     assert_eq!(desk.watermark().distiller_pid, Some(child.id()));
     child.kill().unwrap();
     child.wait().unwrap();
-    desk.distil().unwrap();
+    desk.distill().unwrap();
     assert!(!desk.watermark().distiller_running);
 }
 
@@ -157,7 +157,7 @@ fn a_transcript_that_is_gone_leaves_nothing_to_wait_for() {
     hold.watermark.set_running(None);
     hold.write(Timestamp::from_millis(NOW)).unwrap();
     drop(hold);
-    assert!(matches!(desk.distil(), Err(Error::NoTranscript(_))));
+    assert!(matches!(desk.distill(), Err(Error::NoTranscript(_))));
     let watermark = desk.watermark();
     assert!(!watermark.distiller_running);
     assert_eq!(watermark.session(SESSION).unwrap().turns, 0);
@@ -175,11 +175,10 @@ fn turns_that_end_while_it_runs_still_count() {
         hold.write(Timestamp::from_millis(NOW)).unwrap();
     };
     set(2);
-    desk.distil_until(SESSION, NOW, |_| {
+    desk.distill_through(&|_| {
         if desk.watermark().session(SESSION).unwrap().turns == 2 {
             set(1);
         }
-        false
     })
     .unwrap();
     assert_eq!(
@@ -200,14 +199,14 @@ fn what_is_too_long_for_one_slice_is_distilled_slice_by_slice() {
         desk.reply(&LONG.repeat(1_600));
     }
     desk.decide("Redis for sessions");
-    let report = desk.distil().unwrap();
+    let report = desk.distill().unwrap();
     assert!(matches!(report.outcome, Outcome::Distilled(Way::Model(_))), "{report:?}");
     let memory = desk.memory();
     assert!(
         memory.contains("Postgres is the database") && memory.contains("Sessions live in Redis"),
         "{memory}"
     );
-    assert_eq!((desk.questions(), desk.turn(SESSION), report.applied.len()), (2, 32, 2));
+    assert_eq!((desk.questions(), desk.message(SESSION), report.applied.len()), (2, 32, 2));
     assert!(!desk.watermark().distiller_running && desk.log().contains("too long for one slice"));
 }
 
@@ -218,13 +217,30 @@ fn what_is_too_long_for_one_distillation_waits_for_the_next() {
     for _ in 0..MESSAGES {
         desk.say(&LONG.repeat(1_600));
     }
-    desk.distil().unwrap();
+    desk.distill().unwrap();
     let watermark = desk.watermark();
     let session = watermark.session(SESSION).unwrap();
-    assert!(session.turn < MESSAGES && session.turns == 1 && !watermark.distiller_running, "{session:?}");
+    assert!(session.message < MESSAGES && session.turns == 1 && !watermark.distiller_running, "{session:?}");
     assert_eq!(desk.questions(), 4);
-    desk.distil().unwrap();
-    assert_eq!((desk.turn(SESSION), desk.watermark().session(SESSION).unwrap().turns), (MESSAGES, 0));
+    desk.distill().unwrap();
+    assert_eq!((desk.message(SESSION), desk.watermark().session(SESSION).unwrap().turns), (MESSAGES, 0));
+}
+
+#[test]
+fn a_worker_that_is_asked_to_stop_ends_between_two_slices() {
+    const MESSAGES: u64 = 40;
+    let desk = Desk::new(&[answer(&[])]);
+    desk.decide("Postgres");
+    for _ in 2..MESSAGES {
+        desk.say(&LONG.repeat(1_600));
+    }
+    let report = desk.distill_stopping().unwrap();
+    let watermark = desk.watermark();
+    let session = watermark.session(SESSION).unwrap();
+    assert!(report.has_more && session.message < MESSAGES && session.turns == 1, "{session:?}");
+    assert_eq!((desk.questions(), watermark.distiller_running), (1, false));
+    assert!(!desk.distill().unwrap().has_more);
+    assert_eq!(desk.message(SESSION), MESSAGES);
 }
 
 #[test]
@@ -232,27 +248,27 @@ fn where_nothing_is_found_no_memory_is_made() {
     let desk = Desk::new(&[answer(&[])]);
     fs::remove_file(desk.memory_file()).unwrap();
     desk.decide("Postgres");
-    assert!(matches!(desk.distil().unwrap().outcome, Outcome::Distilled(_)));
+    assert!(matches!(desk.distill().unwrap().outcome, Outcome::Distilled(_)));
     assert!(!desk.memory_file().exists());
 }
 
 #[cfg(unix)]
 #[test]
-fn a_folder_of_state_or_of_plans_that_is_a_link_is_not_written_in() {
-    for name in [".wyren/state", ".wyren/state/plans"] {
+fn a_folder_of_state_or_of_intents_that_is_a_link_is_not_written_in() {
+    for name in [".wyren/state", ".wyren/state/intents"] {
         let desk = Desk::new(&[answer(&[add(DECISIONS, "Postgres is the database", 1)])]);
         desk.decide("Postgres");
         let (link, elsewhere) = (desk.app().join(name), desk.app().join("elsewhere"));
         fs::create_dir(&elsewhere).unwrap();
         let _ = fs::remove_dir(&link);
         std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
-        assert!(desk.distil().is_err(), "{name}");
+        assert!(desk.distill().is_err(), "{name}");
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "{name}");
     }
 }
 
 #[test]
-fn the_record_that_the_node_system_knows_is_where_we_begin() {
+fn a_distillation_begins_at_the_record_that_the_node_version_noted() {
     let desk = Desk::new(&[answer(&[])]);
     desk.decide("Postgres");
     let node = json!({
@@ -260,20 +276,20 @@ fn the_record_that_the_node_system_knows_is_where_we_begin() {
         "last_transcript": desk.transcript(SESSION),
     });
     fs::write(desk.state().join("watermark.json"), node.to_string()).unwrap();
-    assert_eq!(desk.distil().unwrap().outcome, Outcome::Empty);
+    assert_eq!(desk.distill().unwrap().outcome, Outcome::Empty);
     desk.decide("Redis");
-    desk.distil().unwrap();
-    assert_eq!((desk.turn(SESSION), desk.questions()), (4, 1));
+    desk.distill().unwrap();
+    assert_eq!((desk.message(SESSION), desk.questions()), (4, 1));
 }
 
 // A power cut may empty the watermark, which is not synced to the disk.
 #[test]
-fn a_lost_watermark_does_not_bring_old_turns_back() {
+fn a_lost_watermark_does_not_bring_old_messages_back() {
     let desk = Desk::new(&[answer(&[])]);
     desk.decide("Postgres");
-    desk.distil().unwrap();
+    desk.distill().unwrap();
     fs::write(desk.state().join("watermark.json"), "").unwrap();
-    assert_eq!(desk.distil().unwrap().outcome, Outcome::Empty);
+    assert_eq!(desk.distill().unwrap().outcome, Outcome::Empty);
     assert_eq!(desk.questions(), 1);
 }
 
@@ -286,7 +302,7 @@ fn the_flag_stays_for_a_moment_however_quick_the_distillation_is() {
     hold.watermark.session_mut(SESSION, None).requested_at = now.millis();
     hold.write(now).unwrap();
     drop(hold);
-    desk.distil_until(SESSION, now.millis(), |_| false).unwrap();
+    desk.distill_at(SESSION, now.millis()).unwrap();
     assert!(asked.elapsed() >= Duration::from_millis(290), "{:?}", asked.elapsed());
     assert!(!desk.watermark().distiller_running);
 }
@@ -295,18 +311,18 @@ fn the_flag_stays_for_a_moment_however_quick_the_distillation_is() {
 fn a_private_prompt_and_what_is_done_under_it_reach_neither_the_model_nor_the_memory() {
     let desk = Desk::new(&[json!({"do": "crash"})]);
     desk.say("<private>We decided to use Hunter for the merger. Agreed, settled on.</private>");
-    assert_eq!(desk.distil().unwrap().outcome, Outcome::Empty);
+    assert_eq!(desk.distill().unwrap().outcome, Outcome::Empty);
     // The reply comes after the slice that ended with the prompt.
     desk.reply("We decided to go with Hunter for the merger, that is settled on.");
-    assert_eq!(desk.distil().unwrap().outcome, Outcome::Empty);
+    assert_eq!(desk.distill().unwrap().outcome, Outcome::Empty);
     desk.say(
         "Let's go with dark mode as the default theme for the dashboard. We decided that, it is agreed.",
     );
-    desk.distil().unwrap();
+    desk.distill().unwrap();
     let memory = desk.memory();
     assert!(memory.contains("turn 3,") && memory.to_lowercase().contains("dark mode"), "{memory}");
     assert!(!memory.contains("Hunter") && !desk.log().contains("Hunter"), "{memory}");
-    assert_eq!(desk.turn(SESSION), 3);
+    assert_eq!(desk.message(SESSION), 3);
 }
 
 #[test]

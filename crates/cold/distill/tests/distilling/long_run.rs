@@ -45,11 +45,11 @@ fn a_month_of_days_keeps_the_memory_within_its_target_and_every_superseded_decis
     let desk = Desk::new(&script);
     for day in 0..DAYS {
         desk.decide(&format!("toolchain {day} for release {day}"));
-        desk.distil_until(SESSION, NOW + day * DAY_MILLIS, |_| false).unwrap();
+        desk.distill_at(SESSION, NOW + day * DAY_MILLIS).unwrap();
         let lines = desk.memory().lines().count();
         assert!(lines <= TARGET_LINES, "day {day}: {lines} lines");
     }
-    assert_eq!((desk.questions(), desk.turn(SESSION)), (DAYS, DAYS * 2));
+    assert_eq!((desk.questions(), desk.message(SESSION)), (DAYS, DAYS * 2));
     assert_eq!(desk.memory().matches("of the planner ships with toolchain").count(), 1);
 
     let share = team_sync::Share::open(&desk.app(), &desk.env()).unwrap();

@@ -141,7 +141,7 @@ fn what_the_tools_show_counts() {
     let score = score(&transcript.slice());
     for (category, turn) in [("plan accepted", 2), ("approach reverted", 5), ("test turned green", 8)] {
         let signal = score.signals.iter().find(|signal| signal.category == category);
-        assert_eq!(signal.and_then(|signal| signal.turn), Some(turn), "{category} in {score}");
+        assert_eq!(signal.and_then(|signal| signal.message), Some(turn), "{category} in {score}");
     }
     let refused =
         Transcript::new().tool("ExitPlanMode", json!({"plan": "x"}), "The user does not want this", true);

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{SESSION, Transcript, conversation};
 
 fn turns(slice: &Slice) -> Vec<u64> {
-    slice.messages.iter().map(|message| message.turn).collect()
+    slice.messages.iter().map(|message| message.number).collect()
 }
 
 fn append(transcript: Transcript, said: &str) -> Transcript {
@@ -20,7 +20,7 @@ fn turn_numbers_go_on_across_slices() {
     let transcript = conversation(&["one", "two", "three"]);
     let first = transcript.slice();
     assert_eq!(turns(&first), [1, 2, 3]);
-    assert_eq!(first.next.turn, 3);
+    assert_eq!(first.next.message, 3);
     assert_eq!(first.next.uuid.as_deref(), Some("u3"));
     let transcript = append(transcript, "four").assistant("five");
     let second = Slice::read(&transcript.path(), Some(&first.next)).unwrap();
@@ -42,11 +42,11 @@ fn a_mark_of_the_old_distiller_gets_its_turn_counted() {
 #[test]
 fn an_unknown_record_means_since_the_last_known_turn() {
     let transcript = conversation(&["one", "two", "three", "four"]);
-    let mark = Mark { uuid: Some("of another session".to_owned()), turn: 3, offset: Some(7) };
+    let mark = Mark { uuid: Some("of another session".to_owned()), message: 3, offset: Some(7) };
     let slice = Slice::read(&transcript.path(), Some(&mark)).unwrap();
     assert_eq!(turns(&slice), [4]);
-    assert_eq!(slice.anchor, Anchor::Turn);
-    let beyond = Mark { turn: 40, ..mark };
+    assert_eq!(slice.anchor, Anchor::Message);
+    let beyond = Mark { message: 40, ..mark };
     assert!(Slice::read(&transcript.path(), Some(&beyond)).unwrap().is_empty());
 }
 
@@ -61,7 +61,7 @@ fn records_without_a_uuid_are_found_by_offset() {
     assert_eq!((turns(&second), second.anchor), (vec![3], Anchor::Offset));
     let inside_a_line = Mark { offset: Some(5), ..first.next };
     let found = Slice::read(&transcript.path(), Some(&inside_a_line)).unwrap();
-    assert_eq!((turns(&found), found.anchor), (vec![3], Anchor::Turn));
+    assert_eq!((turns(&found), found.anchor), (vec![3], Anchor::Message));
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_slice_that_is_too_long_ends_early_and_the_next_ones_go_on_until_nothing_is_
     while has_more {
         let slice = Slice::read(&transcript.path(), mark.as_ref()).unwrap();
         assert!(slice.render().chars().count() <= budget::SLICE_CHARS);
-        assert_eq!(slice.next.turn, *turns(&slice).last().unwrap());
+        assert_eq!(slice.next.message, *turns(&slice).last().unwrap());
         assert_eq!(slice.left_out, 0);
         seen.extend(turns(&slice));
         has_more = slice.has_more;

@@ -2,8 +2,8 @@
 
 use crate::handler::{Context, Handler, Progress};
 use base::Timestamp;
-use config::Config;
-use distill::{Distillation, Error};
+use base::error::with_causes;
+use distill::{Error, Observer, Session, Settings};
 use schedule::Payload;
 use std::path::Path;
 use std::time::Duration;
@@ -12,6 +12,15 @@ use store::jobs::Failure;
 /// How long such a job may take: the longest answer that the settings allow a model, begun at the last moment, and what
 /// comes before and after it.
 const LIMIT: Duration = Duration::from_secs(3_600 + 300 + 120);
+
+/// Ends a distillation between two slices when the worker is asked to stop.
+struct Stopping<'a>(&'a Context);
+
+impl Observer for Stopping<'_> {
+    fn is_stopping(&self) -> bool {
+        self.0.is_stopping()
+    }
+}
 
 /// Does jobs of this kind.
 pub(super) struct DistillSession;
@@ -27,39 +36,32 @@ impl Handler for DistillSession {
 
     fn run(&self, context: &mut Context) -> Result<Progress, Failure> {
         let payload: Payload = context.payload()?;
-        let config = Config::load(&context.env, &context.paths);
-        let publishes = config.get("memory.publish").is_ok_and(|setting| setting.value == "true");
-        let distillation = Distillation {
+        let session = Session {
             env: &context.env,
             paths: &context.paths,
             cwd: Path::new(&payload.cwd),
             transcript: Path::new(&payload.transcript),
-            session: &payload.session,
-            since: None,
-            is_forced: false,
-            model: None,
-            publishes,
+            id: &payload.session,
             now: Timestamp::now(),
-            tell: &|_| {},
-            progress: &|_| {},
-            stops_after: &|_| false,
+            settings: Settings::load(&context.env, &context.paths),
+            observer: &Stopping(context),
         };
-        if payload.is_hearsay && !distillation.happened_here() {
-            let disowned = distillation.disown().map_err(|error| Failure::Again(error.to_string()));
+        if payload.is_hearsay && !session.happened_here() {
+            let disowned = session.disown().map_err(|error| Failure::Again(with_causes(&error)));
             return disowned.map(|()| Progress::Done);
         }
-        match distillation.run() {
-            // The log says so, and there is nothing to wait for.
+        match session.distill() {
+            // The clone's log has the details. A missing transcript does not come back.
             Ok(_) | Err(Error::NoTranscript(_)) => Ok(Progress::Done),
             Err(error @ Error::Share(team_sync::Error::NotSetUp(_))) => {
                 Err(Failure::Final(error.to_string()))
             }
             Err(error) => {
                 let is_last = context.job.attempts >= context.job.max_attempts;
-                if is_last && let Err(error) = distillation.leave() {
-                    return Err(Failure::Again(error.to_string()));
+                if is_last && let Err(error) = session.leave() {
+                    return Err(Failure::Again(with_causes(&error)));
                 }
-                Err(Failure::Again(error.to_string()))
+                Err(Failure::Again(with_causes(&error)))
             }
         }
     }

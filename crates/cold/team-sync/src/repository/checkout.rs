@@ -1,10 +1,9 @@
 //! Checking out: what the remote has is merged into the local copy, whose own changes stay.
 
-use crate::repository::fetch::Fetched;
 use crate::repository::local::Local;
 use crate::repository::lock::SyncLock;
 use crate::repository::objects::Snapshot;
-use crate::repository::{Error, Files, Merge, Published, Team, setup};
+use crate::repository::{Error, Files, Merge, Team, setup};
 use base::files;
 use git2::Oid;
 use place::{BROADCAST, LESSONS, MEMORY, is_shared};
@@ -49,7 +48,7 @@ impl Team {
         let mut local = self.local(&refs)?;
         let noted = local.clone();
         self.settle(&mut local, tip)?;
-        // Somebody else of this repository has moved the reference back, and another fetch will move it on.
+        // Another process of this repository has moved the reference back, and another fetch will move it on.
         if let Some(agreed) = local.agreed.filter(|agreed| *agreed != tip)
             && self.is_ancestor(tip, agreed)?
         {
@@ -114,28 +113,6 @@ impl Team {
         Ok(changes)
     }
 
-    /// Publishes the local copy, and merges what the others have published into it. Returns how the publication ended,
-    /// or why the remote could not be asked, and what changed here.
-    pub fn sync(
-        &self,
-        session: Option<&str>,
-        merge: &dyn Merge,
-        deadline: Instant,
-    ) -> Result<(Published, Vec<Change>), Error> {
-        let mut published = self.publish_copy(&[], session, merge, deadline)?;
-        if published == Published::Nothing
-            && let Fetched::Failed(reason) = self.fetch(deadline)?
-        {
-            published = Published::Queued(reason);
-        }
-        match self.checkout(merge, deadline) {
-            Ok(changes) => Ok((published, changes)),
-            Err(Error::Rewritten) => Ok((Published::Queued(place::Reason::Rewritten), Vec::new())),
-            Err(Error::Busy) => Ok((published, Vec::new())),
-            Err(error) => Err(error),
-        }
-    }
-
     /// Returns the shared files of a commit that are not too large, and not the user's own here.
     fn small_files(&self, commit: Oid) -> Result<Snapshot, Error> {
         let own = self.users_own()?;
@@ -193,6 +170,21 @@ impl Team {
     }
 }
 
+/// Removes files of the local copy in `copy`, which is `wyren` or below it.
+pub(crate) fn remove_from_copy(wyren: &Path, copy: &Path, paths: &[String]) -> Result<(), Error> {
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let lock = crate::repository::lock::lock_copy(wyren).map_err(Error::file(wyren))?;
+    let Some(_lock) = lock else { return Err(Error::Busy) };
+    for path in paths {
+        let file = copy.join(path);
+        setup::refuse_links(wyren, &file)?;
+        files::remove_if_there(&file).map_err(Error::file(&file))?;
+    }
+    Ok(())
+}
+
 /// Returns a snapshot without the files that `other` does not have.
 fn restricted(mut snapshot: Snapshot, other: &Snapshot) -> Snapshot {
     snapshot.retain(|path, _| other.contains_key(path));
@@ -223,15 +215,12 @@ fn collect(path: &Path, name: &str, depth: usize, found: &mut Files) -> Result<(
         return Ok(());
     }
     let is_small = usize::try_from(metadata.len()).is_ok_and(|size| size <= MAX_FILE);
-    if metadata.is_file()
-        && is_shared(name)
-        && is_small
-        && !files::is_temporary(name)
+    let is_wanted = metadata.is_file() && is_shared(name) && is_small && !files::is_temporary(name);
+    if is_wanted
         && found.len() < MAX_FILES
+        && let Some(contents) = files::read_if_there(path).map_err(Error::file(path))?
     {
-        if let Some(contents) = files::read_if_there(path).map_err(Error::file(path))? {
-            found.insert(name.to_owned(), Some(contents));
-        }
+        found.insert(name.to_owned(), Some(contents));
     }
     Ok(())
 }

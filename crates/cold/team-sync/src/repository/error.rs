@@ -4,7 +4,7 @@ use base::files;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A problem on this side, that trying again does not solve.
+/// An error on this side that trying again does not solve.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The folder is in no git repository.
@@ -52,7 +52,7 @@ pub enum Error {
     /// Another process of Wyren kept the lock.
     #[error("another wyren is syncing this repository; try again when it is done")]
     Busy,
-    /// The remote's history was rewritten, and nobody has decided yet.
+    /// The remote's history was rewritten, and that is not accepted yet.
     #[error("the shared memory was rewritten on the remote; nothing was changed here until that is accepted")]
     Rewritten,
 }

@@ -1,6 +1,6 @@
 //! The `git` program: references, configuration and the network.
 //!
-//! It asks nobody for anything, runs none of the user's hooks, tidies nothing up, speaks English, and ends in time with
+//! It never prompts, runs none of the user's hooks, tidies nothing up, speaks English, and ends in time with
 //! all that it started.
 
 use crate::repository::Error;
@@ -21,7 +21,7 @@ const LOCAL_CAP: Duration = Duration::from_secs(10);
 /// How often a running command is looked at.
 const POLL: Duration = Duration::from_millis(2);
 
-/// How long a command may take to tidy up once it was told to end, before it is killed.
+/// How long a command may take to tidy up once it was asked to end, before it is killed.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// The same for a push: when the remote is a folder of this machine, its end of the connection is in our group as well,
@@ -37,7 +37,7 @@ const MAX_WORDS: usize = 400;
 /// What ssh may not do: ask. Used when the user has chosen no ssh command.
 const SSH_COMMAND: &str = "ssh -oBatchMode=yes -oConnectTimeout=10";
 
-/// What would make git work on another repository than the one it is told: set when a git hook or alias starts us.
+/// What would make git work on another repository than the given one: set when a git hook or alias starts us.
 const LOCATIONS: &[&str] = &[
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -176,7 +176,7 @@ impl Git {
         deadline: Instant,
     ) -> Result<Output, Failure> {
         let mut command = self.command(arguments);
-        // Nobody waits for a guard: every command gets the longer grace.
+        // No process waits for a guard: every command gets the longer grace.
         let guard = Guard::new(&mut command, PUSH_GRACE).map_err(Failure::Start)?;
         let is_push = arguments.iter().any(|argument| argument.as_ref() == "push");
         let finished = run(command, input, deadline, if is_push { PUSH_GRACE } else { GRACE });
@@ -199,7 +199,7 @@ impl Git {
             .env("LANGUAGE", "")
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GCM_INTERACTIVE", "never")
-            // An empty program asks nobody, neither on a terminal nor in a window.
+            // An empty program never prompts, neither on a terminal nor in a window.
             .env("GIT_ASKPASS", "")
             .env("SSH_ASKPASS", "")
             .env("SSH_ASKPASS_REQUIRE", "never");

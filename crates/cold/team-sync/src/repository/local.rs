@@ -6,7 +6,7 @@
 //! base/        the local copy when everything in it was last on the remote: what merges are based on
 //! pending/     the local copy as it is to be on the remote; something is queued when it differs from base
 //! sent/        the pending copy that `candidate` was built from
-//! candidate    the commit that was pushed last, which may have landed even when nobody was there to hear it
+//! candidate    the commit that was pushed last, which may have landed although the process was killed before it knew
 //! agreed       the newest commit on the remote that base has everything of
 //! ```
 //!

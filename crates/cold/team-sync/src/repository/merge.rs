@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// Merges the versions of a shared file. `None` stands for a file that is not there.
+/// Merges the versions of a shared file. `None` is a file that is not there.
 ///
 /// It is asked only when both sides have changed the file, and differently.
 pub trait Merge {
@@ -34,7 +34,7 @@ pub trait Merge {
     }
 }
 
-/// Merges by line, for files whose lines stand alone: what either side added stays, what either side removed goes, and
+/// Merges by line, for files whose lines are independent: what either side added stays, what either side removed goes, and
 /// an edit wins over the removal of the file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ByLine;

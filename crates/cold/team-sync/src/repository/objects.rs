@@ -80,7 +80,7 @@ impl Objects {
         read().map_err(failed("read the shared files of a commit"))
     }
 
-    /// Returns the shared files of a tree that stands for `.wyren/`.
+    /// Returns the shared files of a tree of `.wyren/`.
     pub(crate) fn snapshot_of_tree(&self, tree: Oid) -> Result<Snapshot, Error> {
         let read = || self.files_in(&self.repository.find_tree(tree)?);
         read().map_err(failed("read where the last sync ended"))
@@ -104,7 +104,7 @@ impl Objects {
         Ok(files)
     }
 
-    /// Stores a snapshot as a tree that stands for `.wyren/`.
+    /// Stores a snapshot as a tree of `.wyren/`.
     pub(crate) fn tree_of(&self, snapshot: &Snapshot) -> Result<Oid, Error> {
         let write = || {
             let empty = self.repository.find_tree(self.repository.treebuilder(None)?.write()?)?;

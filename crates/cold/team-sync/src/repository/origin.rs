@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 impl Team {
-    /// Notes that the local copy is about to be made of what HEAD has. Whoever makes it calls this first, and holds its lock;
+    /// Notes that the local copy is about to be made of what HEAD has. The process that makes it calls this first, and holds its lock;
     /// a copy that is there stays what it was.
     pub fn begin_copy(&self) -> Result<(), Error> {
         if self.mode == Mode::Branch && !self.copy_folder().join(MEMORY).exists() {

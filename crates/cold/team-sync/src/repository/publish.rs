@@ -7,11 +7,10 @@ use crate::repository::local::Local;
 use crate::repository::lock::SyncLock;
 use crate::repository::objects::Snapshot;
 use crate::repository::team::{Ref, Refs, Team};
-use crate::repository::{Error, Merge};
+use crate::repository::{Error, Merge, Outgoing};
 use base::Timestamp;
 use git2::{Oid, Signature, Time};
-use place::is_shared;
-use place::{Mode, Reason};
+use place::{Mode, Reason, is_shared};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::{Duration, Instant};
@@ -29,9 +28,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(640);
 
 /// Who commits when git does not know who the user is.
-const NOBODY: (&str, &str) = ("Wyren", "wyren@localhost");
+const UNKNOWN_USER: (&str, &str) = ("Wyren", "wyren@localhost");
 
-/// How many characters of a session's id the subject of a commit shows, as in the Node system.
+/// How many characters of a session's id the subject of a commit shows, as in the Node version.
 const SESSION_CHARS: usize = 8;
 
 /// The name of the remote for the time of a push. It has the settings of the user's, but for the ones that would make
@@ -73,25 +72,24 @@ enum Pushed {
 }
 
 impl Team {
-    /// Publishes the local copy, together with what is queued, and removes files for everybody.
-    pub fn publish_copy(
+    /// Publishes the local copy, together with what is queued, and removes files for the whole team.
+    pub(crate) fn publish_copy(
         &self,
-        removed: &[String],
-        session: Option<&str>,
+        outgoing: &Outgoing<'_>,
         merge: &dyn Merge,
         deadline: Instant,
     ) -> Result<Published, Error> {
         let files = || {
             let mut files = self.local_files()?;
-            files.extend(removed.iter().map(|path| (path.clone(), None)));
+            files.extend(outgoing.removed.iter().map(|path| (path.clone(), None)));
             Ok(files)
         };
-        self.publish_with(files, session, merge, deadline)
+        self.publish_with(files, outgoing.session, merge, deadline)
     }
 
     /// Publishes files of the local copy, together with what is queued.
     ///
-    /// A file that is given stands for all of its contents in the local copy, and so replaces what is queued of it;
+    /// A file that is given has all of its contents in the local copy, and so replaces what is queued of it;
     /// what is not given is as it was. What [`Merge::published`] keeps back goes nowhere. Everything is kept before the
     /// network is asked, and stays queued until it lands; only while [`Reason::Busy`] and [`Reason::Detached`] it is not,
     /// and the local copy alone has it. The local copy itself is not changed: that is [`Team::checkout`]'s.
@@ -105,8 +103,8 @@ impl Team {
         self.publish_with(|| Ok(files.clone()), session, merge, deadline)
     }
 
-    /// Publishes the files that `read` returns. It is asked when nobody else is at it: what was read before another
-    /// process published would look like the removal of what that one added.
+    /// Publishes the files that `read` returns. It is called with the lock held: what was read before another process
+    /// published would look like the removal of what that one added.
     fn publish_with(
         &self,
         read: impl FnOnce() -> Result<Files, Error>,
@@ -135,7 +133,24 @@ impl Team {
         if let Some(until) = self.backing_off() {
             return Ok(Published::Queued(Reason::BackingOff(until)));
         }
-        match self.push_until_landed((refs, local), files, session, merge, deadline, &lock) {
+        let (remote, branch) = match self.target() {
+            Ok(target) => target,
+            Err(reason) => return Ok(Published::Queued(reason)),
+        };
+        let (subject, signature) = (subject(session), self.signature()?);
+        let publication = Publication {
+            team: self,
+            remote,
+            branch,
+            files,
+            merge,
+            subject,
+            signature,
+            deadline,
+            refs,
+            local,
+        };
+        match publication.push_until_landed(&lock) {
             Err(Error::Busy) => Ok(Published::Queued(Reason::Busy)),
             published => published,
         }
@@ -184,86 +199,8 @@ impl Team {
         Ok(true)
     }
 
-    fn push_until_landed(
-        &self,
-        (mut refs, mut local): (Refs, Local),
-        files: &Files,
-        session: Option<&str>,
-        merge: &dyn Merge,
-        deadline: Instant,
-        lock: &SyncLock,
-    ) -> Result<Published, Error> {
-        let (remote, branch) = match self.target() {
-            Ok(target) => target,
-            Err(reason) => return Ok(Published::Queued(reason)),
-        };
-        let mut pause = FIRST_PAUSE;
-        let signature = self.signature()?;
-        // A push whose fate is not known must be looked for before another takes its place.
-        let mut must_fetch = !self.is_fresh() || local.candidate.is_some();
-        loop {
-            lock.renew();
-            if must_fetch && let Fetched::Failed(reason) = self.fetch_locked(&mut refs, deadline)? {
-                return Ok(Published::Queued(reason));
-            }
-            must_fetch = true;
-            if refs.before.is_some() {
-                return Ok(Published::Queued(Reason::Rewritten));
-            }
-            let tip = refs.tip;
-            if tip.is_none() && self.mode == Mode::Branch {
-                return Ok(Published::Queued(Reason::NotOnRemote(branch.to_owned())));
-            }
-            let landed = local.candidate;
-            let has_landed = match tip {
-                Some(tip) => self.settle(&mut local, tip)?,
-                None => false,
-            };
-            let ours = local.pending.clone().unwrap_or_default();
-            let theirs = self.objects.snapshot(tip)?;
-            let base = self.merge_base(&local, &ours, files, tip, deadline)?;
-            let wanted = self.objects.merge(merge, &base, &ours, &theirs)?;
-            if wanted == theirs {
-                local = Local { base: Some(ours), sent: None, candidate: None, agreed: tip, ..local };
-                self.note(&mut refs, &local)?;
-                return Ok(match landed.filter(|_| has_landed) {
-                    Some(landed) => Published::Landed(landed.to_string()),
-                    None => Published::Nothing,
-                });
-            }
-            let commit = self.objects.commit(tip, &theirs, &wanted, &subject(session), &signature)?;
-            local.sent = Some(ours.clone());
-            local.candidate = Some(commit);
-            self.note(&mut refs, &local)?;
-            match self.push(remote, branch, (tip, commit), deadline)? {
-                Pushed::Landed => {
-                    local = Local {
-                        base: Some(ours),
-                        sent: None,
-                        candidate: None,
-                        agreed: Some(commit),
-                        ..local
-                    };
-                    let bundle = local.write(&self.objects)?;
-                    self.update_refs(&refs, &[(Ref::Local, Some(bundle)), (Ref::Remote, Some(commit))])?;
-                    self.note_tip(commit)?;
-                    return Ok(Published::Landed(commit.to_string()));
-                }
-                Pushed::Refused(words) => return Ok(Published::Queued(Reason::Refused(words))),
-                Pushed::Failed(reason) => return Ok(Published::Queued(reason)),
-                Pushed::Outrun => {}
-            }
-            let moment = Instant::now() + jitter(pause);
-            if moment >= deadline {
-                return Ok(Published::Queued(Reason::Outrun));
-            }
-            std::thread::sleep(moment - Instant::now());
-            pause = (pause * 2).min(LONGEST_PAUSE);
-        }
-    }
-
     /// Returns what the merge is based on. Before the first sync that is where the branch and the copy parted, as far as it
-    /// concerns the files that are to be published: the others are not removed just because nobody gave them.
+    /// concerns the files that are to be published: the others are not removed just because they were not given.
     fn merge_base(
         &self,
         local: &Local,
@@ -347,10 +284,123 @@ impl Team {
     fn signature(&self) -> Result<Signature<'static>, Error> {
         let output = self.git.local(&["var", "GIT_AUTHOR_IDENT"])?;
         let known = output.is_success().then(|| parse_identity(&output.line())).flatten();
-        known.or_else(|| Signature::now(NOBODY.0, NOBODY.1).ok()).ok_or_else(|| Error::Object {
+        known.or_else(|| Signature::now(UNKNOWN_USER.0, UNKNOWN_USER.1).ok()).ok_or_else(|| Error::Object {
             action: "sign the commit",
             words: "the time is not known".to_owned(),
         })
+    }
+}
+
+/// A publication on its way to the remote.
+struct Publication<'a> {
+    team: &'a Team,
+    remote: &'a Remote,
+    branch: &'a str,
+    files: &'a Files,
+    merge: &'a dyn Merge,
+    subject: String,
+    signature: Signature<'static>,
+    deadline: Instant,
+    refs: Refs,
+    local: Local,
+}
+
+/// A commit on top of the remote's tip.
+struct Candidate {
+    tip: Option<Oid>,
+    commit: Oid,
+    /// The local copy that it contains.
+    ours: Snapshot,
+}
+
+/// What there is to push.
+enum Built {
+    Candidate(Candidate),
+    /// Nothing, and how the publication ended.
+    Done(Published),
+}
+
+impl Publication<'_> {
+    /// Fetches, merges and pushes, again and again while others push first.
+    fn push_until_landed(mut self, lock: &SyncLock) -> Result<Published, Error> {
+        let mut pause = FIRST_PAUSE;
+        // A push whose end is not known must be looked for before another takes its place.
+        let mut must_fetch = !self.team.is_fresh() || self.local.candidate.is_some();
+        loop {
+            lock.renew();
+            if must_fetch
+                && let Fetched::Failed(reason) = self.team.fetch_locked(&mut self.refs, self.deadline)?
+            {
+                return Ok(Published::Queued(reason));
+            }
+            must_fetch = true;
+            let candidate = match self.build()? {
+                Built::Candidate(candidate) => candidate,
+                Built::Done(published) => return Ok(published),
+            };
+            let commits = (candidate.tip, candidate.commit);
+            match self.team.push(self.remote, self.branch, commits, self.deadline)? {
+                Pushed::Landed => return self.note_landed(candidate),
+                Pushed::Refused(words) => return Ok(Published::Queued(Reason::Refused(words))),
+                Pushed::Failed(reason) => return Ok(Published::Queued(reason)),
+                Pushed::Outrun => {}
+            }
+            let moment = Instant::now() + jitter(pause);
+            if moment >= self.deadline {
+                return Ok(Published::Queued(Reason::Outrun));
+            }
+            std::thread::sleep(moment - Instant::now());
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Merges what is queued with the remote's tip into a commit, and notes it before it is pushed.
+    fn build(&mut self) -> Result<Built, Error> {
+        let (team, tip) = (self.team, self.refs.tip);
+        if self.refs.before.is_some() {
+            return Ok(Built::Done(Published::Queued(Reason::Rewritten)));
+        }
+        if tip.is_none() && team.mode == Mode::Branch {
+            let reason = Reason::NotOnRemote(self.branch.to_owned());
+            return Ok(Built::Done(Published::Queued(reason)));
+        }
+        let landed = self.local.candidate;
+        let has_landed = match tip {
+            Some(tip) => team.settle(&mut self.local, tip)?,
+            None => false,
+        };
+        let ours = self.local.pending.clone().unwrap_or_default();
+        let theirs = team.objects.snapshot(tip)?;
+        let base = team.merge_base(&self.local, &ours, self.files, tip, self.deadline)?;
+        let wanted = team.objects.merge(self.merge, &base, &ours, &theirs)?;
+        if wanted == theirs {
+            self.agree(ours, tip);
+            team.note(&mut self.refs, &self.local)?;
+            return Ok(Built::Done(match landed.filter(|_| has_landed) {
+                Some(landed) => Published::Landed(landed.to_string()),
+                None => Published::Nothing,
+            }));
+        }
+        let commit = team.objects.commit(tip, &theirs, &wanted, &self.subject, &self.signature)?;
+        self.local.sent = Some(ours.clone());
+        self.local.candidate = Some(commit);
+        team.note(&mut self.refs, &self.local)?;
+        Ok(Built::Candidate(Candidate { tip, commit, ours }))
+    }
+
+    fn note_landed(mut self, candidate: Candidate) -> Result<Published, Error> {
+        let Candidate { commit, ours, .. } = candidate;
+        self.agree(ours, Some(commit));
+        let bundle = self.local.write(&self.team.objects)?;
+        self.team.update_refs(&self.refs, &[(Ref::Local, Some(bundle)), (Ref::Remote, Some(commit))])?;
+        self.team.note_tip(commit)?;
+        Ok(Published::Landed(commit.to_string()))
+    }
+
+    /// The remote has `ours` with the commit `agreed`.
+    fn agree(&mut self, ours: Snapshot, agreed: Option<Oid>) {
+        let pending = self.local.pending.take();
+        self.local = Local { base: Some(ours), pending, sent: None, candidate: None, agreed };
     }
 }
 
@@ -363,7 +413,7 @@ fn parse_identity(line: &str) -> Option<Signature<'static>> {
     Signature::new(name, email, &Time::new(seconds.parse().ok()?, zone / 100 * 60 + zone % 100)).ok()
 }
 
-/// Returns the subject of a commit, as the Node system writes it.
+/// Returns the subject of a commit, as the Node version writes it.
 fn subject(session: Option<&str>) -> String {
     match session {
         Some(session) => {
@@ -390,7 +440,7 @@ fn verdict_of(output: &Output) -> Pushed {
     }
 }
 
-/// Returns whether somebody else was first: before the push, or during it.
+/// Returns whether another push was first, before this one or during it.
 fn is_outrun(summary: &str) -> bool {
     const SIGNS: &[&str] = &[
         "fetch first",
@@ -417,7 +467,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_subject_is_the_node_systems() {
+    fn the_subject_is_that_of_the_node_version() {
         assert_eq!(subject(Some("0123456789abcdef")), "[wyren] memory update (session 01234567)");
         assert_eq!(subject(Some("ab\n")), "[wyren] memory update (session ab)");
         assert_eq!(subject(None), "[wyren] memory update");

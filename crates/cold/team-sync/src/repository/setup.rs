@@ -10,7 +10,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What stays out of the user's commits in branch mode, as the Node system writes it.
+/// What stays out of the user's commits in branch mode, as the Node version writes it.
 const IGNORED: [&str; 2] = [".wyren/state/", ".wyren/log"];
 
 /// What a fetch leaves below `.wyren/state/` where the remote has nothing.
@@ -42,12 +42,12 @@ pub fn init_side(place: &Place, env: &Env) -> Result<Made, Error> {
     Ok(made)
 }
 
-/// Takes back what [`init_side`] made, unless somebody uses it meanwhile.
+/// Takes back what [`init_side`] made, unless it is in use meanwhile.
 pub fn take_back(place: &Place, made: Made) -> Result<(), Error> {
     let folder = place.folder(Mode::Side);
     if made.folder {
         let state = state_folder(&folder);
-        // Whoever holds the lock has found the folder, and goes on with it.
+        // The process that holds the lock has found the folder, and continues with it.
         let lock = SyncLock::take(&folder, Instant::now() + PATIENCE).map_err(Error::file(&folder))?;
         let is_ours = lock.is_some() && has_only(&folder, &[STATE]) && has_only(&state, &TRACES);
         if !is_ours {
@@ -57,7 +57,7 @@ pub fn take_back(place: &Place, made: Made) -> Result<(), Error> {
             let _ = fs::remove_file(state.join(trace));
         }
         drop(lock);
-        // A folder that somebody has written to since is not removed.
+        // A folder that has new files since is not removed.
         if fs::remove_dir(&state).and_then(|()| fs::remove_dir(&folder)).is_err() {
             return Ok(());
         }
@@ -96,7 +96,7 @@ fn make_folder(place: &Place, mode: Mode) -> Result<(), Error> {
     files::create_private_folder(&state_folder(&folder)).map_err(Error::file(&folder))
 }
 
-/// Ignores in the folder's `.gitignore` what is not shared, as the Node system does.
+/// Ignores in the folder's `.gitignore` what is not shared, as the Node version does.
 pub fn ignore_unshared(root: &Path) -> Result<(), Error> {
     let path = root.join(".gitignore");
     let text = read_or_empty(&path).map_err(Error::file(&path))?;

@@ -162,11 +162,6 @@ impl Team {
         Ok(self.refs()?.tip.map(|tip| tip.to_string()))
     }
 
-    /// Returns a shared file as it is on the remote, as far as this clone knows. Paths are relative to `.wyren/`.
-    pub fn remote_file(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
-        self.file(&self.objects.snapshot(self.refs()?.tip)?, path)
-    }
-
     /// Returns the shared files as they were in the local copy when that and the remote last agreed, and as they are on the
     /// remote, as far as this clone knows.
     pub fn agreed_and_remote(&self) -> Result<(crate::repository::Files, crate::repository::Files), Error> {
@@ -311,7 +306,7 @@ impl Team {
 
     /// Changes our references, which were `refs`; `None` deletes one.
     ///
-    /// The state of the local copy changes only if it is what it was: git may outlive whoever started it and was killed,
+    /// The state of the local copy changes only if it is what it was: git may outlive the killed process that started it,
     /// and must not bring an old state back.
     pub(crate) fn update_refs(&self, refs: &Refs, updates: &[(Ref, Option<Oid>)]) -> Result<(), Error> {
         let mut input = String::new();
@@ -340,7 +335,7 @@ impl Team {
             false if has("but expected") || has("already exists") || has("unable to resolve") => {
                 Err(Error::Busy)
             }
-            false => Err(Error::Git { action: "note where the sync stands", words: output.words() }),
+            false => Err(Error::Git { action: "update refs/wyren", words: output.words() }),
         }
     }
 
@@ -362,7 +357,7 @@ impl Team {
         })
     }
 
-    /// Removes the lock file of one of our references when whoever made it was killed. Returns whether there was one.
+    /// Removes the lock file of one of our references when the process that made it was killed. Returns whether there was one.
     pub(crate) fn remove_stale_lock(&self, reference: Ref) -> bool {
         let Some(name) = self.name_of(reference) else { return false };
         let repository = &self.place.repository;

@@ -1,6 +1,6 @@
 //! A clone on disk, and the two hooks without a process around them.
 
-use base::{Env, Timestamp};
+use base::Timestamp;
 use briefing::pull::Launch;
 use hook::{Host, SessionStart, Silence, UserPromptSubmit};
 use serde_json::{Value, json};
@@ -16,8 +16,7 @@ const SETTLED_MILLIS: u64 = 60_000;
 
 /// A clone with a team memory.
 pub(crate) struct Clone {
-    folder: tempfile::TempDir,
-    variables: Vec<(String, String)>,
+    desk: fixture::Desk,
     age: AtomicU64,
 }
 
@@ -31,8 +30,8 @@ impl Clone {
 
     /// Makes a repository without a memory.
     pub(crate) fn empty() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let clone = Self { folder, variables: Vec::new(), age: AtomicU64::new(SETTLED_MILLIS) };
+        let clone = Self { desk: fixture::Desk::new(), age: AtomicU64::new(SETTLED_MILLIS) };
+        fs::remove_dir(clone.path(".wyren")).unwrap();
         clone.write(".git/HEAD", "ref: refs/heads/main\n");
         clone.write(".git/info/exclude", "/.wyren/\n");
         clone.write(".git/config", "[core]\n\tbare = false\n");
@@ -40,9 +39,8 @@ impl Clone {
     }
 
     /// Sets a variable of the environment.
-    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
-        self.variables.push((name.to_owned(), value.to_owned()));
-        self
+    pub(crate) fn with(self, name: &str, value: &str) -> Self {
+        Self { desk: self.desk.with(name, value), ..self }
     }
 
     /// Gives the repository a remote.
@@ -57,7 +55,7 @@ impl Clone {
 
     /// Returns the top of the work tree.
     pub(crate) fn root(&self) -> PathBuf {
-        self.folder.path().join("app")
+        self.desk.app()
     }
 
     /// Returns a path below the top.
@@ -66,7 +64,7 @@ impl Clone {
     }
 
     pub(crate) fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
+        self.desk.paths().data().to_owned()
     }
 
     /// Writes a file as if it had been written a while ago; each is younger than the one before.
@@ -111,11 +109,7 @@ impl Clone {
     }
 
     pub(crate) fn host(&self, hook: &'static str) -> Host {
-        let folder = self.folder.path().to_str().unwrap().to_owned();
-        let mut variables = self.variables.clone();
-        variables.push(("WYREN_DATA_DIR".into(), format!("{folder}/data")));
-        variables.push(("XDG_RUNTIME_DIR".into(), folder));
-        Host::new(hook, Env::fixed(variables))
+        Host::new(hook, self.desk.env())
     }
 
     /// Sends a prompt in a session and returns the text that the session gets.

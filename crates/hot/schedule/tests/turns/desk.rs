@@ -1,61 +1,49 @@
 //! A clone with a team memory, a user with a data folder, and hooks that are called in it.
 
+use base::Timestamp;
 use base::lock::Lock;
 use base::settings::Settings;
-use base::{Env, Paths, Timestamp};
 use hook::{Answer, Host, Response, SessionEnd, Silence, Stop};
 use place::Folder;
 use schedule::{Payload, Watermark};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::Path;
 use std::time::Duration;
 
 /// When everything begins.
 pub(crate) const BEGIN: u64 = 1_794_796_000_000;
 
 pub(crate) struct Desk {
-    folder: tempfile::TempDir,
-    variables: Vec<(&'static str, String)>,
+    desk: fixture::Desk,
     /// What a worker holds that runs, and never does anything.
     worker: Option<Lock>,
 }
 
+impl Deref for Desk {
+    type Target = fixture::Desk;
+
+    fn deref(&self) -> &fixture::Desk {
+        &self.desk
+    }
+}
+
 impl Desk {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("app/.wyren")).unwrap();
-        let mut desk = Self { folder, variables: Vec::new(), worker: None };
-        desk.worker = Lock::exclusive(&queue::lock_file(&desk.paths()), Duration::ZERO).unwrap();
-        desk
+        let desk = fixture::Desk::new();
+        let worker = Lock::exclusive(&queue::lock_file(&desk.paths()), Duration::ZERO).unwrap();
+        Self { desk, worker }
     }
 
-    /// Ends the worker; no other can be started, for its program does not stand beside this test.
+    /// Ends the worker; no other can be started, since its program is not beside this test.
     pub(crate) fn without_worker(mut self) -> Self {
         self.worker = None;
         self
     }
 
-    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
-        self.variables.push((name, value.to_owned()));
-        self
-    }
-
-    pub(crate) fn app(&self) -> PathBuf {
-        self.folder.path().join("app")
-    }
-
-    pub(crate) fn state(&self) -> PathBuf {
-        self.app().join(".wyren/state")
-    }
-
-    pub(crate) fn env(&self) -> Env {
-        let data = ("WYREN_DATA_DIR", self.folder.path().join("data").to_str().unwrap().to_owned());
-        Env::fixed(self.variables.iter().cloned().chain([data]))
-    }
-
-    pub(crate) fn paths(&self) -> Paths {
-        Paths::of(&self.env())
+    pub(crate) fn with(self, name: &str, value: &str) -> Self {
+        Self { desk: self.desk.with(name, value), ..self }
     }
 
     pub(crate) fn settings(&self) -> Settings {

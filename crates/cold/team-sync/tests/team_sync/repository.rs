@@ -1,0 +1,9 @@
+//! Files between a local copy and the remote, merged by line.
+
+mod branch;
+mod network;
+mod race;
+mod repositories;
+mod rewrite;
+mod setup;
+mod side;

@@ -1,0 +1,12 @@
+//! The memory: changed, folded, merged by entry and published.
+
+mod branch;
+mod change;
+mod hand;
+mod mended;
+mod past;
+mod rewrite;
+mod secrets;
+mod setup;
+mod side;
+mod skills;

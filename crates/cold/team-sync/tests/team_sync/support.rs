@@ -1,0 +1,199 @@
+//! What the fixture's clones do as members of a team.
+
+use base::Env;
+pub(crate) use fixture::{Clone, World, git, try_git};
+use place::FetchState;
+use std::time::{Duration, Instant};
+use team_sync::repository::{ByLine, Error, Files, Outgoing, Published, Team, init_side};
+use team_sync::{Share, Synced};
+
+/// What branch mode ignores.
+pub(crate) const IGNORED: (&str, &str) = (".gitignore", ".wyren/state/\n.wyren/log\n");
+
+/// Twenty seconds from now: machines that build meanwhile are slow.
+pub(crate) fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(20)
+}
+
+/// Returns a memory with decisions.
+pub(crate) fn decisions(entries: &[&str]) -> String {
+    let mut text = "# Wyren Memory\n\n## Decisions\n\n".to_owned();
+    for entry in entries {
+        text.push_str(&format!("- {entry}\n"));
+    }
+    text
+}
+
+/// Returns the contents of a shared file as text.
+pub(crate) fn text(contents: Option<Vec<u8>>) -> Option<String> {
+    contents.map(|contents| String::from_utf8(contents).unwrap())
+}
+
+/// Returns a shared file as the last fetch saw it.
+pub(crate) fn remote_file(team: &Team, path: &str) -> Result<Option<Vec<u8>>, Error> {
+    team.remote_tip()?.map_or(Ok(None), |tip| team.file_at(&tip, path))
+}
+
+/// A remote with clones that are set up.
+pub(crate) trait TeamWorld {
+    /// Makes a remote whose main tracks a memory with decisions.
+    fn with_memory(entries: &[&str]) -> Self;
+
+    /// Makes a clone in side mode.
+    fn side_clone(&self, name: &str) -> Clone;
+}
+
+impl TeamWorld for World {
+    fn with_memory(entries: &[&str]) -> Self {
+        Self::new(&[(".wyren/memory.md", &decisions(entries)), IGNORED])
+    }
+
+    #[track_caller]
+    fn side_clone(&self, name: &str) -> Clone {
+        let clone = self.clone_called(name);
+        clone.init_side();
+        clone
+    }
+}
+
+/// A clone that shares files.
+pub(crate) trait TeamClone {
+    /// Sets it up for side mode.
+    fn init_side(&self);
+
+    /// Opens its repository.
+    fn team(&self) -> Team;
+
+    /// Returns what its last fetch saw.
+    fn state(&self) -> FetchState;
+
+    /// Publishes shared files, and checks that nothing of the user's changed.
+    fn publish(&self, files: &[(&str, Option<&str>)]) -> Published;
+
+    /// Publishes shared files, which must land.
+    fn land(&self, files: &[(&str, Option<&str>)]);
+
+    /// Syncs, and checks that nothing of the user's changed.
+    fn sync(&self) -> Published;
+}
+
+impl TeamClone for Clone {
+    #[track_caller]
+    fn init_side(&self) {
+        init_side(&place::Place::find(&self.root).unwrap(), &Env::process()).unwrap();
+    }
+
+    #[track_caller]
+    fn team(&self) -> Team {
+        Team::open(&self.root, &Env::process()).unwrap()
+    }
+
+    fn state(&self) -> FetchState {
+        FetchState::read(&self.root.join(".wyren"))
+    }
+
+    #[track_caller]
+    fn publish(&self, files: &[(&str, Option<&str>)]) -> Published {
+        let files: Files = files
+            .iter()
+            .map(|(path, text)| ((*path).to_owned(), text.map(|text| text.as_bytes().to_vec())))
+            .collect();
+        self.untouched(|| self.team().publish(&files, Some("0123456789"), &ByLine, soon()).unwrap())
+    }
+
+    #[track_caller]
+    fn land(&self, files: &[(&str, Option<&str>)]) {
+        let published = self.publish(files);
+        assert!(matches!(published, Published::Landed(_)), "{published:?}");
+    }
+
+    #[track_caller]
+    fn sync(&self) -> Published {
+        let outgoing = Outgoing::default();
+        self.untouched(|| self.team().exchange(Some(&outgoing), &ByLine, soon()).unwrap().0)
+    }
+}
+
+/// A clone that shares a memory.
+pub(crate) trait ShareClone {
+    /// Opens its team memory.
+    fn share(&self) -> Share;
+
+    /// Returns the memory that its readers see.
+    fn memory(&self) -> String;
+
+    /// Returns the decisions that its readers see.
+    fn decisions(&self) -> Vec<String>;
+
+    /// Returns the decisions that its readers see, in alphabetical order.
+    fn sorted_decisions(&self) -> Vec<String>;
+
+    /// Adds a decision, without publishing it.
+    fn decide(&self, text: &str);
+
+    /// Takes a decision back, without publishing that.
+    fn take_back(&self, text: &str);
+
+    /// Syncs, and checks that nothing of the user's changed.
+    fn sync(&self) -> Synced;
+
+    /// Syncs; what was changed must land.
+    fn land(&self) -> Synced;
+}
+
+impl ShareClone for Clone {
+    #[track_caller]
+    fn share(&self) -> Share {
+        Share::open(&self.root, &Env::process()).unwrap().insistent()
+    }
+
+    #[track_caller]
+    fn memory(&self) -> String {
+        self.share().memory().unwrap().render()
+    }
+
+    #[track_caller]
+    fn decisions(&self) -> Vec<String> {
+        let memory = self.share().memory().unwrap();
+        memory.entries().map(|(_, entry)| entry.text().into_owned()).collect()
+    }
+
+    #[track_caller]
+    fn sorted_decisions(&self) -> Vec<String> {
+        let mut decisions = self.decisions();
+        decisions.sort();
+        decisions
+    }
+
+    #[track_caller]
+    fn decide(&self, text: &str) {
+        let add = |memory: &memory::Memory| {
+            let mut memory = memory.clone();
+            memory.add_distinct("Decisions", text, &memory::Provenance::default());
+            memory
+        };
+        assert_eq!(self.share().change("Ada", "decided", add).unwrap().len(), 1);
+    }
+
+    #[track_caller]
+    fn take_back(&self, text: &str) {
+        let remove = |memory: &memory::Memory| {
+            let mut memory = memory.clone();
+            memory.remove("Decisions", text).unwrap();
+            memory
+        };
+        self.share().change("Ada", "taken back", remove).unwrap();
+    }
+
+    #[track_caller]
+    fn sync(&self) -> Synced {
+        self.untouched(|| self.share().sync(Some("0123456789"), soon()).unwrap())
+    }
+
+    #[track_caller]
+    fn land(&self) -> Synced {
+        let synced = ShareClone::sync(self);
+        assert!(matches!(synced.published, Published::Landed(_)), "{synced:?}");
+        synced
+    }
+}
