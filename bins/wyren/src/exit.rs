@@ -4,21 +4,32 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-/// The command did what it was asked, or found nothing wrong.
-const DONE: u8 = 0;
-/// The command failed, or found something wrong.
-const FAILED: u8 = 1;
-/// Another process holds the lock that the command needs, as in the Node system.
-const LOCKED: u8 = 2;
-/// The command was called in a way that makes no sense; clap ends so as well.
-const MISUSED: u8 = 2;
-/// What was to be published is kept and goes with the next sync.
-const QUEUED: u8 = 3;
+/// An exit code with its meaning, as `docs/cli.md` has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Code {
+    pub(crate) number: u8,
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the table in docs/cli.md, which a test compares"))]
+    pub(crate) meaning: &'static str,
+}
+
+const DONE: Code =
+    Code { number: 0, meaning: "done, or nothing is wrong; also when the reader of the output has gone" };
+const FAILED: Code =
+    Code { number: 1, meaning: "failed, or something is wrong; standard error has the reason" };
+/// clap ends with this code as well.
+const MISUSED: Code = Code { number: 2, meaning: "wrong arguments; see `--help`" };
+const QUEUED: Code =
+    Code { number: 3, meaning: "saved and queued, but not on the remote yet; standard error has the reason" };
+const LOCKED: Code = Code { number: 4, meaning: "another process holds the lock; try again when it is done" };
+
+/// Every exit code.
+#[cfg(test)]
+pub(crate) const CODES: [Code; 5] = [DONE, FAILED, MISUSED, QUEUED, LOCKED];
 
 /// An end that has its own exit code, or whose words are fixed.
 #[derive(Debug)]
 pub(crate) struct Ending {
-    code: u8,
+    code: Code,
     message: String,
 }
 
@@ -55,17 +66,17 @@ impl std::error::Error for Ending {}
 /// Turns a command's result into the exit code, and its error into a message.
 pub(crate) fn code(result: anyhow::Result<()>) -> ExitCode {
     match result {
-        Ok(()) => DONE.into(),
+        Ok(()) => DONE.number.into(),
         // Whoever reads our output has seen enough.
-        Err(error) if is_broken_pipe(&error) => DONE.into(),
+        Err(error) if is_broken_pipe(&error) => DONE.number.into(),
         Err(error) => match error.downcast_ref::<Ending>() {
             Some(ending) => {
                 anstream::eprintln!("{ending}");
-                ending.code.into()
+                ending.code.number.into()
             }
             None => {
                 anstream::eprintln!("wyren: {error:#}");
-                FAILED.into()
+                FAILED.number.into()
             }
         },
     }
@@ -76,4 +87,21 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())
         .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_endings_share_a_code() {
+        for (index, code) in CODES.iter().enumerate() {
+            assert!(CODES[..index].iter().all(|other| other.number != code.number), "{code:?}");
+        }
+    }
+
+    #[test]
+    fn the_codes_that_scripts_know_stay() {
+        assert_eq!(CODES.map(|code| code.number), [0, 1, 2, 3, 4]);
+    }
 }

@@ -3,6 +3,8 @@
 mod commands;
 mod database;
 mod exit;
+#[cfg(test)]
+mod reference;
 mod terminal;
 
 use clap::Parser;
