@@ -5,16 +5,19 @@
 //! as its `.wyren/`.
 
 use std::fs;
-use std::path::Path;
 use std::process::Output;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
+use tables::GUARDS;
+use tables::hooks::{self, Silence};
 use wyren_tests::plugin;
-use wyren_tests::sandbox::{Sandbox, inputs};
+use wyren_tests::sandbox::{self, Sandbox, inputs, inputs_in};
 
-/// The answers that say nothing.
-const SILENCES: [&str; 3] = ["", "{}", r#"{"continue":true,"suppressOutput":true}"#];
+/// Returns what a hook prints when it has nothing to say; one that is not in the table was just made.
+fn silence_of(hook: &str) -> &'static str {
+    hooks::find(hook).map_or(Silence::Empty, |hook| hook.silence).text()
+}
 
 #[track_caller]
 fn check_valid(output: &Output, about: &str) {
@@ -35,6 +38,11 @@ fn stdout(output: &Output) -> String {
 #[test]
 fn every_hook_answers_every_payload_with_exit_0_and_valid_output() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    check_payloads(&sandbox)
+}
+
+/// Feeds every recorded and hand-typed payload to every hook of the sandbox.
+pub(crate) fn check_payloads(sandbox: &Sandbox) -> Result<()> {
     for folder in ["payloads", "hand-typed"] {
         for (name, input) in inputs(folder)? {
             for hook in sandbox.hooks()? {
@@ -48,6 +56,11 @@ fn every_hook_answers_every_payload_with_exit_0_and_valid_output() -> Result<()>
 #[test]
 fn bad_input_gives_silence_exit_0_and_a_line_in_the_log() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    check_bad_input(&sandbox)
+}
+
+/// Feeds what is no event to every hook of the sandbox.
+pub(crate) fn check_bad_input(sandbox: &Sandbox) -> Result<()> {
     let deep = "[".repeat(3_000);
     let large = "x".repeat(50 * 1024 * 1024);
     let bad: [(&str, &[u8]); 11] = [
@@ -68,7 +81,7 @@ fn bad_input_gives_silence_exit_0_and_a_line_in_the_log() -> Result<()> {
             let before = sandbox.hook_log()?.len();
             let output = sandbox.run(&hook, input)?;
             check_valid(&output, &format!("{hook} < {name}"));
-            assert!(SILENCES.contains(&&*stdout(&output)), "{hook} < {name}: {output:?}");
+            assert_eq!(stdout(&output), silence_of(&hook), "{hook} < {name}: {output:?}");
             assert!(output.stderr.is_empty(), "{hook} < {name}: {output:?}");
             let log = sandbox.hook_log()?;
             assert_eq!(log.len(), before + 1, "{hook} < {name}");
@@ -83,9 +96,14 @@ fn bad_input_gives_silence_exit_0_and_a_line_in_the_log() -> Result<()> {
 #[test]
 fn with_a_guard_variable_every_hook_ends_at_once() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
-    for guard in ["WYREN_INTERNAL", "_CC_INTERNAL", "AIWCLI_INTERNAL_CALL", "CLAUDE_MEM_INTERNAL"] {
+    check_guards(&sandbox)
+}
+
+/// Runs every hook of an empty sandbox inside a model call.
+pub(crate) fn check_guards(sandbox: &Sandbox) -> Result<()> {
+    for guard in GUARDS {
         for hook in sandbox.hooks()? {
-            let output = wyren_tests::sandbox::feed(sandbox.command(&hook).env(guard, "1"), b"{}")?;
+            let output = sandbox::feed(sandbox.command(&hook).env(guard, "1"), b"{}")?;
             check_valid(&output, &format!("{hook} with {guard}"));
             assert_eq!(stdout(&output), "", "{hook} with {guard}");
         }
@@ -97,18 +115,19 @@ fn with_a_guard_variable_every_hook_ends_at_once() -> Result<()> {
 #[test]
 fn golden_input_gives_golden_output() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
-    let team = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/team");
-    plugin::copy(&team, &sandbox.project().join(".wyren"))?;
+    check_golden(&sandbox)
+}
+
+/// Compares every hook's answers with its golden cases.
+pub(crate) fn check_golden(sandbox: &Sandbox) -> Result<()> {
+    plugin::copy(&sandbox::data_folder().join("team"), &sandbox.project().join(".wyren"))?;
     for hook in sandbox.hooks()? {
         let mut cases = 0;
-        for (name, input) in inputs(&hook)? {
+        for (name, input) in inputs_in(&sandbox.cases().join(&hook))? {
             let Some(case) = name.strip_suffix(".in.json") else { continue };
             cases += 1;
             let output = stdout(&sandbox.run(&hook, &input)?);
-            let golden = Path::new(env!("CARGO_MANIFEST_DIR"))
-                .join("data")
-                .join(&hook)
-                .join(format!("{case}.out.json"));
+            let golden = sandbox.cases().join(&hook).join(format!("{case}.out.json"));
             let pretty = match output.as_str() {
                 "" => String::new(),
                 text => format!("{:#}\n", serde_json::from_str::<Value>(text)?),

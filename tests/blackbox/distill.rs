@@ -15,7 +15,6 @@ use crate::team::{Member, Mode, Remote, git};
 use crate::worker::wait_for;
 
 const SESSION: &str = "720ff4aa-05f9-4e05-aad8-0d889a82ec5a";
-const GUARDS: [&str; 4] = ["WYREN_INTERNAL", "_CC_INTERNAL", "AIWCLI_INTERNAL_CALL", "CLAUDE_MEM_INTERNAL"];
 
 /// Returns a line of a model's script: one new entry.
 fn answer(text: &str, turn: u64) -> Value {
@@ -207,7 +206,7 @@ fn the_end_of_a_session_has_its_last_turns_distilled() -> Result<()> {
 #[test]
 fn with_a_guard_no_turn_is_counted() -> Result<()> {
     let Some(place) = Place::new(&[])? else { return Ok(()) };
-    for guard in GUARDS {
+    for guard in tables::GUARDS {
         for hook in ["stop-distill", "session-end"] {
             let mut command = place.command(hook);
             command.env(guard, "1").env("WYREN_TURNS_THRESHOLD", "1");
@@ -415,14 +414,14 @@ fn without_anything_to_distill_the_messages_are_those_of_the_node_version() -> R
 }
 
 #[test]
-fn a_second_distillation_ends_with_2_while_the_first_runs() -> Result<()> {
+fn a_second_distillation_ends_with_4_while_the_first_runs() -> Result<()> {
     let Some(place) = Place::new(&[answer("x", 1)])? else { return Ok(()) };
     place.say(&decision("Postgres"))?;
     fs::create_dir_all(place.state())?;
     let lock = fs::File::create(place.state().join("distill.lock"))?;
     lock.lock()?;
     let output = place.distill(&["--transcript", &place.transcript().to_string_lossy()])?;
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
     assert!(stderr(&output).contains("another distillation"), "{output:?}");
     assert_eq!(place.questions(), 0);
     Ok(())
@@ -553,7 +552,7 @@ fn the_old_flags_keep_what_came_into_the_memory_while_the_model_was_thinking() -
         wait_for("a question", || Ok(place.questions() == 1))?;
         fs::write(place.memory_file(), "# Wyren Memory\n\n## Decisions\n\n- Of a teammate\n")?;
         let second = place.distill(&flags)?;
-        assert_eq!(second.status.code(), Some(2), "{second:?}");
+        assert_eq!(second.status.code(), Some(4), "{second:?}");
         call.join().expect("no call panics")
     })?;
     assert!(output.status.success() && stdout(&output).contains("distiller: wrote "), "{output:?}");

@@ -9,6 +9,7 @@ mod engine;
 mod faults;
 mod lessons;
 mod lessons_cli;
+mod new_hook;
 mod spend;
 mod team;
 mod team_cli;

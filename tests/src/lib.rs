@@ -3,9 +3,9 @@
 pub mod client;
 pub mod mock;
 pub mod plugin;
+pub mod prerequisite;
+pub mod process;
 pub mod sandbox;
 pub mod terminal;
 
 mod home;
-mod prerequisite;
-pub mod process;

@@ -15,15 +15,26 @@ use crate::{plugin, process};
 pub struct Sandbox {
     folder: TempDir,
     bin: PathBuf,
+    cases: PathBuf,
 }
 
 impl Sandbox {
     /// Makes an empty sandbox for the assembled plugin, or says why the test is skipped.
     pub fn new() -> Result<Option<Sandbox>> {
         let Some(plugin) = plugin::folder() else { return Ok(None) };
+        Sandbox::of(&plugin.join("bin"), &data_folder()).map(Some)
+    }
+
+    /// Makes an empty sandbox for the programs in `bin`, whose golden cases are in `cases`.
+    pub fn of(bin: &Path, cases: &Path) -> Result<Sandbox> {
         let folder = tempfile::Builder::new().prefix("wyren-test-sandbox-").tempdir()?;
         fs::create_dir(folder.path().join("project"))?;
-        Ok(Some(Sandbox { folder, bin: plugin.join("bin") }))
+        Ok(Sandbox { folder, bin: bin.to_owned(), cases: cases.to_owned() })
+    }
+
+    /// Returns the folder with a folder of golden cases for each hook.
+    pub fn cases(&self) -> &Path {
+        &self.cases
     }
 
     /// Returns the folder that everything is in.
@@ -119,11 +130,20 @@ pub fn feed(command: &mut Command, input: &[u8]) -> Result<Output> {
     Ok(child.wait_with_output()?)
 }
 
+/// Returns `tests/data`.
+pub fn data_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data")
+}
+
 /// Returns the inputs in `tests/data/<folder>`: file name and bytes, sorted by name.
 pub fn inputs(folder: &str) -> Result<Vec<(String, Vec<u8>)>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(folder);
+    inputs_in(&data_folder().join(folder))
+}
+
+/// Returns the inputs in a folder: file name and bytes, sorted by name.
+pub fn inputs_in(folder: &Path) -> Result<Vec<(String, Vec<u8>)>> {
     let mut inputs = Vec::new();
-    for entry in fs::read_dir(&folder).with_context(|| format!("could not read {}", folder.display()))? {
+    for entry in fs::read_dir(folder).with_context(|| format!("could not read {}", folder.display()))? {
         let entry = entry?;
         inputs.push((entry.file_name().to_string_lossy().into_owned(), fs::read(entry.path())?));
     }

@@ -19,7 +19,6 @@ mod stage;
 mod statistics;
 mod table;
 mod transcripts;
-mod wiring;
 mod yardstick;
 
 use against::Against;

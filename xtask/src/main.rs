@@ -4,6 +4,8 @@
 mod bench;
 mod demo;
 mod eval;
+mod generate;
+mod graph;
 mod plugin;
 mod test;
 mod torture;
@@ -34,6 +36,10 @@ enum Command {
     Bench(bench::Arguments),
     /// Evaluate what needs annotated data: the distiller.
     Eval(eval::Arguments),
+    /// Write everything that is generated from a table: wiring, and blocks of the documents.
+    Tables,
+    /// Make a new hook: program, wiring, tests, a run to measure, documents.
+    NewHook(generate::NewHook),
 }
 
 fn main() -> Result<()> {
@@ -44,5 +50,7 @@ fn main() -> Result<()> {
         Command::Torture(arguments) => torture::torture(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
+        Command::Tables => generate::write(),
+        Command::NewHook(arguments) => generate::new_hook(&arguments),
     }
 }

@@ -4,21 +4,33 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-/// The command succeeded, or its checks passed.
-const DONE: u8 = 0;
-/// The command or one of its checks failed.
-const FAILED: u8 = 1;
-/// Another process holds the lock that the command needs, as in the Node version.
-const LOCKED: u8 = 2;
-/// Invalid arguments; the same code as clap's.
-const MISUSED: u8 = 2;
-/// The changes are kept and will be published with the next sync.
-const QUEUED: u8 = 3;
+/// An exit code with its meaning, as `docs/cli.md` has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Code {
+    pub(crate) number: u8,
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the table in docs/cli.md, which a test compares"))]
+    pub(crate) meaning: &'static str,
+}
+
+const DONE: Code = Code { number: 0, meaning: "success; also when the reader closes the output" };
+const FAILED: Code =
+    Code { number: 1, meaning: "failure, or a failed check; the reason is on standard error" };
+/// clap ends with this code as well.
+const MISUSED: Code = Code { number: 2, meaning: "invalid arguments; see `--help`" };
+const QUEUED: Code = Code {
+    number: 3,
+    meaning: "kept locally: the changes did not reach the remote; the reason is on standard error",
+};
+const LOCKED: Code = Code { number: 4, meaning: "another process holds the lock; try again when it is done" };
+
+/// Every exit code.
+#[cfg(test)]
+pub(crate) const CODES: [Code; 5] = [DONE, FAILED, MISUSED, QUEUED, LOCKED];
 
 /// A failure with its own exit code or a fixed message.
 #[derive(Debug)]
 pub(crate) struct Ending {
-    code: u8,
+    code: Code,
     message: String,
 }
 
@@ -52,17 +64,17 @@ impl std::error::Error for Ending {}
 /// Prints the error and returns the exit code.
 pub(crate) fn code(result: anyhow::Result<()>) -> ExitCode {
     match result {
-        Ok(()) => DONE.into(),
+        Ok(()) => DONE.number.into(),
         // The reader has closed the pipe, as `head` does.
-        Err(error) if is_broken_pipe(&error) => DONE.into(),
+        Err(error) if is_broken_pipe(&error) => DONE.number.into(),
         Err(error) => match error.downcast_ref::<Ending>() {
             Some(ending) => {
                 anstream::eprintln!("{ending}");
-                ending.code.into()
+                ending.code.number.into()
             }
             None => {
                 anstream::eprintln!("wyren: {error:#}");
-                FAILED.into()
+                FAILED.number.into()
             }
         },
     }
@@ -73,4 +85,21 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())
         .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_endings_share_a_code() {
+        for (index, code) in CODES.iter().enumerate() {
+            assert!(CODES[..index].iter().all(|other| other.number != code.number), "{code:?}");
+        }
+    }
+
+    #[test]
+    fn the_codes_that_scripts_know_stay() {
+        assert_eq!(CODES.map(|code| code.number), [0, 1, 2, 3, 4]);
+    }
 }

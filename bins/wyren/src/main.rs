@@ -4,6 +4,8 @@ mod commands;
 mod database;
 mod editor;
 mod exit;
+#[cfg(test)]
+mod reference;
 mod terminal;
 mod when;
 

@@ -11,12 +11,17 @@ mod model;
 mod session_start;
 mod team;
 
+use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use serde_json::{Value, json};
+use tables::hooks::HOOKS;
 use wyren_tests::client::Client;
+use wyren_tests::mock::{Lane, Reply};
 use wyren_tests::plugin;
+use wyren_tests::terminal::Key;
 
 /// The first line of what `session-start-lessons` says.
 const PROTOCOL: &str = "# [lessons-learned] Lesson Reporting Protocol";
@@ -24,6 +29,9 @@ const PROTOCOL: &str = "# [lessons-learned] Lesson Reporting Protocol";
 /// How long processes may take to end after the client has.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(10);
+
+/// How long the client may take to notify its hooks of a question: about six seconds.
+const QUESTION_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Returns a client with the plugin under test loaded, or says why the test is skipped.
 fn client_with_plugin() -> Result<Option<Client>> {
@@ -41,6 +49,66 @@ fn check_hook_log(client: &Client, hook: &str) -> Result<()> {
     Ok(())
 }
 
+/// Checks that the client ran a hook at an event.
+fn check_ran(client: &Client, hook: &str, event: &str) -> Result<()> {
+    let log = client.hook_log()?;
+    let is_it = |line: &Value| line["hook"] == hook && line["event"] == event;
+    ensure!(log.iter().any(is_it), "{hook} did not run at {event}: {log:#?}");
+    Ok(())
+}
+
+/// Has the client do what makes it send an event; what a prompt, tools and a subagent bring about comes with most others.
+fn provoke(client: &Client, event: &str) -> Result<()> {
+    match event {
+        "PreCompact" => provoke_compaction(client),
+        "Notification" | "PermissionRequest" => provoke_question(client, event),
+        _ => provoke_in_a_turn(client),
+    }
+}
+
+fn provoke_in_a_turn(client: &Client) -> Result<()> {
+    let bash = |command: &str| {
+        Reply::text("I try.").tool_use("Bash", json!({"command": command, "description": "Try"}))
+    };
+    let task = json!({"description": "Look", "prompt": "look around", "subagent_type": "general-purpose"});
+    let ask = Reply::text("I ask.").tool_use("Agent", task);
+    client.mock().script(Lane::Main, [bash("echo worked"), bash("exit 3"), ask, Reply::text("Done.")]);
+    client.mock().script(Lane::Subagent, [Reply::text("Seen.")]);
+    let turn = client.prompt("try, fail, and have a subagent look")?;
+    ensure!(turn.succeeded(), "{:#?}", turn.output);
+    Ok(())
+}
+
+fn provoke_compaction(client: &Client) -> Result<()> {
+    let answers = ["The first answer.", "The second answer."];
+    client.mock().script(Lane::Main, answers.map(Reply::text));
+    client.mock().script(Lane::Compaction, [Reply::text("<summary>They counted.</summary>")]);
+    let mut terminal = client.terminal()?;
+    for answer in answers {
+        terminal.submit("a question")?;
+        terminal.wait_for(answer)?;
+    }
+    terminal.submit("/compact")?;
+    terminal.wait_for("Compacted")?;
+    terminal.exit()
+}
+
+/// Has the client ask the person, and waits until it has told its hooks so: that comes after some seconds.
+fn provoke_question(client: &Client, event: &str) -> Result<()> {
+    let write = json!({"command": "touch made", "description": "Write"});
+    client.mock().script(Lane::Main, [Reply::text("I write.").tool_use("Bash", write)]);
+    let mut terminal = client.terminal()?;
+    terminal.submit("write something")?;
+    terminal.wait_for("Do you want to proceed?")?;
+    let deadline = Instant::now() + QUESTION_TIMEOUT;
+    while !client.hook_log()?.iter().any(|line| line["event"] == event) {
+        ensure!(Instant::now() < deadline, "no hook saw {event}");
+        thread::sleep(POLL);
+    }
+    terminal.press(Key::Escape)?;
+    terminal.exit()
+}
+
 /// Checks that nothing that the client started is left running.
 fn check_processes(client: &Client) -> Result<()> {
     let deadline = Instant::now() + END_TIMEOUT;
@@ -49,4 +117,24 @@ fn check_processes(client: &Client) -> Result<()> {
         thread::sleep(POLL);
     }
     Ok(())
+}
+
+#[test]
+fn the_client_runs_every_hook_at_every_event_of_its_row() -> Result<()> {
+    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let client = client.allow_tools(&["Bash", "Agent"]);
+    let events: BTreeSet<&str> = HOOKS.iter().flat_map(|hook| hook.events).copied().collect();
+    provoke_in_a_turn(&client)?;
+    for event in
+        events.iter().filter(|event| ["Notification", "PermissionRequest", "PreCompact"].contains(event))
+    {
+        provoke(&client, event)?;
+    }
+
+    for hook in HOOKS {
+        for event in hook.events {
+            check_ran(&client, hook.name, event)?;
+        }
+    }
+    check_processes(&client)
 }

@@ -207,7 +207,7 @@ fn line_8_with_a_guard_set_every_hook_ends_at_once_and_touches_nothing() -> Resu
     };
     let before = state()?;
     for hook in ["session-start-memory", "prompt-sync", "stop-distill", "session-end"] {
-        for guard in ["WYREN_INTERNAL", "_CC_INTERNAL", "AIWCLI_INTERNAL_CALL", "CLAUDE_MEM_INTERNAL"] {
+        for guard in tables::GUARDS {
             let event = ada.event(hook, "s", &json!({}));
             let output = feed(ada.command(hook).env(guard, "1"), event.as_bytes())?;
             assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "{hook} {guard}");

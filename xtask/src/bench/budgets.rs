@@ -6,21 +6,8 @@ pub(crate) const SILENT_HOOK_RATIO: f64 = 1.6;
 /// The memory that a hook that only parses its input and stays silent must stay below.
 pub(crate) const SILENT_HOOK_HWM_KIB: f64 = 2048.0;
 
-/// A hot hook finishes before a dynamic `/bin/true` does.
+/// A hot hook ([`tables::hooks::Weight::Hot`]) finishes before a dynamic `/bin/true` does.
 pub(crate) const HOT_HOOK_TRUE_RATIO: f64 = 1.0;
-
-/// The hooks that run so often that [`HOT_HOOK_TRUE_RATIO`] holds for them.
-pub(crate) const HOT_HOOKS: [&str; 9] = [
-    "context-monitor",
-    "lesson-inject",
-    "prompt-bind",
-    "prompt-record",
-    "session-start-reset",
-    "stop-distill",
-    "stop-summary",
-    "task-record",
-    "tool-record",
-];
 
 /// What a program's median is compared with.
 #[derive(Clone, Copy, Debug)]
@@ -74,10 +61,7 @@ pub(crate) const FULL_PARSE_RATIO: f64 = 0.15;
 /// The memory that a scan of transcripts must stay below, whatever their size.
 pub(crate) const TRANSCRIPT_MEMORY_MIB: f64 = 64.0;
 
-/// The one hook that may link `store`, and is built with the `wyren` programs.
-pub(crate) const HEAVY_HOOKS: [&str; 1] = ["session-start-recall"];
-
-/// What no other hook may depend on: each costs time at every start, or invites work that does.
+/// What no hook may depend on unless it is heavy ([`tables::hooks::Weight::Heavy`]): each costs time at every start, or invites work that does.
 pub(crate) const HEAVY_DEPENDENCIES: [&str; 13] = [
     "chrono",
     "clap",

@@ -1,6 +1,10 @@
 //! Which runs of each program are measured. A new hook, or a new way that a hook can go, is a row in [`CASES`].
 
+use crate::workspace::root;
+use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
+use std::fs;
+use tables::hooks;
 
 /// Returns the text of a payload that the real client sent.
 macro_rules! payload {
@@ -169,33 +173,18 @@ const CASES: &[(&str, Case)] = &[
     ("wyren", Case::plain("--version", "").with(&["--version"]).speaking()),
 ];
 
-/// What a program without a row reads, by the event that it is wired to.
-const BY_EVENT: &[(&str, &str)] = &[
-    ("Notification", payload!("Notification.permission_prompt")),
-    ("PermissionRequest", payload!("PermissionRequest.Bash")),
-    ("PostToolUse", payload!("PostToolUse.Bash")),
-    ("PostToolUseFailure", payload!("PostToolUseFailure.Bash")),
-    ("PreCompact", payload!("PreCompact.auto")),
-    ("PreToolUse", payload!("PreToolUse.Bash")),
-    ("SessionEnd", payload!("SessionEnd.other")),
-    ("SessionStart", DEFAULT_PAYLOAD),
-    ("Stop", payload!("Stop")),
-    ("SubagentStart", payload!("SubagentStart")),
-    ("SubagentStop", payload!("SubagentStop")),
-    ("UserPromptSubmit", payload!("UserPromptSubmit")),
-];
-
 /// What the yardsticks and the programs of `--against` find on their standard input.
 pub(crate) const DEFAULT_PAYLOAD: &str = payload!("SessionStart.startup");
 
-/// Returns what is measured of a program that is wired to `event`; nothing when there is neither a row nor an event.
-pub(crate) fn of(binary: &str, event: Option<&str>) -> Vec<Case> {
+/// Returns what is measured of a program: its rows, else for a hook a recorded payload of its event.
+pub(crate) fn of(binary: &str) -> Result<Vec<Case>> {
     let rows: Vec<Case> = CASES.iter().filter(|(name, _)| *name == binary).map(|(_, case)| *case).collect();
-    if !rows.is_empty() {
-        return rows;
-    }
-    let by_event = BY_EVENT.iter().find(|(name, _)| Some(*name) == event);
-    by_event.map(|&(name, payload)| Case::plain(name, payload)).into_iter().collect()
+    let hook = hooks::find(binary).filter(|_| rows.is_empty());
+    let Some(event) = hook.and_then(|hook| hooks::event(hook.events.first()?)) else { return Ok(rows) };
+    let file = root().join(format!("tests/data/payloads/{}.json", event.payload));
+    let payload = fs::read_to_string(&file).with_context(|| format!("could not read {}", file.display()))?;
+    // Cases live as long as the program: most of them are constants.
+    Ok(vec![Case::plain(event.name, payload.leak())])
 }
 
 /// Returns a manifest of `count` lessons in lessons-learned's form: most about one command, some about a text, and two
@@ -237,17 +226,18 @@ mod tests {
     }
 
     #[test]
-    fn a_program_without_a_row_is_measured_by_its_event() {
-        assert_eq!(names(&of("session-start-lessons", Some("SessionStart"))), ["resume", "startup"]);
-        assert_eq!(names(&of("not-yet-written", Some("PostToolUse"))), ["PostToolUse"]);
-        assert!(of("not-yet-written", None).is_empty());
+    fn a_hook_without_a_row_is_measured_by_its_event() {
+        assert_eq!(names(&of("session-start-lessons").unwrap()), ["resume", "startup"]);
+        assert_eq!(names(&of("subagent-start-lessons").unwrap()), ["SubagentStart"]);
+        assert!(of("not-yet-written").unwrap().is_empty());
     }
 
     #[test]
-    fn every_payload_is_one_of_its_event() {
-        for (event, payload) in BY_EVENT {
-            let payload: serde_json::Value = serde_json::from_str(payload).unwrap();
-            assert_eq!(payload["hook_event_name"], *event);
+    fn every_event_has_a_payload_of_its_own() {
+        for event in hooks::EVENTS {
+            let file = root().join(format!("tests/data/payloads/{}.json", event.payload));
+            let payload: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+            assert_eq!(payload["hook_event_name"], event.name);
         }
     }
 

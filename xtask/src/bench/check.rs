@@ -7,6 +7,7 @@ use super::statistics::median;
 use super::table::Table;
 use anyhow::{Result, bail};
 use serde::Serialize;
+use tables::hooks::{self, Weight};
 
 /// How often a run in which a budget was over is repeated: an odd number of runs in all has a median.
 pub(crate) const REPEATS: usize = 2;
@@ -102,8 +103,9 @@ fn judge_program(measured: &Measured) -> Vec<Judgement> {
         let peak = measured.peak_memory_kib.map(|kib| kib as f64);
         judgements.extend(peak.map(|kib| Judgement::new(&label, "VmHWM, KiB", memory, kib)));
     }
+    let is_hot = hooks::find(&measured.name).is_some_and(|hook| hook.weight == Weight::Hot);
     let is_large = budgets::LARGE_RUNS.contains(&label.as_str());
-    if budgets::HOT_HOOKS.contains(&measured.name.as_str()) && !is_large {
+    if is_hot && !is_large {
         let time = Limit::Below(budgets::HOT_HOOK_TRUE_RATIO);
         let ratio = measured.ratios.system_true;
         judgements.extend(ratio.map(|ratio| Judgement::new(&label, "× /bin/true", time, ratio)));

@@ -1,9 +1,10 @@
 //! What hot hooks must not link: checked on the build that ships.
 
-use super::budgets::{HEAVY_DEPENDENCIES, HEAVY_HOOKS};
+use super::budgets::HEAVY_DEPENDENCIES;
 use crate::plugin::{self, Kind};
 use anyhow::{Result, bail};
 use std::collections::BTreeSet;
+use tables::hooks::{self, Weight};
 
 /// Builds the hooks as they ship and fails when one links something heavy.
 pub(crate) fn check() -> Result<()> {
@@ -22,7 +23,7 @@ pub(crate) fn check_hooks(linked: &BTreeSet<String>) -> Result<()> {
 
 /// Returns whether a program may link SQLite and the like; every other one is a hook that stays lean.
 pub(crate) fn may_be_heavy(binary: &str) -> bool {
-    HEAVY_PROGRAMS.contains(&binary) || HEAVY_HOOKS.contains(&binary)
+    HEAVY_PROGRAMS.contains(&binary) || hooks::find(binary).is_some_and(|hook| hook.weight == Weight::Heavy)
 }
 
 /// The programs that a person or the worker starts; the status line is drawn too often to be one of them.
@@ -46,7 +47,7 @@ mod tests {
         for lean in ["tool-record", "file-recall", "precompact-handoff", "wyren-statusline"] {
             assert!(!may_be_heavy(lean), "{lean}");
         }
-        for heavy in ["wyren", "wyren-worker", "session-start-recall"] {
+        for heavy in ["wyren", "wyren-worker"] {
             assert!(may_be_heavy(heavy), "{heavy}");
         }
     }

@@ -8,7 +8,7 @@ use super::report::{Machine, Measured, Ratios, Report};
 use super::statistics::Summary;
 use super::transcripts::Bench;
 use super::yardstick::{self, Yardstick};
-use super::{Arguments, check, instructions, memory, predecessors, rounds, wiring};
+use super::{Arguments, check, instructions, memory, predecessors, rounds};
 use crate::plugin;
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
@@ -149,7 +149,6 @@ impl Cast<'_> {
 
     /// Adds every program in the plugin's `bin/`.
     fn add_plugin(&mut self) -> Result<()> {
-        let events = wiring::read(self.plugin)?;
         let folder = self.plugin.join("bin");
         let entries =
             fs::read_dir(&folder).with_context(|| format!("could not read {}", folder.display()))?;
@@ -159,7 +158,7 @@ impl Cast<'_> {
             let Some(name) = path.file_stem().and_then(|name| name.to_str()).map(str::to_owned) else {
                 continue;
             };
-            let cases = cases::of(&name, events.get(&name).map(String::as_str));
+            let cases = cases::of(&name)?;
             if cases.is_empty() {
                 eprintln!("{name} is not measured: it is no hook and has no row in xtask/src/bench/cases.rs");
             }

@@ -303,14 +303,14 @@ mod tests {
     use std::process::ExitCode;
 
     #[test]
-    fn a_push_while_another_sync_runs_ends_with_2_and_one_that_waits_does_not() {
+    fn a_push_while_another_sync_runs_ends_with_4_and_one_that_waits_does_not() {
         let ended = |reason: Reason| {
             let published = Published::Queued(reason);
             let (changed, held_back, mended) = (Vec::new(), Vec::new(), Vec::new());
             let synced = Synced { published, changed, held_back, mended, rewritten: None };
             crate::exit::code(tell_published(Some(&synced), false))
         };
-        assert_eq!(ended(Reason::Busy), ExitCode::from(2));
+        assert_eq!(ended(Reason::Busy), ExitCode::from(4));
         assert_eq!(ended(Reason::TimedOut), ExitCode::SUCCESS);
     }
 }

@@ -263,6 +263,20 @@ mod tests {
     use std::cell::Cell;
     use std::rc::Rc;
 
+    #[test]
+    fn guards_and_silent_answers_are_those_of_the_table() {
+        use tables::hooks::Silence as Documented;
+        assert_eq!(GUARDS, tables::GUARDS);
+        let silences = [
+            (Silence::Empty, Documented::Empty),
+            (Silence::EmptyObject, Documented::EmptyObject),
+            (Silence::Continue, Documented::Continue),
+        ];
+        for (silence, documented) in silences {
+            assert_eq!(silence.bytes().trim_ascii_end(), documented.text().as_bytes());
+        }
+    }
+
     /// Standard output whose reader is gone.
     struct Gone;
 

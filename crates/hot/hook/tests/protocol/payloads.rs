@@ -7,6 +7,7 @@ use hook::{Answer, Event, Host, Silence};
 use std::cell::RefCell;
 use std::fmt::Debug;
 use std::path::Path;
+use std::time::Duration;
 
 /// Events of the client that no hook of ours is for.
 const UNTYPED: [&str; 9] = [
@@ -29,6 +30,21 @@ fn every_recorded_payload_is_understood() {
 #[test]
 fn every_hand_typed_payload_is_understood() {
     check_folder("hand-typed");
+}
+
+#[test]
+fn every_event_of_the_table_has_a_type_and_its_hooks_end_before_the_client_ends_them() {
+    for event in tables::hooks::EVENTS {
+        let deadline =
+            for_event!(event.name, deadline()).unwrap_or_else(|| panic!("no type for {}", event.name));
+        for hook in tables::hooks::HOOKS.iter().filter(|hook| hook.events.contains(&event.name)) {
+            assert!(deadline < Duration::from_secs(hook.timeout), "{} at {}", hook.name, event.name);
+        }
+    }
+}
+
+fn deadline<E: Event>() -> Duration {
+    E::DEADLINE
 }
 
 fn check_folder(folder: &str) {

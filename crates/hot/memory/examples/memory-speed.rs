@@ -1,6 +1,6 @@
 //! Measures parse, diff, delta, merge and injection on memories of 5,000 entries.
 //!
-//! `cargo run --release -p wyren-memory --example speed`. Exits with 1 when a budget is exceeded even in the best
+//! `cargo run --release -p wyren-memory --example memory-speed`. Exits with 1 when a budget is exceeded even in the best
 //! round; the median says more on a quiet machine.
 
 use std::hint::black_box;
