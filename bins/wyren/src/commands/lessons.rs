@@ -1,4 +1,4 @@
-//! `wyren lessons`: looks after lessons. One file per group of subcommands; the thinking is in `lessons_admin`.
+//! `wyren lessons`: manages lessons. One file per group of subcommands; `lessons_admin` does the work.
 
 mod add;
 mod doctor;
@@ -18,12 +18,12 @@ use text::sanitize;
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren lessons list --kind guard             what refuses calls
-  wyren lessons test 'git push --force'       what would fire, and why
-  wyren lessons add                           asks, and writes a lesson of your own
-  wyren lessons disable git-push-force        silent from the next call on
+  wyren lessons list --kind guard             lessons that refuse calls
+  wyren lessons test 'git push --force'       which lessons apply, and why
+  wyren lessons add                           write a lesson by answering questions
+  wyren lessons disable git-push-force        turn a lesson off
   wyren lessons import lessons.db             from lessons-learned
-  wyren lessons doctor                        what is wrong with the lessons";
+  wyren lessons doctor                        check all lessons";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -34,33 +34,33 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
-    /// List the lessons that are at work here.
+    /// List the lessons that are active here.
     List(look::List),
     /// Show a lesson.
     Show(look::Show),
     /// Find lessons by words in their names, texts and tags.
     Search(look::Search),
-    /// Say what would fire for a call, what nearly would, and why.
+    /// Show which lessons apply to a call, which nearly do, and why.
     Test(test::Arguments),
     /// Add a lesson: by flags, from JSON, or by answering questions.
     Add(Box<add::Arguments>),
-    /// Change a lesson, in your editor or by a patch.
+    /// Edit a lesson, in your editor or with a patch.
     Edit(edit::Arguments),
-    /// Switch a lesson off, from the next call on.
+    /// Turn a lesson off, from the next call on.
     Disable(state::Arguments),
-    /// Switch a lesson on again.
+    /// Turn a lesson on again.
     Enable(state::Arguments),
-    /// Put a lesson away.
+    /// Archive a lesson.
     Archive(state::Arguments),
-    /// Take a lesson back that was put away.
+    /// Restore an archived lesson.
     Restore(state::Arguments),
-    /// Say what is wrong with the lessons.
+    /// Check the lessons for problems.
     Doctor(doctor::Arguments),
-    /// Take in lessons of lessons-learned, an export, or a folder.
+    /// Import lessons from lessons-learned, an export, or a folder.
     Import(transfer::Import),
-    /// Write lessons as JSON, as a manifest of lessons-learned, or as files.
+    /// Export lessons as JSON, as a manifest for lessons-learned, or as files.
     Export(transfer::Export),
-    /// Copy your own lessons aside.
+    /// Back up your own lessons.
     Backup(transfer::Backup),
 }
 
@@ -108,7 +108,7 @@ fn shown(text: &str) -> String {
 /// How much of a text a table shows.
 const SHOWN_CHARS: usize = 100;
 
-/// A folder to stand in for the one that the command is run in.
+/// Returns a folder that is used instead of the current one.
 fn folder(path: PathBuf) -> Result<PathBuf> {
     use anyhow::Context as _;
     std::path::absolute(&path).with_context(|| format!("could not find {}", path.display()))

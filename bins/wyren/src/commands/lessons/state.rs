@@ -7,7 +7,6 @@ use crate::terminal::{self, DIM, STRONG};
 use anyhow::{Context as _, Result};
 use clap::Args;
 use lessons::layers::Layer;
-use lessons_admin;
 use lessons_admin::catalogue::{Item, Places};
 use lessons_admin::change::Change;
 use std::io::Write as _;
@@ -63,10 +62,8 @@ fn tell_others(paths: &[String], places: &Places) -> Result<()> {
     let spinner = terminal::spinner("publishing");
     let synced = share.sync_without(paths, None, Instant::now() + PATIENCE);
     spinner.finish_and_clear();
-    match synced.context("the others still have it")?.published {
-        Published::Queued(reason) => {
-            Err(Ending::queued(format!("The others still have it: {reason}")).into())
-        }
+    match synced.context("could not remove it for the team")?.published {
+        Published::Queued(reason) => Err(Ending::queued(format!("The team still has it: {reason}")).into()),
         _ => Ok(writeln!(terminal::output(), "{DIM}Removed for the whole team.{DIM:#}")?),
     }
 }
