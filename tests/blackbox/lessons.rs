@@ -226,3 +226,16 @@ fn another_call_pauses_again_and_the_fourth_is_a_hint() -> Result<()> {
     );
     Ok(())
 }
+
+#[test]
+fn forgetting_takes_the_note_about_a_failure_along() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let error = Some("Exit code 1\nno such target");
+    for _ in 0..2 {
+        assert_eq!(attempt(&sandbox, "frobnicate x", error)?, None);
+    }
+    let forgotten = sandbox.wyren(&["forget", "--session", "s", "--yes"])?;
+    assert!(forgotten.status.success(), "{forgotten:?}");
+    assert_eq!(attempt(&sandbox, "frobnicate x", error)?, None, "nothing is known of the failures");
+    Ok(())
+}

@@ -105,6 +105,9 @@ fn the_third_identical_failing_call_pauses_once() -> Result<()> {
     // The repeat goes on, and so does the next one.
     assert_eq!(turn.main_request(5)?.count(paused), 1, "{}", turn.main_request(5)?.texts());
     assert_eq!(fs::read_to_string(client.project().join("runs"))?.lines().count(), 4);
+    // A refused call is no failure: the client reports only the four that ran.
+    let reported = client.hook_log()?.into_iter().filter(|line| line["hook"] == "tool-record").count();
+    assert_eq!(reported, 4);
     check_processes(&client)
 }
 

@@ -98,7 +98,7 @@ fn bad_input_gets_the_field_and_the_reason_and_nothing_is_written() -> Result<()
         assert!(error.contains(expected), "{expected}: {error}");
     }
     assert!(refused(&sandbox, &["add", "--json", "{"])?.contains("--json: expected a JSON object"));
-    assert!(refused(&sandbox, &["add"])?.contains("no lesson was given"));
+    assert!(refused(&sandbox, &["add"])?.contains("no lesson given"));
     let list = json!([frobnicate(), frobnicate_with(&json!({"solution": "short"}))]).to_string();
     assert!(refused(&sandbox, &["add", "--json", &list])?.contains("solution: has 5"));
     assert_eq!(names_in(&personal(&sandbox)), [""; 0]);

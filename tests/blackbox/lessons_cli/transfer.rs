@@ -230,7 +230,7 @@ fn what_is_no_export_is_refused_and_nothing_is_written() -> Result<()> {
         );
     }
     assert!(refused(&sandbox, &["import", "/nonexistent"])?.contains("/nonexistent"));
-    assert!(refused(&sandbox, &["import"])?.contains("import what?"));
+    assert!(refused(&sandbox, &["import"])?.contains("nothing to import"));
     assert_eq!(names_in(&personal(&sandbox)), [""; 0]);
     Ok(())
 }

@@ -94,7 +94,7 @@ impl Source {
             .into_iter()
             .map(|(layer, place)| Self {
                 layer,
-                cache: cache_file(paths, &place),
+                cache: cache_file(paths, layer, &place),
                 paths: paths.clone(),
                 trust: OnceCell::new(),
                 place,
@@ -248,8 +248,12 @@ fn lesson_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn cache_file(paths: &Paths, place: &Path) -> PathBuf {
-    let name = digest::short_hex(place.as_os_str().as_encoded_bytes());
+fn cache_file(paths: &Paths, layer: Layer, place: &Path) -> PathBuf {
+    // Each version of a plugin has a folder of its own; their copies shall not pile up.
+    let name = match layer {
+        Layer::Shipped => "shipped".to_owned(),
+        _ => digest::short_hex(place.as_os_str().as_encoded_bytes()),
+    };
     paths.cache().join("lessons").join(format!("{name}.idx"))
 }
 

@@ -33,10 +33,10 @@ pub(crate) struct Arguments {
     /// A file with such JSON, or one in the lessons' own format.
     #[arg(long, value_name = "FILE", conflicts_with = "interactive")]
     file: Option<PathBuf>,
-    /// Ask, even when standard input is no terminal.
+    /// Ask questions even when standard input is not a terminal.
     #[arg(long, short)]
     interactive: bool,
-    /// For everyone who works in this project: into its .wyren/lessons.
+    /// Add it to the project's .wyren/lessons, for the whole team.
     #[arg(long)]
     project: bool,
     /// Add it although another lesson says nearly the same.
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
 #[derive(Args)]
 #[command(next_help_heading = "The lesson")]
 struct Fields {
-    /// Its name; made from the summary when left out.
+    /// Name [default: made from the summary].
     #[arg(long)]
     slug: Option<String>,
     /// What goes wrong, in one line of at most 80 characters.
@@ -95,13 +95,13 @@ struct Fields {
     /// The command to run instead.
     #[arg(long)]
     instead: Option<String>,
-    /// How much it matters, 1 to 10.
+    /// Priority, 1 to 10.
     #[arg(long)]
     priority: Option<u64>,
-    /// How sure it is, 0 to 1.
+    /// Confidence, 0 to 1.
     #[arg(long)]
     confidence: Option<f64>,
-    /// The project that it holds for.
+    /// The only project that it applies to.
     #[arg(long)]
     scope: Option<String>,
     /// What it is about, as in tool:git; may be repeated.
@@ -150,7 +150,7 @@ fn lessons_of(arguments: &Arguments) -> Result<Vec<Lesson>> {
     let mut text = String::new();
     io::stdin().read_to_string(&mut text).context("could not read standard input")?;
     if text.trim().is_empty() {
-        bail!("no lesson was given: say it by flags, --json, --file or on standard input");
+        bail!("no lesson given: use flags, --json, --file or standard input");
     }
     from_json(&text, &flags).context("standard input")
 }

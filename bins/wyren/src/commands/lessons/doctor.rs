@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &Arguments, places: &Places) -> Result<()> {
     }
     output.flush()?;
     if diagnosis.is_grave() {
-        bail!("some lessons cannot stay as they are; `wyren lessons edit NAME` changes one");
+        bail!("some lessons are broken: run `wyren lessons edit NAME` to fix one");
     }
     Ok(())
 }
@@ -77,12 +77,12 @@ fn show(output: &mut impl std::io::Write, diagnosis: &Diagnosis) -> Result<()> {
         terminal::write_table(output, &patient.problems.iter().map(row).collect::<Vec<_>>())?;
     }
     if !diagnosis.store.is_empty() {
-        writeln!(output, "{STRONG}All together{STRONG:#}")?;
+        writeln!(output, "{STRONG}All lessons{STRONG:#}")?;
         terminal::write_table(output, &diagnosis.store.iter().map(row).collect::<Vec<_>>())?;
     }
     let count = diagnosis.examined;
     if diagnosis.lessons.is_empty() && diagnosis.store.is_empty() {
-        writeln!(output, "{SUCCESS}Nothing is wrong{SUCCESS:#} with {count} lessons.")?;
+        writeln!(output, "{SUCCESS}No problems{SUCCESS:#} in {count} lessons.")?;
     } else {
         let sick = diagnosis.lessons.len();
         writeln!(output, "{DIM}{sick} of {count} lessons need attention{DIM:#}")?;

@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// The same, as lessons-learned spells it.
     #[arg(long, hide = true, conflicts_with = "slug")]
     id: Option<String>,
-    /// Change these fields; null takes one out.
+    /// Change these fields; null removes one.
     #[arg(long, value_name = "JSON", conflicts_with = "file")]
     patch: Option<String>,
     /// Take the whole lesson from this file.
@@ -66,7 +66,7 @@ fn replace(places: &Places, item: &Item, lesson: Lesson) -> Result<()> {
     let (slug, layer) = (&item.lesson.slug, Some(item.layer));
     let present = change.catalogue.find_in(slug, layer, |state| state == item.state)?.clone();
     if present.lesson != item.lesson {
-        bail!("{slug} was changed by someone else in the meantime; look at it and try again");
+        bail!("{slug} was changed in the meantime; review it and try again");
     }
     let written = change.replace(&present, lesson)?;
     tell(&written, item)
@@ -96,7 +96,7 @@ fn tell(written: &Written, item: &Item) -> Result<()> {
 
 fn in_editor(places: &Places, item: &Item) -> Result<()> {
     let Some(editor) = editor::of(&places.env) else {
-        bail!("no editor: set $EDITOR, or say --patch or --file");
+        bail!("no editor: set $EDITOR, or use --patch or --file");
     };
     let before = format::render(&item.lesson);
     let draft = places.paths.cache().join("drafts").join(format!("{}.md", item.lesson.slug));

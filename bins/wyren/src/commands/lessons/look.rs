@@ -32,7 +32,7 @@ pub(crate) struct List {
     /// Only lessons with this tag, or with a tag of this category.
     #[arg(long)]
     tag: Option<String>,
-    /// Also lessons that are switched off, put away, or wait for a look.
+    /// Include disabled, archived and candidate lessons.
     #[arg(long)]
     all: bool,
     /// Print JSON.
@@ -54,7 +54,7 @@ pub(crate) struct Show {
 
 #[derive(Args)]
 pub(crate) struct Search {
-    /// What to look for: every word must be found.
+    /// Words that must all occur.
     #[arg(required = true)]
     words: Vec<String>,
     /// Print JSON.
@@ -104,7 +104,7 @@ fn write_items(items: &[&Item], json: bool) -> Result<()> {
         return Ok(());
     }
     if items.is_empty() {
-        writeln!(terminal::errors(), "No lesson fits.")?;
+        writeln!(terminal::errors(), "No matching lessons.")?;
         return Ok(());
     }
     let has_states = items.iter().any(|item| item.state != State::Active);

@@ -62,10 +62,8 @@ fn tell_others(paths: &[String], places: &Places) -> Result<()> {
     let spinner = terminal::spinner("publishing");
     let synced = share.sync_without(paths, None, Instant::now() + PATIENCE);
     spinner.finish_and_clear();
-    match synced.context("the others still have it")?.published {
-        Published::Queued(reason) => {
-            Err(Ending::queued(format!("The others still have it: {reason}")).into())
-        }
+    match synced.context("could not remove it for the team")?.published {
+        Published::Queued(reason) => Err(Ending::queued(format!("The team still has it: {reason}")).into()),
         _ => Ok(writeln!(terminal::output(), "{DIM}Removed for the whole team.{DIM:#}")?),
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct Import {
 
 #[derive(Args)]
 pub(crate) struct Export {
-    /// Print JSON (also without this).
+    /// Print JSON; this is the default.
     #[arg(long, conflicts_with_all = ["manifest", "folder"])]
     json: bool,
     /// Write a manifest that lessons-learned reads.
@@ -55,7 +55,7 @@ pub(crate) struct Export {
 
 #[derive(Args)]
 pub(crate) struct Backup {
-    /// Only list the copies there are.
+    /// List backups.
     #[arg(long)]
     list: bool,
     /// Print JSON.
@@ -71,7 +71,7 @@ pub(super) fn import(arguments: &Import, places: &Places) -> Result<()> {
         })
     };
     let Some(file) = arguments.file.clone().or_else(named) else {
-        bail!("import what? Name a manifest, a database, an export or a folder");
+        bail!("nothing to import: name a manifest, a database, an export or a folder");
     };
     let imported = incoming::import(places, &file, arguments.force)?;
     if arguments.json {
@@ -149,7 +149,7 @@ pub(super) fn backup(arguments: &Backup, places: &Places) -> Result<()> {
         if arguments.json {
             writeln!(output, "{:#}", json!({"backups": copies}))?;
         } else if copies.is_empty() {
-            writeln!(terminal::errors(), "There is no copy yet.")?;
+            writeln!(terminal::errors(), "No backups.")?;
         } else {
             for copy in copies {
                 writeln!(output, "{}", copy.display())?;
@@ -162,7 +162,7 @@ pub(super) fn backup(arguments: &Backup, places: &Places) -> Result<()> {
         writeln!(output, "{:#}", json!({"backup": copy, "files": files}))?;
     } else {
         writeln!(output, "{files} files in {STRONG}{}{STRONG:#}", copy.display())?;
-        writeln!(terminal::errors(), "{DIM}`wyren lessons import FOLDER` takes them back{DIM:#}")?;
+        writeln!(terminal::errors(), "{DIM}Run `wyren lessons import FOLDER` to restore them.{DIM:#}")?;
     }
     Ok(())
 }
