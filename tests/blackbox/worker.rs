@@ -147,7 +147,7 @@ fn a_job_starts_a_worker_that_goes_when_it_is_done() -> Result<()> {
     let doctor: Value = serde_json::from_str(&place.succeed(&["doctor", "--json"])?)?;
     let spool =
         doctor["checks"].as_array().and_then(|checks| checks.iter().find(|check| check["name"] == "spool"));
-    assert_eq!(spool.context("no check")?["message"], "everything is in the database");
+    assert_eq!(spool.context("no check")?["message"], "empty: everything is in the database");
     Ok(())
 }
 
