@@ -7,7 +7,6 @@ use crate::terminal::{self, DIM, STRONG};
 use anyhow::{Context as _, Result};
 use clap::Args;
 use lessons::layers::Layer;
-use lessons_admin;
 use lessons_admin::catalogue::{Item, Places};
 use lessons_admin::change::Change;
 use std::io::Write as _;
