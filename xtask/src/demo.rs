@@ -35,7 +35,7 @@ pub(crate) fn play() -> Result<()> {
     heading("Something that deserves a second thought: a pause refuses once, and lets the repeat through");
     stage.shell("git reset --hard HEAD~1")?;
     stage.shell("git reset --hard HEAD~1")?;
-    heading("Something ordinary: silence, in less than a millisecond");
+    heading("Something ordinary: no lesson matches, no output");
     stage.shell("cargo build --release && ls -la target/release")?;
     heading("What the shell said is recorded, secrets taken out");
     let key = concat!("gh", "p_abcdefghijklmnopqrstuvwxyz0123456789");

@@ -245,7 +245,10 @@ mod tests {
         settle(Mode::Check).unwrap();
     }
 
-    fn metadata(packages: &[(&str, &str, &[(&str, &str, Option<&str>)])]) -> Vec<Crate> {
+    /// Name, kind and path of each dependency.
+    type Dependencies<'a> = &'a [(&'a str, &'a str, Option<&'a str>)];
+
+    fn metadata(packages: &[(&str, &str, Dependencies)]) -> Vec<Crate> {
         let packages = packages.iter().map(|(name, folder, uses)| {
             let dependencies = uses.iter().map(|(name, kind, path)| {
                 let kind = (*kind != "normal").then_some(kind);

@@ -7,5 +7,44 @@ mod redact;
 #[path = "text/sanitize.rs"]
 mod sanitize;
 
-/// How much hostile text a test tries. At this size quadratic time shows as a test that does not end.
-const HOSTILE_BYTES: usize = if cfg!(debug_assertions) { 200_000 } else { 5_000_000 };
+use std::time::{Duration, Instant};
+
+/// How much hostile text a test tries.
+const HOSTILE_BYTES: usize = if cfg!(debug_assertions) { 100_000 } else { 5_000_000 };
+
+/// How often a measurement is repeated before it counts: other programs disturb it, and the least time is the truest.
+const ATTEMPTS: usize = 8;
+
+/// What may be measured too much: the clock, and memory that is touched for the first time.
+const SLACK: Duration = Duration::from_millis(1);
+
+/// Checks that `unit`, repeated to four times the length, takes about four times as long, and not sixteen times.
+#[track_caller]
+fn check_linear(unit: &str, work: impl Fn(&str)) {
+    let [short, long] = [HOSTILE_BYTES / 4, HOSTILE_BYTES].map(|bytes| unit.repeat(bytes / unit.len()));
+    let time = |text: &str| {
+        let started = Instant::now();
+        work(text);
+        started.elapsed()
+    };
+    let [mut of_short, mut of_long] = [Duration::MAX; 2];
+    for _ in 0..ATTEMPTS {
+        of_short = of_short.min(time(&short));
+        of_long = of_long.min(time(&long));
+        if of_long <= of_short * 8 + SLACK {
+            return;
+        }
+    }
+    panic!("{unit:?}: {of_short:?} for {} bytes, {of_long:?} for {}", short.len(), long.len());
+}
+
+#[test]
+#[should_panic(expected = "bytes")]
+fn quadratic_work_is_noticed() {
+    check_linear("abcdefgh", |text| {
+        let letters = text.as_bytes().iter().step_by(128);
+        let pairs: usize =
+            letters.enumerate().map(|(index, _)| (0..index).map(std::hint::black_box).count()).sum();
+        std::hint::black_box(pairs);
+    });
+}

@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use proptest::prelude::*;
 use text::privacy::{Stripped, strip};
 
-use crate::HOSTILE_BYTES;
+use crate::check_linear;
 
 fn check(input: &str, expect: &str) {
     assert_eq!(strip(input).text, expect, "input: {input:?}");
@@ -92,7 +92,7 @@ fn a_text_is_wholly_private_when_only_white_space_is_left() {
 }
 
 #[test]
-fn hostile_repetition_ends() {
+fn hostile_repetition_takes_linear_time() {
     for unit in [
         "<private>",
         "<private ",
@@ -102,9 +102,8 @@ fn hostile_repetition_ends() {
         "<system-reminder x=\"",
         "<<<</",
     ] {
-        let text = unit.repeat(HOSTILE_BYTES / unit.len());
-        strip(&text);
-        strip(&format!("<private>{text}"));
+        check_linear(unit, |text| drop(strip(text)));
+        check_linear(unit, |text| drop(strip(&format!("<private>{text}"))));
     }
 }
 
