@@ -61,7 +61,6 @@ pub struct Annotation {
     /// Entries that may not both be in the memory.
     #[serde(default)]
     pub contradicts: Vec<(Keywords, Keywords)>,
-    /// The memory before.
     #[serde(default)]
     pub existing_memory: String,
 }
@@ -101,7 +100,6 @@ pub struct Removed {
 pub struct Case {
     /// The name of its files.
     pub name: String,
-    /// The transcript.
     pub transcript: PathBuf,
     /// What a reader finds in it.
     pub annotation: Annotation,
@@ -129,7 +127,6 @@ pub struct Figures {
     pub recall: f64,
     /// The share of entries that are right; 1 when there were none.
     pub precision: f64,
-    /// Contradictions.
     pub contradictions: usize,
     /// Facts in all.
     pub facts: usize,
@@ -155,7 +152,6 @@ pub fn cases(folder: &Path) -> io::Result<Vec<Case>> {
 }
 
 impl Case {
-    /// Returns the memory before.
     pub fn memory(&self) -> Memory {
         Memory::parse(&self.annotation.existing_memory)
     }

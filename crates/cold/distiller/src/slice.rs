@@ -65,7 +65,6 @@ pub enum Anchor {
 pub enum Role {
     /// A person, or a tool that answers.
     User,
-    /// The model.
     Assistant,
 }
 
@@ -78,7 +77,6 @@ pub enum Part {
     Command(String),
     /// A shell command that a person ran.
     Shell(String),
-    /// A picture.
     Image,
     /// A person stopped the model.
     Interruption,
@@ -86,32 +84,25 @@ pub enum Part {
     Call {
         /// What the result refers to.
         id: String,
-        /// The tool.
         name: String,
         /// Its input, as JSON.
         input: String,
     },
-    /// A tool answered.
     Result {
         /// The call that it answers.
         id: String,
-        /// Whether it failed.
         is_error: bool,
-        /// What it returned.
         output: String,
     },
     /// What a compaction left of everything before.
     Summary(String),
 }
 
-/// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// Its number in the whole transcript, counted from 1.
     pub turn: u64,
-    /// Who it is from.
     pub role: Role,
-    /// What it holds.
     pub parts: Vec<Part>,
 }
 
@@ -255,7 +246,6 @@ impl Slice {
         rendered.join("\n\n")
     }
 
-    /// Returns the message of a turn.
     pub fn message(&self, turn: u64) -> Option<&Message> {
         let at = self.messages.binary_search_by_key(&turn, |message| message.turn).ok()?;
         self.messages.get(at)

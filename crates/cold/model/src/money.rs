@@ -11,7 +11,6 @@ use std::ops::Add;
 pub struct Money(u64);
 
 impl Money {
-    /// No money.
     pub const ZERO: Self = Self(0);
 
     /// Returns so many millionths of a dollar.

@@ -101,9 +101,7 @@ struct Listed {
 pub(crate) struct Broadcast {
     /// The path below `broadcast/`, with `/`.
     pub(crate) path: String,
-    /// What it says.
     pub(crate) body: String,
-    /// The digest of that.
     pub(crate) digest: String,
 }
 
