@@ -64,30 +64,22 @@ impl Applied {
 /// An operation that was done.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Done {
-    /// The operation.
     pub operation: Operation,
-    /// What it changed.
     pub change: Change,
 }
 
 /// What an operation changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// An entry was added.
     Added {
-        /// What it says.
         text: String,
     },
     /// An entry took the place of another.
     Replaced {
-        /// What it said.
         before: String,
-        /// What it says.
         text: String,
     },
-    /// An entry was removed.
     Removed {
-        /// What it said.
         before: String,
     },
     /// Nothing: the memory says so already.
@@ -97,9 +89,7 @@ pub enum Change {
 /// An operation that was not done.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refused {
-    /// The operation.
     pub operation: Operation,
-    /// Why.
     pub why: Why,
 }
 

@@ -67,7 +67,6 @@ pub struct Annotation {
     /// Entries that may not both be in the memory.
     #[serde(default)]
     pub contradicts: Vec<(Keywords, Keywords)>,
-    /// The memory before.
     #[serde(default)]
     pub existing_memory: String,
 }
@@ -107,7 +106,6 @@ pub struct Removed {
 pub struct Case {
     /// The name of its files.
     pub name: String,
-    /// The transcript.
     pub transcript: PathBuf,
     /// What a reader finds in it.
     pub annotation: Annotation,
@@ -135,7 +133,6 @@ pub struct Figures {
     pub recall: f64,
     /// The share of entries that are right; 1 when there were none.
     pub precision: f64,
-    /// Contradictions.
     pub contradictions: usize,
     /// Facts in all.
     pub facts: usize,
@@ -161,7 +158,6 @@ pub fn cases(folder: &Path) -> io::Result<Vec<Case>> {
 }
 
 impl Case {
-    /// Returns the memory before.
     pub fn memory(&self) -> Memory {
         Memory::parse(&self.annotation.existing_memory)
     }

@@ -7,7 +7,6 @@ use text::redact;
 use crate::budget::{ANSWER_BYTES, OPERATION_CHARS, OPERATIONS, TURNS};
 use crate::entry::SECTIONS;
 
-/// One change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Operation {
     /// What is to be done.
@@ -21,7 +20,6 @@ pub struct Operation {
     /// The numbers of the messages that support it; a model calls them turns.
     #[serde(default)]
     pub turns: Vec<u64>,
-    /// Who proposed it.
     #[serde(default)]
     pub source: Source,
 }
@@ -30,9 +28,7 @@ pub struct Operation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase")]
 pub enum Action {
-    /// A new entry.
     Add {
-        /// What it says.
         text: String,
     },
     /// Another entry in the place of one that is there.
@@ -41,13 +37,10 @@ pub enum Action {
         entry: String,
         /// What the new one says.
         text: String,
-        /// Why.
         #[serde(default)]
         why: String,
     },
-    /// An entry that goes.
     Remove {
-        /// Its id.
         entry: String,
         /// What became of it.
         reason: Reason,
@@ -90,11 +83,9 @@ impl Reason {
     }
 }
 
-/// Who proposed an operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
-    /// A model.
     #[default]
     Model,
     /// Extraction without one.

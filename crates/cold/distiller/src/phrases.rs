@@ -22,7 +22,6 @@ pub(crate) struct Hit<L> {
     pub(crate) label: L,
     /// Where it begins, in bytes of the lower-case text.
     pub(crate) start: usize,
-    /// Where it ends.
     pub(crate) end: usize,
 }
 

@@ -10,7 +10,6 @@ use crate::operation;
 use crate::slice::Slice;
 use crate::text::clean;
 
-/// The instruction.
 const INSTRUCTION: &str = include_str!("../prompts/distill.md");
 
 /// The text for a memory without entries, as in the Node version.

@@ -108,7 +108,6 @@ pub struct Signal {
 /// How much a slice promises.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Score {
-    /// The sum.
     pub points: u32,
     /// What it is made of, the weightiest first.
     pub signals: Vec<Signal>,

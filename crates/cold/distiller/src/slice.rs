@@ -44,7 +44,6 @@ pub enum Anchor {
 pub enum Role {
     /// A person, or a tool that answers.
     User,
-    /// The model.
     Assistant,
 }
 
@@ -57,7 +56,6 @@ pub enum Part {
     Command(String),
     /// A shell command that a person ran.
     Shell(String),
-    /// A picture.
     Image,
     /// A person stopped the model.
     Interruption,
@@ -65,32 +63,25 @@ pub enum Part {
     Call {
         /// What the result refers to.
         id: String,
-        /// The tool.
         name: String,
         /// Its input, as JSON.
         input: String,
     },
-    /// A tool answered.
     Result {
         /// The call that it answers.
         id: String,
-        /// Whether it failed.
         is_error: bool,
-        /// What it returned.
         output: String,
     },
     /// What a compaction left of everything before.
     Summary(String),
 }
 
-/// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// Its number in the whole transcript, counted from 1.
     pub number: u64,
-    /// Who it is from.
     pub role: Role,
-    /// What it holds.
     pub parts: Vec<Part>,
 }
 
@@ -234,7 +225,6 @@ impl Slice {
         rendered.join("\n\n")
     }
 
-    /// Returns the message of that number.
     pub fn message(&self, number: u64) -> Option<&Message> {
         let at = self.messages.binary_search_by_key(&number, |message| message.number).ok()?;
         self.messages.get(at)

@@ -94,7 +94,6 @@ pub enum Unfit {
     /// It gives orders to a model.
     #[error("it gives orders to a model")]
     Order,
-    /// It is code.
     #[error("it is code")]
     Code,
     /// It is chat, or quotes it.

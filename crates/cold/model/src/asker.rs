@@ -25,10 +25,7 @@ pub enum Outcome {
     /// An answer that fits the schema.
     Answered(Value),
     /// None; the caller does without.
-    Unavailable {
-        /// Why.
-        reason: Reason,
-    },
+    Unavailable { reason: Reason },
 }
 
 /// Why there is no answer.

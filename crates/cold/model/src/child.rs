@@ -19,7 +19,6 @@ const MAX_ERRORS: u64 = 4 * 1024;
 /// What a child left behind.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    /// How it ended.
     pub(crate) status: ExitStatus,
     /// All of its standard output.
     pub(crate) output: Vec<u8>,
@@ -32,7 +31,6 @@ pub(crate) struct Finished {
 pub(crate) enum Failure {
     /// It could not be started.
     Start(io::Error),
-    /// The time was up.
     TimedOut,
     /// It said more than was wanted.
     Oversized,

@@ -27,7 +27,6 @@ pub struct Budget {
 pub enum Scope {
     /// Everything of a day.
     Day,
-    /// A project's.
     Project,
 }
 
@@ -37,7 +36,6 @@ pub enum Scope {
 pub struct Exhausted {
     /// Whose budget does not suffice.
     pub scope: Scope,
-    /// What is left of it.
     pub left: Money,
     /// What the call may cost.
     pub needed: Money,
@@ -48,16 +46,13 @@ pub struct Exhausted {
 #[must_use = "what is reserved counts as spent until it is settled"]
 pub struct Reservation {
     id: i64,
-    /// What was reserved.
     pub amount: Money,
 }
 
 /// Who is to be asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
-    /// The provider's name.
     pub provider: &'a str,
-    /// The model's name.
     pub model: &'a str,
 }
 
@@ -66,17 +61,14 @@ pub struct Target<'a> {
 pub struct Total {
     /// The day, UTC: `2026-11-16`.
     pub day: String,
-    /// The job.
     pub job: String,
     /// The key of the project; empty for none.
     pub project: String,
-    /// How many calls.
     pub calls: u64,
     /// How many of them did not bring a valid answer.
     pub failed: u64,
     /// How many of them were not settled.
     pub unsettled: u64,
-    /// What was used.
     pub usage: Usage,
     /// What counts as spent.
     pub spent: Money,
@@ -84,7 +76,6 @@ pub struct Total {
     pub reserved: Money,
 }
 
-/// The ledger.
 #[derive(Debug)]
 pub struct Ledger {
     store: Store,

@@ -13,7 +13,6 @@ const MICROS_PER_DOLLAR: u64 = 1_000_000;
 pub struct Money(u64);
 
 impl Money {
-    /// No money.
     pub const ZERO: Self = Self(0);
 
     /// Returns so many millionths of a dollar.

@@ -25,14 +25,12 @@ pub struct Options {
     pub name: String,
     /// The address of an OpenAI-compatible model.
     pub endpoint: String,
-    /// What may be spent.
     pub budget: Budget,
     /// What one question may take, a second try included.
     pub timeout: Duration,
 }
 
 impl Options {
-    /// Reads the settings.
     pub fn of(config: &Config) -> Self {
         let text =
             |name: &str| config.get(name).map_or_else(|_| String::new(), |setting| setting.value.clone());

@@ -19,7 +19,6 @@ pub(crate) const MAX_ANSWER: usize = 512 * 1024;
 /// The most that is read of what a provider sends: the answer, perhaps twice and escaped, and what is around it.
 pub(crate) const MAX_RESPONSE: usize = 2 * 1024 * 1024;
 
-/// A question.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The purpose, as the ledger shows it: `distill`, `summarise`.
@@ -55,12 +54,10 @@ impl Limits {
     }
 }
 
-/// What came back.
 #[derive(Clone, Debug)]
 pub struct Reply {
     /// The answer, not yet validated.
     pub answer: Answer,
-    /// What was used.
     pub usage: Usage,
     /// What it cost, when the provider says so.
     pub cost: Option<Money>,
@@ -75,7 +72,6 @@ pub enum Answer {
     Text(String),
 }
 
-/// Tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Tokens read, those from and into the cache not counted.
@@ -110,7 +106,6 @@ pub enum Bill {
     Unknown,
     /// So much.
     Known {
-        /// What was used.
         usage: Usage,
         /// What it cost, when the provider says so.
         cost: Option<Money>,
@@ -142,38 +137,24 @@ pub enum Error {
     },
     /// The server could not be reached.
     #[error("could not reach {address}: {reason}")]
-    Unreachable {
-        /// The server.
-        address: String,
-        /// Why not.
-        reason: String,
-    },
+    Unreachable { address: String, reason: String },
     /// There is something in the folder where the child should find nothing.
     #[error("{} is not empty", folder.display())]
-    NotEmpty {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// The time is up.
+    NotEmpty { folder: PathBuf },
     #[error("time limit exceeded")]
     TimedOut,
     /// It ended without an answer.
     #[error("it ended early: {0}")]
     Crashed(String),
-    /// The provider says no.
     #[error("refused: {reason}")]
     Refused {
-        /// What it said.
         reason: String,
         /// What it cost nevertheless.
         bill: Bill,
     },
     /// The provider itself asked again and got nothing that fits the schema.
     #[error("no answer matched the schema")]
-    NeverFitted {
-        /// What it cost.
-        bill: Bill,
-    },
+    NeverFitted { bill: Bill },
     /// What came back is more than is read.
     #[error("the answer is too long")]
     Oversized,

@@ -19,8 +19,8 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the exclusive lock at `path`, waiting at most `patience`; `None` when someone else kept it. A link is no
-    /// lock.
+    /// Takes the exclusive lock at `path`, waiting at most `patience`; `None` when another process kept it.
+    /// Refuses symbolic links.
     pub fn exclusive(path: &Path, patience: Duration) -> io::Result<Option<Self>> {
         let file = files::open_append_here(path)?;
         let deadline = Instant::now() + patience;

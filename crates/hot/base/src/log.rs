@@ -56,7 +56,6 @@ pub struct Line<'a> {
     pub level: Level,
     /// The hook's binary.
     pub hook: &'a str,
-    /// The event.
     pub event: &'a str,
     /// The session, where there is one.
     pub session: Option<&'a str>,

@@ -69,7 +69,6 @@ impl Paths {
         self.data.join("trust").join(digest::short_hex(root.as_os_str().as_encoded_bytes()))
     }
 
-    /// Returns the database.
     pub fn database(&self) -> PathBuf {
         self.data.join("wyren.db")
     }

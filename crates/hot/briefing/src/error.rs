@@ -6,23 +6,16 @@ use std::error::Error as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What went wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file of the state could not be written.
     #[error("could not write {}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Write { path: PathBuf, source: io::Error },
     /// `wyren` could not be started.
     #[error("could not start `wyren {command}` in the background")]
     Start {
         /// What it was to do.
         command: String,
-        /// Why.
         source: io::Error,
     },
 }

@@ -16,7 +16,6 @@ const MAX_BYTES: usize = 256 * 1024;
 /// A lesson of the team.
 #[derive(Debug)]
 pub(crate) struct Lesson {
-    /// Its name.
     pub(crate) slug: String,
     /// What it is about; empty when it does not say.
     pub(crate) summary: String,

@@ -14,7 +14,6 @@ use crate::view::{View, tellable};
 use crate::{Error, rewrite, start};
 use place::log::PROMPT_TAG;
 
-/// Answers a prompt.
 pub fn answer(call: &UserPromptSubmit, host: &Host) -> Outcome<UserPromptSubmit> {
     answer_with(call, host, &|arguments, folder| pull::launch(&host.paths, arguments, folder))
 }

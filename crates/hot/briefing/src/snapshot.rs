@@ -28,7 +28,6 @@ const MAX_CLEANED: usize = 512;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Stamps {
-    /// The memory.
     pub memory: Option<Stamp>,
     /// The broadcast files, all in one.
     pub broadcast: Option<String>,

@@ -103,9 +103,7 @@ struct Listed {
 pub(crate) struct Broadcast {
     /// The path below `broadcast/`, with `/`.
     pub(crate) path: String,
-    /// What it says.
     pub(crate) body: String,
-    /// The digest of that.
     pub(crate) digest: String,
     /// What the user has to trust before the model may follow it; `None` for what is no skill, and where nothing is
     /// trusted.

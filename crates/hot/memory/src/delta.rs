@@ -43,9 +43,7 @@ pub struct SectionDelta {
 /// One entry before and after it was reworded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// What it said.
     pub before: Entry,
-    /// What it says.
     pub after: Entry,
 }
 
@@ -74,7 +72,6 @@ pub fn diff(old: &Memory, new: &Memory) -> Delta {
 }
 
 impl Delta {
-    /// Returns whether nothing changed.
     pub fn is_empty(&self) -> bool {
         self.sections.iter().all(SectionDelta::is_empty)
     }

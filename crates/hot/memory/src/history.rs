@@ -31,14 +31,12 @@ pub struct Removal {
     pub version: u32,
     /// When it left, in RFC 3339.
     pub when: String,
-    /// Who removed it.
     #[serde(default)]
     pub by: String,
     /// Why: what removed it, in a few words.
     #[serde(default)]
     pub why: String,
     pub section: String,
-    /// What it said.
     pub text: String,
     /// The tag that said where it came from; empty when there was none.
     #[serde(default, skip_serializing_if = "String::is_empty")]

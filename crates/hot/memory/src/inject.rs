@@ -51,7 +51,6 @@ const CUT_IN_INJECTION: &str = "\n<!-- wyren: truncated -->";
 pub struct BroadcastFile<'a> {
     /// The path below `broadcast/`, with `/`.
     pub path: &'a str,
-    /// What the file says.
     pub body: &'a str,
     /// Whether the user trusts the project: its skills may then be followed. Every other file is data all the same.
     pub is_trusted: bool,

@@ -20,7 +20,6 @@ pub struct Provenance {
     pub session: Option<String>,
     /// The turn of the transcript.
     pub turn: Option<u64>,
-    /// The author's name.
     pub author: Option<String>,
     /// The day, or the moment, in RFC 3339.
     pub date: Option<String>,
@@ -102,7 +101,6 @@ pub(crate) fn leading_stamp(text: &str) -> Option<&str> {
     is_date(stamp).then_some(stamp)
 }
 
-/// Returns the date in a tag.
 pub(crate) fn date_in(tag: &str) -> Option<&str> {
     tag.split([',', ';']).map(str::trim).rfind(|part| is_date(part))
 }

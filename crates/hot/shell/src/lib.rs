@@ -96,7 +96,6 @@ pub struct Word {
     pub is_dynamic: bool,
 }
 
-/// A redirection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Redirect {
     /// The operator with its file descriptor: `>`, `2>>`, `2>&`, `&>`, `<`, `<<`, `<<<`.

@@ -20,7 +20,6 @@ pub(crate) struct Run {
 
 /// How a command is handed what it runs.
 pub(crate) enum Inside {
-    /// As words.
     Words(Range<usize>),
     /// As a line of shell.
     Script(String),

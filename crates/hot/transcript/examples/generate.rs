@@ -1,4 +1,4 @@
-//! Writes a made-up projects directory: `generate <dir> <bytes>`.
+//! Writes a made-up projects folder: `generate <dir> <bytes>`.
 
 #![expect(clippy::print_stdout, reason = "an example reports on its standard output")]
 
@@ -9,10 +9,10 @@ const SEED: u64 = 1;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [directory, bytes] = arguments.as_slice() else {
+    let [folder, bytes] = arguments.as_slice() else {
         return Err("usage: generate <dir> <bytes>".into());
     };
-    let written = transcript::synthetic::write_tree(Path::new(directory), bytes.parse()?, SEED)?;
+    let written = transcript::synthetic::write_tree(Path::new(folder), bytes.parse()?, SEED)?;
     println!(
         "{} files, {} lines, {} bytes, {} bytes per line",
         written.files,

@@ -14,19 +14,19 @@ const BYTES_PER_GB: f64 = 1e9;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [mode, directory] = arguments.as_slice() else {
+    let [mode, folder] = arguments.as_slice() else {
         return Err("usage: scan <prefilter|full|conversation> <dir>".into());
     };
-    let directory = Path::new(directory);
+    let folder = Path::new(folder);
     let mut tally = Tally::default();
     let mut steps = 0;
     let start = Instant::now();
     let report = match mode.as_str() {
-        "prefilter" => scan::prefiltered(directory, Tally::NEEDLES, |_, record| tally.add(record))?,
-        "full" => scan::full(directory, |_, record| tally.add(record))?,
+        "prefilter" => scan::prefiltered(folder, Tally::NEEDLES, |_, record| tally.add(record))?,
+        "full" => scan::full(folder, |_, record| tally.add(record))?,
         "conversation" => {
             let mut conversation = Conversation::new(Scope::Main);
-            let report = scan::full(directory, |_, record| {
+            let report = scan::full(folder, |_, record| {
                 tally.add(record);
                 steps += conversation.steps(record).count();
             })?;

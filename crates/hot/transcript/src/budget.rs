@@ -11,7 +11,7 @@ pub const TAIL_CHUNK_BYTES: usize = 64 * 1024;
 /// The longest line that is parsed; a longer one is skipped and counted, which is what keeps memory flat.
 pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 
-/// How many directories deep transcripts are looked for: `<project>/<session>/subagents/` needs three, the rest is
+/// How many folders deep transcripts are looked for: `<project>/<session>/subagents/` needs three, the rest is
 /// room for a layout that nests one step further.
 pub const MAX_DEPTH: usize = 5;
 

@@ -73,7 +73,6 @@ impl Scope {
 pub struct Step<'r> {
     /// The turn it belongs to, counted from 1; 0 is what comes before the first prompt.
     pub turn: u64,
-    /// What it was.
     pub act: Act<'r>,
 }
 
@@ -107,12 +106,10 @@ pub enum Act<'r> {
     ToolUse {
         /// The id that the result refers to.
         id: &'r str,
-        /// The tool.
         name: &'r str,
         /// The tool's input, as JSON.
         input: Option<&'r str>,
     },
-    /// A tool answered.
     ToolResult {
         /// The call that it answers.
         tool_use_id: &'r str,

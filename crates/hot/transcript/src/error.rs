@@ -3,46 +3,26 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A transcript or a directory of transcripts that could not be used. Each message finishes "could not …".
+/// A transcript or a folder of transcripts that could not be used. Each message finishes "could not …".
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The transcript is missing or may not be opened.
     #[error("open transcript {}", path.display())]
-    Open {
-        /// The transcript.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Open { path: PathBuf, source: io::Error },
     /// The transcript was opened but reading it failed.
     #[error("read transcript {}", path.display())]
-    Read {
-        /// The transcript.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The directory is missing or may not be listed.
-    #[error("list directory {}", path.display())]
-    List {
-        /// The directory.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
+    /// The folder is missing or may not be listed.
+    #[error("list folder {}", path.display())]
+    List { path: PathBuf, source: io::Error },
     /// A synthetic tree could not be written.
     #[cfg(feature = "synthetic")]
     #[error("write {}", path.display())]
-    Write {
-        /// The file or directory.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Write { path: PathBuf, source: io::Error },
 }
 
 impl Error {
-    /// Returns whether the file or directory does not exist, which for many callers is an ordinary answer.
+    /// Returns whether the file or folder does not exist, which for many callers is an ordinary answer.
     pub fn is_not_found(&self) -> bool {
         self.source_error().kind() == io::ErrorKind::NotFound
     }

@@ -119,7 +119,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads a string.
     pub(crate) fn text(&mut self) -> Result<Option<Text<'a>>, Malformed> {
         if self.is_text() {
             return Ok(Some(Text { quoted: self.quoted()? }));

@@ -12,7 +12,7 @@
 //! | a part of a transcript, held in memory | [`mod@slice`] |
 //! | how many tokens were used? | [`usage`] |
 //! | which subagents did this session start? | [`subagent`] |
-//! | every transcript below a projects directory | [`tree`], [`scan`] |
+//! | every transcript below a projects folder | [`tree`], [`scan`] |
 //!
 //! It only reads, and it trusts nothing: a line that is not JSON, a type it has never heard of or a file that is
 //! being written at this moment is counted or left for later, never a panic. It does not decide what is worth

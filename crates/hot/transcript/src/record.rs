@@ -38,7 +38,6 @@ pub struct Record<'a> {
     pub cwd: Option<Cow<'a, str>>,
     /// The git branch at that moment.
     pub git_branch: Option<Cow<'a, str>>,
-    /// The client's version.
     pub version: Option<Cow<'a, str>>,
     /// The subagent that wrote it.
     pub agent_id: Option<Cow<'a, str>>,
@@ -46,11 +45,9 @@ pub struct Record<'a> {
     pub is_sidechain: bool,
     /// Whether the client inserted it; not typed by a person.
     pub is_meta: bool,
-    /// What the record holds.
     pub body: Body<'a>,
 }
 
-/// What a record holds.
 #[derive(Debug, Clone)]
 pub enum Body<'a> {
     /// A message in the user's role: a prompt, a tool's result or something that the client injected.
@@ -71,7 +68,6 @@ pub enum Body<'a> {
 /// A message in the user's role.
 #[derive(Debug, Clone)]
 pub struct User<'a> {
-    /// What the message says.
     pub content: Content<'a>,
     /// Whether it is the summary that a compaction left.
     pub is_compact_summary: bool,
@@ -90,7 +86,6 @@ pub struct Assistant<'a> {
     pub request_id: Option<Cow<'a, str>>,
     /// The model, or [`SYNTHETIC_MODEL`].
     pub model: Option<Cow<'a, str>>,
-    /// Why the model stopped.
     pub stop_reason: Option<Cow<'a, str>>,
     /// The block, as a list of one.
     pub content: Content<'a>,
@@ -128,7 +123,6 @@ pub struct Compaction<'a> {
     pub pre_tokens: Option<u64>,
     /// The context's size after.
     pub post_tokens: Option<u64>,
-    /// How long it took.
     pub duration_ms: Option<u64>,
     /// What all compactions of the session have dropped together.
     pub cumulative_dropped_tokens: Option<u64>,
@@ -156,7 +150,6 @@ pub struct Attachment<'a> {
     pub kind: Option<Cow<'a, str>>,
     /// The event of the hook that attached it.
     pub hook_event: Option<Cow<'a, str>>,
-    /// The name of that hook.
     pub hook_name: Option<Cow<'a, str>>,
     /// The tool call that it belongs to.
     pub tool_use_id: Option<Cow<'a, str>>,
@@ -216,15 +209,11 @@ impl<'a> Content<'a> {
 /// One block of a message.
 #[derive(Debug, Clone)]
 pub enum Block<'a> {
-    /// Text.
     Text(Text<'a>),
     /// What the model thought before it spoke.
     Thinking(Text<'a>),
-    /// A tool call.
     ToolUse(ToolUse<'a>),
-    /// What a tool returned.
     ToolResult(ToolResult<'a>),
-    /// A picture.
     Image,
     /// A block type without a reader.
     Other {
@@ -233,25 +222,20 @@ pub enum Block<'a> {
     },
 }
 
-/// A tool call.
 #[derive(Debug, Clone)]
 pub struct ToolUse<'a> {
     /// The id that the result refers to.
     pub id: Cow<'a, str>,
-    /// The tool.
     pub name: Cow<'a, str>,
     /// The tool's input, as JSON.
     pub input: Option<&'a str>,
 }
 
-/// What a tool returned.
 #[derive(Debug, Clone)]
 pub struct ToolResult<'a> {
     /// The call that it answers.
     pub tool_use_id: Cow<'a, str>,
-    /// Whether the tool failed.
     pub is_error: bool,
-    /// What it returned.
     pub content: Content<'a>,
 }
 

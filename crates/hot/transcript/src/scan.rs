@@ -20,11 +20,9 @@ pub const USAGE_NEEDLE: &str = r#""usage""#;
 /// What a scan went through.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Transcripts read.
     pub files: u64,
-    /// Transcripts and directories that could not be read.
+    /// Transcripts and folders that could not be read.
     pub unreadable: u64,
-    /// Bytes read.
     pub bytes: u64,
     /// Records handed on.
     pub records: u64,
@@ -50,7 +48,7 @@ pub fn prefiltered(
 
 fn scan(root: &Path, mut reader: Reader, mut visit: impl FnMut(&Path, &Record<'_>)) -> Result<Report, Error> {
     let tree = tree::walk(root)?;
-    let mut report = Report { unreadable: tree.unreadable_directories, ..Report::default() };
+    let mut report = Report { unreadable: tree.unreadable_folders, ..Report::default() };
     for path in &tree.transcripts {
         // A transcript that vanished or may not be read does not stop the scan.
         let Ok(progress) = reader.read(path, 0, |_, record| visit(path, record)) else {
@@ -69,9 +67,7 @@ fn scan(root: &Path, mut reader: Reader, mut visit: impl FnMut(&Path, &Record<'_
 /// The failed tool calls and the tokens of many records.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Failed tool calls.
     pub tool_errors: u64,
-    /// Tokens.
     pub usage: UsageTotals,
 }
 

@@ -18,7 +18,6 @@ const META_SUFFIX: &str = ".meta.json";
 pub struct Subagent {
     /// The id, as in the `agentId` of its records.
     pub id: String,
-    /// Its transcript.
     pub transcript: PathBuf,
     /// What the client notes about it; empty when the note is missing or unreadable.
     pub meta: Meta,
@@ -38,37 +37,37 @@ pub struct Meta {
     pub spawn_depth: Option<u64>,
 }
 
-/// Returns the session's directory of subagents, whether it exists or not.
-pub fn directory(transcript: &Path) -> PathBuf {
+/// Returns the session's folder of subagents, whether it exists or not.
+pub fn folder(transcript: &Path) -> PathBuf {
     transcript.with_extension("").join("subagents")
 }
 
 /// Returns the transcript that the subagent `id` has or would have; nothing if `id` cannot be part of a file name.
 pub fn transcript_path(transcript: &Path, id: &str) -> Option<PathBuf> {
-    is_id(id).then(|| directory(transcript).join(format!("{PREFIX}{id}{TRANSCRIPT_SUFFIX}")))
+    is_id(id).then(|| folder(transcript).join(format!("{PREFIX}{id}{TRANSCRIPT_SUFFIX}")))
 }
 
 /// Returns the subagents of a session in the order of their ids; none if it started none.
 pub fn of_session(transcript: &Path) -> Result<Vec<Subagent>, Error> {
-    let directory = directory(transcript);
-    let entries = match fs::read_dir(&directory) {
+    let folder = folder(transcript);
+    let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(Vec::new());
         }
-        Err(error) => return Err(Error::list(&directory)(error)),
+        Err(error) => return Err(Error::list(&folder)(error)),
     };
     let mut subagents = Vec::new();
     for entry in entries {
-        let entry = entry.map_err(Error::list(&directory))?;
-        // A symlink is not a file here: it may lead out of the projects directory.
+        let entry = entry.map_err(Error::list(&folder))?;
+        // A symlink is not a file here: it may lead out of the projects folder.
         if !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             continue;
         }
         let name = entry.file_name();
         let id = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(TRANSCRIPT_SUFFIX));
         if let Some(id) = id.filter(|id| is_id(id)) {
-            let meta = read_meta(&directory.join(format!("{PREFIX}{id}{META_SUFFIX}")));
+            let meta = read_meta(&folder.join(format!("{PREFIX}{id}{META_SUFFIX}")));
             subagents.push(Subagent { id: id.to_owned(), transcript: entry.path(), meta });
         }
     }
@@ -84,7 +83,7 @@ fn read_meta(path: &Path) -> Meta {
     fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
-/// Returns whether the id is a plain word, so that it cannot lead out of the directory.
+/// Returns whether the id is a plain word, so that it cannot lead out of the folder.
 fn is_id(id: &str) -> bool {
     !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }

@@ -18,7 +18,7 @@ const TRANSCRIPT_BYTES: u64 = 3_350_000;
 /// Every so many transcripts, one belongs to a subagent of the session before.
 const TRANSCRIPTS_PER_SUBAGENT: u64 = 4;
 
-/// Sessions in one project directory.
+/// Sessions in one project folder.
 const TRANSCRIPTS_PER_PROJECT: u64 = 20;
 
 /// One tool result in so many is an error.
@@ -35,10 +35,8 @@ const WORDS: &[&str] = &[
     "server", "index",
 ];
 
-/// What was written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Generated {
-    /// Transcripts.
     pub files: u64,
     /// Lines in all of them.
     pub lines: u64,
@@ -48,7 +46,7 @@ pub struct Generated {
     pub tool_errors: u64,
 }
 
-/// Writes a projects directory of about `bytes` bytes below `root`, never less.
+/// Writes a projects folder of about `bytes` bytes below `root`, never less.
 pub fn write_tree(root: &Path, bytes: u64, seed: u64) -> Result<Generated, Error> {
     let mut writer = Writer::new(seed);
     let mut total = Generated::default();
@@ -100,8 +98,8 @@ impl Writer {
     }
 
     fn write_transcript(&mut self, path: &Path, bytes: u64) -> Result<Generated, Error> {
-        if let Some(directory) = path.parent() {
-            fs::create_dir_all(directory).map_err(Error::write(directory))?;
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(Error::write(folder))?;
         }
         let file = File::create(path).map_err(Error::write(path))?;
         let mut file = BufWriter::with_capacity(WRITE_BUFFER_BYTES, file);

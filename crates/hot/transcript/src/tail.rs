@@ -229,8 +229,8 @@ mod tests {
     use super::*;
 
     fn backwards(text: &[u8], chunk_bytes: usize, max_line_bytes: usize) -> Vec<(u64, u64, Vec<u8>)> {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("t.jsonl");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
         std::fs::write(&path, text).unwrap();
         let mut lines = Backwards::with_limits(&path, chunk_bytes, max_line_bytes).unwrap();
         let mut found = Vec::new();

@@ -1,6 +1,6 @@
-//! The transcripts below a projects directory.
+//! The transcripts below a projects folder.
 //!
-//! The walk goes [`MAX_DEPTH`] directories deep, follows no symlinks and does not enter `tool-results/`: what a tool
+//! The walk goes [`MAX_DEPTH`] folders deep, follows no symlinks and does not enter `tool-results/`: what a tool
 //! wrote there may end in `.jsonl` too, but it is not a transcript.
 
 use std::ffi::OsStr;
@@ -17,8 +17,8 @@ const TOOL_RESULTS: &str = "tool-results";
 pub struct Tree {
     /// The transcripts, subagents' too, in the order of their paths.
     pub transcripts: Vec<PathBuf>,
-    /// Directories that could not be listed.
-    pub unreadable_directories: u64,
+    /// Folders that could not be listed.
+    pub unreadable_folders: u64,
 }
 
 /// Finds the transcripts below `root`. Only a root that cannot be listed is an error.
@@ -39,7 +39,7 @@ fn visit(entries: fs::ReadDir, depth: usize, tree: &mut Tree) {
         } else if kind.is_dir() && depth < MAX_DEPTH && entry.file_name() != TOOL_RESULTS {
             match fs::read_dir(&path) {
                 Ok(entries) => visit(entries, depth + 1, tree),
-                Err(_) => tree.unreadable_directories += 1,
+                Err(_) => tree.unreadable_folders += 1,
             }
         }
     }

@@ -13,9 +13,7 @@ pub struct Usage {
     pub input_tokens: u64,
     /// Input that was written to the cache.
     pub cache_creation_input_tokens: u64,
-    /// Input that was read from the cache.
     pub cache_read_input_tokens: u64,
-    /// Output.
     pub output_tokens: u64,
 }
 
@@ -97,7 +95,6 @@ impl UsageTotals {
         }
     }
 
-    /// Returns the sum.
     pub fn total(&self) -> Usage {
         let mut total = self.without_id;
         for usage in self.messages.values() {

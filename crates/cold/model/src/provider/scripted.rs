@@ -43,8 +43,9 @@ enum Line {
     Hang,
     /// Ends without an answer.
     Crash,
-    /// Says no.
-    Refuse { reason: String },
+    Refuse {
+        reason: String,
+    },
 }
 
 /// A model that follows a script.

@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::Parser;
 use super::follow::Shell;
 
-/// A here-document.
 pub(super) struct Heredoc {
     pub(super) delimiter: String,
     pub(super) is_quoted: bool,

@@ -15,12 +15,12 @@ fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-/// Writes a transcript into a directory of its own.
+/// Writes a transcript into a folder of its own.
 fn transcript_of(text: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("session.jsonl");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
     std::fs::write(&path, text).unwrap();
-    (directory, path)
+    (folder, path)
 }
 
 /// Reads the uuids from `offset` on.

@@ -22,7 +22,7 @@ fn read(path: &Path, offset: u64) -> (Vec<(u64, String)>, Progress) {
 
 #[test]
 fn a_half_written_line_is_left_for_the_next_time() {
-    let (_directory, path) = transcript_of("{\"uuid\":\"a\"}\n{\"uuid\":\"b");
+    let (_folder, path) = transcript_of("{\"uuid\":\"a\"}\n{\"uuid\":\"b");
     let (found, progress) = read(&path, 0);
     assert_eq!(found, [(0, "a".to_owned())]);
     assert_eq!((progress.offset, progress.records, progress.bad_lines), (13, 1, 0));
@@ -36,7 +36,7 @@ fn a_half_written_line_is_left_for_the_next_time() {
 
 #[test]
 fn carriage_returns_and_a_missing_last_newline_keep_offsets_exact() {
-    let (_directory, path) = transcript_of("{\"uuid\":\"a\"}\r\n\r\n{\"uuid\":\"b\"}");
+    let (_folder, path) = transcript_of("{\"uuid\":\"a\"}\r\n\r\n{\"uuid\":\"b\"}");
     let (found, progress) = read(&path, 0);
     assert_eq!(found, [(0, "a".to_owned()), (16, "b".to_owned())]);
     assert_eq!(progress.offset, 28);
@@ -49,7 +49,7 @@ fn carriage_returns_and_a_missing_last_newline_keep_offsets_exact() {
 
 #[test]
 fn a_transcript_that_shrank_is_read_from_its_start_and_says_so() {
-    let (_directory, path) = transcript_of("{\"uuid\":\"new\"}\n");
+    let (_folder, path) = transcript_of("{\"uuid\":\"new\"}\n");
     let (found, progress) = read(&path, 1_000);
     assert_eq!(found, [(0, "new".to_owned())]);
     assert!(progress.restarted);
@@ -58,7 +58,7 @@ fn a_transcript_that_shrank_is_read_from_its_start_and_says_so() {
 
 #[test]
 fn bad_lines_are_counted_and_skipped() {
-    let (_directory, path) =
+    let (_folder, path) =
         transcript_of(b"{\"uuid\":\"a\"}\nnonsense\n{\"cut\n\xff\xfe\n[1]\n{\"uuid\":\"b\"}\n");
     let (found, progress) = read(&path, 0);
     assert_eq!(found.len(), 2);
@@ -67,12 +67,12 @@ fn bad_lines_are_counted_and_skipped() {
 
 #[test]
 fn a_missing_transcript_differs_from_an_unreadable_one() {
-    let directory = tempfile::tempdir().unwrap();
-    let missing = directory.path().join("missing.jsonl");
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("missing.jsonl");
     let error = Reader::new().read(&missing, 0, |_, _| {}).unwrap_err();
     assert!(error.is_not_found());
     assert_eq!(error.to_string(), format!("open transcript {}", missing.display()));
-    assert!(!Reader::new().read(directory.path(), 0, |_, _| {}).unwrap_err().is_not_found());
+    assert!(!Reader::new().read(folder.path(), 0, |_, _| {}).unwrap_err().is_not_found());
 }
 
 /// Lines of every sort: records, bad ones, blank ones, both line endings.
@@ -103,12 +103,12 @@ proptest! {
         text in any_transcript(),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
     ) {
-        let (_directory, whole) = transcript_of(&text);
+        let (_folder, whole) = transcript_of(&text);
         let (expected, at_once) = read(&whole, 0);
 
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).chain([text.len()]).collect();
         cuts.sort_unstable();
-        let (_directory, growing) = transcript_of("");
+        let (_folder, growing) = transcript_of("");
         let mut found = Vec::new();
         let mut bad_lines = 0;
         let mut offset = 0;
@@ -129,7 +129,7 @@ proptest! {
 
     #[test]
     fn a_prefiltered_pass_finds_what_a_full_pass_would(text in any_transcript()) {
-        let (_directory, path) = transcript_of(&text);
+        let (_folder, path) = transcript_of(&text);
         let mut expected = Vec::new();
         Reader::new().read(&path, 0, |at, record| {
             if record.uuid.as_deref().is_some_and(|uuid| uuid.contains('7')) || record.uuid.as_deref() == Some("u3") {
@@ -144,7 +144,7 @@ proptest! {
 
     #[test]
     fn every_offset_from_the_tail_is_where_a_record_begins(text in any_transcript(), count in 0_usize..8) {
-        let (_directory, path) = transcript_of(&text);
+        let (_folder, path) = transcript_of(&text);
         let all = uuids_from(&path, 0);
         let offset = transcript::tail::offset_of_last_records(&path, count).unwrap();
         prop_assert_eq!(uuids_from(&path, offset), &all[all.len().saturating_sub(count)..]);

@@ -13,12 +13,11 @@ const ID: &str = "ab683a49f51cae704";
 fn session_with_a_subagent(project: &Path) -> std::path::PathBuf {
     let session = project.join("fc0f9dd4-710d-401f-912b-4707a24e96a6.jsonl");
     fs::copy(sample("tools_subagent_hookctx.jsonl"), &session).unwrap();
-    let directory = subagent::directory(&session);
-    fs::create_dir_all(&directory).unwrap();
-    fs::copy(sample("tools_subagent_hookctx.subagent.jsonl"), directory.join(format!("agent-{ID}.jsonl")))
+    let folder = subagent::folder(&session);
+    fs::create_dir_all(&folder).unwrap();
+    fs::copy(sample("tools_subagent_hookctx.subagent.jsonl"), folder.join(format!("agent-{ID}.jsonl")))
         .unwrap();
-    fs::copy(sample(&format!("agent-{ID}.meta.json")), directory.join(format!("agent-{ID}.meta.json")))
-        .unwrap();
+    fs::copy(sample(&format!("agent-{ID}.meta.json")), folder.join(format!("agent-{ID}.meta.json"))).unwrap();
     session
 }
 
@@ -44,9 +43,9 @@ fn a_subagent_is_found_with_its_meta() {
 fn a_subagent_without_readable_meta_is_still_found() {
     let project = tempfile::tempdir().unwrap();
     let session = session_with_a_subagent(project.path());
-    fs::write(subagent::directory(&session).join(format!("agent-{ID}.meta.json")), "{").unwrap();
-    fs::write(subagent::directory(&session).join("agent-b.jsonl"), "").unwrap();
-    fs::write(subagent::directory(&session).join("notes.jsonl"), "").unwrap();
+    fs::write(subagent::folder(&session).join(format!("agent-{ID}.meta.json")), "{").unwrap();
+    fs::write(subagent::folder(&session).join("agent-b.jsonl"), "").unwrap();
+    fs::write(subagent::folder(&session).join("notes.jsonl"), "").unwrap();
     let found = subagent::of_session(&session).unwrap();
     assert_eq!(found.iter().map(|subagent| subagent.id.as_str()).collect::<Vec<_>>(), [ID, "b"]);
     assert!(found.iter().all(|subagent| subagent.meta == Meta::default()));
@@ -59,7 +58,7 @@ fn a_session_without_subagents_has_none() {
 }
 
 #[test]
-fn an_id_cannot_lead_out_of_the_directory() {
+fn an_id_cannot_lead_out_of_the_folder() {
     for id in ["../../secret", "a/b", "", "a.b", "a\\b"] {
         assert_eq!(subagent::transcript_path(Path::new("/home/dev/s.jsonl"), id), None, "{id}");
     }

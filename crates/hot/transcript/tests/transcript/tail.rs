@@ -20,7 +20,7 @@ fn the_last_uuid_and_usage_are_found_behind_bookkeeping() {
 
 #[test]
 fn the_last_usage_is_the_main_models() {
-    let (_directory, path) = transcript_of(concat!(
+    let (_folder, path) = transcript_of(concat!(
         r#"{"type":"assistant","message":{"usage":{"input_tokens":5}}}"#,
         "\n",
         r#"{"type":"assistant","isSidechain":true,"message":{"usage":{"input_tokens":9}}}"#,
@@ -36,7 +36,7 @@ fn the_last_usage_is_the_main_models() {
 
 #[test]
 fn spaces_between_tokens_make_no_difference() {
-    let (_directory, path) = transcript_of(concat!(
+    let (_folder, path) = transcript_of(concat!(
         r#"{ "type" : "assistant", "uuid" : "a", "message" : { "usage" : { "input_tokens" : 5 } } }"#,
         "\n",
         r#"{ "uuid" : "b" }"#,
@@ -49,7 +49,7 @@ fn spaces_between_tokens_make_no_difference() {
 
 #[test]
 fn an_empty_transcript_has_no_last_anything() {
-    let (_directory, path) = transcript_of("");
+    let (_folder, path) = transcript_of("");
     assert_eq!(tail::last_uuid(&path).unwrap(), None);
     assert_eq!(tail::last_usage(&path).unwrap(), None);
     assert_eq!(tail::offset_of_last_turns(&path, 3, Scope::Main).unwrap(), 0);
@@ -58,7 +58,7 @@ fn an_empty_transcript_has_no_last_anything() {
 
 #[test]
 fn since_is_exclusive_and_an_unknown_uuid_is_not_the_whole_file() {
-    let (_directory, path) =
+    let (_folder, path) =
         transcript_of("{\"uuid\":\"a\"}\n{\"uuid\":\"b\",\"parentUuid\":\"a\"}\nbad\n{\"uuid\":\"c\"}");
     let since = |uuid: &str| match Slice::since(&path, uuid).unwrap() {
         Since::Found(slice) => {
@@ -75,7 +75,7 @@ fn since_is_exclusive_and_an_unknown_uuid_is_not_the_whole_file() {
 
 #[test]
 fn a_uuid_inside_a_record_is_not_the_records_own() {
-    let (_directory, path) = transcript_of(concat!(
+    let (_folder, path) = transcript_of(concat!(
         r#"{"uuid":"a"}"#,
         "\n",
         r#"{"uuid":"b","toolUseResult":{"uuid":"a"}}"#,
@@ -115,7 +115,7 @@ fn the_last_turns_begin_at_their_prompt() {
 
 #[test]
 fn a_slice_tells_what_it_left_out() {
-    let (_directory, path) = transcript_of("{\"uuid\":\"a\"}\nbad\n{\"uuid\":\"b\"}\n{\"half");
+    let (_folder, path) = transcript_of("{\"uuid\":\"a\"}\nbad\n{\"uuid\":\"b\"}\n{\"half");
     let slice = Slice::read(&path, 0).unwrap();
     assert_eq!((slice.records().count(), slice.bad_lines(), slice.overlong_lines()), (2, 1, 0));
     assert_eq!((slice.start(), slice.end()), (0, 30));
@@ -127,8 +127,8 @@ fn a_slice_tells_what_it_left_out() {
 fn huge_transcript() -> (tempfile::TempDir, PathBuf) {
     use std::os::unix::fs::FileExt;
     const HOLE: u64 = 64 * 1024 * 1024 * 1024;
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("huge.jsonl");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("huge.jsonl");
     let file = File::create(&path).unwrap();
     file.set_len(HOLE).unwrap();
     let mut text = "\n".to_owned();
@@ -142,13 +142,13 @@ fn huge_transcript() -> (tempfile::TempDir, PathBuf) {
         );
     }
     file.write_all_at(text.as_bytes(), HOLE).unwrap();
-    (directory, path)
+    (folder, path)
 }
 
 #[cfg(unix)]
 #[test]
 fn a_huge_transcript_costs_only_its_tail() {
-    let (_directory, path) = huge_transcript();
+    let (_folder, path) = huge_transcript();
     assert_eq!(tail::last_uuid(&path).unwrap().as_deref(), Some("r11"));
     assert_eq!(tail::last_usage(&path).unwrap().unwrap().usage.input_tokens, 11);
     assert_eq!(first_uuid(&path, tail::offset_of_last_records(&path, 3).unwrap()), "r10");

@@ -106,7 +106,7 @@ fn symlinks_are_not_followed() {
     write(&outside.path().join("secret.jsonl"), "{}\n");
     let root = tempfile::tempdir().unwrap();
     write(&root.path().join("p/own.jsonl"), "{}\n");
-    symlink(outside.path(), root.path().join("p/directory")).unwrap();
+    symlink(outside.path(), root.path().join("p/folder")).unwrap();
     symlink(outside.path().join("secret.jsonl"), root.path().join("p/file.jsonl")).unwrap();
     symlink(root.path(), root.path().join("p/loop")).unwrap();
     assert_eq!(tree::walk(root.path()).unwrap().transcripts, [root.path().join("p/own.jsonl")]);
