@@ -8,6 +8,6 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("lesson-inject", Silence::EmptyObject, |call: PreToolUse, host| {
-        Ok(lessons::inject::answer(&call, host))
+        Ok(capture::told(lessons::inject::answer(&call, host), &call, host))
     })
 }

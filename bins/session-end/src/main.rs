@@ -1,4 +1,4 @@
-//! SessionEnd: has the turns distilled that the session leaves behind.
+//! SessionEnd: records that the session ended, and has the turns distilled that it leaves behind.
 
 use hook::{Answer, Arena, SessionEnd, Silence};
 use std::process::ExitCode;
@@ -8,7 +8,9 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("session-end", Silence::Continue, |call: SessionEnd, host| {
+        let recorded = capture::record_end(&call, host);
         schedule::end(&call, host)?;
+        recorded?;
         Ok(Answer::silent())
     })
 }

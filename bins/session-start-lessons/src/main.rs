@@ -13,7 +13,8 @@ fn main() -> ExitCode {
             // The window still holds the text.
             Source::Resume => Answer::silent(),
             Source::Startup | Source::Clear | Source::Compact => {
-                Answer::context(lessons::start::for_session(host, &host.cwd(&call)))
+                let text = lessons::start::for_session(host, &host.cwd(&call));
+                capture::told(Answer::context(text), &call, host)
             }
         })
     })

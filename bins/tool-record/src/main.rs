@@ -1,4 +1,4 @@
-//! PostToolUse, PostToolUseFailure: records what a tool was asked and what came of it.
+//! PostToolUse, PostToolUseFailure: records the call and its result.
 
 use hook::{Answer, Arena, Silence, ToolOutcome};
 use std::process::ExitCode;

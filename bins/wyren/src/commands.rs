@@ -12,6 +12,7 @@ mod jobs;
 mod lessons;
 mod log;
 mod memory;
+mod repair;
 mod spend;
 mod status;
 mod sync;
@@ -67,10 +68,12 @@ enum Command {
     Jobs(jobs::Arguments),
     /// Look after lessons: list, test, add, edit, import and more.
     Lessons(lessons::Arguments),
-    /// Show what happened to the team memory, or what the hooks did.
+    /// Show what happened to the team memory, what the hooks did, or what they told the model and you.
     Log(log::Arguments),
     /// Show, compare, search and change the team memory.
     Memory(memory::Arguments),
+    /// Check the database, and repair it if it is damaged.
+    Repair(repair::Arguments),
     /// Show what model calls cost, and what is left today.
     Spend(spend::Arguments),
     /// Show how the team memory stands.
@@ -110,8 +113,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Init(arguments) => init::run(&arguments, &env),
         Command::Jobs(arguments) => jobs::run(arguments, &env, &paths),
         Command::Lessons(arguments) => lessons::run(arguments, &env, &paths),
-        Command::Log(arguments) => log::run(&arguments, &paths),
+        Command::Log(arguments) => log::run(&arguments, &env, &paths),
         Command::Memory(arguments) => memory::run(arguments, &env, &paths),
+        Command::Repair(arguments) => repair::run(&arguments, &env, &paths),
         Command::Spend(arguments) => spend::run(&arguments, &env, &paths),
         Command::Status(arguments) => status::run(&arguments, &env, &paths),
         Command::Sync(arguments) => sync::run(&arguments, &env, &paths),

@@ -7,7 +7,7 @@ use base::settings::Settings;
 use base::{Env, Paths, Timestamp};
 use capture::Rules;
 use capture::Spool;
-use std::io::Write as _;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::Store;
@@ -86,36 +86,43 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Puts a damaged database aside, makes a new one, says so, and opens it.
 fn mend(env: &Env, paths: &Paths) -> Result<Store> {
-    writeln!(
-        terminal::errors(),
-        "{WARNING}The database is damaged{WARNING:#} and is made again from what is left."
-    )?;
+    writeln!(terminal::errors(), "{WARNING}The database is damaged.{WARNING:#} Repairing it.")?;
     tell(&repair_database(env, paths).context("could not repair the database")?)?;
     Ok(store::open_store(paths)?)
 }
 
-fn repair_database(env: &Env, paths: &Paths) -> Result<Repaired, store::Error> {
+pub(crate) fn repair_database(env: &Env, paths: &Paths) -> Result<Repaired, store::Error> {
     let spool = Spool::new(paths.spool());
     let settings = Settings::read(env, &paths.hook_settings());
     let transcripts = client_folder(env).join("projects");
-    let sources = Sources { spool: &spool, transcripts: &transcripts, rules: Rules::of(&settings, env) };
+    let sources = Sources {
+        spool: &spool,
+        transcripts: &transcripts,
+        rules: Rules::of(&settings, env),
+        derived: store::DERIVED,
+    };
     repair::repair(&paths.database(), store::TABLES, &sources, Timestamp::now())
 }
 
 fn tell(repaired: &Repaired) -> Result<()> {
     let mut errors = terminal::errors();
-    let Some(aside) = &repaired.aside else {
-        writeln!(errors, "Another wyren has repaired it meanwhile.")?;
-        return Ok(());
-    };
+    match &repaired.aside {
+        None => writeln!(errors, "Another wyren has repaired it meanwhile.")?,
+        Some(aside) => show_repaired(&mut errors, repaired, aside)?,
+    }
+    Ok(())
+}
+
+/// Shows what a repair kept, and where the damaged database is.
+pub(crate) fn show_repaired(output: &mut impl Write, repaired: &Repaired, aside: &Path) -> Result<()> {
     let Repaired { salvaged, from_spool, from_transcripts, .. } = repaired;
-    writeln!(errors, "  kept aside   {STRONG}{}{STRONG:#}", aside.display())?;
-    writeln!(errors, "  saved        {salvaged} rows that could still be read")?;
+    writeln!(output, "  kept aside   {STRONG}{}{STRONG:#}", aside.display())?;
+    writeln!(output, "  salvaged     {salvaged} rows")?;
     writeln!(
-        errors,
-        "  made again   {from_spool} events from the spool, {from_transcripts} from transcripts"
+        output,
+        "  recovered    {from_spool} observations from the spool, {from_transcripts} from transcripts"
     )?;
-    writeln!(errors, "Delete the damaged file when you miss nothing.")?;
+    writeln!(output, "Delete the damaged file once you are sure that nothing is missing.")?;
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! `wyren export`: everything that was recorded, as JSON lines.
+//! `wyren export`: every observation, as JSON lines.
 
 use crate::database::{self, Look};
 use crate::terminal::{self, DIM};

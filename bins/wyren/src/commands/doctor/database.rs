@@ -1,7 +1,7 @@
 //! The database: opens, is whole, and is not ahead of this program.
 
 use super::{Check, Subject, describe};
-use store::{Error, Store};
+use store::Error;
 
 const NAME: &str = "database";
 
@@ -9,7 +9,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     let path = subject.paths.database();
     let shown = path.display();
     if !path.exists() {
-        return Check::good(NAME, "not there yet; the first drain makes it");
+        return Check::good(NAME, "none yet; the first drain creates it");
     }
     let store = match store::open_store(subject.paths) {
         Ok(store) => store,
@@ -21,17 +21,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         let message = format!("made by a later version of Wyren ({owner}); it can be read, but not changed");
         return Check::bad(NAME, message, "claude plugin update wyren");
     }
-    match damage(&store) {
-        Ok(None) => Check::good(NAME, shown.to_string()),
-        Ok(Some(damage)) => Check::bad(NAME, format!("{shown} is damaged: {damage}"), REPAIR),
+    match store.check() {
+        Ok(()) => Check::good(NAME, shown.to_string()),
         Err(error) => Check::bad(NAME, describe(&error), REPAIR),
     }
 }
 
-/// Reads everything, and on the way puts a damaged file aside and makes again what can be made again.
-const REPAIR: &str = "wyren export > /dev/null";
-
-fn damage(store: &Store) -> Result<Option<String>, Error> {
-    let found: String = store.connection().query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    Ok((found != "ok").then_some(found))
-}
+const REPAIR: &str = "wyren repair";

@@ -5,7 +5,7 @@ use capture::Spool;
 use store::observations::{self, Backlog};
 
 const NAME: &str = "spool";
-/// Events that wait for longer than this were forgotten about.
+/// Observations that wait for longer than this are not being drained.
 const OLD_MILLIS: u64 = 24 * 3_600_000;
 /// More than this is more than one day's work.
 const LARGE_BYTES: u64 = 256_000_000;
@@ -22,10 +22,11 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
             return Check::bad(NAME, describe(&error), format!("ls -l '{}'", spool.folder().display()));
         }
     };
-    let Backlog { events, bytes, oldest } = backlog;
+    let Backlog { observations, bytes, oldest } = backlog;
     let Some(oldest) = oldest else { return Check::good(NAME, "everything is in the database") };
     let age = subject.now.millis_since(oldest);
-    let message = format!("{events} events ({}) wait, the oldest for {}", size(bytes), duration(age));
+    let message =
+        format!("{observations} observations ({}) wait, the oldest for {}", size(bytes), duration(age));
     if age > OLD_MILLIS || bytes > LARGE_BYTES {
         return Check::odd(NAME, message, DRAIN);
     }
