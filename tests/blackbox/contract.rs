@@ -173,7 +173,7 @@ fn every_answer_is_in_the_log() -> Result<()> {
     let [said, silent] = log.as_slice() else { panic!("{log:?}") };
     let message = said["msg"].as_str().context("a message")?;
     assert!(message.starts_with("HOOK_OUTPUT [context] ") && message.ends_with(" chars"), "{message}");
-    assert!(said["data"]["text"].as_str().is_some_and(|text| text.contains("Lesson Reporting Protocol")));
+    assert!(said["data"].is_null(), "the log holds no text: {said}");
     assert_eq!(said["session"], "s-1");
     assert_eq!(said["event"], "SessionStart");
     assert!(said["ts"].as_str().is_some_and(|stamp| stamp.ends_with('Z')));

@@ -310,12 +310,12 @@ fn doctor_names_what_is_broken_and_the_command_that_helps() -> Result<()> {
     assert_eq!(code, Some(1), "{checks:#}");
     assert_eq!(
         (&checks["database"]["state"], &checks["database"]["fix"]),
-        (&"bad".into(), &"wyren export > /dev/null".into())
+        (&"bad".into(), &"wyren repair".into())
     );
     assert_eq!(checks["settings"]["fix"], "wyren config list");
     assert_eq!(checks["hooks"]["state"], "ok", "{checks:#}");
     let shown = sandbox.wyren(&["doctor"])?;
-    assert!(stdout(&shown).contains("→ wyren export > /dev/null"), "{}", stdout(&shown));
+    assert!(stdout(&shown).contains("→ wyren repair"), "{}", stdout(&shown));
     assert_eq!(stderr(&shown), "wyren: 1 check failed\n");
 
     sandbox.wyren(&["export"])?;

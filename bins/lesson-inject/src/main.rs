@@ -8,6 +8,7 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("lesson-inject", Silence::EmptyObject, |call: PreToolUse, host| {
-        Ok(attempts::pause(&call, host).unwrap_or_else(|| lessons::inject::answer(&call, host)))
+        let answer = attempts::pause(&call, host).unwrap_or_else(|| lessons::inject::answer(&call, host));
+        Ok(capture::told(answer, &call, host))
     })
 }

@@ -8,6 +8,7 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("prompt-sync", Silence::Empty, |call: UserPromptSubmit, host| {
-        briefing::prompt::answer(&call, host)
+        let answer = briefing::prompt::answer(&call, host)?;
+        Ok(capture::told_with_prompt(answer, &call, host))
     })
 }

@@ -1,4 +1,4 @@
-//! SessionEnd: has the turns distilled that the session leaves behind, and starts the worker when something waits for it.
+//! SessionEnd: records the end, requests the distillation of the remaining turns, and starts the worker when something waits.
 
 use hook::{Answer, Arena, Event as _, SessionEnd, Silence};
 use std::process::ExitCode;
@@ -8,10 +8,12 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("session-end", Silence::Continue, |call: SessionEnd, host| {
+        let recorded = capture::record_end(&call, host);
         let ended = schedule::end(&call, host);
         if call.agent_id().is_none() {
             queue::nudge(&host.paths, call.session_id(), host.started)?;
         }
+        recorded?;
         ended?;
         Ok(Answer::silent())
     })

@@ -9,6 +9,7 @@ static ARENA: Arena = Arena::new();
 fn main() -> ExitCode {
     hook::run("session-start-memory", Silence::Empty, |call: SessionStart, host| {
         schedule::see_to_leftovers(&host.cwd(&call), host);
-        briefing::start::answer(&call, host)
+        let answer = briefing::start::answer(&call, host)?;
+        Ok(capture::told(answer, &call, host))
     })
 }

@@ -1,4 +1,4 @@
-//! PostToolUse, PostToolUseFailure: takes note of a failure, and records the call and its result.
+//! PostToolUse, PostToolUseFailure: notes a failure for the end of loops, and records the call with its result.
 
 use hook::{Answer, Arena, Silence, ToolOutcome};
 use std::process::ExitCode;

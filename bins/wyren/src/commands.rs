@@ -12,6 +12,7 @@ mod jobs;
 mod lessons;
 mod log;
 mod memory;
+mod repair;
 mod spend;
 mod status;
 mod sync;
@@ -67,10 +68,12 @@ enum Command {
     Jobs(jobs::Arguments),
     /// Manage lessons: list, test, add, edit, import and more.
     Lessons(lessons::Arguments),
-    /// Show the log of the team memory, or of the hooks.
+    /// Show the log of the team memory or of the hooks, or the texts that hooks emitted.
     Log(log::Arguments),
     /// Show, compare, search and edit the team memory.
     Memory(memory::Arguments),
+    /// Check the database, and repair it if it is damaged.
+    Repair(repair::Arguments),
     /// Show the cost of model calls and today's remaining budget.
     Spend(spend::Arguments),
     /// Show the state of the team memory.
@@ -108,8 +111,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Init(arguments) => init::run(&arguments, &env),
         Command::Jobs(arguments) => jobs::run(arguments, &env, &paths),
         Command::Lessons(arguments) => lessons::run(arguments, &env, &paths),
-        Command::Log(arguments) => log::run(&arguments, &paths),
+        Command::Log(arguments) => log::run(&arguments, &env, &paths),
         Command::Memory(arguments) => memory::run(arguments, &env, &paths),
+        Command::Repair(arguments) => repair::run(&arguments, &env, &paths),
         Command::Spend(arguments) => spend::run(&arguments, &env, &paths),
         Command::Status(arguments) => status::run(&arguments, &env, &paths),
         Command::Sync(arguments) => sync::run(&arguments, &env, &paths),

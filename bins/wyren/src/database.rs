@@ -7,7 +7,7 @@ use base::settings::Settings;
 use base::{Env, Paths, Timestamp};
 use capture::Rules;
 use capture::Spool;
-use std::io::Write as _;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::Store;
@@ -94,28 +94,38 @@ fn mend(env: &Env, paths: &Paths) -> Result<Store> {
     Ok(store::open_store(paths)?)
 }
 
-fn repair_database(env: &Env, paths: &Paths) -> Result<Repaired, store::Error> {
+pub(crate) fn repair_database(env: &Env, paths: &Paths) -> Result<Repaired, store::Error> {
     let spool = Spool::new(paths.spool());
     let settings = Settings::read(env, &paths.hook_settings());
     let transcripts = client_folder(env).join("projects");
-    let sources = Sources { spool: &spool, transcripts: &transcripts, rules: Rules::of(&settings, env) };
+    let sources = Sources {
+        spool: &spool,
+        transcripts: &transcripts,
+        rules: Rules::of(&settings, env),
+        derived: store::DERIVED,
+    };
     repair::repair(&paths.database(), store::TABLES, &sources, Timestamp::now())
 }
 
 fn tell(repaired: &Repaired) -> Result<()> {
     let mut errors = terminal::errors();
-    let Some(aside) = &repaired.aside else {
-        writeln!(errors, "Another wyren process has repaired it.")?;
-        return Ok(());
-    };
+    match &repaired.aside {
+        None => writeln!(errors, "Another wyren process has repaired it.")?,
+        Some(aside) => show_repaired(&mut errors, repaired, aside)?,
+    }
+    Ok(())
+}
+
+/// Shows what a repair kept, and where the damaged database is.
+pub(crate) fn show_repaired(output: &mut impl Write, repaired: &Repaired, aside: &Path) -> Result<()> {
     let Repaired { salvaged, from_spool, from_transcripts, .. } = repaired;
-    writeln!(errors, "  damaged file {STRONG}{}{STRONG:#}", aside.display())?;
-    writeln!(errors, "  recovered    {salvaged} readable rows")?;
+    writeln!(output, "  damaged file {STRONG}{}{STRONG:#}", aside.display())?;
+    writeln!(output, "  recovered    {salvaged} readable rows")?;
     writeln!(
-        errors,
+        output,
         "  rebuilt      {from_spool} observations from the spool, {from_transcripts} from transcripts"
     )?;
-    writeln!(errors, "Delete the damaged file once you have checked that nothing is missing.")?;
+    writeln!(output, "Delete the damaged file once you have checked that nothing is missing.")?;
     Ok(())
 }
 

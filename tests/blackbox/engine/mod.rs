@@ -5,6 +5,7 @@ mod forget;
 mod privacy;
 mod repair;
 mod spool;
+mod told;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -114,7 +114,7 @@ fn is_confirmed(preview: &Forgotten) -> Result<bool> {
 }
 
 fn show(forgotten: &Forgotten, json: bool, what: &str) -> Result<()> {
-    let Forgotten { prompts, tool_calls, unread_lines, spool_lines, samples, .. } = forgotten;
+    let Forgotten { prompts, tool_calls, others, unread_lines, spool_lines, samples, .. } = forgotten;
     let mut output = terminal::output();
     if json {
         let samples: Vec<_> = samples
@@ -122,7 +122,7 @@ fn show(forgotten: &Forgotten, json: bool, what: &str) -> Result<()> {
             .map(|sample| json!({"ts": sample.at.to_string(), "session": sample.session, "id": sample.id, "text": sample.text}))
             .collect();
         let facts = json!({
-            "prompts": prompts, "tool_calls": tool_calls, "unread_lines": unread_lines, "spool_lines": spool_lines,
+            "prompts": prompts, "tool_calls": tool_calls, "others": others, "unread_lines": unread_lines, "spool_lines": spool_lines,
             "samples": samples,
         });
         writeln!(output, "{facts:#}")?;
@@ -147,6 +147,9 @@ fn show(forgotten: &Forgotten, json: bool, what: &str) -> Result<()> {
         }
     }
     writeln!(output, "{STRONG}{prompts} prompts and {tool_calls} tool calls{STRONG:#} {what}")?;
+    if *others > 0 {
+        writeln!(output, "{others} other observations {what}")?;
+    }
     if *unread_lines > 0 {
         writeln!(output, "{unread_lines} unreadable lines {what}")?;
     }

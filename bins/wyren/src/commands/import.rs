@@ -61,7 +61,7 @@ fn bar(size: Option<u64>) -> ProgressBar {
 }
 
 fn show(imported: &Imported, json: bool) -> Result<()> {
-    let Imported { stored, known, private, bad, bad_lines } = imported;
+    let Imported { stored, known, private, later, bad, bad_lines } = imported;
     let mut errors = terminal::errors();
     for line in bad_lines {
         writeln!(
@@ -72,13 +72,19 @@ fn show(imported: &Imported, json: bool) -> Result<()> {
         )?;
     }
     if json {
-        let facts = json!({"stored": stored, "known": known, "private": private, "bad": bad});
+        let facts = json!({"stored": stored, "known": known, "private": private, "later": later, "bad": bad});
         writeln!(terminal::output(), "{facts:#}")?;
     } else {
         writeln!(terminal::output(), "{stored} new {DIM}({known} already present){DIM:#}")?;
         if *private > 0 {
             writeln!(terminal::output(), "Skipped {private} fully private prompts")?;
         }
+    }
+    if *later > 0 {
+        writeln!(
+            errors,
+            "{WARNING}{later} lines passed over{WARNING:#}: a later version of Wyren wrote them. Update Wyren and import again."
+        )?;
     }
     if *bad > 0 {
         bail!("{bad} lines could not be imported; all others were");

@@ -1,18 +1,20 @@
 //! `wyren log`: the log of the team memory; `wyren log --hooks`: the log of the hooks.
 
+use crate::database::{self, Look};
 use crate::terminal::{self, Cell, DIM, FAILURE, WARNING};
 use crate::when;
 use anstyle::Style;
 use anyhow::{Context as _, Result, bail};
 use base::settings::LOG_LEVELS;
-use base::{Paths, Timestamp};
+use base::{Env, Paths, Timestamp};
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Seek as _, Write};
 use std::path::Path;
 use std::time::Duration;
+use store::observations;
 use text::sanitize;
 
 /// How often a followed log is read.
@@ -34,7 +36,9 @@ Examples:
   wyren log --hooks                       the last 20 lines of the hooks
   wyren log --hooks --follow              keep printing new lines
   wyren log --hooks --level warn          only warnings and errors
-  wyren log --hooks --hook session-start-lessons --json";
+  wyren log --hooks --hook session-start-lessons --json
+  wyren log --told                        the last 20 texts that hooks gave the model or you
+  wyren log --told --hook lesson-inject --lines 5";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -42,6 +46,9 @@ pub(crate) struct Arguments {
     /// Show the log of the hooks instead of the team memory.
     #[arg(long)]
     hooks: bool,
+    /// Show the texts that hooks gave the model or you.
+    #[arg(long, conflicts_with_all = ["hooks", "follow", "level"])]
+    told: bool,
     /// Only this hook.
     #[arg(long)]
     hook: Option<String>,
@@ -68,7 +75,10 @@ pub(crate) struct View {
     json: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments, paths: &Paths) -> Result<()> {
+pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    if arguments.told {
+        return show_told(arguments, env, paths);
+    }
     if !arguments.hooks {
         return show_team(arguments);
     }
@@ -124,6 +134,43 @@ impl View {
         terminal::write_table(output, &rows)?;
         Ok(())
     }
+}
+
+/// Shows the texts that hooks gave the model or the person, oldest first.
+fn show_told(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    let store = database::open_drained(env, paths, Look::Quick)?;
+    let most = arguments.view.lines.and_then(|lines| usize::try_from(lines).ok()).unwrap_or(LINES);
+    let texts = observations::told(&store, arguments.hook.as_deref(), arguments.session.as_deref(), most)?;
+    let mut output = terminal::output();
+    if arguments.view.json {
+        for told in &texts {
+            let line = json!({
+                "ts": told.at.to_string(), "session": told.session, "hook": told.hook, "form": told.form,
+                "lesson": told.lesson, "text": told.text,
+            });
+            writeln!(output, "{line}")?;
+        }
+        return Ok(());
+    }
+    if texts.is_empty() {
+        writeln!(terminal::errors(), "No texts recorded.")?;
+    }
+    for told in &texts {
+        let name = |text: &str| sanitize::one_line(text, 60);
+        let time = when::local(told.at);
+        let lesson = told.lesson.as_deref().map(|lesson| format!(" [{}]", name(lesson))).unwrap_or_default();
+        writeln!(
+            output,
+            "{DIM}{}{DIM:#} {} {DIM}{}{lesson}{DIM:#}",
+            time,
+            name(&told.hook),
+            name(&told.form)
+        )?;
+        for line in told.text.lines() {
+            writeln!(output, "    {}", sanitize::one_line(line, MAX_CHARS))?;
+        }
+    }
+    Ok(())
 }
 
 /// Prints `.wyren/log`; messages are those of the Node version.

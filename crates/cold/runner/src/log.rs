@@ -33,7 +33,6 @@ impl Log {
             session: None,
             millis: self.began.elapsed().as_secs_f64() * 1_000.0,
             message,
-            text: None,
         });
     }
 }

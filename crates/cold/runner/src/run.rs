@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(bench.work(AT_ONCE, &crate::kinds::all()), Ended::Idle);
         let store = open_store(&bench.paths).unwrap();
         let spool = capture::Spool::new(bench.paths.spool());
-        assert_eq!(store::observations::backlog(Some(&store), &spool).unwrap().events, 0);
+        assert_eq!(store::observations::backlog(Some(&store), &spool).unwrap().observations, 0);
         let [job] = &bench.jobs()[..] else { panic!("{:?}", bench.jobs()) };
         assert_eq!((job.kind.as_str(), job.state), ("drain", State::Done));
     }

@@ -1,7 +1,7 @@
 //! Measures how fast a spool is drained: `drain-speed [lines]`, 100,000 by default. Prints lines per second.
 
 use base::Timestamp;
-use capture::{Event, Kind, Spool, VERSION};
+use capture::{Data, Observation, Prompt, Spool, ToolCall};
 use serde_json::value::RawValue;
 use std::error::Error;
 use std::io::Write as _;
@@ -40,22 +40,23 @@ fn fill(spool: &Spool, lines: u64) -> Result<(), Box<dyn Error>> {
     for number in 0..lines {
         let is_prompt = (number / SESSIONS).is_multiple_of(PROMPT_EVERY);
         let id = format!("{}:toolu_01Abcdefghijklmn{number:08}", if is_prompt { "p" } else { "t" });
-        spool.append(&Event {
-            version: VERSION,
-            kind: if is_prompt { Kind::Prompt } else { Kind::Tool },
-            id: id.as_str().into(),
-            at: start + number,
-            session: format!("5f0c1a52-0000-4000-8000-{:012}", number % SESSIONS).into(),
+        let data = if is_prompt {
+            let text = "please run the tests and say what fails".into();
+            Data::Prompt(Prompt { text, ..Prompt::default() })
+        } else {
+            Data::Tool(ToolCall {
+                tool: "Bash".into(),
+                tool_use_id: Some(id[2..].into()),
+                input: Some(&input),
+                output: Some(&output),
+                duration_ms: Some(12.5),
+                ..ToolCall::default()
+            })
+        };
+        let session = format!("5f0c1a52-0000-4000-8000-{:012}", number % SESSIONS);
+        spool.append(&Observation {
             cwd: "/home/dev/project".into(),
-            agent: None,
-            agent_type: None,
-            prompt: is_prompt.then(|| "please run the tests and say what fails".into()),
-            tool: (!is_prompt).then(|| "Bash".into()),
-            tool_use_id: (!is_prompt).then(|| id[2..].into()),
-            input: (!is_prompt).then_some(&*input),
-            output: (!is_prompt).then_some(&*output),
-            error: None,
-            duration_ms: Some(12.5),
+            ..Observation::new(&session, id.as_str(), start + number, data)
         })?;
     }
     Ok(())

@@ -11,7 +11,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (Some(database), Some(session)) = (arguments.next(), arguments.next()) else {
         return Err("usage: read-one <database> <session>".into());
     };
-    let store = Store::open_for_hook(Path::new(&database), &[observations::TABLES])?;
+    let Some(store) = Store::open_for_hook(Path::new(&database), &[observations::TABLES])? else {
+        return Err("there is no database of this version".into());
+    };
     let title: Option<String> =
         store
             .connection()

@@ -1,6 +1,6 @@
 //! Drains a spool: `spool-drainer <data folder>`.
 //!
-//! Without more it goes on for ever in small steps and says after each how many events it stored: a victim for tests
+//! Without more it goes on for ever in small steps and says after each how many observations it stored: a victim for tests
 //! that kill it. With `--once` it drains all there is, and prints what the database then holds.
 
 use base::Timestamp;

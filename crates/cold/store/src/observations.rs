@@ -1,22 +1,25 @@
-//! What was asked and what was done: sessions, their prompts and their tool calls, by project.
+//! Sessions and their observations, by project.
 //!
-//! Events come from the spool ([`Drain`]), from a file that another machine exported ([`Import`]), or, after damage,
-//! from the client's transcripts ([`crate::repair`]). All of them go through one writer, which stores an event once
-//! however often and in whichever order it comes.
+//! Observations come from the spool ([`Drain`]), from a file that another machine exported ([`Import`]), or, after
+//! damage, from the client's transcripts ([`crate::repair`]). All of them go through one writer, which stores an
+//! observation once however often and in whichever order it comes.
 
 mod backlog;
 mod drain;
 mod exchange;
 mod forget;
 mod rows;
+mod told;
+mod values;
 mod writer;
 
 pub use backlog::{Backlog, backlog};
 pub use drain::{Drain, Drained, Progress};
 pub use exchange::{BadLine, Export, ExportError, Import, Imported};
 pub use forget::{Forgotten, Sample, Selection};
-pub(crate) use forget::{event_digest, id_digest};
+pub(crate) use forget::{id_digest, observation_digest};
 pub(crate) use rows::refresh_sessions;
+pub use told::{ToldText, told};
 pub(crate) use writer::{Projects, Writer};
 
 use crate::schema::Tables;
@@ -25,8 +28,8 @@ use capture::Spool;
 use std::io;
 use std::time::Duration;
 
-/// The tables of captured events.
-pub const TABLES: Tables = Tables { owner: "capture", migrations: &[FIRST] };
+/// The tables of observations.
+pub const TABLES: Tables = Tables { owner: "capture", migrations: &[FIRST, SECOND] };
 
 /// `row` numbers a row in this database; `id` is what the client calls the thing. Times are milliseconds since 1970.
 const FIRST: &str = "
@@ -93,6 +96,112 @@ CREATE TABLE unread_lines (
 ) STRICT, WITHOUT ROWID;
 ";
 
+/// One table for every kind. Values longer than [`values::INLINE_BYTES`] are in `payloads`: SQLite reads all of a long row
+/// to find the end of it. A view each shows prompts and tool calls as they were, for programs of the first version, too.
+const SECOND: &str = "
+DROP INDEX sessions_of_project;
+DROP INDEX prompts_in_order;
+ALTER TABLE sessions RENAME TO first_sessions;
+ALTER TABLE prompts RENAME TO first_prompts;
+ALTER TABLE tool_calls RENAME TO first_tool_calls;
+
+CREATE TABLE sessions (
+    row INTEGER PRIMARY KEY,
+    platform TEXT NOT NULL,
+    id TEXT NOT NULL,
+    project INTEGER NOT NULL REFERENCES projects (row),
+    cwd TEXT NOT NULL,
+    title TEXT,
+    started_at INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    prompts INTEGER NOT NULL DEFAULT 0,
+    author TEXT,
+    branch TEXT,
+    model TEXT,
+    ended_at INTEGER,
+    end_reason TEXT,
+    UNIQUE (platform, id)
+) STRICT;
+CREATE INDEX sessions_of_project ON sessions (project, last_at);
+
+CREATE TABLE observations (
+    row INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL REFERENCES sessions (row),
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    prompt INTEGER NOT NULL,
+    prompt_id TEXT,
+    cwd TEXT NOT NULL,
+    agent TEXT,
+    agent_type TEXT,
+    tool TEXT,
+    failed INTEGER NOT NULL DEFAULT 0,
+    data TEXT,
+    UNIQUE (session, kind, id)
+) STRICT;
+CREATE INDEX observations_in_order ON observations (session, at);
+CREATE INDEX prompts_in_order ON observations (session, at, id) WHERE kind = 'prompt';
+
+CREATE TABLE payloads (
+    observation INTEGER PRIMARY KEY REFERENCES observations (row) ON DELETE CASCADE,
+    data TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE derived (
+    name TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    tables TEXT NOT NULL,
+    watermark INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO sessions (row, platform, id, project, cwd, title, started_at, last_at, prompts)
+    SELECT row, 'claude-code', id, project, cwd, title, started_at, last_at, prompts FROM first_sessions;
+
+INSERT INTO observations (session, kind, id, at, prompt, prompt_id, cwd, agent, agent_type, tool, failed, data)
+    SELECT session, 'prompt', id, at, number, iif(id LIKE 'p:%', substr(id, 3), NULL), cwd, NULL, NULL, NULL, 0,
+        iif(length(text) <= 256, json_object('text', text), NULL)
+    FROM first_prompts
+    UNION ALL
+    SELECT session, 'tool', id, at, prompt, NULL, cwd, agent, agent_type, tool, failed,
+        rtrim(json_patch('{}', json_object('tool', tool, 'tool_use_id', tool_use_id, 'duration_ms', duration_ms,
+            'error', iif(length(error) <= 256, error, NULL))), '}')
+        || iif(length(input) <= 256, ',\"input\":' || input, '')
+        || iif(length(output) <= 256, ',\"output\":' || output, '') || '}'
+    FROM first_tool_calls
+    ORDER BY 4;
+
+INSERT INTO payloads
+    SELECT new.row, json_object('text', old.text)
+    FROM first_prompts AS old
+    JOIN observations AS new ON new.session = old.session AND new.kind = 'prompt' AND new.id = old.id
+    WHERE length(old.text) > 256;
+INSERT INTO payloads
+    SELECT new.row, '{' || substr(iif(length(old.input) > 256, ',\"input\":' || old.input, '')
+        || iif(length(old.output) > 256, ',\"output\":' || old.output, '')
+        || iif(length(old.error) > 256, ',\"error\":' || json_quote(old.error), ''), 2) || '}'
+    FROM first_tool_calls AS old
+    JOIN observations AS new ON new.session = old.session AND new.kind = 'tool' AND new.id = old.id
+    WHERE length(old.input) > 256 OR length(old.output) > 256 OR length(old.error) > 256;
+
+DROP TABLE first_tool_calls;
+DROP TABLE first_prompts;
+DROP TABLE first_sessions;
+
+CREATE VIEW prompts AS
+    SELECT o.row, o.session, o.id, o.prompt AS number, o.at, o.cwd,
+        coalesce(o.data ->> '$.text', p.data ->> '$.text', '') AS text
+    FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row WHERE o.kind = 'prompt';
+CREATE VIEW tool_calls AS
+    SELECT o.row, o.session, o.id, o.prompt, o.at, o.cwd, coalesce(o.tool, '') AS tool,
+        o.data ->> '$.tool_use_id' AS tool_use_id, o.failed,
+        coalesce(o.data -> '$.input', p.data -> '$.input') AS input,
+        coalesce(o.data -> '$.output', p.data -> '$.output') AS output,
+        coalesce(o.data ->> '$.error', p.data ->> '$.error') AS error,
+        o.data ->> '$.duration_ms' AS duration_ms, o.agent, o.agent_type
+    FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row WHERE o.kind = 'tool';
+";
+
 /// The longest title of a session.
 const MAX_TITLE_CHARS: usize = 100;
 
@@ -102,7 +211,7 @@ fn title(prompt: &str) -> String {
     text::sanitize::one_line(line, MAX_TITLE_CHARS)
 }
 
-/// Takes the lock of all who change captured events: the drain, import, forget, repair. `None` when someone else keeps it.
+/// Takes the lock that the drain, import, forget and repair share; `None` when another process keeps it.
 pub(crate) fn lock(spool: &Spool, patience: Duration) -> io::Result<Option<Lock>> {
     Lock::exclusive(&spool.folder().join(".drain.lock"), patience)
 }

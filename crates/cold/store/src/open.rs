@@ -1,5 +1,6 @@
 //! Opening the database.
 
+use crate::derived::Derived;
 use crate::schema::{self, Standing, Tables};
 use base::files;
 use base::lock::Lock;
@@ -52,7 +53,7 @@ pub enum Error {
     /// SQLite refused for another reason.
     #[error("the database refused")]
     Sqlite(#[source] rusqlite::Error),
-    /// Someone else keeps changing captured events.
+    /// Another process keeps changing observations.
     #[error("another wyren is at work on the same data; try again when it is done")]
     Busy,
     /// What should have been stored is not what it claims to be.
@@ -85,11 +86,17 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
+/// How long a hook waits for another program's transaction.
+const HOOK_BUSY_TIMEOUT: Duration = Duration::from_millis(20);
+/// What `PRAGMA auto_vacuum` says where free pages can be given back a few at a time.
+const INCREMENTAL: i64 = 2;
+
 /// The open database.
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
     ahead: Option<&'static str>,
+    derived: &'static [&'static dyn Derived],
 }
 
 impl Store {
@@ -108,12 +115,33 @@ impl Store {
         })
     }
 
-    /// Opens the database for a hook, which has no time to tidy up when it closes it: what it wrote stays in the log of
-    /// changes, until someone with more time moves it into the database.
-    pub fn open_for_hook(path: &Path, tables: &[Tables]) -> Result<Self, Error> {
-        let store = Self::open(path, tables)?;
-        store.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        Ok(store)
+    /// Opens the database for a hook, which has no time to make or migrate one, nor to tidy up when it closes it: what it
+    /// wrote stays in the log of changes. Returns `None` where the database is missing, is made for an earlier or a later
+    /// program, or is locked for more than 20 ms.
+    pub fn open_for_hook(path: &Path, tables: &[Tables]) -> Result<Option<Self>, Error> {
+        match Self::open_as_it_is(path, HOOK_BUSY_TIMEOUT) {
+            Ok(Some(store)) => match schema::standing(&store.connection, tables) {
+                Ok(Standing::Current) => Ok(Some(store)),
+                Ok(Standing::Behind | Standing::Ahead { .. }) => Ok(None),
+                Err(error) => Err(error.into()),
+            },
+            opened => opened,
+        }
+        .or_else(|error| if matches!(error, Error::Locked(_)) { Ok(None) } else { Err(error) })
+    }
+
+    /// Opens the database at `path` without changing anything, whatever its schema; `None` where there is none.
+    pub(crate) fn open_as_it_is(path: &Path, busy_timeout: Duration) -> Result<Option<Self>, Error> {
+        let connection = match Connection::open_with_flags(path, FLAGS) {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) && !path.exists() => {
+                return Ok(None);
+            }
+            connection => connection?,
+        };
+        connection.busy_timeout(busy_timeout)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        connection.execute_batch(SETTINGS)?;
+        Ok(Some(Self { connection, ahead: None, derived: crate::DERIVED }))
     }
 
     fn open_file(path: &Path, tables: &[Tables]) -> Result<Self, Error> {
@@ -128,16 +156,22 @@ impl Store {
                 let lock = path.with_extension("making");
                 let _lock = Lock::exclusive(&lock, BUSY_TIMEOUT)
                     .map_err(|source| Error::Io { path: lock, source })?;
+                // Has to come first: it says how the file is laid out.
+                connection.pragma_update(None, "auto_vacuum", INCREMENTAL)?;
                 connection.pragma_update(None, "journal_mode", "WAL")?;
                 schema::migrate(&mut connection, tables)?;
+                if !gives_back_pages(&connection)? {
+                    // A database of the first version: once is enough. Killed here, the next forgetting does it.
+                    let _ = connection.execute_batch("VACUUM");
+                }
                 None
             }
         };
-        connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON")?;
+        connection.execute_batch(SETTINGS)?;
         if ahead.is_some() {
             connection.pragma_update(None, "query_only", true)?;
         }
-        Ok(Self { connection, ahead })
+        Ok(Self { connection, ahead, derived: crate::DERIVED })
     }
 
     /// Reads the whole database and says whether it is sound; takes about as long as reading the file does.
@@ -182,6 +216,35 @@ impl Store {
         result
     }
 
+    /// Derives these tables instead of [`crate::DERIVED`].
+    #[must_use]
+    pub fn deriving(self, derived: &'static [&'static dyn Derived]) -> Self {
+        Self { derived, ..self }
+    }
+
+    /// Returns what is derived from observations.
+    pub(crate) fn derived(&self) -> &'static [&'static dyn Derived] {
+        self.derived
+    }
+
+    /// Gives the pages that are no longer used back to the disk. Deleted text is overwritten when it is deleted.
+    pub(crate) fn give_back_pages(&self) -> Result<(), Error> {
+        if gives_back_pages(&self.connection)? {
+            // Gives back one page for each row that is read.
+            let mut vacuum = self.connection.prepare("PRAGMA incremental_vacuum")?;
+            let mut rows = vacuum.query([])?;
+            while rows.next()?.is_some() {}
+            return Ok(());
+        }
+        self.vacuum()
+    }
+
+    /// Writes the whole database anew.
+    pub(crate) fn vacuum(&self) -> Result<(), Error> {
+        self.connection.pragma_update(None, "auto_vacuum", INCREMENTAL)?;
+        Ok(self.connection.execute_batch("VACUUM")?)
+    }
+
     /// Returns the connection, for reading.
     pub fn connection(&self) -> &Connection {
         &self.connection
@@ -208,13 +271,21 @@ impl Store {
     }
 }
 
+const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+/// What holds for a connection, not for the file. Whatever is deleted is overwritten: it may have been forgotten.
+const SETTINGS: &str = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON";
+
+fn gives_back_pages(connection: &Connection) -> rusqlite::Result<bool> {
+    let mode: i64 = connection.query_row("PRAGMA auto_vacuum", [], |row| row.get(0))?;
+    Ok(mode == INCREMENTAL)
+}
+
 /// Connects to the file, which is made where there is none: by us, since SQLite would make it readable for others.
 fn connect(path: &Path) -> Result<Connection, Error> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    match Connection::open_with_flags(path, flags) {
+    match Connection::open_with_flags(path, FLAGS) {
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
             files::open_append(path).map_err(Error::io(path))?;
-            Ok(Connection::open_with_flags(path, flags)?)
+            Ok(Connection::open_with_flags(path, FLAGS)?)
         }
         connection => Ok(connection?),
     }
@@ -298,6 +369,50 @@ mod tests {
             }
         });
         assert_eq!(count(&Store::open(&path, &[TWO]).unwrap()), 0);
+    }
+
+    #[test]
+    fn a_hook_gets_nothing_from_a_missing_an_earlier_and_a_later_database_and_changes_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wyren.db");
+        assert!(Store::open_for_hook(&path, &[ONE]).unwrap().is_none());
+        assert!(!path.exists());
+        drop(Store::open(&path, &[ONE]).unwrap());
+        std::fs::remove_file(path.with_extension("making")).unwrap();
+        assert!(Store::open_for_hook(&path, &[TWO]).unwrap().is_none(), "earlier");
+        assert!(Store::open_for_hook(&path, &[ONE]).unwrap().is_some());
+        assert!(!path.with_extension("making").exists());
+        drop(Store::open(&path, &[TWO]).unwrap());
+        assert!(Store::open_for_hook(&path, &[ONE]).unwrap().is_none(), "later");
+    }
+
+    #[test]
+    fn a_hook_does_not_wait_for_a_locked_database() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wyren.db");
+        let store = Store::open(&path, &[ONE]).unwrap();
+        store.connection().execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();
+        store.connection().execute("INSERT INTO a (x) VALUES (1)", []).unwrap();
+        let began = Instant::now();
+        assert!(Store::open_for_hook(&path, &[ONE]).unwrap().is_none());
+        assert!(began.elapsed() < Duration::from_millis(500), "{:?}", began.elapsed());
+    }
+
+    #[test]
+    fn a_database_gives_back_what_is_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wyren.db");
+        let mut store = Store::open(&path, &[TWO]).unwrap();
+        let size = |store: &Store| -> i64 {
+            store.connection().query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap()
+        };
+        let empty = size(&store);
+        let fill = "INSERT INTO a (y) VALUES (hex(zeroblob(500000)))";
+        store.write(|transaction| Ok::<_, Error>(transaction.execute(fill, [])?)).unwrap();
+        assert!(size(&store) > empty + 200);
+        store.write(|transaction| Ok::<_, Error>(transaction.execute("DELETE FROM a", [])?)).unwrap();
+        store.give_back_pages().unwrap();
+        assert_eq!(size(&store), empty);
     }
 
     #[cfg(unix)]

@@ -14,6 +14,7 @@
 mod rebuild;
 mod salvage;
 
+use crate::derived::Derived;
 use crate::observations::{self, Drain};
 use crate::open::{Error, Store};
 use crate::schema::Tables;
@@ -28,6 +29,8 @@ use std::time::Duration;
 
 /// How long to wait for a drain, or for someone else who is repairing.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long to wait for another program's transaction.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// What SQLite keeps beside a database.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
 /// What the name of a database that was put aside goes on with; a stamp follows.
@@ -42,6 +45,8 @@ pub struct Sources<'a> {
     pub transcripts: &'a Path,
     /// What of them would have been recorded.
     pub rules: capture::Rules,
+    /// What is derived from observations: left out, and made anew.
+    pub derived: &'static [&'static dyn Derived],
 }
 
 /// What a repair did.
@@ -51,9 +56,9 @@ pub struct Repaired {
     pub aside: Option<PathBuf>,
     /// Rows that could be read from it.
     pub salvaged: u64,
-    /// Events that came back from the spool.
+    /// Observations that came back from the spool.
     pub from_spool: u64,
-    /// Events that came back from transcripts.
+    /// Observations that came back from transcripts.
     pub from_transcripts: u64,
 }
 
@@ -98,9 +103,14 @@ fn repair_in_steps(
         return Ok(Repaired { aside: last_aside(path), ..Repaired::default() });
     }
     // Closing must not change what is about to be put aside.
-    match Store::open_for_hook(path, tables).and_then(|store| store.check()) {
+    match Store::open_as_it_is(path, BUSY_TIMEOUT) {
+        Ok(None) => return Ok(Repaired::default()),
+        Ok(Some(store)) => match store.check() {
+            Err(Error::Corrupt { .. }) => {}
+            sound => return sound.map(|()| Repaired::default()),
+        },
         Err(Error::Corrupt { .. }) => {}
-        sound => return sound.map(|()| Repaired::default()),
+        Err(error) => return Err(error),
     }
     // An attempt that came no further than to `.new` has left the old database as it was: its second name is used again.
     let earlier = last_aside(path).filter(|_| fresh.exists() && !ready.exists());
@@ -112,8 +122,12 @@ fn repair_in_steps(
     }
     let mut repaired = Repaired { aside: Some(aside.clone()), ..Repaired::default() };
     {
-        let mut store = Store::open(&fresh, tables)?;
+        // Rows are copied into tables like those they come from, and migrated afterwards.
+        let mut store = Store::open(&fresh, &salvage::tables_of(&aside, tables))?;
         repaired.salvaged = salvage::copy(&aside, &mut store)?;
+        drop(store);
+        let mut store = Store::open(&fresh, tables)?.deriving(sources.derived);
+        store.write(observations::refresh_sessions)?;
         repaired.from_spool = Drain::unbounded(sources.spool).run_locked(&mut store, now)?.stored;
         let forgotten = forgotten(&notes_of_forgotten(path));
         repaired.from_transcripts =
@@ -246,7 +260,7 @@ mod tests {
             let spool = Spool::new(folder.path().join("spool"));
             let env = Env::fixed::<String, String>([]);
             let rules = capture::Rules::of(&Settings::read(&env, Path::new("/nowhere")), &env);
-            let sources = Sources { spool: &spool, transcripts: Path::new("/nowhere"), rules };
+            let sources = Sources { spool: &spool, transcripts: Path::new("/nowhere"), rules, derived: &[] };
             let holder = damaged(&path);
             let at = |seconds: u64| Timestamp::from_millis(1_794_796_000_000 + seconds * 1_000);
             let killed = repair_in_steps(&path, &TABLES, &sources, at(0), |step| {

@@ -1,4 +1,5 @@
-//! The hook log: one JSON object per line in `logs/hooks.jsonl`.
+//! The hook log: one JSON object per line in `logs/hooks.jsonl`. It holds no text that a hook was given or gave: those are
+//! observations.
 //!
 //! A line is one append of one write, so parallel hooks do not mix; rotation looks at the size of the open file
 //! and renames it, so a line costs the same however long the log is. A writer that still holds the renamed file
@@ -12,10 +13,6 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use text::{privacy, redact};
 
-/// The most characters of an emitted text that a line keeps.
-const MAX_DATA_CHARS: usize = 2_000;
-/// The most bytes of an emitted text that are looked through for secrets: enough for as many characters of any language.
-const MAX_LOOKED_AT: usize = 4 * MAX_DATA_CHARS + 1_000;
 /// The most characters of a message.
 const MAX_MESSAGE_CHARS: usize = 500;
 
@@ -63,12 +60,10 @@ pub struct Line<'a> {
     pub millis: f64,
     /// What happened.
     pub message: &'a str,
-    /// The text that it is about.
-    pub text: Option<&'a str>,
 }
 
 impl Line<'_> {
-    /// Returns the line as JSON with its line end; secrets are taken out and long texts cut.
+    /// Returns the line as JSON with its line end; secrets are taken out and a long message is cut.
     pub fn to_json(&self) -> String {
         let mut json = String::with_capacity(256);
         json.push_str("{\"ts\":\"");
@@ -83,11 +78,6 @@ impl Line<'_> {
         }
         json.push_str(&format!(",\"ms\":{:.2}", self.millis));
         push_field(&mut json, "msg", cut(&safe(self.message), MAX_MESSAGE_CHARS));
-        if let Some(text) = self.text {
-            json.push_str(",\"data\":{\"text\":");
-            push_string(&mut json, cut(&safe(beginning(text)), MAX_DATA_CHARS));
-            json.push('}');
-        }
         json.push_str("}\n");
         json
     }
@@ -99,17 +89,6 @@ pub fn safe(text: &str) -> Cow<'_, str> {
         Cow::Borrowed(text) => redact::redact(text),
         Cow::Owned(text) => Cow::Owned(redact::redact(&text).into_owned()),
     }
-}
-
-/// Returns as much of a text as may be needed for a line, up to the end of a word: half a secret is still one, and would not
-/// be recognised. What is private or a key beyond the end counts as such up to there.
-fn beginning(text: &str) -> &str {
-    let most = text.floor_char_boundary(MAX_LOOKED_AT);
-    if most == text.len() {
-        return text;
-    }
-    let end = text[..most].rfind(char::is_whitespace).unwrap_or_default();
-    &text[..end]
 }
 
 fn cut(text: &str, most: usize) -> &str {
@@ -216,7 +195,6 @@ mod tests {
             session: Some("s-1"),
             millis: 0.214,
             message,
-            text: None,
         }
     }
 
@@ -234,34 +212,22 @@ mod tests {
 
     #[test]
     fn a_line_has_the_documented_fields_in_order() {
-        let line = Line { text: Some("a\n\"b\""), ..line("HOOK_OUTPUT [context] 5 chars") };
+        let line = line("HOOK_OUTPUT [context] 5 chars");
         let expected = concat!(
             r#"{"ts":"2026-11-16T02:26:41.123Z","level":"info","hook":"lesson-inject","event":"PreToolUse","#,
-            r#""session":"s-1","ms":0.21,"msg":"HOOK_OUTPUT [context] 5 chars","data":{"text":"a\n\"b\""}}"#,
+            r#""session":"s-1","ms":0.21,"msg":"HOOK_OUTPUT [context] 5 chars"}"#,
             "\n"
         );
         assert_eq!(line.to_json(), expected);
     }
 
     #[test]
-    fn a_secret_across_the_cut_of_a_long_text_does_not_show() {
-        let token = format!("ghp_{}", "a1B2".repeat(9));
-        for before in (MAX_LOOKED_AT - 60)..MAX_LOOKED_AT {
-            let text = format!("<private>{}</private> a {token} b", "x".repeat(before));
-            let shown = safe(beginning(&text)).into_owned();
-            assert!(!shown.contains("ghp_"), "{before}: {shown}");
-        }
-        assert_eq!(beginning(&"x".repeat(2 * MAX_LOOKED_AT)), "");
-        assert_eq!(beginning("short"), "short");
-    }
-
-    #[test]
-    fn secrets_are_taken_out_and_long_texts_cut() {
+    fn secrets_are_taken_out_and_long_messages_cut() {
         let secret = concat!("gh", "p_abcdefghijklmnopqrstuvwxyz0123456789");
         let text = format!("key {secret} {}", "x".repeat(10_000));
-        let json = Line { text: Some(&text), ..line(secret) }.to_json();
+        let json = line(&text).to_json();
         assert!(!json.contains(secret), "{json}");
-        assert!(json.len() < 3_000);
+        assert!(json.len() < 1_000);
         assert!(serde_json::from_str::<Value>(&json).is_ok());
     }
 
@@ -272,8 +238,11 @@ mod tests {
         log(folder.path(), &[("HOOK_LOG_LEVEL", "warn")], "").write(&line("mild"));
         log(folder.path(), &[("HOOK_LOG_DISABLE", "1")], "").write(&line("off"));
         assert!(!file.exists());
-        log(folder.path(), &[("HOOK_LOG_LEVEL", "unknown")], "").write(&line("on"));
-        assert_eq!(lines(&file)[0]["msg"], "on");
+        for level in ["unknown", "trace"] {
+            let debug = Line { level: Level::Debug, ..line(level) };
+            log(folder.path(), &[("HOOK_LOG_LEVEL", level)], "").write(&debug);
+        }
+        assert_eq!((&lines(&file)[0]["msg"], &lines(&file)[1]["msg"]), (&"unknown".into(), &"trace".into()));
     }
 
     #[test]

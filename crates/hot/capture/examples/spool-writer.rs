@@ -1,15 +1,15 @@
-//! Appends events to a spool, as a hook would: `spool-writer <spool> <gate> <writer> <lines>`.
+//! Appends observations to a spool, as a hook would: `spool-writer <spool> <gate> <writer> <lines>`.
 //!
 //! Waits until nobody holds the lock on the file `gate`, so that a test can let many writers go at once.
 
-use capture::{Event, Kind, Spool, VERSION};
+use capture::{Data, Observation, Prompt, Spool, ToolCall};
 use serde_json::value::RawValue;
 use std::error::Error;
 use std::fs::File;
 
 /// How many writers share a session.
 const WRITERS_PER_SESSION: u64 = 10;
-/// Every so many lines there is a prompt, and an event that is too long for a line.
+/// Every so many lines there is a prompt, and an observation that is too long for a line.
 const PROMPT_EVERY: u64 = 20;
 const LONG_EVERY: u64 = 150;
 
@@ -33,22 +33,22 @@ fn append(spool: &Spool, writer: u64, number: u64) -> Result<(), Box<dyn Error>>
     let output = RawValue::from_string(format!(r#"{{"stdout":"{}"}}"#, "words ".repeat(length / 6)))?;
     let input = RawValue::from_string(format!(r#"{{"command":"echo {writer} {number}"}}"#))?;
     let id = format!("{writer}-{number}");
-    let event = Event {
-        version: VERSION,
-        kind: if is_prompt { Kind::Prompt } else { Kind::Tool },
-        id: if is_prompt { format!("p:{id}") } else { format!("t:{id}") }.into(),
-        at: base::Timestamp::now().millis(),
-        session: format!("session-{}", writer / WRITERS_PER_SESSION).into(),
-        cwd: format!("/home/dev/project-{}", writer % 7).into(),
-        agent: None,
-        agent_type: None,
-        prompt: is_prompt.then(|| format!("please do {id}").into()),
-        tool: (!is_prompt).then(|| "Bash".into()),
-        tool_use_id: (!is_prompt).then(|| id.clone().into()),
-        input: (!is_prompt).then_some(&*input),
-        output: (!is_prompt).then_some(&*output),
-        error: None,
-        duration_ms: Some(1.5),
+    let data = if is_prompt {
+        Data::Prompt(Prompt { text: format!("please do {id}").into(), ..Prompt::default() })
+    } else {
+        Data::Tool(ToolCall {
+            tool: "Bash".into(),
+            tool_use_id: Some(id.clone().into()),
+            input: Some(&input),
+            output: Some(&output),
+            duration_ms: Some(1.5),
+            ..ToolCall::default()
+        })
     };
-    Ok(spool.append(&event)?)
+    let session = format!("session-{}", writer / WRITERS_PER_SESSION);
+    let id = if is_prompt { format!("p:{id}") } else { format!("t:{id}") };
+    Ok(spool.append(&Observation {
+        cwd: format!("/home/dev/project-{}", writer % 7).into(),
+        ..Observation::new(&session, id, base::Timestamp::now().millis(), data)
+    })?)
 }

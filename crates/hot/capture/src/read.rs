@@ -1,7 +1,6 @@
 //! Reading the spool back: which files there are, what they hold beyond an offset; and taking lines or files away.
 
-use crate::event::Pointer;
-use crate::write::{BULK, Spool};
+use crate::write::{BULK, Pointer, Spool};
 use base::lock::Lock;
 use base::{Timestamp, files};
 use std::collections::HashSet;
@@ -15,7 +14,7 @@ const DELETE_AFTER_MILLIS: u64 = 2 * 3_600_000;
 /// How long to wait for writers before lines are taken out of a file; each needs some microseconds.
 const WRITER_PATIENCE: Duration = Duration::from_secs(5);
 
-/// One file of events.
+/// One file of observations.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SpoolFile {
     /// Where it is below the spool's folder: `<session>/<hour>.jsonl`.
@@ -26,7 +25,7 @@ pub struct SpoolFile {
 /// What was read of a file.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// The lines, without their ends and without empty ones; long events are already in their place.
+    /// The lines, without their ends and without empty ones; long ones are already in their place.
     pub lines: Vec<Vec<u8>>,
     /// Where to go on: behind the last whole line that was read.
     pub offset: u64,
@@ -68,7 +67,7 @@ impl Spool {
         Ok(paths.into_iter().map(file).collect())
     }
 
-    /// Deletes the long events that `keep` refuses, whether a line points to them or their writer was killed before it
+    /// Deletes the long observations that `keep` refuses, whether a line points to them or their writer was killed before it
     /// could write one; returns how many. What cannot be read keeps none of the others.
     pub fn retain_bulk(&self, mut keep: impl FnMut(&[u8]) -> bool) -> io::Result<usize> {
         let mut removed = Ok(0);
@@ -90,7 +89,7 @@ impl Spool {
         removed
     }
 
-    /// Deletes what writers that were killed have left and no line points to: long events, and files that were never
+    /// Deletes what writers that were killed have left and no line points to: long observations, and files that were never
     /// finished. What is younger than `min_age` may still get its line. Returns how many files went; what cannot be
     /// looked at stays. The caller holds the lock that keeps others from deleting lines.
     pub fn sweep(&self, min_age: Duration, now: Timestamp) -> io::Result<usize> {
@@ -162,7 +161,7 @@ impl SpoolFile {
     }
 
     /// Reads whole lines from `offset` on: at most `most_lines` and about `most_bytes`. Unless the batch is complete, its
-    /// offset is beyond the one it began with. A long event that cannot be read just now ends the batch before it, and is
+    /// offset is beyond the one it began with. A long observation that cannot be read just now ends the batch before it, and is
     /// an error when it comes first.
     pub fn read(&self, offset: u64, most_lines: usize, most_bytes: usize) -> io::Result<Batch> {
         let mut file = match File::open(&self.path) {
@@ -188,7 +187,7 @@ impl SpoolFile {
         let mut held = 0;
         let mut start = 0;
         for newline in memchr::memchr_iter(b'\n', &bytes[..end]) {
-            // A short line may stand for a long event: what counts is what has to be held.
+            // A short line may stand for a long observation: what counts is what has to be held.
             if batch.lines.len() == most_lines || held >= most_bytes {
                 return Ok(batch);
             }
@@ -209,14 +208,14 @@ impl SpoolFile {
         Ok(batch)
     }
 
-    /// Puts a long event in the place of the line that points to it; the line stands for one that is gone.
+    /// Puts a long observation in the place of the line that points to it; the line stands for one that is gone.
     fn resolve(&self, line: &[u8]) -> io::Result<Vec<u8>> {
         let Some(bulk) = self.bulk_of(line) else { return Ok(line.to_vec()) };
         Ok(files::read_if_there(&bulk)?.unwrap_or_else(|| line.to_vec()))
     }
 
     fn bulk_of(&self, line: &[u8]) -> Option<PathBuf> {
-        // Nearly every line is an event; only a short one can be a pointer, and parsing is not free.
+        // Nearly every line is an observation; only a short one can be a pointer, and parsing is not free.
         if line.len() > MAX_POINTER_BYTES {
             return None;
         }
@@ -241,7 +240,7 @@ impl SpoolFile {
         Ok((!rest.contains(&b'\n')).then_some(Done { file: self, _lock: file }))
     }
 
-    /// Rewrites the file without the lines that `keep` refuses, and deletes the long events behind them; returns how
+    /// Rewrites the file without the lines that `keep` refuses, and deletes the long observations behind them; returns how
     /// many lines went. Offsets into the file mean nothing afterwards.
     pub fn retain(&self, mut keep: impl FnMut(&[u8]) -> bool) -> io::Result<usize> {
         // A writer that opened the file before it is replaced sees, once it has its lock, that it must open it anew.
@@ -269,7 +268,7 @@ impl SpoolFile {
     }
 }
 
-/// More bytes than a line that points to a long event can have.
+/// More bytes than a line that points to a long observation can have.
 const MAX_POINTER_BYTES: usize = 256;
 
 /// A file that can be deleted: everything in it is in the database, and nobody can write to it while this is held.
@@ -280,11 +279,11 @@ pub struct Done<'a> {
 }
 
 impl Done<'_> {
-    /// Deletes the file and the long events that its lines point to.
+    /// Deletes the file and the long observations that its lines point to.
     pub fn delete(self) -> io::Result<()> {
         let path = &self.file.path;
         let text = fs::read(path)?;
-        // The file goes first: long events without a line are swept one day, a line without its event would be read.
+        // The file goes first: long observations without a line are swept one day, a line without its event would be read.
         fs::remove_file(path)?;
         for bulk in text.split(|byte| *byte == b'\n').filter_map(|line| self.file.bulk_of(line)) {
             let _ = fs::remove_file(bulk);
@@ -313,7 +312,7 @@ fn read_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Event, Kind, VERSION};
+    use crate::observation::{Data, Observation, Prompt};
 
     const HOUR: u64 = 3_600_000;
     const PLENTY: usize = 1_000_000;
@@ -321,24 +320,9 @@ mod tests {
     fn spool(folder: &tempfile::TempDir, texts: &[&str]) -> Spool {
         let spool = Spool::new(folder.path().join("spool"));
         for (number, text) in texts.iter().enumerate() {
-            let event = Event {
-                version: VERSION,
-                kind: Kind::Prompt,
-                id: format!("p:{number}").into(),
-                at: HOUR,
-                session: "s".into(),
-                cwd: "/project".into(),
-                agent: None,
-                agent_type: None,
-                prompt: Some((*text).into()),
-                tool: None,
-                tool_use_id: None,
-                input: None,
-                output: None,
-                error: None,
-                duration_ms: None,
-            };
-            spool.append(&event).unwrap();
+            let data = Data::Prompt(Prompt { text: (*text).into(), ..Prompt::default() });
+            let observation = Observation::new("s", format!("p:{number}"), HOUR, data);
+            spool.append(&observation).unwrap();
         }
         spool
     }
@@ -372,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn long_events_count_for_what_they_hold() {
+    fn long_observations_count_for_what_they_hold() {
         let folder = tempfile::tempdir().unwrap();
         let long = "x".repeat(100_000);
         let file = only_file(&spool(&folder, &[&long, &long, "short"]));
@@ -382,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_goes_when_it_is_old_and_read_and_with_it_its_long_events() {
+    fn a_file_goes_when_it_is_old_and_read_and_with_it_its_long_observations() {
         let folder = tempfile::tempdir().unwrap();
         let spool = spool(&folder, &["one", &"x".repeat(100_000)]);
         let file = only_file(&spool);
@@ -399,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_out_leaves_no_line_and_no_long_event() {
+    fn what_is_taken_out_leaves_no_line_and_no_long_observation() {
         let folder = tempfile::tempdir().unwrap();
         let long = format!("secret {}", "x".repeat(100_000));
         let file = only_file(&spool(&folder, &["one", &long, "secret", "two"]));
@@ -411,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_event_that_no_line_points_to_is_taken_out_as_well() {
+    fn a_long_observation_that_no_line_points_to_is_taken_out_as_well() {
         let folder = tempfile::tempdir().unwrap();
         let spool = spool(&folder, &[&"x".repeat(100_000)]);
         fs::remove_file(only_file(&spool).path).unwrap();
@@ -420,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_event_that_cannot_be_read_just_now_is_waited_for() {
+    fn a_long_observation_that_cannot_be_read_just_now_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
         let file = only_file(&spool(&folder, &["one", &"x".repeat(100_000), "two"]));
         let bulk = read_folder(&file.path.with_file_name(BULK)).unwrap().remove(0);

@@ -1,4 +1,4 @@
-//! What is recorded at all, as the user has set it: one set of rules for the hooks and for whoever makes events again.
+//! What is recorded at all, as the user has set it: one set of rules for the hooks and for the repair of a database.
 
 use base::settings::{self, Settings};
 use base::{Env, glob};
@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// A prompt that consists of one of these is the client's own, not the user's.
 const CLIENT_PROMPT: (&str, &str) = ("<task-notification>", "</task-notification>");
+/// The hook that sees prompts, and so knows which are private.
+const PROMPT_HOOK: &str = "prompt-record";
 /// The client's own notes about a session, which it edits with ordinary tools.
 const CLIENT_NOTES: &str = "session-memory";
 
@@ -13,6 +15,7 @@ const CLIENT_NOTES: &str = "session-memory";
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     is_off: bool,
+    sees_prompts: bool,
     skipped_tools: Vec<String>,
     excluded: Vec<String>,
     paused: Vec<String>,
@@ -25,6 +28,7 @@ impl Rules {
         let list = |name: &str| settings::list(&settings.get(name)).map(str::to_owned).collect();
         Self {
             is_off: !settings.is_on("capture.enabled"),
+            sees_prompts: !settings::list(&settings.get("hooks.disabled")).any(|hook| hook == PROMPT_HOOK),
             skipped_tools: list("capture.skip_tools"),
             excluded: list("capture.excluded_projects"),
             paused: list("capture.paused_projects"),
@@ -37,6 +41,11 @@ impl Rules {
         !self.is_off
             && !self.excluded.iter().any(|pattern| glob::fits_folder(pattern, cwd, self.home.as_deref()))
             && !self.paused.iter().any(|folder| cwd.starts_with(folder))
+    }
+
+    /// Returns whether hooks see prompts: without them, what belongs to a private one would be recorded.
+    pub fn sees_prompts(&self) -> bool {
+        self.sees_prompts
     }
 
     /// Says whether calls of this tool are recorded.

@@ -4,7 +4,9 @@
 //! JSON goes in and comes out as text and is never built up in memory: strings are found, cut and joined where they
 //! stand. What is inside a JSON string stays escaped throughout.
 
+use crate::observation::Fields;
 use memchr::memmem;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use text::bytes::find;
@@ -43,6 +45,28 @@ pub fn json(raw: &str) -> Cow<'_, str> {
         return Cow::Owned(serde_json::to_string(&*whole).unwrap_or_else(|_| "null".to_owned()));
     }
     redacted(shrunk)
+}
+
+/// The contents that a file tool repeats in its response, by their names there and in its input.
+const COPIES: [(&str, &str); 3] =
+    [("content", "content"), ("oldString", "old_string"), ("newString", "new_string")];
+/// The file as it was before; the patch in the response says what changed.
+const ORIGINAL: &str = "originalFile";
+
+/// Returns a tool's response as [`json`] does, without the contents that its input has already, and without the file as
+/// it was before.
+pub fn response<'a>(tool: &str, input: Option<&str>, output: &'a str) -> Cow<'a, str> {
+    if !matches!(tool, "Edit" | "Write" | "MultiEdit" | "NotebookEdit") {
+        return json(output);
+    }
+    let Some(mut fields) = Fields::read(output) else { return json(output) };
+    let input = input.and_then(Fields::read).unwrap_or_default();
+    fields.retain(|name, value| {
+        let copy = COPIES.iter().find(|(response, _)| *response == name);
+        let is_copy = |sent: &RawValue| sent.get() == value.get();
+        name != ORIGINAL && !copy.is_some_and(|(_, sent)| input.get(sent).is_some_and(is_copy))
+    });
+    Cow::Owned(json(&fields.json()).into_owned())
 }
 
 fn redacted(text: Cow<'_, str>) -> Cow<'_, str> {

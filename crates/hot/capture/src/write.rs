@@ -1,20 +1,22 @@
-//! Appending an event: one line, one write, whatever else goes on.
+//! Appending an observation: one line, one write, whatever else goes on.
 
-use crate::event::{Event, Pointer, VERSION};
+use crate::observation::{Observation, VERSION};
 use base::paths::PRIVATE_MARKER;
 use base::{Timestamp, digest, files};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The longest line: what one append writes in one piece. A longer event goes into a file of its own.
+/// The longest line: what one append writes in one piece. A longer observation goes into a file of its own.
 const MAX_LINE_BYTES: usize = 64 * 1024;
 /// How often a file is opened anew when it was drained and deleted in between.
 const ATTEMPTS: usize = 8;
 const MILLIS_PER_HOUR: u64 = 3_600_000;
 
-/// Why an event could not be kept.
+/// Why an observation could not be kept.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no room; capture pauses until there is.
@@ -28,8 +30,8 @@ pub enum Error {
         /// What it said.
         source: io::Error,
     },
-    /// The event cannot be written as JSON.
-    #[error("could not write the event as JSON")]
+    /// It cannot be written as JSON.
+    #[error("could not write the observation as JSON")]
     Json(#[from] serde_json::Error),
 }
 
@@ -49,7 +51,7 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Returns the spool in `folder`; nothing is created before the first event.
+    /// Returns the spool in `folder`; nothing is created before the first observation.
     pub fn new(folder: PathBuf) -> Self {
         Self { folder }
     }
@@ -59,22 +61,25 @@ impl Spool {
         &self.folder
     }
 
-    /// Appends an event. When this returns `Ok`, the event survives the death of any process.
-    pub fn append(&self, event: &Event<'_>) -> Result<(), Error> {
-        let session = self.session_folder(&event.session);
-        let file = session.join(file_name(Timestamp::from_millis(event.at)));
+    /// Appends an observation. When this returns `Ok`, it survives the death of any process.
+    pub fn append(&self, observation: &Observation<'_>) -> Result<(), Error> {
+        self.line(observation)?.append()
+    }
+
+    /// Returns the line of an observation, to be appended later.
+    pub(crate) fn line(&self, observation: &Observation<'_>) -> Result<Line, Error> {
+        let session = self.session_folder(&observation.session);
+        let file = session.join(file_name(Timestamp::from_millis(observation.at)));
         // The line begins with a line end as well: should an earlier writer have been killed within its line, or
-        // have run out of disk, this one still stands on its own.
-        let mut line = Vec::with_capacity(1_024);
-        line.push(b'\n');
-        serde_json::to_writer(&mut line, event)?;
-        if line.len() > MAX_LINE_BYTES {
-            let bulk = write_bulk(&session, &line[1..])?;
-            line.truncate(1);
-            serde_json::to_writer(&mut line, &Pointer { version: VERSION, bulk: bulk.into() })?;
+        // have run out of disk, this one is whole all the same.
+        let mut text = Vec::with_capacity(1_024);
+        text.push(b'\n');
+        serde_json::to_writer(&mut text, observation)?;
+        // Values are kept as the client wrote them, and JSON allows line ends between them.
+        while let Some(at) = memchr::memchr(b'\n', &text[1..]) {
+            text[1 + at] = b' ';
         }
-        line.push(b'\n');
-        append_line(&file, &line).map_err(|error| Error::of(&file, error))
+        Ok(Line { session, file, text })
     }
 
     /// Notes whether the session's last prompt was wholly private: then nothing under it is recorded.
@@ -99,21 +104,52 @@ impl Spool {
     }
 }
 
-/// The folder of the events that are too long for a line.
+/// A line that is ready to be appended.
+#[derive(Debug)]
+pub(crate) struct Line {
+    session: PathBuf,
+    file: PathBuf,
+    text: Vec<u8>,
+}
+
+impl Line {
+    /// Appends the line; what is too long for one goes into a file of its own first.
+    pub(crate) fn append(mut self) -> Result<(), Error> {
+        if self.text.len() > MAX_LINE_BYTES {
+            let bulk = write_bulk(&self.session, &self.text[1..])?;
+            self.text.truncate(1);
+            serde_json::to_writer(&mut self.text, &Pointer { version: VERSION, bulk: bulk.into() })?;
+        }
+        self.text.push(b'\n');
+        append_line(&self.file, &self.text).map_err(|error| Error::of(&self.file, error))
+    }
+}
+
+/// A line that says where its observation is.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Pointer<'a> {
+    #[serde(rename = "v")]
+    pub(crate) version: u32,
+    /// The name of the file in `bulk/`.
+    #[serde(borrow)]
+    pub(crate) bulk: Cow<'a, str>,
+}
+
+/// The folder of the observations that are too long for a line.
 pub(crate) const BULK: &str = "bulk";
 
-/// Returns the name of the file for events of this hour.
+/// Returns the name of the file for observations of this hour.
 fn file_name(at: Timestamp) -> String {
     format!("{}.jsonl", at.millis() / MILLIS_PER_HOUR)
 }
 
-fn write_bulk(session: &Path, event: &[u8]) -> Result<String, Error> {
+fn write_bulk(session: &Path, observation: &[u8]) -> Result<String, Error> {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
     let name = format!("{}-{}-{number}.json", Timestamp::now().millis(), std::process::id());
     let path = session.join(BULK).join(&name);
     // Written before the line that points to it: a pointer never leads nowhere.
-    files::write_atomic(&path, event).map_err(|error| Error::of(&path, error))?;
+    files::write_atomic(&path, observation).map_err(|error| Error::of(&path, error))?;
     Ok(name)
 }
 
@@ -155,45 +191,34 @@ fn is_deleted(_file: &File) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Kind;
+    use crate::observation::{Data, Prompt};
+    use serde_json::value::RawValue;
     use std::fs;
 
-    pub(super) fn prompt<'a>(session: &'a str, id: &'a str, text: &'a str) -> Event<'a> {
-        Event {
-            version: VERSION,
-            kind: Kind::Prompt,
-            id: id.into(),
-            at: 1_794_796_001_123,
-            session: session.into(),
+    fn prompt<'a>(session: &'a str, id: &'a str, text: &'a str) -> Observation<'a> {
+        let data = Data::Prompt(Prompt { text: text.into(), ..Prompt::default() });
+        Observation {
             cwd: "/home/dev/project".into(),
-            agent: None,
-            agent_type: None,
-            prompt: Some(text.into()),
-            tool: None,
-            tool_use_id: None,
-            input: None,
-            output: None,
-            error: None,
-            duration_ms: None,
+            ..Observation::new(session, id, 1_794_796_001_123, data)
         }
     }
 
     #[test]
-    fn an_event_is_one_line_in_the_file_of_its_hour() {
+    fn an_observation_is_one_line_in_the_file_of_its_hour() {
         let folder = tempfile::tempdir().unwrap();
         let spool = Spool::new(folder.path().join("spool"));
         spool.append(&prompt("s", "p:1", "hello")).unwrap();
         let file = spool.session_folder("s").join("498554.jsonl");
         let text = fs::read_to_string(file).unwrap();
         let expected = concat!(
-            r#"{"v":1,"kind":"prompt","id":"p:1","ts":1794796001123,"session":"s","cwd":"/home/dev/project","#,
-            r#""prompt":"hello"}"#
+            r#"{"v":2,"kind":"prompt","id":"p:1","ts":1794796001123,"session":"s","cwd":"/home/dev/project","#,
+            r#""data":{"text":"hello"}}"#
         );
         assert_eq!(text, format!("\n{expected}\n"));
     }
 
     #[test]
-    fn a_long_event_goes_into_a_file_of_its_own() {
+    fn a_long_observation_goes_into_a_file_of_its_own() {
         let folder = tempfile::tempdir().unwrap();
         let spool = Spool::new(folder.path().join("spool"));
         let text = "x".repeat(MAX_LINE_BYTES);
@@ -202,8 +227,20 @@ mod tests {
         let line = fs::read_to_string(session.join("498554.jsonl")).unwrap();
         let pointer: Pointer<'_> = serde_json::from_str(line.trim()).unwrap();
         let bulk = fs::read_to_string(session.join(BULK).join(&*pointer.bulk)).unwrap();
-        let event: Event<'_> = serde_json::from_str(&bulk).unwrap();
-        assert_eq!(event.prompt.as_deref(), Some(&*text));
+        let observation = Observation::read(bulk.as_bytes()).unwrap();
+        assert_eq!(observation.data.json().unwrap().get(), format!(r#"{{"text":"{text}"}}"#));
+    }
+
+    #[test]
+    fn a_value_that_is_written_on_several_lines_becomes_one_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = Spool::new(folder.path().join("spool"));
+        let input = RawValue::from_string("{\n \"command\":\n \"ls\"\n}".to_owned()).unwrap();
+        let data = Data::Tool(crate::observation::ToolCall { input: Some(&input), ..Default::default() });
+        spool.append(&Observation { data, ..prompt("s", "t:1", "") }).unwrap();
+        let lines = spool.files().unwrap()[0].read(0, 10, 10_000).unwrap().lines;
+        assert_eq!(lines.len(), 1);
+        assert!(Observation::read(&lines[0]).is_some());
     }
 
     #[test]

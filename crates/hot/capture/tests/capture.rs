@@ -1,7 +1,9 @@
 //! What is recorded of a call, and what is not.
 
 use base::Env;
-use hook::{Answer, Host, Silence, ToolOutcome, UserPromptSubmit};
+use hook::{
+    Answer, Event, Host, PreToolUse, SessionEnd, SessionStart, Silence, ToolOutcome, UserPromptSubmit,
+};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -29,6 +31,28 @@ impl Desk {
         Host::new(hook, Env::fixed(variables))
     }
 
+    /// Runs a hook to its end.
+    fn run<E: Event>(
+        &self,
+        hook: &'static str,
+        call: Value,
+        body: impl FnOnce(E, &Host) -> hook::Outcome<E>,
+    ) {
+        let host = self.host(hook);
+        let response = hook::respond(call.to_string().into_bytes().leak(), &host, Silence::Empty, body);
+        response.afterwards.into_iter().for_each(|task| hook::finish(task, &host));
+    }
+
+    /// Has `lesson-inject` give the model a text.
+    fn tell(&self, text: &str) {
+        let call = json!({"session_id": "s", "cwd": "/home/dev/app", "prompt_id": "q1", "tool_name": "Bash"});
+        let text = text.to_owned();
+        self.run("lesson-inject", call, |call: PreToolUse, host| {
+            let answer = Answer::silent().with_context(text).with_lessons_seen("git-stash");
+            Ok(capture::told(answer, &call, host))
+        });
+    }
+
     fn tool(&self, call: Value) {
         let body = |call: ToolOutcome, host: &Host| {
             capture::record_tool(&call, host)?;
@@ -52,7 +76,7 @@ impl Desk {
         );
     }
 
-    fn events(&self) -> Vec<Value> {
+    fn observations(&self) -> Vec<Value> {
         let spool = capture::Spool::new(self.folder.path().join("data/spool"));
         let files = spool.files().unwrap();
         let lines = files.iter().flat_map(|file| file.read(0, 10_000, 1 << 20).unwrap().lines);
@@ -74,19 +98,22 @@ fn a_call_is_recorded_with_all_that_belongs_to_it() {
     let mut call = bash("ls");
     call["agent_id"] = "a1".into();
     call["agent_type"] = "Explore".into();
+    call["prompt_id"] = "q1".into();
+    call["permission_mode"] = "plan".into();
     desk.tool(call);
-    let events = desk.events();
-    let event = &events[0];
-    assert_eq!(event["id"], "t:toolu_ls");
-    assert_eq!(event["tool_use_id"], "toolu_ls");
+    let mut observations = desk.observations();
+    observations[0].as_object_mut().unwrap().remove("ts").unwrap();
     assert_eq!(
-        (&event["kind"], &event["tool"], &event["session"]),
-        (&json!("tool"), &json!("Bash"), &json!("s"))
+        observations[0],
+        json!({
+            "v": 2, "kind": "tool", "id": "t:toolu_ls", "session": "s", "cwd": "/home/dev/app", "prompt_id": "q1",
+            "agent": "a1", "agent_type": "Explore",
+            "data": {
+                "tool": "Bash", "tool_use_id": "toolu_ls", "input": {"command": "ls"}, "output": {"stdout": "out"},
+                "duration_ms": 12.0, "permission_mode": "plan",
+            },
+        })
     );
-    assert_eq!((&event["agent"], &event["agent_type"]), (&json!("a1"), &json!("Explore")));
-    assert_eq!(event["input"]["command"], "ls");
-    assert_eq!(event["output"]["stdout"], "out");
-    assert_eq!(event["cwd"], "/home/dev/app");
 }
 
 #[test]
@@ -96,7 +123,8 @@ fn a_failed_call_is_recorded_with_its_error() {
         "session_id": "s", "hook_event_name": "PostToolUseFailure", "tool_name": "Bash",
         "tool_input": {"command": "false"}, "tool_use_id": "t1", "error": "Exit code 1", "is_interrupt": false,
     }));
-    assert_eq!(desk.events()[0]["error"], "Exit code 1");
+    let call = &desk.observations()[0]["data"];
+    assert_eq!((&call["error"], &call["interrupted"]), (&json!("Exit code 1"), &Value::Null));
 }
 
 #[test]
@@ -107,10 +135,10 @@ fn skipped_tools_leave_nothing() {
         call["tool_name"] = tool.into();
         desk.tool(call);
     }
-    assert!(desk.events().is_empty());
+    assert!(desk.observations().is_empty());
     let desk = Desk::new().with("CLAUDE_MEM_SKIP_TOOLS", "Bash, Read");
     desk.tool(bash("ls"));
-    assert!(desk.events().is_empty());
+    assert!(desk.observations().is_empty());
 }
 
 #[test]
@@ -124,13 +152,13 @@ fn excluded_and_paused_projects_leave_nothing() {
         let desk = Desk::new().with(name, value);
         desk.tool(bash("ls"));
         desk.prompt("hello");
-        assert!(desk.events().is_empty(), "{name}={value}");
+        assert!(desk.observations().is_empty(), "{name}={value}");
     }
     let desk = Desk::new();
     let conf = desk.folder.path().join("data/cache/hooks.conf");
     base::files::write_atomic(&conf, b"wyren hooks 1\ncapture.paused_projects=/home/dev\n").unwrap();
     desk.tool(bash("ls"));
-    assert!(desk.events().is_empty());
+    assert!(desk.observations().is_empty());
 }
 
 #[test]
@@ -142,10 +170,10 @@ fn the_last_prompt_decides() {
     desk.tool(bash("two"));
     desk.prompt("partly <private>hidden</private> open");
     desk.tool(bash("three"));
-    let events = desk.events();
-    let texts: Vec<&str> = events
+    let observations = desk.observations();
+    let texts: Vec<&str> = observations
         .iter()
-        .map(|event| event["prompt"].as_str().or(event["input"]["command"].as_str()).unwrap())
+        .map(|event| event["data"]["text"].as_str().or(event["data"]["input"]["command"].as_str()).unwrap())
         .collect();
     assert_eq!(texts, ["open", "one", "partly  open", "three"]);
 }
@@ -154,7 +182,7 @@ fn the_last_prompt_decides() {
 fn while_prompts_are_not_seen_no_call_is_recorded() {
     let desk = Desk::new().with("WYREN_HOOKS_DISABLED", "prompt-record");
     desk.tool(bash("ls"));
-    assert!(desk.events().is_empty());
+    assert!(desk.observations().is_empty());
 }
 
 #[test]
@@ -164,7 +192,7 @@ fn a_private_prompt_counts_wherever_the_session_goes_on() {
     let mut call = bash("ls");
     call["cwd"] = "/home/dev/other".into();
     desk.tool(call);
-    assert!(desk.events().is_empty());
+    assert!(desk.observations().is_empty());
 }
 
 #[test]
@@ -172,9 +200,9 @@ fn an_unclosed_private_tag_hides_the_rest() {
     let desk = Desk::new();
     desk.prompt("<private>all of it");
     desk.tool(bash("ls"));
-    assert!(desk.events().is_empty());
+    assert!(desk.observations().is_empty());
     desk.prompt("open <private>not this");
-    assert_eq!(desk.events()[0]["prompt"].as_str().unwrap().trim(), "open");
+    assert_eq!(desk.observations()[0]["data"]["text"].as_str().unwrap().trim(), "open");
 }
 
 #[test]
@@ -187,7 +215,7 @@ fn secrets_go_before_anything_is_written() {
     call["tool_use_id"] = "t1".into();
     call["tool_response"]["stdout"] = format!("{{\"key\":\"{key}\"}}").into();
     desk.tool(call);
-    let text = Value::from(desk.events()).to_string();
+    let text = Value::from(desk.observations()).to_string();
     assert!(!text.contains(key) && text.matches(commit).count() == 2, "{text}");
 }
 
@@ -199,7 +227,7 @@ fn the_clients_own_texts_are_not_the_users() {
     call["tool_name"] = "Edit".into();
     call["tool_input"] = json!({"file_path": "/home/dev/.claude/session-memory/notes.md", "new_string": "x"});
     desk.tool(call);
-    assert!(desk.events().is_empty());
+    assert!(desk.observations().is_empty());
 }
 
 #[test]
@@ -209,4 +237,116 @@ fn without_a_session_nothing_is_recorded() {
     call["session_id"] = Value::Null;
     desk.tool(call);
     assert!(!Path::new(&desk.folder.path().join("data/spool")).exists());
+}
+
+#[test]
+fn an_interrupted_call_says_so() {
+    let desk = Desk::new();
+    let mut call = bash("sleep 100");
+    call["hook_event_name"] = "PostToolUseFailure".into();
+    call["is_interrupt"] = true.into();
+    desk.tool(call);
+    assert_eq!(desk.observations()[0]["data"]["interrupted"], true);
+}
+
+#[test]
+fn a_prompt_carries_branch_platform_and_mode() {
+    let desk = Desk::new();
+    let project = desk.folder.path().join("project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    std::fs::write(project.join(".git/HEAD"), "ref: refs/heads/feature/one\n").unwrap();
+    let call = json!({
+        "session_id": "s", "cwd": project, "prompt": "go", "prompt_id": "q1", "permission_mode": "acceptEdits",
+    });
+    desk.run("prompt-record", call, |call: UserPromptSubmit, host| {
+        capture::record_prompt(&call, host)?;
+        Ok(Answer::silent())
+    });
+    let prompt = &desk.observations()[0];
+    assert_eq!((&prompt["id"], &prompt["prompt_id"]), (&json!("p:q1"), &json!("q1")));
+    assert_eq!(prompt["platform"], "claude-code");
+    let expected = json!({"text": "go", "permission_mode": "acceptEdits", "branch": "feature/one"});
+    assert_eq!(prompt["data"], expected);
+}
+
+#[test]
+fn a_sessions_start_and_end_are_recorded() {
+    let desk = Desk::new();
+    let start = json!({"session_id": "s", "cwd": "/home/dev/app", "source": "startup", "model": "opus"});
+    desk.run("session-start-reset", start, |call: SessionStart, host| {
+        capture::record_start(&call, host)?;
+        Ok(Answer::silent())
+    });
+    let end = json!({"session_id": "s", "cwd": "/home/dev/app", "prompt_id": "q9", "reason": "clear"});
+    desk.run("session-end", end, |call: SessionEnd, host| {
+        capture::record_end(&call, host)?;
+        Ok(Answer::silent())
+    });
+    let observations = desk.observations();
+    let (start, end) = (&observations[0], &observations[1]);
+    assert_eq!(
+        (&start["kind"], &start["data"]),
+        (&json!("session-start"), &json!({"source": "startup", "model": "opus"}))
+    );
+    assert_eq!((&end["kind"], &end["data"]), (&json!("session-end"), &json!({"reason": "clear"})));
+    assert_eq!(end["prompt_id"], "q9");
+}
+
+#[test]
+fn a_text_for_the_model_is_an_observation() {
+    let desk = Desk::new();
+    desk.tell("untracked files stay behind <private>but not this</private>");
+    let observations = desk.observations();
+    assert_eq!((observations.len(), &observations[0]["kind"]), (1, &json!("told")));
+    let expected = json!({
+        "hook": "lesson-inject", "form": "context", "text": "untracked files stay behind ", "lesson": "git-stash",
+    });
+    assert_eq!(observations[0]["data"], expected);
+    assert_eq!(observations[0]["prompt_id"], "q1");
+}
+
+#[test]
+fn no_text_is_recorded_that_was_not_given_or_must_not_be() {
+    let silent = Desk::new();
+    silent.tell("");
+    assert!(!silent.folder.path().join("data/spool").exists());
+
+    let private = Desk::new();
+    private.prompt("<private>all of it</private>");
+    private.tell("about the private call");
+    assert!(private.observations().is_empty());
+
+    let off = Desk::new().with("WYREN_CAPTURE", "off");
+    off.tell("text");
+    assert!(off.observations().is_empty());
+
+    // `prompt-sync` may run before `prompt-record` has noted that the prompt is private.
+    let first = Desk::new();
+    let call = json!({"session_id": "s", "cwd": "/home/dev/app", "prompt": "<private>x</private>", "prompt_id": "q1"});
+    first.run("prompt-sync", call, |call: UserPromptSubmit, host| {
+        Ok(capture::told_with_prompt(Answer::context("the team says"), &call, host))
+    });
+    assert!(first.observations().is_empty());
+}
+
+#[test]
+fn a_file_tools_response_keeps_nothing_that_its_input_has() {
+    let desk = Desk::new();
+    desk.tool(json!({
+        "session_id": "s", "cwd": "/home/dev/app", "hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_use_id": "1",
+        "tool_input": {"file_path": "a", "old_string": "one", "new_string": "two"},
+        "tool_response": {"filePath": "a", "oldString": "one", "newString": "two", "originalFile": "one\n",
+            "structuredPatch": [{"lines": ["-one", "+two"]}], "content": "not the input's"},
+    }));
+    desk.tool(json!({
+        "session_id": "s", "cwd": "/home/dev/app", "hook_event_name": "PostToolUse", "tool_name": "Write", "tool_use_id": "2",
+        "tool_input": {"file_path": "a", "content": "one\n"},
+        "tool_response": {"type": "create", "filePath": "a", "content": "one\n", "structuredPatch": [], "originalFile": null},
+    }));
+    let observations = desk.observations();
+    let expected = json!({"filePath": "a", "structuredPatch": [{"lines": ["-one", "+two"]}], "content": "not the input's"});
+    assert_eq!(observations[0]["data"]["output"], expected);
+    let expected = json!({"type": "create", "filePath": "a", "structuredPatch": []});
+    assert_eq!(observations[1]["data"]["output"], expected);
+    assert_eq!(observations[1]["data"]["input"]["content"], "one\n");
 }

@@ -4,7 +4,6 @@ use crate::cap;
 use crate::claims::Claim;
 use crate::event::{Block, Event, PermissionRequest, PostToolUse, PreCompact, PreToolUse, TakesContext};
 use crate::platform::Platform;
-use base::log;
 use serde::Serialize;
 use serde_json::Value;
 use std::error::Error;
@@ -112,6 +111,26 @@ impl<E: Event> Answer<E> {
         self
     }
 
+    /// Returns the texts that the answer gives the model or the person, each with its form: `context`, `block`, …
+    pub fn texts(&self) -> Vec<(&'static str, &str)> {
+        let Parts { context, block, permission, system_message, plain, .. } = &self.parts;
+        let (decision, reason) =
+            permission.as_ref().map_or(("", None), |(form, reason)| (*form, reason.as_deref()));
+        let texts = [
+            ("context", context.as_deref()),
+            ("block", block.as_deref()),
+            (decision, reason),
+            ("instructions", plain.as_deref()),
+            ("systemMessage", system_message.as_deref()),
+        ];
+        texts.into_iter().filter_map(|(form, text)| Some((form, text?))).collect()
+    }
+
+    /// Returns the lessons that the answer shows, separated by commas.
+    pub fn lessons_seen(&self) -> Option<&str> {
+        self.parts.seen.as_deref()
+    }
+
     pub(crate) fn tell_user(&mut self, message: String) {
         let told = &mut self.parts.system_message;
         *told = Some(told.take().map_or_else(|| message.clone(), |earlier| format!("{earlier}\n{message}")));
@@ -213,8 +232,8 @@ pub(crate) struct Rendered {
     pub(crate) emitted: Vec<Emitted>,
     /// What the client has no way to show, for standard error.
     pub(crate) stderr: Option<String>,
-    /// The reason of a block that the event has no mechanism for.
-    pub(crate) unblockable: Option<String>,
+    /// Whether it blocks and the event has no mechanism for that.
+    pub(crate) is_unblockable: bool,
     /// What is confirmed once the answer is written.
     pub(crate) claims: Vec<Claim>,
     /// What is done once the answer is written.
@@ -226,8 +245,8 @@ pub(crate) struct Rendered {
 pub(crate) struct Emitted {
     /// `context`, `block`, `systemMessage`, …
     pub(crate) kind: &'static str,
-    /// The text.
-    pub(crate) text: String,
+    /// How long it was.
+    pub(crate) chars: usize,
 }
 
 #[derive(Serialize, Default)]
@@ -330,7 +349,7 @@ impl<E: Event> Answer<E> {
         }
 
         let mut emit = |kind, text: &str| {
-            rendered.emitted.push(Emitted { kind, text: text.to_owned() });
+            rendered.emitted.push(Emitted { kind, chars: text.chars().count() });
         };
         if let Some(text) = &context {
             emit("context", text);
@@ -364,7 +383,7 @@ impl<E: Event> Answer<E> {
                 output.decision = Some("block");
                 output.reason = Some(reason);
             }
-            (Block::None, Some(reason)) => rendered.unblockable = Some(reason.clone()),
+            (Block::None, Some(_)) => rendered.is_unblockable = true,
         }
         if E::TELLS_USER {
             output.system_message = system_message.as_deref();
@@ -411,18 +430,9 @@ impl<E: Event> Answer<E> {
 }
 
 impl Emitted {
-    /// Returns the log's message about this text: `HOOK_OUTPUT [context] 842 chars`.
-    ///
-    /// What is private is counted and not repeated.
-    pub(crate) fn message(&self, is_private: bool) -> String {
-        const REASON_CHARS: usize = 80;
-        let count = self.text.chars().count();
-        let message = format!("HOOK_OUTPUT [{}] {count} chars", self.kind);
-        if self.kind != "block" || is_private {
-            return message;
-        }
-        let reason: String = self.text.chars().take(REASON_CHARS).collect();
-        format!("{message}, reason={:?}", log::safe(&reason))
+    /// Returns the log's message about this text: `HOOK_OUTPUT [context] 842 chars`. The text itself is an observation.
+    pub(crate) fn message(&self) -> String {
+        format!("HOOK_OUTPUT [{}] {} chars", self.kind, self.chars)
     }
 }
 
@@ -481,7 +491,7 @@ mod tests {
     fn a_block_without_a_mechanism_says_nothing_and_is_reported() {
         let rendered = Answer::<SessionEnd>::block("no").render(|_| None);
         assert_eq!(rendered.stdout, "");
-        assert_eq!(rendered.unblockable.as_deref(), Some("no"));
+        assert!(rendered.is_unblockable);
         assert!(rendered.emitted.is_empty());
     }
 

@@ -32,6 +32,8 @@ pub trait Event: Deserialize<'static> {
     fn agent_id(&self) -> Option<&str>;
     /// Returns the folder that the session works in.
     fn cwd(&self) -> Option<&str>;
+    /// Returns the id of the prompt that the event belongs to.
+    fn prompt_id(&self) -> Option<&str>;
 }
 
 /// Marks the events whose answer may carry `additionalContext` for the model.
@@ -150,6 +152,10 @@ macro_rules! events {
                 fn cwd(&self) -> Option<&str> {
                     self.cwd.as_deref().filter(|cwd| !cwd.is_empty())
                 }
+
+                fn prompt_id(&self) -> Option<&str> {
+                    self.prompt_id.as_deref()
+                }
             }
         )*
     };
@@ -160,6 +166,8 @@ events! {
     SessionStart, block: None, tells_user: true, deadline_ms: 3_500, {
         /// `startup`, `resume`, `clear` or `compact`; see [`SessionStart::source`].
         source: Text<'a>,
+        /// The model's name; not every start has one.
+        model: Text<'a>,
     }
     /// The user sent a prompt.
     UserPromptSubmit, block: TopLevel, tells_user: true, deadline_ms: 2_500, {

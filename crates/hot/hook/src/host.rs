@@ -77,13 +77,18 @@ impl Host {
 
     /// Writes a line to the hook log; an alert is also told to the user.
     pub fn log(&self, level: Level, message: &str) {
-        self.log_about(level, message, None);
+        self.write(level, message);
         if level == Level::Alert {
             self.told.borrow_mut().push(message.to_owned());
         }
     }
 
-    pub(crate) fn log_about(&self, level: Level, message: &str, text: Option<&str>) {
+    /// Returns the hook's name.
+    pub fn hook(&self) -> &'static str {
+        self.hook
+    }
+
+    fn write(&self, level: Level, message: &str) {
         if !self.log.takes(level) {
             return;
         }
@@ -95,7 +100,6 @@ impl Host {
             session: self.session.borrow().as_deref(),
             millis: self.clock.elapsed().as_secs_f64() * 1_000.0,
             message,
-            text,
         });
     }
 

@@ -143,17 +143,12 @@ pub fn respond<E: Event>(
         answer.tell_user(format!("Wyren: {message}"));
     }
 
-    let session = host.session.borrow().clone();
     let rendered = answer.render(|text| keep_whole(host, text));
-    // Under a private prompt even what a hook says about a call is private: it may repeat the call.
-    let is_private =
-        !rendered.emitted.is_empty() && session.is_some_and(|session| host.paths.is_private(&session));
     for emitted in &rendered.emitted {
-        let text = Some(emitted.text.as_str()).filter(|_| !is_private);
-        host.log_about(Level::Info, &emitted.message(is_private), text);
+        host.log(Level::Info, &emitted.message());
     }
-    if let Some(reason) = &rendered.unblockable {
-        host.log_about(Level::Warn, &format!("{} cannot block", E::NAME), Some(reason));
+    if rendered.is_unblockable {
+        host.log(Level::Warn, &format!("{} cannot block", E::NAME));
     }
     if rendered.stdout.is_empty() {
         if rendered.emitted.is_empty() {
@@ -218,7 +213,6 @@ fn deadline_line<E: Event>(host: &Host) -> String {
         session: None,
         millis: E::DEADLINE.as_secs_f64() * 1_000.0,
         message: "HOOK_DEADLINE passed; the hook stayed silent",
-        text: None,
     }
     .to_json()
 }

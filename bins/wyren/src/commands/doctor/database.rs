@@ -1,7 +1,7 @@
 //! The database: opens, is intact, and was not made by a later version.
 
 use super::{Check, Subject, describe};
-use store::{Error, Store};
+use store::Error;
 
 const NAME: &str = "database";
 
@@ -21,17 +21,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         let message = format!("created by a later version of Wyren ({owner}); opened read-only");
         return Check::bad(NAME, message, "claude plugin update wyren");
     }
-    match damage(&store) {
-        Ok(None) => Check::good(NAME, shown.to_string()),
-        Ok(Some(damage)) => Check::bad(NAME, format!("{shown} is damaged: {damage}"), REPAIR),
+    match store.check() {
+        Ok(()) => Check::good(NAME, shown.to_string()),
         Err(error) => Check::bad(NAME, describe(&error), REPAIR),
     }
 }
 
-/// Reads the whole database, which moves a damaged file aside and rebuilds it.
-const REPAIR: &str = "wyren export > /dev/null";
-
-fn damage(store: &Store) -> Result<Option<String>, Error> {
-    let found: String = store.connection().query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    Ok((found != "ok").then_some(found))
-}
+const REPAIR: &str = "wyren repair";

@@ -23,11 +23,14 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
             return Check::bad(NAME, describe(&error), format!("ls -l '{}'", spool.folder().display()));
         }
     };
-    let Backlog { events, bytes, oldest } = backlog;
+    let Backlog { observations, bytes, oldest } = backlog;
     let Some(oldest) = oldest else { return Check::good(NAME, "empty: everything is in the database") };
     let age = subject.now.millis_since(oldest);
-    let message =
-        format!("{events} observations ({}) not drained yet, the oldest {} old", size(bytes), duration(age));
+    let message = format!(
+        "{observations} observations ({}) not drained yet, the oldest {} old",
+        size(bytes),
+        duration(age)
+    );
     if age > OLD_MILLIS || bytes > LARGE_BYTES {
         return Check::odd(NAME, message, DRAIN);
     }

@@ -5,14 +5,14 @@ use base::Timestamp;
 use capture::Spool;
 use std::collections::HashMap;
 
-/// How much is read at once to count events.
+/// How much is read at once to count observations.
 const BYTES_AT_ONCE: usize = 4 * 1024 * 1024;
 
-/// Events that wait in the spool.
+/// Observations that wait in the spool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// How many there are.
-    pub events: u64,
+    pub observations: u64,
     /// How much room they take.
     pub bytes: u64,
     /// When the oldest of them happened.
@@ -33,10 +33,10 @@ pub fn backlog(store: Option<&Store>, spool: &Spool) -> Result<Backlog, Error> {
         }
         // What cannot be read cannot be counted either; the drain skips it as well.
         while let Ok(batch) = file.read(offset, usize::MAX, BYTES_AT_ONCE) {
-            // Events of one file are in the order of their writing.
+            // Those of one file are in the order of their writing.
             let first = batch.lines.first().and_then(|line| stamp(line));
             backlog.oldest = backlog.oldest.into_iter().chain(first).min();
-            backlog.events += batch.lines.len() as u64;
+            backlog.observations += batch.lines.len() as u64;
             backlog.bytes += batch.offset - offset;
             let is_stuck = batch.offset == offset;
             offset = batch.offset;
@@ -48,7 +48,7 @@ pub fn backlog(store: Option<&Store>, spool: &Spool) -> Result<Backlog, Error> {
     Ok(backlog)
 }
 
-/// Returns when the event in a line happened.
+/// Returns when the observation in a line happened.
 fn stamp(line: &[u8]) -> Option<Timestamp> {
     #[derive(serde::Deserialize)]
     struct Stamped {
@@ -62,14 +62,12 @@ fn stamp(line: &[u8]) -> Option<Timestamp> {
 mod tests {
     use super::*;
     use crate::observations::{Drain, TABLES};
-    use capture::Event;
+    use capture::{Data, Observation, Prompt};
 
     fn append(spool: &Spool, session: &str, millis: u64) {
-        let line = format!(
-            r#"{{"v":1,"kind":"prompt","id":"p:{millis}","ts":{millis},"session":"{session}","cwd":"/","prompt":"x"}}"#
-        );
-        let event: Event<'_> = serde_json::from_str(&line).unwrap();
-        spool.append(&event).unwrap();
+        let data = Data::Prompt(Prompt { text: "x".into(), ..Prompt::default() });
+        let observation = Observation::new(session, format!("p:{millis}"), millis, data);
+        spool.append(&observation).unwrap();
     }
 
     #[test]
@@ -81,7 +79,7 @@ mod tests {
         append(&spool, "early", 1_000_000);
         append(&spool, "early", 3_000_000);
         let waiting = backlog(None, &spool).unwrap();
-        assert_eq!((waiting.events, waiting.oldest), (3, Some(Timestamp::from_millis(1_000_000))));
+        assert_eq!((waiting.observations, waiting.oldest), (3, Some(Timestamp::from_millis(1_000_000))));
         assert!(waiting.bytes > 200, "{waiting:?}");
 
         let mut store = Store::open(&folder.path().join("wyren.db"), &[TABLES]).unwrap();
@@ -89,6 +87,6 @@ mod tests {
         Drain::unbounded(&spool).run(&mut store, Timestamp::now()).unwrap();
         assert_eq!(backlog(Some(&store), &spool).unwrap(), Backlog::default());
         append(&spool, "early", 4_000_000);
-        assert_eq!(backlog(Some(&store), &spool).unwrap().events, 1);
+        assert_eq!(backlog(Some(&store), &spool).unwrap().observations, 1);
     }
 }

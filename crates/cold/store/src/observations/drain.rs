@@ -2,9 +2,10 @@
 //! loses nothing and stores nothing twice.
 
 use super::writer::{Projects, Writer};
+use crate::derived;
 use crate::open::{Error, Store};
 use base::{Timestamp, digest};
-use capture::{Event, Spool, SpoolFile};
+use capture::{Observation, Spool, SpoolFile};
 use rusqlite::{Transaction, params};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -17,7 +18,9 @@ const HOOK_LINES_AT_ONCE: usize = 100;
 /// What goes into one transaction of a drain that has time: enough to be quick, and over before anyone has to wait.
 const LINES_AT_ONCE: usize = 5_000;
 const BYTES_AT_ONCE: usize = 4 * 1024 * 1024;
-/// When a long event that no line points to is what a killed writer left.
+/// For how long one drain derives tables from observations; the next one goes on.
+const DERIVE_TIME: Duration = Duration::from_secs(2);
+/// When a long observation that no line points to is what a killed writer left.
 const SWEEP_AFTER: Duration = Duration::from_secs(2 * 3_600);
 
 /// A drain, and how much it may do.
@@ -43,9 +46,9 @@ pub enum Drained {
 pub struct Progress {
     /// Lines that were read.
     pub lines: u64,
-    /// Events that were new.
+    /// Observations that were new.
     pub stored: u64,
-    /// Lines that nobody here can read, kept aside.
+    /// Lines that this version cannot read, kept aside.
     pub unread: u64,
     /// Files and folders that could not be read, or not be deleted, this time; the next drain tries again.
     pub skipped: u64,
@@ -120,6 +123,7 @@ impl<'s> Drain<'s> {
             // What cannot be swept now can be later.
             let _ = self.spool.sweep(SWEEP_AFTER, now);
             progress.skipped = skipped.count();
+            derived::run(store, DERIVE_TIME)?;
         }
         progress.is_complete = true;
         Ok(progress)
@@ -187,7 +191,7 @@ impl Chunk {
         let mut writer = Writer::new(transaction, projects);
         for line in &self.lines {
             match readable(line) {
-                Some(event) => progress.stored += u64::from(writer.put(&event)?),
+                Some(observation) => progress.stored += u64::from(writer.put(&observation)?),
                 None => progress.unread += u64::from(put_aside(transaction, line)?),
             }
         }
@@ -211,10 +215,9 @@ fn holds_more(file: &SpoolFile, offset: &mut u64) -> bool {
     size > *offset
 }
 
-/// Returns the event of a line, unless it is of a later version, damaged, or of a time that no database can hold.
-fn readable(line: &[u8]) -> Option<Event<'_>> {
-    let event: Event<'_> = serde_json::from_slice(line).ok()?;
-    (event.version <= capture::VERSION && i64::try_from(event.at).is_ok()).then_some(event)
+/// Returns the observation in a line, unless it is of a later version, damaged, or of a time that no database can hold.
+fn readable(line: &[u8]) -> Option<Observation<'_>> {
+    Observation::read(line).filter(|observation| i64::try_from(observation.at).is_ok())
 }
 
 pub(super) fn offsets(store: &Store) -> Result<HashMap<String, u64>, Error> {
@@ -242,15 +245,15 @@ fn reread(store: &mut Store, projects: &mut Projects, progress: &mut Progress) -
         .prepare_cached("SELECT digest, line FROM unread_lines WHERE version <= ?1")?
         .query_map([capture::VERSION], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<Result<_, _>>()?;
-    let readable: Vec<(&str, Event<'_>)> =
+    let readable: Vec<(&str, Observation<'_>)> =
         lines.iter().filter_map(|(digest, line)| Some((digest.as_str(), readable(line)?))).collect();
     if readable.is_empty() {
         return Ok(());
     }
     store.write(|transaction| {
         let mut writer = Writer::new(transaction, projects);
-        for (digest, event) in &readable {
-            progress.stored += u64::from(writer.put(event)?);
+        for (digest, observation) in &readable {
+            progress.stored += u64::from(writer.put(observation)?);
             transaction.execute("DELETE FROM unread_lines WHERE digest = ?1", [digest])?;
         }
         writer.finish()

@@ -1,4 +1,5 @@
-//! Takes events out again: rows, spool lines and long events, so thoroughly that their text is no longer in any file.
+//! Takes observations out again: rows, what was derived from them, spool lines and long observations, so thoroughly that
+//! their text is no longer in any file.
 //!
 //! The order makes it safe to be killed at any point: offsets go back to the beginning first, then the lines leave the
 //! spool, then the rows leave the database. Whatever was done, a drain afterwards finds every line that is still there,
@@ -7,9 +8,10 @@
 use super::drain::Drain;
 use super::rows;
 use super::writer::Projects;
+use crate::derived::{self, Derived};
 use crate::open::{Error, Store};
 use base::{Timestamp, digest, files};
-use capture::{Event, Spool};
+use capture::{Observation, Spool};
 use rusqlite::types::Value;
 use rusqlite::{Transaction, params_from_iter};
 use std::collections::{BTreeMap, HashSet};
@@ -21,16 +23,19 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long to wait for readers before what they read is overwritten.
 const CLEANING_PATIENCE: Duration = Duration::from_secs(30);
-/// How old a long event without a line is before its writer counts as killed.
+/// Up to this size the whole database is written anew: that takes less than a second. SQLite overwrites what is deleted
+/// from a larger one, but may have left a copy where it moved rows within a page.
+const SMALL_BYTES: u64 = 64 * 1024 * 1024;
+/// How old a long observation without a line is before its writer counts as killed.
 const SWEEP_AFTER: Duration = Duration::from_secs(60);
 /// How many samples are shown of what would go, and how long each is.
 const MAX_SAMPLES: usize = 10;
 const MAX_SAMPLE_CHARS: usize = 80;
 
-/// Which events are meant: those that satisfy everything that is said.
+/// Which observations are meant: those that satisfy every condition given.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Ids of events, with or without what says their kind (`t:`, `p:`).
+    /// Their ids, with or without what says their kind (`t:`, `p:`).
     pub ids: Vec<String>,
     /// A text that they contain, in any case.
     pub query: Option<String>,
@@ -51,6 +56,8 @@ pub struct Forgotten {
     pub prompts: u64,
     /// Tool calls.
     pub tool_calls: u64,
+    /// Observations of other kinds.
+    pub others: u64,
     /// Lines that could not be read and were kept aside.
     pub unread_lines: u64,
     /// Lines of the spool; 0 as long as nothing is done.
@@ -61,7 +68,7 @@ pub struct Forgotten {
     pub is_kept_by_reader: bool,
 }
 
-/// An event to be recognised by.
+/// An observation to be recognised by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// When it happened.
@@ -77,7 +84,7 @@ pub struct Sample {
 impl Forgotten {
     /// Returns how many things are meant.
     pub fn count(&self) -> u64 {
-        self.prompts + self.tool_calls + self.unread_lines
+        self.prompts + self.tool_calls + self.others + self.unread_lines
     }
 }
 
@@ -109,20 +116,17 @@ impl Selection {
             Ok::<_, Error>(())
         })?;
         let spool_lines = self.clean_spool(spool, &found, now);
-        store.connection().pragma_update(None, "secure_delete", true)?;
-        store.write(|transaction| found.delete(transaction))?;
-        found.forgotten.is_kept_by_reader = !overwrite(store)?;
-        // A file that could not be cleaned is told about, and keeps nothing else from being forgotten.
+        let derived = store.derived();
+        store.write(|transaction| found.delete(transaction, derived))?;
+        found.forgotten.is_kept_by_reader = !overwrite(store, SMALL_BYTES)?;
+        // A file that could not be cleaned is an error, and keeps nothing else from being forgotten.
         found.forgotten.spool_lines = spool_lines?;
         Ok(found.forgotten)
     }
 
     fn find(&self, store: &Store) -> Result<Found, Error> {
         let mut found = Found::default();
-        found.prompts = self.find_events(store, &PROMPTS, &mut found)?;
-        found.tool_calls = self.find_events(store, &TOOL_CALLS, &mut found)?;
-        found.forgotten.prompts = found.prompts.len() as u64;
-        found.forgotten.tool_calls = found.tool_calls.len() as u64;
+        self.find_observations(store, &mut found)?;
         self.find_sessions(store, &mut found)?;
         let mut select = store.connection().prepare("SELECT digest, line FROM unread_lines")?;
         let mut rows = select.query([])?;
@@ -135,12 +139,12 @@ impl Selection {
         Ok(found)
     }
 
-    fn find_events(&self, store: &Store, table: &Table, found: &mut Found) -> Result<Vec<i64>, Error> {
+    fn find_observations(&self, store: &Store, found: &mut Found) -> Result<(), Error> {
         let mut condition = Condition::default();
         if !self.ids.is_empty() {
             let ids = self.ids.iter().flat_map(|id| [id.clone(), format!("p:{id}"), format!("t:{id}")]);
             let ids = serde_json::to_string(&ids.collect::<Vec<_>>())?;
-            condition.and("event.id IN (SELECT value FROM json_each(?))", ids);
+            condition.and("o.id IN (SELECT value FROM json_each(?))", ids);
         }
         if let Some(project) = &self.project {
             condition.and("sessions.project = (SELECT row FROM projects WHERE key = ?)", project.clone());
@@ -149,27 +153,32 @@ impl Selection {
             condition.and("sessions.id = ?", session.clone());
         }
         if let Some(before) = self.before {
-            condition.and("event.at < ?", i64::try_from(before.millis()).unwrap_or(i64::MAX));
+            condition.and("o.at < ?", i64::try_from(before.millis()).unwrap_or(i64::MAX));
         }
         if let Some(after) = self.after {
-            condition.and("event.at >= ?", i64::try_from(after.millis()).unwrap_or(i64::MAX));
+            condition.and("o.at >= ?", i64::try_from(after.millis()).unwrap_or(i64::MAX));
         }
-        condition.and_contains(table.texts, self.query.as_deref());
+        condition.and_contains(&TEXTS, self.query.as_deref());
         let sql = format!(
-            "SELECT event.row, event.session, sessions.id, event.id, event.at, substr({}, 1, 400)
-             FROM {} AS event JOIN sessions ON sessions.row = event.session WHERE {} ORDER BY event.at",
-            table.sample,
-            table.name,
+            "SELECT o.row, o.session, sessions.id, o.id, o.at, substr({SAMPLE}, 1, 400), o.kind
+             FROM observations AS o
+             JOIN sessions ON sessions.row = o.session
+             LEFT JOIN payloads AS p ON p.observation = o.row
+             WHERE {} ORDER BY o.kind, o.at",
             condition.sql()
         );
         let mut select = store.connection().prepare(&sql)?;
         let mut rows = select.query(params_from_iter(condition.values))?;
-        let mut events = Vec::new();
         while let Some(row) = rows.next()? {
-            events.push(row.get(0)?);
+            found.rows.push(row.get(0)?);
+            match row.get_ref(6)?.as_str().unwrap_or_default() {
+                "prompt" => found.forgotten.prompts += 1,
+                "tool" => found.forgotten.tool_calls += 1,
+                _ => found.forgotten.others += 1,
+            }
             found.sessions.entry(row.get(1)?).or_default();
             let (session, id): (String, String) = (row.get(2)?, row.get(3)?);
-            found.digests.insert(event_digest(&session, &id));
+            found.digests.insert(observation_digest(&session, &id));
             found.id_digests.extend(id_digest(&id));
             if found.forgotten.samples.len() < MAX_SAMPLES {
                 let text: String = row.get(5)?;
@@ -181,10 +190,10 @@ impl Selection {
                 });
             }
         }
-        Ok(events)
+        Ok(())
     }
 
-    /// Finds sessions that carry the text in their title or folder, or have no events that could be found.
+    /// Finds sessions that carry the text in their own row, or have no observations that could be found.
     fn find_sessions(&self, store: &Store, found: &mut Found) -> Result<(), Error> {
         if !self.ids.is_empty() || self.before.is_some() || self.after.is_some() {
             return Ok(());
@@ -196,8 +205,11 @@ impl Selection {
         if let Some(session) = &self.session {
             condition.and("id = ?", session.clone());
         }
-        condition.and_contains(&["title", "cwd"], self.query.as_deref());
-        let sql = format!("SELECT row, cwd FROM sessions WHERE {}", condition.sql());
+        condition.and_contains(&["title", "cwd", "author", "branch", "model"], self.query.as_deref());
+        let sql = format!(
+            "SELECT row, cwd || char(10) || coalesce(author, '') FROM sessions WHERE {}",
+            condition.sql()
+        );
         let mut select = store.connection().prepare(&sql)?;
         let mut rows = select.query(params_from_iter(condition.values))?;
         while let Some(row) = rows.next()? {
@@ -208,7 +220,7 @@ impl Selection {
         Ok(())
     }
 
-    /// Says whether a line that is no event of ours mentions what is to be forgotten by name.
+    /// Says whether a line that cannot be read mentions what is to be forgotten by name.
     fn mentions(&self, line: &[u8]) -> bool {
         let names = self.ids.iter().chain(&self.session).chain(&self.query);
         let line = lower(line);
@@ -221,11 +233,11 @@ impl Selection {
     }
 
     fn is_kept(&self, line: &[u8], found: &Found) -> bool {
-        match serde_json::from_slice::<Event<'_>>(line) {
-            Ok(event) if event.version <= capture::VERSION => {
-                !found.digests.contains(&event_digest(&event.session, &event.id))
+        match Observation::read(line) {
+            Some(observation) => {
+                !found.digests.contains(&observation_digest(&observation.session, &observation.id))
             }
-            _ => !self.mentions(line),
+            None => !self.mentions(line),
         }
     }
 
@@ -238,7 +250,7 @@ impl Selection {
                 Err(error) => removed = removed.and(Err(error)),
             }
         }
-        let bulks = spool.retain_bulk(|event| self.is_kept(event, found));
+        let bulks = spool.retain_bulk(|observation| self.is_kept(observation, found));
         // No drain will ever read what a killed writer left, so nothing in the database says whether it is meant.
         let swept = spool.sweep(SWEEP_AFTER, now);
         bulks.and(swept).map_err(Error::io(spool.folder()))?;
@@ -246,19 +258,15 @@ impl Selection {
     }
 }
 
-/// A table of events: where their texts are, and how one is shown.
-struct Table {
-    name: &'static str,
-    texts: &'static [&'static str],
-    sample: &'static str,
-}
-
-const PROMPTS: Table = Table { name: "prompts", texts: &["event.text", "event.cwd"], sample: "event.text" };
-const TOOL_CALLS: Table = Table {
-    name: "tool_calls",
-    texts: &["event.input", "event.output", "event.error", "event.cwd", "event.tool"],
-    sample: "event.tool || ' ' || coalesce(event.input, event.error, '')",
-};
+/// Where an observation has texts.
+const TEXTS: [&str; 8] =
+    ["o.data", "p.data", "o.cwd", "o.tool", "o.agent", "o.agent_type", "o.prompt_id", "o.kind"];
+/// How an observation is shown.
+const SAMPLE: &str = "CASE o.kind
+    WHEN 'prompt' THEN coalesce(o.data ->> '$.text', p.data ->> '$.text', '')
+    WHEN 'tool' THEN coalesce(o.tool, '') || ' ' ||
+        coalesce(o.data -> '$.input', p.data -> '$.input', o.data ->> '$.error', p.data ->> '$.error', '')
+    ELSE o.kind || ' ' || coalesce(o.data ->> '$.text', p.data ->> '$.text', o.data, p.data, '') END";
 
 /// A condition that grows.
 #[derive(Default)]
@@ -309,32 +317,33 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
 /// What a selection means in this database.
 #[derive(Default)]
 struct Found {
-    prompts: Vec<i64>,
-    tool_calls: Vec<i64>,
+    rows: Vec<i64>,
     unread_lines: Vec<String>,
-    /// The sessions that lose something, and whether even their folder is to be forgotten.
+    /// The sessions that lose something, and whether even their folder and author are to be forgotten.
     sessions: BTreeMap<i64, bool>,
     digests: HashSet<String>,
-    /// Digests of the ids that mean the same event in whichever session.
+    /// Digests of the ids that mean the same observation in whichever session.
     id_digests: HashSet<String>,
     forgotten: Forgotten,
 }
 
 impl Found {
-    fn delete(&self, transaction: &Transaction<'_>) -> Result<(), Error> {
-        for (table, rows) in [("prompts", &self.prompts), ("tool_calls", &self.tool_calls)] {
-            let mut delete = transaction.prepare(&format!("DELETE FROM {table} WHERE row = ?1"))?;
-            for row in rows {
-                delete.execute([row])?;
-            }
+    fn delete(&self, transaction: &Transaction<'_>, derived: &[&dyn Derived]) -> Result<(), Error> {
+        derived::forget(transaction, derived, &self.rows)?;
+        // Payloads go with their observations.
+        let mut delete = transaction.prepare("DELETE FROM observations WHERE row = ?1")?;
+        for row in &self.rows {
+            delete.execute([row])?;
         }
+        derived::lower_watermarks(transaction)?;
         for digest in &self.unread_lines {
             transaction.execute("DELETE FROM unread_lines WHERE digest = ?1", [digest])?;
         }
         let mut projects = Projects::default();
         for (session, forgets_folder) in &self.sessions {
             if *forgets_folder {
-                rows::move_to_first_event(transaction, *session, &mut projects)?;
+                rows::move_to_first_observation(transaction, *session, &mut projects)?;
+                transaction.execute("UPDATE sessions SET author = NULL WHERE row = ?1", [session])?;
             }
             rows::refresh_session(transaction, *session)?;
         }
@@ -343,12 +352,12 @@ impl Found {
     }
 }
 
-/// Returns what an event is known by once nothing else of it may be.
-pub(crate) fn event_digest(session: &str, id: &str) -> String {
+/// Returns what an observation is known by once nothing else of it may be.
+pub(crate) fn observation_digest(session: &str, id: &str) -> String {
     digest::short_hex(format!("{session}\n{id}").as_bytes())
 }
 
-/// Returns what an event is known by in every session that repeats it, if the client gave it its id: a session that
+/// Returns what an observation is known by in every session that repeats it, if the client gave it its id: a session that
 /// goes on under another id tells the same again.
 pub(crate) fn id_digest(id: &str) -> Option<String> {
     (id.starts_with("p:") || id.starts_with("t:")).then(|| digest::short_hex(id.as_bytes()))
@@ -367,12 +376,52 @@ fn note<'d>(notes: &Path, digests: impl Iterator<Item = &'d String>) -> Result<(
     noted.map_err(Error::io(notes))
 }
 
-/// Writes the database anew, so that nothing is left in pages that are no longer used, and empties the log of changes;
-/// says whether that was possible.
-fn overwrite(store: &Store) -> Result<bool, Error> {
+/// Overwrites what is left in pages that are no longer used, and empties the log of changes; says whether that was
+/// possible. Costs what was deleted, once the database is larger than `small`.
+fn overwrite(store: &Store, small: u64) -> Result<bool, Error> {
     let connection = store.connection();
     connection.busy_timeout(CLEANING_PATIENCE)?;
-    connection.execute_batch("VACUUM")?;
+    let pages: u64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
+    let page: u64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+    if pages * page <= small {
+        store.vacuum()?;
+    } else {
+        store.give_back_pages()?;
+    }
     let is_busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
     Ok(!is_busy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observations::TABLES;
+    use capture::{Data, Prompt};
+
+    #[test]
+    fn a_large_database_loses_what_is_deleted_without_being_written_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wyren.db");
+        let spool = Spool::new(folder.path().join("spool"));
+        let mut store = Store::open(&path, &[TABLES]).unwrap();
+        for number in 0..2_000_u64 {
+            let text = format!(
+                "{} {}",
+                if number % 7 == 0 { "merger" } else { "weather" },
+                "x".repeat(number as usize)
+            );
+            let data = Data::Prompt(Prompt { text: text.into(), ..Prompt::default() });
+            spool.append(&Observation::new("s", format!("p:{number}"), number, data)).unwrap();
+        }
+        Drain::unbounded(&spool).run(&mut store, Timestamp::now()).unwrap();
+        let selection = Selection { query: Some("merger".into()), ..Selection::default() };
+        let found = selection.find(&store).unwrap();
+        assert_eq!(found.rows.len(), 286);
+        store.write(|transaction| found.delete(transaction, &[])).unwrap();
+        assert!(overwrite(&store, 0).unwrap());
+        drop(store);
+        for file in files::files_in(folder.path()) {
+            assert!(!contains(&std::fs::read(&file).unwrap(), b"merger"), "{}", file.display());
+        }
+    }
 }

@@ -4,7 +4,7 @@
 use crate::observations::{self, Projects, Writer};
 use crate::open::{Error, Store};
 use base::Timestamp;
-use capture::{Event, Kind, Rules, VERSION, shrink};
+use capture::{Data, Kept, Observation, Prompt, Rules, ToolCall, shrink};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -14,7 +14,7 @@ use text::privacy;
 use transcript::record::{Body, Record};
 use transcript::{Act, Conversation, Reader, Scope, subagent, tree};
 
-/// Stores what the transcripts below `folder` tell and the database does not know; returns how many events.
+/// Stores what the transcripts below `folder` tell and the database does not know; returns how many observations.
 pub(super) fn from_transcripts(
     store: &mut Store,
     folder: &Path,
@@ -31,10 +31,10 @@ pub(super) fn from_transcripts(
         let told = Told::by(path, rules);
         store.write(|transaction| {
             let mut writer = Writer::new(transaction, &mut projects);
-            for event in &told.events {
+            for observation in &told.observations {
                 // A session that goes on under another id repeats what was told before.
-                if !event.is_among(forgotten) && known.insert(event.id.clone()) {
-                    stored += u64::from(event.put(&mut writer)?);
+                if !is_among(forgotten, observation) && known.insert(observation.id.to_string()) {
+                    stored += u64::from(writer.put(observation)?);
                 }
             }
             writer.finish()
@@ -48,62 +48,23 @@ fn is_of_subagent(path: &Path) -> bool {
 }
 
 fn known_ids(store: &Store) -> Result<HashSet<String>, Error> {
-    let mut select =
-        store.connection().prepare("SELECT id FROM prompts UNION ALL SELECT id FROM tool_calls")?;
+    let mut select = store.connection().prepare("SELECT id FROM observations")?;
     let ids = select.query_map([], |row| row.get(0))?;
     Ok(ids.collect::<Result<_, _>>()?)
 }
 
-/// An event as a transcript tells it, already cut and free of what is private or secret.
+/// What a transcript tells, already cut and free of what is private or secret.
 struct Told {
-    events: Vec<ToldEvent>,
+    observations: Vec<Observation<'static>>,
     /// The prompts in order: when each came, and whether it was wholly private.
     prompts: Vec<(u64, bool)>,
     /// Calls under private prompts; the subagents that they started are private, too.
     private_calls: HashSet<String>,
 }
 
-struct ToldEvent {
-    kind: Kind,
-    id: String,
-    at: u64,
-    session: String,
-    cwd: String,
-    agent: Option<String>,
-    agent_type: Option<String>,
-    prompt: Option<String>,
-    tool: Option<String>,
-    tool_use_id: Option<String>,
-    input: Option<Box<RawValue>>,
-    output: Option<Box<RawValue>>,
-    error: Option<String>,
-}
-
-impl ToldEvent {
-    fn is_among(&self, forgotten: &HashSet<String>) -> bool {
-        forgotten.contains(&observations::event_digest(&self.session, &self.id))
-            || observations::id_digest(&self.id).is_some_and(|digest| forgotten.contains(&digest))
-    }
-
-    fn put(&self, writer: &mut Writer<'_>) -> Result<bool, Error> {
-        writer.put(&Event {
-            version: VERSION,
-            kind: self.kind,
-            id: self.id.as_str().into(),
-            at: self.at,
-            session: self.session.as_str().into(),
-            cwd: self.cwd.as_str().into(),
-            agent: self.agent.as_deref().map(Cow::from),
-            agent_type: self.agent_type.as_deref().map(Cow::from),
-            prompt: self.prompt.as_deref().map(Cow::from),
-            tool: self.tool.as_deref().map(Cow::from),
-            tool_use_id: self.tool_use_id.as_deref().map(Cow::from),
-            input: self.input.as_deref(),
-            output: self.output.as_deref(),
-            error: self.error.as_deref().map(Cow::from),
-            duration_ms: None,
-        })
-    }
+fn is_among(forgotten: &HashSet<String>, observation: &Observation<'_>) -> bool {
+    forgotten.contains(&observations::observation_digest(&observation.session, &observation.id))
+        || observations::id_digest(&observation.id).is_some_and(|digest| forgotten.contains(&digest))
 }
 
 /// A call that waits for its result.
@@ -115,7 +76,7 @@ struct Call {
 impl Told {
     /// Reads the transcript of a session, and those of the subagents that it started.
     fn by(path: &Path, rules: &Rules) -> Self {
-        let mut told = Self { events: Vec::new(), prompts: Vec::new(), private_calls: HashSet::new() };
+        let mut told = Self { observations: Vec::new(), prompts: Vec::new(), private_calls: HashSet::new() };
         told.read(path, Scope::Main, None, rules);
         for subagent in subagent::of_session(path).unwrap_or_default() {
             let is_private =
@@ -163,8 +124,8 @@ impl Told {
         self.prompts.push((place.at, is_private));
         // Without an id nobody could tell whether it is stored already.
         if let Some(id) = record.prompt_id.as_deref().filter(|_| !is_private) {
-            let prompt = Some(shrink::text(text.trim()).into_owned());
-            self.events.push(ToldEvent { prompt, ..place.event(Kind::Prompt, format!("p:{id}")) });
+            let data = Data::Prompt(Prompt { text: shrink::text(text.trim()), ..Prompt::default() });
+            self.observations.extend(place.observation(format!("p:{id}"), Some(id), &data));
         }
     }
 
@@ -193,15 +154,22 @@ impl Told {
             _ => None,
         };
         let text = || serde_json::to_string(output).ok();
-        let result = structured.map(Cow::from).or_else(|| text().map(Cow::from));
-        self.events.push(ToldEvent {
-            tool: Some(call.tool),
-            tool_use_id: Some(id.to_owned()),
-            input: call.input,
-            output: result.filter(|_| !is_error).and_then(|result| shrunk(&result)),
-            error: is_error.then(|| shrink::text(output).into_owned()),
-            ..place.event(Kind::Tool, format!("t:{id}"))
+        let result = structured.map(Cow::from).or_else(|| text().map(Cow::from)).filter(|_| !is_error);
+        let input = call.input.as_deref();
+        let result = result.and_then(|result| {
+            let kept = shrink::response(&call.tool, input.map(RawValue::get), &result);
+            RawValue::from_string(kept.into_owned()).ok()
         });
+        let data = Data::Tool(ToolCall {
+            tool: call.tool.as_str().into(),
+            tool_use_id: Some(id.into()),
+            input,
+            output: result.as_deref(),
+            error: is_error.then(|| shrink::text(output)),
+            ..ToolCall::default()
+        });
+        let prompt_id = record.prompt_id.as_deref();
+        self.observations.extend(place.observation(format!("t:{id}"), prompt_id, &data));
     }
 }
 
@@ -221,22 +189,25 @@ impl<'r> Place<'r> {
         rules.records_in(Path::new(cwd)).then_some(Self { session, cwd, at: at.millis(), agent })
     }
 
-    fn event(&self, kind: Kind, id: String) -> ToldEvent {
-        ToldEvent {
-            kind,
-            id,
+    fn observation(
+        &self,
+        id: String,
+        prompt_id: Option<&str>,
+        data: &Data<'_>,
+    ) -> Option<Observation<'static>> {
+        let kept =
+            Kept { kind: data.kind().to_owned().into(), data: Cow::Owned(data.json().ok()?.into_owned()) };
+        Some(Observation {
+            id: id.into(),
             at: self.at,
-            session: self.session.to_owned(),
-            cwd: self.cwd.to_owned(),
-            agent: self.agent.map(|(id, _)| id.to_owned()),
-            agent_type: self.agent.and_then(|(_, kind)| kind.map(str::to_owned)),
-            prompt: None,
-            tool: None,
-            tool_use_id: None,
-            input: None,
-            output: None,
-            error: None,
-        }
+            session: self.session.to_owned().into(),
+            platform: None,
+            cwd: self.cwd.to_owned().into(),
+            prompt_id: prompt_id.map(|id| id.to_owned().into()),
+            agent: self.agent.map(|(id, _)| id.to_owned().into()),
+            agent_type: self.agent.and_then(|(_, kind)| kind.map(|kind| kind.to_owned().into())),
+            data: Data::Kept(kept),
+        })
     }
 }
 

@@ -1,33 +1,79 @@
 //! Reads what a damaged database still gives.
 
-use crate::observations;
 use crate::open::{Error, Store};
+use crate::schema::Tables;
 use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, Transaction, params_from_iter};
+use std::collections::HashSet;
 use std::path::Path;
 
-/// Tables that are not taken over: offsets are read again from the beginning, and migrations are those of the new one.
-const LEFT_OUT: [&str; 2] = ["spool_files", "migrations"];
+/// Tables that are not taken over: offsets are read again from the beginning, migrations are those of the new one, and
+/// derived tables are made anew.
+const LEFT_OUT: [&str; 3] = ["spool_files", "migrations", "derived"];
+
+/// Returns the tables of each owner as they were in the damaged database, as far as it still says.
+pub(super) fn tables_of(damaged: &Path, tables: &[Tables]) -> Vec<Tables> {
+    let old = open(damaged);
+    let taken = old.as_ref().map(owners).unwrap_or_default();
+    let is_there = |table: &str| {
+        old.as_ref()
+            .and_then(|old| table_names(old).ok())
+            .is_some_and(|names| names.iter().any(|name| name == table))
+    };
+    let as_it_was = |tables: &Tables| {
+        let number = taken.iter().find(|(owner, _)| owner == tables.owner).map(|(_, number)| *number);
+        let number = number.or_else(|| is_there("tool_calls").then_some(1));
+        let most = number.and_then(|number| usize::try_from(number).ok()).unwrap_or(usize::MAX);
+        let most = most.clamp(1, tables.migrations.len());
+        Tables { owner: tables.owner, migrations: &tables.migrations[..most] }
+    };
+    tables.iter().map(as_it_was).collect()
+}
+
+fn open(damaged: &Path) -> Option<Connection> {
+    let old = Connection::open_with_flags(damaged, OpenFlags::SQLITE_OPEN_READ_WRITE).ok()?;
+    // The damaged file is evidence: what was not yet moved into it stays beside it.
+    old.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).ok()?;
+    Some(old)
+}
+
+/// Returns how far each owner had come.
+fn owners(old: &Connection) -> Vec<(String, i64)> {
+    let Ok(mut select) = old.prepare("SELECT owner, number FROM migrations") else { return Vec::new() };
+    let owners = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    owners.map(|rows| rows.flatten().collect()).unwrap_or_default()
+}
+
+/// Returns the tables that are made anew instead of being copied: virtual ones with their shadows, and derived ones, also
+/// those of a later version of Wyren.
+fn remade(old: &Connection) -> HashSet<String> {
+    let names = |sql: &str| -> Vec<String> {
+        let Ok(mut select) = old.prepare(sql) else { return Vec::new() };
+        let names = select.query_map([], |row| row.get(0));
+        names.map(|rows| rows.flatten().collect()).unwrap_or_default()
+    };
+    let mut remade: HashSet<String> =
+        names("SELECT name FROM pragma_table_list WHERE type IN ('virtual', 'shadow')").into_iter().collect();
+    remade.extend(names("SELECT value FROM derived, json_each(derived.tables)"));
+    remade
+}
 
 /// Copies every row that can be read; returns how many. A file that is no database at all gives none.
 pub(super) fn copy(damaged: &Path, store: &mut Store) -> Result<u64, Error> {
-    let Ok(old) = Connection::open_with_flags(damaged, OpenFlags::SQLITE_OPEN_READ_WRITE) else {
-        return Ok(0);
-    };
-    // The damaged file is evidence: what was not yet moved into it stays beside it.
-    old.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let Some(old) = open(damaged) else { return Ok(0) };
+    let remade = remade(&old);
+    let is_copied = |name: &str| !LEFT_OUT.contains(&name) && !remade.contains(name);
     let Ok(names) = table_names(&old) else { return Ok(0) };
     // Rows come table by table, and not all of them come: what points to nothing is taken out at the end.
     store.connection().pragma_update(None, "foreign_keys", false)?;
     let copied = store.write(|transaction| {
-        take_over_unknown_tables(&old, transaction)?;
+        take_over_unknown_tables(&old, transaction, is_copied)?;
         let mut copied = 0;
-        for name in names.iter().filter(|name| !LEFT_OUT.contains(&name.as_str())) {
+        for name in names.iter().filter(|name| is_copied(name)) {
             copied += copy_table(&old, transaction, name)?;
         }
         drop_orphans(transaction)?;
-        observations::refresh_sessions(transaction)?;
         Ok::<_, Error>(copied)
     });
     store.connection().pragma_update(None, "foreign_keys", true)?;
@@ -44,23 +90,25 @@ fn table_names(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 }
 
 /// Makes the tables of owners that this program does not know, and notes how far their owners had come.
-fn take_over_unknown_tables(old: &Connection, transaction: &Transaction<'_>) -> Result<(), Error> {
-    let Ok(mut select) = old.prepare("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
+fn take_over_unknown_tables(
+    old: &Connection,
+    transaction: &Transaction<'_>,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<(), Error> {
+    let Ok(mut select) =
+        old.prepare("SELECT sql, tbl_name FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
     else {
         return Ok(());
     };
-    let statements: Vec<String> =
-        select.query_map([], |row| row.get(0)).map(|rows| rows.flatten().collect()).unwrap_or_default();
-    for statement in statements {
-        // What is there already is refused, and that is what is wanted.
-        let _ = transaction.execute_batch(&statement);
-    }
-    let Ok(mut select) = old.prepare("SELECT owner, number FROM migrations") else { return Ok(()) };
-    let owners: Vec<(String, i64)> = select
+    let statements: Vec<(String, String)> = select
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
         .map(|rows| rows.flatten().collect())
         .unwrap_or_default();
-    for (owner, number) in owners {
+    for (statement, _) in statements.iter().filter(|(_, table)| is_wanted(table)) {
+        // What is there already is refused, and that is what is wanted.
+        let _ = transaction.execute_batch(statement);
+    }
+    for (owner, number) in owners(old) {
         transaction
             .execute("INSERT INTO migrations VALUES (?1, ?2) ON CONFLICT DO NOTHING", (owner, number))?;
     }

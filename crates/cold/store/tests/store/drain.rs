@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 #[test]
-fn events_are_stored_once_however_often_they_are_drained() {
+fn observations_are_stored_once_however_often_they_are_drained() {
     let data = Data::new();
     let mut store = data.store();
     let ls = command("ls");
@@ -29,7 +29,7 @@ fn events_are_stored_once_however_often_they_are_drained() {
 #[test]
 fn numbers_follow_time_whatever_order_the_lines_come_in() {
     let (a, b, c, d) = (command("a"), command("b"), command("c"), command("d"));
-    let events = [
+    let observations = [
         prompt("s", "1", 0, "first"),
         tool_call("s", "a", 10, &a),
         // An hour later, so in another file.
@@ -45,7 +45,7 @@ fn numbers_follow_time_whatever_order_the_lines_come_in() {
         let data = Data::new();
         let mut store = data.store();
         for index in order {
-            data.append(&events[index]);
+            data.append(&observations[index]);
             data.drain(&mut store);
         }
         assert_eq!(rendered(&store), expected, "{order:?}");
@@ -57,19 +57,27 @@ fn numbers_follow_time_whatever_order_the_lines_come_in() {
 }
 
 #[test]
-fn the_first_event_says_which_project_a_session_belongs_to() {
+fn the_first_observation_says_which_project_a_session_belongs_to() {
     for order in [[0, 1], [1, 0]] {
         let data = Data::new();
         let mut store = data.store();
         let ls = command("ls");
-        let elsewhere = Event { cwd: "/home/dev/elsewhere".into(), ..tool_call("s", "1", 10, &ls) };
-        let events = [prompt("s", "1", 0, "go"), elsewhere];
+        let elsewhere = Observation { cwd: "/home/dev/elsewhere".into(), ..tool_call("s", "1", 10, &ls) };
+        let observations = [prompt("s", "1", 0, "go"), elsewhere];
         for index in order {
-            data.append(&events[index]);
+            data.append(&observations[index]);
             data.drain(&mut store);
         }
         assert_eq!(exported(&store)[0]["project"]["key"], "path:/home/dev/project", "{order:?}");
     }
+}
+
+/// A line of a version that is not known yet.
+pub(super) fn future(text: &str) -> String {
+    let version = VERSION + 1;
+    format!(
+        r#"{{"v":{version},"kind":"prompt","id":"p:7","ts":{START},"session":"s","cwd":"","data":{{"text":"{text}"}}}}"#
+    )
 }
 
 #[test]
@@ -77,10 +85,10 @@ fn lines_that_cannot_be_read_are_kept_aside_and_block_nothing() {
     let data = Data::new();
     let mut store = data.store();
     data.append(&prompt("s", "1", 0, "before"));
-    data.append(&Event { version: VERSION + 1, ..prompt("s", "2", 1, "from the future") });
-    data.append(&Event { at: u64::MAX - START, ..prompt("t", "3", 0, "at the end of time") });
+    data.append(&Observation { at: u64::MAX - START, ..prompt("t", "3", 0, "at the end of time") });
     let file = data.folder.path().join("spool").join(&data.spool.files().unwrap()[0].name);
     let mut text = fs::read(&file).unwrap();
+    text.extend_from_slice(format!("\n{}\n", future("from the future")).as_bytes());
     text.extend_from_slice(b"\n{\"v\":1,\"kind\":\n\n\xff\xfe\n");
     fs::write(&file, text).unwrap();
     data.append(&prompt("s", "4", 2, "after"));
@@ -89,7 +97,7 @@ fn lines_that_cannot_be_read_are_kept_aside_and_block_nothing() {
     assert_eq!((progress.stored, progress.unread, progress.is_complete), (2, 4, true));
     assert_eq!(rendered(&store), "1 before\n2 after");
     assert_eq!(count(&store, "SELECT count(*) FROM unread_lines"), 4);
-    assert_eq!(count(&store, "SELECT count(*) FROM unread_lines WHERE version = 2"), 1);
+    assert_eq!(count(&store, "SELECT count(*) FROM unread_lines WHERE version = 3"), 1);
 }
 
 #[test]
@@ -97,10 +105,11 @@ fn a_line_that_an_earlier_version_put_aside_is_read_by_one_that_can() {
     let data = Data::new();
     let mut store = data.store();
     data.append(&prompt("s", "1", 0, "known"));
-    let line = serde_json::to_vec(&prompt("s", "2", 1, "was new once")).unwrap();
+    let later = prompt("s", "2", 1, "was new once");
+    let line = serde_json::to_vec(&later).unwrap();
     store
         .write(|transaction| {
-            transaction.execute("INSERT INTO unread_lines VALUES ('d', 1, ?1)", [line])?;
+            transaction.execute("INSERT INTO unread_lines VALUES ('d', 2, ?1)", [line])?;
             Ok::<_, store::Error>(())
         })
         .unwrap();
@@ -178,7 +187,7 @@ fn a_file_is_deleted_when_it_is_old_and_stored_and_one_of_the_same_name_is_read_
 }
 
 #[test]
-fn long_events_are_stored_whole() {
+fn long_observations_are_stored_whole() {
     let data = Data::new();
     let mut store = data.store();
     let long = command(&"x".repeat(100_000));
@@ -217,7 +226,7 @@ fn what_cannot_be_read_is_skipped_and_the_rest_is_drained() {
     assert_eq!((progress.stored, progress.unread, progress.skipped), (5, 0, 2));
     assert!(progress.is_complete);
     assert_eq!(data.spool.files().unwrap().len(), 1, "what is drained is deleted, what is not stays");
-    assert_eq!(observations::backlog(Some(&store), &data.spool).unwrap().events, 0);
+    assert_eq!(observations::backlog(Some(&store), &data.spool).unwrap().observations, 0);
 
     fs::remove_dir(&bulk).unwrap();
     fs::write(&bulk, event).unwrap();
@@ -252,7 +261,7 @@ fn files_and_folders_of_others_are_skipped_and_the_rest_is_drained() {
 }
 
 #[test]
-fn a_long_event_that_no_line_points_to_is_swept_once_it_is_old() {
+fn a_long_observation_that_no_line_points_to_is_swept_once_it_is_old() {
     let data = Data::new();
     let mut store = data.store();
     let long = command(&"x".repeat(100_000));
@@ -264,4 +273,44 @@ fn a_long_event_that_no_line_points_to_is_swept_once_it_is_old() {
     let later = Timestamp::from_millis(Timestamp::now().millis() + 3 * HOUR);
     data.drain_at(&mut store, later);
     assert!(!bulk.exists());
+}
+
+#[test]
+fn an_observation_belongs_to_the_prompt_that_the_client_named_whenever_it_comes() {
+    let (a, b, c) = (command("a"), command("b"), command("c"));
+    let under =
+        |id: &'static str, call: Observation<'static>| Observation { prompt_id: Some(id.into()), ..call };
+    let (a, b, c): (&'static RawValue, &'static RawValue, &'static RawValue) =
+        (Box::leak(a), Box::leak(b), Box::leak(c));
+    let observations = [
+        // Recorded by another hook of the same event, a little earlier than the prompt itself.
+        under("1", tool_call("s", "a", 0, a)),
+        prompt("s", "1", 5, "first"),
+        prompt("s", "2", 100, "second"),
+        // A subagent of the first prompt, which goes on in the background.
+        under("1", tool_call("s", "b", 200, b)),
+        // The client names a prompt that was not recorded: time decides.
+        under("9", tool_call("s", "c", 300, c)),
+    ];
+    for order in [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [3, 0, 4, 2, 1], [2, 4, 1, 3, 0]] {
+        let data = Data::new();
+        let mut store = data.store();
+        for index in order {
+            data.append(&observations[index]);
+            data.drain(&mut store);
+        }
+        assert_eq!(rendered(&store), "  1 a\n1 first\n2 second\n  1 b\n  2 c", "{order:?}");
+    }
+}
+
+#[test]
+fn sessions_of_two_platforms_may_have_one_id() {
+    let data = Data::new();
+    let mut store = data.store();
+    data.append(&prompt("s", "1", 0, "one"));
+    data.append(&Observation { platform: Some("other".into()), ..prompt("s", "1", 1, "another") });
+    data.drain(&mut store);
+    let lines = exported(&store);
+    assert_eq!(lines.len(), 4);
+    assert_eq!((&lines[0]["platform"], &lines[2]["platform"]), (&serde_json::Value::Null, &"other".into()));
 }

@@ -16,8 +16,8 @@ fn filled() -> (Data, Store) {
     let mut store = data.store();
     let ls = command("ls -la");
     data.append(&prompt("s", "1", 0, "list the files"));
-    data.append(&Event { error: Some("Exit code 2".into()), ..tool_call("s", "1", 10, &ls) });
-    data.append(&Event { cwd: "/home/dev/other".into(), ..prompt("t", "2", HOUR, "something else") });
+    data.append(&failed_call("s", "1", 10, &ls, Some("Exit code 2")));
+    data.append(&Observation { cwd: "/home/dev/other".into(), ..prompt("t", "2", HOUR, "something else") });
     data.drain(&mut store);
     (data, store)
 }
@@ -58,7 +58,7 @@ fn what_was_exported_comes_back_the_same_and_only_once() {
     assert_eq!(export(&copy, &Export::default()), text);
     assert_eq!(import(&elsewhere, &mut copy, &text), Imported { known: 3, ..Imported::default() });
     assert_eq!(export(&copy, &Export::default()), text);
-    // Backwards as well: a session's line may come after its events.
+    // Backwards as well: a session's line may come after its observations.
     let backwards: Vec<&str> = text.lines().rev().collect();
     let third = Data::new();
     let mut copy = third.store();
@@ -80,11 +80,11 @@ fn bad_lines_are_named_and_the_others_imported() {
         "{\"v\":1,\"type\":\"prompt\",\"session\":\"s\",\"id\":\"p:5\",\"ts\":\"2026-11-16T00:00:01Z\",\"text\":\"good, too\"}",
     );
     let imported = import(&data, &mut store, text);
-    assert_eq!((imported.stored, imported.bad), (2, 4));
+    assert_eq!((imported.stored, imported.later, imported.bad), (2, 1, 3));
     let numbers: Vec<u64> = imported.bad_lines.iter().map(|line| line.number).collect();
-    assert_eq!(numbers, [3, 4, 5, 6]);
+    assert_eq!(numbers, [3, 5, 6]);
     let reason = "`ts` is no time".to_owned();
-    assert_eq!(imported.bad_lines[2], BadLine { number: 5, reason });
+    assert_eq!(imported.bad_lines[1], BadLine { number: 5, reason });
     assert_eq!(rendered(&store), "1 good\n2 good, too");
 }
 

@@ -13,7 +13,7 @@ fn filled() -> (Data, Store) {
     data.append(&prompt("s", "2", 20, "and now the weather"));
     data.append(&tool_call("s", "2", 30, &plain));
     data.append(&tool_call("s", "3", 40, &long));
-    data.append(&Event { cwd: "/home/dev/other".into(), ..prompt("t", "9", HOUR, "elsewhere") });
+    data.append(&Observation { cwd: "/home/dev/other".into(), ..prompt("t", "9", HOUR, "elsewhere") });
     data.drain(&mut store);
     (data, store)
 }
@@ -78,7 +78,7 @@ fn everything_that_is_said_must_fit() {
         assert_eq!((preview.prompts, preview.tool_calls), expected, "{selection:?}");
         assert_eq!(forget(&data, &mut store, &selection).count(), expected.0 + expected.1);
         assert_eq!(data.drain(&mut store).stored, 0, "{selection:?}");
-        let left = count(&store, "SELECT (SELECT count(*) FROM prompts) + (SELECT count(*) FROM tool_calls)");
+        let left = count(&store, "SELECT count(*) FROM observations");
         assert_eq!(left as u64, 6 - expected.0 - expected.1);
     };
     let all = Selection::default;
@@ -95,7 +95,7 @@ fn everything_that_is_said_must_fit() {
 }
 
 #[test]
-fn a_session_and_a_project_without_events_go_as_well() {
+fn a_session_and_a_project_without_observations_go_as_well() {
     let (data, mut store) = filled();
     forget(&data, &mut store, &Selection { session: Some("t".into()), ..Selection::default() });
     assert_eq!(count(&store, "SELECT count(*) FROM sessions"), 1);
@@ -104,16 +104,19 @@ fn a_session_and_a_project_without_events_go_as_well() {
 }
 
 #[test]
-fn lines_that_nobody_can_read_are_forgotten_by_the_text_in_them() {
+fn lines_that_cannot_be_read_are_forgotten_by_the_text_in_them() {
     let (data, mut store) = filled();
-    data.append(&Event { version: VERSION + 1, ..prompt("s", "7", 1, "a future merger") });
+    let file = data.spool.folder().join(&data.spool.files().unwrap()[0].name);
+    let mut text = fs::read_to_string(&file).unwrap();
+    text.push_str(&format!("\n{}\n", super::drain::future("a future merger")));
+    fs::write(&file, text).unwrap();
     let forgotten = forget(&data, &mut store, &query("future merger"));
     assert_eq!((forgotten.unread_lines, forgotten.spool_lines), (1, 1));
     assert_eq!(files_with(data.folder.path(), "future"), Vec::<String>::new());
 }
 
 #[test]
-fn events_that_come_meanwhile_are_kept() {
+fn observations_that_come_meanwhile_are_kept() {
     let (data, mut store) = filled();
     data.append(&prompt("u", "8", 2 * HOUR, "new"));
     forget(&data, &mut store, &query("merger"));

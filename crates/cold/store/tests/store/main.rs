@@ -1,13 +1,16 @@
 //! The store from outside: draining, exchanging, forgetting, repairing, migrating.
 
+mod derived;
 mod drain;
 mod exchange;
 mod forget;
+mod kinds;
+mod landed;
 mod migrations;
 mod repair;
 
 use base::Timestamp;
-use capture::{Event, Kind, Spool, VERSION};
+use capture::{Data as Values, Kept, Observation, Prompt, Spool, ToolCall, VERSION};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -40,8 +43,8 @@ impl Data {
         Store::open(&self.database(), &[observations::TABLES]).unwrap()
     }
 
-    fn append(&self, event: &Event<'_>) {
-        self.spool.append(event).unwrap();
+    fn append(&self, observation: &Observation<'_>) {
+        self.spool.append(observation).unwrap();
     }
 
     fn drain(&self, store: &mut Store) -> Progress {
@@ -56,36 +59,48 @@ impl Data {
     }
 }
 
-fn prompt<'a>(session: &'a str, id: &'a str, at: u64, text: &'a str) -> Event<'a> {
-    Event {
-        version: VERSION,
-        kind: Kind::Prompt,
-        id: format!("p:{id}").into(),
-        at: START + at,
-        session: session.into(),
+fn prompt<'a>(session: &'a str, id: &'a str, at: u64, text: &'a str) -> Observation<'a> {
+    let data = Values::Prompt(Prompt { text: text.into(), ..Prompt::default() });
+    Observation {
         cwd: "/home/dev/project".into(),
-        agent: None,
-        agent_type: None,
-        prompt: Some(text.into()),
-        tool: None,
-        tool_use_id: None,
-        input: None,
-        output: None,
-        error: None,
-        duration_ms: None,
+        prompt_id: Some(id.into()),
+        ..Observation::new(session, format!("p:{id}"), START + at, data)
     }
 }
 
-fn tool_call<'a>(session: &'a str, id: &'a str, at: u64, input: &'a RawValue) -> Event<'a> {
-    Event {
-        kind: Kind::Tool,
-        id: format!("t:{id}").into(),
-        prompt: None,
-        tool: Some("Bash".into()),
+fn tool_call<'a>(session: &'a str, id: &'a str, at: u64, input: &'a RawValue) -> Observation<'a> {
+    failed_call(session, id, at, input, None)
+}
+
+fn failed_call<'a>(
+    session: &'a str,
+    id: &'a str,
+    at: u64,
+    input: &'a RawValue,
+    error: Option<&'a str>,
+) -> Observation<'a> {
+    let data = Values::Tool(ToolCall {
+        tool: "Bash".into(),
         tool_use_id: Some(id.into()),
         input: Some(input),
+        error: error.map(Cow::from),
         duration_ms: Some(1.5),
-        ..prompt(session, id, at, "")
+        ..ToolCall::default()
+    });
+    Observation {
+        cwd: "/home/dev/project".into(),
+        ..Observation::new(session, format!("t:{id}"), START + at, data)
+    }
+}
+
+/// An observation of a kind that this version does not know.
+fn dream<'a>(session: &'a str, id: &'a str, at: u64, about: &str) -> Observation<'a> {
+    let data =
+        RawValue::from_string(format!(r#"{{"of":"{about}","depth":3,"parts":[1,{{"x":null}}]}}"#)).unwrap();
+    let kept = Kept { kind: "dream".into(), data: Cow::Owned(data) };
+    Observation {
+        cwd: "/home/dev/project".into(),
+        ..Observation::new(session, format!("d:{id}"), START + at, Values::Kept(kept))
     }
 }
 
@@ -100,7 +115,7 @@ fn exported(store: &Store) -> Vec<serde_json::Value> {
     String::from_utf8(lines).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Renders the events that are stored: `number text` for prompts, `under-which command` for tool calls.
+/// Renders the prompts and tool calls that are stored: `number text` for prompts, `under-which command` for tool calls.
 fn rendered(store: &Store) -> String {
     let lines = exported(store).into_iter().filter_map(|line| {
         let text = |field: &str| Cow::from(line[field].as_str().unwrap_or_default().to_owned());

@@ -17,6 +17,7 @@ fn repair_with(data: &Data, variables: &[(&str, &str)]) -> Repaired {
         spool: &data.spool,
         transcripts: &data.folder.path().join("projects"),
         rules: Rules::of(&settings, &env),
+        derived: &[],
     };
     repair::repair(&data.database(), &[observations::TABLES], &sources, Timestamp::now()).unwrap()
 }
@@ -113,7 +114,7 @@ fn transcripts_give_back_prompts_and_tool_calls_under_the_ids_of_the_hooks() {
     let data = Data::new();
     let ls = command("ls");
     let at = "2026-11-16T00:00:01.500Z".parse::<Timestamp>().unwrap().millis();
-    data.append(&Event { at, ..tool_call("s", "toolu_1", 0, &ls) });
+    data.append(&Observation { at, ..tool_call("s", "toolu_1", 0, &ls) });
     write_transcript(
         &data,
         "s",

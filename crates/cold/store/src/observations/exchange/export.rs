@@ -1,12 +1,12 @@
 //! Writing the lines.
 
-use super::{ProjectRecord, Record, Type};
+use super::{FLAT_VERSION, HEAD, SESSION, VERSION, is_flat};
+use crate::observations::values;
 use crate::open::{Error, Store};
 use base::Timestamp;
+use capture::{CLAUDE_CODE, Fields};
 use rusqlite::{Connection, Row, params};
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use std::borrow::Cow;
+use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 
 /// What to export; by default everything.
@@ -14,7 +14,7 @@ use std::io::{self, Write};
 pub struct Export {
     /// Only sessions of the project with this key.
     pub project: Option<String>,
-    /// Only events from this moment on, and the sessions they belong to.
+    /// Only observations from this moment on, and the sessions they belong to.
     pub since: Option<Timestamp>,
 }
 
@@ -30,84 +30,52 @@ pub enum ExportError {
 }
 
 impl Export {
-    /// Writes the sessions in the order they started, each followed by its events in the order they happened; returns
-    /// how many lines.
+    /// Writes the sessions in the order they started, each followed by its observations in the order they happened;
+    /// returns how many lines.
     pub fn write(&self, store: &Store, output: &mut impl Write) -> Result<u64, ExportError> {
         // One transaction, so that what is stored meanwhile is seen whole or not at all.
         let snapshot = store.connection().unchecked_transaction().map_err(Error::from)?;
         let sessions = self.sessions(&snapshot)?;
         let mut lines = 0;
         for session in &sessions {
-            write_line(output, &session.record())?;
-            lines += 1 + self.write_events(&snapshot, session, output)?;
+            session.line().end(output)?;
+            lines += 1 + self.write_observations(&snapshot, session, output)?;
         }
         Ok(lines)
     }
 
-    fn sessions(&self, connection: &Connection) -> Result<Vec<SessionRow>, Error> {
+    fn sessions(&self, connection: &Connection) -> Result<Vec<Session>, Error> {
         let mut select = connection.prepare(
             "SELECT sessions.row, sessions.id, projects.key, projects.name, projects.root, cwd, title, started_at,
-                 last_at, prompts
+                 last_at, prompts, platform, author, branch, model, ended_at, end_reason
              FROM sessions JOIN projects ON projects.row = sessions.project
              WHERE (?1 IS NULL OR projects.key = ?1) AND last_at >= ?2
              ORDER BY started_at, sessions.id",
         )?;
-        let sessions = select.query_map(params![self.project, self.since_millis()], SessionRow::of)?;
+        let sessions = select.query_map(params![self.project, self.since_millis()], Session::of)?;
         Ok(sessions.collect::<Result<_, _>>()?)
     }
 
-    fn write_events(
+    fn write_observations(
         &self,
         connection: &Connection,
-        session: &SessionRow,
+        session: &Session,
         output: &mut impl Write,
     ) -> Result<u64, ExportError> {
-        let mut lines = 0;
-        let mut prompts = self.prompts(connection, session)?.into_iter().peekable();
         let mut select = connection
             .prepare_cached(
-                "SELECT at, cwd, id, prompt, tool, tool_use_id, failed, input, output, error, duration_ms, agent,
-                     agent_type
-                 FROM tool_calls WHERE session = ?1 AND at >= ?2 ORDER BY at, id",
+                "SELECT kind, id, at, prompt, prompt_id, cwd, agent, agent_type, failed, observations.data, payloads.data
+                 FROM observations LEFT JOIN payloads ON payloads.observation = observations.row
+                 WHERE session = ?1 AND at >= ?2 ORDER BY at, kind <> 'prompt', id",
             )
             .map_err(Error::from)?;
-        let mut calls = select.query(params![session.row, self.since_millis()]).map_err(Error::from)?;
-        while let Some(call) = calls.next().map_err(Error::from)? {
-            let at: u64 = call.get(0).map_err(Error::from)?;
-            while let Some((_, prompt)) = prompts.next_if(|(prompt_at, _)| *prompt_at <= at) {
-                write_line(output, &prompt)?;
-                lines += 1;
-            }
-            write_tool_call(call, at, &session.id, output)?;
-            lines += 1;
-        }
-        for (_, prompt) in prompts {
-            write_line(output, &prompt)?;
+        let mut rows = select.query(params![session.row, self.since_millis()]).map_err(Error::from)?;
+        let mut lines = 0;
+        while let Some(row) = rows.next().map_err(Error::from)? {
+            observation_line(row, session)?.end(output)?;
             lines += 1;
         }
         Ok(lines)
-    }
-
-    fn prompts<'s>(
-        &self,
-        connection: &Connection,
-        session: &'s SessionRow,
-    ) -> Result<Vec<(u64, Record<'s>)>, Error> {
-        let mut select = connection.prepare_cached(
-            "SELECT at, cwd, id, number, text FROM prompts WHERE session = ?1 AND at >= ?2 ORDER BY at, id",
-        )?;
-        let prompts = select.query_map(params![session.row, self.since_millis()], |row| {
-            let at = row.get(0)?;
-            let record = Record {
-                id: Some(row.get::<_, String>(2)?.into()),
-                ts: stamp(at),
-                number: row.get(3)?,
-                text: Some(row.get::<_, String>(4)?.into()),
-                ..Record::new(Type::Prompt, &session.id, row.get(1)?)
-            };
-            Ok((at, record))
-        })?;
-        Ok(prompts.collect::<Result<_, _>>()?)
     }
 
     fn since_millis(&self) -> u64 {
@@ -115,76 +83,131 @@ impl Export {
     }
 }
 
-struct SessionRow {
+struct Session {
     row: i64,
     id: String,
-    project: ProjectRecord<'static>,
+    key: String,
+    name: String,
+    root: String,
     cwd: String,
     title: Option<String>,
     started_at: u64,
     last_at: u64,
     prompts: u64,
+    platform: String,
+    author: Option<String>,
+    branch: Option<String>,
+    model: Option<String>,
+    ended_at: Option<u64>,
+    end_reason: Option<String>,
 }
 
-impl SessionRow {
+impl Session {
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let text = |column: usize| row.get::<_, String>(column).map(Cow::from);
         Ok(Self {
             row: row.get(0)?,
             id: row.get(1)?,
-            project: ProjectRecord { key: text(2)?, name: text(3)?, root: text(4)? },
+            key: row.get(2)?,
+            name: row.get(3)?,
+            root: row.get(4)?,
             cwd: row.get(5)?,
             title: row.get(6)?,
             started_at: row.get(7)?,
             last_at: row.get(8)?,
             prompts: row.get(9)?,
+            platform: row.get(10)?,
+            author: row.get(11)?,
+            branch: row.get(12)?,
+            model: row.get(13)?,
+            ended_at: row.get(14)?,
+            end_reason: row.get(15)?,
         })
     }
 
-    fn record(&self) -> Record<'_> {
-        Record {
-            project: Some(self.project.clone()),
-            title: self.title.as_deref().map(Cow::from),
-            started: stamp(self.started_at),
-            last: stamp(self.last_at),
-            prompts: Some(self.prompts),
-            ..Record::new(Type::Session, &self.id, self.cwd.clone())
-        }
+    fn line(&self) -> Line {
+        let project = serde_json::json!({"key": self.key, "name": self.name, "root": self.root});
+        let mut line = Line::new(FLAT_VERSION, SESSION, self);
+        line.push("project", &project);
+        line.push("cwd", &self.cwd);
+        line.push_some("title", self.title.as_ref());
+        line.push("started", &stamp(self.started_at));
+        line.push("last", &stamp(self.last_at));
+        line.push("prompts", &self.prompts);
+        line.push_some("author", self.author.as_ref());
+        line.push_some("branch", self.branch.as_ref());
+        line.push_some("model", self.model.as_ref());
+        line.push_some("ended", self.ended_at.map(stamp).as_ref());
+        line.push_some("end_reason", self.end_reason.as_ref());
+        line
     }
 }
 
-fn write_tool_call(
-    call: &Row<'_>,
-    at: u64,
-    session: &str,
-    output: &mut impl Write,
-) -> Result<(), ExportError> {
-    let text = |column: usize| call.get::<_, Option<String>>(column).map_err(Error::from);
-    let (input, result) = (text(7)?, text(8)?);
-    let (input, result) = (input.as_deref().map(json), result.as_deref().map(json));
-    let input = input.transpose().map_err(Error::from)?;
-    let result = result.transpose().map_err(Error::from)?;
-    let record = Record {
-        id: text(2)?.map(Cow::from),
-        ts: stamp(at),
-        prompt: call.get(3).map_err(Error::from)?,
-        tool: text(4)?.map(Cow::from),
-        tool_use_id: text(5)?.map(Cow::from),
-        command: input.and_then(|input| command(input.get())).map(Cow::from),
-        failed: call.get(6).map_err(Error::from)?,
-        input,
-        output: result,
-        error: text(9)?.map(Cow::from),
-        duration_ms: call.get(10).map_err(Error::from)?,
-        agent: text(11)?.map(Cow::from),
-        agent_type: text(12)?.map(Cow::from),
-        ..Record::new(Type::Tool, session, text(1)?.unwrap_or_default())
+fn observation_line(row: &Row<'_>, session: &Session) -> Result<Line, Error> {
+    let kind: String = row.get(0)?;
+    let number: u64 = row.get(3)?;
+    let data = values::join(row.get(9)?, row.get(10)?)?;
+    let mut line = Line::new(if is_flat(&kind) { FLAT_VERSION } else { VERSION }, &kind, session);
+    line.push("id", &row.get::<_, String>(1)?);
+    line.push("ts", &stamp(row.get(2)?));
+    line.push("cwd", &row.get::<_, String>(5)?);
+    line.push(if kind == "prompt" { "number" } else { "prompt" }, &number);
+    for (column, name) in [(4, "prompt_id"), (6, "agent"), (7, "agent_type")] {
+        line.push_some(name, row.get::<_, Option<String>>(column)?.as_ref());
+    }
+    let fields = Fields::read(data.get()).filter(|_| is_flat(&kind));
+    let Some(fields) = fields else {
+        line.push("data", &data);
+        return Ok(line);
     };
-    Ok(write_line(output, &record)?)
+    if kind == "tool" {
+        line.push_some("command", fields.get("input").and_then(|input| command(input.get())).as_ref());
+        line.push("failed", &row.get::<_, bool>(8)?);
+    }
+    let (hidden, fields) = fields.partition(|name, _| HEAD.contains(&name));
+    line.push_fields(&fields);
+    if !hidden.is_empty() {
+        line.push("data", &hidden);
+    }
+    Ok(line)
 }
 
-fn json(text: &str) -> Result<&RawValue, serde_json::Error> {
-    serde_json::from_str(text)
+/// One line that grows field by field.
+struct Line(String);
+
+impl Line {
+    fn new(version: u32, kind: &str, session: &Session) -> Self {
+        let mut line = Self("{".to_owned());
+        line.push("v", &version);
+        line.push("type", kind);
+        line.push("session", &session.id);
+        line.push_some("platform", Some(&session.platform).filter(|platform| *platform != CLAUDE_CODE));
+        line
+    }
+
+    fn push(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
+        let value = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
+        let name = serde_json::to_string(name).unwrap_or_default();
+        let comma = if self.0.len() > 1 { "," } else { "" };
+        self.0.extend([comma, &name, ":", &value]);
+    }
+
+    fn push_some(&mut self, name: &str, value: Option<&impl Serialize>) {
+        if let Some(value) = value {
+            self.push(name, value);
+        }
+    }
+
+    fn push_fields(&mut self, fields: &Fields<'_>) {
+        let json = fields.json();
+        if let Some(inside) = json.get(1..json.len() - 1).filter(|inside| !inside.is_empty()) {
+            self.0.extend([",", inside]);
+        }
+    }
+
+    fn end(mut self, output: &mut impl Write) -> io::Result<()> {
+        self.0.push_str("}\n");
+        output.write_all(self.0.as_bytes())
+    }
 }
 
 /// Returns what a shell was asked to do: one string, or the words of an argument list.
@@ -205,11 +228,6 @@ fn command(input: &str) -> Option<String> {
     }
 }
 
-fn stamp<'a>(millis: u64) -> Option<Cow<'a, str>> {
-    Some(Timestamp::from_millis(millis).to_string().into())
-}
-
-fn write_line(output: &mut impl Write, record: &Record<'_>) -> io::Result<()> {
-    serde_json::to_writer(&mut *output, record)?;
-    output.write_all(b"\n")
+fn stamp(millis: u64) -> String {
+    Timestamp::from_millis(millis).to_string()
 }

@@ -1,11 +1,11 @@
 //! Reading the lines.
 
-use super::{Record, Type, VERSION};
+use super::{HEAD, SESSION, VERSION, is_flat};
 use crate::observations::writer::{Origin, Projects, Writer};
 use crate::open::{Error, Store};
 use base::Timestamp;
 use base::project::Project;
-use capture::{Event, Kind, Spool, shrink};
+use capture::{CLAUDE_CODE, Data, Fields, Kept, Observation, Spool, shrink};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::io::{self, BufRead};
@@ -25,15 +25,17 @@ pub struct Import<'s> {
     spool: &'s Spool,
 }
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Prompts and tool calls that were new.
+    /// Observations that were new.
     pub stored: u64,
     /// Those that were there before.
     pub known: u64,
     /// Prompts that are wholly private and were left out.
     pub private: u64,
+    /// Lines that a later version wrote and this one makes no sense of; they were passed over.
+    pub later: u64,
     /// The first lines that were refused.
     pub bad_lines: Vec<BadLine>,
     /// How many lines were refused in all.
@@ -55,7 +57,7 @@ impl<'s> Import<'s> {
         Self { spool }
     }
 
-    /// Stores the lines of `input`, each event once; `report` hears how many bytes were taken.
+    /// Stores the lines of `input`, each observation once; `report` hears how many bytes were taken.
     pub fn read(
         &self,
         store: &mut Store,
@@ -103,8 +105,8 @@ impl Imported {
         if line.trim_ascii().is_empty() {
             return Ok(());
         }
-        let taken = match serde_json::from_slice::<Record<'_>>(line) {
-            Ok(record) => store_record(writer, &record)?,
+        let taken = match serde_json::from_slice::<Fields<'_>>(line) {
+            Ok(fields) => store_line(writer, fields)?,
             Err(error) => Taken::Bad(error.to_string()),
         };
         match taken {
@@ -112,6 +114,7 @@ impl Imported {
             Taken::New => self.stored += 1,
             Taken::Known => self.known += 1,
             Taken::Private => self.private += 1,
+            Taken::Later => self.later += 1,
             Taken::Bad(reason) => {
                 self.bad += 1;
                 if self.bad_lines.len() < MAX_BAD_LINES {
@@ -129,86 +132,128 @@ enum Taken {
     New,
     Known,
     Private,
+    Later,
     Bad(String),
 }
 
-fn store_record(writer: &mut Writer<'_>, record: &Record<'_>) -> Result<Taken, Error> {
-    if record.v > VERSION {
-        return Ok(Taken::Bad(format!("version {} is later than this program", record.v)));
-    }
-    if record.session.is_empty() {
-        return Ok(Taken::Bad("`session` is empty".to_owned()));
-    }
-    match record.kind {
-        Type::Session => store_session(writer, record),
-        Type::Prompt | Type::Tool => store_event(writer, record),
+impl Taken {
+    fn bad(reason: &str) -> Self {
+        Self::Bad(reason.to_owned())
     }
 }
 
-fn store_session(writer: &mut Writer<'_>, record: &Record<'_>) -> Result<Taken, Error> {
-    let (Some(started), Some(last)) = (time(record.started.as_deref()), time(record.last.as_deref())) else {
-        return Ok(Taken::Bad("`started` or `last` is no time".to_owned()));
+fn store_line(writer: &mut Writer<'_>, fields: Fields<'_>) -> Result<Taken, Error> {
+    let version = fields.get("v").and_then(|version| serde_json::from_str::<u32>(version.get()).ok());
+    let Some(kind) = fields.text("type").filter(|kind| !kind.is_empty()) else {
+        return Ok(Taken::bad("`type` is missing"));
     };
-    let Some(project) = record.project.as_ref().filter(|project| !project.key.is_empty()) else {
-        return Ok(Taken::Bad("`project` has no key".to_owned()));
+    match version {
+        None => return Ok(Taken::bad("`v` is missing")),
+        Some(version) if version > VERSION => return Ok(Taken::Later),
+        Some(_) => {}
+    }
+    let Some(session) = fields.text("session").filter(|session| !session.is_empty()) else {
+        return Ok(if is_flat(&kind) || kind == SESSION {
+            Taken::bad("`session` is missing")
+        } else {
+            Taken::Later
+        });
     };
-    let title = record.title.as_deref().map(shrink::text);
-    let project = Project {
-        key: project.key.to_string(),
-        name: project.name.to_string(),
-        root: project.root.to_string().into(),
+    if kind == SESSION {
+        return store_session(writer, &session, &fields);
+    }
+    match store_observation(writer, &session, &kind, fields)? {
+        // A type of a later version need not be an observation.
+        Taken::Bad(_) if !is_flat(&kind) => Ok(Taken::Later),
+        taken => Ok(taken),
+    }
+}
+
+fn store_session(writer: &mut Writer<'_>, session: &str, fields: &Fields<'_>) -> Result<Taken, Error> {
+    let (Some(started_at), Some(last_at)) = (time(fields, "started"), time(fields, "last")) else {
+        return Ok(Taken::bad("`started` or `last` is no time"));
     };
+    let project = fields.get("project").and_then(|project| Fields::read(project.get())).unwrap_or_default();
+    let text = |name: &str| project.text(name).unwrap_or_default().into_owned();
+    let project = Project { key: text("key"), name: text("name"), root: text("root").into() };
+    if project.key.is_empty() {
+        return Ok(Taken::bad("`project` has no key"));
+    }
+    let shrunk = |name: &str| fields.text(name).map(|text| shrink::text(&text).into_owned());
+    let (title, author, branch, model) =
+        (shrunk("title"), shrunk("author"), shrunk("branch"), shrunk("model"));
     let origin = Origin {
         project: &project,
-        cwd: &record.cwd,
+        cwd: &fields.text("cwd").unwrap_or_default(),
         title: title.as_deref(),
-        started_at: started,
-        last_at: last,
+        started_at,
+        last_at,
+        author: author.as_deref(),
+        branch: branch.as_deref(),
+        model: model.as_deref(),
     };
-    writer.put_session(&record.session, &origin)?;
+    writer.put_session(&fields.text("platform").unwrap_or(CLAUDE_CODE.into()), session, &origin)?;
     Ok(Taken::Session)
 }
 
-fn store_event(writer: &mut Writer<'_>, record: &Record<'_>) -> Result<Taken, Error> {
-    let Some(id) = record.id.as_deref().filter(|id| !id.is_empty()) else {
-        return Ok(Taken::Bad("`id` is missing".to_owned()));
+fn store_observation(
+    writer: &mut Writer<'_>,
+    session: &str,
+    kind: &str,
+    fields: Fields<'_>,
+) -> Result<Taken, Error> {
+    let Some(id) = fields.text("id").filter(|id| !id.is_empty()) else {
+        return Ok(Taken::bad("`id` is missing"));
     };
-    let Some(at) = time(record.ts.as_deref()) else { return Ok(Taken::Bad("`ts` is no time".to_owned())) };
-    let kind = match record.kind {
-        Type::Prompt if record.text.is_none() => return Ok(Taken::Bad("`text` is missing".to_owned())),
-        Type::Prompt => Kind::Prompt,
-        _ if record.tool.is_none() => return Ok(Taken::Bad("`tool` is missing".to_owned())),
-        _ => Kind::Tool,
-    };
-    let text = record.text.as_deref();
-    if text.is_some_and(|text| privacy::strip(text).wholly_private) {
-        return Ok(Taken::Private);
+    let Some(at) = time(&fields, "ts") else { return Ok(Taken::bad("`ts` is no time")) };
+    match kind {
+        "prompt" => match fields.text("text") {
+            None => return Ok(Taken::bad("`text` is missing")),
+            Some(text) if privacy::strip(&text).wholly_private => return Ok(Taken::Private),
+            Some(_) => {}
+        },
+        "tool" if fields.text("tool").is_none() => return Ok(Taken::bad("`tool` is missing")),
+        _ => {}
     }
-    // The file may come from anywhere: what is stored is cut and free of secrets all the same.
-    let shrunk = |value: &RawValue| RawValue::from_string(shrink::json(value.get()).into_owned());
-    let input = record.input.map(shrunk).transpose()?;
-    let output = record.output.map(shrunk).transpose()?;
-    let error = record.error.as_deref().or_else(|| record.failed.unwrap_or_default().then_some(""));
-    let event = Event {
-        version: capture::VERSION,
-        kind,
-        id: id.into(),
-        at,
-        session: record.session.as_ref().into(),
-        cwd: record.cwd.as_ref().into(),
-        agent: record.agent.as_deref().map(Cow::from),
-        agent_type: record.agent_type.as_deref().map(Cow::from),
-        prompt: text.map(shrink::text),
-        tool: record.tool.as_deref().map(Cow::from),
-        tool_use_id: record.tool_use_id.as_deref().map(Cow::from),
-        input: input.as_deref(),
-        output: output.as_deref(),
-        error: error.map(shrink::text),
-        duration_ms: record.duration_ms,
+    let is_failed = fields.get("failed").is_some_and(|failed| failed.get() == "true");
+    let (platform, cwd, prompt_id, agent, agent_type) = (
+        fields.text("platform"),
+        fields.text("cwd").unwrap_or_default(),
+        fields.text("prompt_id"),
+        fields.text("agent"),
+        fields.text("agent_type"),
+    );
+    let data = match (is_flat(kind), fields.get("data")) {
+        (false, data) => data.map_or_else(|| "null".to_owned(), |data| shrunk(data.get())),
+        (true, hidden) => {
+            let (_, mut flat) = fields.partition(|name, _| HEAD.contains(&name));
+            flat.extend(hidden.and_then(|hidden| Fields::read(hidden.get())).unwrap_or_default());
+            if is_failed && flat.get("error").is_none() {
+                flat.extend(Fields::read(r#"{"error":""}"#).unwrap_or_default());
+            }
+            shrunk(&flat.json())
+        }
     };
-    Ok(if writer.put(&event)? { Taken::New } else { Taken::Known })
+    let observation = Observation {
+        platform,
+        cwd,
+        prompt_id,
+        agent,
+        agent_type,
+        data: Data::Kept(Kept { kind: kind.into(), data: Cow::Owned(RawValue::from_string(data)?) }),
+        ..Observation::new(session, id, at, Data::Prompt(Default::default()))
+    };
+    Ok(if writer.put(&observation)? { Taken::New } else { Taken::Known })
 }
 
-fn time(text: Option<&str>) -> Option<u64> {
-    text?.parse().ok().map(Timestamp::millis)
+/// Returns data whose values are cut and free of secrets: the file may come from anywhere.
+fn shrunk(data: &str) -> String {
+    match Fields::read(data) {
+        Some(fields) => fields.json_with(shrink::json),
+        None => shrink::json(data).into_owned(),
+    }
+}
+
+fn time(fields: &Fields<'_>, name: &str) -> Option<u64> {
+    fields.text(name)?.parse().ok().map(Timestamp::millis)
 }

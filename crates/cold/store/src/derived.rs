@@ -1,0 +1,111 @@
+//! Tables that are made from observations: each can be dropped and made anew at any time.
+//!
+//! An owner of such tables implements [`Derived`] and is named in [`crate::DERIVED`]. Every drain with time derives from
+//! the rows that came since, `wyren forget` has each take out what it made of forgotten rows, and a repair leaves the
+//! tables out and makes them anew. The number of the prompt that an observation belongs to may change later
+//! (`observations.prompt`), so derived tables look it up instead of copying it.
+
+use crate::open::{Error, Store};
+use rusqlite::{OptionalExtension as _, Transaction, params};
+use std::fmt::Debug;
+use std::time::{Duration, Instant};
+
+/// How many observations are derived from in one transaction.
+const ROWS_AT_ONCE: i64 = 1_000;
+
+/// Tables that are made from observations.
+pub trait Derived: Debug + Sync {
+    /// Its name in the table `derived`.
+    fn name(&self) -> &'static str;
+    /// When this differs from the version in the database, the tables are dropped and made anew.
+    fn version(&self) -> u32;
+    /// The names of its tables, virtual ones included; their shadow tables go with them.
+    fn tables(&self) -> &'static [&'static str];
+    /// The statements that make them.
+    fn schema(&self) -> &'static str;
+    /// Derives from the observations whose `row` is greater than `after` and at most `last`.
+    fn derive(&self, transaction: &Transaction<'_>, after: i64, last: i64) -> Result<(), Error>;
+    /// Takes out everything that was made of these observations, text and all; their rows are still there.
+    fn forget(&self, transaction: &Transaction<'_>, rows: &[i64]) -> Result<(), Error>;
+}
+
+/// Derives from what came since the last time, for `most_time` at most; returns whether nothing is left to do.
+pub(crate) fn run(store: &mut Store, most_time: Duration) -> Result<bool, Error> {
+    let began = Instant::now();
+    for derived in store.derived() {
+        while store.write(|transaction| step(transaction, *derived))? {
+            if began.elapsed() >= most_time {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Derives from the next rows; returns whether there may be more.
+fn step(transaction: &Transaction<'_>, derived: &dyn Derived) -> Result<bool, Error> {
+    let after = watermark(transaction, derived)?;
+    let last: Option<i64> = transaction
+        .prepare_cached(
+            "SELECT max(row) FROM (SELECT row FROM observations WHERE row > ?1 ORDER BY row LIMIT ?2)",
+        )?
+        .query_row([after, ROWS_AT_ONCE], |row| row.get(0))?;
+    let Some(last) = last else { return Ok(false) };
+    derived.derive(transaction, after, last)?;
+    transaction
+        .prepare_cached("UPDATE derived SET watermark = ?2 WHERE name = ?1")?
+        .execute(params![derived.name(), last])?;
+    Ok(true)
+}
+
+/// Returns the last row that was derived from; makes the tables where they are missing or of another version.
+fn watermark(transaction: &Transaction<'_>, derived: &dyn Derived) -> Result<i64, Error> {
+    let known: Option<(u32, i64)> = transaction
+        .prepare_cached("SELECT version, watermark FROM derived WHERE name = ?1")?
+        .query_row([derived.name()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    match known {
+        Some((version, watermark)) if version == derived.version() => Ok(watermark),
+        _ => make(transaction, derived).map(|()| 0),
+    }
+}
+
+/// Drops the tables, also those of another version, and makes them empty.
+fn make(transaction: &Transaction<'_>, derived: &dyn Derived) -> Result<(), Error> {
+    let mut tables: Vec<String> = derived.tables().iter().map(ToString::to_string).collect();
+    let earlier: Option<String> = transaction
+        .query_row("SELECT tables FROM derived WHERE name = ?1", [derived.name()], |row| row.get(0))
+        .optional()?;
+    let earlier = earlier.and_then(|tables| serde_json::from_str::<Vec<String>>(&tables).ok());
+    tables.extend(earlier.unwrap_or_default());
+    for table in tables {
+        transaction.execute_batch(&format!("DROP TABLE IF EXISTS \"{}\"", table.replace('"', "\"\"")))?;
+    }
+    transaction.execute_batch(derived.schema())?;
+    transaction.execute(
+        "INSERT OR REPLACE INTO derived VALUES (?1, ?2, ?3, 0)",
+        params![derived.name(), derived.version(), serde_json::to_string(derived.tables())?],
+    )?;
+    Ok(())
+}
+
+/// Has every owner forget observations that are about to be deleted.
+pub(crate) fn forget(transaction: &Transaction<'_>, all: &[&dyn Derived], rows: &[i64]) -> Result<(), Error> {
+    for derived in all {
+        // Tables of another version hold the same text under other names: they are made anew.
+        let after = watermark(transaction, *derived)?;
+        if after > 0 {
+            derived.forget(transaction, rows)?;
+        }
+    }
+    Ok(())
+}
+
+/// Puts watermarks back after observations were deleted: SQLite may give their rows to those that come next.
+pub(crate) fn lower_watermarks(transaction: &Transaction<'_>) -> Result<(), Error> {
+    transaction.execute(
+        "UPDATE derived SET watermark = min(watermark, coalesce((SELECT max(row) FROM observations), 0))",
+        [],
+    )?;
+    Ok(())
+}

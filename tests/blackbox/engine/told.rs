@@ -1,0 +1,70 @@
+//! The texts that hooks give are observations: shown, private where the prompt is, and forgotten like the others.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use wyren_tests::sandbox::Sandbox;
+
+use super::{export, files_with, prompt, succeed, wyren};
+
+const WORDS: &str = "Lesson Reporting Protocol";
+
+fn start(sandbox: &Sandbox, session: &str) -> Result<()> {
+    let input = json!({
+        "session_id": session, "cwd": sandbox.project(), "hook_event_name": "SessionStart", "source": "startup",
+        "model": "claude-opus-4-8",
+    });
+    for hook in ["session-start-reset", "session-start-lessons"] {
+        succeed(sandbox.run(hook, input.to_string().as_bytes())?)?;
+    }
+    Ok(())
+}
+
+fn told(sandbox: &Sandbox) -> Result<Vec<Value>> {
+    let text = wyren(sandbox, &["log", "--told", "--json"])?;
+    Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
+}
+
+#[test]
+fn a_text_for_the_model_is_in_the_database_and_not_in_the_log_and_can_be_forgotten() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    start(&sandbox, "s")?;
+    let log = std::fs::read_to_string(sandbox.data().join("logs/hooks.jsonl"))?;
+    assert!(log.contains("HOOK_OUTPUT [context]") && !log.contains(WORDS), "{log}");
+    let texts = told(&sandbox)?;
+    assert_eq!(texts.len(), 1);
+    assert_eq!((&texts[0]["hook"], &texts[0]["form"]), (&json!("session-start-lessons"), &json!("context")));
+    assert!(texts[0]["text"].as_str().is_some_and(|text| text.contains(WORDS)));
+    assert!(wyren(&sandbox, &["log", "--told", "--hook", "session-start-lessons"])?.contains(WORDS));
+
+    wyren(&sandbox, &["forget", "--query", WORDS, "--yes"])?;
+    assert!(told(&sandbox)?.is_empty());
+    assert!(files_with(&sandbox.data(), WORDS)?.is_empty(), "{:?}", files_with(&sandbox.data(), WORDS)?);
+    Ok(())
+}
+
+#[test]
+fn nothing_is_told_to_the_database_under_a_private_prompt() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    prompt(&sandbox, "s", "1", "<private>all of it</private>")?;
+    start(&sandbox, "s")?;
+    assert!(told(&sandbox)?.is_empty());
+    assert!(export(&sandbox, &[])?.is_empty());
+    Ok(())
+}
+
+#[test]
+fn a_session_is_exported_with_its_model_branch_and_end_without_team_memory() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    start(&sandbox, "s")?;
+    prompt(&sandbox, "s", "1", "go")?;
+    let end = json!({
+        "session_id": "s", "cwd": sandbox.project(), "prompt_id": "1", "hook_event_name": "SessionEnd", "reason": "clear",
+    });
+    succeed(sandbox.run("session-end", end.to_string().as_bytes())?)?;
+    assert!(!sandbox.project().join(".wyren").exists());
+    let lines = export(&sandbox, &[])?;
+    assert_eq!((&lines[0]["model"], &lines[0]["end_reason"]), (&json!("claude-opus-4-8"), &json!("clear")));
+    let kinds: Vec<&str> = lines.iter().filter_map(|line| line["type"].as_str()).collect();
+    assert_eq!(kinds, ["session", "session-start", "told", "prompt", "session-end"]);
+    Ok(())
+}
