@@ -24,14 +24,23 @@ fn answer(text: &str, turn: u64) -> Value {
 }
 
 /// Writes a transcript of messages, each with who said it.
-fn write_transcript(path: &Path, session: &str, messages: &[(&str, Value)]) -> Result<()> {
+/// Writes a transcript; the records of one without `cwd` say nothing of a folder.
+fn write_transcript(
+    path: &Path,
+    cwd: Option<&Path>,
+    session: &str,
+    messages: &[(&str, Value)],
+) -> Result<()> {
     let mut text = String::new();
     for (number, (role, content)) in messages.iter().enumerate() {
-        let record = json!({
+        let mut record = json!({
             "type": role, "uuid": format!("00000000-0000-4000-8000-{:012}", number + 1), "sessionId": session,
             "parentUuid": null, "isSidechain": false, "userType": "external",
             "timestamp": "2026-11-16T02:26:41.123Z", "message": {"role": role, "content": content},
         });
+        if let Some(cwd) = cwd {
+            record["cwd"] = json!(cwd);
+        }
         text.push_str(&format!("{record}\n"));
     }
     Ok(fs::write(path, text)?)
@@ -90,7 +99,7 @@ impl Place {
     }
 
     fn say(&self, messages: &[(&str, Value)]) -> Result<()> {
-        write_transcript(&self.transcript(), SESSION, messages)
+        write_transcript(&self.transcript(), Some(&self.project()), SESSION, messages)
     }
 
     fn command(&self, program: &str) -> Command {
@@ -334,7 +343,7 @@ fn what_a_session_distilled_reaches_the_remote_and_leaves_the_users_git_alone() 
         let script = member.sandbox.folder().join("script.jsonl");
         fs::write(&script, answer("Postgres is the database", 1).to_string())?;
         let transcript = member.sandbox.folder().join(format!("{SESSION}.jsonl"));
-        write_transcript(&transcript, SESSION, &decision("Postgres"))?;
+        write_transcript(&transcript, None, SESSION, &decision("Postgres"))?;
         let before = member.footprint()?;
         let mut command = member.command("stop-distill");
         command.env("WYREN_MODEL_SCRIPT", &script).env("WYREN_TURNS_THRESHOLD", "1");
@@ -358,7 +367,7 @@ fn without_push_nothing_leaves_the_machine() -> Result<()> {
     let script = member.sandbox.folder().join("script.jsonl");
     fs::write(&script, answer("Postgres is the database", 1).to_string())?;
     let transcript = member.sandbox.folder().join(format!("{SESSION}.jsonl"));
-    write_transcript(&transcript, SESSION, &decision("Postgres"))?;
+    write_transcript(&transcript, None, SESSION, &decision("Postgres"))?;
     let refs = || git(&remote.path(), &["for-each-ref"]);
     let distill = |arguments: &[&str]| {
         let mut command = member.command("wyren");
@@ -581,7 +590,7 @@ fn a_record_that_is_not_in_the_transcript_is_no_beginning() -> Result<()> {
 #[test]
 fn a_transcript_that_is_named_from_here_is_noted_as_seen_from_anywhere() -> Result<()> {
     let Some(place) = Place::new(&[answer("Postgres is the database", 1)])? else { return Ok(()) };
-    write_transcript(&place.project().join("here.jsonl"), SESSION, &decision("Postgres"))?;
+    write_transcript(&place.project().join("here.jsonl"), None, SESSION, &decision("Postgres"))?;
     let output = place.distill(&["--transcript", "here.jsonl"])?;
     assert!(output.status.success(), "{output:?}");
     assert_eq!(place.watermark()?["last_transcript"], json!(place.project().join("here.jsonl")));
@@ -621,7 +630,7 @@ fn five_repositories_at_once_keep_to_the_budget_and_to_one_question_each() -> Re
                 fs::create_dir_all(repository.join(".wyren"))?;
                 let session = format!("session-{number}");
                 let transcript = place.sandbox.folder().join(format!("{session}.jsonl"));
-                write_transcript(&transcript, &session, &decision("Postgres for the billing service"))?;
+                write_transcript(&transcript, None, &session, &decision("Postgres for the billing service"))?;
                 let mut command = place.command("wyren");
                 command
                     .args(["distill", "--transcript"])

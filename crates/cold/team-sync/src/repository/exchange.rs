@@ -25,7 +25,7 @@ impl Team {
         deadline: Instant,
     ) -> Result<(Published, Vec<Change>), Error> {
         let mut published = match outgoing {
-            Some(outgoing) => self.publish_copy(outgoing, merge, deadline)?,
+            Some(outgoing) => self.publish(outgoing, merge, deadline)?,
             None => Published::Nothing,
         };
         // What is not queued would come back with the checkout, so it is not removed here either.

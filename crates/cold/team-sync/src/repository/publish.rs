@@ -73,42 +73,14 @@ enum Pushed {
 
 impl Team {
     /// Publishes the local copy, together with what is queued, and removes files for the whole team.
-    pub(crate) fn publish_copy(
-        &self,
-        outgoing: &Outgoing<'_>,
-        merge: &dyn Merge,
-        deadline: Instant,
-    ) -> Result<Published, Error> {
-        let files = || {
-            let mut files = self.local_files()?;
-            files.extend(outgoing.removed.iter().map(|path| (path.clone(), None)));
-            Ok(files)
-        };
-        self.publish_with(files, outgoing.session, merge, deadline)
-    }
-
-    /// Publishes files of the local copy, together with what is queued.
     ///
-    /// A file that is given has all of its contents in the local copy, and so replaces what is queued of it;
-    /// what is not given is as it was. What [`Merge::published`] keeps back goes nowhere. Everything is kept before the
-    /// network is asked, and stays queued until it lands; only while [`Reason::Busy`] and [`Reason::Detached`] it is not,
-    /// and the local copy alone has it. The local copy itself is not changed: that is [`Team::checkout`]'s.
+    /// The copy of a file replaces what is queued of it; a file that is not there is as it was. What [`Merge::published`]
+    /// keeps back goes nowhere. Everything is kept before the network is asked, and stays queued until it lands; only with
+    /// [`Reason::Busy`] and [`Reason::Detached`] it is not, and the local copy alone has it. The local copy itself is not
+    /// changed: that is [`Team::checkout`]'s.
     pub fn publish(
         &self,
-        files: &Files,
-        session: Option<&str>,
-        merge: &dyn Merge,
-        deadline: Instant,
-    ) -> Result<Published, Error> {
-        self.publish_with(|| Ok(files.clone()), session, merge, deadline)
-    }
-
-    /// Publishes the files that `read` returns. It is called with the lock held: what was read before another process
-    /// published would look like the removal of what that one added.
-    fn publish_with(
-        &self,
-        read: impl FnOnce() -> Result<Files, Error>,
-        session: Option<&str>,
+        outgoing: &Outgoing<'_>,
         merge: &dyn Merge,
         deadline: Instant,
     ) -> Result<Published, Error> {
@@ -118,7 +90,11 @@ impl Team {
         }
         let lock = SyncLock::take_with_node(&self.folder, deadline).map_err(Error::file(&self.folder))?;
         let Some(lock) = lock else { return Ok(Published::Queued(Reason::Busy)) };
-        let files = &read()?;
+        // Read under the lock: what was read before another process published would look like the removal of what that one
+        // added.
+        let mut files = self.local_files()?;
+        files.extend(outgoing.removed.iter().map(|path| (path.clone(), None)));
+        let files = &files;
         if let Some(path) = files.keys().find(|path| !is_shared(path)) {
             return Err(Error::NotShared(path.clone()));
         }
@@ -137,7 +113,7 @@ impl Team {
             Ok(target) => target,
             Err(reason) => return Ok(Published::Queued(reason)),
         };
-        let (subject, signature) = (subject(session), self.signature()?);
+        let (subject, signature) = (subject(outgoing.session), self.signature()?);
         let publication = Publication {
             team: self,
             remote,

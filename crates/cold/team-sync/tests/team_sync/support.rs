@@ -4,7 +4,7 @@ use base::Env;
 pub(crate) use fixture::{Clone, World, git, try_git};
 use place::FetchState;
 use std::time::{Duration, Instant};
-use team_sync::repository::{ByLine, Error, Files, Outgoing, Published, Team, init_side};
+use team_sync::repository::{ByLine, Error, Outgoing, Published, Team, init_side};
 use team_sync::{Share, Synced};
 
 /// What branch mode ignores.
@@ -32,6 +32,26 @@ pub(crate) fn text(contents: Option<Vec<u8>>) -> Option<String> {
 /// Returns a shared file as the last fetch saw it.
 pub(crate) fn remote_file(team: &Team, path: &str) -> Result<Option<Vec<u8>>, Error> {
     team.remote_tip()?.map_or(Ok(None), |tip| team.file_at(&tip, path))
+}
+
+/// Puts files into the local copy, or removes them for the whole team, and publishes it.
+pub(crate) fn publish_files(
+    team: &Team,
+    files: &[(&str, Option<&str>)],
+    deadline: Instant,
+) -> Result<Published, Error> {
+    let mut removed = Vec::new();
+    for (path, text) in files {
+        let file = team.copy_folder().join(path);
+        match text {
+            Some(text) => base::files::write_atomic(&file, text.as_bytes()).unwrap(),
+            None => {
+                base::files::remove_if_there(&file).unwrap();
+                removed.push((*path).to_owned());
+            }
+        }
+    }
+    team.publish(&Outgoing { session: Some("0123456789"), removed: &removed }, &ByLine, deadline)
 }
 
 /// A remote with clones that are set up.
@@ -94,11 +114,7 @@ impl TeamClone for Clone {
 
     #[track_caller]
     fn publish(&self, files: &[(&str, Option<&str>)]) -> Published {
-        let files: Files = files
-            .iter()
-            .map(|(path, text)| ((*path).to_owned(), text.map(|text| text.as_bytes().to_vec())))
-            .collect();
-        self.untouched(|| self.team().publish(&files, Some("0123456789"), &ByLine, soon()).unwrap())
+        self.untouched(|| publish_files(&self.team(), files, soon()).unwrap())
     }
 
     #[track_caller]

@@ -1,11 +1,11 @@
-use crate::support::{TeamClone, TeamWorld, World, soon};
+use crate::support::{TeamClone, TeamWorld, World, publish_files, soon};
 use base::{Env, Timestamp};
 use place::Reason;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use team_sync::repository::{ByLine, Fetched, Files, Published, Team};
+use team_sync::repository::{Fetched, Published, Team};
 
 /// Returns the command lines of running processes that mention `marker`.
 fn processes(marker: &str) -> Vec<String> {
@@ -52,8 +52,7 @@ fn a_hanging_remote_is_killed_whole_at_the_cap_and_then_left_alone() {
     assert_eq!(state.failures, 1);
     let begun = Instant::now();
     assert!(matches!(team.fetch(soon()).unwrap(), Fetched::Failed(Reason::BackingOff(_))));
-    let files = Files::from([("memory.md".to_owned(), Some(b"- one\n".to_vec()))]);
-    let published = team.publish(&files, None, &ByLine, soon()).unwrap();
+    let published = publish_files(&team, &[("memory.md", Some("- one\n"))], soon()).unwrap();
     assert!(matches!(published, Published::Queued(Reason::BackingOff(_))), "{published:?}");
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     let until = Timestamp::from_millis(state.retry_at);
@@ -153,9 +152,9 @@ fn a_push_that_landed_unheard_is_recognised() {
     // The server takes the commit, and hangs before it says so.
     let hook = world.remote().join("hooks/post-receive");
     world.script(&hook, "sleep 5");
-    let files = Files::from([("memory.md".to_owned(), Some(b"- one\n- two\n".to_vec()))]);
+    let files = [("memory.md", Some("- one\n- two\n"))];
     let deadline = Instant::now() + Duration::from_millis(700);
-    let published = a.untouched(|| a.team().publish(&files, None, &ByLine, deadline).unwrap());
+    let published = a.untouched(|| publish_files(&a.team(), &files, deadline).unwrap());
     assert_eq!(published, Published::Queued(Reason::TimedOut));
     fs::remove_file(hook).unwrap();
     // Someone sees the entry and removes it; it must not come back.
@@ -163,7 +162,7 @@ fn a_push_that_landed_unheard_is_recognised() {
     assert_eq!(b.read(".wyren/memory.md"), "- one\n- two\n");
     b.land(&[("memory.md", Some("- one\n"))]);
     let team = a.team().insistent();
-    a.untouched(|| team.publish(&files, None, &ByLine, soon()).unwrap());
+    a.untouched(|| publish_files(&team, &files, soon()).unwrap());
     assert_eq!(world.shared("wyren/memory", "memory.md").as_deref(), Some("- one"));
     assert!(!team.has_queued().unwrap());
 }

@@ -1,7 +1,7 @@
-use crate::support::{TeamClone, TeamWorld, World, git, remote_file, soon, text};
+use crate::support::{TeamClone, TeamWorld, World, git, publish_files, remote_file, soon, text};
 use place::{Reason, Verdict};
 use std::fs;
-use team_sync::repository::{ByLine, Error, Fetched, Files, Published};
+use team_sync::repository::{ByLine, Error, Fetched, Published};
 
 #[test]
 fn the_first_publication_makes_the_branch_and_the_next_ones_go_on_top() {
@@ -128,7 +128,7 @@ fn what_is_queued_offline_goes_with_the_next_publication() {
     let published = clone.publish(&[("memory.md", Some("- one\n- two\n"))]);
     assert!(matches!(published, Published::Queued(Reason::BackingOff(_))), "{published:?}");
     let team = clone.team().insistent();
-    let published = clone.untouched(|| team.publish(&Files::new(), None, &ByLine, soon()).unwrap());
+    let published = clone.untouched(|| publish_files(&team, &[], soon()).unwrap());
     assert!(matches!(published, Published::Landed(_)), "{published:?}");
     assert_eq!(world.shared("wyren/memory", "memory.md").as_deref(), Some("- one\n- two"));
     assert_eq!(world.shared("wyren/memory", "broadcast/x.md").as_deref(), Some("x"));
@@ -205,8 +205,7 @@ fn executable_files_stay_executable_and_paths_that_are_not_shared_are_refused() 
     clone.land(&[("broadcast/run.sh", Some("two\n"))]);
     let tree = git(&world.remote(), &["ls-tree", "-r", "wyren/memory"]);
     assert!(tree.starts_with("100755 "), "{tree}");
-    let files = Files::from([("state/fetch.json".to_owned(), Some(Vec::new()))]);
-    let refused = clone.team().publish(&files, None, &ByLine, soon());
+    let refused = publish_files(&clone.team(), &[("state/other.json", None)], soon());
     assert!(matches!(refused, Err(Error::NotShared(_))), "{refused:?}");
 }
 
