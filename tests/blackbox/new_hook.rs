@@ -31,7 +31,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Copies the checkout to a place that stays the same, so that cargo's output folder, which is shared, does not grow.
+/// Copies the checkout to a place that stays the same, so that cargo builds only once what did not change.
 fn checkout() -> Result<PathBuf> {
     let checkout = target().join("new-hook");
     if checkout.exists() {
@@ -42,19 +42,22 @@ fn checkout() -> Result<PathBuf> {
 }
 
 /// Builds the hook alone, unoptimised, and returns a folder with nothing but it.
+///
+/// The output folder is one of its own: cargo takes crates of two checkouts for the same, and would mix them up.
 fn build(checkout: &Path) -> Result<PathBuf> {
+    let output_folder = target().join("new-hook-target");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
     build
         .current_dir(checkout)
         .args(["build", "--offline", "--package", NAME])
-        .env("CARGO_TARGET_DIR", target());
+        .env("CARGO_TARGET_DIR", &output_folder);
     let output = build.output()?;
     let messages = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success() && !messages.contains("warning"), "{messages}");
     let (bin, file) = (checkout.join("bin"), format!("{NAME}{}", std::env::consts::EXE_SUFFIX));
     fs::create_dir(&bin)?;
-    fs::rename(target().join("debug").join(&file), bin.join(&file)).context("the program is not there")?;
+    fs::copy(output_folder.join("debug").join(&file), bin.join(&file)).context("the program is not there")?;
     Ok(bin)
 }
 
