@@ -160,14 +160,14 @@ INSERT INTO sessions (row, platform, id, project, cwd, title, started_at, last_a
 
 INSERT INTO observations (session, kind, id, at, prompt, prompt_id, cwd, agent, agent_type, tool, failed, data)
     SELECT session, 'prompt', id, at, number, iif(id LIKE 'p:%', substr(id, 3), NULL), cwd, NULL, NULL, NULL, 0,
-        iif(length(text) <= 256, json_object('text', text), NULL)
+        iif(length(text) <= 1024, json_object('text', text), NULL)
     FROM first_prompts
     UNION ALL
     SELECT session, 'tool', id, at, prompt, NULL, cwd, agent, agent_type, tool, failed,
         rtrim(json_patch('{}', json_object('tool', tool, 'tool_use_id', tool_use_id, 'duration_ms', duration_ms,
-            'error', iif(length(error) <= 256, error, NULL))), '}')
-        || iif(length(input) <= 256, ',\"input\":' || input, '')
-        || iif(length(output) <= 256, ',\"output\":' || output, '') || '}'
+            'error', iif(length(error) <= 1024, error, NULL))), '}')
+        || iif(length(input) <= 1024, ',\"input\":' || input, '')
+        || iif(length(output) <= 1024, ',\"output\":' || output, '') || '}'
     FROM first_tool_calls
     ORDER BY 4;
 
@@ -175,14 +175,14 @@ INSERT INTO payloads
     SELECT new.row, json_object('text', old.text)
     FROM first_prompts AS old
     JOIN observations AS new ON new.session = old.session AND new.kind = 'prompt' AND new.id = old.id
-    WHERE length(old.text) > 256;
+    WHERE length(old.text) > 1024;
 INSERT INTO payloads
-    SELECT new.row, '{' || substr(iif(length(old.input) > 256, ',\"input\":' || old.input, '')
-        || iif(length(old.output) > 256, ',\"output\":' || old.output, '')
-        || iif(length(old.error) > 256, ',\"error\":' || json_quote(old.error), ''), 2) || '}'
+    SELECT new.row, '{' || substr(iif(length(old.input) > 1024, ',\"input\":' || old.input, '')
+        || iif(length(old.output) > 1024, ',\"output\":' || old.output, '')
+        || iif(length(old.error) > 1024, ',\"error\":' || json_quote(old.error), ''), 2) || '}'
     FROM first_tool_calls AS old
     JOIN observations AS new ON new.session = old.session AND new.kind = 'tool' AND new.id = old.id
-    WHERE length(old.input) > 256 OR length(old.output) > 256 OR length(old.error) > 256;
+    WHERE length(old.input) > 1024 OR length(old.output) > 1024 OR length(old.error) > 1024;
 
 DROP TABLE first_tool_calls;
 DROP TABLE first_prompts;

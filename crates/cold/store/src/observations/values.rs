@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// A longer value, as JSON, goes to `payloads`.
-const INLINE_BYTES: usize = 256;
+const INLINE_BYTES: usize = 1_024;
 
 /// Data taken apart, as it is stored; joined again by [`join`].
 #[derive(Debug, Default)]
@@ -63,13 +63,13 @@ mod tests {
 
     #[test]
     fn long_values_are_kept_apart_and_nothing_is_lost() {
-        let long = "x".repeat(300);
+        let long = "x".repeat(2_000);
         check(r#"{"a":1,"b":null}"#, true, false);
         check(&format!(r#"{{"a":1,"b":"{long}"}}"#), true, true);
         check(&format!(r#"{{"b":"{long}"}}"#), false, true);
         check(&format!(r#"["{long}"]"#), false, true);
         check("null", true, false);
-        let short: Vec<String> = (0..30).map(|n| format!("\"{n}\":\"some words\"")).collect();
+        let short: Vec<String> = (0..90).map(|n| format!("\"{n}\":\"some words\"")).collect();
         check(&format!("{{{}}}", short.join(",")), true, false);
     }
 }
