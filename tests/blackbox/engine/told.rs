@@ -43,7 +43,7 @@ fn a_text_for_the_model_is_in_the_database_and_not_in_the_log_and_can_be_forgott
 }
 
 #[test]
-fn nothing_is_told_to_the_database_under_a_private_prompt() -> Result<()> {
+fn no_text_is_recorded_under_a_private_prompt() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     prompt(&sandbox, "s", "1", "<private>all of it</private>")?;
     start(&sandbox, "s")?;

@@ -53,7 +53,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Returns what the job was told, or the failure that no retry can heal.
+    /// Parses the payload; a failure is final, since a retry would read the same.
     pub fn payload<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         serde_json::from_str(&self.job.payload)
             .map_err(|error| Failure::Final(format!("could not understand the payload: {error}")))

@@ -9,7 +9,7 @@ use store::{Error, Store};
 
 /// Takes in every request that is there, each once; returns how many there were.
 ///
-/// A request is removed after it is in the database, under its own name: whoever dies in between leaves it to the
+/// A request is removed after it is in the database, under its own name: a process that dies in between leaves it to the
 /// next, who finds it known.
 pub fn take_in(store: &mut Store, paths: &Paths, now: Timestamp) -> Result<usize, Error> {
     take_in_logged(store, paths, now, None)

@@ -2,7 +2,7 @@
 //!
 //! One worker per user, by a file lock. It does nothing that someone else could not do later: killed at any moment, it
 //! leaves a lease behind that the next worker takes back, and nothing else. What a job does is its handler's business
-//! ([`Handler`]); which handlers there are stands in [`kinds`].
+//! ([`Handler`]); [`kinds`] lists the handlers.
 
 mod handler;
 mod intake;

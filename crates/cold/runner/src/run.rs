@@ -91,7 +91,7 @@ fn work(env: &Env, paths: &Paths, options: Options, handlers: &Handlers, log: &L
         let _ = lock.file().set_modified(SystemTime::now());
         let ended = Shift::begin(env, paths, options, handlers, log)?.work_and_leave()?;
         drop(lock);
-        // Whoever asked for a job between our last look and our letting go saw a worker, and started none.
+        // A hook that requested a job between our last look and the release of the lock saw a worker, and started none.
         if ended != Ended::Idle || !is_work_left(paths)? {
             return Ok(ended);
         }
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_that_nobody_knows_goes_to_the_dead_letter_with_the_reason() {
+    fn a_job_of_an_unknown_kind_fails_with_the_reason() {
         let bench = Bench::new();
         bench.ask("of tomorrow");
         bench.work(AT_ONCE, &Handlers::default());

@@ -143,7 +143,7 @@ impl<'a> Shift<'a> {
         signal::asked_to_end() || queue::stop_file(self.paths).exists()
     }
 
-    /// Does one job and notes what came of it; returns how the shift ends when it cannot go on.
+    /// Does one job and stores its result; returns how the shift ends if it cannot continue.
     fn attend(&mut self, job: Job) -> Result<Option<Ended>, Error> {
         let began = Instant::now();
         let Some(handler) = self.handlers.of(&job.kind) else {

@@ -43,7 +43,7 @@ pub const TABLES: Tables = Tables {
         CREATE INDEX jobs_by_key ON jobs (kind, dedup_key) WHERE state = 'queued'"],
 };
 
-/// Where a job stands.
+/// The state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Waits for its turn.
@@ -130,7 +130,6 @@ pub struct Job {
     pub project: Option<String>,
     /// What the handler needs to know, as JSON.
     pub payload: String,
-    /// Where it stands.
     pub state: State,
     /// How often it was begun.
     pub attempts: u32,
@@ -356,7 +355,7 @@ pub fn fail(
 pub enum Gone<'a> {
     /// Those that were not renewed in time.
     Expired,
-    /// All but those of this holder. For whoever holds the worker's lock: no other worker can be alive.
+    /// All but those of this holder. Call it with the worker's lock held: no other worker can be alive.
     AllBut(&'a str),
 }
 
@@ -418,7 +417,7 @@ pub fn retry(store: &mut Store, id: Option<i64>, now: Timestamp) -> Result<usize
     })
 }
 
-/// Removes a job that nobody is at; `false` when there is none of that number.
+/// Removes a job that is not running; `false` when there is none of that number.
 pub fn drop(store: &mut Store, id: i64) -> Result<bool, Error> {
     store.write(|transaction| {
         Ok(transaction.execute("DELETE FROM jobs WHERE id = ?1 AND state <> 'leased'", [id])? == 1)

@@ -199,7 +199,7 @@ impl Store {
     }
 
     /// Runs `work` that changes much. The log of changes is moved into the database rarely, which means waiting for the
-    /// disk, and at the end, so that nobody else has to do it.
+    /// disk, and at the end, so that no other program has to do it.
     pub(crate) fn in_bulk<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, Error>,
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_or_damaged_file_is_told_apart_and_left_alone() {
+    fn a_foreign_or_damaged_file_is_recognised_and_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("wyren.db");
         std::fs::write(&path, "this is not a database, however long it may be; ".repeat(100)).unwrap();

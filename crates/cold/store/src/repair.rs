@@ -2,7 +2,7 @@
 //! and from the client's transcripts.
 //!
 //! The new database is made beside the old one, which is left as it is, log of changes and all, until the new one is
-//! ready. Then the log goes and the new one takes the old one's place. Whoever is killed meanwhile leaves a damaged
+//! ready. Then the log goes and the new one takes the old one's place. A process killed meanwhile leaves a damaged
 //! database, which the next one repairs, or a new one that is ready, which the next one puts in place:
 //!
 //! | file | what it says |
@@ -146,7 +146,7 @@ fn repair_in_steps(
     Ok(repaired)
 }
 
-/// Says whether a repair was killed right before its last step, and nobody has used the old database since.
+/// Says whether a repair was killed right before its last step, and the old database was not used since.
 fn only_waits_for_its_place(ready: &Path, path: &Path) -> bool {
     let modified = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified());
     let (Ok(made), Ok(used)) = (modified(ready), modified(path)) else { return false };

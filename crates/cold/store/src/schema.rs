@@ -18,7 +18,7 @@ impl Tables {
     }
 }
 
-/// How a database stands to the program that opens it.
+/// How a database compares with the program that opens it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// Every step that the program knows was taken.

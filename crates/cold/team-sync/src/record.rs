@@ -92,16 +92,16 @@ fn together(mut noted: History, mut committed: Vec<Removal>) -> History {
     for (at, removal) in noted.removals.iter().enumerate() {
         places.entry(key(removal)).or_default().push(at);
     }
-    let mut is_told = vec![false; noted.removals.len()];
+    let mut is_listed = vec![false; noted.removals.len()];
     committed.retain(|removal| match places.get_mut(&key(removal)).and_then(Vec::pop) {
         Some(at) if noted.removals[at].why == BY_OTHERS => {
-            is_told[at] = true;
+            is_listed[at] = true;
             true
         }
         Some(_) => false,
         None => true,
     });
-    let mut told = is_told.into_iter();
-    noted.removals.retain(|_| !told.next().unwrap_or_default());
+    let mut listed = is_listed.into_iter();
+    noted.removals.retain(|_| !listed.next().unwrap_or_default());
     noted.merge(History { removals: committed, unreadable: Vec::new() })
 }

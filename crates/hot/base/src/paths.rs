@@ -137,7 +137,7 @@ pub fn user_id() -> Option<u32> {
     None
 }
 
-/// Returns the platform's data folder. One in the temp folder stands in for a user without a home; an environment that was
+/// Returns the platform's data folder. A user without a home gets one in the temp folder; an environment that was
 /// passed in names a home of its own.
 fn platform_data(env: &Env) -> PathBuf {
     let platform = if env.is_process() { dirs::data_dir() } else { env.get("HOME").map(in_home) };

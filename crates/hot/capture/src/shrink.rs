@@ -80,7 +80,7 @@ fn redacted(text: Cow<'_, str>) -> Cow<'_, str> {
 fn shrink_strings(raw: &str) -> Cow<'_, str> {
     let bytes = raw.as_bytes();
     let mut shrunk = String::new();
-    // Everything before this stands in `shrunk`, or nothing had to be changed yet.
+    // Everything before this is in `shrunk`, or nothing had to be changed yet.
     let mut copied = 0;
     let mut at = 0;
     while let Some(quote) = find(b'"', &bytes[at..]) {
@@ -116,7 +116,7 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// Treats what stands between the quotes of a JSON string.
+/// Shrinks the text between the quotes of a JSON string.
 fn shrink_string(escaped: &str) -> Cow<'_, str> {
     if escaped.len() <= BINARY_BYTES && !escaped.contains(['<', '\\']) {
         return Cow::Borrowed(escaped);
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn private_text_goes_wherever_it_stands() {
+    fn private_text_is_removed_everywhere() {
         for raw in [
             r#"{"a":"x <private>hidden</private> y"}"#.to_owned(),
             r#"{"a":"x <private>hidden","b":"y"}"#.to_owned(),

@@ -163,7 +163,7 @@ fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
             Err(error) => return Err(error),
         };
         file.lock_shared()?;
-        // The drain may have deleted the file between our opening and locking it: nobody would read the line.
+        // The drain may have deleted the file between our opening and locking it: the line would never be read.
         if is_deleted(&file)? {
             continue;
         }
@@ -267,7 +267,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_full_disk_is_told_apart() {
+    fn a_full_disk_is_recognised() {
         let error = append_line(Path::new("/dev/full"), b"\nx\n").unwrap_err();
         assert!(matches!(Error::of(Path::new("/dev/full"), error), Error::DiskFull));
     }

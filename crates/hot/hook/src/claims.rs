@@ -116,7 +116,7 @@ impl Claims {
         }
     }
 
-    /// As [`Self::new`], below `root` whoever owns it.
+    /// As [`Self::new`], below `root`, whichever user owns it.
     pub(crate) fn unchecked(root: &Path, session_id: Option<&str>, agent_id: Option<&str>) -> Self {
         let place = session_id.map(|id| Place {
             session: root.join(digest::short_hex(id.as_bytes())),

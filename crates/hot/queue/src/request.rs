@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// The version of the format.
 pub const VERSION: u32 = 1;
-/// A temporary file this old belongs to nobody any more.
+/// A temporary file this old was left behind.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3_600);
 
 /// A job that is asked for. It stays on disk in clear: ids and paths belong into it, not texts.
@@ -62,7 +62,7 @@ pub fn request(paths: &Paths, request: &Request<'_>, now: Timestamp) -> io::Resu
     files::write_atomic(&file, &serde_json::to_vec(request)?)
 }
 
-/// A request that nobody has taken in yet.
+/// A request that is not in the database yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pending {
     path: PathBuf,
@@ -112,7 +112,7 @@ impl Pending {
     }
 }
 
-/// Returns the requests that nobody has taken in yet, oldest first.
+/// Returns the requests that are not in the database yet, oldest first.
 pub fn pending(paths: &Paths) -> Vec<Pending> {
     let files = files::files_in(&folder(paths)).into_iter();
     files
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_told_apart_and_put_aside() {
+    fn a_file_that_is_no_request_is_moved_aside() {
         let folder = tempfile::tempdir().unwrap();
         let paths = paths(&folder);
         fs::create_dir(folder.path().join("jobs")).unwrap();

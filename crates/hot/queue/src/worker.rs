@@ -12,7 +12,7 @@ const START_PAUSE_MILLIS: u64 = 30_000;
 /// How long what a session recorded may wait in the spool before a hook starts a worker for it.
 const DRAIN_EVERY_MILLIS: u64 = 600_000;
 
-/// What came of the wish to have a worker.
+/// The result of trying to start a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// One was started, in this process.
@@ -142,7 +142,7 @@ pub fn start_worker(paths: &Paths, now: Timestamp) -> io::Result<Start> {
 }
 
 /// Returns the process that was last started as a worker, for formats that name one. It may be gone, or another worker
-/// may have been quicker: whether one runs is told by the lock alone.
+/// may have been quicker: only the lock shows whether one runs.
 pub fn last_started(paths: &Paths) -> Option<u32> {
     fs::read_to_string(started_file(paths)).ok()?.trim().parse().ok()
 }

@@ -61,7 +61,7 @@ fn the_same_work_is_queued_once_until_someone_is_at_it() {
         let wanted = NewJob { dedup_key: Some("session 1"), ..NewJob::new("summarise", "{}") };
         let Enqueued::Added(id) = enqueue(store, &wanted, at(0)).unwrap() else { panic!() };
         assert_eq!(enqueue(store, &wanted, at(1)).unwrap(), Enqueued::Known(id));
-        let other = NewJob { kind: "distil", ..wanted };
+        let other = NewJob { kind: "distill", ..wanted };
         assert!(matches!(enqueue(store, &other, at(1)).unwrap(), Enqueued::Added(_)));
         take(store, at(2));
         // What is being done may have missed what the new request is about.
@@ -185,7 +185,7 @@ fn an_expired_lease_counts_as_an_attempt_and_a_renewed_one_does_not_expire() {
         assert_eq!((reclaimed.state, reclaimed.attempts), (State::Queued, 1));
         assert_eq!(reclaimed.reason.as_deref(), Some(WORKER_ENDED));
         assert_eq!(job(store, kept).state, State::Leased);
-        // Whoever comes back late finds that the job is not theirs any more.
+        // A worker that comes back late finds that it no longer holds the job.
         assert!(!complete(store, held(lost), at(62)).unwrap());
         assert!(!renew(store, held(lost), at(62), LEASE).unwrap());
         assert_eq!(fail(store, held(lost), &again(""), BACK_OFF, at(62)).unwrap(), Verdict::NotHeld);

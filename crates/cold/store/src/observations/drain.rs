@@ -32,7 +32,7 @@ pub struct Drain<'s> {
     lines_at_once: usize,
 }
 
-/// What came of a drain.
+/// The result of a drain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drained {
     /// Someone else is draining.

@@ -71,7 +71,7 @@ fn a_preview_shows_what_would_go_and_changes_nothing() {
 }
 
 #[test]
-fn everything_that_is_said_must_fit() {
+fn every_given_condition_must_match() {
     let check = |selection: Selection, expected: (u64, u64)| {
         let (data, mut store) = filled();
         let preview = selection.preview(&mut store, &data.spool, Timestamp::now()).unwrap();

@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn losing_a_race_is_told_from_a_refusal() {
+    fn a_lost_race_is_not_a_refusal() {
         let verdict = |stdout: &str, stderr: &str| {
             verdict_of(&Output { code: Some(1), stdout: stdout.into(), stderr: stderr.into() })
         };

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_living_are_told_from_the_dead() {
+    fn a_living_process_is_distinguished_from_a_dead_one() {
         assert!(is_alive(std::process::id()));
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let process = child.id();

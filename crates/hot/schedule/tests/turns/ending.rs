@@ -38,7 +38,7 @@ fn a_session_without_turns_ends_without_a_trace() {
 
 // A turn that a person interrupts ends without a stop.
 #[test]
-fn what_was_said_since_the_last_distillation_is_left_though_no_turn_was_counted() {
+fn messages_after_the_last_distillation_are_left_though_no_turn_was_counted() {
     let (desk, other) = (Desk::new(), Desk::new());
     let transcript = desk.app().join("a.jsonl");
     fs::write(&transcript, "0123456789").unwrap();
@@ -57,7 +57,7 @@ fn what_was_said_since_the_last_distillation_is_left_though_no_turn_was_counted(
     assert_eq!((end_after(10), end_after(9)), (0, 1));
     assert_eq!(desk.payloads()[0].cwd, desk.app().to_str().unwrap());
 
-    // The first turn of a session that nobody knows yet.
+    // The first turn of a session that is not known yet.
     input["cwd"] = json!(other.app());
     other.end_with(&input, 0);
     assert_eq!(other.requested(), ["a"]);
@@ -74,7 +74,7 @@ fn a_distillation_that_runs_does_not_keep_the_end_from_being_asked_for() {
 }
 
 #[test]
-fn leftovers_are_the_sessions_that_wait_and_nobody_is_at() {
+fn leftovers_are_waiting_sessions_that_are_not_being_distilled() {
     let desk = Desk::new();
     desk.stop("a", 0);
     desk.stop("b", IDLE);

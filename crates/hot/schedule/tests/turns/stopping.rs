@@ -114,7 +114,7 @@ fn what_only_the_watermark_says_of_a_session_is_hearsay_and_leads_to_no_other_cl
 }
 
 #[test]
-fn a_folder_of_the_node_system_goes_on_counting_where_it_stands() {
+fn a_folder_of_the_node_version_continues_its_count() {
     let desk = Desk::new();
     desk.write_watermark(&json!({
         "turns_since_distill": 4, "last_turn_at": BEGIN - 5_000, "last_uuid": "u-9",
@@ -130,7 +130,7 @@ fn a_folder_of_the_node_system_goes_on_counting_where_it_stands() {
 }
 
 #[test]
-fn a_running_distiller_of_the_node_system_is_respected_and_a_dead_one_is_not() {
+fn a_running_distiller_of_the_node_version_is_respected_and_a_dead_one_is_not() {
     let node = |process: u32| {
         let desk = Desk::new().with("WYREN_TURNS_THRESHOLD", "1");
         desk.write_watermark(&json!({"distiller_running": true, "distiller_pid": process}));
@@ -163,7 +163,7 @@ fn a_worker_that_cannot_be_started_leaves_the_request_and_no_flag() {
 }
 
 #[test]
-fn a_flag_of_the_node_system_whose_process_id_is_somebody_elses_now_does_not_hold_for_ever() {
+fn a_flag_of_the_node_version_expires_when_its_process_id_was_reused() {
     const LONGEST_RUN: u64 = 15 * 60_000;
     let desk = Desk::new().with("WYREN_TURNS_THRESHOLD", "1");
     desk.write_watermark(&json!({"distiller_running": true, "distiller_pid": std::process::id()}));
@@ -205,7 +205,7 @@ fn links_that_a_repository_brings_along_lead_nowhere() {
 }
 
 #[test]
-fn a_trigger_that_the_node_system_holds_is_respected_until_it_is_stale() {
+fn a_trigger_that_the_node_version_holds_is_respected_until_it_is_stale() {
     let desk = Desk::new().with("WYREN_TURNS_THRESHOLD", "1");
     fs::create_dir_all(desk.state()).unwrap();
     let lock = desk.state().join("distill-trigger.lock");
@@ -291,7 +291,7 @@ fn files_of_the_prompt_hook_are_never_touched() {
     }
 }
 
-// Users of the Node system rely on it: 8–10 parallel stops leave valid JSON. Here no count is lost either.
+// Users of the Node version rely on it: 8–10 parallel stops leave valid JSON. Here no count is lost either.
 #[test]
 fn parallel_stops_are_all_counted() {
     let desk = Desk::new().with("WYREN_TURNS_THRESHOLD", "1000");
@@ -348,7 +348,7 @@ fn a_watermark_that_someone_keeps_costs_a_count_and_nothing_else() {
 
 #[cfg(unix)]
 #[test]
-fn a_state_that_cannot_be_written_is_said_in_the_log_and_nowhere_else() {
+fn a_state_that_cannot_be_written_is_reported_in_the_log_only() {
     let desk = Desk::new();
     fs::write(desk.state(), "a file where a folder belongs").unwrap();
     desk.stop("a", 0);

@@ -92,7 +92,7 @@ fn entries_removed_before_the_first_sync_do_not_come_back() {
     b.git(&["push", "--quiet"]);
     add(&a, "three");
     assert_eq!(world.shared("main", "memory.md").as_deref(), Some("- two\n- three"));
-    assert_eq!(world.shared("main", "broadcast/x").as_deref(), Some("x"), "nobody removed it");
+    assert_eq!(world.shared("main", "broadcast/x").as_deref(), Some("x"), "it was not removed");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_branch_that_is_not_on_the_remote_is_not_made_there() {
 }
 
 #[test]
-fn head_and_base_and_remote_are_told_apart() {
+fn head_and_base_and_remote_are_distinguished() {
     let world = world();
     let clone = world.clone_called("a");
     clone.write(".wyren/memory.md", "- one\n- committed\n");

@@ -164,7 +164,7 @@ fn a_reference_that_was_moved_back_removes_nothing() {
     let old = a.state().tip.unwrap();
     a.write(".wyren/memory.md", "- one\n- two\n");
     a.sync();
-    // What a git does that outlived whoever started it.
+    // What a git process does that outlived its parent.
     a.git(&["update-ref", "refs/wyren/remote/wyren%2Fmemory", &old]);
     assert!(a.team().checkout(&ByLine, crate::support::soon()).unwrap().is_empty());
     assert_eq!(a.read(".wyren/memory.md"), "- one\n- two\n");

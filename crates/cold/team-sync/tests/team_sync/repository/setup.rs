@@ -73,7 +73,7 @@ fn a_fresh_clone_notices_the_side_branch_and_gets_the_memory() {
 }
 
 #[test]
-fn what_was_made_for_nothing_is_taken_back_unless_somebody_uses_it() {
+fn an_unused_setup_is_removed_unless_it_is_in_use_by_now() {
     let world = World::new(&[]);
     let clone = world.clone_called("a");
     let place = Place::find(&clone.root).unwrap();

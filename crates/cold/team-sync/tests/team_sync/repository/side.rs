@@ -35,7 +35,7 @@ fn a_second_clone_keeps_both_entries() {
 }
 
 #[test]
-fn publishing_the_same_again_does_nothing_and_asks_nobody() {
+fn publishing_the_same_again_does_nothing_and_contacts_no_remote() {
     let world = World::new(&[]);
     let clone = world.side_clone("a");
     clone.land(&[("memory.md", Some("- one\n"))]);
@@ -244,7 +244,7 @@ fn what_the_user_tracks_on_a_branch_of_theirs_is_not_ours_to_share_or_to_write()
     a.write(".wyren/memory.md", "- one\n");
     a.sync();
     assert_eq!(world.shared("wyren/memory", "lessons/tracked.md"), None);
-    // Somebody shared one of that name all the same.
+    // A teammate shared one of that name all the same.
     let hand = world.clone_with("hand", &["--branch=wyren/memory"]);
     hand.write(".wyren/lessons/tracked.md", "from elsewhere\n");
     hand.commit("by hand");
@@ -257,5 +257,5 @@ fn what_the_user_tracks_on_a_branch_of_theirs_is_not_ours_to_share_or_to_write()
         assert_eq!(clone.git(&["status", "--porcelain"]), "");
     }
     let shared = world.shared("wyren/memory", "lessons/tracked.md");
-    assert_eq!(shared.as_deref(), Some("from elsewhere"), "nobody removed it");
+    assert_eq!(shared.as_deref(), Some("from elsewhere"), "it was not removed");
 }

@@ -16,14 +16,14 @@ fn a_fresh_clone_finds_what_was_decided_before_it_was_made() {
     assert_eq!(found.len(), 1, "{history:?}");
     assert_eq!((&*found[0].by, &*found[0].section), ("Ada", "Decisions"));
     assert!(found[0].why.starts_with("[wyren] memory update"), "{found:?}");
-    // Whoever removed it knows why, once.
+    // The clone that removed it has the reason, once.
     let history = a.share().history().unwrap();
     assert_eq!(history.search("mongodb").len(), 1, "{history:?}");
     assert_eq!(history.search("mongodb")[0].why, "taken back");
 }
 
 #[test]
-fn what_others_removed_is_told_once_and_by_whom() {
+fn removals_by_others_are_listed_once_with_their_author() {
     let world = World::new(&[]);
     let (a, b) = (world.side_clone("a"), world.side_clone("b"));
     b.git(&["config", "user.name", "Grace"]);
@@ -42,7 +42,7 @@ fn what_others_removed_is_told_once_and_by_whom() {
 }
 
 #[test]
-fn private_text_and_secrets_do_not_go_to_the_history_and_a_torn_line_hurts_nobody() {
+fn private_text_and_secrets_do_not_go_to_the_history_and_a_torn_line_does_no_harm() {
     let world = World::new(&[]);
     let a = world.side_clone("a");
     let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4).get(..36).unwrap());

@@ -60,7 +60,7 @@ fn what_others_do_around_a_secret_arrives_and_nothing_is_echoed() {
     a.sync();
     assert!(a.read(".wyren/memory.md").contains(&token()));
     assert_eq!(a.decisions().len(), 3);
-    // A teammate removes the published rest: here it stays, for nobody else.
+    // A teammate removes the published rest: it stays in this clone only.
     b.sync();
     b.take_back("deploy with [redacted:github]");
     b.land();

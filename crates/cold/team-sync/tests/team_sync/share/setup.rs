@@ -33,7 +33,7 @@ fn a_second_clone_joins_the_memory_that_is_there() {
 }
 
 #[test]
-fn branch_mode_writes_the_node_systems_files_and_commits_nothing() {
+fn branch_mode_writes_the_files_of_the_node_version_and_commits_nothing() {
     let world = World::new(&[(".gitignore", "target")]);
     let a = world.clone_called("a");
     let setup = init(&a.root, &Env::process(), Wish::Branch, soon()).unwrap();
@@ -48,7 +48,7 @@ fn branch_mode_writes_the_node_systems_files_and_commits_nothing() {
 }
 
 #[test]
-fn a_repository_of_the_node_system_works_unchanged() {
+fn a_repository_of_the_node_version_works_unchanged() {
     let world = World::with_memory(&["one"]);
     let a = world.clone_called("a");
     let setup = a.untouched(|| init(&a.root, &Env::process(), Wish::Any, soon()).unwrap());

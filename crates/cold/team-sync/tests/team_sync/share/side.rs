@@ -147,7 +147,7 @@ fn offline_everything_is_kept_and_lands_later() {
     assert!(world.shared("wyren/memory", "memory.md").unwrap().contains("- offline"));
 }
 
-/// 16: whoever asks for a password gets no answer, whatever the language.
+/// A remote that asks for a password gets no answer, in any language.
 #[test]
 fn a_remote_that_wants_a_password_is_not_answered() {
     let world = World::new(&[]);
