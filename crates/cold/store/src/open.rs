@@ -199,7 +199,7 @@ impl Store {
     }
 
     /// Runs `work` that changes much. The log of changes is moved into the database rarely, which means waiting for the
-    /// disk, and at the end, so that nobody else has to do it.
+    /// disk, and at the end, so that no other program has to do it.
     pub(crate) fn in_bulk<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, Error>,

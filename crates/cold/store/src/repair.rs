@@ -146,7 +146,7 @@ fn repair_in_steps(
     Ok(repaired)
 }
 
-/// Says whether a repair was killed right before its last step, and nobody has used the old database since.
+/// Says whether a repair was killed right before its last step, and no program has used the old database since.
 fn only_waits_for_its_place(ready: &Path, path: &Path) -> bool {
     let modified = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified());
     let (Ok(made), Ok(used)) = (modified(ready), modified(path)) else { return false };

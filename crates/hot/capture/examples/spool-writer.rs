@@ -1,6 +1,6 @@
 //! Appends observations to a spool, as a hook would: `spool-writer <spool> <gate> <writer> <lines>`.
 //!
-//! Waits until nobody holds the lock on the file `gate`, so that a test can let many writers go at once.
+//! Waits until no process holds the lock on the file `gate`, so that a test can let many writers go at once.
 
 use capture::{Data, Observation, Prompt, Spool, ToolCall};
 use serde_json::value::RawValue;

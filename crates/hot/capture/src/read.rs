@@ -9,7 +9,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A file that is fully drained is deleted once nobody can still be about to write to it.
+/// A file that is fully drained is deleted once no writer can still be about to append to it.
 const DELETE_AFTER_MILLIS: u64 = 2 * 3_600_000;
 /// How long to wait for writers before lines are taken out of a file; each needs some microseconds.
 const WRITER_PATIENCE: Duration = Duration::from_secs(5);
@@ -212,7 +212,7 @@ impl SpoolFile {
         Ok(batch)
     }
 
-    /// Puts a long observation in the place of the line that points to it; the line stands for one that is gone.
+    /// Puts a long observation in the place of the line that points to it; a line whose observation is gone stays.
     fn resolve(&self, line: &[u8]) -> io::Result<Vec<u8>> {
         let Some(bulk) = self.bulk_of(line) else { return Ok(line.to_vec()) };
         match fs::read(bulk) {
@@ -231,8 +231,8 @@ impl SpoolFile {
         is_plain.then(|| self.path.with_file_name(BULK).join(&*pointer.bulk))
     }
 
-    /// Returns the right to delete a file that was drained up to `offset`: if that is all of it, it is old, and nobody
-    /// writes to it.
+    /// Returns the right to delete a file that was drained up to `offset`: if that is all of it, it is old, and no
+    /// process writes to it.
     pub fn if_done(&self, offset: u64, now: Timestamp) -> io::Result<Option<Done<'_>>> {
         let Ok(mut file) = File::open(&self.path) else { return Ok(None) };
         let modified = Timestamp::from(file.metadata()?.modified()?);
@@ -240,7 +240,7 @@ impl SpoolFile {
             return Ok(None);
         }
         // Under the lock no writer can be between its check and its write. A last line without an end is what a killed
-        // writer left: it was never acknowledged, and nobody will complete it.
+        // writer left: it was never acknowledged, and never will be complete.
         file.seek(SeekFrom::Start(offset))?;
         let mut rest = Vec::new();
         file.read_to_end(&mut rest)?;
@@ -278,7 +278,7 @@ impl SpoolFile {
 /// More bytes than a line that points to a long observation can have.
 const MAX_POINTER_BYTES: usize = 256;
 
-/// A file that can be deleted: everything in it is in the database, and nobody can write to it while this is held.
+/// A file that can be deleted: everything in it is in the database, and no process can write to it while this is held.
 #[derive(Debug)]
 pub struct Done<'a> {
     file: &'a SpoolFile,

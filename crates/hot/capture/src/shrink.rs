@@ -80,7 +80,7 @@ fn redacted(text: Cow<'_, str>) -> Cow<'_, str> {
 fn shrink_strings(raw: &str) -> Cow<'_, str> {
     let bytes = raw.as_bytes();
     let mut shrunk = String::new();
-    // Everything before this stands in `shrunk`, or nothing had to be changed yet.
+    // Everything before this is in `shrunk`, or nothing had to be changed yet.
     let mut copied = 0;
     let mut at = 0;
     while let Some(quote) = find(b'"', &bytes[at..]) {
@@ -116,7 +116,7 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// Treats what stands between the quotes of a JSON string.
+/// Treats what is between the quotes of a JSON string.
 fn shrink_string(escaped: &str) -> Cow<'_, str> {
     if escaped.len() <= BINARY_BYTES && !escaped.contains(['<', '\\']) {
         return Cow::Borrowed(escaped);

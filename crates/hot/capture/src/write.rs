@@ -166,7 +166,7 @@ fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
             Err(error) => return Err(error),
         };
         file.lock_shared()?;
-        // The drain may have deleted the file between our opening and locking it: nobody would read the line.
+        // The drain may have deleted the file between our opening and locking it: no drain would read the line.
         if is_deleted(&file)? {
             continue;
         }

@@ -281,7 +281,7 @@ impl Condition {
         self.values.push(value.into());
     }
 
-    /// Asks for a text in one of `columns`, as it was typed or as it stands in JSON.
+    /// Asks for a text in one of `columns`, as it was typed or as JSON writes it.
     fn and_contains(&mut self, columns: &[&str], text: Option<&str>) {
         let Some(text) = text.map(str::to_ascii_lowercase) else { return };
         let escaped = escaped(&text);
@@ -300,7 +300,7 @@ impl Condition {
     }
 }
 
-/// Returns a text as it stands between the quotes of a JSON string.
+/// Returns a text as JSON writes it between quotes.
 fn escaped(text: &str) -> String {
     let quoted = serde_json::to_string(text).unwrap_or_default();
     quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()

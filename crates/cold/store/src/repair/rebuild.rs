@@ -32,7 +32,7 @@ pub(super) fn from_transcripts(
         store.write(|transaction| {
             let mut writer = Writer::new(transaction, &mut projects);
             for observation in &told.observations {
-                // A session that goes on under another id repeats what was told before.
+                // A session that goes on under another id repeats its earlier observations.
                 if !is_among(forgotten, observation) && known.insert(observation.id.to_string()) {
                     stored += u64::from(writer.put(observation)?);
                 }
@@ -122,7 +122,7 @@ impl Told {
     fn prompt(&mut self, place: &Place<'_>, record: &Record<'_>, text: &str) {
         let is_private = privacy::strip(text).wholly_private;
         self.prompts.push((place.at, is_private));
-        // Without an id nobody could tell whether it is stored already.
+        // Without an id there is no telling whether it is stored already.
         if let Some(id) = record.prompt_id.as_deref().filter(|_| !is_private) {
             let data = Data::Prompt(Prompt { text: shrink::text(text.trim()), ..Prompt::default() });
             self.observations.extend(place.observation(format!("p:{id}"), Some(id), &data));

@@ -159,7 +159,7 @@ fn a_hook_drains_no_more_than_it_may_and_the_next_goes_on() {
     loop {
         let Drained::Done(progress) = Drain::bounded(&data.spool).run(&mut store, Timestamp::now()).unwrap()
         else {
-            panic!("nobody else drains");
+            panic!("no other process drains");
         };
         assert!(progress.lines <= 2_000);
         lines += progress.lines;

@@ -54,7 +54,7 @@ impl Data {
     fn drain_at(&self, store: &mut Store, now: Timestamp) -> Progress {
         match Drain::unbounded(&self.spool).run(store, now).unwrap() {
             Drained::Done(progress) => progress,
-            Drained::Busy => panic!("nobody else drains"),
+            Drained::Busy => panic!("no other process drains"),
         }
     }
 }

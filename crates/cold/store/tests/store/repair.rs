@@ -188,7 +188,7 @@ fn what_was_forgotten_does_not_come_back_from_transcripts() {
     selection.forget(&mut store, &data.spool, &notes, Timestamp::now()).unwrap();
     drop(store);
     destroy(&data);
-    // A session that went on under another id repeats what it was told, and is told more.
+    // A session that went on under another id repeats its earlier prompts, and has more.
     let told = [said("aa", 1, "the merger"), said("bb", 2, "the weather"), said("cc", 3, "the rain")];
     write_transcript(
         &data,
