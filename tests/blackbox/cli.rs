@@ -93,7 +93,7 @@ fn the_data_folder_is_the_platforms_unless_the_variable_names_one() -> Result<()
         let report: serde_json::Value = serde_json::from_slice(&command.output()?.stdout)?;
         Ok(report["checks"][0]["message"].as_str().unwrap_or_default().to_owned())
     };
-    let begins = |folder: std::path::PathBuf| format!("{} is not there yet", folder.display());
+    let begins = |folder: std::path::PathBuf| format!("{} does not exist yet", folder.display());
     assert!(data(None)?.starts_with(&begins(home.join(".local/share/wyren"))));
     let xdg = sandbox.folder().join("xdg");
     assert!(data(Some(&xdg))?.starts_with(&begins(xdg.join("wyren"))));

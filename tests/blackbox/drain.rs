@@ -56,7 +56,7 @@ fn check_drained(sandbox: &Sandbox) -> Result<()> {
     ensure!(sandbox.data().join("wyren.db").exists(), "no database");
     ensure!(!sandbox.data().join("worker.due").exists(), "work is left");
     let (_, checks) = examine(&mut sandbox.command("wyren"))?;
-    assert_eq!(checks["spool"]["message"], "everything is in the database", "{checks:#}");
+    assert_eq!(checks["spool"]["message"], "empty: everything is in the database", "{checks:#}");
     let exported = String::from_utf8(sandbox.wyren(&["export"])?.stdout)?;
     assert!(exported.contains("cargo test") && exported.contains("run the tests"), "{exported}");
     Ok(())
@@ -114,8 +114,9 @@ fn a_turn_soon_after_a_worker_began_starts_no_other() -> Result<()> {
 fn where_nothing_is_recorded_no_worker_starts() -> Result<()> {
     for ending in NUDGING {
         let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
-        record(&sandbox, "run the tests", &[("WYREN_CAPTURE", "false")])?;
-        end(&sandbox, ending, json!({}), &[])?;
+        let off = [("WYREN_CAPTURE", "false")];
+        record(&sandbox, "run the tests", &off)?;
+        end(&sandbox, ending, json!({}), &off)?;
         check_not_started(&sandbox)?;
 
         let Some(sandbox) = Sandbox::new()? else { return Ok(()) };

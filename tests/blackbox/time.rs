@@ -78,7 +78,7 @@ fn logs_and_reports_show_local_time_and_json_stays_utc() -> Result<()> {
     let json = text(&wyren(&sandbox, EAST, &["log", "--hooks", "--json"])?.stdout);
     assert!(json.contains("2026-11-16T22:00:00.123Z"), "{json}");
     let doctor = text(&wyren(&sandbox, EAST, &["doctor"])?.stdout);
-    assert!(doctor.contains("last at 2026-11-17 00:00:00"), "{doctor}");
+    assert!(doctor.contains("most recently at 2026-11-17 00:00:00"), "{doctor}");
 
     let failed = line.replace("info", "error").replace("tool-record", "wyren-worker");
     fs::write(sandbox.data().join("logs/worker.jsonl"), format!("{failed}\n"))?;

@@ -1,4 +1,4 @@
-//! SessionStart: has distilled what earlier sessions have left, gets what the team remembers and tells it to this one.
+//! SessionStart: records the start, requests the distillation of earlier sessions, fetches and shows the team memory.
 
 use hook::{Arena, SessionStart, Silence};
 use std::process::ExitCode;
@@ -9,7 +9,9 @@ static ARENA: Arena = Arena::new();
 fn main() -> ExitCode {
     hook::run("session-start-memory", Silence::Empty, |call: SessionStart, host| {
         schedule::see_to_leftovers(&host.cwd(&call), host);
+        let recorded = capture::record_start(&call, host);
         let answer = briefing::start::answer(&call, host)?;
+        recorded?;
         Ok(capture::told(answer, &call, host))
     })
 }

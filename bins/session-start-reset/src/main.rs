@@ -1,4 +1,4 @@
-//! SessionStart: lets what was shown before be shown again, as far as the window forgot it, and records the start.
+//! SessionStart: lets what was shown before be shown again, as far as the window forgot it.
 
 use hook::event::Source;
 use hook::{Answer, Arena, SessionStart, Silence};
@@ -16,7 +16,6 @@ fn main() -> ExitCode {
             Source::Resume => {}
         }
         claims.clean_up(host.started);
-        capture::record_start(&call, host)?;
         Ok(Answer::silent())
     })
 }

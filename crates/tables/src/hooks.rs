@@ -127,7 +127,7 @@ pub const HOOKS: &[Hook] = &[
         timeout: 4,
         weight: Weight::Light,
         silence: Silence::Empty,
-        job: "fetches for 1.5 s at most, then shows the team's memory and broadcasts; on resume only what changed",
+        job: "records the session's start; fetches for 1.5 s at most, then shows the team's memory and broadcasts, on resume only what changed",
     },
     Hook {
         name: "prompt-sync",
@@ -156,7 +156,7 @@ pub const HOOKS: &[Hook] = &[
         timeout: 5,
         weight: Weight::Hot,
         silence: Silence::EmptyObject,
-        job: "shows the lessons about this call; a pause refuses it once, a guard every time",
+        job: "shows the lessons about this call; a pause refuses it once, a guard every time; pauses a call that keeps failing",
     },
     Hook {
         name: "tool-record",
@@ -183,7 +183,7 @@ pub const HOOKS: &[Hook] = &[
         timeout: 5,
         weight: Weight::Hot,
         silence: Silence::Empty,
-        job: "counts the turn; every few turns, queues a distillation and starts the worker",
+        job: "counts the turn; every few turns, queues a distillation; starts the worker when something waits",
     },
     Hook {
         name: "session-end",
@@ -192,7 +192,7 @@ pub const HOOKS: &[Hook] = &[
         timeout: 5,
         weight: Weight::Light,
         silence: Silence::Continue,
-        job: "queues the distillation of the remaining turns",
+        job: "records the session's end; queues the distillation of the remaining turns; starts the worker when something waits",
     },
 ];
 

@@ -92,7 +92,7 @@ fn in_a_folder_without_a_memory_calls_reach_the_database_by_themselves() -> Resu
     let report: Value = serde_json::from_str(&report)?;
     let checks = report["checks"].as_array().context("no checks")?;
     let spool = checks.iter().find(|check| check["name"] == "spool").context("no check")?;
-    assert_eq!(spool["message"], "everything is in the database", "{report:#}");
+    assert_eq!(spool["message"], "empty: everything is in the database", "{report:#}");
     let events = exported(&client)?;
     assert_eq!(of_type(&events, "prompt").len(), 1, "{events:#?}");
     assert_eq!(of_type(&events, "tool")[0]["command"], "echo drained", "{events:#?}");

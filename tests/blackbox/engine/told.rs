@@ -13,7 +13,7 @@ fn start(sandbox: &Sandbox, session: &str) -> Result<()> {
         "session_id": session, "cwd": sandbox.project(), "hook_event_name": "SessionStart", "source": "startup",
         "model": "claude-opus-4-8",
     });
-    for hook in ["session-start-reset", "session-start-lessons"] {
+    for hook in ["session-start-memory", "session-start-lessons"] {
         succeed(sandbox.run(hook, input.to_string().as_bytes())?)?;
     }
     Ok(())

@@ -22,19 +22,16 @@ const SHOWN_ERROR_CHARS: usize = 600;
 const SHOWN_CALL_CHARS: usize = 200;
 
 /// Tools that change nothing that a call could depend on.
-const READS: [&str; 11] = [
-    "Glob",
-    "Grep",
-    "LS",
-    "ListMcpResourcesTool",
-    "NotebookRead",
-    "Read",
-    "ReadMcpResourceTool",
-    "TodoWrite",
-    "ToolSearch",
-    "WebFetch",
-    "WebSearch",
-];
+const READS: [&str; 8] =
+    ["Glob", "Grep", "LS", "NotebookRead", "Read", "ReadMcpResourceTool", "WebFetch", "WebSearch"];
+
+/// Tools by which the model keeps its own books. Their calls neither change anything nor fail in a loop, and end most often.
+const BOOKKEEPING: [&str; 3] = ["ListMcpResourcesTool", "TodoWrite", "ToolSearch"];
+
+/// Returns whether calls of a tool are left out.
+pub(crate) fn is_bookkeeping(tool: &str) -> bool {
+    BOOKKEEPING.contains(&tool)
+}
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Keeping the note, and refusing the third attempt.
 
-use crate::note::{Attempt, Note, Outcome, Step};
+use crate::note::{Attempt, Note, Outcome, Step, is_bookkeeping};
 use base::log::Level;
 use base::{Paths, files};
 use hook::{Answer, Event, Host, Keep, PreToolUse, ToolOutcome};
@@ -15,7 +15,7 @@ const SETTING: &str = "lessons.loops";
 
 /// Takes note of how a call ended. `may_keep` says whether anything about this session may be kept at all.
 pub fn observe(call: &ToolOutcome, host: &Host, may_keep: impl FnOnce() -> bool) {
-    let Some(tool) = call.tool_name.as_deref() else { return };
+    let Some(tool) = call.tool_name.as_deref().filter(|tool| !is_bookkeeping(tool)) else { return };
     let outcome = match &call.error {
         _ if call.is_interrupt == Some(true) => Outcome::Interrupted,
         Some(error) => Outcome::Failed(error),

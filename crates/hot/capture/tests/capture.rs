@@ -273,7 +273,7 @@ fn a_prompt_carries_branch_platform_and_mode() {
 fn a_sessions_start_and_end_are_recorded() {
     let desk = Desk::new();
     let start = json!({"session_id": "s", "cwd": "/home/dev/app", "source": "startup", "model": "opus"});
-    desk.run("session-start-reset", start, |call: SessionStart, host| {
+    desk.run("session-start-memory", start, |call: SessionStart, host| {
         capture::record_start(&call, host)?;
         Ok(Answer::silent())
     });

@@ -46,5 +46,6 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         return Check::odd(NAME, message, "wyren log --hooks --level error");
     }
     let newest = newest.parse().map_or_else(|_| newest.clone(), when::local);
-    Check::good(NAME, format!("{} hooks have run, most recently at {newest}", last.len()))
+    let hooks = if last.len() == 1 { "hook has" } else { "hooks have" };
+    Check::good(NAME, format!("{} {hooks} run, most recently at {newest}", last.len()))
 }

@@ -94,7 +94,7 @@ fn an_import_brings_neither_secrets_nor_private_text() {
     let data = Data::new();
     let mut store = data.store();
     let line = |id: &str, text: &str| {
-        serde_json::json!({"v": 1, "type": "prompt", "session": "s", "id": id, "ts": "2026-11-16", "text": text})
+        serde_json::json!({"v": 1, "type": "prompt", "session": "s", "id": id, "ts": "2026-11-16T00:00:00Z", "text": text})
             .to_string()
     };
     let text = [line("p:1", &format!("use {key}")), line("p:2", "<private>hidden</private>")].join("\n");
