@@ -112,8 +112,9 @@ pub fn start_worker_for_work(paths: &Paths, now: Timestamp) -> io::Result<Start>
 }
 
 fn start_unless_too_soon(paths: &Paths, now: Timestamp) -> io::Result<Start> {
-    if started(paths).is_some_and(|started| started <= now && now.millis_since(started) < START_PAUSE_MILLIS)
-    {
+    // `now` is when the hook began, so a worker that it started itself is a moment ahead. A start much later than that is
+    // from before the clock was set back, and does not count.
+    if started(paths).is_some_and(|started| started.millis().abs_diff(now.millis()) < START_PAUSE_MILLIS) {
         return Ok(Start::TooSoon);
     }
     start_worker(paths, now)
@@ -214,6 +215,17 @@ mod tests {
             request(paths, &Request::new("drain"), now).unwrap();
             assert_eq!(start(paths, Timestamp::from_millis(now.millis() + 3_600_000)), TRIED);
             assert_eq!(start(paths, now), TRIED);
+        });
+    }
+
+    #[test]
+    fn a_hook_that_has_just_started_a_worker_starts_no_second_one() {
+        check(|paths| {
+            let began = Timestamp::now();
+            request(paths, &Request::new("distill"), began).unwrap();
+            let later = Timestamp::from_millis(began.millis() + 40);
+            assert_eq!(start(paths, later), TRIED);
+            assert_eq!(nudge(paths, None, began).map_err(|error| error.kind()), Ok(Start::TooSoon));
         });
     }
 
