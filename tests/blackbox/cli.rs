@@ -30,9 +30,23 @@ fn a_wrong_call_ends_with_2_and_a_failure_with_1() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     assert_eq!(sandbox.wyren(&["config", "no-such-action"])?.status.code(), Some(2));
     assert_eq!(sandbox.wyren(&["log", "--no-such-flag"])?.status.code(), Some(2));
-    let unknown = sandbox.wyren(&["config", "get", "log.lvl"])?;
-    assert_eq!(unknown.status.code(), Some(1));
-    assert!(stderr(&unknown).starts_with("wyren: no setting is named \"log.lvl\""), "{}", stderr(&unknown));
+    for (arguments, message) in [
+        (&["config", "get", "log.lvl"][..], "wyren: no setting is named \"log.lvl\""),
+        (&["config", "set", "log.level", "loud"], "wyren: log.level cannot be \"loud\""),
+        (&["config", "unset", "log.lvl"], "wyren: no setting is named \"log.lvl\""),
+        (&["jobs", "add", "drain", "notjson"], "wyren: the payload is not JSON"),
+        (&["log", "--hook", "x"], "wyren: --json, --hook and --session require --hooks or --told"),
+        (&["log", "--level", "warn"], "wyren: --follow and --level require --hooks"),
+    ] {
+        let output = sandbox.wyren(arguments)?;
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).starts_with(message), "{}", stderr(&output));
+    }
+    let unknown = sandbox.wyren(&["jobs", "add", "nonsense"])?;
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(stderr(&unknown).contains("[possible values: distill, drain, probe]"), "{}", stderr(&unknown));
+    assert!(!sandbox.data().join("jobs").exists(), "nothing is queued");
+    assert_eq!(sandbox.wyren(&["jobs", "drop", "99"])?.status.code(), Some(1));
     Ok(())
 }
 
@@ -78,6 +92,21 @@ fn log_shows_what_the_hooks_did() -> Result<()> {
     let json = stdout(&sandbox.wyren(&["log", "--hooks", "--json", "--hook", "session-start-lessons"])?);
     let line: Value = serde_json::from_str(json.trim_end())?;
     assert_eq!(line["session"], "s");
+    assert_eq!(stderr(&sandbox.wyren(&["log", "--hooks", "--hook", "nosuch"])?), "No matching lines.\n");
+    assert_eq!(stderr(&sandbox.wyren(&["log", "--told", "--hook", "nosuch"])?), "No matching texts.\n");
+    Ok(())
+}
+
+#[test]
+fn forget_deletes_the_texts_of_long_answers() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let folder = sandbox.data().join("cache/long-answers");
+    std::fs::create_dir_all(&folder)?;
+    std::fs::write(folder.join("session-start-memory-0123.txt"), "about the merger")?;
+    let shown = stdout(&sandbox.wyren(&["forget", "--query", "merger", "--dry-run"])?);
+    assert!(folder.exists() && shown.contains("0 prompts and 0 tool calls would be deleted"), "{shown}");
+    let output = sandbox.wyren(&["forget", "--query", "merger", "--yes"])?;
+    assert_eq!((output.status.code(), folder.exists()), (Some(0), false), "{}", stderr(&output));
     Ok(())
 }
 

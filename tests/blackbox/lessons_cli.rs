@@ -144,6 +144,11 @@ fn test_says_what_fires_what_nearly_does_and_why() -> Result<()> {
     assert_eq!(nearly["nearly"][0]["reason"], "the command has --dry-run");
     let quiet = lessons(&sandbox, &["test", "echo 'frobnicate apply'"])?;
     assert!(quiet.starts_with("No lesson matches."), "{quiet}");
+    assert_eq!(lessons(&sandbox, &["disable", SLUG])?, format!("Disabled {SLUG}.\n"));
+    assert_eq!(refused(&sandbox, &["disable", SLUG])?, format!("wyren: {SLUG} is already disabled\n"));
+    let disabled = lessons(&sandbox, &["test", "frobnicate apply"])?;
+    assert!(disabled.starts_with("No active lesson matches.\n\nMatches, but disabled\n"), "{disabled}");
+    assert_eq!(lessons(&sandbox, &["enable", SLUG])?, format!("Enabled {SLUG}.\n"));
 
     let python = frobnicate_with(&json!({
         "slug": "eval-in-python", "summary": "eval in Python runs whatever it is given", "commands": [], "without": [],
@@ -156,6 +161,7 @@ fn test_says_what_fires_what_nearly_does_and_why() -> Result<()> {
     let written = lessons_json(&sandbox, &["test", "--json", call])?;
     assert!(written["by"].as_array().is_some_and(|by| by.contains(&json!("eval-in-python"))), "{written}");
     assert!(refused(&sandbox, &["test", r#"{"file_path":"x"}"#])?.contains("has no tool"));
+    assert!(refused(&sandbox, &["test", r#"{"tool":"#])?.contains("the call is not a JSON object"));
     Ok(())
 }
 

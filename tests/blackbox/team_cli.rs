@@ -30,13 +30,13 @@ fn json(member: &Member, arguments: &[&str]) -> Result<Value> {
 }
 
 #[test]
-fn without_a_command_there_is_help_and_an_unknown_one_ends_with_1() -> Result<()> {
+fn without_a_command_there_is_help_and_an_unknown_one_ends_with_2() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     let output = sandbox.wyren(&[])?;
     assert_eq!(output.status.code(), Some(0));
     assert!(stdout(&output).contains("Usage: wyren <command>"), "{}", stdout(&output));
     let output = sandbox.wyren(&["frobnicate", "--hard"])?;
-    assert_eq!((output.status.code(), &*stdout(&output)), (Some(1), ""));
+    assert_eq!((output.status.code(), &*stdout(&output)), (Some(2), ""));
     assert!(stderr(&output).starts_with("wyren: unknown command 'frobnicate'\n\n"), "{}", stderr(&output));
     assert!(stderr(&output).contains("Usage: wyren <command>"));
     for flag in ["-v", "--version", "-V"] {
@@ -404,7 +404,7 @@ fn a_rewritten_memory_is_listed_and_waits_for_a_decision() -> Result<()> {
     assert!(errors.contains("was force-pushed") && errors.contains("- Decisions: Use Postgres"), "{errors}");
     assert!(errors.contains("wyren sync --restore") && errors.contains("wyren sync --accept"), "{errors}");
     assert!(ada.memory()?.contains("- Use Postgres"));
-    assert!(ada.wyren(&["status"])?.contains("\nRewritten:  1 entries are missing on the remote"));
+    assert!(ada.wyren(&["status"])?.contains("\nRewritten:  1 entry is missing on the remote"));
     let checks = json(&ada, &["doctor", "--json"])?;
     let checks = checks["checks"].as_array().cloned().unwrap_or_default();
     let check = checks.iter().find(|check| check["name"] == "team memory").cloned().unwrap_or_default();

@@ -13,8 +13,6 @@ fn main() -> ExitCode {
         if call.agent_id().is_none() {
             queue::nudge(&host.paths, call.session_id(), host.started)?;
         }
-        recorded?;
-        ended?;
-        Ok(Answer::silent())
+        Ok(Answer::silent().afterwards(|| Ok(recorded?)).afterwards(|| ended))
     })
 }

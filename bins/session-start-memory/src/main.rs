@@ -11,7 +11,7 @@ fn main() -> ExitCode {
         schedule::see_to_leftovers(&host.cwd(&call), host);
         let recorded = capture::record_start(&call, host);
         let answer = briefing::start::answer(&call, host)?;
-        recorded?;
-        Ok(capture::told(answer, &call, host))
+        // What could not be recorded is logged; the session gets its memory all the same.
+        Ok(capture::told(answer, &call, host).afterwards(|| Ok(recorded?)))
     })
 }

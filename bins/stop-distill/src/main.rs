@@ -13,7 +13,6 @@ fn main() -> ExitCode {
         if call.agent_id().is_none() {
             queue::nudge(&host.paths, call.session_id(), host.started)?;
         }
-        counted?;
-        Ok(Answer::silent())
+        Ok(Answer::silent().afterwards(|| counted))
     })
 }

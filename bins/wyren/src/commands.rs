@@ -129,5 +129,5 @@ fn unknown(words: &[OsString]) -> crate::exit::Ending {
     let word = words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
     let word = text::sanitize::one_line(&word, 60);
     let help = Arguments::command().render_help();
-    crate::exit::Ending::failed(format!("wyren: unknown command '{word}'\n\n{help}"))
+    crate::exit::Ending::misused(format!("wyren: unknown command '{word}'\n\n{help}"))
 }

@@ -1,6 +1,6 @@
 //! Opens the database for a command: reports damage, repairs it, and continues.
 
-use crate::terminal::{self, STRONG, WARNING};
+use crate::terminal::{self, STRONG, WARNING, counted};
 use anyhow::{Context as _, Result};
 use base::project::Project;
 use base::settings::Settings;
@@ -62,7 +62,8 @@ pub(crate) fn open_drained(env: &Env, paths: &Paths, look: Look) -> Result<Store
     let unread = drained.context("could not drain the spool")?.unread;
     if unread > 0 {
         let mut errors = terminal::errors();
-        writeln!(errors, "{WARNING}{unread} recorded lines are unreadable{WARNING:#}; they are kept.")?;
+        let unread = counted(unread, "recorded line is", "recorded lines are");
+        writeln!(errors, "{WARNING}{unread} unreadable{WARNING:#} and kept in the spool.")?;
     }
     Ok(store)
 }
@@ -118,13 +119,14 @@ fn tell(repaired: &Repaired) -> Result<()> {
 
 /// Shows what a repair kept, and where the damaged database is.
 pub(crate) fn show_repaired(output: &mut impl Write, repaired: &Repaired, aside: &Path) -> Result<()> {
-    let Repaired { salvaged, from_spool, from_transcripts, .. } = repaired;
+    let Repaired { salvaged, damaged, from_spool, from_transcripts, .. } = repaired;
     writeln!(output, "  damaged file {STRONG}{}{STRONG:#}", aside.display())?;
-    writeln!(output, "  recovered    {salvaged} readable rows")?;
-    writeln!(
-        output,
-        "  rebuilt      {from_spool} observations from the spool, {from_transcripts} from transcripts"
-    )?;
+    let from_spool = counted(*from_spool, "observation", "observations");
+    writeln!(output, "  recovered    {}", counted(*salvaged, "readable row", "readable rows"))?;
+    if *damaged > 0 {
+        writeln!(output, "  left out     {}", counted(*damaged, "damaged row", "damaged rows"))?;
+    }
+    writeln!(output, "  rebuilt      {from_spool} from the spool, {from_transcripts} from transcripts")?;
     writeln!(output, "Delete the damaged file once you have checked that nothing is missing.")?;
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget};
+use std::fmt;
 use std::io::{self, Write};
 use std::time::Duration;
 use unicode_width::UnicodeWidthStr as _;
@@ -55,9 +56,21 @@ pub(crate) fn columns_of(text: &str) -> usize {
     text.width()
 }
 
+/// Returns a number with its noun: `1 line`, `2 lines`.
+pub(crate) fn counted<N: fmt::Display + PartialEq + From<u8>>(number: N, one: &str, many: &str) -> String {
+    let noun = if number == N::from(1) { one } else { many };
+    format!("{number} {noun}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_singular_and_every_other_number_plural() {
+        let lines = [0_u64, 1, 2].map(|number| counted(number, "line", "lines"));
+        assert_eq!(lines, ["0 lines", "1 line", "2 lines"]);
+    }
 
     #[test]
     fn columns_are_aligned_by_what_a_terminal_shows() {

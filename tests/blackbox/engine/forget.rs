@@ -16,7 +16,7 @@ fn what_is_forgotten_is_nowhere_on_disk_and_does_not_come_back() -> Result<()> {
     shell(&sandbox, "s", "toolu_3", "echo ACME-MERGER", &format!("ACME-MERGER {}", "words ".repeat(30_000)))?;
 
     let shown = wyren(&sandbox, &["forget", "--query", "acme-merger", "--dry-run"])?;
-    assert!(shown.contains("1 prompts and 2 tool calls would be forgotten"), "{shown}");
+    assert!(shown.contains("1 prompt and 2 tool calls would be deleted"), "{shown}");
     assert!(shown.contains("about the ACME-MERGER"), "{shown}");
     let refused = sandbox.wyren(&["forget", "--query", "acme-merger"])?;
     assert_eq!(refused.status.code(), Some(1), "not a terminal");

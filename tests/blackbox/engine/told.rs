@@ -68,3 +68,25 @@ fn a_session_is_exported_with_its_model_branch_and_end_without_team_memory() -> 
     assert_eq!(kinds, ["session", "session-start", "told", "prompt", "session-end"]);
     Ok(())
 }
+
+#[test]
+fn a_refusal_is_recorded_whole_with_the_lesson_that_it_is_from() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let lessons = sandbox.project().join(".wyren/lessons");
+    std::fs::create_dir_all(&lessons)?;
+    let lesson = "---\nsummary: frobnicate is slow\nkind: hint\ncommand: frobnicate\n---\nIt takes an hour.\n\n## Solution\nRun it at night.\n";
+    std::fs::write(lessons.join("frobnicate-is-slow.md"), lesson)?;
+    for command in ["frobnicate all", "chmod -R 777 /"] {
+        let input = json!({
+            "session_id": "s", "cwd": sandbox.project(), "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": {"command": command},
+        });
+        succeed(sandbox.run("lesson-inject", input.to_string().as_bytes())?)?;
+    }
+    let texts = told(&sandbox)?;
+    let lessons: Vec<&Value> = texts.iter().map(|told| &told["lesson"]).collect();
+    assert_eq!(lessons, [&json!("frobnicate-is-slow"), &json!("chmod-777-on-a-system-or-home-folder")]);
+    // The project's words are fenced, and not taken for what the client put into a prompt.
+    assert!(texts[0]["text"].as_str().is_some_and(|text| text.contains("It takes an hour.")), "{texts:#?}");
+    Ok(())
+}

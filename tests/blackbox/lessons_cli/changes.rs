@@ -169,7 +169,10 @@ fn line_16_switching_off_or_putting_away_stops_a_lesson_on_the_very_next_call() 
             let all = lessons(&sandbox, &["list", "--all", "--layer", layer])?;
             assert!(all.contains(state), "{all}");
             assert!(!lessons(&sandbox, &["list", "--layer", layer])?.contains(SLUG));
-            assert!(refused(&sandbox, &[off, SLUG])?.contains(&format!("it is {state}")), "{layer} {off}");
+            assert!(
+                refused(&sandbox, &[off, SLUG])?.contains(&format!("is already {state}")),
+                "{layer} {off}"
+            );
             lessons(&sandbox, &[on, SLUG])?;
             assert!(is_heard(&sandbox)?, "{layer} {on}");
         }

@@ -1,5 +1,6 @@
 //! `wyren config`: every setting, its value and its source.
 
+use crate::exit::Ending;
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING};
 use anstyle::Style;
 use anyhow::Result;
@@ -54,15 +55,25 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     let load = || Config::load(env, paths);
     match arguments.action.unwrap_or(Action::List) {
         Action::List => list(&load(), arguments.json),
-        Action::Get { name } => get(load().get(&name)?, arguments.json),
+        Action::Get { name } => get(load().get(&name).map_err(failure)?, arguments.json),
         Action::Set { name, value } => {
-            config::set(paths, &name, Some(&value))?;
+            config::set(paths, &name, Some(&value)).map_err(failure)?;
             get(load().get(&name)?, arguments.json)
         }
         Action::Unset { name } => {
-            config::set(paths, &name, None)?;
+            config::set(paths, &name, None).map_err(failure)?;
             get(load().get(&name)?, arguments.json)
         }
+    }
+}
+
+/// Tells a wrong name or value from a file that cannot be used.
+fn failure(error: config::Error) -> anyhow::Error {
+    match error {
+        config::Error::UnknownKey { .. } | config::Error::BadValue { .. } => {
+            Ending::misused(format!("wyren: {error}")).into()
+        }
+        config::Error::Syntax { .. } | config::Error::File(_) => error.into(),
     }
 }
 

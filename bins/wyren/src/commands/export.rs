@@ -1,7 +1,7 @@
 //! `wyren export`: all recorded observations as JSON lines.
 
 use crate::database::{self, Look};
-use crate::terminal::{self, DIM};
+use crate::terminal::{self, DIM, WARNING, counted};
 use crate::when;
 use anyhow::{Context as _, Result};
 use base::{Env, Paths, Timestamp, files};
@@ -9,7 +9,7 @@ use clap::Args;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use store::Store;
-use store::observations::Export;
+use store::observations::{Export, Exported};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,21 +40,35 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         None => {
             // Raw lines: there are no colours to strip.
             let mut output = BufWriter::new(io::stdout().lock());
-            export.write(&store, &mut output)?;
-            Ok(output.flush()?)
+            let Exported { damaged, .. } = export.write_counted(&store, &mut output)?;
+            output.flush()?;
+            warn_of_damage(damaged)
         }
     }
 }
 
 /// Writes the file whole or not at all: an export that fails halfway leaves the earlier one.
 fn to_file(export: &Export, store: &Store, file: &Path) -> Result<()> {
-    let written = files::write_atomic_with(file, |open| -> Result<u64> {
+    let written = files::write_atomic_with(file, |open| -> Result<Exported> {
         let mut output = BufWriter::new(open);
-        let lines = export.write(store, &mut output)?;
+        let exported = export.write_counted(store, &mut output)?;
         output.flush()?;
-        Ok(lines)
+        Ok(exported)
     });
-    let lines = written.with_context(|| format!("could not export to {}", file.display()))?;
-    writeln!(terminal::errors(), "{DIM}Wrote {lines} lines to {}{DIM:#}", file.display())?;
+    let exported = written.with_context(|| format!("could not export to {}", file.display()))?;
+    let Exported { lines, damaged } = exported;
+    let lines = counted(lines, "line", "lines");
+    writeln!(terminal::errors(), "{DIM}Wrote {lines} to {}{DIM:#}", file.display())?;
+    warn_of_damage(damaged)
+}
+
+fn warn_of_damage(damaged: u64) -> Result<()> {
+    if damaged > 0 {
+        let rows = counted(damaged, "damaged row", "damaged rows");
+        writeln!(
+            terminal::errors(),
+            "{WARNING}Left out {rows}{WARNING:#}. To repair the database: wyren repair"
+        )?;
+    }
     Ok(())
 }

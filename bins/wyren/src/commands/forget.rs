@@ -1,7 +1,7 @@
 //! `wyren forget`: deletes recorded observations permanently.
 
 use crate::database::{self, Look};
-use crate::terminal::{self, Cell, DIM, STRONG, WARNING};
+use crate::terminal::{self, Cell, DIM, STRONG, WARNING, counted};
 use crate::when;
 use anstyle::Style;
 use anyhow::{Result, bail};
@@ -9,6 +9,7 @@ use base::{Env, Paths, Timestamp, files};
 use capture::Spool;
 use clap::Args;
 use serde_json::json;
+use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
 use store::observations::{Forgotten, Selection};
 use store::repair;
@@ -62,7 +63,7 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     if is_dry_run || !is_agreed {
         let preview = selection.preview(&mut store, &spool, Timestamp::now())?;
         if is_dry_run {
-            return show(&preview, json, "would be forgotten");
+            return show(&preview, json, Stage::Preview);
         }
         if preview.count() > 0 && !is_confirmed(&preview)? {
             writeln!(terminal::errors(), "Nothing deleted.")?;
@@ -73,8 +74,30 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     let forgotten = selection.forget(&mut store, &spool, &notes, Timestamp::now())?;
     // Notes about failed calls are short-lived: none of them is worth telling apart.
     attempts::forget_notes(paths);
-    show(&forgotten, json, "forgotten")?;
+    let long_answers = delete_long_answers(paths);
+    show(&forgotten, json, Stage::Done)?;
+    if let Err(error) = long_answers {
+        let folder = paths.cache().join(LONG_ANSWERS);
+        bail!("could not delete {}, which may still hold the text: {error}", folder.display());
+    }
     warn_of_leftovers(&forgotten, paths)
+}
+
+/// Deletes the texts of answers that were too long for the client: their files do not say which session they are of.
+fn delete_long_answers(paths: &Paths) -> io::Result<()> {
+    match fs::remove_dir_all(paths.cache().join(LONG_ANSWERS)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The folder in the cache where hooks keep answers that are too long for the client.
+const LONG_ANSWERS: &str = "long-answers";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Preview,
+    Done,
 }
 
 impl Arguments {
@@ -90,7 +113,7 @@ impl Arguments {
     }
 }
 
-/// Says which moments were understood, before anything is asked or forgotten.
+/// Prints which moments were understood, before anything is asked or deleted.
 fn show_bounds(selection: &Selection) -> Result<()> {
     let mut errors = terminal::errors();
     for (what, moment) in [("Before", selection.before), ("From", selection.after)] {
@@ -105,7 +128,7 @@ fn is_confirmed(preview: &Forgotten) -> Result<bool> {
     if !io::stdin().is_terminal() {
         bail!("not a terminal: pass --yes to confirm, or --dry-run to look first");
     }
-    show(preview, false, "would be forgotten")?;
+    show(preview, false, Stage::Preview)?;
     write!(terminal::errors(), "Delete this permanently? [y/N] ")?;
     io::stderr().flush()?;
     let mut answer = String::new();
@@ -113,7 +136,7 @@ fn is_confirmed(preview: &Forgotten) -> Result<bool> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-fn show(forgotten: &Forgotten, json: bool, what: &str) -> Result<()> {
+fn show(forgotten: &Forgotten, json: bool, stage: Stage) -> Result<()> {
     let Forgotten { prompts, tool_calls, others, unread_lines, spool_lines, samples, .. } = forgotten;
     let mut output = terminal::output();
     if json {
@@ -129,7 +152,7 @@ fn show(forgotten: &Forgotten, json: bool, what: &str) -> Result<()> {
         return Ok(());
     }
     // Deleted text is not printed again.
-    if what != "forgotten" {
+    if stage == Stage::Preview {
         let rows: Vec<Vec<Cell>> = samples
             .iter()
             .map(|sample| {
@@ -146,14 +169,26 @@ fn show(forgotten: &Forgotten, json: bool, what: &str) -> Result<()> {
             writeln!(output, "{DIM}and {more} more{DIM:#}")?;
         }
     }
-    writeln!(output, "{STRONG}{prompts} prompts and {tool_calls} tool calls{STRONG:#} {what}")?;
+    let what = match stage {
+        Stage::Preview => "would be deleted",
+        Stage::Done => "deleted",
+    };
+    Ok(writeln!(output, "{STRONG}{}{STRONG:#} {what}", summary(forgotten))?)
+}
+
+/// Returns what there is to delete, as in `1 prompt, 4 tool calls and 5 other observations`.
+fn summary(forgotten: &Forgotten) -> String {
+    let Forgotten { prompts, tool_calls, others, unread_lines, .. } = forgotten;
+    let mut parts =
+        vec![counted(*prompts, "prompt", "prompts"), counted(*tool_calls, "tool call", "tool calls")];
     if *others > 0 {
-        writeln!(output, "{others} other observations {what}")?;
+        parts.push(counted(*others, "other observation", "other observations"));
     }
     if *unread_lines > 0 {
-        writeln!(output, "{unread_lines} unreadable lines {what}")?;
+        parts.push(counted(*unread_lines, "unreadable line", "unreadable lines"));
     }
-    Ok(())
+    let last = parts.pop().unwrap_or_default();
+    format!("{} and {last}", parts.join(", "))
 }
 
 /// Warns about places that may still hold the text.
@@ -164,6 +199,13 @@ fn warn_of_leftovers(forgotten: &Forgotten, paths: &Paths) -> Result<()> {
             errors,
             "{WARNING}Another program has the database open{WARNING:#}, so its write-ahead log may still hold the text. \
              Run this command again when that program has exited."
+        )?;
+    }
+    if forgotten.is_too_large_to_rewrite {
+        writeln!(
+            errors,
+            "{WARNING}The database is too large to be rewritten{WARNING:#}: unused parts of its pages may still hold copies \
+             of deleted text."
         )?;
     }
     let is_damaged = |name: &str| name.starts_with("wyren.db.damaged-");
@@ -177,4 +219,32 @@ fn warn_of_leftovers(forgotten: &Forgotten, paths: &Paths) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_deleted_is_one_line_with_the_right_plurals() {
+        let few = Forgotten { prompts: 1, tool_calls: 4, others: 5, ..Forgotten::default() };
+        assert_eq!(summary(&few), "1 prompt, 4 tool calls and 5 other observations");
+        assert_eq!(summary(&Forgotten::default()), "0 prompts and 0 tool calls");
+        let unread = Forgotten { tool_calls: 1, unread_lines: 1, ..Forgotten::default() };
+        assert_eq!(summary(&unread), "0 prompts, 1 tool call and 1 unreadable line");
+    }
+
+    #[test]
+    fn texts_of_long_answers_are_deleted_and_need_not_exist() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::of(&Env::fixed([("WYREN_DATA_DIR", folder.path())]));
+        delete_long_answers(&paths).unwrap();
+        let answer = paths.cache().join("long-answers/session-start-memory-0123.txt");
+        let other = paths.cache().join("other");
+        fs::create_dir_all(answer.parent().unwrap()).unwrap();
+        fs::write(&answer, "about the merger").unwrap();
+        fs::write(&other, "").unwrap();
+        delete_long_answers(&paths).unwrap();
+        assert!(!answer.exists() && other.exists());
+    }
 }

@@ -1,7 +1,7 @@
 //! `wyren import`: imports the output of `wyren export`, from this machine or another.
 
 use crate::database::{self, Look};
-use crate::terminal::{self, DIM, WARNING};
+use crate::terminal::{self, DIM, WARNING, counted};
 use anyhow::{Context as _, Result, bail};
 use base::{Env, Paths};
 use capture::Spool;
@@ -77,17 +77,22 @@ fn show(imported: &Imported, json: bool) -> Result<()> {
     } else {
         writeln!(terminal::output(), "{stored} new {DIM}({known} already present){DIM:#}")?;
         if *private > 0 {
-            writeln!(terminal::output(), "Skipped {private} fully private prompts")?;
+            writeln!(
+                terminal::output(),
+                "Skipped {}",
+                counted(*private, "fully private prompt", "fully private prompts")
+            )?;
         }
     }
     if *later > 0 {
+        let lines = counted(*later, "line", "lines");
         writeln!(
             errors,
-            "{WARNING}{later} lines passed over{WARNING:#}: a later version of Wyren wrote them. Update Wyren and import again."
+            "{WARNING}Skipped {lines}{WARNING:#} of a later version of Wyren. Update Wyren and import again."
         )?;
     }
     if *bad > 0 {
-        bail!("{bad} lines could not be imported; all others were");
+        bail!("{} could not be imported; all others were", counted(*bad, "line", "lines"));
     }
     Ok(())
 }

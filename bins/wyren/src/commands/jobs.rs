@@ -1,13 +1,16 @@
 //! `wyren jobs`: background jobs.
 
 use crate::database::{Look, open_for_user};
+use crate::exit::Ending;
 use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, WARNING};
 use crate::when;
 use anstyle::Style;
 use anyhow::{Context as _, Result, bail};
 use base::{Env, Paths, Timestamp};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use queue::{Request, Start};
+use runner::kinds::KINDS;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -55,6 +58,7 @@ enum Action {
     /// Queue a job, as a hook does.
     Add {
         /// Kind of the job.
+        #[arg(value_parser = PossibleValuesParser::new(KINDS.iter().map(|kind| kind.name)))]
         kind: String,
         /// Payload of the job, as JSON.
         payload: Option<String>,
@@ -129,11 +133,20 @@ fn row(job: &Job, now: Timestamp) -> Vec<Cell> {
     vec![
         (job.id.to_string(), Style::new()),
         (sanitize::one_line(&job.kind, 40), Style::new()),
-        (job.state.to_string(), style),
+        (word(job.state).to_owned(), style),
         (format!("{}/{}", job.attempts, job.max_attempts), DIM),
         (next, Style::new()),
         (reason, if job.state == State::Dead { WARNING } else { DIM }),
     ]
+}
+
+/// Returns a state as people know it; JSON has the stored name.
+fn word(state: State) -> &'static str {
+    match state {
+        State::Leased => "running",
+        State::Dead => "failed",
+        State::Queued | State::Done => state.name(),
+    }
 }
 
 fn to_json(job: &Job) -> Value {
@@ -177,7 +190,9 @@ fn drop(env: &Env, paths: &Paths, id: i64) -> Result<()> {
 }
 
 fn add(paths: &Paths, kind: &str, payload: Option<String>, key: Option<&str>, now: Timestamp) -> Result<()> {
-    let payload = payload.map(RawValue::from_string).transpose().context("the payload is not JSON")?;
+    let payload = payload.map(RawValue::from_string).transpose();
+    let payload =
+        payload.map_err(|error| Ending::misused(format!("wyren: the payload is not JSON: {error}")))?;
     let request = Request { key: key.map(Into::into), payload: payload.as_deref(), ..Request::new(kind) };
     queue::request(paths, &request, now).context("could not write the request")?;
     writeln!(terminal::output(), "Queued; {}.", start_worker(paths, now))?;

@@ -1,10 +1,11 @@
 //! `wyren log`: the log of the team memory; `wyren log --hooks`: the log of the hooks.
 
 use crate::database::{self, Look};
-use crate::terminal::{self, Cell, DIM, FAILURE, WARNING};
+use crate::exit::Ending;
+use crate::terminal::{self, Cell, DIM, FAILURE, WARNING, counted};
 use crate::when;
 use anstyle::Style;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use base::settings::LOG_LEVELS;
 use base::{Env, Paths, Timestamp};
 use clap::Args;
@@ -55,6 +56,9 @@ pub(crate) struct Arguments {
     /// Only this session.
     #[arg(long)]
     session: Option<String>,
+    /// How many lines or texts to print [default: 50 lines about the team memory, else 20].
+    #[arg(long, short = 'n', allow_negative_numbers = true)]
+    lines: Option<i64>,
     #[command(flatten)]
     view: View,
 }
@@ -64,9 +68,6 @@ pub(crate) struct View {
     /// Keep printing new lines.
     #[arg(long, short)]
     follow: bool,
-    /// How many lines to print.
-    #[arg(long, short = 'n', allow_negative_numbers = true)]
-    lines: Option<i64>,
     /// Only this level and above.
     #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(LOG_LEVELS))]
     level: Option<String>,
@@ -86,12 +87,18 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         wanted.as_deref().is_none_or(|wanted| line[field].as_str() == Some(wanted))
     };
     let wants = |line: &Value| is(line, "hook", &arguments.hook) && is(line, "session", &arguments.session);
-    arguments.view.show(&paths.hook_log(), "hook", wants)
+    arguments.view.show(&paths.hook_log(), "hook", arguments.lines, wants)
 }
 
 impl View {
-    /// Prints matching lines of `file`; `writer` names what writes it.
-    pub(crate) fn show(&self, file: &Path, writer: &str, wants: impl Fn(&Value) -> bool) -> Result<()> {
+    /// Prints the last matching lines of `file`, 20 or `lines`; `writer` names what writes it.
+    pub(crate) fn show(
+        &self,
+        file: &Path,
+        writer: &str,
+        lines: Option<i64>,
+        wants: impl Fn(&Value) -> bool,
+    ) -> Result<()> {
         let mut output = terminal::output();
         let mut reader = Reader::default();
         let wants = |line: &&String| {
@@ -101,9 +108,13 @@ impl View {
         recent.extend(reader.new_lines(file)?);
         let chosen: Vec<&String> = recent.iter().filter(wants).collect();
         if chosen.is_empty() && !self.follow {
-            writeln!(terminal::errors(), "No {writer} has written to {} yet.", file.display())?;
+            let mut errors = terminal::errors();
+            match recent.is_empty() {
+                true => writeln!(errors, "No {writer} has written to {} yet.", file.display())?,
+                false => writeln!(errors, "No matching lines.")?,
+            }
         }
-        let lines = self.lines.and_then(|lines| usize::try_from(lines).ok()).unwrap_or(LINES);
+        let lines = lines.and_then(|lines| usize::try_from(lines).ok()).unwrap_or(LINES);
         let begin = chosen.len().saturating_sub(lines);
         self.write(&mut output, chosen[begin..].iter().copied())?;
         if !self.follow {
@@ -139,7 +150,7 @@ impl View {
 /// Shows the texts that hooks gave the model or the person, oldest first.
 fn show_told(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let store = database::open_drained(env, paths, Look::Quick)?;
-    let most = arguments.view.lines.and_then(|lines| usize::try_from(lines).ok()).unwrap_or(LINES);
+    let most = arguments.lines.and_then(|lines| usize::try_from(lines).ok()).unwrap_or(LINES);
     let texts = observations::told(&store, arguments.hook.as_deref(), arguments.session.as_deref(), most)?;
     let mut output = terminal::output();
     if arguments.view.json {
@@ -153,7 +164,10 @@ fn show_told(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
         return Ok(());
     }
     if texts.is_empty() {
-        writeln!(terminal::errors(), "No texts recorded.")?;
+        let is_filtered = arguments.hook.is_some() || arguments.session.is_some();
+        let is_any = is_filtered && !observations::told(&store, None, None, 1)?.is_empty();
+        let message = if is_any { "No matching texts." } else { "No texts recorded." };
+        writeln!(terminal::errors(), "{message}")?;
     }
     for told in &texts {
         let name = |text: &str| sanitize::one_line(text, 60);
@@ -175,18 +189,21 @@ fn show_told(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
 
 /// Prints `.wyren/log`; messages are those of the Node version.
 fn show_team(arguments: &Arguments) -> Result<()> {
-    let View { follow, level, json, lines } = &arguments.view;
-    if *follow || *json || level.is_some() || arguments.hook.is_some() || arguments.session.is_some() {
-        bail!("--follow, --level, --json, --hook and --session require --hooks");
+    let View { follow, level, json } = &arguments.view;
+    if *follow || level.is_some() {
+        return Err(Ending::misused("wyren: --follow and --level require --hooks").into());
+    }
+    if *json || arguments.hook.is_some() || arguments.session.is_some() {
+        return Err(Ending::misused("wyren: --json, --hook and --session require --hooks or --told").into());
     }
     let folder = place::Folder::find(&std::env::current_dir()?);
     let mut output = terminal::output();
-    let wanted = match lines {
+    let wanted = match arguments.lines {
         Some(lines @ ..=0) => {
             writeln!(terminal::errors(), "wyren: --lines {lines} shows nothing; showing {TEAM_LINES} lines")?;
             TEAM_LINES
         }
-        Some(lines) => usize::try_from(*lines).unwrap_or(usize::MAX),
+        Some(lines) => usize::try_from(lines).unwrap_or(usize::MAX),
         None => TEAM_LINES,
     };
     let wyren = folder.map(|folder| folder.wyren).unwrap_or_default();
@@ -200,7 +217,8 @@ fn show_team(arguments: &Arguments) -> Result<()> {
     }
     let begin = all.len().saturating_sub(wanted);
     if begin > 0 {
-        writeln!(output, "... ({begin} earlier lines omitted — use --lines to show more)\n")?;
+        let earlier = counted(begin, "earlier line", "earlier lines");
+        writeln!(output, "... ({earlier} omitted — use --lines to show more)\n")?;
     }
     if let Some(injection) = last_injection(&wyren) {
         writeln!(output, "Last injected: {}\n", injection.describe(Timestamp::now()))?;

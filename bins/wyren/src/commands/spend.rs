@@ -1,6 +1,6 @@
 //! `wyren spend`: the cost of model calls and today's remaining budget.
 
-use crate::terminal::{self, Cell, DIM, STRONG, WARNING, columns_of};
+use crate::terminal::{self, Cell, DIM, STRONG, WARNING, columns_of, counted};
 use anstyle::Style;
 use anyhow::Result;
 use base::project::Project;
@@ -135,7 +135,7 @@ impl Report {
 
     fn write(&self, output: &mut impl Write, look: Look) -> io::Result<()> {
         if self.totals.is_empty() {
-            writeln!(output, "No model calls in the last {}.", counted(self.days.len() as u64, "day"))?;
+            writeln!(output, "No model calls in the last {}.", counted(self.days.len(), "day", "days"))?;
         } else {
             self.write_table(output)?;
             writeln!(output)?;
@@ -165,7 +165,7 @@ impl Report {
         let unsettled: u64 = self.totals.iter().map(|total| total.unsettled).sum();
         if unsettled > 0 {
             let reserved: Money = self.totals.iter().map(|total| total.reserved).sum();
-            let calls = counted(unsettled, "call");
+            let calls = counted(unsettled, "call", "calls");
             writeln!(
                 output,
                 "{WARNING}{calls} without a final cost{WARNING:#}: still running, or the caller was killed. \
@@ -273,10 +273,6 @@ fn grouped(number: u64) -> String {
     groups.extend((begin..digits.len()).step_by(3).map(|at| &digits[at..at + 3]));
     groups.retain(|group| !group.is_empty());
     groups.join(",")
-}
-
-fn counted(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //! not have come after them.
 
 use super::log::{Injection, last_injection};
-use crate::{terminal, when};
+use crate::terminal::{self, counted};
+use crate::when;
 use anyhow::Result;
 use base::{Env, Paths, Timestamp};
 use clap::Args;
@@ -150,7 +151,11 @@ impl Status {
     fn memory_line(&self) -> String {
         match self.memory {
             Some((bytes, lines)) => {
-                format!(".wyren/memory.md  ({:.1} KB, {lines} lines)", bytes as f64 / 1024.0)
+                format!(
+                    ".wyren/memory.md  ({:.1} KB, {})",
+                    bytes as f64 / 1024.0,
+                    counted(lines, "line", "lines")
+                )
             }
             None => "(not found)".to_owned(),
         }
@@ -162,7 +167,7 @@ impl Status {
         };
         let turns = watermark["turns_since_distill"].as_u64().unwrap_or_default();
         if watermark["distiller_running"] == true {
-            return format!("{turns} turns (distilling now...)");
+            return format!("{} (distilling now...)", counted(turns, "turn", "turns"));
         }
         format!("{turns} / {} turns until next distill", self.threshold)
     }
@@ -194,14 +199,15 @@ impl Status {
             ));
         }
         if let Some(vanished) = self.vanished {
-            let what =
-                format!("{vanished} entries are missing on the remote: wyren sync --restore or --accept");
+            let what = counted(vanished, "entry is", "entries are")
+                + " missing on the remote: wyren sync --restore or --accept";
             lines.push(("Rewritten", what));
         }
         if self.held_back > 0 {
             lines.push((
                 "Held back",
-                format!("{} private or secret parts, not published: wyren sync", self.held_back),
+                counted(self.held_back, "private or secret part", "private or secret parts")
+                    + ", not published: wyren sync",
             ));
         }
         lines

@@ -8,15 +8,18 @@ use base::{Env, Paths};
 use clap::Args;
 use lessons::Kind;
 use lessons_admin::catalogue::{Catalogue, Places};
-use lessons_admin::trust::{self, News, Review, Shown};
+use lessons_admin::trust::{self, Known, News, Review, Shown};
 use place::Folder;
 use serde_json::{Value, json};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use text::sanitize;
 
-/// How much of a text is shown, in characters.
+/// How much of a name or path is shown, in characters.
 const SHOWN_CHARS: usize = 200;
+
+/// How much of a skill the terminal shows, in characters. Lessons and JSON are shown whole.
+const SKILL_CHARS: usize = 4000;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -90,8 +93,8 @@ pub(crate) fn untrust(arguments: &Untrust, env: &Env, paths: &Paths) -> Result<(
     if trust::untrust(&places)? {
         writeln!(
             output,
-            "{STRONG}{root}{STRONG:#} is no longer trusted. Its guards and pauses act as hints, its skills and \
-             directives are shown as the team's words."
+            "{STRONG}{root}{STRONG:#} is no longer trusted. Its guards and pauses now act as hints. Claude still \
+             reads its directives, protocols and skills, but as information and not as instructions."
         )?;
     } else {
         writeln!(output, "{STRONG}{root}{STRONG:#} was not trusted.")?;
@@ -111,34 +114,71 @@ fn places(path: Option<PathBuf>, env: &Env, paths: &Paths) -> Result<Places> {
 }
 
 fn show(places: &Places, json: bool) -> Result<()> {
-    let (trusted, lapsed): (Vec<_>, Vec<_>) =
-        trust::list(places).into_iter().partition(|trust| trust.lapse.is_none());
+    let (trusted, lapsed): (Vec<Known>, Vec<Known>) =
+        trust::list(places).into_iter().partition(|known| known.trust.lapse.is_none());
     let mut output = terminal::output();
     if json {
-        let folders = |projects: &[base::trust::Trust]| -> Vec<PathBuf> {
-            projects.iter().map(|trust| trust.project.clone()).collect()
+        let folders = |projects: &[Known]| -> Vec<PathBuf> {
+            projects.iter().map(|known| known.trust.project.clone()).collect()
         };
-        writeln!(output, "{:#}", json!({"trusted": folders(&trusted), "lapsed": folders(&lapsed)}))?;
+        let differing = trusted.iter().filter(|known| known.differs()).map(|known| {
+            let Known { trust, new, changed, gone } = known;
+            json!({"project": trust.project, "new": new, "changed": changed, "gone": gone})
+        });
+        let differing: Vec<Value> = differing.collect();
+        let listed =
+            json!({"trusted": folders(&trusted), "differing": differing, "lapsed": folders(&lapsed)});
+        writeln!(output, "{listed:#}")?;
         return Ok(());
     }
     if trusted.is_empty() {
         writeln!(terminal::errors(), "No trusted projects.")?;
     }
-    for project in &trusted {
-        writeln!(output, "{}", shown(&project.project.to_string_lossy()))?;
+    for known in &trusted {
+        let folder = shown(&known.trust.project.to_string_lossy());
+        if known.differs() {
+            let difference = difference(known);
+            writeln!(output, "{folder} {WARNING}({difference}: run `wyren trust` there){WARNING:#}")?;
+        } else {
+            writeln!(output, "{folder}")?;
+        }
     }
-    for project in &lapsed {
-        let folder = shown(&project.project.to_string_lossy());
-        writeln!(output, "{folder} {WARNING}lapsed{WARNING:#}: run `wyren trust` there again")?;
+    for known in &lapsed {
+        let folder = shown(&known.trust.project.to_string_lossy());
+        let reason = known.trust.lapse.map_or("", Lapse::name);
+        if known.trust.project.is_dir() {
+            writeln!(
+                output,
+                "{folder} {WARNING}lapsed ({reason}){WARNING:#}: run `wyren trust` there again"
+            )?;
+        } else {
+            writeln!(output, "{folder} {WARNING}lapsed{WARNING:#}: the folder is missing")?;
+        }
     }
     Ok(())
 }
 
+/// Returns what differs from what is trusted: `1 changed, 2 gone`.
+fn difference(known: &Known) -> String {
+    let counts = [(known.new, "new"), (known.changed, "changed"), (known.gone, "gone")];
+    let parts: Vec<String> = counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    parts.join(", ")
+}
+
 fn as_json(review: &Review, is_trusted: bool) -> Value {
     let named = |item: &Item| json!({"kind": item.kind, "name": item.name});
-    let with = |news: News| -> Vec<Value> {
-        let fit = review.shown.iter().filter(|shown| shown.news == news);
-        fit.map(|shown| named(&shown.item)).collect()
+    let with = |news: News| review.shown.iter().filter(move |shown| shown.news == news);
+    let whole = |shown: &Shown| {
+        json!({
+            "kind": shown.item.kind,
+            "name": shown.item.name,
+            "file": shown.file,
+            "text": sanitize::sanitize(&shown.text),
+        })
     };
     let skills: Vec<&str> = review
         .shown
@@ -146,17 +186,14 @@ fn as_json(review: &Review, is_trusted: bool) -> Value {
         .filter(|shown| shown.item.kind == "skill")
         .map(|shown| shown.item.name.strip_prefix("skills/").unwrap_or(&shown.item.name))
         .collect();
-    let lapse = review.former.as_ref().and_then(|former| former.lapse).map(|lapse| match lapse {
-        Lapse::OtherVersion => "other version",
-        Lapse::OtherRepository => "other repository",
-    });
+    let lapse = review.former.as_ref().and_then(|former| former.lapse).map(Lapse::name);
     json!({
         "project": review.root(),
         "trusted": is_trusted,
         "lapsed": lapse,
-        "new": with(News::New),
-        "changed": with(News::Changed),
-        "unchanged": with(News::Same),
+        "new": with(News::New).map(whole).collect::<Vec<_>>(),
+        "changed": with(News::Changed).map(whole).collect::<Vec<_>>(),
+        "unchanged": with(News::Same).map(|shown| named(&shown.item)).collect::<Vec<_>>(),
         "gone": review.gone.iter().map(named).collect::<Vec<_>>(),
         "refusing": trust::names(&review.shown, &[Kind::Guard, Kind::Pause]),
         "skills": skills,
@@ -183,34 +220,66 @@ fn describe(root: &str, review: &Review) -> Result<()> {
     } else {
         writeln!(output, "{STRONG}{root}{STRONG:#} asks you to trust:")?;
     }
-    let mut rows: Vec<Vec<Cell>> = news.iter().map(|shown| row(shown)).collect();
-    rows.extend(review.gone.iter().map(|item| -> Vec<Cell> {
-        vec![("  gone".to_owned(), DIM), (shown(&item.name), STRONG), (shown(&item.kind), Style::new())]
+    for item in news {
+        write_whole(&mut output, item)?;
+    }
+    let mut rows: Vec<Vec<Cell>> = review
+        .gone
+        .iter()
+        .map(|item| {
+            vec![("  gone".to_owned(), DIM), (shown(&item.name), STRONG), (shown(&item.kind), Style::new())]
+        })
+        .collect();
+    rows.extend(same.iter().map(|same| -> Vec<Cell> {
+        let (effect, _) = effect(&same.item);
+        vec![
+            (format!("  {}", same.news.name()), DIM),
+            (shown(&same.item.name), STRONG),
+            (effect.to_owned(), DIM),
+        ]
     }));
     terminal::write_table(&mut output, &rows)?;
-    if !same.is_empty() {
-        writeln!(output, "{DIM}{} trusted before, unchanged{DIM:#}", same.len())?;
-    }
     writeln!(output, "{DIM}Anything added or changed later needs your trust again.{DIM:#}")?;
     Ok(())
 }
 
-fn row(item: &Shown) -> Vec<Cell> {
-    let (effect, style) = match item.item.kind.as_str() {
+/// Writes all of an item that trust covers. Each line of the repository's has a mark before it, so that none can pass
+/// for one of ours.
+fn write_whole(output: &mut impl io::Write, item: &Shown) -> Result<()> {
+    let (effect, style) = effect(&item.item);
+    let (news, name, file) = (item.news.name(), shown(&item.item.name), item.file.to_string_lossy());
+    // The path whole: it is where the rest of a long skill is.
+    let file = sanitize::one_line(&file, usize::MAX);
+    writeln!(
+        output,
+        "\n  {DIM}{news}{DIM:#}  {STRONG}{name}{STRONG:#}  {style}{effect}{style:#}  {DIM}{file}{DIM:#}"
+    )?;
+    let text = sanitize::sanitize(&item.text);
+    let most = if item.item.kind == "skill" { SKILL_CHARS } else { usize::MAX };
+    let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| end);
+    let mut was_blank = false;
+    for line in text[..end].trim().lines().map(str::trim_end) {
+        // Many empty lines would push what follows out of sight.
+        if !(was_blank && line.is_empty()) {
+            writeln!(output, "{}", format!("  | {line}").trim_end())?;
+        }
+        was_blank = line.is_empty();
+    }
+    let rest = text[end..].trim().chars().count();
+    if rest > 0 {
+        writeln!(output, "  {WARNING}{rest} more characters: read the file before you trust it{WARNING:#}")?;
+    }
+    Ok(())
+}
+
+fn effect(item: &Item) -> (&'static str, Style) {
+    match item.kind.as_str() {
         "guard" => ("guard: refuses every time", FAILURE),
         "pause" => ("pause: refuses once per call", WARNING),
         "skill" => ("skill: the model follows it", WARNING),
         "directive" => ("directive: for every session and subagent", WARNING),
         _ => ("protocol: for every session", WARNING),
-    };
-    let about = if item.patterns.is_empty() { item.file.to_string_lossy() } else { (&item.patterns).into() };
-    vec![
-        (format!("  {}", item.news.name()), DIM),
-        (shown(&item.item.name), STRONG),
-        (effect.to_owned(), style),
-        (shown(&about), Style::new()),
-        (shown(&item.summary), DIM),
-    ]
+    }
 }
 
 fn is_confirmed() -> Result<bool> {

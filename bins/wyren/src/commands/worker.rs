@@ -53,7 +53,13 @@ enum Action {
     /// Ask the running worker to finish or requeue its job and exit.
     Stop,
     /// Show the log of the worker.
-    Logs(View),
+    Logs {
+        /// How many lines to print [default: 20].
+        #[arg(long, short = 'n', allow_negative_numbers = true)]
+        lines: Option<i64>,
+        #[command(flatten)]
+        view: View,
+    },
 }
 
 pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> {
@@ -61,7 +67,7 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         Action::Status { json } => status(paths, json || arguments.json),
         Action::Run { until_idle } => be_worker(env, paths, until_idle),
         Action::Stop => stop(paths),
-        Action::Logs(view) => view.show(&runner::log_file(paths), "worker", |_| true),
+        Action::Logs { lines, view } => view.show(&runner::log_file(paths), "worker", lines, |_| true),
     }
 }
 
@@ -83,8 +89,11 @@ fn status(paths: &Paths, json: bool) -> Result<()> {
             "since": since.map(|since| since.to_string()),
             "requested": requested,
             "queued": counts.queued,
-            "leased": counts.leased,
+            "running_jobs": counts.leased,
             "done": counts.done,
+            "failed": counts.dead,
+            // Earlier names of `running_jobs` and `failed`.
+            "leased": counts.leased,
             "dead": counts.dead,
             "last_error": last_error.map(|line| json!({"ts": line["ts"], "msg": line["msg"]})),
         });

@@ -4,9 +4,10 @@
 use super::catalogue::{self, Catalogue, Places, State};
 use super::{Error, Result};
 use base::files;
-use base::trust::{Identity, Item, SKILL_BYTES, Trust};
-use lessons::Kind;
+use base::trust::{Identity, Item, Lapse, SKILL_BYTES, Trust};
+use lessons::format;
 use lessons::layers::{self, Layer};
+use lessons::{Kind, Lesson};
 use place::Folder;
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -47,10 +48,8 @@ pub struct Shown {
     pub news: News,
     /// Its file.
     pub file: PathBuf,
-    /// The patterns of calls that it refuses; empty for what refuses none.
-    pub patterns: String,
-    /// What it is about, in one line.
-    pub summary: String,
+    /// All that trust covers, as the repository has it: not sanitised.
+    pub text: String,
 }
 
 /// All that a project asks to be trusted with, compared with what the user trusts.
@@ -104,7 +103,8 @@ impl Review {
 
 fn news(former: Option<&Trust>, item: &Item) -> News {
     match former {
-        Some(former) if former.covers(&item.digest) => News::Same,
+        // By content alone, also where trust has lapsed: what the user has seen is not news.
+        Some(former) if former.items.iter().any(|other| other.digest == item.digest) => News::Same,
         Some(former) if former.items.iter().any(|other| is_same_name(other, item)) => News::Changed,
         _ => News::New,
     }
@@ -143,23 +143,19 @@ fn lessons_of(catalogue: &Catalogue) -> impl Iterator<Item = Shown> {
         item.layer == Layer::Project && item.state == State::Active && item.lesson.kind.needs_trust()
     };
     catalogue.items.iter().filter(needs_trust).map(|item| {
-        let trigger = &item.lesson.trigger;
-        let fields = [
-            &trigger.commands,
-            &trigger.matches,
-            &trigger.raw,
-            &trigger.paths,
-            &trigger.content,
-            &trigger.tools,
-        ];
-        let inputs = trigger.inputs.iter().map(|(name, expression)| format!("{name}: {expression}"));
-        let patterns: Vec<String> = fields.into_iter().flatten().cloned().chain(inputs).collect();
+        // Tags and examples change nothing that the lesson does or says.
+        let covered = Lesson {
+            tags: Vec::new(),
+            fires: Vec::new(),
+            quiet: Vec::new(),
+            extra: Vec::new(),
+            ..item.lesson.clone()
+        };
         Shown {
             item: item.lesson.trust_item(),
             news: News::New,
             file: item.file.clone(),
-            patterns: patterns.join(", "),
-            summary: item.lesson.summary.clone(),
+            text: format::render(&covered),
         }
     })
 }
@@ -192,15 +188,8 @@ fn add_skills(folder: &Path, above: &str, depth: usize, skills: &mut Vec<Shown>)
             let most = u64::try_from(SKILL_BYTES).unwrap_or(u64::MAX);
             let read = File::open(&file).and_then(|file| file.take(most).read_to_end(&mut bytes));
             if read.is_ok() {
-                let text = String::from_utf8_lossy(&bytes);
-                let first_line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-                skills.push(Shown {
-                    item: Item::skill(&path, &bytes),
-                    news: News::New,
-                    file,
-                    patterns: String::new(),
-                    summary: first_line.trim().to_owned(),
-                });
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                skills.push(Shown { item: Item::skill(&path, &bytes), news: News::New, file, text });
             }
         }
     }
@@ -223,14 +212,54 @@ pub fn untrust(places: &Places) -> Result<bool> {
     Ok(was_trusted)
 }
 
+/// A project that is trusted or was, compared with what is in its folder now.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// What was trusted.
+    pub trust: Trust,
+    /// How many items are new; 0 where trust has lapsed, as are the other numbers.
+    pub new: usize,
+    /// How many items changed.
+    pub changed: usize,
+    /// How many items are not there any more.
+    pub gone: usize,
+}
+
+impl Known {
+    /// Returns whether something differs from what is trusted.
+    pub fn differs(&self) -> bool {
+        self.new + self.changed + self.gone > 0
+    }
+
+    fn of(mut trust: Trust, places: &Places) -> Self {
+        if trust.lapse.is_none() && !trust.identity.is_still(&identity(&trust.project)) {
+            trust.lapse = Some(Lapse::OtherRepository);
+        }
+        let (mut new, mut changed, mut gone) = (0, 0, 0);
+        if trust.lapse.is_none() {
+            let there = Places { cwd: trust.project.clone(), ..places.clone() };
+            let review = Review::of(&there, &Catalogue::read(&there));
+            if review.root() == trust.project {
+                let count = |news: News| review.shown.iter().filter(|shown| shown.news == news).count();
+                (new, changed, gone) = (count(News::New), count(News::Changed), review.gone.len());
+            } else {
+                // The folder is no project of its own any more.
+                gone = trust.items.len();
+            }
+        }
+        Self { trust, new, changed, gone }
+    }
+}
+
 /// Returns every project that is trusted or was, sorted by its folder.
-pub fn list(places: &Places) -> Vec<Trust> {
+pub fn list(places: &Places) -> Vec<Known> {
     let read = |file: &PathBuf| {
         let trust = Trust::parse(&String::from_utf8_lossy(&fs::read(file).ok()?));
         Some(trust).filter(|trust| !trust.project.as_os_str().is_empty())
     };
-    let mut projects: Vec<Trust> =
-        files::files_in(&places.paths.data().join("trust")).iter().filter_map(read).collect();
-    projects.sort_by(|one, other| one.project.cmp(&other.project));
+    let files = files::files_in(&places.paths.data().join("trust"));
+    let mut projects: Vec<Known> =
+        files.iter().filter_map(read).map(|trust| Known::of(trust, places)).collect();
+    projects.sort_by(|one, other| one.trust.project.cmp(&other.trust.project));
     projects
 }

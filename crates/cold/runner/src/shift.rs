@@ -28,6 +28,8 @@ const RENEW_EVERY: Duration = Duration::from_secs(15);
 const STOP_GRACE: Duration = Duration::from_secs(3);
 /// How long a job that was done stays on record.
 const KEEP_DONE: Duration = Duration::from_secs(7 * 86_400);
+/// How long a worker that could not begin is left alone.
+const LATER: Duration = Duration::from_secs(600);
 
 pub(crate) struct Shift<'a> {
     env: &'a Env,
@@ -58,8 +60,23 @@ impl<'a> Shift<'a> {
     ) -> Result<Self, Error> {
         // A wish to stop that is older than this worker was meant for another.
         let _ = fs::remove_file(queue::stop_file(paths));
-        // Should this worker be killed, the next hook knows that someone has to look.
+        // Should this worker be killed, the next hook knows that there is work.
         leave_word(paths, Some(Timestamp::from_millis(0)), log);
+        Self::take_over(env, paths, options, handlers, log).inspect_err(|_| {
+            // A database that cannot be used is not tried again at every turn.
+            let later = Timestamp::now().millis() + LATER.as_millis() as u64;
+            leave_word(paths, Some(Timestamp::from_millis(later)), log);
+        })
+    }
+
+    /// Opens the database and takes over what hooks and earlier workers left.
+    fn take_over(
+        env: &'a Env,
+        paths: &'a Paths,
+        options: Options,
+        handlers: &'a Handlers,
+        log: &'a Log,
+    ) -> Result<Self, Error> {
         let store = open_store(paths)?;
         let holder = format!("{:016x}", RandomState::new().build_hasher().finish());
         let mut shift = Self { env, paths, options, handlers, log, store, holder };
@@ -126,8 +143,13 @@ impl<'a> Shift<'a> {
     fn drain(&mut self) -> Result<bool, Error> {
         let now = Timestamp::now();
         match kinds::drain(&mut self.store, self.paths, now) {
-            Ok(true) => Ok(true),
-            Ok(false) => {
+            Ok(piece) if piece.is_last => {
+                for error in piece.derive_errors {
+                    self.log.write(Level::Error, kinds::DRAIN, &error);
+                }
+                Ok(true)
+            }
+            Ok(_) => {
                 let rest = NewJob { dedup_key: Some("spool"), ..NewJob::new(kinds::DRAIN, "null") };
                 jobs::enqueue(&mut self.store, &rest, now)?;
                 Ok(false)

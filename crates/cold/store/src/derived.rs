@@ -2,11 +2,12 @@
 //!
 //! An owner of such tables implements [`Derived`] and is named in [`crate::DERIVED`]. Every drain with time derives from
 //! the rows that came since, `wyren forget` has each take out what it made of forgotten rows, and a repair leaves the
-//! tables out and makes them anew. The number of the prompt that an observation belongs to may change later
+//! tables out and makes them anew. An owner that fails stops none of these: its tables wait, or are dropped. The number of the prompt that an observation belongs to may change later
 //! (`observations.prompt`), so derived tables look it up instead of copying it.
 
 use crate::open::{Error, Store};
 use rusqlite::{OptionalExtension as _, Transaction, params};
+use std::error::Error as _;
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
@@ -29,17 +30,36 @@ pub trait Derived: Debug + Sync {
     fn forget(&self, transaction: &Transaction<'_>, rows: &[i64]) -> Result<(), Error>;
 }
 
-/// Derives from what came since the last time, for `most_time` at most; returns whether nothing is left to do.
-pub(crate) fn run(store: &mut Store, most_time: Duration) -> Result<bool, Error> {
+/// Derives from what came since the last time, for `most_time` at most. Returns why tables could not be derived: each can
+/// be made anew at any time, so none keeps the others or a drain from going on. A damaged database is an error.
+pub(crate) fn run(store: &mut Store, most_time: Duration) -> Result<Vec<String>, Error> {
     let began = Instant::now();
+    let mut errors = Vec::new();
     for derived in store.derived() {
-        while store.write(|transaction| step(transaction, *derived))? {
-            if began.elapsed() >= most_time {
-                return Ok(false);
+        loop {
+            match store.write(|transaction| step(transaction, *derived)) {
+                Ok(true) if began.elapsed() >= most_time => return Ok(errors),
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) if error.is_corrupt() => return Err(error),
+                Err(error) => {
+                    errors.push(described(*derived, &error));
+                    break;
+                }
             }
         }
     }
-    Ok(true)
+    Ok(errors)
+}
+
+fn described(derived: &dyn Derived, error: &Error) -> String {
+    let mut text = format!("{}: {error}", derived.name());
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(&format!(": {error}"));
+        source = error.source();
+    }
+    text
 }
 
 /// Derives from the next rows; returns whether there may be more.
@@ -72,6 +92,17 @@ fn watermark(transaction: &Transaction<'_>, derived: &dyn Derived) -> Result<i64
 
 /// Drops the tables, also those of another version, and makes them empty.
 fn make(transaction: &Transaction<'_>, derived: &dyn Derived) -> Result<(), Error> {
+    drop_tables(transaction, derived)?;
+    transaction.execute_batch(derived.schema())?;
+    transaction.execute(
+        "INSERT OR REPLACE INTO derived VALUES (?1, ?2, ?3, 0)",
+        params![derived.name(), derived.version(), serde_json::to_string(derived.tables())?],
+    )?;
+    Ok(())
+}
+
+/// Drops the tables, also those of another version; the next drain makes them.
+fn drop_tables(transaction: &Transaction<'_>, derived: &dyn Derived) -> Result<(), Error> {
     let mut tables: Vec<String> = derived.tables().iter().map(ToString::to_string).collect();
     let earlier: Option<String> = transaction
         .query_row("SELECT tables FROM derived WHERE name = ?1", [derived.name()], |row| row.get(0))
@@ -81,24 +112,29 @@ fn make(transaction: &Transaction<'_>, derived: &dyn Derived) -> Result<(), Erro
     for table in tables {
         transaction.execute_batch(&format!("DROP TABLE IF EXISTS \"{}\"", table.replace('"', "\"\"")))?;
     }
-    transaction.execute_batch(derived.schema())?;
-    transaction.execute(
-        "INSERT OR REPLACE INTO derived VALUES (?1, ?2, ?3, 0)",
-        params![derived.name(), derived.version(), serde_json::to_string(derived.tables())?],
-    )?;
+    transaction.execute("DELETE FROM derived WHERE name = ?1", [derived.name()])?;
     Ok(())
 }
 
-/// Has every owner forget observations that are about to be deleted.
+/// Has every owner forget observations that are about to be deleted. The tables of one that fails to are dropped: what was
+/// made of these observations must not outlive them.
 pub(crate) fn forget(transaction: &Transaction<'_>, all: &[&dyn Derived], rows: &[i64]) -> Result<(), Error> {
     for derived in all {
-        // Tables of another version hold the same text under other names: they are made anew.
-        let after = watermark(transaction, *derived)?;
-        if after > 0 {
-            derived.forget(transaction, rows)?;
+        transaction.execute_batch("SAVEPOINT derived_forget")?;
+        if forget_one(transaction, *derived, rows).is_ok() {
+            transaction.execute_batch("RELEASE derived_forget")?;
+        } else {
+            transaction.execute_batch("ROLLBACK TO derived_forget; RELEASE derived_forget")?;
+            drop_tables(transaction, *derived)?;
         }
     }
     Ok(())
+}
+
+fn forget_one(transaction: &Transaction<'_>, derived: &dyn Derived, rows: &[i64]) -> Result<(), Error> {
+    // Tables of another version hold the same text under other names: they are made anew.
+    let after = watermark(transaction, derived)?;
+    if after > 0 { derived.forget(transaction, rows) } else { Ok(()) }
 }
 
 /// Puts watermarks back after observations were deleted: SQLite may give their rows to those that come next.

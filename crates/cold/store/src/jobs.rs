@@ -1,7 +1,7 @@
-//! The queue of background jobs: who may do what next, how often it was tried, and why it was given up.
+//! The queue of background jobs: who may do what next, how often it was tried, and why it failed.
 //!
-//! A job is *queued* until a worker leases it, *leased* while it runs, and then *done*, queued again, or *dead*: given
-//! up, with the reason, until a person retries or drops it. Every step is one immediate transaction, so a process may
+//! A job is *queued* until a worker leases it, *leased* while it runs, and then *done*, queued again, or *dead*: it
+//! failed for good, with the reason, until a person retries or drops it. Every step is one immediate transaction, so a process may
 //! die between any two of them. Time and tokens are passed in.
 
 #[cfg(test)]
@@ -52,7 +52,7 @@ pub enum State {
     Leased,
     /// Was done.
     Done,
-    /// Was given up.
+    /// Failed, and is not tried again by itself.
     Dead,
 }
 
@@ -89,7 +89,7 @@ pub struct NewJob<'a> {
     pub dedup_key: Option<&'a str>,
     /// The request that it came from: taking it in twice queues one job.
     pub request: Option<&'a str>,
-    /// How often it is tried before it is given up.
+    /// How often it is tried before it is dead.
     pub max_attempts: u32,
     /// The earliest moment to begin it; at once without one.
     pub not_before: Option<Timestamp>,
@@ -170,7 +170,7 @@ pub enum Failure {
 pub enum Verdict {
     /// The job is tried again, not before this moment.
     Again(Timestamp),
-    /// The job was given up.
+    /// The job failed for good.
     Dead,
     /// The lease was taken back before; nothing changed.
     NotHeld,
@@ -329,7 +329,7 @@ fn change_held(store: &mut Store, lease: Lease<'_>, sql: &str, at: Timestamp) ->
         .write(|transaction| Ok(transaction.execute(sql, params![lease.job, lease.holder, stored(at)])? == 1))
 }
 
-/// Notes that a job failed: it rests and is tried again, or is given up.
+/// Notes that a job failed: it rests and is tried again, or is dead.
 pub fn fail(
     store: &mut Store,
     lease: Lease<'_>,
@@ -446,7 +446,7 @@ pub struct Counts {
     pub leased: u64,
     /// Done.
     pub done: u64,
-    /// Given up.
+    /// Failed.
     pub dead: u64,
 }
 

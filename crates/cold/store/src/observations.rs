@@ -15,7 +15,7 @@ mod writer;
 
 pub use backlog::{Backlog, backlog};
 pub use drain::{Drain, Drained, Progress};
-pub use exchange::{BadLine, Export, ExportError, Import, Imported};
+pub use exchange::{BadLine, Export, ExportError, Exported, Import, Imported};
 pub use forget::{Forgotten, Sample, Selection};
 pub(crate) use forget::{id_digest, observation_digest};
 pub(crate) use rows::refresh_sessions;
@@ -98,6 +98,7 @@ CREATE TABLE unread_lines (
 
 /// One table for every kind. Values longer than [`values::INLINE_BYTES`] are in `payloads`: SQLite reads all of a long row
 /// to find the end of it. A view each shows prompts and tool calls as they were, for programs of the first version, too.
+/// They are empty where SQLite cannot read the data: its JSON has at most 1000 levels.
 const SECOND: &str = "
 DROP INDEX sessions_of_project;
 DROP INDEX prompts_in_order;
@@ -189,17 +190,21 @@ DROP TABLE first_prompts;
 DROP TABLE first_sessions;
 
 CREATE VIEW prompts AS
-    SELECT o.row, o.session, o.id, o.prompt AS number, o.at, o.cwd,
-        coalesce(o.data ->> '$.text', p.data ->> '$.text', '') AS text
-    FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row WHERE o.kind = 'prompt';
+    SELECT row, session, id, prompt AS number, at, cwd, coalesce(short ->> '$.text', long ->> '$.text', '') AS text
+    FROM (SELECT o.*, CASE WHEN json_valid(o.data) THEN o.data END AS short,
+              CASE WHEN json_valid(p.data) THEN p.data END AS long
+          FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row)
+    WHERE kind = 'prompt';
 CREATE VIEW tool_calls AS
-    SELECT o.row, o.session, o.id, o.prompt, o.at, o.cwd, coalesce(o.tool, '') AS tool,
-        o.data ->> '$.tool_use_id' AS tool_use_id, o.failed,
-        coalesce(o.data -> '$.input', p.data -> '$.input') AS input,
-        coalesce(o.data -> '$.output', p.data -> '$.output') AS output,
-        coalesce(o.data ->> '$.error', p.data ->> '$.error') AS error,
-        o.data ->> '$.duration_ms' AS duration_ms, o.agent, o.agent_type
-    FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row WHERE o.kind = 'tool';
+    SELECT row, session, id, prompt, at, cwd, coalesce(tool, '') AS tool, short ->> '$.tool_use_id' AS tool_use_id, failed,
+        coalesce(short -> '$.input', long -> '$.input') AS input,
+        coalesce(short -> '$.output', long -> '$.output') AS output,
+        coalesce(short ->> '$.error', long ->> '$.error') AS error,
+        short ->> '$.duration_ms' AS duration_ms, agent, agent_type
+    FROM (SELECT o.*, CASE WHEN json_valid(o.data) THEN o.data END AS short,
+              CASE WHEN json_valid(p.data) THEN p.data END AS long
+          FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row)
+    WHERE kind = 'tool';
 ";
 
 /// The longest title of a session.

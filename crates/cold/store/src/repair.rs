@@ -56,6 +56,8 @@ pub struct Repaired {
     pub aside: Option<PathBuf>,
     /// Rows that could be read from it.
     pub salvaged: u64,
+    /// Rows of it that were left out because their data is no longer JSON.
+    pub damaged: u64,
     /// Observations that came back from the spool.
     pub from_spool: u64,
     /// Observations that came back from transcripts.
@@ -124,7 +126,8 @@ fn repair_in_steps(
     {
         // Rows are copied into tables like those they come from, and migrated afterwards.
         let mut store = Store::open(&fresh, &salvage::tables_of(&aside, tables))?;
-        repaired.salvaged = salvage::copy(&aside, &mut store)?;
+        let copied = salvage::copy(&aside, &mut store)?;
+        (repaired.salvaged, repaired.damaged) = (copied.rows, copied.damaged);
         drop(store);
         let mut store = Store::open(&fresh, tables)?.deriving(sources.derived);
         store.write(observations::refresh_sessions)?;

@@ -77,15 +77,13 @@ impl Identity {
         }
     }
 
-    /// Returns whether two identities are of one repository. A remote that only one of them has decides nothing: it may
-    /// have been added or removed since.
-    fn is_same(&self, other: &Self) -> bool {
-        let agree = |one: &Option<String>, other: &Option<String>| {
-            one.as_ref().zip(other.as_ref()).is_none_or(|(one, other)| one == other)
-        };
-        self.git_folder == other.git_folder
-            && agree(&self.remote, &other.remote)
-            && agree(&self.first_commit, &other.first_commit)
+    /// Returns whether the repository that was trusted is still there, where `now` is what is there. A remote may have
+    /// been added since, but not removed or replaced; a first commit counts where both are known.
+    pub fn is_still(&self, now: &Self) -> bool {
+        let commits = self.first_commit.as_ref().zip(now.first_commit.as_ref());
+        self.git_folder == now.git_folder
+            && (self.remote.is_none() || self.remote == now.remote)
+            && commits.is_none_or(|(one, other)| one == other)
     }
 }
 
@@ -96,6 +94,16 @@ pub enum Lapse {
     OtherVersion,
     /// It is about another repository that was at the same place.
     OtherRepository,
+}
+
+impl Lapse {
+    /// Returns its name in the list of what was reported and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OtherVersion => "other version",
+            Self::OtherRepository => "other repository",
+        }
+    }
 }
 
 /// What the user trusts of one project.
@@ -118,7 +126,7 @@ impl Trust {
         let root = canonical(root);
         let bytes = fs::read(paths.trust_file(&root)).ok()?;
         let mut trust = Self::parse(&String::from_utf8_lossy(&bytes));
-        if trust.lapse.is_none() && !trust.identity.is_same(&identity(&root)) {
+        if trust.lapse.is_none() && !trust.identity.is_still(&identity(&root)) {
             trust.lapse = Some(Lapse::OtherRepository);
         }
         trust.project = root;
@@ -196,17 +204,15 @@ impl Trust {
         let acting = "Until you run `wyren trust`, they act as hints at most.";
         let (marks, text) = match self.lapse {
             Some(lapse) => {
-                let (mark, reason) = match lapse {
-                    Lapse::OtherVersion => ("other version", "was given by an earlier version of Wyren"),
-                    Lapse::OtherRepository => {
-                        ("other repository", "was given to another repository at this path")
-                    }
+                let reason = match lapse {
+                    Lapse::OtherVersion => "was given by an earlier version of Wyren",
+                    Lapse::OtherRepository => "was given to another repository at this path",
                 };
                 let text = format!(
                     "trust in this project has lapsed: it {reason}, which does not cover its guards, pauses, skills and \
                      directives. {acting}"
                 );
-                (vec![mark], text)
+                (vec![lapse.name()], text)
             }
             None => {
                 let new: Vec<&Item> =
@@ -339,10 +345,15 @@ mod tests {
         trust.write(&paths).unwrap();
         let covers = |now: Identity| Trust::read(&paths, &root, |_| now).unwrap().covers("00");
         assert!(covers(identity(Some("host/a"), None, "/r/.git")));
-        assert!(covers(identity(None, None, "/r/.git")));
+        assert!(!covers(identity(None, None, "/r/.git")));
         assert!(!covers(identity(Some("host/b"), None, "/r/.git")));
-        assert!(!covers(identity(None, Some("c2"), "/r/.git")));
+        assert!(!covers(identity(Some("host/a"), Some("c2"), "/r/.git")));
         assert!(!covers(identity(Some("host/a"), Some("c1"), "/other/.git")));
+
+        Trust { identity: identity(None, Some("c1"), "/r/.git"), ..trust }.write(&paths).unwrap();
+        assert!(covers(identity(None, None, "/r/.git")), "hooks do not know the first commit");
+        assert!(covers(identity(Some("host/a"), None, "/r/.git")), "a remote was added");
+        assert!(!covers(identity(None, Some("c2"), "/r/.git")));
     }
 
     #[test]

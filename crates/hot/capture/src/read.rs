@@ -138,8 +138,8 @@ fn age(path: &Path, now: Timestamp) -> io::Result<Duration> {
 
 /// Deletes a file whose contents `keep` refuses; says whether it did.
 fn remove_unless(path: &Path, keep: impl FnOnce(&[u8]) -> bool) -> io::Result<bool> {
-    let Some(event) = files::read_if_there(path)? else { return Ok(false) };
-    if keep(&event) {
+    let Some(observation) = files::read_if_there(path)? else { return Ok(false) };
+    if keep(&observation) {
         return Ok(false);
     }
     fs::remove_file(path).map(|()| true)
@@ -194,13 +194,13 @@ impl SpoolFile {
             let line = &bytes[start..newline];
             start = newline + 1;
             if !line.is_empty() {
-                let event = match self.resolve(line) {
-                    Ok(event) => event,
+                let observation = match self.resolve(line) {
+                    Ok(observation) => observation,
                     Err(error) if batch.offset == offset => return Err(error),
                     Err(_) => return Ok(batch),
                 };
-                held += event.len();
-                batch.lines.push(event);
+                held += observation.len();
+                batch.lines.push(observation);
             }
             batch.offset = offset + start as u64;
         }
@@ -249,12 +249,12 @@ impl SpoolFile {
         let text = fs::read(&self.path)?;
         let (mut kept, mut bulks, mut removed) = (Vec::with_capacity(text.len()), Vec::new(), 0);
         for line in text.split_inclusive(|byte| *byte == b'\n') {
-            let event = line.trim_ascii();
-            if event.is_empty() || keep(&self.resolve(event)?) {
+            let trimmed = line.trim_ascii();
+            if trimmed.is_empty() || keep(&self.resolve(trimmed)?) {
                 kept.extend_from_slice(line);
             } else {
                 removed += 1;
-                bulks.extend(self.bulk_of(event));
+                bulks.extend(self.bulk_of(trimmed));
             }
         }
         if removed > 0 {
@@ -283,7 +283,8 @@ impl Done<'_> {
     pub fn delete(self) -> io::Result<()> {
         let path = &self.file.path;
         let text = fs::read(path)?;
-        // The file goes first: long observations without a line are swept one day, a line without its event would be read.
+        // The file goes first: a long observation without a line is swept one day, a line without its observation would
+        // be read.
         fs::remove_file(path)?;
         for bulk in text.split(|byte| *byte == b'\n').filter_map(|line| self.file.bulk_of(line)) {
             let _ = fs::remove_file(bulk);
@@ -400,7 +401,7 @@ mod tests {
         let spool = spool(&folder, &[&"x".repeat(100_000)]);
         fs::remove_file(only_file(&spool).path).unwrap();
         assert_eq!(spool.retain_bulk(|_| true).unwrap(), 0);
-        assert_eq!(spool.retain_bulk(|event| !contains(event, "xxx")).unwrap(), 1);
+        assert_eq!(spool.retain_bulk(|observation| !contains(observation, "xxx")).unwrap(), 1);
     }
 
     #[test]
@@ -408,7 +409,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = only_file(&spool(&folder, &["one", &"x".repeat(100_000), "two"]));
         let bulk = read_folder(&file.path.with_file_name(BULK)).unwrap().remove(0);
-        let event = fs::read(&bulk).unwrap();
+        let observation = fs::read(&bulk).unwrap();
         // A folder can be opened and not read, by whomever.
         fs::remove_file(&bulk).unwrap();
         fs::create_dir(&bulk).unwrap();
@@ -418,10 +419,10 @@ mod tests {
         assert!(file.retain(|_| true).is_err());
 
         fs::remove_dir(&bulk).unwrap();
-        fs::write(&bulk, &event).unwrap();
+        fs::write(&bulk, &observation).unwrap();
         let rest = file.read(batch.offset, 10, PLENTY).unwrap();
         assert_eq!((rest.lines.len(), rest.is_complete), (2, true));
-        assert_eq!(rest.lines[0], event);
+        assert_eq!(rest.lines[0], observation);
 
         fs::remove_file(&bulk).unwrap();
         assert_eq!(file.read(0, 10, PLENTY).unwrap().lines.len(), 3, "one that is gone is not waited for");

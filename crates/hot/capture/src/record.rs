@@ -10,7 +10,7 @@ use hook::{Answer, Event, Host, Keep, ToolOutcome, UserPromptSubmit};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::path::PathBuf;
-use text::privacy;
+use text::{privacy, redact};
 
 /// Why an observation could not be recorded.
 #[derive(Debug, thiserror::Error)]
@@ -142,8 +142,8 @@ pub fn told<E: Event>(answer: Answer<E>, call: &E, host: &Host) -> Answer<E> {
             let data = Data::Told(Told {
                 hook: host.hook().into(),
                 form: (*form).into(),
-                text: shrink::text(text),
-                lesson: answer.lessons_seen().map(Cow::from),
+                text: emitted(text),
+                lesson: answer.lessons().map(Cow::from),
             });
             let observation = Observation {
                 agent: call.agent_id().map(Cow::from),
@@ -163,6 +163,15 @@ pub fn told<E: Event>(answer: Answer<E>, call: &E, host: &Host) -> Answer<E> {
         }
         Ok(())
     })
+}
+
+/// Returns a text that a hook gives without private parts and secrets. What others wrote is fenced in it and stays, unlike in
+/// a prompt, where the client may have put it.
+fn emitted(text: &str) -> Cow<'_, str> {
+    match privacy::strip_private(text) {
+        Cow::Borrowed(text) => redact::redact(text),
+        Cow::Owned(text) => Cow::Owned(redact::redact(&text).into_owned()),
+    }
 }
 
 /// As [`told`], for an answer to a prompt: `prompt-record` may not have noted yet that the prompt is private.

@@ -17,6 +17,9 @@ use xxhash_rust::xxh3::xxh3_64;
 pub const MAX_TEXT_BYTES: usize = 16 * 1024;
 /// The most bytes that one JSON value keeps in all.
 pub const MAX_VALUE_BYTES: usize = 128 * 1024;
+/// The most levels of arrays and objects that a value keeps; SQLite reads 1000. A value that is too short to have more
+/// than those is not looked at.
+const MAX_LEVELS: usize = 200;
 /// How much of a cut text is its beginning, and how much its end.
 const HEAD_BYTES: usize = 10 * 1024;
 const TAIL_BYTES: usize = 4 * 1024;
@@ -38,9 +41,9 @@ pub fn json(raw: &str) -> Cow<'_, str> {
     if raw.len() <= BINARY_BYTES && !raw.contains('<') && !raw.contains("\\u") {
         return redact::redact(raw);
     }
-    let shrunk = shrink_strings(raw);
-    if shrunk.len() > MAX_VALUE_BYTES {
-        // Too many small parts: the value is kept as the beginning and the end of its text.
+    let (shrunk, levels) = shrink_strings(raw);
+    if shrunk.len() > MAX_VALUE_BYTES || levels > MAX_LEVELS {
+        // Too many small parts, or one in another: the value is kept as the beginning and the end of its text.
         let whole = redacted(cut(&shrunk));
         return Cow::Owned(serde_json::to_string(&*whole).unwrap_or_else(|_| "null".to_owned()));
     }
@@ -76,15 +79,17 @@ fn redacted(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// Treats every string of a JSON text.
-fn shrink_strings(raw: &str) -> Cow<'_, str> {
+/// Treats every string of a JSON text; returns also how many levels it has.
+fn shrink_strings(raw: &str) -> (Cow<'_, str>, usize) {
     let bytes = raw.as_bytes();
     let mut shrunk = String::new();
     // Everything before this is in `shrunk`, or nothing had to be changed yet.
     let mut copied = 0;
     let mut at = 0;
+    let mut levels = Levels::default();
     while let Some(quote) = find(b'"', &bytes[at..]) {
         let start = at + quote + 1;
+        levels.pass(&bytes[at..start]);
         let end = string_end(bytes, start);
         if let Cow::Owned(string) = shrink_string(&raw[start..end]) {
             shrunk.push_str(&raw[copied..start]);
@@ -93,11 +98,35 @@ fn shrink_strings(raw: &str) -> Cow<'_, str> {
         }
         at = (end + 1).min(bytes.len());
     }
+    levels.pass(&bytes[at..]);
     if copied == 0 {
-        return Cow::Borrowed(raw);
+        return (Cow::Borrowed(raw), levels.most);
     }
     shrunk.push_str(&raw[copied..]);
-    Cow::Owned(shrunk)
+    (Cow::Owned(shrunk), levels.most)
+}
+
+/// How deep a JSON text is nested.
+#[derive(Default)]
+struct Levels {
+    now: usize,
+    most: usize,
+}
+
+impl Levels {
+    /// Goes on over what is between two strings.
+    fn pass(&mut self, between: &[u8]) {
+        for byte in between {
+            match byte {
+                b'[' | b'{' => {
+                    self.now += 1;
+                    self.most = self.most.max(self.now);
+                }
+                b']' | b'}' => self.now = self.now.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
 }
 
 /// Returns where the string that begins at `start` ends: the place of its closing quote.
@@ -309,6 +338,19 @@ mod tests {
         let kept = json(&raw);
         assert!(kept.len() <= MAX_TEXT_BYTES * 2, "{}", kept.len());
         assert!(serde_json::from_str::<String>(&kept).unwrap().contains("cut: "));
+    }
+
+    #[test]
+    fn a_value_that_is_nested_too_deeply_is_kept_as_text() {
+        let nested = |levels: usize| {
+            format!("{{\"a\":{}\"{}\"{}}}", "[".repeat(levels - 1), words(1_100), "]".repeat(levels - 1))
+        };
+        assert!(matches!(json(&nested(MAX_LEVELS)), Cow::Borrowed(_)));
+        let kept = json(&nested(5_000)).into_owned();
+        assert!(serde_json::from_str::<String>(&kept).unwrap().starts_with("{\"a\":[[["), "{kept}");
+        // Brackets in a text are none.
+        let text = format!("[\"{}\"]", "[ { ".repeat(1_000));
+        assert!(matches!(json(&text), Cow::Borrowed(_)));
     }
 
     proptest! {

@@ -30,6 +30,8 @@ struct Parts {
     updated_mcp_tool_output: Option<Value>,
     plain: Option<String>,
     seen: Option<String>,
+    /// The lessons that a refusal is from.
+    lessons: Option<String>,
     claims: Vec<Claim>,
     afterwards: Vec<Afterwards>,
     platform: Platform,
@@ -126,9 +128,15 @@ impl<E: Event> Answer<E> {
         texts.into_iter().filter_map(|(form, text)| Some((form, text?))).collect()
     }
 
-    /// Returns the lessons that the answer shows, separated by commas.
-    pub fn lessons_seen(&self) -> Option<&str> {
-        self.parts.seen.as_deref()
+    /// Notes which lessons a refusal is from, separated by commas. The client does not get them.
+    pub fn from_lessons(mut self, slugs: impl Into<String>) -> Self {
+        self.parts.lessons = Some(slugs.into());
+        self
+    }
+
+    /// Returns the lessons that the answer shows or is from, separated by commas.
+    pub fn lessons(&self) -> Option<&str> {
+        self.parts.lessons.as_deref().or(self.parts.seen.as_deref())
     }
 
     pub(crate) fn tell_user(&mut self, message: String) {

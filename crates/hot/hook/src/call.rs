@@ -12,16 +12,29 @@ struct Main<'a> {
     command: Option<Cow<'a, str>>,
     #[serde(borrow)]
     file_path: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    timeout: Option<&'a RawValue>,
+    #[serde(borrow)]
+    run_in_background: Option<&'a RawValue>,
 }
 
-/// Returns a number that equal calls share: the same tool with the same input. Of a shell call only the command counts,
-/// since the model words its description anew each time.
+/// Returns a number that equal calls share: the same tool with the same input. Of a shell call the command
+/// and how it runs count, and not its description, which the model words anew each time.
 pub fn call_key(tool: &str, input: Option<&RawValue>) -> u64 {
     let input = input.map_or("", RawValue::get);
-    let command = if tool == "Bash" { main(input).and_then(|main| main.command) } else { None };
     let mut hasher = Xxh3::new();
     hasher.update(&xxh3_64(tool.as_bytes()).to_le_bytes());
-    hasher.update(command.as_deref().unwrap_or(input).as_bytes());
+    let shell = if tool == "Bash" { main(input) } else { None };
+    match shell {
+        Some(Main { command: Some(command), timeout, run_in_background, .. }) => {
+            for option in [timeout, run_in_background] {
+                hasher.update(option.map_or("", RawValue::get).as_bytes());
+                hasher.update(&[0]);
+            }
+            hasher.update(command.as_bytes());
+        }
+        _ => hasher.update(input.as_bytes()),
+    }
     hasher.digest()
 }
 
@@ -47,7 +60,9 @@ mod tests {
     fn the_description_of_a_command_does_not_make_another_call() {
         let key = |tool: &str, input: &str| call_key(tool, Some(&raw(input)));
         let make = key("Bash", r#"{"command":"make","description":"Build"}"#);
-        assert_eq!(make, key("Bash", r#"{"description":"Build it","command":"m\u0061ke","timeout":5}"#));
+        assert_eq!(make, key("Bash", r#"{"description":"Build it","command":"m\u0061ke"}"#));
+        assert_ne!(make, key("Bash", r#"{"command":"make","description":"Build","timeout":600000}"#));
+        assert_ne!(make, key("Bash", r#"{"command":"make","run_in_background":true}"#));
         assert_ne!(make, key("Bash", r#"{"command":"make all"}"#));
         assert_ne!(make, key("mcp__sh__run", r#"{"command":"make","description":"Build"}"#));
         let write = r#"{"file_path":"a","content":"x"}"#;

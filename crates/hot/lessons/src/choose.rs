@@ -84,12 +84,16 @@ pub fn answer(
     let mut names = BTreeSet::new();
     lessons.retain(|lesson| names.insert(lesson.claim_name().into_owned()));
     if let Some(guard) = lessons.iter().find(|lesson| lesson.entry.kind == Kind::Guard) {
-        return Answer::deny(full_text(guard, call.command));
+        return Answer::deny(full_text(guard, call.command)).from_lessons(guard.entry.slug);
     }
     let mut pauses: Vec<(String, [Claim; 2])> = Vec::new();
+    let mut slugs = Vec::new();
     for lesson in lessons.iter_mut().filter(|lesson| lesson.entry.kind == Kind::Pause) {
         match pause(lesson, call.key, bounds, claims) {
-            Pause::Refuse(held) => pauses.push((full_text(lesson, call.command), held)),
+            Pause::Refuse(held) => {
+                slugs.push(lesson.entry.slug);
+                pauses.push((full_text(lesson, call.command), held));
+            }
             Pause::Passed => {}
             Pause::Spent => lesson.entry.kind = Kind::Hint,
         }
@@ -97,7 +101,7 @@ pub fn answer(
     if !pauses.is_empty() {
         let (reasons, held): (Vec<String>, Vec<[Claim; 2]>) = pauses.into_iter().unzip();
         let reason = format!("{}\n\n{PAUSED}", reasons.join("\n\n"));
-        return Answer::deny(reason).claiming(held.into_iter().flatten());
+        return Answer::deny(reason).from_lessons(slugs.join(",")).claiming(held.into_iter().flatten());
     }
     hint(&lessons, call, bounds, claims)
 }

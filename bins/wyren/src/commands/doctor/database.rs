@@ -1,6 +1,7 @@
 //! The database: opens, is intact, and was not made by a later version.
 
-use super::{Check, Subject, describe};
+use super::{Check, Subject};
+use std::error::Error as _;
 use store::Error;
 
 const NAME: &str = "database";
@@ -13,9 +14,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     }
     let store = match store::open_store(subject.paths) {
         Ok(store) => store,
-        Err(error @ Error::Corrupt { .. }) => return Check::bad(NAME, describe(&error), REPAIR),
-        Err(error @ Error::Locked(_)) => return Check::odd(NAME, describe(&error), "wyren worker status"),
-        Err(error) => return Check::bad(NAME, describe(&error), format!("ls -l '{shown}'")),
+        Err(error @ Error::Corrupt { .. }) => return Check::bad(NAME, cause(&error), REPAIR),
+        Err(error @ Error::Locked(_)) => return Check::odd(NAME, cause(&error), "wyren worker status"),
+        Err(error) => return Check::bad(NAME, cause(&error), format!("ls -l '{shown}'")),
     };
     if let Some(owner) = store.ahead() {
         let message = format!("created by a later version of Wyren ({owner}); opened read-only");
@@ -23,8 +24,13 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     }
     match store.check() {
         Ok(()) => Check::good(NAME, shown.to_string()),
-        Err(error) => Check::bad(NAME, describe(&error), REPAIR),
+        Err(error) => Check::bad(NAME, cause(&error), REPAIR),
     }
 }
 
-const REPAIR: &str = "wyren repair";
+pub(super) const REPAIR: &str = "wyren repair";
+
+/// Returns an error with its first cause; SQLite's further ones repeat it.
+pub(super) fn cause(error: &Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+}

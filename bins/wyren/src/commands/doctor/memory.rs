@@ -1,6 +1,7 @@
 //! The team memory of the project: shared, with no decision pending.
 
 use super::{Check, Subject};
+use crate::terminal::counted;
 use crate::when;
 use base::Timestamp;
 use place::{FetchState, Mode};
@@ -22,13 +23,13 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     let state = FetchState::read(&share.folder().wyren);
     if let Ok(Some(rewritten)) = share.rewritten() {
         let lost = rewritten.vanished.len() + rewritten.files.len();
-        let message = format!(
-            "the shared history was rewritten; {lost} entries or files are missing there and kept here"
-        );
+        let lost = counted(lost, "entry or file is", "entries or files are");
+        let message = format!("the shared history was rewritten; {lost} missing there and kept here");
         return Check::odd(NAME, message, "wyren sync --restore, or wyren sync --accept");
     }
     if let Some(error) = &state.error {
-        let message = format!("the remote failed {} times in a row: {error}", state.failures);
+        let message =
+            format!("the remote failed {} in a row: {error}", counted(state.failures, "time", "times"));
         return Check::odd(NAME, message, "wyren sync");
     }
     if share.has_unpublished() {
@@ -37,7 +38,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     match share.held_back().len() {
         0 => Check::good(NAME, describe(&share, &state, subject.now)),
         held => {
-            let message = format!("{held} private or secret parts are held back and not published");
+            let message = format!(
+                "{} held back and not published",
+                counted(held, "private or secret part is", "private or secret parts are")
+            );
             Check::good(NAME, message)
         }
     }

@@ -1,6 +1,7 @@
 //! The plugin's folder: every program named in its hook files exists and is executable.
 
 use super::{Check, Subject};
+use crate::terminal::counted;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,7 +23,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         .map(|program| program.display().to_string())
         .collect();
     if missing.is_empty() {
-        return Check::good(NAME, format!("{} programs in {}", programs.len(), folder.display()));
+        return Check::good(
+            NAME,
+            format!("{} in {}", counted(programs.len(), "program", "programs"), folder.display()),
+        );
     }
     let message = format!("missing or not executable in {}: {}", folder.display(), missing.join(", "));
     Check::bad(NAME, message, "claude plugin update wyren")

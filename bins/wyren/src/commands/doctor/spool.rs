@@ -1,6 +1,7 @@
 //! The spool: recorded observations reach the database.
 
 use super::{Check, Subject, describe, size};
+use crate::terminal::counted;
 use crate::when::duration;
 use capture::Spool;
 use store::observations::{self, Backlog};
@@ -27,7 +28,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     let Some(oldest) = oldest else { return Check::good(NAME, "empty: everything is in the database") };
     let age = subject.now.millis_since(oldest);
     let message = format!(
-        "{observations} observations ({}) not drained yet, the oldest {} old",
+        "{} ({}) not drained yet, the oldest {} old",
+        counted(observations, "observation", "observations"),
         size(bytes),
         duration(age)
     );

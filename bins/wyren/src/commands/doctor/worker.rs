@@ -1,8 +1,12 @@
 //! The worker and its jobs: none stuck, none failed.
 
-use super::{Check, Subject, describe};
+use super::database::REPAIR;
+use super::{Check, Subject};
+use crate::terminal::counted;
 use crate::when::duration;
 use base::Timestamp;
+use runner::kinds::KINDS;
+use store::Error;
 use store::jobs::{self, Job, State};
 
 const NAME: &str = "worker";
@@ -26,19 +30,26 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     let requested = queue::pending(paths).len();
     let jobs = match jobs(subject) {
         Ok(jobs) => jobs,
-        Err(error) => {
-            return Check::odd(
-                NAME,
-                format!("could not read its jobs: {}", describe(&error)),
-                "wyren doctor",
-            );
+        // The check of the database says what is wrong with it.
+        Err(error @ Error::Locked(_)) => {
+            return Check::odd(NAME, format!("could not read its jobs: {error}"), "wyren worker status");
         }
+        Err(error) => return Check::odd(NAME, format!("could not read its jobs: {error}"), REPAIR),
     };
     let dead = jobs.iter().filter(|job| job.state == State::Dead);
     if let Some(last) = dead.clone().max_by_key(|job| job.updated) {
         let reason = text::sanitize::one_line(last.reason.as_deref().unwrap_or("no reason recorded"), 120);
-        let message = format!("{} failed, the last one ({}): {reason}", dead.count(), last.kind);
-        return Check::odd(NAME, message, "wyren jobs retry --all");
+        let message = format!(
+            "{} failed, the last one ({}): {reason}",
+            dead.count(),
+            text::sanitize::one_line(&last.kind, 40)
+        );
+        // A retry cannot help where this version has no handler.
+        let fix = match KINDS.iter().any(|known| known.name == last.kind) {
+            true => "wyren jobs retry --all".to_owned(),
+            false => format!("wyren jobs drop {}, or claude plugin update wyren", last.id),
+        };
+        return Check::odd(NAME, message, fix);
     }
     let waited =
         jobs.iter().filter_map(|job| waits_since(job, now)).map(|since| now.millis_since(since)).max();
@@ -51,10 +62,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     }
     let waiting = requested + jobs.iter().filter(|job| job.state == State::Queued).count();
     let state = if is_running { "running" } else { "not running: starts when there is work" };
-    Check::good(NAME, format!("{state}; {waiting} jobs queued"))
+    Check::good(NAME, format!("{state}; {} queued", counted(waiting, "job", "jobs")))
 }
 
-fn jobs(subject: &Subject<'_>) -> Result<Vec<Job>, store::Error> {
+fn jobs(subject: &Subject<'_>) -> Result<Vec<Job>, Error> {
     if !subject.paths.database().exists() {
         return Ok(Vec::new());
     }

@@ -1,7 +1,7 @@
 //! `wyren lessons doctor`: what is wrong with the lessons.
 
 use super::{layer, shown};
-use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, SUCCESS, WARNING};
+use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, SUCCESS, WARNING, counted};
 use anstyle::Style;
 use anyhow::{Result, bail};
 use clap::Args;
@@ -82,10 +82,12 @@ fn show(output: &mut impl std::io::Write, diagnosis: &Diagnosis) -> Result<()> {
     }
     let count = diagnosis.examined;
     if diagnosis.lessons.is_empty() && diagnosis.store.is_empty() {
-        writeln!(output, "{SUCCESS}No problems{SUCCESS:#} in {count} lessons.")?;
+        writeln!(output, "{SUCCESS}No problems{SUCCESS:#} in {}.", counted(count, "lesson", "lessons"))?;
     } else {
         let sick = diagnosis.lessons.len();
-        writeln!(output, "{DIM}{sick} of {count} lessons need attention{DIM:#}")?;
+        let lessons = counted(count, "lesson", "lessons");
+        let need = if sick == 1 { "needs" } else { "need" };
+        writeln!(output, "{DIM}{sick} of {lessons} {need} attention{DIM:#}")?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `wyren lessons list`, `show` and `search`.
 
 use super::{kind, layer, shown};
-use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, WARNING};
+use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, WARNING, counted};
 use anstyle::Style;
 use anyhow::Result;
 use clap::Args;
@@ -15,10 +15,10 @@ use text::sanitize;
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren lessons list                            what is at work here
+  wyren lessons list                            the active lessons
   wyren lessons list --kind guard --layer project
   wyren lessons list --tag tool:git --json
-  wyren lessons list --all                      what is switched off and put away as well";
+  wyren lessons list --all                      also disabled, archived and candidate lessons";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -82,10 +82,10 @@ pub(super) fn list(arguments: &List, places: &Places) -> Result<()> {
     let items: Vec<&Item> = catalogue.items.iter().filter(is_wanted).collect();
     write_items(&items, arguments.json)?;
     if !catalogue.flaws.is_empty() {
-        let count = catalogue.flaws.len();
+        let files = counted(catalogue.flaws.len(), "file", "files");
         writeln!(
             terminal::errors(),
-            "{WARNING}{count} files could not be read{WARNING:#}: see `wyren lessons doctor`"
+            "{WARNING}{files} could not be read{WARNING:#}: see `wyren lessons doctor`"
         )?;
     }
     Ok(())

@@ -4,10 +4,10 @@ use super::{layer, shown};
 use crate::commands::sync::PATIENCE;
 use crate::exit::Ending;
 use crate::terminal::{self, DIM, STRONG};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
 use lessons::layers::Layer;
-use lessons_admin::catalogue::{Item, Places};
+use lessons_admin::catalogue::{Catalogue, Item, Places, State};
 use lessons_admin::change::Change;
 use std::io::Write as _;
 use std::time::Instant;
@@ -25,28 +25,41 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn disable(arguments: &Arguments, places: &Places) -> Result<()> {
-    each(arguments, places, Change::disable, |item| match item.layer {
-        Layer::Personal => "is silent from the next call on",
-        _ => "is silent for you from the next call on",
-    })
-    .map(drop)
+    each(arguments, places, State::Disabled, Change::disable, disabled).map(drop)
 }
 
 pub(super) fn enable(arguments: &Arguments, places: &Places) -> Result<()> {
-    each(arguments, places, Change::enable, |_| "is at work again").map(drop)
+    each(arguments, places, State::Active, Change::enable, enabled).map(drop)
+}
+
+fn disabled(item: &Item) -> String {
+    let (slug, layer) = (shown(&item.lesson.slug), item.layer.name());
+    match item.layer {
+        Layer::Personal => format!("Disabled {STRONG}{slug}{STRONG:#}."),
+        _ => format!("Disabled {STRONG}{slug}{STRONG:#} {DIM}({layer}){DIM:#} for you."),
+    }
+}
+
+fn enabled(item: &Item) -> String {
+    format!("Enabled {STRONG}{}{STRONG:#}.", shown(&item.lesson.slug))
 }
 
 pub(super) fn archive(arguments: &Arguments, places: &Places) -> Result<()> {
-    let archived = each(arguments, places, Change::archive, |item| match item.layer {
-        Layer::Personal | Layer::Project => "was put away; `wyren lessons restore` takes it back",
-        Layer::Shipped | Layer::Manifest => "is not yours to put away, and is silent from the next call on",
+    let archived = each(arguments, places, State::Archived, Change::archive, |item| match item.layer {
+        Layer::Personal | Layer::Project => {
+            let slug = shown(&item.lesson.slug);
+            format!("Archived {STRONG}{slug}{STRONG:#}. To restore it: wyren lessons restore {slug}")
+        }
+        Layer::Shipped | Layer::Manifest => {
+            format!("{} Only personal and project lessons can be archived.", disabled(item))
+        }
     })?;
     let shared = archived.iter().filter(|item| item.layer == Layer::Project);
     let name = |item: &Item| Some(format!("lessons/{}", item.file.file_name()?.to_str()?));
     tell_others(&shared.filter_map(name).collect::<Vec<_>>(), places)
 }
 
-/// Removes lessons of the project for everybody: what is only missing here comes back with the next sync.
+/// Removes lessons of the project for the whole team: what is only missing here comes back with the next sync.
 fn tell_others(paths: &[String], places: &Places) -> Result<()> {
     if paths.is_empty() {
         return Ok(());
@@ -69,22 +82,36 @@ fn tell_others(paths: &[String], places: &Places) -> Result<()> {
 }
 
 pub(super) fn restore(arguments: &Arguments, places: &Places) -> Result<()> {
-    each(arguments, places, Change::restore, |_| "is at work again").map(drop)
+    each(arguments, places, State::Active, Change::restore, |item| match item.layer {
+        Layer::Personal | Layer::Project => {
+            format!("Restored {STRONG}{}{STRONG:#}.", shown(&item.lesson.slug))
+        }
+        Layer::Shipped | Layer::Manifest => enabled(item),
+    })
+    .map(drop)
 }
 
+/// Changes each lesson; `aim` is the state that it has afterwards.
 fn each<'a>(
     arguments: &Arguments,
     places: &'a Places,
+    aim: State,
     act: impl Fn(&mut Change<'a>, &str, Option<Layer>) -> lessons_admin::Result<Item>,
-    message: impl Fn(&Item) -> &'static str,
+    message: impl Fn(&Item) -> String,
 ) -> Result<Vec<Item>> {
     let mut change = Change::begin(places)?;
     let mut output = terminal::output();
     let mut items = Vec::new();
     for slug in &arguments.slugs {
-        let item = act(&mut change, slug, arguments.layer)?;
-        let (slug, layer) = (shown(&item.lesson.slug), item.layer.name());
-        writeln!(output, "{STRONG}{slug}{STRONG:#} {DIM}({layer}){DIM:#} {}", message(&item))?;
+        let item = act(&mut change, slug, arguments.layer).map_err(|error| {
+            let catalogue = Catalogue::read(places);
+            let found = catalogue.find(slug, arguments.layer);
+            match found.ok().filter(|item| item.state == aim) {
+                Some(item) => anyhow!("{} is already {}", shown(&item.lesson.slug), aim.name()),
+                None => error.into(),
+            }
+        })?;
+        writeln!(output, "{}", message(&item))?;
         items.push(item);
     }
     Ok(items)

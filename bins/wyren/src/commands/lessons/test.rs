@@ -6,9 +6,9 @@ use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, SUCCESS, WARNING};
 use anstyle::Style;
 use anyhow::{Result, anyhow};
 use clap::Args;
-use lessons_admin::catalogue::{Catalogue, Places};
+use lessons_admin::catalogue::{Catalogue, Places, State};
 use lessons_admin::rehearsal::{self, Finding, Outcome, Rehearsal, Written};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -39,13 +39,19 @@ pub(super) fn run(arguments: Arguments, mut places: Places) -> Result<()> {
     if let Some(cwd) = arguments.cwd {
         places.cwd = folder(cwd)?;
     }
-    let written = Written::read(&arguments.call).map_err(|reason| anyhow!("the call {reason}"))?;
-    let rehearsal = rehearsal::rehearse(&places, &Catalogue::read(&places), &written);
+    let written = Written::read(&arguments.call).map_err(|reason| {
+        match serde_json::from_str::<Map<String, Value>>(&arguments.call) {
+            Ok(_) => anyhow!("the call {reason}"),
+            Err(error) => anyhow!("the call is not a JSON object: {error}"),
+        }
+    })?;
+    let catalogue = Catalogue::read(&places);
+    let rehearsal = rehearsal::rehearse(&places, &catalogue, &written);
     if arguments.json {
         writeln!(terminal::output(), "{:#}", as_json(&rehearsal))?;
         return Ok(());
     }
-    show(&rehearsal)
+    show(&rehearsal, &catalogue)
 }
 
 fn as_json(rehearsal: &Rehearsal) -> Value {
@@ -72,7 +78,7 @@ fn as_json(rehearsal: &Rehearsal) -> Value {
     })
 }
 
-fn show(rehearsal: &Rehearsal) -> Result<()> {
+fn show(rehearsal: &Rehearsal, catalogue: &Catalogue) -> Result<()> {
     let mut output = terminal::output();
     let names = |slugs: &[String]| slugs.iter().map(|slug| shown(slug)).collect::<Vec<_>>().join(", ");
     match rehearsal.outcome() {
@@ -85,11 +91,23 @@ fn show(rehearsal: &Rehearsal) -> Result<()> {
             )?;
         }
         Outcome::Told(hints) => writeln!(output, "{STRONG}Goes through{STRONG:#}, with {}.", names(&hints))?,
-        Outcome::Silent => writeln!(output, "{SUCCESS}No lesson matches.{SUCCESS:#}")?,
+        Outcome::Silent if rehearsal.applying.is_empty() => {
+            writeln!(output, "{SUCCESS}No lesson matches.{SUCCESS:#}")?;
+        }
+        Outcome::Silent => writeln!(output, "{SUCCESS}No active lesson matches.{SUCCESS:#}")?,
     }
-    write_findings(&mut output, "Applies", "because of", &rehearsal.applying)?;
+    let is_disabled = |finding: &&Finding| {
+        let item = catalogue.find_in(&finding.slug, Some(finding.layer), |state| state != State::Archived);
+        finding.acts_as.is_none() && item.is_ok_and(|item| item.state == State::Disabled)
+    };
+    let (disabled, applying): (Vec<_>, Vec<_>) = rehearsal.applying.iter().partition(is_disabled);
+    let (acting, passive): (Vec<_>, Vec<_>) =
+        applying.into_iter().partition(|finding| finding.acts_as.is_some());
+    write_findings(&mut output, "Applies", "because of", acting)?;
+    write_findings(&mut output, "Matches, but is not shown", "because of", passive)?;
+    write_findings(&mut output, "Matches, but disabled", "because of", disabled)?;
     let near = &rehearsal.nearly[..rehearsal.nearly.len().min(MOST_NEAR)];
-    write_findings(&mut output, "Nearly applies", "but", near)?;
+    write_findings(&mut output, "Nearly applies", "but", near.iter().collect())?;
     let more = rehearsal.nearly.len() - near.len();
     if more > 0 {
         writeln!(output, "{DIM}and {more} more{DIM:#}")?;
@@ -101,7 +119,7 @@ fn write_findings(
     output: &mut impl std::io::Write,
     heading: &str,
     why: &str,
-    findings: &[Finding],
+    findings: Vec<&Finding>,
 ) -> Result<()> {
     if findings.is_empty() {
         return Ok(());

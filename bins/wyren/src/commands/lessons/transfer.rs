@@ -1,7 +1,7 @@
 //! `wyren lessons import`, `export` and `backup`.
 
 use super::{layer, shown};
-use crate::terminal::{self, Cell, DIM, STRONG, WARNING};
+use crate::terminal::{self, Cell, DIM, STRONG, WARNING, counted};
 use anstyle::Style;
 use anyhow::{Result, bail};
 use base::Timestamp;
@@ -131,10 +131,11 @@ pub(super) fn export(arguments: &Export, places: &Places) -> Result<()> {
         let manifest = outgoing::manifest(places, &items, Timestamp::now());
         outgoing::write_manifest(file, &manifest)?;
         let count = manifest["lessons"].as_object().map_or(0, serde_json::Map::len);
-        writeln!(errors, "{DIM}{count} lessons in {}{DIM:#}", file.display())?;
+        writeln!(errors, "{DIM}{} in {}{DIM:#}", counted(count, "lesson", "lessons"), file.display())?;
     } else if let Some(folder) = &arguments.folder {
         let written = outgoing::write_folder(folder, &items)?;
-        writeln!(errors, "{DIM}{} lessons in {}{DIM:#}", written.len(), folder.display())?;
+        let lessons = counted(written.len(), "lesson", "lessons");
+        writeln!(errors, "{DIM}{lessons} in {}{DIM:#}", folder.display())?;
     } else {
         let items: Vec<Value> = items.iter().map(|item| json::item(item)).collect();
         writeln!(terminal::output(), "{:#}", Value::from(items))?;
@@ -161,7 +162,8 @@ pub(super) fn backup(arguments: &Backup, places: &Places) -> Result<()> {
     if arguments.json {
         writeln!(output, "{:#}", json!({"backup": copy, "files": files}))?;
     } else {
-        writeln!(output, "{files} files in {STRONG}{}{STRONG:#}", copy.display())?;
+        let files = counted(files, "file", "files");
+        writeln!(output, "{files} in {STRONG}{}{STRONG:#}", copy.display())?;
         writeln!(terminal::errors(), "{DIM}Run `wyren lessons import FOLDER` to restore them.{DIM:#}")?;
     }
     Ok(())

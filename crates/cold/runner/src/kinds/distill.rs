@@ -51,6 +51,8 @@ impl Handler for DistillSession {
             return disowned.map(|()| Progress::Done);
         }
         match session.distill() {
+            // Cut short by its bounds, or by a worker that is asked to stop.
+            Ok(report) if report.has_more => Ok(Progress::Again { not_before: Timestamp::now() }),
             // The clone's log has the details. A missing transcript does not come back.
             Ok(_) | Err(Error::NoTranscript(_)) => Ok(Progress::Done),
             Err(error @ Error::Share(team_sync::Error::NotSetUp(_))) => {

@@ -23,17 +23,26 @@ impl Handler for DrainSpool {
 
     fn run(&self, context: &mut Context) -> Result<Progress, Failure> {
         let now = Timestamp::now();
-        let is_whole = drain(&mut context.store, &context.paths, now);
-        let is_whole = is_whole.map_err(|error| Failure::Again(error.to_string()))?;
-        Ok(if is_whole { Progress::Done } else { Progress::Again { not_before: now } })
+        let piece = drain(&mut context.store, &context.paths, now);
+        let piece = piece.map_err(|error| Failure::Again(error.to_string()))?;
+        Ok(if piece.is_last { Progress::Done } else { Progress::Again { not_before: now } })
     }
 }
 
-/// Drains a piece of the spool; says whether nothing is left. Another process that is draining does the same work.
-pub(crate) fn drain(store: &mut Store, paths: &Paths, now: Timestamp) -> Result<bool, store::Error> {
+/// A piece of the spool that was drained.
+pub(crate) struct Piece {
+    pub(crate) is_last: bool,
+    /// Why tables could not be derived from it.
+    pub(crate) derive_errors: Vec<String>,
+}
+
+/// Drains a piece of the spool. Another process that is draining does the same work.
+pub(crate) fn drain(store: &mut Store, paths: &Paths, now: Timestamp) -> Result<Piece, store::Error> {
     let drained = Drain::unbounded(&Spool::new(paths.spool())).at_most(MAX_LINES).run(store, now)?;
     Ok(match drained {
-        Drained::Busy => true,
-        Drained::Done(progress) => progress.is_complete,
+        Drained::Busy => Piece { is_last: true, derive_errors: Vec::new() },
+        Drained::Done(progress) => {
+            Piece { is_last: progress.is_complete, derive_errors: progress.derive_errors }
+        }
     })
 }

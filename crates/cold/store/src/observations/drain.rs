@@ -33,7 +33,7 @@ pub struct Drain<'s> {
 }
 
 /// The result of a drain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Drained {
     /// Someone else is draining.
     Busy,
@@ -42,7 +42,7 @@ pub enum Drained {
 }
 
 /// How far a drain came.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Lines that were read.
     pub lines: u64,
@@ -54,6 +54,8 @@ pub struct Progress {
     pub skipped: u64,
     /// Whether nothing was left that could be read.
     pub is_complete: bool,
+    /// Why tables could not be derived, each beginning with its name; the next drain tries again.
+    pub derive_errors: Vec<String>,
 }
 
 impl<'s> Drain<'s> {
@@ -123,7 +125,7 @@ impl<'s> Drain<'s> {
             // What cannot be swept now can be later.
             let _ = self.spool.sweep(SWEEP_AFTER, now);
             progress.skipped = skipped.count();
-            derived::run(store, DERIVE_TIME)?;
+            progress.derive_errors = derived::run(store, DERIVE_TIME)?;
         }
         progress.is_complete = true;
         Ok(progress)

@@ -6,7 +6,7 @@
 mod export;
 mod import;
 
-pub use export::{Export, ExportError};
+pub use export::{Export, ExportError, Exported};
 pub use import::{BadLine, Import, Imported};
 
 /// The version of a line about a session, a prompt or a tool call.

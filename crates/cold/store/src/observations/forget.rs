@@ -1,5 +1,6 @@
 //! Takes observations out again: rows, what was derived from them, spool lines and long observations, so thoroughly that
-//! their text is no longer in any file.
+//! their text is no longer in any file. A database of more than 64 MiB is not rewritten: SQLite overwrites what is deleted
+//! from it, but may have left a copy of a row that it had moved before ([`Forgotten::is_too_large_to_rewrite`]).
 //!
 //! The order makes it safe to be killed at any point: offsets go back to the beginning first, then the lines leave the
 //! spool, then the rows leave the database. Whatever was done, a drain afterwards finds every line that is still there,
@@ -66,6 +67,8 @@ pub struct Forgotten {
     pub samples: Vec<Sample>,
     /// Whether another program kept the old contents from being overwritten.
     pub is_kept_by_reader: bool,
+    /// Whether the database was too large to be rewritten, so that it may still hold copies that SQLite left in it.
+    pub is_too_large_to_rewrite: bool,
 }
 
 /// An observation to be recognised by.
@@ -118,7 +121,9 @@ impl Selection {
         let spool_lines = self.clean_spool(spool, &found, now);
         let derived = store.derived();
         store.write(|transaction| found.delete(transaction, derived))?;
-        found.forgotten.is_kept_by_reader = !overwrite(store, SMALL_BYTES)?;
+        let overwritten = overwrite(store, SMALL_BYTES)?;
+        found.forgotten.is_kept_by_reader = overwritten.is_kept_by_reader;
+        found.forgotten.is_too_large_to_rewrite = !overwritten.is_rewritten;
         // A file that could not be cleaned is an error, and keeps nothing else from being forgotten.
         found.forgotten.spool_lines = spool_lines?;
         Ok(found.forgotten)
@@ -164,7 +169,7 @@ impl Selection {
              FROM observations AS o
              JOIN sessions ON sessions.row = o.session
              LEFT JOIN payloads AS p ON p.observation = o.row
-             WHERE {} ORDER BY o.kind, o.at",
+             WHERE {} ORDER BY o.at, o.kind <> 'prompt', o.id",
             condition.sql()
         );
         let mut select = store.connection().prepare(&sql)?;
@@ -261,10 +266,12 @@ impl Selection {
 /// Where an observation has texts.
 const TEXTS: [&str; 8] =
     ["o.data", "p.data", "o.cwd", "o.tool", "o.agent", "o.agent_type", "o.prompt_id", "o.kind"];
-/// How an observation is shown.
-const SAMPLE: &str = "CASE o.kind
-    WHEN 'prompt' THEN coalesce(o.data ->> '$.text', p.data ->> '$.text', '')
-    WHEN 'tool' THEN coalesce(o.tool, '') || ' ' ||
+/// How an observation is shown. Data that SQLite cannot read, such as JSON of more than 1000 levels, is shown as it is.
+const SAMPLE: &str = "CASE
+    WHEN NOT json_valid(coalesce(o.data, 'null')) THEN o.kind || ' ' || o.data
+    WHEN NOT json_valid(coalesce(p.data, 'null')) THEN coalesce(o.tool, o.kind) || ' ' || p.data
+    WHEN o.kind = 'prompt' THEN coalesce(o.data ->> '$.text', p.data ->> '$.text', '')
+    WHEN o.kind = 'tool' THEN coalesce(o.tool, '') || ' ' ||
         coalesce(o.data -> '$.input', p.data -> '$.input', o.data ->> '$.error', p.data ->> '$.error', '')
     ELSE o.kind || ' ' || coalesce(o.data ->> '$.text', p.data ->> '$.text', o.data, p.data, '') END";
 
@@ -345,6 +352,7 @@ impl Found {
                 rows::move_to_first_observation(transaction, *session, &mut projects)?;
                 transaction.execute("UPDATE sessions SET author = NULL WHERE row = ?1", [session])?;
             }
+            rows::clear_session(transaction, *session)?;
             rows::refresh_session(transaction, *session)?;
         }
         transaction.execute("DELETE FROM projects WHERE row NOT IN (SELECT project FROM sessions)", [])?;
@@ -376,20 +384,27 @@ fn note<'d>(notes: &Path, digests: impl Iterator<Item = &'d String>) -> Result<(
     noted.map_err(Error::io(notes))
 }
 
-/// Overwrites what is left in pages that are no longer used, and empties the log of changes; says whether that was
-/// possible. Costs what was deleted, once the database is larger than `small`.
-fn overwrite(store: &Store, small: u64) -> Result<bool, Error> {
+struct Overwritten {
+    /// Whether a reader kept the log of changes from being emptied.
+    is_kept_by_reader: bool,
+    is_rewritten: bool,
+}
+
+/// Overwrites what is left in pages that are no longer used, and empties the log of changes. Costs what was deleted, once
+/// the database is larger than `small`.
+fn overwrite(store: &Store, small: u64) -> Result<Overwritten, Error> {
     let connection = store.connection();
     connection.busy_timeout(CLEANING_PATIENCE)?;
     let pages: u64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
     let page: u64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
-    if pages * page <= small {
+    let is_rewritten = pages * page <= small;
+    if is_rewritten {
         store.vacuum()?;
     } else {
         store.give_back_pages()?;
     }
-    let is_busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-    Ok(!is_busy)
+    let is_kept_by_reader = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    Ok(Overwritten { is_kept_by_reader, is_rewritten })
 }
 
 #[cfg(test)]
@@ -418,7 +433,8 @@ mod tests {
         let found = selection.find(&store).unwrap();
         assert_eq!(found.rows.len(), 286);
         store.write(|transaction| found.delete(transaction, &[])).unwrap();
-        assert!(overwrite(&store, 0).unwrap());
+        let overwritten = overwrite(&store, 0).unwrap();
+        assert!(!overwritten.is_kept_by_reader && !overwritten.is_rewritten);
         drop(store);
         for file in files::files_in(folder.path()) {
             assert!(!contains(&std::fs::read(&file).unwrap(), b"merger"), "{}", file.display());

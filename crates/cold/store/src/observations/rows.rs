@@ -62,12 +62,15 @@ pub(crate) fn describe(transaction: &Transaction<'_>, session: i64) -> Result<()
         .prepare_cached(
             "UPDATE sessions SET
                  branch = coalesce((SELECT data ->> '$.branch' FROM observations
-                     WHERE session = ?1 AND kind = 'prompt' AND data ->> '$.branch' IS NOT NULL ORDER BY at, id LIMIT 1),
-                     branch),
+                     WHERE session = ?1 AND kind = 'prompt'
+                         AND CASE WHEN json_valid(data) THEN data ->> '$.branch' END IS NOT NULL
+                     ORDER BY at, id LIMIT 1), branch),
                  model = coalesce((SELECT data ->> '$.model' FROM observations
-                     WHERE session = ?1 AND kind = 'session-start' AND data ->> '$.model' IS NOT NULL
+                     WHERE session = ?1 AND kind = 'session-start'
+                         AND CASE WHEN json_valid(data) THEN data ->> '$.model' END IS NOT NULL
                      ORDER BY at DESC LIMIT 1), model),
-                 (ended_at, end_reason) = (SELECT at, data ->> '$.reason' FROM observations
+                 (ended_at, end_reason) = (SELECT at, CASE WHEN json_valid(data) THEN data ->> '$.reason' END
+                     FROM observations
                      WHERE session = ?1 AND kind = 'session-end'
                          AND at >= coalesce((SELECT max(at) FROM observations WHERE session = ?1 AND kind = 'prompt'), 0)
                      ORDER BY at DESC LIMIT 1)
@@ -96,7 +99,16 @@ pub(crate) fn move_to_first_observation(
     Ok(())
 }
 
-/// Makes a session fit its observations anew after some of them went; without any it goes as well.
+/// Takes out what may come from observations that were forgotten; [`refresh_session`] puts back what the others say.
+pub(crate) fn clear_session(transaction: &Transaction<'_>, session: i64) -> Result<(), Error> {
+    transaction
+        .prepare_cached("UPDATE sessions SET title = NULL, branch = NULL, model = NULL WHERE row = ?1")?
+        .execute([session])?;
+    Ok(())
+}
+
+/// Makes a session fit its observations anew after some of them went; without any it goes as well. What the others do
+/// not say stays: an import may have said it.
 pub(crate) fn refresh_session(transaction: &Transaction<'_>, session: i64) -> Result<(), Error> {
     let last_at: Option<u64> = transaction
         .prepare_cached("SELECT max(at) FROM observations WHERE session = ?1")?
@@ -107,9 +119,10 @@ pub(crate) fn refresh_session(transaction: &Transaction<'_>, session: i64) -> Re
     };
     number(transaction, session, 0)?;
     let title = first_prompt(transaction, session)?.map(|text| super::title(&text));
+    let title = title.filter(|title| !title.is_empty());
     transaction
         .prepare_cached(
-            "UPDATE sessions SET title = ?2, last_at = ?3, branch = NULL, model = NULL,
+            "UPDATE sessions SET title = coalesce(?2, title), last_at = ?3,
                  prompts = (SELECT count(*) FROM prompts WHERE session = ?1)
              WHERE row = ?1",
         )?

@@ -29,12 +29,13 @@ pub fn told(
     most: usize,
 ) -> Result<Vec<ToldText>, Error> {
     let mut select = store.connection().prepare(
-        "SELECT o.at, sessions.id, o.data ->> '$.hook', o.data ->> '$.form', coalesce(o.data, p.data) ->> '$.lesson',
-             coalesce(o.data ->> '$.text', p.data ->> '$.text', '')
-         FROM observations AS o
+        "SELECT o.at, sessions.id, short ->> '$.hook', short ->> '$.form', coalesce(short, long) ->> '$.lesson',
+             coalesce(short ->> '$.text', long ->> '$.text', '')
+         FROM (SELECT o.*, CASE WHEN json_valid(o.data) THEN o.data END AS short,
+                   CASE WHEN json_valid(p.data) THEN p.data END AS long
+               FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row) AS o
          JOIN sessions ON sessions.row = o.session
-         LEFT JOIN payloads AS p ON p.observation = o.row
-         WHERE o.kind = 'told' AND (?1 IS NULL OR o.data ->> '$.hook' = ?1) AND (?2 IS NULL OR sessions.id = ?2)
+         WHERE o.kind = 'told' AND (?1 IS NULL OR short ->> '$.hook' = ?1) AND (?2 IS NULL OR sessions.id = ?2)
          ORDER BY o.at DESC, o.row DESC LIMIT ?3",
     )?;
     let texts = select.query_map(params![hook, session, i64::try_from(most).unwrap_or(i64::MAX)], |row| {

@@ -31,15 +31,15 @@ pub(super) fn split<'a>(data: &'a RawValue, fields: Option<Fields<'a>>) -> Value
     }
 }
 
-/// Puts data together again; `null` where there is none.
+/// Puts data together again; `null` where there is none. Fails where a part is damaged.
 pub(super) fn join(
     inline: Option<String>,
     payload: Option<String>,
 ) -> Result<Box<RawValue>, serde_json::Error> {
     let json = match (inline, payload) {
         (Some(short), Some(long)) => {
-            let mut fields = Fields::read(&short).unwrap_or_default();
-            fields.extend(Fields::read(&long).unwrap_or_default());
+            let mut fields: Fields<'_> = serde_json::from_str(&short)?;
+            fields.extend(serde_json::from_str(&long)?);
             fields.json()
         }
         (Some(all), None) | (None, Some(all)) => all,

@@ -159,6 +159,12 @@ impl<'t> Writer<'t> {
     }
 }
 
+/// Says whether a call failed: one that the user interrupted has an error as well.
+fn is_failed(call: &Fields<'_>) -> bool {
+    let is_interrupted = call.get("interrupted").is_some_and(|interrupted| interrupted.get() == "true");
+    call.get("error").is_some() && !is_interrupted
+}
+
 fn key(platform: &str, id: &str) -> String {
     format!("{platform}\n{id}")
 }
@@ -224,8 +230,8 @@ impl Session {
         let kind = observation.data.kind();
         let is_prompt = kind == "prompt";
         let text = |name: &str| fields.as_ref().and_then(|fields| fields.text(name));
-        let (tool, is_failed) = match kind {
-            "tool" => (text("tool"), fields.as_ref().is_some_and(|fields| fields.get("error").is_some())),
+        let (tool, has_failed) = match kind {
+            "tool" => (text("tool"), fields.as_ref().is_some_and(is_failed)),
             _ => (None, false),
         };
         let prompt = text("text").filter(|_| is_prompt).unwrap_or_default();
@@ -247,7 +253,7 @@ impl Session {
             observation.agent,
             observation.agent_type,
             tool,
-            is_failed,
+            has_failed,
             values.inline,
         ])?;
         if inserted == 0 {

@@ -21,17 +21,17 @@ pub(super) fn from_transcripts(
     rules: &Rules,
     forgotten: &HashSet<String>,
 ) -> Result<u64, Error> {
-    // Without transcripts there is nothing to be told.
+    // Without transcripts there is nothing to store.
     let Ok(tree) = tree::walk(folder) else { return Ok(0) };
     let mut known = known_ids(store)?;
     let mut projects = Projects::default();
     let mut stored = 0;
     let sessions = tree.transcripts.iter().filter(|path| !is_of_subagent(path));
     for path in sessions {
-        let told = Told::by(path, rules);
+        let transcribed = Transcribed::by(path, rules);
         store.write(|transaction| {
             let mut writer = Writer::new(transaction, &mut projects);
-            for observation in &told.observations {
+            for observation in &transcribed.observations {
                 // A session that goes on under another id repeats earlier messages.
                 if !is_among(forgotten, observation) && known.insert(observation.id.to_string()) {
                     stored += u64::from(writer.put(observation)?);
@@ -54,7 +54,7 @@ fn known_ids(store: &Store) -> Result<HashSet<String>, Error> {
 }
 
 /// What a transcript tells, already cut and free of what is private or secret.
-struct Told {
+struct Transcribed {
     observations: Vec<Observation<'static>>,
     /// The prompts in order: when each came, and whether it was wholly private.
     prompts: Vec<(u64, bool)>,
@@ -73,20 +73,24 @@ struct Call {
     input: Option<Box<RawValue>>,
 }
 
-impl Told {
+impl Transcribed {
     /// Reads the transcript of a session, and those of the subagents that it started.
     fn by(path: &Path, rules: &Rules) -> Self {
-        let mut told = Self { observations: Vec::new(), prompts: Vec::new(), private_calls: HashSet::new() };
-        told.read(path, Scope::Main, None, rules);
+        let mut transcribed =
+            Self { observations: Vec::new(), prompts: Vec::new(), private_calls: HashSet::new() };
+        transcribed.read(path, Scope::Main, None, rules);
         for subagent in subagent::of_session(path).unwrap_or_default() {
-            let is_private =
-                subagent.meta.tool_use_id.as_ref().is_some_and(|call| told.private_calls.contains(call));
+            let is_private = subagent
+                .meta
+                .tool_use_id
+                .as_ref()
+                .is_some_and(|call| transcribed.private_calls.contains(call));
             if !is_private {
                 let kind = subagent.meta.agent_type.as_deref();
-                told.read(&subagent.transcript, Scope::Subagent, Some((&subagent.id, kind)), rules);
+                transcribed.read(&subagent.transcript, Scope::Subagent, Some((&subagent.id, kind)), rules);
             }
         }
-        told
+        transcribed
     }
 
     fn read(&mut self, path: &Path, scope: Scope, agent: Option<(&str, Option<&str>)>, rules: &Rules) {

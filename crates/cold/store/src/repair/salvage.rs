@@ -5,12 +5,23 @@ use crate::schema::Tables;
 use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, Transaction, params_from_iter};
+use serde_json::value::RawValue;
 use std::collections::HashSet;
 use std::path::Path;
 
 /// Tables that are not taken over: offsets are read again from the beginning, migrations are those of the new one, and
 /// derived tables are made anew.
 const LEFT_OUT: [&str; 3] = ["spool_files", "migrations", "derived"];
+/// Columns that hold JSON or nothing, by table; those of `tool_calls` are of the first version.
+const JSON: [(&str, &[&str]); 3] =
+    [("observations", &["data"]), ("payloads", &["data"]), ("tool_calls", &["input", "output"])];
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Copied {
+    pub(super) rows: u64,
+    /// Rows that could be read, but whose JSON is none any more; they are left out.
+    pub(super) damaged: u64,
+}
 
 /// Returns the tables of each owner as they were in the damaged database, as far as it still says.
 pub(super) fn tables_of(damaged: &Path, tables: &[Tables]) -> Vec<Tables> {
@@ -59,19 +70,19 @@ fn remade(old: &Connection) -> HashSet<String> {
     remade
 }
 
-/// Copies every row that can be read; returns how many. A file that is no database at all gives none.
-pub(super) fn copy(damaged: &Path, store: &mut Store) -> Result<u64, Error> {
-    let Some(old) = open(damaged) else { return Ok(0) };
+/// Copies every row that can be read. A file that is no database at all gives none.
+pub(super) fn copy(damaged: &Path, store: &mut Store) -> Result<Copied, Error> {
+    let Some(old) = open(damaged) else { return Ok(Copied::default()) };
     let remade = remade(&old);
     let is_copied = |name: &str| !LEFT_OUT.contains(&name) && !remade.contains(name);
-    let Ok(names) = table_names(&old) else { return Ok(0) };
+    let Ok(names) = table_names(&old) else { return Ok(Copied::default()) };
     // Rows come table by table, and not all of them come: what points to nothing is taken out at the end.
     store.connection().pragma_update(None, "foreign_keys", false)?;
     let copied = store.write(|transaction| {
         take_over_unknown_tables(&old, transaction, is_copied)?;
-        let mut copied = 0;
+        let mut copied = Copied::default();
         for name in names.iter().filter(|name| is_copied(name)) {
-            copied += copy_table(&old, transaction, name)?;
+            copy_table(&old, transaction, name, &mut copied)?;
         }
         drop_orphans(transaction)?;
         Ok::<_, Error>(copied)
@@ -116,18 +127,24 @@ fn take_over_unknown_tables(
 }
 
 /// Copies the rows of one table from its beginning up to the damage, and from its end back to it.
-fn copy_table(old: &Connection, transaction: &Transaction<'_>, name: &str) -> Result<u64, Error> {
-    let (Ok(before), Ok(after)) = (columns(old, name), columns(transaction, name)) else { return Ok(0) };
-    let common: Vec<String> =
-        before.into_iter().filter(|column| after.contains(column)).map(|column| quoted(&column)).collect();
+fn copy_table(
+    old: &Connection,
+    transaction: &Transaction<'_>,
+    name: &str,
+    copied: &mut Copied,
+) -> Result<(), Error> {
+    let (Ok(before), Ok(after)) = (columns(old, name), columns(transaction, name)) else { return Ok(()) };
+    let common: Vec<String> = before.into_iter().filter(|column| after.contains(column)).collect();
     if common.is_empty() {
-        return Ok(0);
+        return Ok(());
     }
+    let json = JSON.iter().find(|(table, _)| *table == name).map_or(&[][..], |(_, columns)| *columns);
+    let is_json: Vec<bool> = common.iter().map(|column| json.contains(&column.as_str())).collect();
+    let common: Vec<String> = common.iter().map(|column| quoted(column)).collect();
     let (columns, name) = (common.join(", "), quoted(name));
     let marks = vec!["?"; common.len()].join(", ");
     let mut insert =
         transaction.prepare(&format!("INSERT OR IGNORE INTO {name} ({columns}) VALUES ({marks})"))?;
-    let mut copied = 0;
     for order in ["", "ORDER BY rowid DESC"] {
         let Ok(mut select) = old.prepare(&format!("SELECT {columns} FROM {name} {order}")) else { continue };
         let Ok(mut rows) = select.query([]) else { continue };
@@ -143,15 +160,23 @@ fn copy_table(old: &Connection, transaction: &Transaction<'_>, name: &str) -> Re
             };
             let values: Result<Vec<Value>, _> = (0..common.len()).map(|column| row.get(column)).collect();
             // A row of which a part is gone, or that breaks a rule of the table, is none.
-            if let Ok(values) = values {
-                copied += insert.execute(params_from_iter(values)).unwrap_or(0) as u64;
+            let Ok(values) = values else { continue };
+            if values.iter().zip(&is_json).any(|(value, is_json)| *is_json && is_broken(value)) {
+                copied.damaged += 1;
+            } else {
+                copied.rows += insert.execute(params_from_iter(values)).unwrap_or(0) as u64;
             }
         }
         if is_whole {
             break;
         }
     }
-    Ok(copied)
+    Ok(())
+}
+
+/// Says whether a value is text that is not JSON. SQLite would also refuse JSON that is nested deeply.
+fn is_broken(value: &Value) -> bool {
+    matches!(value, Value::Text(text) if serde_json::from_str::<&RawValue>(text).is_err())
 }
 
 fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {

@@ -27,6 +27,24 @@ fn observations_are_stored_once_however_often_they_are_drained() {
 }
 
 #[test]
+fn a_call_that_the_user_interrupted_has_not_failed() {
+    let data = Data::new();
+    let mut store = data.store();
+    let ls = command("ls");
+    let failed = failed_call("s", "1", 0, &ls, Some("Exit code 2"));
+    let mut interrupted = failed_call("s", "2", 10, &ls, Some("The user interrupted"));
+    if let Values::Tool(call) = &mut interrupted.data {
+        call.interrupted = true;
+    }
+    data.append(&failed);
+    data.append(&interrupted);
+    data.drain(&mut store);
+    let lines = exported(&store);
+    assert_eq!((&lines[1]["failed"], &lines[2]["failed"]), (&true.into(), &false.into()));
+    assert_eq!(lines[2]["error"], "The user interrupted");
+}
+
+#[test]
 fn numbers_follow_time_whatever_order_the_lines_come_in() {
     let (a, b, c, d) = (command("a"), command("b"), command("c"), command("d"));
     let observations = [

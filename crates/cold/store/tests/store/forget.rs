@@ -71,6 +71,30 @@ fn a_preview_shows_what_would_go_and_changes_nothing() {
 }
 
 #[test]
+fn samples_come_in_the_order_they_happened() {
+    let (data, mut store) = filled();
+    let selection = Selection { session: Some("s".into()), ..Selection::default() };
+    let preview = selection.preview(&mut store, &data.spool, Timestamp::now()).unwrap();
+    let times: Vec<u64> = preview.samples.iter().map(|sample| sample.at.millis() - START).collect();
+    assert_eq!(times, [0, 10, 20, 30, 40]);
+}
+
+#[test]
+fn a_call_whose_input_is_nested_too_deeply_for_the_database_is_shown_and_forgotten() {
+    let (data, mut store) = filled();
+    let deep = format!(r#"{}"the takeover"{}"#, "[".repeat(1_500), "]".repeat(1_500));
+    let deep = serde_json::value::RawValue::from_string(deep).unwrap();
+    data.append(&tool_call("s", "deep", 50, &deep));
+    let preview = query("takeover").preview(&mut store, &data.spool, Timestamp::now()).unwrap();
+    assert_eq!(preview.tool_calls, 1);
+    assert!(preview.samples[0].text.starts_with("Bash {\"input\":[["), "{preview:?}");
+    assert_eq!(count(&store, "SELECT count(*) FROM tool_calls WHERE input IS NULL AND tool = 'Bash'"), 1);
+    let forgotten = forget(&data, &mut store, &query("takeover"));
+    assert_eq!((forgotten.tool_calls, forgotten.is_too_large_to_rewrite), (1, false));
+    assert_eq!(files_with(data.folder.path(), "takeover"), Vec::<String>::new());
+}
+
+#[test]
 fn every_given_condition_must_match() {
     let check = |selection: Selection, expected: (u64, u64)| {
         let (data, mut store) = filled();
@@ -129,12 +153,14 @@ fn what_a_killed_writer_left_is_forgotten_as_well() {
     let file = data.spool.folder().join(&data.spool.files().unwrap()[0].name);
     let bulk = file.with_file_name("bulk");
     fs::create_dir_all(&bulk).unwrap();
-    let event = serde_json::to_string(&prompt("s", "8", 50, "the takeover")).unwrap();
+    let observation = serde_json::to_string(&prompt("s", "8", 50, "the takeover")).unwrap();
     let age = |path: &Path, minutes: u64| {
         let time = std::time::SystemTime::now() - std::time::Duration::from_secs(60 * minutes);
         fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
     };
-    for (name, text) in [("1-1-0.json", event.as_str()), (".2-2-0.json.2.0.tmp", &event[..event.len() - 2])] {
+    for (name, text) in
+        [("1-1-0.json", observation.as_str()), (".2-2-0.json.2.0.tmp", &observation[..observation.len() - 2])]
+    {
         fs::write(bulk.join(name), text).unwrap();
         age(&bulk.join(name), 2);
     }
@@ -145,5 +171,5 @@ fn what_a_killed_writer_left_is_forgotten_as_well() {
     assert_eq!(files_with(data.folder.path(), "takeover"), Vec::<String>::new());
     assert!(bulk.join("3-3-0.json").exists());
     assert_eq!(data.drain(&mut store).stored, 0);
-    assert_eq!(count(&store, "SELECT count(*) FROM tool_calls"), 3, "long events with a line stay");
+    assert_eq!(count(&store, "SELECT count(*) FROM tool_calls"), 3, "long observations with a line stay");
 }

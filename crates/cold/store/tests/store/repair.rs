@@ -3,7 +3,7 @@ use base::{Env, settings::Settings};
 use capture::Rules;
 use std::fs;
 use std::path::Path;
-use store::observations::Selection;
+use store::observations::{Exported, Import, Selection};
 use store::repair::{self, Repaired, Sources};
 
 fn repair(data: &Data) -> Repaired {
@@ -107,6 +107,75 @@ fn rows_before_and_after_the_damage_are_saved() {
     assert_eq!(count(&store, "SELECT max(number) FROM prompts"), prompts);
     assert_eq!(count(&store, "SELECT min(at) FROM prompts") as u64, START);
     assert_eq!(count(&store, "SELECT max(at) FROM prompts") as u64, START + PROMPTS - 1);
+}
+
+#[test]
+fn rows_whose_json_is_damaged_are_passed_over_by_an_export_and_left_out_of_a_repair() {
+    const PROMPTS: u64 = 2_000;
+    let data = Data::new();
+    let mut store = data.store();
+    let long = format!("the first {}", "x".repeat(2_000));
+    data.append(&prompt("s", "0", 0, &long));
+    for number in 1..PROMPTS {
+        data.append(&prompt("s", &number.to_string(), number, "some words that take room"));
+    }
+    data.drain(&mut store);
+    let title = exported(&store)[0]["title"].clone();
+    store
+        .connection()
+        .execute_batch(
+            r#"UPDATE observations SET data = '{"text":"so' WHERE id = 'p:3';
+               UPDATE payloads SET data = replace(data, '"', '?')"#,
+        )
+        .unwrap();
+    let mut lines = Vec::new();
+    let written = Export::default().write_counted(&store, &mut lines).unwrap();
+    assert_eq!(written, Exported { lines: PROMPTS - 1, damaged: 2 });
+    assert_eq!(String::from_utf8(lines).unwrap().lines().count() as u64, written.lines);
+
+    drop(store);
+    fs::remove_dir_all(data.spool.folder()).unwrap();
+    damage(&data);
+    let repaired = repair(&data);
+    assert_eq!(repaired.damaged, 2);
+    assert!(repaired.salvaged > PROMPTS / 2, "{repaired:?}");
+    let store = data.store();
+    assert_eq!(count(&store, "SELECT count(*) FROM observations WHERE id = 'p:3'"), 0);
+    assert_eq!(count(&store, "SELECT prompts FROM sessions"), count(&store, "SELECT count(*) FROM prompts"));
+    assert_eq!(exported(&store)[0]["title"], title);
+}
+
+#[test]
+fn a_repair_keeps_what_only_an_import_knew_of_a_session_and_forgetting_does_not() {
+    let data = Data::new();
+    let mut store = data.store();
+    let call = |id: &str, text: &str| {
+        serde_json::json!({"v": 1, "type": "tool", "session": "i", "id": id, "ts": "2026-11-16T00:00:00Z",
+            "tool": "Bash", "input": {"command": text}})
+    };
+    let session = serde_json::json!({"v": 1, "type": "session", "session": "i", "cwd": "/there", "title": "a merger",
+        "project": {"key": "path:/there", "name": "there", "root": "/there"}, "started": "2026-11-16T00:00:00Z",
+        "last": "2026-11-16T00:00:00Z", "branch": "topic", "model": "opus"});
+    let text = [session, call("t:1", "ls"), call("t:2", "pwd")].map(|line| line.to_string()).join("\n");
+    Import::new(&data.spool).read(&mut store, text.as_bytes(), |_| {}).unwrap();
+    for number in 0..2_000 {
+        data.append(&prompt("s", &number.to_string(), number, "some words that take room"));
+    }
+    data.drain(&mut store);
+    drop(store);
+    damage(&data);
+    assert!(repair(&data).aside.is_some());
+    let known = |store: &Store| {
+        let session = exported(store).into_iter().find(|line| line["session"] == "i").unwrap();
+        ["title", "branch", "model"].map(|field| session[field].as_str().unwrap_or("none").to_owned())
+    };
+    let mut store = data.store();
+    assert_eq!(known(&store), ["a merger", "topic", "opus"]);
+
+    let selection = Selection { ids: vec!["t:1".into()], session: Some("i".into()), ..Selection::default() };
+    let notes = repair::notes_of_forgotten(&data.database());
+    selection.forget(&mut store, &data.spool, &notes, Timestamp::now()).unwrap();
+    assert_eq!(known(&store), ["none"; 3]);
 }
 
 #[test]

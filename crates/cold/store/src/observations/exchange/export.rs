@@ -29,19 +29,33 @@ pub enum ExportError {
     Io(#[from] io::Error),
 }
 
+/// What an export wrote.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// Lines.
+    pub lines: u64,
+    /// Observations that were passed over because their data is damaged.
+    pub damaged: u64,
+}
+
 impl Export {
-    /// Writes the sessions in the order they started, each followed by its observations in the order they happened;
-    /// returns how many lines.
+    /// Writes as [`Self::write_counted`] does; returns how many lines.
     pub fn write(&self, store: &Store, output: &mut impl Write) -> Result<u64, ExportError> {
+        self.write_counted(store, output).map(|exported| exported.lines)
+    }
+
+    /// Writes the sessions in the order they started, each followed by its observations in the order they happened.
+    pub fn write_counted(&self, store: &Store, output: &mut impl Write) -> Result<Exported, ExportError> {
         // One transaction, so that what is stored meanwhile is seen whole or not at all.
         let snapshot = store.connection().unchecked_transaction().map_err(Error::from)?;
         let sessions = self.sessions(&snapshot)?;
-        let mut lines = 0;
+        let mut exported = Exported::default();
         for session in &sessions {
             session.line().end(output)?;
-            lines += 1 + self.write_observations(&snapshot, session, output)?;
+            exported.lines += 1;
+            self.write_observations(&snapshot, session, output, &mut exported)?;
         }
-        Ok(lines)
+        Ok(exported)
     }
 
     fn sessions(&self, connection: &Connection) -> Result<Vec<Session>, Error> {
@@ -61,7 +75,8 @@ impl Export {
         connection: &Connection,
         session: &Session,
         output: &mut impl Write,
-    ) -> Result<u64, ExportError> {
+        exported: &mut Exported,
+    ) -> Result<(), ExportError> {
         let mut select = connection
             .prepare_cached(
                 "SELECT kind, id, at, prompt, prompt_id, cwd, agent, agent_type, failed, observations.data, payloads.data
@@ -70,12 +85,16 @@ impl Export {
             )
             .map_err(Error::from)?;
         let mut rows = select.query(params![session.row, self.since_millis()]).map_err(Error::from)?;
-        let mut lines = 0;
         while let Some(row) = rows.next().map_err(Error::from)? {
-            observation_line(row, session)?.end(output)?;
-            lines += 1;
+            // The row itself was read: what fails now is a value that is not text or not JSON any more.
+            if let Ok(line) = observation_line(row, session) {
+                line.end(output)?;
+                exported.lines += 1;
+            } else {
+                exported.damaged += 1;
+            }
         }
-        Ok(lines)
+        Ok(())
     }
 
     fn since_millis(&self) -> u64 {
