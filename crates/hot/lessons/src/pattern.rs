@@ -2,7 +2,7 @@
 //!
 //! | part | fits |
 //! |---|---|
-//! | first word | the program, by its base name |
+//! | first word | the program, by its base name: `./deploy.sh` is `deploy.sh` |
 //! | `-f\|--force` | one of these flags, anywhere; a short one also in a bundle (`-rf`), a long one also with `=value` |
 //! | a word | the next word that is no flag |
 //! | `a\|b`, `test_*` | alternatives; a star fits any part of a word, `\*` a star |
@@ -79,7 +79,17 @@ impl CommandPattern {
         if program.starts_with('-') || matches!(program, "..." | "$" | "*") {
             return Err("the first word must be the program".to_owned());
         }
-        let mut parsed = Self { programs: alternatives(program), flags: Vec::new(), words: Vec::new() };
+        let mut programs = alternatives(program);
+        for program in &mut programs {
+            // Commands are matched by base name, so a folder in the pattern would keep it from ever fitting.
+            if let Some(name) = program.rfind('/') {
+                program.drain(..=name);
+            }
+        }
+        if programs.iter().any(String::is_empty) {
+            return Err("the program has no name after its folder".to_owned());
+        }
+        let mut parsed = Self { programs, flags: Vec::new(), words: Vec::new() };
         for token in tokens {
             if parsed.words.last() == Some(&Part::End) {
                 return Err("nothing may follow $".to_owned());
@@ -262,6 +272,13 @@ mod tests {
             &["python3 setup.py", "python3.12 setup.py install"],
             &["python setup.py"],
         );
+        // Commands come with the base name of their program.
+        check(
+            "./deploy.sh|bin/release prod",
+            &["deploy.sh prod", "release prod"],
+            &["deploy.sh", "./deploy.sh prod"],
+        );
+        assert!(CommandPattern::parse("./bin/ x").is_err());
     }
 
     #[test]
