@@ -11,6 +11,7 @@ mod lessons;
 mod lessons_cli;
 mod new_hook;
 mod spend;
+mod status;
 mod team;
 mod team_cli;
 mod time;

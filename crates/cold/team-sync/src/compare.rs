@@ -1,4 +1,4 @@
-//! What of the memory is here and not on the remote, and the other way round, as far as this clone knows.
+//! What differs between the local memory and the remote one, as of the last fetch.
 
 use crate::merging::Merging;
 use crate::repository::{Files, Merge as _, Team};

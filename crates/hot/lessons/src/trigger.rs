@@ -40,7 +40,7 @@ impl<'a> Simple<'a> {
             is_prose: word.is_quoted && word.text.contains(char::is_whitespace),
         };
         let mut arguments: Vec<Argument<'a>> = command.words.iter().skip(1).map(argument).collect();
-        // What hands commands their arguments does so unseen.
+        // `xargs` and the like: the arguments cannot be seen here.
         if command.wrappers.iter().any(|wrapper| ["xargs", "parallel", "fd", "fdfind"].contains(wrapper)) {
             arguments.push(Argument { text: "{}", is_prose: false });
         }
