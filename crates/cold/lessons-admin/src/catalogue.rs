@@ -79,8 +79,7 @@ impl Places {
 
     /// Returns the folder of the project's lessons, whether it exists or not.
     pub fn project(&self) -> PathBuf {
-        layers::project_folder(&self.cwd)
-            .unwrap_or_else(|| Project::of(&self.cwd).root.join(".wyren/lessons"))
+        place::lessons_folder(&self.cwd).unwrap_or_else(|| Project::of(&self.cwd).root.join(".wyren/lessons"))
     }
 
     /// Returns the settings that the hooks go by.

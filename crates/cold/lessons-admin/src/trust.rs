@@ -6,7 +6,7 @@ use super::{Error, Result};
 use base::files;
 use base::trust::{Identity, Item, Lapse, SKILL_BYTES, Trust};
 use lessons::format;
-use lessons::layers::{self, Layer};
+use lessons::layers::Layer;
 use lessons::{Kind, Lesson};
 use place::Folder;
 use std::fs::{self, File};
@@ -118,7 +118,7 @@ fn is_same_name(one: &Item, other: &Item) -> bool {
 /// Returns the project's folder that trust is about.
 pub fn root(places: &Places) -> PathBuf {
     let lessons = places.project();
-    let root = layers::project_root(&lessons);
+    let root = place::project_root(&lessons);
     fs::canonicalize(root).unwrap_or_else(|_| root.to_owned())
 }
 

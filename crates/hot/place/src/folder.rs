@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// How many parents are searched for a `.wyren/` outside a repository.
-const MAX_PARENTS: usize = 32;
+pub(crate) const MAX_PARENTS: usize = 32;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folder {

@@ -3,6 +3,7 @@
 //! Hooks link this crate. Fetching and publishing are `team-sync`'s.
 
 mod folder;
+mod lessons;
 pub mod log;
 pub mod node;
 mod place;
@@ -10,6 +11,7 @@ mod reason;
 mod state;
 
 pub use folder::Folder;
+pub use lessons::{lessons_folder, project_root};
 pub use place::{
     BROADCAST, EXCLUDED, FOLDER, LESSONS, MEMORY, Mode, Place, SIDE_BRANCH, STATE, is_exclusion, is_shared,
     state_folder,
