@@ -59,7 +59,9 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let review = Review::of(&places, &Catalogue::read(&places));
     let root = shown(&review.root().to_string_lossy());
     if review.shown.is_empty() && review.former.is_none() {
-        bail!("{root} has no guards, pauses, directives, protocols or team skills: nothing to trust");
+        bail!(
+            "{root} has no guards, pauses, directives, protocols, team skills or git settings: nothing to trust"
+        );
     }
     if arguments.json {
         if arguments.yes {
@@ -277,6 +279,7 @@ fn effect(item: &Item) -> (&'static str, Style) {
         "guard" => ("guard: refuses every time", FAILURE),
         "pause" => ("pause: refuses once per call", WARNING),
         "skill" => ("skill: the model follows it", WARNING),
+        "setting" => ("git setting: used when Wyren connects to the remote", FAILURE),
         "directive" => ("directive: for every session and subagent", WARNING),
         _ => ("protocol: for every session", WARNING),
     }

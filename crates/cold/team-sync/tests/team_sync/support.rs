@@ -3,6 +3,7 @@
 use base::Env;
 pub(crate) use fixture::{Clone, World, git, try_git};
 use place::FetchState;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use team_sync::repository::{ByLine, Error, Outgoing, Published, Team, init_side};
 use team_sync::{Share, Synced};
@@ -54,6 +55,12 @@ pub(crate) fn publish_files(
     team.publish(&Outgoing { session: Some("0123456789"), removed: &removed }, &ByLine, deadline)
 }
 
+/// Returns the environment of the user whose clone is at `root`, with a data folder beside the remote.
+pub(crate) fn env(root: &Path) -> Env {
+    let world = root.ancestors().find(|folder| folder.join("remote.git").is_dir());
+    Env::fixed([("WYREN_DATA_DIR", world.map_or_else(|| root.join(".git/data"), |world| world.join("data")))])
+}
+
 /// A remote with clones that are set up.
 pub(crate) trait TeamWorld {
     /// Makes a remote whose main tracks a memory with decisions.
@@ -100,12 +107,12 @@ pub(crate) trait TeamClone {
 impl TeamClone for Clone {
     #[track_caller]
     fn init_side(&self) {
-        init_side(&place::Place::find(&self.root).unwrap(), &Env::process()).unwrap();
+        init_side(&place::Place::find(&self.root).unwrap(), &env(&self.root)).unwrap();
     }
 
     #[track_caller]
     fn team(&self) -> Team {
-        Team::open(&self.root, &Env::process()).unwrap()
+        Team::open(&self.root, &env(&self.root)).unwrap()
     }
 
     fn state(&self) -> FetchState {
@@ -160,7 +167,7 @@ pub(crate) trait ShareClone {
 impl ShareClone for Clone {
     #[track_caller]
     fn share(&self) -> Share {
-        Share::open(&self.root, &Env::process()).unwrap().insistent()
+        Share::open(&self.root, &env(&self.root)).unwrap().insistent()
     }
 
     #[track_caller]
