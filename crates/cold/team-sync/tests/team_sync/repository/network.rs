@@ -1,9 +1,8 @@
-use crate::support::{TeamClone, TeamWorld, World, publish_files, soon};
+use crate::support::{TeamClone, TeamWorld, World, given, publish_files, soon};
 use base::{Env, Timestamp};
 use place::Reason;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 use team_sync::repository::{Fetched, Published, Team};
 
@@ -63,8 +62,8 @@ fn a_hanging_remote_is_killed_whole_at_the_cap_and_then_left_alone() {
 fn a_killed_process_takes_its_hanging_git_along() {
     let world = World::new(&[]);
     let (clone, _, marker) = hanging(&world);
-    let mut child = Command::new(crate::repository::race::sync_once())
-        .arg(&clone.root)
+    given(&clone.team()).unwrap();
+    let mut child = crate::repository::race::sync_once(&clone)
         .args(["entry", "60000"])
         .env("GIT_SSH_COMMAND", &marker)
         .spawn()
@@ -86,12 +85,12 @@ fn ssh_may_not_ask_unless_the_user_chose_the_command() {
     world.script(&folder.join("ssh"), &script);
     world.script(&folder.join("their-ssh"), &script);
     clone.git(&["remote", "set-url", "origin", "ssh://nowhere.invalid/x.git"]);
+    given(&clone.team()).unwrap();
     let run = |variables: &[(&str, &Path)]| {
         let path = std::env::join_paths(
             [folder.clone()].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
         );
-        let status = Command::new(crate::repository::race::sync_once())
-            .arg(&clone.root)
+        let status = crate::repository::race::sync_once(&clone)
             .args(["", "5000"])
             .env_remove("GIT_SSH_COMMAND")
             .env("PATH", path.unwrap())

@@ -1,8 +1,7 @@
-use crate::support::{Clone, TeamClone, TeamWorld, World, git, soon};
+use crate::support::{Clone, TeamClone, TeamWorld, World, git, given, soon};
 use base::Env;
 use place::{Mode, Place, Reason};
 use std::fs;
-use std::process::Command;
 use team_sync::repository::{Error, Fetched, Published, Team};
 
 /// Two clones exchange an entry in side mode.
@@ -202,8 +201,8 @@ fn started_from_a_git_hook_it_works_on_its_own_repository_and_needs_no_identity(
     clone.git(&["config", "--unset", "user.name"]);
     clone.git(&["config", "--unset", "user.email"]);
     clone.git(&["config", "user.useConfigOnly", "true"]);
-    let status = Command::new(crate::repository::race::sync_once())
-        .arg(&clone.root)
+    given(&clone.team()).unwrap();
+    let status = crate::repository::race::sync_once(&clone)
         .args(["entry", "10000"])
         .env("GIT_DIR", "/nowhere")
         .env("GIT_INDEX_FILE", "/nowhere/index")

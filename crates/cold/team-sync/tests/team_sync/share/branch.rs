@@ -280,7 +280,8 @@ fn without_a_remote_the_file_itself_is_written_and_nothing_committed() {
     let synced = clone.share().sync(None, soon()).unwrap();
     assert_eq!(synced.published, Published::Queued(Reason::NoRemote));
     assert_eq!(clone.git(&["log", "--format=%s"]), "m");
-    assert_eq!(clone.git(&["for-each-ref", "--format=%(refname)"]), "refs/heads/main");
+    let refs = ["for-each-ref", "--format=%(refname)", "refs/heads", "refs/wyren/local"];
+    assert_eq!(clone.git(&refs), "refs/heads/main");
 }
 
 #[test]
