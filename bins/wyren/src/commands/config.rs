@@ -1,6 +1,7 @@
 //! `wyren config`: every setting, its value and its source.
 
 use crate::exit::Ending;
+use crate::person;
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING};
 use anstyle::Style;
 use anyhow::Result;
@@ -57,6 +58,9 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         Action::List => list(&load(), arguments.json),
         Action::Get { name } => get(load().get(&name).map_err(failure)?, arguments.json),
         Action::Set { name, value } => {
+            if name == "memory.publish_for" {
+                person::must_be_here(env, "let clones publish")?;
+            }
             config::set(paths, &name, Some(&value)).map_err(failure)?;
             get(load().get(&name)?, arguments.json)
         }

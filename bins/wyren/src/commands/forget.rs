@@ -72,6 +72,8 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     }
     let notes = repair::notes_of_forgotten(&paths.database());
     let forgotten = selection.forget(&mut store, &spool, &notes, Timestamp::now())?;
+    // Folders of sessions that are forgotten are not known any more.
+    store::known::refresh(&store, paths)?;
     // Notes about failed calls are short-lived: none of them is worth telling apart.
     attempts::forget_notes(paths);
     let long_answers = delete_long_answers(paths);

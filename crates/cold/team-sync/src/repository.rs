@@ -15,6 +15,8 @@
 //! is below `.wyren/state/`, one for all branches: see `origin.rs`. Where the copy and the remote last agreed is kept in
 //! `refs/wyren/local/<branch>`, together with what did not land yet: see `local.rs`.
 //!
+//! Nothing is published without the user's [`Leave`]: see `leave.rs`.
+//!
 //! **Architecture invariants.** `git2` reads and writes objects and nothing else; references, configuration and the
 //! network are the `git` program's, so that reftable repositories, credential helpers and proxies work as in the user's
 //! terminal; but none that a repository's own configuration names, since git connects from a repository of ours: see
@@ -29,6 +31,7 @@ mod error;
 mod exchange;
 mod fetch;
 mod git;
+mod leave;
 mod local;
 mod lock;
 mod merge;
@@ -45,6 +48,7 @@ pub(crate) use checkout::remove_from_copy;
 pub use error::Error;
 pub use exchange::Outgoing;
 pub use fetch::Fetched;
+pub use leave::Leave;
 pub use lock::lock_copy;
 pub use merge::{ByLine, Merge};
 pub use past::{Commit, Tracked, first_commit, user_name};

@@ -28,6 +28,8 @@ pub(crate) struct Setting {
 pub(crate) struct Remote {
     /// What the user calls it.
     pub(crate) name: String,
+    /// The addresses that a push goes to.
+    pub(crate) destinations: Vec<String>,
 }
 
 impl Config {
@@ -116,8 +118,15 @@ impl Config {
     }
 
     fn remote_called(&self, name: &str) -> Option<Remote> {
-        self.value(&format!("remote.{name}.url"))?;
-        Some(Remote { name: name.to_owned() })
+        let addresses = |setting: &str| -> Vec<String> {
+            let name = format!("remote.{name}.{setting}");
+            let values = self.settings.iter().filter(|setting| setting.name == name);
+            values.filter_map(|setting| setting.value.clone()).collect()
+        };
+        let (fetched, pushed) = (addresses("url"), addresses("pushurl"));
+        let has_address = !fetched.is_empty();
+        let destinations = if pushed.is_empty() { fetched } else { pushed };
+        has_address.then(|| Remote { name: name.to_owned(), destinations })
     }
 }
 

@@ -57,7 +57,7 @@ impl Team {
     ///
     /// The copy of a file replaces what is queued of it; a file that is not there is as it was. What [`Merge::published`]
     /// keeps back goes nowhere. Everything is kept before the network is asked, and stays queued until it lands; only with
-    /// [`Reason::Busy`] and [`Reason::Detached`] it is not, and the local copy alone has it. The local copy itself is not
+    /// [`Reason::Busy`], [`Reason::Detached`] and [`Reason::NotAllowed`] it is not, and the local copy alone has it. The local copy itself is not
     /// changed: that is [`Team::checkout`]'s.
     pub fn publish(
         &self,
@@ -65,6 +65,9 @@ impl Team {
         merge: &dyn Merge,
         deadline: Instant,
     ) -> Result<Published, Error> {
+        if !outgoing.leave.covers(self) {
+            return Ok(Published::Queued(Reason::NotAllowed));
+        }
         if self.branch.is_none() {
             // Without a branch there is nowhere to queue; the local copy itself keeps it.
             return Ok(Published::Queued(Reason::Detached));

@@ -1,5 +1,5 @@
 use crate::repository::race::sync_once;
-use crate::support::{TeamClone, TeamWorld, World, publish_files, soon};
+use crate::support::{TeamClone, TeamWorld, World, data_of, given, publish_files, soon};
 use base::{Env, Timestamp};
 use place::Reason;
 use std::fs;
@@ -33,7 +33,7 @@ fn hanging(world: &World) -> (crate::support::Clone, Env, String) {
     // It shrugs off a polite request to end, as does what it started.
     world.script(&script, "trap '' TERM\nsh -c \"trap '' TERM; sleep 600\" \"$0\" &\nsleep 600\nsleep 600");
     clone.git(&["remote", "set-url", "origin", "ssh://nowhere.invalid/x.git"]);
-    let data = world.path().join("data");
+    let data = data_of(&clone.root);
     let env = Env::fixed([("GIT_SSH_COMMAND", script.as_os_str()), ("WYREN_DATA_DIR", data.as_os_str())]);
     (clone, env, script.display().to_string())
 }
@@ -64,6 +64,7 @@ fn a_hanging_remote_is_killed_whole_at_the_cap_and_then_left_alone() {
 fn a_killed_process_takes_its_hanging_git_along() {
     let world = World::new(&[]);
     let (clone, _, marker) = hanging(&world);
+    given(&clone.team()).unwrap();
     let mut child = sync_once(&clone, "entry", "60000").env("GIT_SSH_COMMAND", &marker).spawn().unwrap();
     wait_until("ssh runs", || processes(&marker).len() >= 2);
     child.kill().unwrap();
@@ -82,6 +83,7 @@ fn ssh_may_not_ask_unless_the_user_chose_the_command() {
     world.script(&folder.join("ssh"), &script);
     world.script(&folder.join("their-ssh"), &script);
     clone.git(&["remote", "set-url", "origin", "ssh://nowhere.invalid/x.git"]);
+    given(&clone.team()).unwrap();
     let run = |variables: &[(&str, &Path)]| {
         let path = std::env::join_paths(
             [folder.clone()].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),

@@ -1,6 +1,6 @@
 //! Eight clones write at once while processes are killed.
 
-use crate::support::{Clone, TeamClone, TeamWorld, World, env, git};
+use crate::support::{Clone, TeamClone, TeamWorld, World, data_of, git, given};
 use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ pub(crate) fn sync_once(clone: &Clone, entries: &str, milliseconds: &str) -> Com
     let program = tests.parent().unwrap().parent().unwrap().join("examples/sync-once");
     let mut command = Command::new(program);
     command.arg(&clone.root).args([entries, milliseconds]);
-    command.env("WYREN_DATA_DIR", env(&clone.root).get("WYREN_DATA_DIR").unwrap());
+    command.env("WYREN_DATA_DIR", data_of(&clone.root));
     command
 }
 
@@ -71,6 +71,9 @@ fn write_entries(clone: &Clone, name: usize) {
 }
 
 fn check(world: &World, clones: &[Clone], branch: &str) {
+    for clone in clones {
+        given(&clone.team()).unwrap();
+    }
     std::thread::scope(|scope| {
         for (name, clone) in clones.iter().enumerate() {
             scope.spawn(move || clone.untouched(|| write_entries(clone, name)));
@@ -81,7 +84,10 @@ fn check(world: &World, clones: &[Clone], branch: &str) {
         for clone in clones {
             let published = clone.untouched(|| {
                 let deadline = Instant::now() + Duration::from_secs(10);
-                clone.team().insistent().exchange(Some(&Outgoing::default()), &ByLine, deadline).unwrap().0
+                let team = clone.team().insistent();
+                let leave = given(&team).unwrap();
+                let outgoing = Outgoing { leave: &leave, session: None, removed: &[] };
+                team.exchange(Some(&outgoing), &ByLine, deadline).unwrap().0
             });
             assert!(!matches!(published, team_sync::repository::Published::Queued(_)), "{published:?}");
         }

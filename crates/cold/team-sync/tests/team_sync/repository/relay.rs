@@ -1,6 +1,6 @@
 //! Git connects from a repository of ours: with the user's own settings, and none that the repository brings.
 
-use crate::support::{Clone, TeamClone, TeamWorld, World, env, git, soon};
+use crate::support::{Clone, TeamClone, TeamWorld, World, data_of, env_of, git, given, soon};
 use base::Paths;
 use base::trust::{Identity, Item, Trust};
 use place::Reason;
@@ -26,10 +26,10 @@ fn fetch_error(clone: &Clone) -> String {
 /// Trusts what the repository's own configuration says about connecting, as `wyren trust` does.
 fn trust(clone: &Clone) -> Vec<Item> {
     let items: Vec<Item> =
-        own_settings(&clone.root, &env(&clone.root)).unwrap().into_iter().map(|own| own.item).collect();
+        own_settings(&clone.root, &env_of(&clone.root)).unwrap().into_iter().map(|own| own.item).collect();
     let root = clone.root.canonicalize().unwrap();
     let trust = Trust { identity: Identity::of(&root), project: root, items: items.clone(), lapse: None };
-    trust.write(&Paths::of(&env(&clone.root))).unwrap();
+    trust.write(&Paths::of(&env_of(&clone.root))).unwrap();
     items
 }
 
@@ -69,7 +69,7 @@ fn settings_that_decide_how_git_connects_are_listed_with_their_values_and_others
     ] {
         clone.git(&["config", name, value]);
     }
-    let own = own_settings(&clone.root, &env(&clone.root)).unwrap();
+    let own = own_settings(&clone.root, &env_of(&clone.root)).unwrap();
     let own: Vec<String> = own.into_iter().map(|own| format!("{}={}", own.item.name, own.value)).collect();
     assert_eq!(
         own,
@@ -99,6 +99,7 @@ fn the_users_own_settings_hold_also_when_they_depend_on_the_folder() {
     )
     .unwrap();
     let sync = |clone: &Clone| {
+        given(&clone.team()).unwrap();
         let mut command = crate::repository::race::sync_once(clone, "", "10000");
         command.env("GIT_CONFIG_GLOBAL", &global).status().unwrap().code()
     };
@@ -119,6 +120,7 @@ fn only_protocols_that_start_no_program_of_a_repositorys_choice_are_used_unless_
     clone.git(&["config", "protocol.ext.allow", "always"]);
     let words = fetch_error(&clone);
     assert!(words.contains("not allowed") && !mark.exists(), "{words}");
+    given(&clone.team()).unwrap();
     let global = world.path().join("global");
     fs::write(&global, "[protocol \"ext\"]\n\tallow = always\n").unwrap();
     let mut command = crate::repository::race::sync_once(&clone, "x", "10000");
@@ -134,7 +136,7 @@ fn the_relay_is_small_whatever_the_clone_is_and_is_made_again() {
     let world = World::new(&[("big", &"all of it is different\n".repeat(50_000))]);
     let clone = world.side_clone("a");
     clone.land(&[("memory.md", Some("- one\n"))]);
-    let relays = world.path().join("data/cache/git");
+    let relays = data_of(&clone.root).join("cache/git");
     let relay = fs::read_dir(&relays).unwrap().next().unwrap().unwrap().path();
     assert!(size_of(&relay) < 10_000, "{}", size_of(&relay));
     assert_eq!(git(&relay, &["config", "--file", "config", "--list"]).lines().count(), 3);
@@ -169,5 +171,5 @@ fn a_branch_that_the_user_has_pulled_is_not_fetched_again() {
     let before = objects();
     assert!(matches!(clone.team().fetch(soon()).unwrap(), Fetched::Done { .. }));
     assert_eq!(objects(), before);
-    assert!(Team::open(&clone.root, &env(&clone.root)).unwrap().remote_tip().unwrap().is_some());
+    assert!(Team::open(&clone.root, &env_of(&clone.root)).unwrap().remote_tip().unwrap().is_some());
 }
