@@ -192,7 +192,8 @@ pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Re
     }
     for findings in [&mut rehearsal.applying, &mut rehearsal.nearly] {
         findings.sort_by(|one, other| {
-            let rank = |finding: &Finding| (finding.priority, finding.confidence);
+            let rank =
+                |finding: &Finding| (finding.layer != Layer::Project, finding.priority, finding.confidence);
             rank(other).cmp(&rank(one)).then_with(|| one.slug.cmp(&other.slug))
         });
     }

@@ -1,0 +1,3 @@
+//! What a hostile repository, teammate or talked-over model tries.
+
+mod leave;
