@@ -91,7 +91,8 @@ pub(crate) fn rank(lessons: &mut Vec<Applying<'_>>, bounds: &Bounds) {
         rank(other).cmp(&rank(one)).then_with(|| one.entry.slug.cmp(other.entry.slug))
     });
     let mut names = BTreeSet::new();
-    lessons.retain(|lesson| names.insert(lesson.claim_name().into_owned()));
+    // A hint of the same name does not take the place of a guard.
+    lessons.retain(|lesson| names.insert((lesson.claim_name().into_owned(), lesson.entry.kind.name())));
     let own = lessons.iter().filter(|lesson| !lesson.is_shared).count();
     lessons.truncate(own + MAX_SHARED);
 }

@@ -1,0 +1,63 @@
+//! Leave: what only the person at the computer may do.
+//!
+//! Claude Code sets a variable for every program that it starts, those of the model's shell included. A model that was
+//! misled by what it read is stopped by that; a program that runs as the user and wants to do harm is not.
+
+use crate::exit::Ending;
+use base::Env;
+
+/// Set, if only to nothing, in every shell of Claude Code.
+const SHELL_OF_THE_CLIENT: &str = "CLAUDECODE";
+
+/// Returns whether a person started this program.
+pub(crate) fn is_persons(env: &Env) -> bool {
+    !env.is_set(SHELL_OF_THE_CLIENT)
+}
+
+/// Fails unless a person started this program; `command` is what that person would type.
+pub(crate) fn of_the_person(env: &Env, command: &str) -> Result<(), Ending> {
+    if is_persons(env) { Ok(()) } else { Err(Ending::failed(format!("wyren: {}", refusal(command)))) }
+}
+
+/// The one text that says who may run `command`, and where.
+fn refusal(command: &str) -> String {
+    format!(
+        "only a person may do this, not a program in Claude Code. Nothing was changed. \
+         Run `{command}` in a terminal of your own, outside Claude Code."
+    )
+}
+
+/// Settings that decide what refuses calls, what leaves this computer, what is recorded and what is spent, by the
+/// beginning of their names.
+const OF_THE_PERSON: [&str; 6] =
+    ["capture.", "hooks.", "lessons.", "memory.discover", "memory.publish", "model."];
+
+/// Returns whether only the person may change a setting.
+pub(crate) fn is_persons_setting(name: &str) -> bool {
+    OF_THE_PERSON.iter().any(|beginning| name.starts_with(beginning))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::settings::KEYS;
+
+    #[test]
+    fn a_variable_without_a_value_is_still_that_of_the_client() {
+        for (variables, expected) in
+            [(vec![], true), (vec![("CLAUDECODE", "1")], false), (vec![("CLAUDECODE", "")], false)]
+        {
+            let env = Env::fixed(variables);
+            assert_eq!((is_persons(&env), of_the_person(&env, "x").is_ok()), (expected, expected));
+        }
+    }
+
+    #[test]
+    fn the_settings_of_the_person_exist() {
+        for beginning in OF_THE_PERSON {
+            assert!(KEYS.iter().any(|key| key.name.starts_with(beginning)), "{beginning}");
+        }
+        assert!(is_persons_setting("lessons.disabled") && is_persons_setting("memory.publish"));
+        assert!(!is_persons_setting("log.level"));
+    }
+}
