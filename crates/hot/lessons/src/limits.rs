@@ -6,6 +6,7 @@
 use crate::format::Flaw;
 use crate::layers::Layer;
 use crate::lesson::Lesson;
+use crate::path_glob;
 
 /// The limits of one source.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +30,7 @@ pub(crate) struct Patterns {
     per_lesson: usize,
     /// The most bytes of one pattern.
     bytes: usize,
-    /// The most bytes of all patterns together.
+    /// The most bytes of all patterns together, those of globs with their braces written out.
     all_bytes: usize,
     /// The most states that an expression has when its repetitions are written out.
     states: usize,
@@ -130,7 +131,8 @@ impl Count {
             }
         }
         let listed: usize = lists.flat_map(|(_, list)| list.iter()).map(String::len).sum();
-        let bytes = listed + inputs.map(|(_, expression)| expression.len()).sum::<usize>();
+        let globs: usize = trigger.paths.iter().map(|glob| path_glob::expanded_bytes(glob)).sum();
+        let bytes = listed + globs + inputs.map(|(_, expression)| expression.len()).sum::<usize>();
         if self.pattern_bytes + bytes > limits.all_bytes {
             let most = limits.all_bytes;
             let reason = format!("with those of the lessons before it they have more than {most} bytes");
@@ -150,7 +152,7 @@ const MAX_NESTING: usize = 32;
 
 /// Estimates the states of a compiled expression from its text, in one pass and without memory: what is in a repetition
 /// counts as often as it may be repeated. An expression that cannot be read gets some number; it never matches.
-fn states(expression: &str) -> usize {
+pub(crate) fn states(expression: &str) -> usize {
     let bytes = expression.as_bytes();
     // The states of each open group, and of the last thing in it, which a repetition would be about.
     let mut groups = [(0_usize, 0_usize); MAX_NESTING];
@@ -294,6 +296,10 @@ mod tests {
         let mut count = Count::new(&Limits::PROJECT);
         let taken = (0..10).take_while(|_| count.take(&lesson).is_ok()).count();
         assert_eq!(taken, 5);
+        let mut count = Count::new(&Limits::PROJECT);
+        let paths = vec!["{a,b,**,*}/".repeat(60); 40];
+        let braces = Lesson { trigger: Trigger { paths, ..Trigger::default() }, ..Lesson::default() };
+        assert!(count.take(&braces).is_err());
         let mut own = Count::new(&Limits::OWN);
         assert!((0..10).all(|_| own.take(&lesson).is_ok()));
     }

@@ -20,6 +20,16 @@ pub fn fits(glob: &str, path: &str) -> bool {
 /// How many globs one glob with braces may stand for.
 const MAX_EXPANSIONS: usize = 64;
 
+/// Returns how many bytes the globs that a glob stands for have, at most.
+pub(crate) fn expanded_bytes(glob: &str) -> usize {
+    let mut globs = 1_usize;
+    for braces in glob.split('{').skip(1) {
+        let inside = braces.split('}').next().unwrap_or_default();
+        globs = globs.saturating_mul(1 + inside.matches(',').count()).min(2 * MAX_EXPANSIONS);
+    }
+    globs * glob.len()
+}
+
 /// Writes out the alternatives in braces.
 pub fn expand(glob: &str) -> Vec<String> {
     let mut finished = Vec::new();

@@ -3,6 +3,7 @@
 use crate::allowance::Allowance;
 use crate::call::Call;
 use crate::index::{self, Entry};
+use crate::limits;
 use crate::path_glob;
 use crate::pattern::{self, Argument, CommandPattern};
 use memchr::memmem;
@@ -150,9 +151,9 @@ impl Entry<'_> {
                 !time.is_spent_by_a_step() && pattern.fits(simple.program, &simple.arguments)
             };
             let pattern = patterns.iter().find(|(_, pattern)| fits(pattern));
-            let text = within(&simple.text, time);
-            let expression =
-                expressions.iter().find(|(_, expression)| !time.is_spent() && expression.is_match(text));
+            let expression = expressions.iter().find(|(source, expression)| {
+                !time.is_spent() && expression.is_match(within(&simple.text, source, time))
+            });
             if (pattern.is_none() && !self.commands.is_empty())
                 || (expression.is_none() && !self.matches.is_empty())
             {
@@ -213,7 +214,7 @@ impl Entry<'_> {
         }
         for pair in self.inputs.chunks_exact(2) {
             let text = call.fields.get(pair[0]).map(|text| &**text).unwrap_or_default();
-            match first_match(&pair[1..], &[within(text, time)], time) {
+            match first_match(&pair[1..], text, time) {
                 Some(expression) => by = expression,
                 None => return Verdict::Unrelated,
             }
@@ -224,9 +225,10 @@ impl Entry<'_> {
 
 /// A text up to this size is searched whole.
 const WHOLE_BYTES: usize = 16 * 1024;
-/// What others' lessons see of a text in one search, which cannot be interrupted: with the largest expression that they
-/// may have, it takes some ten milliseconds.
+/// The most that others' lessons see of a text in one search, which cannot be interrupted.
 const SHARED_BYTES: usize = 2 * 1024;
+/// The most steps of such a search, each of which takes one state of the expression past one byte: some milliseconds.
+const SHARED_STEPS: usize = 400_000;
 /// How much of a call's commands others' lessons see.
 const SHARED_COMMAND_BYTES: usize = 16 * 1024;
 /// How far around a text that it needs an expression sees in a larger one, to the next line end.
@@ -239,7 +241,8 @@ const MAX_PLACES: usize = 16;
 /// `lower` returns the text in lower case, which only a large one needs.
 fn is_in<'a>(expression: &str, content: &str, lower: impl FnOnce() -> &'a str, time: &Allowance) -> bool {
     let Some(compiled) = time.compile(expression) else { return false };
-    let whole_bytes = if time.is_limited() { SHARED_BYTES } else { WHOLE_BYTES };
+    let whole_bytes = if time.is_limited() { searched_bytes(expression) } else { WHOLE_BYTES };
+    let around_bytes = AROUND_BYTES.min(whole_bytes / 2);
     if content.len() <= whole_bytes {
         return compiled.is_match(content);
     }
@@ -262,7 +265,7 @@ fn is_in<'a>(expression: &str, content: &str, lower: impl FnOnce() -> &'a str, t
         let next =
             finders.iter().filter_map(|finder| finder.find(&searched_text.as_bytes()[searched..])).min();
         let Some(at) = next.map(|at| searched + at) else { return false };
-        let (start, end) = surroundings(content, at);
+        let (start, end) = surroundings(content, at, around_bytes);
         if compiled.is_match(&content[start..end]) {
             return true;
         }
@@ -272,17 +275,22 @@ fn is_in<'a>(expression: &str, content: &str, lower: impl FnOnce() -> &'a str, t
 }
 
 /// Returns the lines around a place, as far as they are near.
-fn surroundings(content: &str, at: usize) -> (usize, usize) {
-    let start = content.floor_char_boundary(at.saturating_sub(AROUND_BYTES));
-    let end = content.ceil_char_boundary((at + AROUND_BYTES).min(content.len()));
+fn surroundings(content: &str, at: usize, around_bytes: usize) -> (usize, usize) {
+    let start = content.floor_char_boundary(at.saturating_sub(around_bytes));
+    let end = content.ceil_char_boundary((at + around_bytes).min(content.len()));
     let start = content[start..at].find('\n').map_or(start, |line_end| start + line_end + 1);
     let end = content[at..end].rfind('\n').map_or(end, |line_end| at + line_end);
     (start, end)
 }
 
-/// Returns what a lesson sees of a text in one search.
-fn within<'a>(text: &'a str, time: &Allowance) -> &'a str {
-    if time.is_limited() { &text[..text.floor_char_boundary(SHARED_BYTES)] } else { text }
+/// Returns what an expression sees of a text in one search.
+fn within<'a>(text: &'a str, expression: &str, time: &Allowance) -> &'a str {
+    if time.is_limited() { &text[..text.floor_char_boundary(searched_bytes(expression))] } else { text }
+}
+
+/// Returns how much of a text an expression of others' lessons sees in one search, in bytes.
+fn searched_bytes(expression: &str) -> usize {
+    SHARED_BYTES.min(SHARED_STEPS / limits::states(expression).max(1))
 }
 
 /// Returns the commands that a lesson sees: others' lessons see the first of a long line.
@@ -304,11 +312,11 @@ fn compile<'a>(expressions: &[&'a str], time: &Allowance) -> Vec<(&'a str, Regex
     expressions.iter().filter_map(|expression| Some((*expression, time.compile(expression)?))).collect()
 }
 
-/// Returns the first expression that matches one of the texts; the empty text when there are no expressions.
-fn first_match(expressions: &[&str], texts: &[&str], time: &Allowance) -> Option<String> {
+/// Returns the first expression that matches the text; the empty text when there are no expressions.
+fn first_match(expressions: &[&str], text: &str, time: &Allowance) -> Option<String> {
     if expressions.is_empty() {
         return Some(String::new());
     }
-    let matches = |(_, expression): &&(&str, Regex)| texts.iter().any(|text| expression.is_match(text));
+    let matches = |(source, expression): &&(&str, Regex)| expression.is_match(within(text, source, time));
     compile(expressions, time).iter().find(matches).map(|(text, _)| (*text).to_owned())
 }
