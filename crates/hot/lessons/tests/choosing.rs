@@ -530,6 +530,14 @@ fn a_repositorys_hints_come_after_the_users_own_whatever_their_priority() {
 }
 
 #[test]
+fn a_personal_hint_does_not_take_the_place_of_a_guard_of_its_name() {
+    let desk = Desk::new();
+    desk.write("plugin/lessons", &lesson("make-it", Kind::Guard, "make"));
+    desk.lesson(&Lesson { priority: 10, ..lesson("make-it", Kind::Hint, "make") });
+    assert!(denied(&desk.bash("make")));
+}
+
+#[test]
 fn a_refusal_of_the_users_own_does_not_wait_for_the_repository() {
     let desk = Desk::new();
     desk.lesson(&lesson("mine", Kind::Guard, "make"));
