@@ -348,6 +348,10 @@ fn a_call_that_poses_as_the_person_is_refused() -> Result<()> {
         bash(&format!("printf 'wyren trust 2' > {trust}")),
         bash(&format!("cp x {trust}")),
         bash("echo x > ~/.local/share/wyren/config.toml"),
+        // Wherever the data folder is.
+        bash(&format!("echo x > {}/config.toml", data.display())),
+        bash(&format!("cd x && rm -rf {}/lessons", data.display())),
+        ("Write", json!({"file_path": data.join("lessons/x.md"), "content": "x"})),
         bash("rm -rf ~/.local/share/wyren/lessons"),
         bash("sed -i s/a/b/ $WYREN_DATA_DIR/config.toml"),
         bash("echo '{}' | ~/.claude/plugins/cache/wyren/bin/prompt-record"),

@@ -137,7 +137,8 @@ impl Rehearsal {
 pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Rehearsal {
     let platform = Platform::from_name(places.env.text("LESSONS_AGENT_PLATFORM").as_deref());
     let project = places.env.get("CLAUDE_PROJECT_DIR").map_or_else(|| places.cwd.clone(), PathBuf::from);
-    let call = written.call(platform, &project);
+    let mut call = written.call(platform, &project);
+    call.name_data_folder(&places.paths);
     let commands = shell::commands(script(&call));
     let simples = Simple::all(&commands);
     let items: Vec<&Item> = catalogue.in_use().filter(|item| item.lesson.kind.is_about_calls()).collect();

@@ -25,7 +25,8 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     let cwd = host.cwd(call);
     let project = host.env.get("CLAUDE_PROJECT_DIR").map_or_else(|| cwd.clone(), PathBuf::from);
     let platform = Platform::from_name(host.env.text("LESSONS_AGENT_PLATFORM").as_deref());
-    let tool_call = Call::read(tool, call.tool_input, platform, &project);
+    let mut tool_call = Call::read(tool, call.tool_input, platform, &project);
+    tool_call.name_data_folder(&host.paths);
     let script = tool_call.command.as_deref().filter(|_| tool_call.is_shell()).unwrap_or_default();
     let commands = shell::commands(script);
     let simples = Simple::all(&commands);
