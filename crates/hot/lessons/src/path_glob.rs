@@ -20,7 +20,7 @@ pub fn fits(glob: &str, path: &str) -> bool {
 /// How many globs one glob with braces may stand for.
 const MAX_EXPANSIONS: usize = 64;
 
-/// Returns how many bytes the globs that a glob stands for have, at most.
+/// Returns an upper bound of the bytes that a glob has with its braces written out.
 pub(crate) fn expanded_bytes(glob: &str) -> usize {
     let mut globs = 1_usize;
     for braces in glob.split('{').skip(1) {
