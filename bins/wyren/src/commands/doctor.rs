@@ -5,6 +5,7 @@
 mod data;
 mod database;
 mod hooks;
+mod lessons;
 mod memory;
 mod model;
 mod plugin;
@@ -22,7 +23,7 @@ use serde_json::{Value, json};
 use std::io::Write as _;
 
 /// Every check in report order: prerequisites first.
-const CHECKS: [fn(&Subject<'_>) -> Check; 9] = [
+const CHECKS: [fn(&Subject<'_>) -> Check; 10] = [
     data::check,
     database::check,
     spool::check,
@@ -30,6 +31,7 @@ const CHECKS: [fn(&Subject<'_>) -> Check; 9] = [
     model::check,
     hooks::check,
     memory::check,
+    lessons::check,
     settings::check,
     plugin::check,
 ];

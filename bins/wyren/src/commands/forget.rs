@@ -1,6 +1,7 @@
 //! `wyren forget`: deletes recorded observations permanently.
 
 use crate::database::{self, Look};
+use crate::person;
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING, counted};
 use crate::when;
 use anstyle::Style;
@@ -56,6 +57,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let (is_dry_run, is_agreed, json) = (arguments.dry_run, arguments.yes, arguments.json);
+    if !is_dry_run {
+        person::must_be_here(env, "wyren forget")?;
+    }
     let selection = arguments.selection();
     show_bounds(&selection)?;
     let mut store = database::open_for_user(env, paths, Look::Whole)?;

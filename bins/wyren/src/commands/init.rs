@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let cwd = std::env::current_dir()?;
     if !arguments.always_for.is_empty() {
-        person::must_be_here(env, "let clones publish")?;
+        person::must_be_here(env, "wyren init --always-for")?;
         always_for(&arguments.always_for, env, paths)?;
         if Repository::above(&cwd).is_none() {
             return Ok(());

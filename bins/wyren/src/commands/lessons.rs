@@ -8,6 +8,7 @@ mod state;
 mod test;
 mod transfer;
 
+use crate::person;
 use anyhow::Result;
 use base::{Env, Paths};
 use clap::{Args, Subcommand};
@@ -64,11 +65,27 @@ enum Action {
     Backup(transfer::Backup),
 }
 
+impl Action {
+    /// Returns the verb with its lessons when it may weaken or silence a lesson: that is for a person to do.
+    fn of_the_person(&self) -> Option<String> {
+        match self {
+            Self::Edit(arguments) => Some(format!("edit {}", arguments.name())),
+            Self::Disable(arguments) => Some(format!("disable {}", arguments.names())),
+            Self::Archive(arguments) => Some(format!("archive {}", arguments.names())),
+            Self::Import(arguments) if arguments.replaces() => Some("import --force".to_owned()),
+            _ => None,
+        }
+    }
+}
+
 pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let places = Places { paths: paths.clone(), cwd: std::env::current_dir()?, env: env.clone() };
     // Hooks see a lesson edited by hand from the next command on.
     for source in places.sources() {
         let _ = source.refresh();
+    }
+    if let Some(verb) = arguments.action.of_the_person() {
+        person::must_be_here(env, &format!("wyren lessons {}", shown(&verb)))?;
     }
     match arguments.action {
         Action::List(arguments) => look::list(&arguments, &places),

@@ -1,5 +1,6 @@
 //! `wyren trust` and `wyren untrust`: what of a project may refuse calls, and what the model may follow.
 
+use crate::person;
 use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, WARNING};
 use anstyle::Style;
 use anyhow::{Context as _, Result, bail};
@@ -56,6 +57,9 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     if arguments.show {
         return show(&places, arguments.json);
     }
+    if arguments.yes || !arguments.json {
+        person::must_be_here(env, "wyren trust")?;
+    }
     let review = Review::of(&places, &Catalogue::read(&places));
     let root = shown(&review.root().to_string_lossy());
     if review.shown.is_empty() && review.former.is_none() {
@@ -89,6 +93,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
 }
 
 pub(crate) fn untrust(arguments: &Untrust, env: &Env, paths: &Paths) -> Result<()> {
+    person::must_be_here(env, "wyren untrust")?;
     let places = places(arguments.path.clone(), env, paths)?;
     let root = shown(&trust::root(&places).to_string_lossy());
     let mut output = terminal::output();

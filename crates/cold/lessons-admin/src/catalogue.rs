@@ -7,6 +7,7 @@ use base::{Env, Paths};
 use lessons::Lesson;
 use lessons::format::Flaw;
 use lessons::layers::{self, ENDING, Layer, Source};
+use lessons::limits::Limits;
 use std::path::{Path, PathBuf};
 
 /// The folder of lessons that were put away, within a layer's folder.
@@ -130,7 +131,7 @@ impl Catalogue {
 
     fn read_aside(&mut self, source: &Source, name: &str, state: State) {
         let folder = source.place.join(name);
-        let (lessons, flaws) = layers::read_folder(&folder);
+        let (lessons, flaws) = layers::read_folder(&folder, &Limits::of(source.layer));
         self.flaws.extend(flaws.into_iter().map(|(file, flaw)| (source.layer, file, flaw)));
         self.items.extend(lessons.into_iter().map(|lesson| Item {
             file: file_of(&folder, &lesson.slug),

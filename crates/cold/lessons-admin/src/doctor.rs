@@ -6,6 +6,7 @@ use super::similar;
 use base::settings;
 use lessons::Lesson;
 use lessons::choose::Bounds;
+use lessons::format::Flaw;
 use lessons::index::{self, Fingerprint};
 use lessons::inject;
 use lessons::layers::{self, Layer};
@@ -90,7 +91,7 @@ pub fn examine(places: &Places, catalogue: &Catalogue, layer: Option<Layer>) -> 
             slug: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             layer: *layer,
             file: file.clone(),
-            problems: vec![Problem::grave(&flaw.field, format!("line {}: {}", flaw.line, flaw.reason))],
+            problems: vec![Problem::grave(&flaw.field, described(flaw))],
         },
     ));
     lessons.sort_by(|one, other| one.slug.cmp(&other.slug));
@@ -98,6 +99,14 @@ pub fn examine(places: &Places, catalogue: &Catalogue, layer: Option<Layer>) -> 
         examined: items.len() + catalogue.flaws.len(),
         lessons,
         store: of_store(places, catalogue, &items),
+    }
+}
+
+/// Returns what is wrong, with the line where it is about one.
+fn described(flaw: &Flaw) -> String {
+    match flaw.line {
+        0 => flaw.reason.clone(),
+        line => format!("line {line}: {}", flaw.reason),
     }
 }
 

@@ -9,6 +9,7 @@ use super::{Error, Result, database, intake, json, old_lesson, slug};
 use lessons::Lesson;
 use lessons::format;
 use lessons::layers::{self, Layer};
+use lessons::limits::Limits;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -177,7 +178,7 @@ fn read_folder(folder: &Path) -> Result<Vec<Incoming>> {
     let mut incoming = Vec::new();
     let parts = [("", State::Active), (ARCHIVE, State::Archived), (CANDIDATES, State::Candidate)];
     for (name, state) in parts {
-        let (lessons, flaws) = layers::read_folder(&folder.join(name));
+        let (lessons, flaws) = layers::read_folder(&folder.join(name), &Limits::OWN);
         if let Some((path, flaw)) = flaws.into_iter().next() {
             return Err(Error::Unreadable { path, reason: flaw.to_string() });
         }

@@ -137,7 +137,8 @@ impl Rehearsal {
 pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Rehearsal {
     let platform = Platform::from_name(places.env.text("LESSONS_AGENT_PLATFORM").as_deref());
     let project = places.env.get("CLAUDE_PROJECT_DIR").map_or_else(|| places.cwd.clone(), PathBuf::from);
-    let call = written.call(platform, &project);
+    let mut call = written.call(platform, &project);
+    call.name_data_folder(&places.paths);
     let commands = shell::commands(script(&call));
     let simples = Simple::all(&commands);
     let items: Vec<&Item> = catalogue.in_use().filter(|item| item.lesson.kind.is_about_calls()).collect();
@@ -192,7 +193,8 @@ pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Re
     }
     for findings in [&mut rehearsal.applying, &mut rehearsal.nearly] {
         findings.sort_by(|one, other| {
-            let rank = |finding: &Finding| (finding.priority, finding.confidence);
+            let rank =
+                |finding: &Finding| (finding.layer != Layer::Project, finding.priority, finding.confidence);
             rank(other).cmp(&rank(one)).then_with(|| one.slug.cmp(&other.slug))
         });
     }

@@ -35,6 +35,14 @@ impl Env {
         value.filter(|value| !value.is_empty())
     }
 
+    /// Says whether a variable is set, be it to nothing.
+    pub fn is_set(&self, name: &str) -> bool {
+        match &self.fixed {
+            Some(variables) => variables.contains_key(name),
+            None => std::env::var_os(name).is_some(),
+        }
+    }
+
     /// Returns the value of a variable that is set, not empty and valid UTF-8.
     pub fn text(&self, name: &str) -> Option<String> {
         self.get(name)?.into_string().ok()

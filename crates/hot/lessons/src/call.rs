@@ -1,6 +1,7 @@
 //! A tool call, whichever agent makes it, as lessons see it.
 
 use crate::escaped::{self, Content, Members};
+use base::Paths;
 use hook::Platform;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -29,6 +30,10 @@ const PATH_FIELDS: [&str; 5] = ["file_path", "notebook_path", "path", "absolute_
 /// The fields that hold what is written.
 const CONTENT_FIELDS: [&str; 4] = ["content", "new_string", "new_source", "newString"];
 
+/// What lessons call the data folder, and how its path ends where that holds anyway.
+const USUAL_DATA_FOLDER: &str = "~/.local/share/wyren/";
+const USUAL_ENDS: [&str; 2] = ["/share/wyren", "/Application Support/wyren"];
+
 impl<'a> Call<'a> {
     /// Reads a call: its tool, and its input as the agent sent it. What is not understood is left out.
     pub fn read(tool: &'a str, input: Option<&'a RawValue>, platform: Platform, project: &Path) -> Self {
@@ -53,6 +58,20 @@ impl<'a> Call<'a> {
             call.take_patch(&patch.clone(), project);
         }
         call
+    }
+
+    /// Calls the user's data folder by its usual name, so that the shipped lessons about it hold wherever it is.
+    pub fn name_data_folder(&mut self, paths: &Paths) {
+        let is_moved = |folder: &&str| !USUAL_ENDS.iter().any(|end| folder.ends_with(end));
+        let folder = Some(paths.data()).filter(|folder| folder.is_absolute()).and_then(Path::to_str);
+        let Some(folder) = folder.filter(is_moved) else { return };
+        let folder = format!("{folder}/");
+        for text in self.command.iter_mut().filter(|text| text.contains(&folder)) {
+            *text = Cow::Owned(text.replace(&folder, USUAL_DATA_FOLDER));
+        }
+        for path in self.paths.iter_mut().filter(|path| path.starts_with(&folder)) {
+            *path = path.replacen(&folder, USUAL_DATA_FOLDER, 1);
+        }
     }
 
     /// Returns the texts that are written, in lower case; made once, when first asked for.

@@ -1,6 +1,6 @@
 //! Which of the lessons that apply are shown, and how.
 //!
-//! By priority, then confidence. What does not fit comes with the next call: a claim is taken only for what is shown.
+//! The user's own lessons before a repository's, then by priority, then by confidence. What does not fit comes with the next call: a claim is taken only for what is shown.
 
 use crate::index::Entry;
 use crate::lesson::Kind;
@@ -12,6 +12,8 @@ use text::sanitize;
 
 /// How many calls one lesson pauses in a window; from then on it is a hint.
 pub const MAX_PAUSES: usize = 3;
+/// How many of a repository's lessons count for one call: more would only be names that the model reads.
+const MAX_SHARED: usize = 20;
 /// How much of a command a reason repeats.
 const COMMAND_CHARS: usize = 120;
 /// The placeholder of the command in a lesson's texts.
@@ -74,17 +76,36 @@ pub fn answer(
     bounds: &Bounds,
     claims: &Claims,
 ) -> Answer<PreToolUse> {
+    rank(&mut lessons, bounds);
+    refusal(&mut lessons, call, bounds, claims).unwrap_or_else(|| hint(&lessons, call, bounds, claims))
+}
+
+/// Sorts lessons by what counts most; a repository's come after the user's own, and no more than a few of them count.
+pub(crate) fn rank(lessons: &mut Vec<Applying<'_>>, bounds: &Bounds) {
     lessons.retain(|lesson| {
         lesson.entry.confidence >= bounds.least_confidence && lesson.entry.priority >= bounds.least_priority
     });
     lessons.sort_by(|one, other| {
-        let rank = |lesson: &Applying<'_>| (lesson.entry.priority, lesson.entry.confidence);
+        let rank =
+            |lesson: &Applying<'_>| (!lesson.is_shared, lesson.entry.priority, lesson.entry.confidence);
         rank(other).cmp(&rank(one)).then_with(|| one.entry.slug.cmp(other.entry.slug))
     });
     let mut names = BTreeSet::new();
-    lessons.retain(|lesson| names.insert(lesson.claim_name().into_owned()));
+    // A hint of the same name does not take the place of a guard.
+    lessons.retain(|lesson| names.insert((lesson.claim_name().into_owned(), lesson.entry.kind.name())));
+    let own = lessons.iter().filter(|lesson| !lesson.is_shared).count();
+    lessons.truncate(own + MAX_SHARED);
+}
+
+/// Returns the answer of the guards and pauses among `lessons`; `None` when they let the call pass.
+pub(crate) fn refusal(
+    lessons: &mut [Applying<'_>],
+    call: Subject<'_>,
+    bounds: &Bounds,
+    claims: &Claims,
+) -> Option<Answer<PreToolUse>> {
     if let Some(guard) = lessons.iter().find(|lesson| lesson.entry.kind == Kind::Guard) {
-        return Answer::deny(full_text(guard, call.command)).from_lessons(guard.entry.slug);
+        return Some(Answer::deny(full_text(guard, call.command)).from_lessons(guard.entry.slug));
     }
     let mut pauses: Vec<(String, [Claim; 2])> = Vec::new();
     let mut slugs = Vec::new();
@@ -101,9 +122,10 @@ pub fn answer(
     if !pauses.is_empty() {
         let (reasons, held): (Vec<String>, Vec<[Claim; 2]>) = pauses.into_iter().unzip();
         let reason = format!("{}\n\n{PAUSED}", reasons.join("\n\n"));
-        return Answer::deny(reason).from_lessons(slugs.join(",")).claiming(held.into_iter().flatten());
+        let answer = Answer::deny(reason).from_lessons(slugs.join(","));
+        return Some(answer.claiming(held.into_iter().flatten()));
     }
-    hint(&lessons, call, bounds, claims)
+    None
 }
 
 /// What becomes of a call that a pause applies to.
@@ -131,7 +153,12 @@ fn pause(lesson: &Applying<'_>, key: u64, bounds: &Bounds, claims: &Claims) -> P
     }
 }
 
-fn hint(lessons: &[Applying<'_>], call: Subject<'_>, bounds: &Bounds, claims: &Claims) -> Answer<PreToolUse> {
+pub(crate) fn hint(
+    lessons: &[Applying<'_>],
+    call: Subject<'_>,
+    bounds: &Bounds,
+    claims: &Claims,
+) -> Answer<PreToolUse> {
     let mut said = Said::default();
     for lesson in lessons.iter().filter(|lesson| lesson.entry.kind == Kind::Hint) {
         if said.slugs.len() == bounds.lessons {

@@ -1,5 +1,6 @@
 //! The lessons for a tool call: the body of `lesson-inject`.
 
+use crate::allowance::{Allowance, OTHERS_TIME};
 use crate::call::Call;
 use crate::choose::{self, Applying, Bounds, Subject};
 use crate::index::Index;
@@ -9,9 +10,10 @@ use crate::trigger::{Simple, Verdict};
 use base::log::Level;
 use base::project::Project;
 use base::settings::{self, Settings};
-use base::trust::Notice;
-use hook::{Answer, Event, Host, Platform, PreToolUse};
+use base::trust::{Item, Notice};
+use hook::{Answer, Claims, Event, Host, Platform, PreToolUse};
 use memmap2::Mmap;
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 /// How much of a command the heading repeats.
@@ -23,37 +25,136 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     let cwd = host.cwd(call);
     let project = host.env.get("CLAUDE_PROJECT_DIR").map_or_else(|| cwd.clone(), PathBuf::from);
     let platform = Platform::from_name(host.env.text("LESSONS_AGENT_PLATFORM").as_deref());
-    let tool_call = Call::read(tool, call.tool_input, platform, &project);
+    let mut tool_call = Call::read(tool, call.tool_input, platform, &project);
+    tool_call.name_data_folder(&host.paths);
     let script = tool_call.command.as_deref().filter(|_| tool_call.is_shell()).unwrap_or_default();
     let commands = shell::commands(script);
     let simples = Simple::all(&commands);
 
-    let indexes = open(host, &cwd);
-    let seen = host.env.text("LESSONS_SEEN").unwrap_or_default();
-    let disabled = host.settings().get("lessons.disabled");
-    let mut applying = Vec::new();
-    let mut notice = None;
-    for (source, index) in &indexes {
-        let mut untrusted = Vec::new();
-        let found = match index.candidates(&tool_call, &simples) {
+    let judging = Judging {
+        call: &tool_call,
+        simples: &simples,
+        cwd: &cwd,
+        seen: &host.env.text("LESSONS_SEEN").unwrap_or_default(),
+        disabled: &host.settings().get("lessons.disabled"),
+        host,
+    };
+    // Most calls are about no lesson: what choosing takes is made when there is something to choose.
+    let choosing = OnceCell::new();
+    let choosing = || {
+        choosing.get_or_init(|| Choosing {
+            target: target(&tool_call),
+            command: script,
+            key: hook::call_key(tool, call.tool_input),
+            bounds: bounds(host.settings()),
+            claims: host.claims(call),
+        })
+    };
+
+    // The user's own lessons have the first word: what a repository brings is not even looked at when they refuse.
+    let own = open_all(host, Source::own(&host.paths));
+    let unlimited = Allowance::unlimited();
+    let mut applying: Vec<Applying<'_>> =
+        own.iter().flat_map(|(source, index)| judging.judge(source, index, &unlimited).0).collect();
+    if !applying.is_empty()
+        && let Some(refusal) = choosing().refusal(&mut applying)
+    {
+        return refusal.for_platform(platform);
+    }
+
+    let others = open_all(host, others(host, &cwd));
+    let (mut shared, mut notice) = (Vec::new(), None);
+    let time = OnceCell::new();
+    for (source, index) in others.iter().filter(|(_, index)| !index.is_empty()) {
+        let time = time.get_or_init(|| Allowance::of(OTHERS_TIME));
+        let (found, untrusted) = judging.judge(source, index, time);
+        shared.extend(found);
+        if !untrusted.is_empty() {
+            notice = source.trust().and_then(|trust| trust.notice(&host.paths, &untrusted));
+        }
+        if time.is_spent() {
+            let reason = "took too long: the rest of them was left out for this call";
+            host.log(Level::Warn, &format!("the lessons in {} {reason}", source.place.display()));
+        }
+    }
+    if applying.is_empty() && shared.is_empty() {
+        return Answer::silent();
+    }
+    let answer = choosing().refusal(&mut shared).unwrap_or_else(|| {
+        applying.extend(shared);
+        choosing().hint(applying)
+    });
+    telling(answer.for_platform(platform), notice)
+}
+
+/// What is needed to choose among the lessons that apply to a call.
+struct Choosing<'a> {
+    target: String,
+    command: &'a str,
+    key: u64,
+    bounds: Bounds,
+    claims: Claims,
+}
+
+impl Choosing<'_> {
+    fn subject(&self) -> Subject<'_> {
+        Subject { target: &self.target, command: self.command, key: self.key }
+    }
+
+    /// Returns the refusal of the guards and pauses among `lessons`, and sorts these.
+    fn refusal(&self, lessons: &mut Vec<Applying<'_>>) -> Option<Answer<PreToolUse>> {
+        choose::rank(lessons, &self.bounds);
+        choose::refusal(lessons, self.subject(), &self.bounds, &self.claims)
+    }
+
+    fn hint(&self, mut lessons: Vec<Applying<'_>>) -> Answer<PreToolUse> {
+        choose::rank(&mut lessons, &self.bounds);
+        choose::hint(&lessons, self.subject(), &self.bounds, &self.claims)
+    }
+}
+
+/// A call, and what decides whether lessons count for it.
+struct Judging<'a> {
+    call: &'a Call<'a>,
+    simples: &'a [Simple<'a>],
+    cwd: &'a Path,
+    seen: &'a str,
+    disabled: &'a str,
+    host: &'a Host,
+}
+
+impl Judging<'_> {
+    /// Returns the lessons of a source that apply, and what of them the user has to trust before it may act.
+    fn judge<'i>(
+        &self,
+        source: &Source,
+        index: &'i Index<Mmap>,
+        time: &Allowance,
+    ) -> (Vec<Applying<'i>>, Vec<Item>) {
+        let (mut applying, mut untrusted) = (Vec::new(), Vec::new());
+        let found = match index.candidates_within(self.call, self.simples, time) {
             Ok(found) => found,
             Err(damaged) => {
-                discard(source, host, &damaged.to_string());
-                continue;
+                discard(source, self.host, &damaged.to_string());
+                return (applying, untrusted);
             }
         };
         for number in found {
+            if time.is_spent() {
+                break;
+            }
             let mut entry = match index.entry(number) {
                 Ok(entry) => entry,
                 Err(damaged) => {
-                    discard(source, host, &damaged.to_string());
+                    discard(source, self.host, &damaged.to_string());
                     break;
                 }
             };
-            let is_wanted = !settings::list(&seen).any(|slug| slug == entry.slug)
-                && !layers::is_disabled(&disabled, source.layer, entry.slug)
-                && matches!(entry.judge(&tool_call, &simples), Verdict::Applies { .. })
-                && is_in_scope(entry.scope, &cwd);
+            let verdict = || entry.judge_within(self.call, self.simples, time);
+            let is_wanted = !settings::list(self.seen).any(|slug| slug == entry.slug)
+                && !layers::is_disabled(self.disabled, source.layer, entry.slug)
+                && matches!(verdict(), Verdict::Applies { .. })
+                && is_in_scope(entry.scope, self.cwd);
             if !is_wanted {
                 continue;
             }
@@ -63,18 +164,8 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
             }
             applying.push(Applying { entry, is_shared: source.layer == Layer::Project });
         }
-        if !untrusted.is_empty() {
-            notice = source.trust().and_then(|trust| trust.notice(&host.paths, &untrusted));
-        }
+        (applying, untrusted)
     }
-    if applying.is_empty() {
-        return Answer::silent();
-    }
-    let bounds = bounds(host.settings());
-    let target = target(&tool_call);
-    let subject = Subject { target: &target, command: script, key: hook::call_key(tool, call.tool_input) };
-    let answer = choose::answer(applying, subject, &bounds, &host.claims(call)).for_platform(platform);
-    telling(answer, notice)
 }
 
 /// Also tells the user, once, what is not trusted any more.
@@ -87,8 +178,15 @@ pub(crate) fn telling<E: Event>(answer: Answer<E>, notice: Option<Notice>) -> An
 
 /// Returns every source of lessons for a session in `cwd`.
 pub(crate) fn sources(host: &Host, cwd: &Path) -> Vec<Source> {
+    let mut sources = Source::own(&host.paths);
+    sources.extend(others(host, cwd));
+    sources
+}
+
+/// Returns the sources that are not the user's own.
+fn others(host: &Host, cwd: &Path) -> Vec<Source> {
     let manifest = host.env.get("LESSONS_MANIFEST_PATH").map(PathBuf::from);
-    Source::all(&host.paths, cwd, manifest)
+    Source::others(&host.paths, cwd, manifest)
 }
 
 /// Opens the indexes of every source; one that cannot be opened is logged and left out.
@@ -99,7 +197,16 @@ pub(crate) fn open(host: &Host, cwd: &Path) -> Vec<(Source, Index<Mmap>)> {
 pub(crate) fn open_all(host: &Host, sources: Vec<Source>) -> Vec<(Source, Index<Mmap>)> {
     let mut indexes = Vec::new();
     for source in sources {
-        match source.index() {
+        let index = source.index();
+        if let Some((file, flaw)) = source.left_out().first() {
+            let count = source.left_out().len();
+            let first = format!("{}: {}: {}", file.display(), flaw.field, flaw.reason);
+            host.log(
+                Level::Warn,
+                &format!("{count} left out of the lessons, see `wyren lessons doctor`: {first}"),
+            );
+        }
+        match index {
             Ok(Some(index)) => indexes.push((source, index)),
             Ok(None) => {}
             Err(error) => {

@@ -6,14 +6,15 @@
 use crate::format;
 use crate::index::{self, Entry, Fingerprint, Index};
 use crate::lesson::Lesson;
+use crate::limits::{Count, Limits};
 use crate::manifest;
 use base::lock::Lock;
 use base::trust::{Identity, Item, Trust};
 use base::{Paths, digest, files, settings};
 use memmap2::{Mmap, MmapMut};
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 use xxhash_rust::xxh3::xxh3_64;
@@ -39,6 +40,11 @@ pub enum Layer {
 impl Layer {
     /// Every layer, the nearest to the user's work last.
     pub const ALL: [Self; 4] = [Self::Shipped, Self::Manifest, Self::Personal, Self::Project];
+
+    /// Returns whether the lessons are the user's own: written by the user, or installed with the plugin.
+    pub fn is_own(self) -> bool {
+        matches!(self, Self::Shipped | Self::Personal)
+    }
 
     /// Returns the layer's name.
     pub fn name(self) -> &'static str {
@@ -75,26 +81,41 @@ pub struct Source {
     paths: Paths,
     /// Read when something of the project is about to act.
     trust: OnceCell<Option<Trust>>,
+    /// What this process left out when it made the index.
+    left_out: RefCell<Vec<(PathBuf, format::Flaw)>>,
 }
 
 impl Source {
-    /// Returns every source for a session in `cwd`; one that does not exist has no lessons.
+    /// Returns every source for a session in `cwd`, the user's own first; one that does not exist has no lessons.
     pub fn all(paths: &Paths, cwd: &Path, manifest: Option<PathBuf>) -> Vec<Self> {
-        let mut places = Vec::new();
-        places.extend(paths.plugin().map(|plugin| (Layer::Shipped, plugin.join("lessons"))));
-        places.push((Layer::Personal, paths.data().join("lessons")));
-        places.extend(place::lessons_folder(cwd).map(|folder| (Layer::Project, folder)));
-        places.extend(manifest.map(|file| (Layer::Manifest, file)));
-        places
-            .into_iter()
-            .map(|(layer, place)| Self {
-                layer,
-                cache: cache_file(paths, layer, &place),
-                paths: paths.clone(),
-                trust: OnceCell::new(),
-                place,
-            })
-            .collect()
+        let mut sources = Self::own(paths);
+        sources.extend(Self::others(paths, cwd, manifest));
+        sources
+    }
+
+    /// Returns the sources that no repository has a part in.
+    pub fn own(paths: &Paths) -> Vec<Self> {
+        let shipped = paths.plugin().map(|plugin| Self::at(paths, Layer::Shipped, plugin.join("lessons")));
+        let personal = Self::at(paths, Layer::Personal, paths.data().join("lessons"));
+        shipped.into_iter().chain([personal]).collect()
+    }
+
+    /// Returns the sources that come with the repository around `cwd`, or with a manifest.
+    pub fn others(paths: &Paths, cwd: &Path, manifest: Option<PathBuf>) -> Vec<Self> {
+        let project = place::lessons_folder(cwd).map(|folder| Self::at(paths, Layer::Project, folder));
+        let manifest = manifest.map(|file| Self::at(paths, Layer::Manifest, file));
+        project.into_iter().chain(manifest).collect()
+    }
+
+    fn at(paths: &Paths, layer: Layer, place: PathBuf) -> Self {
+        Self {
+            layer,
+            cache: cache_file(paths, layer, &place),
+            paths: paths.clone(),
+            trust: OnceCell::new(),
+            left_out: RefCell::default(),
+            place,
+        }
     }
 
     /// Returns what the user trusts of the project that the lessons come from; `None` when they are no project's, or
@@ -149,22 +170,29 @@ impl Source {
             let modified = fs::metadata(file).and_then(|metadata| metadata.modified());
             matches!((&modified, &made), (Ok(modified), Ok(made)) if modified > made)
         };
-        if self.layer != Layer::Shipped && lesson_files(&self.place).iter().any(is_newer) {
+        let limits = Limits::of(self.layer);
+        if self.layer != Layer::Shipped && lesson_files(&self.place, &limits).0.iter().any(is_newer) {
             fs::remove_file(&self.cache)?;
             self.rebuild(fingerprint)?;
         }
         Ok(())
     }
 
-    /// Reads every lesson of this source; what cannot be read is returned beside them.
+    /// Reads every lesson of this source; what cannot be read, or is over a limit, is returned beside them.
     pub fn read(&self) -> (Vec<Lesson>, Vec<(PathBuf, format::Flaw)>) {
+        let limits = Limits::of(self.layer);
         if self.layer == Layer::Manifest {
-            return match manifest::read(&self.place) {
-                Ok(lessons) => (lessons, Vec::new()),
+            return match manifest::read(&self.place, &limits) {
+                Ok(lessons) => admit(&self.place, lessons, &limits),
                 Err(flaw) => (Vec::new(), vec![(self.place.clone(), flaw)]),
             };
         }
-        read_folder(&self.place)
+        read_folder(&self.place, &limits)
+    }
+
+    /// Returns what this process left out when it made the index: nothing when it found one.
+    pub fn left_out(&self) -> Vec<(PathBuf, format::Flaw)> {
+        self.left_out.borrow().clone()
     }
 
     /// Removes the index, so that the next call rebuilds it.
@@ -180,7 +208,8 @@ impl Source {
         let Some(_lock) = Lock::exclusive(&self.cache.with_extension("lock"), Duration::ZERO)? else {
             return Ok(());
         };
-        let (lessons, _) = self.read();
+        let (lessons, flaws) = self.read();
+        self.left_out.replace(flaws);
         let (bytes, _) = index::build(&lessons, fingerprint);
         // Replaced by rename: a process that has the old one mapped keeps it whole.
         files::write_atomic(&self.cache, &bytes)
@@ -202,30 +231,79 @@ impl Source {
         if self.layer == Layer::Shipped {
             seed.extend(shipped_fingerprint().0.to_le_bytes());
         }
+        if !self.layer.is_own() {
+            seed.extend(LIMITED);
+        }
         seed.extend(modified.to_le_bytes());
         seed.extend(length.to_le_bytes());
         Some(Fingerprint(xxh3_64(&seed)))
     }
 }
 
+/// Part of the fingerprint of what has limits: an index that was made without them, or with others, is out of date.
+const LIMITED: &[u8] = b"limits 1";
+
 /// Returns the fingerprint in the index that ships: a plugin's lessons change with its version alone.
 pub fn shipped_fingerprint() -> Fingerprint {
     Fingerprint(xxh3_64(concat!("shipped ", env!("CARGO_PKG_VERSION")).as_bytes()))
 }
 
-/// Reads every lesson in a folder; what cannot be read is returned beside them.
-pub fn read_folder(folder: &Path) -> (Vec<Lesson>, Vec<(PathBuf, format::Flaw)>) {
+/// Reads the lessons in a folder; what cannot be read, or is over a limit, is returned beside them.
+pub fn read_folder(folder: &Path, limits: &Limits) -> (Vec<Lesson>, Vec<(PathBuf, format::Flaw)>) {
+    let (files, too_many) = lesson_files(folder, limits);
     let (mut lessons, mut flaws) = (Vec::new(), Vec::new());
-    for file in lesson_files(folder) {
+    flaws.extend(too_many.map(|flaw| (folder.to_owned(), flaw)));
+    let mut count = Count::new(limits);
+    let mut room = limits.all_bytes;
+    for file in files {
         let slug = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let unreadable = |reason: String| format::Flaw { line: 0, field: "file".to_owned(), reason };
-        let text = fs::read_to_string(&file).map_err(|error| unreadable(error.to_string()));
-        match text.and_then(|text| format::parse(&slug, &text)) {
+        let lesson =
+            read_text(&file, limits.file_bytes, &mut room).and_then(|text| format::parse(&slug, &text));
+        match lesson.and_then(|lesson| count.take(&lesson).map(|()| lesson)) {
             Ok(lesson) => lessons.push(lesson),
             Err(flaw) => flaws.push((file, flaw)),
         }
     }
     (lessons, flaws)
+}
+
+/// Reads a file of at most `most` bytes, and takes them from the `room` that is left for the files of a folder.
+fn read_text(file: &Path, most: u64, room: &mut u64) -> Result<String, format::Flaw> {
+    let unreadable =
+        |error: io::Error| format::Flaw { line: 0, field: "file".to_owned(), reason: error.to_string() };
+    let opened = File::open(file).map_err(unreadable)?;
+    let length = opened.metadata().map_err(unreadable)?.len();
+    let too_large = Limits::too_large(length, most).or_else(|| {
+        let flaw = Limits::too_large(length, *room)?;
+        let reason = "the lessons before it take all the room that a project's lessons have";
+        Some(format::Flaw { reason: reason.to_owned(), ..flaw })
+    });
+    if let Some(flaw) = too_large {
+        return Err(flaw);
+    }
+    *room -= length;
+    let mut text = String::new();
+    // It may have grown since.
+    opened.take(most).read_to_string(&mut text).map_err(unreadable)?;
+    Ok(text)
+}
+
+/// Keeps the lessons within the limits; the others are returned as flaws of the file that they are in.
+fn admit(file: &Path, lessons: Vec<Lesson>, limits: &Limits) -> (Vec<Lesson>, Vec<(PathBuf, format::Flaw)>) {
+    let too_many = limits.too_many(lessons.len()).map(|flaw| (file.to_owned(), flaw));
+    let mut flaws: Vec<_> = too_many.into_iter().collect();
+    let mut count = Count::new(limits);
+    let mut admitted = Vec::new();
+    for lesson in lessons.into_iter().take(limits.lessons) {
+        match count.take(&lesson) {
+            Ok(()) => admitted.push(lesson),
+            Err(flaw) => {
+                let reason = format!("{}: {}", lesson.slug, flaw.reason);
+                flaws.push((file.to_owned(), format::Flaw { reason, ..flaw }));
+            }
+        }
+    }
+    (admitted, flaws)
 }
 
 fn open(file: &Path) -> Option<Index<Mmap>> {
@@ -237,10 +315,19 @@ fn open(file: &Path) -> Option<Index<Mmap>> {
     Index::new(map).ok()
 }
 
-fn lesson_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = files::files_in(folder);
-    files.retain(|file| file.extension().is_some_and(|ending| ending == ENDING));
-    files
+/// Returns the files of the lessons in a folder, sorted by name, and what is wrong when there are too many.
+fn lesson_files(folder: &Path, limits: &Limits) -> (Vec<PathBuf>, Option<format::Flaw>) {
+    let Ok(entries) = fs::read_dir(folder) else { return (Vec::new(), None) };
+    let is_lesson = |entry: &fs::DirEntry| {
+        Path::new(&entry.file_name()).extension().is_some_and(|ending| ending == ENDING)
+            && entry.file_type().is_ok_and(|kind| kind.is_file())
+    };
+    let entries = entries.take(limits.entries).flatten().filter(is_lesson);
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    files.sort();
+    let too_many = limits.too_many(files.len());
+    files.truncate(limits.lessons);
+    (files, too_many)
 }
 
 fn cache_file(paths: &Paths, layer: Layer, place: &Path) -> PathBuf {

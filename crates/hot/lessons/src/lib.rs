@@ -4,6 +4,7 @@
 //! applies ([`trigger`]); a compiled [`index`] finds the few that may apply among any number. [`choose`] decides what is
 //! shown. The tags of the reporting protocol are those of lessons-learned, so transcripts of either system serve both.
 
+pub mod allowance;
 pub mod call;
 pub mod choose;
 mod escaped;
@@ -12,6 +13,7 @@ pub mod index;
 pub mod inject;
 pub mod layers;
 mod lesson;
+pub mod limits;
 pub mod manifest;
 pub mod path_glob;
 pub mod pattern;

@@ -2,6 +2,7 @@
 
 use crate::format::Flaw;
 use crate::lesson::{DEFAULT_PRIORITY, Kind, Lesson, Trigger};
+use crate::limits::Limits;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -54,8 +55,12 @@ impl Expression {
 }
 
 /// Reads the lessons of a manifest.
-pub fn read(file: &Path) -> Result<Vec<Lesson>, Flaw> {
+pub fn read(file: &Path, limits: &Limits) -> Result<Vec<Lesson>, Flaw> {
     let flaw = |reason: String| Flaw { line: 0, field: "manifest".to_owned(), reason };
+    let length = std::fs::metadata(file).map_err(|error| flaw(error.to_string()))?.len();
+    if let Some(flaw) = Limits::too_large(length, limits.file_bytes) {
+        return Err(flaw);
+    }
     let text = std::fs::read_to_string(file).map_err(|error| flaw(error.to_string()))?;
     parse(&text).map_err(|error| flaw(error.to_string()))
 }

@@ -20,6 +20,16 @@ pub fn fits(glob: &str, path: &str) -> bool {
 /// How many globs one glob with braces may stand for.
 const MAX_EXPANSIONS: usize = 64;
 
+/// Returns an upper bound of the bytes that a glob has with its braces written out.
+pub(crate) fn expanded_bytes(glob: &str) -> usize {
+    let mut globs = 1_usize;
+    for braces in glob.split('{').skip(1) {
+        let inside = braces.split('}').next().unwrap_or_default();
+        globs = globs.saturating_mul(1 + inside.matches(',').count()).min(2 * MAX_EXPANSIONS);
+    }
+    globs * glob.len()
+}
+
 /// Writes out the alternatives in braces.
 pub fn expand(glob: &str) -> Vec<String> {
     let mut finished = Vec::new();
@@ -38,15 +48,34 @@ pub fn expand(glob: &str) -> Vec<String> {
     finished
 }
 
+/// Works without recursion, as [`wildcard::fits`] does: on a mismatch the last `**` takes one name more.
 fn fit_names(glob: &[&str], path: &[&str]) -> bool {
-    match glob.split_first() {
-        None => path.is_empty(),
-        // `a/**` fits what is below `a`, at any depth.
-        Some((&"**", [])) => !path.is_empty(),
-        Some((&"**", rest)) => (0..=path.len()).any(|skipped| fit_names(rest, &path[skipped..])),
-        Some((name, rest)) => path.split_first().is_some_and(|(first, others)| {
-            fits_name(name.as_bytes(), first.as_bytes()) && fit_names(rest, others)
-        }),
+    let (mut at, mut in_path) = (0, 0);
+    let mut gap = None;
+    loop {
+        let is_fitting = match glob.get(at) {
+            // `a/**` fits what is below `a`, at any depth.
+            Some(&"**") if at + 1 == glob.len() => return in_path < path.len(),
+            Some(&"**") => {
+                gap = Some((at + 1, in_path));
+                at += 1;
+                continue;
+            }
+            Some(name) => path.get(in_path).is_some_and(|other| fits_name(name.as_bytes(), other.as_bytes())),
+            None if in_path == path.len() => return true,
+            None => false,
+        };
+        if is_fitting {
+            at += 1;
+            in_path += 1;
+        } else if let Some((after, reached)) = gap
+            && reached < path.len()
+        {
+            gap = Some((after, reached + 1));
+            (at, in_path) = (after, reached + 1);
+        } else {
+            return false;
+        }
     }
 }
 
@@ -95,6 +124,8 @@ mod tests {
         check("src/*.rs", &["src/a.rs"], &["src/a/b.rs", "x/src/a.rs"]);
         check("src/**", &["src/a", "src/a/b.rs"], &["src", "lib/src/a"]);
         check("**/migrations/**/*.sql", &["db/migrations/1.sql", "migrations/a/2.sql"], &["migrations.sql"]);
+        check("**/a/**/b/**", &["a/b/c", "x/a/y/b/z/c", "a/b/a/b/c"], &["a/b", "b/a/c", "a/c/d"]);
+        check("a/**/**/b", &["a/b", "a/x/y/b"], &["b", "a/b/c"]);
         check("package.json", &["package.json", "a/package.json"], &["package.json5", "my-package.json"]);
         check(".env*", &[".env", "a/.env.local"], &["x.env"]);
     }
@@ -111,6 +142,7 @@ mod tests {
     #[test]
     fn hostile_globs_end() {
         check(&"*a".repeat(40), &[], &[&"ab".repeat(300)]);
+        check(&("**/*a*/".repeat(60) + "x"), &[], &[&"a/".repeat(300)]);
         assert!(expand(&"{a,b}".repeat(30)).len() <= 2 * MAX_EXPANSIONS);
     }
 }

@@ -68,6 +68,9 @@ const VALUED_OPTIONS: [(&str, &[&str]); 17] = [
     ("redis-cli", &["-h", "-p", "-a", "-n", "-u", "-s", "--user", "--pass"]),
 ];
 
+/// The most pairs of program and first word that a pattern is looked up by; one with more is looked up by its programs.
+const MAX_BEGINNINGS: usize = 256;
+
 /// The most letters that short flags are bundled to.
 const MAX_BUNDLE: usize = 5;
 
@@ -118,7 +121,9 @@ impl CommandPattern {
             return None;
         }
         match self.words.first() {
-            Some(Part::OneOf(words)) if is_fixed(words) => {
+            Some(Part::OneOf(words))
+                if is_fixed(words) && self.programs.len().saturating_mul(words.len()) <= MAX_BEGINNINGS =>
+            {
                 let pair = |program: &String| {
                     words.iter().map(move |word| format!("{program} {word}")).collect::<Vec<_>>()
                 };
@@ -212,16 +217,45 @@ fn fits_flag(flag: &str, word: &str) -> bool {
     }
 }
 
+/// Fits parts to the beginning of the words, and to all of them where the last part says so.
+///
+/// Works without recursion, as [`wildcard::fits`] does: on a mismatch the last gap takes one word more.
 fn fit_parts(parts: &[Part], words: &[Argument<'_>]) -> bool {
-    match parts.split_first() {
-        None => true,
-        Some((Part::End, _)) => words.is_empty(),
-        Some((Part::AnyNumber, rest)) => (0..=words.len()).any(|skipped| fit_parts(rest, &words[skipped..])),
-        Some((Part::OneOf(alternatives), rest)) => words.split_first().is_some_and(|(word, others)| {
-            let fits = |pattern: &String| pattern == "*" || (!word.is_prose && fits_word(pattern, word.text));
-            alternatives.iter().any(fits) && fit_parts(rest, others)
-        }),
+    let (mut at, mut in_words) = (0, 0);
+    let mut gap = None;
+    loop {
+        let is_fitting = match parts.get(at) {
+            None => return true,
+            Some(Part::AnyNumber) => {
+                gap = Some((at + 1, in_words));
+                at += 1;
+                continue;
+            }
+            // Nothing follows it, so it holds with the last gap as large as can be, too.
+            Some(Part::End) if in_words == words.len() || gap.is_some_and(|(after, _)| after == at) => {
+                return true;
+            }
+            Some(Part::End) => false,
+            Some(Part::OneOf(alternatives)) => {
+                words.get(in_words).is_some_and(|word| fits_one_of(alternatives, word))
+            }
+        };
+        if is_fitting {
+            at += 1;
+            in_words += 1;
+        } else if let Some((after, reached)) = gap
+            && reached < words.len()
+        {
+            gap = Some((after, reached + 1));
+            (at, in_words) = (after, reached + 1);
+        } else {
+            return false;
+        }
     }
+}
+
+fn fits_one_of(alternatives: &[String], word: &Argument<'_>) -> bool {
+    alternatives.iter().any(|pattern| pattern == "*" || (!word.is_prose && fits_word(pattern, word.text)))
 }
 
 /// Fits a word to a pattern in which `*` fits anything and `\*` a star.
@@ -307,8 +341,24 @@ mod tests {
         );
         check("git stash $", &["git stash", "git stash -q"], &["git stash list"]);
         check("git checkout *", &["git checkout x", "git checkout \"a b\""], &["git checkout"]);
+        check(
+            "x ... a ... b $",
+            &["x a b", "x 1 a 2 b", "x a b a b", "x b a b b"],
+            &["x a", "x b a", "x a b c", "x"],
+        );
+        check("x ... $", &["x", "x 1 2"], &["y"]);
+        check("x ... a b ... c", &["x a a b c", "x 1 a b 2 c 3"], &["x a c b", "x a b"]);
         check(r"rm -r \*|./\*", &["rm -r *", "rm -r ./*"], &["rm -r x"]);
         check("pytest test_*", &["pytest test_a.py"], &["pytest a_test.py", "pytest \"test_a b\""]);
+    }
+
+    #[test]
+    fn hostile_patterns_end() {
+        let words = "a ".repeat(2_000);
+        check(&format!("x {}zzz", "... a ".repeat(40)), &[], &[&format!("x {}", words.trim_end())]);
+        let many = |prefix: &str| (0..300).map(|n| format!("{prefix}{n}|")).collect::<String>();
+        let pattern = CommandPattern::parse(&format!("{} {}", many("p"), many("w"))).unwrap();
+        assert_eq!(pattern.beginnings().unwrap().len(), 300);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Whether a lesson applies to a call: the last word, after the index has said which lessons are worth asking.
 
+use crate::allowance::Allowance;
 use crate::call::Call;
 use crate::index::{self, Entry};
+use crate::limits;
 use crate::path_glob;
 use crate::pattern::{self, Argument, CommandPattern};
 use memchr::memmem;
@@ -89,14 +91,19 @@ pub enum Verdict {
 impl Entry<'_> {
     /// Judges a call.
     pub fn judge(&self, call: &Call<'_>, commands: &[Simple<'_>]) -> Verdict {
+        self.judge_within(call, commands, &Allowance::unlimited())
+    }
+
+    /// Judges a call within the time that is left; when that is up, the lesson is about something else.
+    pub fn judge_within(&self, call: &Call<'_>, commands: &[Simple<'_>], time: &Allowance) -> Verdict {
         if !self.is_for_tool(&call.tool) {
             return Verdict::Unrelated;
         }
         if call.is_shell() && !(self.commands.is_empty() && self.matches.is_empty() && self.raw.is_empty()) {
-            return self.judge_shell(call, commands);
+            return self.judge_shell(call, first_of(commands, time), time);
         }
         if !(self.paths.is_empty() && self.content.is_empty() && self.inputs.is_empty()) {
-            return self.judge_fields(call);
+            return self.judge_fields(call, time);
         }
         let is_tool_only = self.commands.is_empty() && self.matches.is_empty() && self.raw.is_empty();
         if is_tool_only && !self.tools.is_empty() {
@@ -118,13 +125,12 @@ impl Entry<'_> {
         self.tools.iter().any(fits)
     }
 
-    fn judge_shell(&self, call: &Call<'_>, commands: &[Simple<'_>]) -> Verdict {
+    fn judge_shell(&self, call: &Call<'_>, commands: &[Simple<'_>], time: &Allowance) -> Verdict {
         let raw = call.command.as_deref().unwrap_or_default();
         let lower = OnceCell::new();
-        let by_raw = self
-            .raw
-            .iter()
-            .find(|expression| is_in(expression, raw, || lower.get_or_init(|| raw.to_ascii_lowercase())));
+        let by_raw = self.raw.iter().find(|expression| {
+            is_in(expression, raw, || lower.get_or_init(|| raw.to_ascii_lowercase()), time)
+        });
         if by_raw.is_none() && !self.raw.is_empty() {
             return Verdict::Unrelated;
         }
@@ -138,12 +144,16 @@ impl Entry<'_> {
             .iter()
             .filter_map(|pattern| Some((*pattern, CommandPattern::parse(pattern).ok()?)))
             .collect();
-        let expressions: Vec<(&str, Regex)> = compile(&self.matches);
+        let expressions: Vec<(&str, Regex)> = compile(&self.matches, time);
         let mut verdict = Verdict::Unrelated;
         for simple in commands {
-            let pattern =
-                patterns.iter().find(|(_, pattern)| pattern.fits(simple.program, &simple.arguments));
-            let expression = expressions.iter().find(|(_, expression)| expression.is_match(&simple.text));
+            let fits = |pattern: &CommandPattern| {
+                !time.is_spent_by_a_step() && pattern.fits(simple.program, &simple.arguments)
+            };
+            let pattern = patterns.iter().find(|(_, pattern)| fits(pattern));
+            let expression = expressions.iter().find(|(source, expression)| {
+                !time.is_spent() && expression.is_match(within(&simple.text, source, time))
+            });
             if (pattern.is_none() && !self.commands.is_empty())
                 || (expression.is_none() && !self.matches.is_empty())
             {
@@ -176,10 +186,14 @@ impl Entry<'_> {
         None
     }
 
-    fn judge_fields(&self, call: &Call<'_>) -> Verdict {
+    fn judge_fields(&self, call: &Call<'_>, time: &Allowance) -> Verdict {
         let mut by = String::new();
         if !self.paths.is_empty() {
-            let fits = |glob: &&&str| call.paths.iter().any(|path| path_glob::fits(glob, path));
+            let is_short = |path: &str| !time.is_limited() || path.len() <= SHARED_BYTES;
+            let fits = |glob: &&&str| {
+                let mut paths = call.paths.iter().filter(|path| is_short(path));
+                paths.any(|path| !time.is_spent() && path_glob::fits(glob, path))
+            };
             match self.paths.iter().find(fits) {
                 Some(glob) => by = (*glob).to_owned(),
                 None => return Verdict::Unrelated,
@@ -189,7 +203,7 @@ impl Entry<'_> {
             let found = |expression: &&&str| {
                 let mut contents = call.contents.iter().enumerate();
                 contents.any(|(place, content)| {
-                    is_in(expression, content.whole(), || &call.lower_contents()[place])
+                    is_in(expression, content.whole(), || &call.lower_contents()[place], time)
                 })
             };
             match self.content.iter().find(found).map(|expression| (*expression).to_owned()) {
@@ -200,7 +214,7 @@ impl Entry<'_> {
         }
         for pair in self.inputs.chunks_exact(2) {
             let text = call.fields.get(pair[0]).map(|text| &**text).unwrap_or_default();
-            match first_match(&pair[1..], &[text]) {
+            match first_match(&pair[1..], text, time) {
                 Some(expression) => by = expression,
                 None => return Verdict::Unrelated,
             }
@@ -211,6 +225,12 @@ impl Entry<'_> {
 
 /// A text up to this size is searched whole.
 const WHOLE_BYTES: usize = 16 * 1024;
+/// The most that others' lessons see of a text in one search, which cannot be interrupted.
+const SHARED_BYTES: usize = 2 * 1024;
+/// The most steps of such a search, each of which takes one state of the expression past one byte: some milliseconds.
+const SHARED_STEPS: usize = 400_000;
+/// How much of a call's commands others' lessons see.
+const SHARED_COMMAND_BYTES: usize = 16 * 1024;
 /// How far around a text that it needs an expression sees in a larger one, to the next line end.
 const AROUND_BYTES: usize = 512;
 /// How many such places are looked at.
@@ -219,9 +239,11 @@ const MAX_PLACES: usize = 16;
 /// Says whether an expression matches in a text. In a large one only the surroundings of what the expression
 /// cannot do without are searched: a small engine needs milliseconds for what looking for a word needs microseconds.
 /// `lower` returns the text in lower case, which only a large one needs.
-fn is_in<'a>(expression: &str, content: &str, lower: impl FnOnce() -> &'a str) -> bool {
-    let Ok(compiled) = Regex::new(expression) else { return false };
-    if content.len() <= WHOLE_BYTES {
+fn is_in<'a>(expression: &str, content: &str, lower: impl FnOnce() -> &'a str, time: &Allowance) -> bool {
+    let Some(compiled) = time.compile(expression) else { return false };
+    let whole_bytes = if time.is_limited() { searched_bytes(expression) } else { WHOLE_BYTES };
+    let around_bytes = AROUND_BYTES.min(whole_bytes / 2);
+    if content.len() <= whole_bytes {
         return compiled.is_match(content);
     }
     let tells_cases_apart = !expression.contains("(?");
@@ -231,16 +253,19 @@ fn is_in<'a>(expression: &str, content: &str, lower: impl FnOnce() -> &'a str) -
         index::required_literals(expression)
     };
     let Some(literals) = literals else {
-        return compiled.is_match(&content[..content.floor_char_boundary(WHOLE_BYTES)]);
+        return compiled.is_match(&content[..content.floor_char_boundary(whole_bytes)]);
     };
     let searched_text = if tells_cases_apart { content } else { lower() };
     let finders: Vec<memmem::Finder<'_>> = literals.iter().map(memmem::Finder::new).collect();
     let mut searched = 0;
     for _ in 0..MAX_PLACES {
+        if time.is_spent() {
+            return false;
+        }
         let next =
             finders.iter().filter_map(|finder| finder.find(&searched_text.as_bytes()[searched..])).min();
         let Some(at) = next.map(|at| searched + at) else { return false };
-        let (start, end) = surroundings(content, at);
+        let (start, end) = surroundings(content, at, around_bytes);
         if compiled.is_match(&content[start..end]) {
             return true;
         }
@@ -250,24 +275,48 @@ fn is_in<'a>(expression: &str, content: &str, lower: impl FnOnce() -> &'a str) -
 }
 
 /// Returns the lines around a place, as far as they are near.
-fn surroundings(content: &str, at: usize) -> (usize, usize) {
-    let start = content.floor_char_boundary(at.saturating_sub(AROUND_BYTES));
-    let end = content.ceil_char_boundary((at + AROUND_BYTES).min(content.len()));
+fn surroundings(content: &str, at: usize, around_bytes: usize) -> (usize, usize) {
+    let start = content.floor_char_boundary(at.saturating_sub(around_bytes));
+    let end = content.ceil_char_boundary((at + around_bytes).min(content.len()));
     let start = content[start..at].find('\n').map_or(start, |line_end| start + line_end + 1);
     let end = content[at..end].rfind('\n').map_or(end, |line_end| at + line_end);
     (start, end)
 }
 
-/// Compiles expressions; one that cannot be read never matches.
-fn compile<'a>(expressions: &[&'a str]) -> Vec<(&'a str, Regex)> {
-    expressions.iter().filter_map(|expression| Some((*expression, Regex::new(expression).ok()?))).collect()
+/// Returns what an expression sees of a text in one search.
+fn within<'a>(text: &'a str, expression: &str, time: &Allowance) -> &'a str {
+    if time.is_limited() { &text[..text.floor_char_boundary(searched_bytes(expression))] } else { text }
 }
 
-/// Returns the first expression that matches one of the texts; the empty text when there are no expressions.
-fn first_match(expressions: &[&str], texts: &[&str]) -> Option<String> {
+/// Returns how much of a text an expression of others' lessons sees in one search, in bytes.
+fn searched_bytes(expression: &str) -> usize {
+    SHARED_BYTES.min(SHARED_STEPS / limits::states(expression).max(1))
+}
+
+/// Returns the commands that a lesson sees: others' lessons see the first of a long line.
+fn first_of<'a, 'b>(commands: &'a [Simple<'b>], time: &Allowance) -> &'a [Simple<'b>] {
+    if !time.is_limited() {
+        return commands;
+    }
+    let mut bytes = 0;
+    let is_beyond = |command: &Simple<'_>| {
+        bytes += command.text.len();
+        bytes > SHARED_COMMAND_BYTES
+    };
+    let count = commands.iter().position(is_beyond).unwrap_or(commands.len());
+    &commands[..count]
+}
+
+/// Compiles expressions; one that cannot be read never matches.
+fn compile<'a>(expressions: &[&'a str], time: &Allowance) -> Vec<(&'a str, Regex)> {
+    expressions.iter().filter_map(|expression| Some((*expression, time.compile(expression)?))).collect()
+}
+
+/// Returns the first expression that matches the text; the empty text when there are no expressions.
+fn first_match(expressions: &[&str], text: &str, time: &Allowance) -> Option<String> {
     if expressions.is_empty() {
         return Some(String::new());
     }
-    let matches = |(_, expression): &&(&str, Regex)| texts.iter().any(|text| expression.is_match(text));
-    compile(expressions).iter().find(matches).map(|(text, _)| (*text).to_owned())
+    let matches = |(source, expression): &&(&str, Regex)| expression.is_match(within(text, source, time));
+    compile(expressions, time).iter().find(matches).map(|(text, _)| (*text).to_owned())
 }

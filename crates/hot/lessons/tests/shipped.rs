@@ -3,6 +3,8 @@
 use hook::Platform;
 use lessons::call::Call;
 use lessons::index::{self, Fingerprint, Index, Unindexed};
+use lessons::layers;
+use lessons::limits::Limits;
 use lessons::pattern::CommandPattern;
 use lessons::trigger::{Simple, Verdict};
 use lessons::{Kind, Lesson, PROTOCOL, format, start};
@@ -183,6 +185,14 @@ fn every_lesson_is_whole() {
         }
     }
     assert_none(flaws);
+}
+
+/// A team that copies every shipped lesson into its repository is within the limits of a project.
+#[test]
+fn all_of_them_together_are_within_the_limits_of_a_project() {
+    let (lessons, flaws) = layers::read_folder(&repository().join("lessons"), &Limits::PROJECT);
+    assert!(lessons.len() >= MIN_LESSONS);
+    assert_none(flaws.iter().map(|(file, flaw)| format!("{}: {flaw}", file.display())).collect());
 }
 
 #[test]

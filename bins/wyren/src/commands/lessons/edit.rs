@@ -42,9 +42,14 @@ pub(crate) struct Arguments {
     layer: Option<Layer>,
 }
 
+impl Arguments {
+    pub(super) fn name(&self) -> &str {
+        self.slug.as_deref().or(self.id.as_deref()).unwrap_or_default()
+    }
+}
+
 pub(super) fn run(arguments: &Arguments, places: &Places) -> Result<()> {
-    let name = arguments.slug.as_deref().or(arguments.id.as_deref()).unwrap_or_default();
-    let item = Catalogue::read(places).find(name, arguments.layer)?.clone();
+    let item = Catalogue::read(places).find(arguments.name(), arguments.layer)?.clone();
     if let Some(patch) = &arguments.patch {
         let changes: Map<String, Value> =
             serde_json::from_str(patch).context("--patch: expected a JSON object of fields")?;

@@ -5,12 +5,14 @@ use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, WARNING, counted};
 use anstyle::Style;
 use anyhow::Result;
 use clap::Args;
+use lessons::format::Flaw;
 use lessons::layers::Layer;
 use lessons::{Kind, Lesson};
 use lessons_admin::catalogue::{Catalogue, Item, Places, State};
 use lessons_admin::json;
 use serde_json::Value;
 use std::io::Write as _;
+use std::path::PathBuf;
 use text::sanitize;
 
 const EXAMPLES: &str = "\
@@ -62,6 +64,9 @@ pub(crate) struct Search {
     json: bool,
 }
 
+/// How many files that are left out are named.
+const NAMED: usize = 5;
+
 pub(super) fn list(arguments: &List, places: &Places) -> Result<()> {
     let catalogue = Catalogue::read(places);
     let has_tag = |lesson: &Lesson| {
@@ -83,9 +88,15 @@ pub(super) fn list(arguments: &List, places: &Places) -> Result<()> {
     write_items(&items, arguments.json)?;
     if !catalogue.flaws.is_empty() {
         let files = counted(catalogue.flaws.len(), "file", "files");
+        let name = |(_, file, _): &(Layer, PathBuf, Flaw)| {
+            shown(&file.file_name().unwrap_or_default().to_string_lossy())
+        };
+        let names: Vec<String> = catalogue.flaws.iter().take(NAMED).map(name).collect();
+        let more = if catalogue.flaws.len() > NAMED { ", …" } else { "" };
         writeln!(
             terminal::errors(),
-            "{WARNING}{files} could not be read{WARNING:#}: see `wyren lessons doctor`"
+            "{WARNING}{files} left out{WARNING:#}: {}{more}: see `wyren lessons doctor`",
+            names.join(", ")
         )?;
     }
     Ok(())

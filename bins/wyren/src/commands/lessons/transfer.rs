@@ -63,6 +63,13 @@ pub(crate) struct Backup {
     json: bool,
 }
 
+impl Import {
+    /// Returns whether lessons that are here may be replaced.
+    pub(super) fn replaces(&self) -> bool {
+        self.force
+    }
+}
+
 pub(super) fn import(arguments: &Import, places: &Places) -> Result<()> {
     let named = || {
         let database = places.env.get("LESSONS_DB_PATH").map(PathBuf::from);

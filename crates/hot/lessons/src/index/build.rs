@@ -26,6 +26,9 @@ enum Filing {
     Gram { key: u64, domain: Domain, gram: u32, literal: Vec<u8>, at: usize },
 }
 
+/// How much of a literal is looked up, in bytes: more would tell hardly more, and cost its length in each place.
+const MAX_LITERAL: usize = 64;
+
 /// The tools that a lesson without tools is filed under.
 pub(super) const ANY_TOOL: &str = "*";
 
@@ -59,8 +62,6 @@ pub fn build(lessons: &[Lesson], fingerprint: Fingerprint) -> (Vec<u8>, Vec<Unin
                 }
                 Filing::Key(_) => (&[][..], 0),
             };
-            // A longer literal is compared in its first part only.
-            let literal = &literal[..literal.len().min(usize::from(u16::MAX))];
             posting.extend((literal.len() as u16).to_le_bytes());
             posting.extend((at as u16).to_le_bytes());
             literal_heap.extend(literal);
@@ -249,7 +250,8 @@ fn file_expressions(expressions: &[String], domain: Domain) -> Option<Vec<Filing
 }
 
 /// Files a literal under the four of its bytes that are least likely to be met by chance.
-fn gram(literal: Vec<u8>, domain: Domain) -> Option<Filing> {
+fn gram(mut literal: Vec<u8>, domain: Domain) -> Option<Filing> {
+    literal.truncate(MAX_LITERAL);
     let at = (0..literal.len().checked_sub(GRAM_BYTES - 1)?)
         .min_by_key(|at| literal[*at..at + GRAM_BYTES].iter().map(|byte| commonness(*byte)).sum::<u32>())?;
     let gram = fold(literal[at..at + GRAM_BYTES].try_into().ok()?);

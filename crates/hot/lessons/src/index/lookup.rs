@@ -8,6 +8,7 @@ use super::layout::{
 use super::literals::GRAM_BYTES;
 use super::record::{self, Entry};
 use super::{Damaged, build};
+use crate::allowance::Allowance;
 use crate::call::Call;
 use crate::escaped::{OVERLAP_BYTES, Piece};
 use crate::lesson::Kind;
@@ -56,7 +57,17 @@ impl<B: Deref<Target = [u8]>> Index<B> {
 
     /// Returns the numbers of the lessons that may apply to a call, sorted: all that do are among them.
     pub fn candidates(&self, call: &Call<'_>, commands: &[Simple<'_>]) -> Result<Vec<u32>, Damaged> {
-        let mut found = Vec::new();
+        self.candidates_within(call, commands, &Allowance::unlimited())
+    }
+
+    /// As [`Self::candidates`]; when the time is up, some may be missing.
+    pub fn candidates_within(
+        &self,
+        call: &Call<'_>,
+        commands: &[Simple<'_>],
+        time: &Allowance,
+    ) -> Result<Vec<u32>, Damaged> {
+        let mut found = Found { numbers: Vec::new(), lessons: self.len(), time };
         self.find(key(Domain::Tool, &call.tool), &mut found)?;
         self.find(key(Domain::Tool, build::ANY_TOOL), &mut found)?;
         if call.is_shell() {
@@ -86,20 +97,23 @@ impl<B: Deref<Target = [u8]>> Index<B> {
                 self.find_grams(Domain::Field, Piece::only(text), &mut found)?;
             }
         }
-        found.sort_unstable();
-        found.dedup();
-        Ok(found)
+        found.tidy();
+        Ok(found.numbers)
     }
 
     /// Returns the numbers of the lessons of a kind that is shown at a start.
     pub fn said_at_start(&self, kind: Kind) -> Result<Vec<u32>, Damaged> {
-        let mut found = Vec::new();
+        let unlimited = Allowance::unlimited();
+        let mut found = Found { numbers: Vec::new(), lessons: self.len(), time: &unlimited };
         self.find(key(Domain::Start, kind.name()), &mut found)?;
-        Ok(found)
+        Ok(found.numbers)
     }
 
     /// Adds the lessons filed under a key.
-    fn find(&self, key: u64, found: &mut Vec<u32>) -> Result<(), Damaged> {
+    fn find(&self, key: u64, found: &mut Found<'_>) -> Result<(), Damaged> {
+        if found.time.is_spent_by_a_step() {
+            return Ok(());
+        }
         for posting in self.postings(key)? {
             found.push(posting?.lesson);
         }
@@ -107,7 +121,7 @@ impl<B: Deref<Target = [u8]>> Index<B> {
     }
 
     /// Adds the lessons whose literal is in a text.
-    fn find_grams(&self, domain: Domain, piece: Piece<'_>, found: &mut Vec<u32>) -> Result<(), Damaged> {
+    fn find_grams(&self, domain: Domain, piece: Piece<'_>, found: &mut Found<'_>) -> Result<(), Damaged> {
         let text = piece.bytes;
         let bitmap_at = HEADER_BYTES + bitmap_of(domain) * BITMAP_BYTES;
         let bitmap =
@@ -147,9 +161,12 @@ impl<B: Deref<Target = [u8]>> Index<B> {
         gram: u32,
         piece: Piece<'_>,
         start: usize,
-        found: &mut Vec<u32>,
+        found: &mut Found<'_>,
     ) -> Result<(), Damaged> {
         for posting in self.postings(gram_key(domain, gram))? {
+            if found.time.is_spent_by_a_step() {
+                return Ok(());
+            }
             let posting = posting?;
             let literal = self.literal(&posting)?;
             let begin = start.checked_sub(posting.at);
@@ -213,6 +230,29 @@ impl<B: Deref<Target = [u8]>> Index<B> {
 
 /// Other fields than a file's contents are short; what is longer is not looked through twice.
 const MAX_FIELD_BYTES: usize = 64 * 1024;
+
+/// The lessons that were found so far.
+struct Found<'a> {
+    numbers: Vec<u32>,
+    /// How many there are in all.
+    lessons: usize,
+    time: &'a Allowance,
+}
+
+impl Found<'_> {
+    fn push(&mut self, lesson: u32) {
+        // A large text may hold one literal any number of times.
+        if self.numbers.len() >= 2 * self.lessons + 1_024 {
+            self.tidy();
+        }
+        self.numbers.push(lesson);
+    }
+
+    fn tidy(&mut self) {
+        self.numbers.sort_unstable();
+        self.numbers.dedup();
+    }
+}
 
 struct Posting {
     lesson: u32,
