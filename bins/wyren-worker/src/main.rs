@@ -1,11 +1,12 @@
 //! `wyren-worker`: does background jobs until there are none, then goes away.
 
 use base::settings::Settings;
-use base::{Env, Paths, detached};
+use base::{Env, Paths, detached, limits};
 use runner::{Options, kinds};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    limits::survive_file_size_limit();
     let env = Env::process();
     let paths = Paths::of(&env);
     detached::leave_session();

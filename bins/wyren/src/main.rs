@@ -13,6 +13,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    base::limits::survive_file_size_limit();
     let arguments = commands::Arguments::parse();
     exit::code(commands::run(arguments))
 }
