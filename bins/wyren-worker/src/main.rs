@@ -14,6 +14,8 @@ fn main() -> ExitCode {
     if paths.data().is_absolute() {
         let _ = std::env::set_current_dir(paths.data());
     }
+    let logged = paths.clone();
+    detached::end_after(runner::CAP, move || runner::log_cap(&logged));
     let options = Options::of(&Settings::read(&env, &paths.hook_settings()));
     // The log has the reason; only a person who starts the worker by hand sees the exit code.
     match runner::run(&env, &paths, options, &kinds::all()) {

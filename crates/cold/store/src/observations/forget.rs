@@ -464,10 +464,10 @@ fn overwrite(store: &Store, small: u64) -> Result<Overwritten, Error> {
     let pages: u64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
     let page: u64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
     let is_rewritten = pages * page <= small;
-    if is_rewritten {
-        store.vacuum()?;
-    } else {
-        store.give_back_pages()?;
+    match if is_rewritten { store.vacuum() } else { store.give_back_pages() } {
+        // The rows are deleted: what is left to do is the same as with a reader.
+        Err(Error::Locked(_)) => return Ok(Overwritten { is_kept_by_reader: true, is_rewritten }),
+        written => written?,
     }
     // SQLite would keep others from writing for as long as it waits for a reader.
     connection.busy_timeout(Duration::ZERO)?;
