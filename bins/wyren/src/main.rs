@@ -4,6 +4,7 @@ mod commands;
 mod database;
 mod editor;
 mod exit;
+mod places;
 #[cfg(test)]
 mod reference;
 mod terminal;
