@@ -33,6 +33,12 @@ pub fn strip(text: &str) -> Stripped<'_> {
     strip_tags(text, TAGS, Scope::Whole)
 }
 
+/// Removes every private tag with its content, from a text that is put together of several: a closing `private` without an
+/// opening one hides what comes before it in its paragraph alone.
+pub fn strip_composed(text: &str) -> Stripped<'_> {
+    strip_tags(text, TAGS, Scope::Entry)
+}
+
 /// Removes only what its writer marked as private; what the client or a memory put into the text stays. A closing tag
 /// without an opening one hides what comes before it in its entry or paragraph, not the whole memory.
 pub fn strip_private(text: &str) -> Cow<'_, str> {

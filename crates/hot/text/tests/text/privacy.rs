@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use proptest::prelude::*;
-use text::privacy::{Stripped, has_closing_tag, may_have_tag, strip, strip_private};
+use text::privacy::{Stripped, has_closing_tag, may_have_tag, strip, strip_composed, strip_private};
 
 use crate::check_linear;
 
@@ -103,9 +103,14 @@ fn a_closing_tag_without_an_opening_one_hides_what_is_before_it() {
     check("a</private>b", "b");
     check("a<private>b</private>c</private>d", "d");
     check("a</system-reminder>b", "ab");
-    let memory = "# Memory\n\n- kept\n- hidden\n  hidden too</private>\n- kept as well\n\nhidden\n</private>\n\nend";
+    let memory =
+        "# Memory\n\n- kept\n- hidden\n  hidden too</private>\n- kept as well\n\nhidden\n</private>\n\nend";
     assert_eq!(strip_private(memory), "# Memory\n\n- kept\n\n- kept as well\n\n\n\nend");
     assert_eq!(strip_private("hidden</private> rest"), " rest");
+    // What is left of one tag may be another: it must not take a whole question with it.
+    let composed = strip_private("- an entry </pri<private>x</private>vate> of a teammate").into_owned();
+    let question = format!("Do this.\n\n{composed}\n\nAnswer in JSON.");
+    assert_eq!(strip_composed(&question).text, "Do this.\n\n of a teammate\n\nAnswer in JSON.");
 }
 
 #[test]
