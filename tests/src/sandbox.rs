@@ -94,7 +94,9 @@ impl Sandbox {
     /// Returns the lines of the hook log.
     pub fn hook_log(&self) -> Result<Vec<Value>> {
         let text = fs::read_to_string(self.data().join("logs/hooks.jsonl")).unwrap_or_default();
-        text.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
+        // A line that was forgotten is blank.
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        lines.map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
     }
 
     /// Returns the living processes that were started with this sandbox's data folder, whatever became of their parents.

@@ -1,6 +1,7 @@
 //! Opens the database for a command: reports damage, repairs it, and continues.
 
-use crate::terminal::{self, STRONG, WARNING, counted};
+use crate::places;
+use crate::terminal::{self, DIM, STRONG, WARNING, counted};
 use anyhow::{Context as _, Result};
 use base::project::Project;
 use base::settings::Settings;
@@ -25,12 +26,15 @@ pub(crate) enum Look {
 
 /// Opens the database. Moves a damaged one aside and rebuilds it, with a report on standard error.
 pub(crate) fn open_for_user(env: &Env, paths: &Paths, look: Look) -> Result<Store> {
-    let opened = store::open_store(paths).and_then(|store| match look {
-        Look::Quick => Ok(store),
-        Look::Whole => store.check().map(|()| store),
+    places::check(paths)?;
+    let opened = patiently(|| {
+        store::open_store(paths).and_then(|store| match look {
+            Look::Quick => Ok(store),
+            Look::Whole => store.check().map(|()| store),
+        })
     });
     let store = match opened {
-        Err(error) if error.is_corrupt() => mend(env, paths)?,
+        Err(error) if error.is_corrupt() => mend(env, paths, &error)?,
         Err(error @ store::Error::Locked(_)) => {
             return Err(error)
                 .context("could not open the database; try again when the other program has exited");
@@ -54,7 +58,7 @@ pub(crate) fn open_drained(env: &Env, paths: &Paths, look: Look) -> Result<Store
     let drained = match drain(&mut store, paths) {
         Err(error) if error.is_corrupt() => {
             drop(store);
-            store = mend(env, paths)?;
+            store = mend(env, paths, &error)?;
             drain(&mut store, paths)
         }
         drained => drained,
@@ -71,26 +75,52 @@ pub(crate) fn open_drained(env: &Env, paths: &Paths, look: Look) -> Result<Store
 /// Drains the spool. Waits for a drain in another process: this command must see everything recorded before it.
 fn drain(store: &mut Store, paths: &Paths) -> Result<Progress, store::Error> {
     let spool = Spool::new(paths.spool());
-    let deadline = Instant::now() + PATIENCE;
+    patiently(|| match Drain::unbounded(&spool).run(store, Timestamp::now())? {
+        Drained::Done(progress) => Ok(progress),
+        Drained::Busy => Err(store::Error::Busy),
+    })
+}
+
+/// How long a command waits for others that use the database, how often it tries, and when it says that it waits.
+const PATIENCE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(20);
+const NOTICE_AFTER: Duration = Duration::from_secs(1);
+
+/// Tries again for as long as another process is at the same data.
+pub(crate) fn patiently<T>(attempt: impl FnMut() -> Result<T, store::Error>) -> Result<T, store::Error> {
+    patiently_for(PATIENCE, NOTICE_AFTER, attempt, || {
+        let _ = writeln!(terminal::errors(), "{DIM}Waiting for another wyren process…{DIM:#}");
+    })
+}
+
+fn patiently_for<T>(
+    patience: Duration,
+    notice_after: Duration,
+    mut attempt: impl FnMut() -> Result<T, store::Error>,
+    mut tell: impl FnMut(),
+) -> Result<T, store::Error> {
+    let began = Instant::now();
+    let mut is_told = false;
     loop {
-        match Drain::unbounded(&spool).run(store, Timestamp::now())? {
-            Drained::Done(progress) => return Ok(progress),
-            Drained::Busy if Instant::now() >= deadline => return Err(store::Error::Busy),
-            Drained::Busy => std::thread::sleep(PAUSE),
+        match attempt() {
+            Err(store::Error::Busy | store::Error::Locked(_)) if began.elapsed() < patience => {}
+            result => return result,
         }
+        if !is_told && began.elapsed() >= notice_after {
+            is_told = true;
+            tell();
+        }
+        std::thread::sleep(PAUSE);
     }
 }
 
-/// How long to wait for another drain, and how often to check.
-const PATIENCE: Duration = Duration::from_secs(30);
-const PAUSE: Duration = Duration::from_millis(20);
-
 /// Moves a damaged database aside, rebuilds it with a report, and opens the new one.
-fn mend(env: &Env, paths: &Paths) -> Result<Store> {
-    writeln!(
-        terminal::errors(),
-        "{WARNING}The database is damaged{WARNING:#}. Rebuilding it from what can be recovered."
-    )?;
+fn mend(env: &Env, paths: &Paths, damage: &store::Error) -> Result<Store> {
+    let what = match damage {
+        store::Error::Emptied(_) => "The database is empty, but should not be",
+        _ => "The database is damaged",
+    };
+    writeln!(terminal::errors(), "{WARNING}{what}{WARNING:#}. Rebuilding it from what can be recovered.")?;
     tell(&repair_database(env, paths).context("could not repair the database")?)?;
     Ok(store::open_store(paths)?)
 }
@@ -140,4 +170,38 @@ fn client_folder(env: &Env) -> PathBuf {
 pub(crate) fn project_key(named: &str) -> String {
     let is_key = ["git:", "repo:", "path:"].iter().any(|kind| named.starts_with(kind));
     if is_key { named.to_owned() } else { Project::of(Path::new(named)).key }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_waits_for_others_says_so_once_and_gives_up_in_the_end() {
+        let (mut attempts, mut told) = (0, 0);
+        let done = patiently_for(
+            Duration::from_secs(60),
+            Duration::ZERO,
+            || {
+                attempts += 1;
+                if attempts < 4 { Err(store::Error::Busy) } else { Ok(attempts) }
+            },
+            || told += 1,
+        );
+        assert_eq!((done.unwrap(), told), (4, 1));
+        let given_up =
+            patiently_for(Duration::ZERO, Duration::ZERO, || Err::<(), _>(store::Error::Busy), || {});
+        assert!(matches!(given_up, Err(store::Error::Busy)));
+        let mut attempts = 0;
+        let failed = patiently_for(
+            Duration::from_secs(60),
+            Duration::ZERO,
+            || {
+                attempts += 1;
+                Err::<(), _>(store::Error::ReadOnly { owner: "test" })
+            },
+            || {},
+        );
+        assert!(failed.is_err() && attempts == 1, "another failure is not waited for");
+    }
 }

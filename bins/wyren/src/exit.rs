@@ -74,10 +74,16 @@ pub(crate) fn code(result: anyhow::Result<()>) -> ExitCode {
             }
             None => {
                 anstream::eprintln!("wyren: {error:#}");
-                FAILED.number.into()
+                if is_locked(&error) { LOCKED.number.into() } else { FAILED.number.into() }
             }
         },
     }
+}
+
+/// Returns whether another process held the database, or what goes into it, for longer than a command waits.
+fn is_locked(error: &anyhow::Error) -> bool {
+    let is_held = |error: &store::Error| matches!(error, store::Error::Busy | store::Error::Locked(_));
+    error.chain().filter_map(|cause| cause.downcast_ref()).any(is_held)
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -96,6 +102,12 @@ mod tests {
         for (index, code) in CODES.iter().enumerate() {
             assert!(CODES[..index].iter().all(|other| other.number != code.number), "{code:?}");
         }
+    }
+
+    #[test]
+    fn a_database_that_another_process_holds_has_the_code_of_a_lock() {
+        let busy = anyhow::Error::from(store::Error::Busy).context("could not drain the spool");
+        assert!(is_locked(&busy) && !is_locked(&anyhow::anyhow!("another failure")));
     }
 
     #[test]

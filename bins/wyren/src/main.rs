@@ -5,6 +5,7 @@ mod database;
 mod editor;
 mod exit;
 mod person;
+mod places;
 #[cfg(test)]
 mod reference;
 mod terminal;
@@ -14,6 +15,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    base::limits::survive_file_size_limit();
     let arguments = commands::Arguments::parse();
     exit::code(commands::run(arguments))
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use wyren_tests::sandbox::Sandbox;
 
 /// Sends a prompt, as the client would.
-fn prompt(sandbox: &Sandbox, session: &str, id: &str, text: &str) -> Result<()> {
+pub(crate) fn prompt(sandbox: &Sandbox, session: &str, id: &str, text: &str) -> Result<()> {
     let input = json!({
         "session_id": session, "cwd": sandbox.project(), "prompt_id": id, "prompt": text,
         "hook_event_name": "UserPromptSubmit",
@@ -25,7 +25,7 @@ fn prompt(sandbox: &Sandbox, session: &str, id: &str, text: &str) -> Result<()> 
 }
 
 /// Reports a shell command and its output, as the client would.
-fn shell(sandbox: &Sandbox, session: &str, id: &str, command: &str, stdout: &str) -> Result<()> {
+pub(crate) fn shell(sandbox: &Sandbox, session: &str, id: &str, command: &str, stdout: &str) -> Result<()> {
     let input = json!({
         "session_id": session, "cwd": sandbox.project(), "tool_name": "Bash", "tool_use_id": id,
         "tool_input": {"command": command}, "tool_response": {"stdout": stdout, "stderr": ""}, "duration_ms": 12,
@@ -35,12 +35,12 @@ fn shell(sandbox: &Sandbox, session: &str, id: &str, command: &str, stdout: &str
 }
 
 /// Runs `wyren` and returns what it printed.
-fn wyren(sandbox: &Sandbox, arguments: &[&str]) -> Result<String> {
+pub(crate) fn wyren(sandbox: &Sandbox, arguments: &[&str]) -> Result<String> {
     succeed(sandbox.wyren(arguments)?)
 }
 
 /// Returns the lines of `wyren export`.
-fn export(sandbox: &Sandbox, arguments: &[&str]) -> Result<Vec<Value>> {
+pub(crate) fn export(sandbox: &Sandbox, arguments: &[&str]) -> Result<Vec<Value>> {
     let text = wyren(sandbox, &[&["export"], arguments].concat())?;
     text.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
 }
@@ -51,7 +51,7 @@ fn succeed(output: Output) -> Result<String> {
 }
 
 /// Returns the files below `folder` that contain `text`.
-fn files_with(folder: &Path, text: &str) -> Result<Vec<PathBuf>> {
+pub(crate) fn files_with(folder: &Path, text: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

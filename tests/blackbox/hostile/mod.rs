@@ -1,4 +1,6 @@
-//! What a hostile repository, teammate, other user of the machine or misled model tries, through the built programs.
+//! What a hostile repository, teammate, other user of the machine, misled model or bad day tries, through the built programs.
 
+mod faults;
+mod forget;
 pub(crate) mod git;
 mod leave;

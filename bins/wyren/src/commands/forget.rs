@@ -1,6 +1,9 @@
 //! `wyren forget`: deletes recorded observations permanently.
 
+mod leftovers;
+
 use crate::database::{self, Look};
+use crate::exit::Ending;
 use crate::person;
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING, counted};
 use crate::when;
@@ -29,7 +32,7 @@ pub(crate) struct Arguments {
     /// The observation with this id, as exported; may be repeated.
     #[arg(long, value_name = "ID", group = "what")]
     id: Vec<String>,
-    /// Everything that contains this text; case does not matter.
+    /// Everything that contains this text, in any case.
     #[arg(long, value_name = "TEXT", group = "what", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     query: Option<String>,
     /// Everything in this project: its key or a folder in it.
@@ -44,6 +47,9 @@ pub(crate) struct Arguments {
     /// Everything from this time on.
     #[arg(long, value_name = "TIME", group = "what", value_parser = when::parse)]
     after: Option<Timestamp>,
+    /// Also delete damaged databases that a repair has put aside.
+    #[arg(long)]
+    damaged: bool,
     /// Show what would be deleted, and change nothing.
     #[arg(long)]
     dry_run: bool,
@@ -60,14 +66,15 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     if !is_dry_run {
         person::must_be_here(env, "wyren forget")?;
     }
+    let deletes_damaged = arguments.damaged;
     let selection = arguments.selection();
     show_bounds(&selection)?;
     let mut store = database::open_for_user(env, paths, Look::Whole)?;
     let spool = Spool::new(paths.spool());
     if is_dry_run || !is_agreed {
-        let preview = selection.preview(&mut store, &spool, Timestamp::now())?;
+        let preview = database::patiently(|| selection.preview(&mut store, &spool, Timestamp::now()))?;
         if is_dry_run {
-            return show(&preview, json, Stage::Preview);
+            return show(&preview, Elsewhere::default(), json, Stage::Preview);
         }
         if preview.count() > 0 && !is_confirmed(&preview)? {
             writeln!(terminal::errors(), "Nothing deleted.")?;
@@ -75,30 +82,42 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         }
     }
     let notes = repair::notes_of_forgotten(&paths.database());
-    let forgotten = selection.forget(&mut store, &spool, &notes, Timestamp::now())?;
+    // Before the database, so that no worker takes one in that is gone from there already.
+    let requests = leftovers::delete_requests(paths, &selection);
+    let forgotten = database::patiently(|| selection.forget(&mut store, &spool, &notes, Timestamp::now()))?;
     // Folders of sessions that are forgotten are not known any more.
     store::known::refresh(&store, paths)?;
     // Notes about failed calls are short-lived: none of them is worth telling apart.
     attempts::forget_notes(paths);
-    let long_answers = delete_long_answers(paths);
-    show(&forgotten, json, Stage::Done)?;
-    if let Err(error) = long_answers {
-        let folder = paths.cache().join(LONG_ANSWERS);
-        bail!("could not delete {}, which may still hold the text: {error}", folder.display());
+    let long_answers = leftovers::delete_long_answers(paths);
+    let log_lines = leftovers::blank_log_lines(paths, &selection);
+    let damaged = if deletes_damaged { delete_damaged(paths) } else { Ok(()) };
+    let elsewhere = Elsewhere {
+        jobs: forgotten.jobs + requests.as_ref().copied().unwrap_or_default(),
+        log_lines: log_lines.as_ref().copied().unwrap_or_default(),
+    };
+    show(&forgotten, elsewhere, json, Stage::Done)?;
+    for cleaned in [requests.map(drop), log_lines.map(drop), long_answers, damaged] {
+        if let Err(error) = cleaned {
+            bail!("{error}; the text may still be there");
+        }
     }
     warn_of_leftovers(&forgotten, paths)
 }
 
-/// Deletes the texts of answers that were too long for the client: their files do not say which session they are of.
-fn delete_long_answers(paths: &Paths) -> io::Result<()> {
-    match fs::remove_dir_all(paths.cache().join(LONG_ANSWERS)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+/// What was forgotten outside of the observations.
+#[derive(Clone, Copy, Debug, Default)]
+struct Elsewhere {
+    jobs: u64,
+    log_lines: u64,
 }
 
-/// The folder in the cache where hooks keep answers that are too long for the client.
-const LONG_ANSWERS: &str = "long-answers";
+fn delete_damaged(paths: &Paths) -> Result<(), files::Error> {
+    for file in leftovers::damaged_databases(paths) {
+        fs::remove_file(&file).map_err(files::Error::at(&file))?;
+    }
+    Ok(())
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
@@ -134,7 +153,7 @@ fn is_confirmed(preview: &Forgotten) -> Result<bool> {
     if !io::stdin().is_terminal() {
         bail!("not a terminal: pass --yes to confirm, or --dry-run to look first");
     }
-    show(preview, false, Stage::Preview)?;
+    show(preview, Elsewhere::default(), false, Stage::Preview)?;
     write!(terminal::errors(), "Delete this permanently? [y/N] ")?;
     io::stderr().flush()?;
     let mut answer = String::new();
@@ -142,7 +161,7 @@ fn is_confirmed(preview: &Forgotten) -> Result<bool> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-fn show(forgotten: &Forgotten, json: bool, stage: Stage) -> Result<()> {
+fn show(forgotten: &Forgotten, elsewhere: Elsewhere, json: bool, stage: Stage) -> Result<()> {
     let Forgotten { prompts, tool_calls, others, unread_lines, spool_lines, samples, .. } = forgotten;
     let mut output = terminal::output();
     if json {
@@ -152,7 +171,7 @@ fn show(forgotten: &Forgotten, json: bool, stage: Stage) -> Result<()> {
             .collect();
         let facts = json!({
             "prompts": prompts, "tool_calls": tool_calls, "others": others, "unread_lines": unread_lines, "spool_lines": spool_lines,
-            "samples": samples,
+            "jobs": elsewhere.jobs, "log_lines": elsewhere.log_lines, "samples": samples,
         });
         writeln!(output, "{facts:#}")?;
         return Ok(());
@@ -179,7 +198,14 @@ fn show(forgotten: &Forgotten, json: bool, stage: Stage) -> Result<()> {
         Stage::Preview => "would be deleted",
         Stage::Done => "deleted",
     };
-    Ok(writeln!(output, "{STRONG}{}{STRONG:#} {what}", summary(forgotten))?)
+    writeln!(output, "{STRONG}{}{STRONG:#} {what}", summary(forgotten))?;
+    let Elsewhere { jobs, log_lines } = elsewhere;
+    if jobs + log_lines > 0 {
+        let jobs = counted(jobs, "background job", "background jobs");
+        let lines = counted(log_lines, "log line", "log lines");
+        writeln!(output, "{DIM}and what named it: {jobs}, {lines}{DIM:#}")?;
+    }
+    Ok(())
 }
 
 /// Returns what there is to delete, as in `1 prompt, 4 tool calls and 5 other observations`.
@@ -197,16 +223,9 @@ fn summary(forgotten: &Forgotten) -> String {
     format!("{} and {last}", parts.join(", "))
 }
 
-/// Warns about places that may still hold the text.
+/// Warns about places that may still hold the text; fails when the database does.
 fn warn_of_leftovers(forgotten: &Forgotten, paths: &Paths) -> Result<()> {
     let mut errors = terminal::errors();
-    if forgotten.is_kept_by_reader {
-        writeln!(
-            errors,
-            "{WARNING}Another program has the database open{WARNING:#}, so its write-ahead log may still hold the text. \
-             Run this command again when that program has exited."
-        )?;
-    }
     if forgotten.is_too_large_to_rewrite {
         writeln!(
             errors,
@@ -214,15 +233,24 @@ fn warn_of_leftovers(forgotten: &Forgotten, paths: &Paths) -> Result<()> {
              of deleted text."
         )?;
     }
-    let is_damaged = |name: &str| name.starts_with("wyren.db.damaged-");
-    for file in files::files_in(paths.data()) {
-        if file.file_name().and_then(|name| name.to_str()).is_some_and(is_damaged) {
-            writeln!(
-                errors,
-                "{WARNING}A damaged database may still hold it{WARNING:#}: delete {}",
-                file.display()
-            )?;
-        }
+    for project in &forgotten.projects {
+        let project = text::sanitize::one_line(project, 200);
+        writeln!(
+            errors,
+            "{WARNING}The name of a project contains the text{WARNING:#}. To delete all of it: wyren forget --project '{project}'"
+        )?;
+    }
+    let damaged = leftovers::damaged_databases(paths);
+    for file in &damaged {
+        writeln!(errors, "{WARNING}A damaged database may still hold it{WARNING:#}: {}", file.display())?;
+    }
+    if !damaged.is_empty() {
+        writeln!(errors, "To delete the damaged ones, run this command again with --damaged.")?;
+    }
+    if forgotten.is_kept_by_reader {
+        let message = "Another program has the database open, so its write-ahead log may still hold the text. \
+                       Run this command again when that program has exited.";
+        return Err(Ending::failed(format!("wyren: {message}")).into());
     }
     Ok(())
 }
@@ -238,19 +266,5 @@ mod tests {
         assert_eq!(summary(&Forgotten::default()), "0 prompts and 0 tool calls");
         let unread = Forgotten { tool_calls: 1, unread_lines: 1, ..Forgotten::default() };
         assert_eq!(summary(&unread), "0 prompts, 1 tool call and 1 unreadable line");
-    }
-
-    #[test]
-    fn texts_of_long_answers_are_deleted_and_need_not_exist() {
-        let folder = tempfile::tempdir().unwrap();
-        let paths = Paths::of(&Env::fixed([("WYREN_DATA_DIR", folder.path())]));
-        delete_long_answers(&paths).unwrap();
-        let answer = paths.cache().join("long-answers/session-start-memory-0123.txt");
-        let other = paths.cache().join("other");
-        fs::create_dir_all(answer.parent().unwrap()).unwrap();
-        fs::write(&answer, "about the merger").unwrap();
-        fs::write(&other, "").unwrap();
-        delete_long_answers(&paths).unwrap();
-        assert!(!answer.exists() && other.exists());
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::database::{Look, open_for_user};
 use crate::exit::Ending;
+use crate::places;
 use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, WARNING};
 use crate::when;
 use anstyle::Style;
@@ -194,6 +195,7 @@ fn add(paths: &Paths, kind: &str, payload: Option<String>, key: Option<&str>, no
     let payload =
         payload.map_err(|error| Ending::misused(format!("wyren: the payload is not JSON: {error}")))?;
     let request = Request { key: key.map(Into::into), payload: payload.as_deref(), ..Request::new(kind) };
+    places::check(paths)?;
     queue::request(paths, &request, now).context("could not write the request")?;
     writeln!(terminal::output(), "Queued; {}.", start_worker(paths, now))?;
     Ok(())

@@ -1,6 +1,7 @@
 //! `wyren repair`: checks the whole database and repairs a damaged one.
 
 use crate::database;
+use crate::places;
 use crate::terminal::{self, WARNING};
 use anyhow::{Context as _, Result};
 use base::{Env, Paths};
@@ -22,6 +23,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    places::check(paths)?;
     let path = paths.database();
     let repaired = database::repair_database(env, paths)
         .with_context(|| format!("could not repair {}", path.display()))?;

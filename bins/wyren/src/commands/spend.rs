@@ -1,5 +1,6 @@
 //! `wyren spend`: the cost of model calls and today's remaining budget.
 
+use crate::places;
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING, columns_of, counted};
 use anstyle::Style;
 use anyhow::Result;
@@ -80,6 +81,7 @@ impl Report {
         };
         // Reporting must not create a database.
         if paths.database().exists() {
+            places::check(paths)?;
             let ledger = Ledger::open(&paths.database())?;
             report.totals = ledger.totals(now, days)?;
             report.spent = ledger.spent(now, None)?;

@@ -23,6 +23,9 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// Time limit for discovering a memory on the remote.
 const DISCOVERY: Duration = Duration::from_secs(20);
 
+/// When a background sync is ended that did not keep its time limit.
+const CAP_MARGIN: Duration = Duration::from_secs(10);
+
 const MAX_LISTED: usize = 20;
 
 /// In characters.
@@ -59,6 +62,15 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let cwd = std::env::current_dir()?;
     if arguments.discover || arguments.background {
         detached::leave_session();
+        let limit = if arguments.discover { DISCOVERY } else { background_limit(env, paths) };
+        let (cwd, cap) = (cwd.clone(), limit + CAP_MARGIN);
+        detached::end_after(cap, move || {
+            if let Some(folder) = Folder::find(&cwd) {
+                let message =
+                    format!("sync error: ended after {} s, since it did not end by itself", cap.as_secs());
+                team_sync::log_once(&folder.wyren, &message);
+            }
+        });
     }
     if arguments.discover {
         // The hook that started this ignores the result; a later one tries again.
@@ -197,6 +209,10 @@ pub(super) fn to_json(synced: &Synced) -> Value {
     })
 }
 
+fn background_limit(env: &Env, paths: &Paths) -> Duration {
+    Duration::from_secs(Settings::read(env, &paths.hook_settings()).number("memory.sync_seconds"))
+}
+
 /// Syncs for hooks: prints nothing, waits for no other sync, writes to the log.
 fn in_background(cwd: &Path, env: &Env, paths: &Paths) {
     let share = match Share::open(cwd, env) {
@@ -211,7 +227,7 @@ fn in_background(cwd: &Path, env: &Env, paths: &Paths) {
     let lock = Lock::exclusive(&share.folder().state().join("background.lock"), Duration::ZERO);
     let Ok(Some(_lock)) = lock else { return };
     let settings = Settings::read(env, &paths.hook_settings());
-    let deadline = Instant::now() + Duration::from_secs(settings.number("memory.sync_seconds"));
+    let deadline = Instant::now() + background_limit(env, paths);
     let synced =
         if settings.is_on("memory.publish") { share.sync(None, deadline) } else { share.pull(deadline) };
     match synced {

@@ -134,7 +134,7 @@ fn be_worker(env: &Env, paths: &Paths, until_idle: bool) -> Result<()> {
     match runner::run(env, paths, options, &kinds::all())? {
         Ended::Elsewhere => bail!("a worker is already running; see `wyren worker status`"),
         Ended::Overdue => bail!("a job exceeded its time limit; see `wyren jobs`"),
-        Ended::Idle | Ended::Stopped => status(paths, false),
+        Ended::Idle | Ended::Stopped | Ended::Relieved => status(paths, false),
     }
 }
 

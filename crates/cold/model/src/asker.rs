@@ -207,7 +207,7 @@ impl Asker {
 
 /// Takes out what must not leave this machine.
 fn clean(request: Request) -> Result<Request, Reason> {
-    let stripped = privacy::strip(&request.prompt);
+    let stripped = privacy::strip_composed(&request.prompt);
     if stripped.text.trim().is_empty() {
         return Err(Reason::Private);
     }

@@ -1,5 +1,6 @@
 //! What does jobs of one kind, and what it is given for it.
 
+use base::settings::Settings;
 use base::{Env, Paths, Timestamp};
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -34,7 +35,7 @@ pub trait Handler: Send + Sync {
     fn run(&self, context: &mut Context) -> Result<Progress, Failure>;
 
     /// Returns how long one job may take; then it counts as failed.
-    fn limit(&self) -> Duration {
+    fn limit(&self, _settings: &Settings) -> Duration {
         LIMIT
     }
 }

@@ -1,4 +1,5 @@
-//! The background worker: leases jobs and does them, one at a time, then goes away.
+//! The background worker: leases jobs and does them, one at a time, then goes away. A job that takes long is overtaken by
+//! those of other projects, and given up at its limit: one damaged repository keeps none of the others waiting.
 //!
 //! One worker per user, by a file lock. It does nothing that someone else could not do later: killed at any moment, it
 //! leaves a lease behind that the next worker takes back, and nothing else. What a job does is its handler's business
@@ -14,5 +15,5 @@ mod signal;
 
 pub use handler::{Context, Handler, Handlers, Progress};
 pub use intake::take_in;
-pub use log::log_file;
-pub use run::{Ended, Error, Options, run};
+pub use log::{log_cap, log_file};
+pub use run::{CAP, Ended, Error, Options, run};

@@ -2,13 +2,19 @@
 
 use base::log::{Level, Line};
 use base::settings::Settings;
-use base::{Paths, Timestamp};
+use base::{Env, Paths, Timestamp};
 use std::path::PathBuf;
 use std::time::Instant;
 
 /// Returns the worker's log.
 pub fn log_file(paths: &Paths) -> PathBuf {
     paths.logs().join("worker.jsonl")
+}
+
+/// Logs that a worker is ended because it runs for too long.
+pub fn log_cap(paths: &Paths) {
+    let settings = Settings::read(&Env::process(), &paths.hook_settings());
+    Log::new(paths, &settings).write(Level::Error, "worker", "ended: it ran for too long");
 }
 
 /// The log of one worker.

@@ -21,6 +21,13 @@ const MOST_SHIFTS: u32 = 3;
 /// The longest rest of a job that failed.
 const LONGEST_REST: Duration = Duration::from_secs(3_600);
 
+/// How long a job runs alone: longer than most models take to answer.
+const OVERTAKE_AFTER: Duration = Duration::from_secs(15);
+/// How long a worker begins jobs; the next one continues.
+const LONGEST_SHIFT: Duration = Duration::from_secs(4 * 3_600);
+/// When the process of a worker is ended, whatever it is doing: two hours are longer than any job may take.
+pub const CAP: Duration = LONGEST_SHIFT.saturating_add(Duration::from_secs(2 * 3_600));
+
 /// Why a worker could not go on. Nothing is lost by it: the jobs are where they were.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -39,6 +46,10 @@ pub struct Options {
     pub idle: Duration,
     /// How long failed jobs rest.
     pub back_off: BackOff,
+    /// How long a job runs alone; then jobs of other projects begin beside it.
+    pub overtake_after: Duration,
+    /// How long it begins jobs.
+    pub shift: Duration,
 }
 
 impl Options {
@@ -46,7 +57,12 @@ impl Options {
     pub fn of(settings: &Settings) -> Self {
         let seconds = |name| Duration::from_secs(settings.number(name));
         let back_off = BackOff { first: seconds("worker.retry_seconds"), cap: LONGEST_REST };
-        Self { idle: seconds("worker.idle_seconds"), back_off }
+        Self {
+            idle: seconds("worker.idle_seconds"),
+            back_off,
+            overtake_after: OVERTAKE_AFTER,
+            shift: LONGEST_SHIFT,
+        }
     }
 }
 
@@ -57,8 +73,11 @@ pub enum Ended {
     Idle,
     /// It was asked to.
     Stopped,
-    /// A job went on for longer than it may, and cannot be ended but with its process.
+    /// There was nothing more to do, but for jobs of a project whose last one went on for longer than it may: that one
+    /// cannot be ended but with this process.
     Overdue,
+    /// It has worked for long enough.
+    Relieved,
     /// Another worker is at it.
     Elsewhere,
 }
@@ -114,6 +133,7 @@ impl Ended {
             Self::Idle => "nothing to do",
             Self::Stopped => "asked to stop",
             Self::Overdue => "a job took too long",
+            Self::Relieved => "worked for long enough",
             Self::Elsewhere => "another worker runs",
         }
     }
@@ -140,13 +160,17 @@ mod tests {
             self.1(context)
         }
 
-        fn limit(&self) -> Duration {
+        fn limit(&self, _settings: &Settings) -> Duration {
             if self.0 == "endless" { Duration::from_millis(200) } else { Duration::from_secs(600) }
         }
     }
 
-    const AT_ONCE: Options =
-        Options { idle: Duration::ZERO, back_off: BackOff { first: Duration::ZERO, cap: Duration::ZERO } };
+    const AT_ONCE: Options = Options {
+        idle: Duration::ZERO,
+        back_off: BackOff { first: Duration::ZERO, cap: Duration::ZERO },
+        overtake_after: Duration::from_secs(600),
+        shift: Duration::from_secs(600),
+    };
 
     struct Bench {
         _folder: tempfile::TempDir,
@@ -163,6 +187,11 @@ mod tests {
 
         fn ask(&self, kind: &str) {
             queue::request(&self.paths, &Request::new(kind), Timestamp::now()).unwrap();
+        }
+
+        fn ask_for(&self, kind: &str, project: &str) {
+            let request = Request { project: Some(project.into()), ..Request::new(kind) };
+            queue::request(&self.paths, &request, Timestamp::now()).unwrap();
         }
 
         fn work(&self, options: Options, handlers: &Handlers) -> Ended {
@@ -345,6 +374,81 @@ mod tests {
         let job = &bench.jobs()[0];
         assert_eq!((job.state, job.attempts), (State::Queued, 1));
         assert_eq!(job.reason.as_deref(), Some("took longer than 0 s"));
+    }
+
+    #[test]
+    fn a_job_without_end_keeps_none_of_another_project_waiting() {
+        let bench = Bench::new();
+        // Requests of one moment have no order.
+        bench.ask_for("stuck", "a");
+        take_in_now(&bench);
+        bench.ask_for("easy", "a");
+        bench.ask_for("easy", "b");
+        bench.ask_for("stuck", "c");
+        bench.ask_for("easy", "d");
+        let handlers = always("easy", |_| Ok(Progress::Done)).and(Scripted("stuck", |context| {
+            // Ends only when the worker is to stop, which comes after all others are done.
+            loop {
+                let store = open_store(&context.paths).unwrap();
+                let jobs = jobs::list(&store).unwrap();
+                let done = jobs.iter().filter(|job| job.state == State::Done).count();
+                if done >= 2 {
+                    std::fs::write(queue::stop_file(&context.paths), "").unwrap();
+                    return Ok(Progress::Done);
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }));
+        let options = Options { overtake_after: Duration::ZERO, ..AT_ONCE };
+        assert_eq!(bench.work(options, &handlers), Ended::Stopped);
+        let state = |kind: &str, project: &str| {
+            let is_meant = |job: &&Job| job.kind == kind && job.project.as_deref() == Some(project);
+            bench.jobs().iter().find(is_meant).map(|job| job.state)
+        };
+        assert_eq!((state("easy", "b"), state("easy", "d")), (Some(State::Done), Some(State::Done)));
+        assert_eq!(
+            state("easy", "a"),
+            Some(State::Queued),
+            "jobs of one project do not run beside each other"
+        );
+    }
+
+    fn take_in_now(bench: &Bench) {
+        crate::intake::take_in(&mut open_store(&bench.paths).unwrap(), &bench.paths, Timestamp::now())
+            .unwrap();
+    }
+
+    #[test]
+    fn after_a_job_without_end_the_worker_goes_on_with_other_projects() {
+        let bench = Bench::new();
+        bench.ask_for("endless", "a");
+        take_in_now(&bench);
+        bench.ask_for("easy", "b");
+        bench.ask_for("easy", "a");
+        let handlers = always("easy", |_| Ok(Progress::Done)).and(Scripted("endless", |_| {
+            loop {
+                std::thread::park();
+            }
+        }));
+        assert_eq!(bench.work(AT_ONCE, &handlers), Ended::Overdue);
+        let state = |kind: &str, project: &str| {
+            let is_meant = |job: &&Job| job.kind == kind && job.project.as_deref() == Some(project);
+            bench.jobs().into_iter().find(|job| is_meant(&job)).unwrap()
+        };
+        assert_eq!(state("easy", "b").state, State::Done);
+        assert_eq!((state("endless", "a").state, state("endless", "a").attempts), (State::Queued, 1));
+        assert_eq!(state("easy", "a").state, State::Queued, "the job without end may still be at it");
+        assert!(queue::due(&bench.paths).is_some(), "the next worker continues");
+    }
+
+    #[test]
+    fn a_worker_that_worked_for_long_enough_leaves_the_rest_to_the_next() {
+        let bench = Bench::new();
+        bench.ask("easy");
+        let options = Options { shift: Duration::ZERO, ..AT_ONCE };
+        assert_eq!(bench.work(options, &always("easy", |_| Ok(Progress::Done))), Ended::Relieved);
+        assert_eq!(bench.jobs()[0].state, State::Queued);
+        assert!(queue::due(&bench.paths).is_some());
     }
 
     #[test]

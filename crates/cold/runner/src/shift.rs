@@ -1,17 +1,19 @@
 //! One shift: from taking the lock to letting it go.
 
-use crate::handler::{Context, Handler, Handlers, Progress};
+use crate::handler::{Context, Handlers, Progress};
 use crate::intake::take_in_logged;
 use crate::log::Log;
 use crate::run::{Ended, Error, Options};
 use crate::{kinds, signal};
 use base::log::Level;
+use base::settings::Settings;
 use base::{Env, Paths, Timestamp, files};
 use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 use store::Store;
@@ -26,6 +28,10 @@ const LEASE: Duration = Duration::from_secs(60);
 const RENEW_EVERY: Duration = Duration::from_secs(15);
 /// How long a running job is waited for when the worker is to stop; then its lease is given back.
 const STOP_GRACE: Duration = Duration::from_secs(3);
+/// How many jobs run at once at most, when the earlier ones are slow. One that has run for this long hardly ends, and
+/// is not counted.
+const MAX_AT_ONCE: usize = 3;
+const HARDLY_ENDS: Duration = Duration::from_secs(120);
 /// How long a job that was done stays on record.
 const KEEP_DONE: Duration = Duration::from_secs(7 * 86_400);
 /// How long a worker that could not begin is left alone.
@@ -40,14 +46,23 @@ pub(crate) struct Shift<'a> {
     store: Store,
     /// Tells this worker's leases from those of the ones before it.
     holder: String,
+    running: Vec<Running>,
+    /// Where jobs took too long: their threads may still be at it, so no other job begins there.
+    overdue: Vec<String>,
+    sender: Sender<(i64, Outcome)>,
+    receiver: Receiver<(i64, Outcome)>,
 }
 
-/// How the time with one job ended.
-enum Attempt {
-    Over(Result<Progress, Failure>),
-    Interrupted,
-    Overdue(Duration),
+/// A job that a thread of its own is at.
+struct Running {
+    job: Job,
+    began: Instant,
+    renewed: Instant,
+    limit: Duration,
+    stopping: Arc<AtomicBool>,
 }
+
+type Outcome = Result<Progress, Failure>;
 
 impl<'a> Shift<'a> {
     /// Begins a shift. The caller holds the worker's lock.
@@ -79,7 +94,10 @@ impl<'a> Shift<'a> {
     ) -> Result<Self, Error> {
         let store = open_store(paths)?;
         let holder = format!("{:016x}", RandomState::new().build_hasher().finish());
-        let mut shift = Self { env, paths, options, handlers, log, store, holder };
+        let (sender, receiver) = mpsc::channel();
+        let (running, overdue) = (Vec::new(), Vec::new());
+        let mut shift =
+            Self { env, paths, options, handlers, log, store, holder, running, overdue, sender, receiver };
         let (now, gone) = (Timestamp::now(), Gone::AllBut(&shift.holder));
         let reclaimed = jobs::reclaim(&mut shift.store, gone, options.back_off, now)?;
         if reclaimed > 0 {
@@ -102,26 +120,43 @@ impl<'a> Shift<'a> {
             ended = self.work()?;
         }
         leave_word(self.paths, jobs::next_due(&self.store)?, self.log);
-        Ok(ended)
+        Ok(if ended == Ended::Idle && !self.overdue.is_empty() { Ended::Overdue } else { ended })
     }
 
     fn work(&mut self) -> Result<Ended, Error> {
-        let mut last_work = Instant::now();
+        let began = Instant::now();
+        let (mut last_work, mut stop_seen) = (began, None);
         loop {
-            if self.is_to_stop() {
-                return Ok(Ended::Stopped);
+            if stop_seen.is_none() && self.is_to_stop() {
+                stop_seen = Some(Instant::now());
+                self.running.iter().for_each(|running| running.stopping.store(true, Ordering::Relaxed));
             }
-            self.take_in()?;
-            match self.lease()? {
-                Some(job) => {
-                    if let Some(ended) = self.attend(job)? {
-                        return Ok(ended);
-                    }
-                    last_work = Instant::now();
+            match stop_seen {
+                Some(_) if self.running.is_empty() => return Ok(Ended::Stopped),
+                Some(seen) if seen.elapsed() > STOP_GRACE => {
+                    self.give_back_all()?;
+                    return Ok(Ended::Stopped);
                 }
-                None if last_work.elapsed() >= self.options.idle => return Ok(Ended::Idle),
-                None => thread::sleep(TICK),
+                _ => {}
             }
+            let is_over = began.elapsed() >= self.options.shift;
+            self.take_in()?;
+            let begun = stop_seen.is_none() && !is_over && self.may_begin() && self.begin_next()?;
+            if begun || !self.running.is_empty() {
+                last_work = Instant::now();
+            } else if is_over {
+                return Ok(if jobs::next_due(&self.store)?.is_some() {
+                    Ended::Relieved
+                } else {
+                    Ended::Idle
+                });
+            } else if last_work.elapsed() >= self.options.idle {
+                return Ok(Ended::Idle);
+            }
+            if let Ok((job, outcome)) = self.receiver.recv_timeout(TICK) {
+                self.end(job, outcome)?;
+            }
+            self.look_after_running()?;
         }
     }
 
@@ -130,13 +165,25 @@ impl<'a> Shift<'a> {
         Ok(())
     }
 
-    fn lease(&mut self) -> Result<Option<Job>, Error> {
-        let now = Timestamp::now();
-        // Looking first: a transaction that may write keeps others from writing.
-        if jobs::next_due(&self.store)?.is_none_or(|due| due > now) {
-            return Ok(None);
-        }
-        Ok(jobs::lease(&mut self.store, &self.holder, now, LEASE)?)
+    /// Returns whether another job may begin: jobs run one by one, unless those that run take long.
+    fn may_begin(&self) -> bool {
+        let is_slow = |running: &Running| running.began.elapsed() >= self.options.overtake_after;
+        let counted = self.running.iter().filter(|running| running.began.elapsed() < HARDLY_ENDS).count();
+        self.running.iter().all(is_slow) && counted < MAX_AT_ONCE
+    }
+
+    /// Leases the next job and begins it; returns whether there was one.
+    fn begin_next(&mut self) -> Result<bool, Error> {
+        let taken: Vec<&str> = self
+            .running
+            .iter()
+            .map(|running| running.job.place())
+            .chain(self.overdue.iter().map(String::as_str))
+            .collect();
+        let job = jobs::lease_elsewhere(&mut self.store, &self.holder, Timestamp::now(), LEASE, &taken)?;
+        let Some(job) = job else { return Ok(false) };
+        self.attempt(job)?;
+        Ok(true)
     }
 
     /// Drains a piece of the spool, and queues a job for the rest; says whether there is none.
@@ -165,35 +212,13 @@ impl<'a> Shift<'a> {
         signal::asked_to_end() || queue::stop_file(self.paths).exists()
     }
 
-    /// Does one job and stores its result; returns how the shift ends if it cannot continue.
-    fn attend(&mut self, job: Job) -> Result<Option<Ended>, Error> {
+    /// Begins a job in a thread of its own, so that its lease can be renewed and a wish to stop be heard.
+    fn attempt(&mut self, job: Job) -> Result<(), Error> {
         let began = Instant::now();
         let Some(handler) = self.handlers.of(&job.kind) else {
             let reason = format!("this version of Wyren does not know jobs of the kind {:?}", job.kind);
-            self.note(&job, Err(Failure::Final(reason)), began)?;
-            return Ok(None);
+            return self.note(&job, Err(Failure::Final(reason)), began);
         };
-        match self.attempt(&job, handler)? {
-            Attempt::Over(result) => {
-                self.note(&job, result, began)?;
-                Ok(None)
-            }
-            Attempt::Interrupted => {
-                let lease = Lease { job: job.id, holder: &self.holder };
-                jobs::give_back(&mut self.store, lease, Timestamp::now())?;
-                self.log.write(Level::Info, &job.kind, &format!("job {} given back", job.id));
-                Ok(Some(Ended::Stopped))
-            }
-            Attempt::Overdue(limit) => {
-                let reason = format!("took longer than {} s", limit.as_secs());
-                self.note(&job, Err(Failure::Again(reason)), began)?;
-                Ok(Some(Ended::Overdue))
-            }
-        }
-    }
-
-    /// Runs a job in a thread of its own, so that its lease can be renewed and a wish to stop be heard.
-    fn attempt(&mut self, job: &Job, handler: Arc<dyn Handler>) -> Result<Attempt, Error> {
         let stopping = Arc::new(AtomicBool::new(false));
         let mut context = Context {
             job: job.clone(),
@@ -202,48 +227,56 @@ impl<'a> Shift<'a> {
             store: open_store(self.paths)?,
             stopping: Arc::clone(&stopping),
         };
-        let limit = handler.limit();
-        let (sender, receiver) = mpsc::channel();
-        thread::spawn(move || sender.send(handler.run(&mut context)));
-        self.attend_thread(job, &receiver, &stopping, limit)
+        let limit = handler.limit(&Settings::read(self.env, &self.paths.hook_settings()));
+        let (id, sender) = (job.id, self.sender.clone());
+        thread::spawn(move || {
+            let outcome = panic::catch_unwind(AssertUnwindSafe(|| handler.run(&mut context)));
+            let outcome = outcome.unwrap_or_else(|_| Err(Failure::Again("the job panicked".to_owned())));
+            // Closed before the outcome is known, so that whoever waits for it finds the database free.
+            drop(context);
+            sender.send((id, outcome))
+        });
+        self.running.push(Running { job, began, renewed: began, limit, stopping });
+        Ok(())
     }
 
-    fn attend_thread(
-        &mut self,
-        job: &Job,
-        receiver: &Receiver<Result<Progress, Failure>>,
-        stopping: &AtomicBool,
-        limit: Duration,
-    ) -> Result<Attempt, Error> {
-        let began = Instant::now();
-        let (mut renewed, mut stop_seen) = (began, None);
-        loop {
-            match receiver.recv_timeout(TICK) {
-                Ok(result) => return Ok(Attempt::Over(result)),
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Ok(Attempt::Over(Err(Failure::Again("the job panicked".to_owned()))));
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            if began.elapsed() > limit {
-                return Ok(Attempt::Overdue(limit));
-            }
-            if stop_seen.is_none() && self.is_to_stop() {
-                stopping.store(true, Ordering::Relaxed);
-                stop_seen = Some(Instant::now());
-            }
-            if stop_seen.is_some_and(|seen| seen.elapsed() > STOP_GRACE) {
-                return Ok(Attempt::Interrupted);
-            }
-            if renewed.elapsed() > RENEW_EVERY {
-                let lease = Lease { job: job.id, holder: &self.holder };
+    /// Notes how a job ended; one that took too long is not waited for any more.
+    fn end(&mut self, job: i64, outcome: Outcome) -> Result<(), Error> {
+        let Some(at) = self.running.iter().position(|running| running.job.id == job) else { return Ok(()) };
+        let running = self.running.swap_remove(at);
+        self.note(&running.job, outcome, running.began)
+    }
+
+    /// Gives up jobs that took too long, and renews the leases of the others.
+    fn look_after_running(&mut self) -> Result<(), Error> {
+        let is_overdue = |running: &Running| running.began.elapsed() > running.limit;
+        while let Some(at) = self.running.iter().position(is_overdue) {
+            let running = self.running.swap_remove(at);
+            let reason = format!("took longer than {} s", running.limit.as_secs());
+            self.overdue.push(running.job.place().to_owned());
+            self.note(&running.job, Err(Failure::Again(reason)), running.began)?;
+        }
+        for running in &mut self.running {
+            if running.renewed.elapsed() > RENEW_EVERY {
+                let lease = Lease { job: running.job.id, holder: &self.holder };
                 jobs::renew(&mut self.store, lease, Timestamp::now(), LEASE)?;
-                renewed = Instant::now();
+                running.renewed = Instant::now();
             }
         }
+        Ok(())
     }
 
-    fn note(&mut self, job: &Job, result: Result<Progress, Failure>, began: Instant) -> Result<(), Error> {
+    fn give_back_all(&mut self) -> Result<(), Error> {
+        for running in std::mem::take(&mut self.running) {
+            let (id, kind) = (running.job.id, &running.job.kind);
+            let lease = Lease { job: id, holder: &self.holder };
+            jobs::give_back(&mut self.store, lease, Timestamp::now())?;
+            self.log.write(Level::Info, kind, &format!("job {id} given back"));
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, job: &Job, result: Outcome, began: Instant) -> Result<(), Error> {
         let (lease, now) = (Lease { job: job.id, holder: &self.holder }, Timestamp::now());
         let about = format!("job {}, attempt {} of {}", job.id, job.attempts, job.max_attempts);
         let (level, message) = match result {

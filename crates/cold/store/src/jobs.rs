@@ -9,7 +9,7 @@ mod tests;
 
 use crate::{Error, Store, Tables};
 use base::Timestamp;
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use std::fmt;
 use std::time::Duration;
 
@@ -248,6 +248,13 @@ pub fn enqueue(store: &mut Store, job: &NewJob<'_>, now: Timestamp) -> Result<En
     })
 }
 
+impl Job {
+    /// Returns what jobs share that must not run at the same time: their project, or the kind where they have none.
+    pub fn place(&self) -> &str {
+        self.project.as_deref().unwrap_or(&self.kind)
+    }
+}
+
 /// Leases the job that has been due for longest to `holder`, and counts the attempt.
 pub fn lease(
     store: &mut Store,
@@ -255,19 +262,39 @@ pub fn lease(
     now: Timestamp,
     duration: Duration,
 ) -> Result<Option<Job>, Error> {
+    lease_elsewhere(store, holder, now, duration, &[])
+}
+
+/// Leases a job as [`lease`] does, but none whose [`Job::place`] is among `taken`. Nothing is written where there is none.
+pub fn lease_elsewhere(
+    store: &mut Store,
+    holder: &str,
+    now: Timestamp,
+    duration: Duration,
+    taken: &[&str],
+) -> Result<Option<Job>, Error> {
+    const NEXT: &str = "SELECT id FROM jobs WHERE state = 'queued' AND not_before <= ?1
+             AND coalesce(project, kind) NOT IN (SELECT value FROM json_each(?2))
+         ORDER BY not_before, id LIMIT 1";
+    let taken = serde_json::to_string(taken)?;
+    let find = |connection: &Connection| -> rusqlite::Result<Option<i64>> {
+        connection.query_row(NEXT, params![stored(now), taken], |row| row.get(0)).optional()
+    };
+    // A transaction that may write keeps others from writing.
+    if find(store.connection())?.is_none() {
+        return Ok(None);
+    }
     store.write(|transaction| {
-        let job = transaction
-            .query_row(
-                "UPDATE jobs
-                 SET state = 'leased', attempts = attempts + 1, lease_holder = ?1, lease_until = ?2, updated = ?3
-                 WHERE id = (SELECT id FROM jobs WHERE state = 'queued' AND not_before <= ?3
-                             ORDER BY not_before, id LIMIT 1)
-                 RETURNING *",
-                params![holder, stored(after(now, duration)), stored(now)],
-                read,
-            )
-            .optional()?;
-        Ok(job)
+        let Some(id) = find(transaction)? else { return Ok(None) };
+        let job = transaction.query_row(
+            "UPDATE jobs
+             SET state = 'leased', attempts = attempts + 1, lease_holder = ?1, lease_until = ?2, updated = ?3
+             WHERE id = ?4
+             RETURNING *",
+            params![holder, stored(after(now, duration)), stored(now), id],
+            read,
+        )?;
+        Ok(Some(job))
     })
 }
 

@@ -8,6 +8,7 @@ mod backlog;
 mod drain;
 mod exchange;
 mod forget;
+mod needle;
 mod rows;
 mod told;
 mod values;

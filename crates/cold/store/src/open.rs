@@ -33,6 +33,17 @@ pub enum Error {
         /// What SQLite said.
         source: rusqlite::Error,
     },
+    /// The file is empty, and was not when it was last used.
+    #[error("{} is empty, but should not be", .0.display())]
+    Emptied(PathBuf),
+    /// Something else is in the file's place.
+    #[error("{} {problem}. Move it away and try again: mv '{}' '{}.aside'", path.display(), path.display(), path.display())]
+    WrongKind {
+        /// The path.
+        path: PathBuf,
+        /// What is wrong with what is there.
+        problem: &'static str,
+    },
     /// Another program holds it for too long.
     #[error("the database is locked by another program")]
     Locked(#[source] rusqlite::Error),
@@ -65,13 +76,41 @@ impl Error {
     /// Returns what turns the system's error about `path` into this one.
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| Self::Io { path, source }
+        move |source| match source.kind() {
+            io::ErrorKind::IsADirectory => Self::WrongKind { path, problem: "is a folder" },
+            io::ErrorKind::NotADirectory => {
+                Self::WrongKind { path: file_on_the_way(path), problem: "is not a folder" }
+            }
+            _ => Self::Io { path, source },
+        }
     }
 
     /// Says whether the database is damaged, so that it has to be repaired.
     pub fn is_corrupt(&self) -> bool {
-        matches!(self, Self::Corrupt { .. })
+        matches!(self, Self::Corrupt { .. } | Self::Emptied(_))
     }
+}
+
+/// Returns the part of a path that is a file, where a folder should be.
+fn file_on_the_way(path: PathBuf) -> PathBuf {
+    let file = path.ancestors().find(|part| part.is_file()).map(Path::to_owned);
+    file.unwrap_or(path)
+}
+
+/// Says whether the database was emptied: the file is there without contents, and its tables were made before.
+pub(crate) fn is_emptied(path: &Path) -> bool {
+    let is_empty = || std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0);
+    if !is_empty() || !lock_of_maker(path).exists() {
+        return false;
+    }
+    // Who makes a database right now holds the lock until there is something in it.
+    let _lock = Lock::exclusive(&lock_of_maker(path), BUSY_TIMEOUT);
+    is_empty()
+}
+
+/// Returns the lock of who makes or migrates the database; it stays there.
+fn lock_of_maker(path: &Path) -> PathBuf {
+    path.with_extension("making")
 }
 
 impl From<rusqlite::Error> for Error {
@@ -102,6 +141,12 @@ pub struct Store {
 impl Store {
     /// Opens the database at `path`, creating it where there is none, and brings `tables` up to date.
     pub fn open(path: &Path, tables: &[Tables]) -> Result<Self, Error> {
+        if path.is_dir() {
+            return Err(Error::WrongKind { path: path.to_owned(), problem: "is a folder" });
+        }
+        if is_emptied(path) {
+            return Err(Error::Emptied(path.to_owned()));
+        }
         let began = Instant::now();
         let mut opened = Self::open_file(path, tables);
         // While another program makes the database or changes its mode, SQLite refuses at once instead of waiting.
@@ -132,6 +177,13 @@ impl Store {
 
     /// Opens the database at `path` without changing anything, whatever its schema; `None` where there is none.
     pub(crate) fn open_as_it_is(path: &Path, busy_timeout: Duration) -> Result<Option<Self>, Error> {
+        // There is nothing in an empty one, and SQLite would delete the log beside it.
+        if std::fs::metadata(path).is_ok_and(|metadata| metadata.len() == 0) {
+            return Ok(None);
+        }
+        if path.is_dir() {
+            return Err(Error::WrongKind { path: path.to_owned(), problem: "is a folder" });
+        }
         let connection = match Connection::open_with_flags(path, FLAGS) {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) && !path.exists() => {
                 return Ok(None);
@@ -153,7 +205,7 @@ impl Store {
             Standing::Behind => {
                 // One program at a time: two that change the mode at once are both refused. The mode is kept in the
                 // file, so it is set once.
-                let lock = path.with_extension("making");
+                let lock = lock_of_maker(path);
                 let _lock = Lock::exclusive(&lock, BUSY_TIMEOUT)
                     .map_err(|source| Error::Io { path: lock, source })?;
                 // Has to come first: it says how the file is laid out.

@@ -10,13 +10,15 @@
 //! | `.damaged-<time>` | a second name of the old database, beside a copy of its log; kept |
 //! | `.new` | a database is being made; the last `.damaged-<time>` belongs to it |
 //! | `.ready` | it is made and only has to take the old one's place |
+//! | `.mended` | a copy of the old database with a sound header, while it is read |
 
+mod header;
 mod rebuild;
 mod salvage;
 
 use crate::derived::Derived;
 use crate::observations::{self, Drain};
-use crate::open::{Error, Store};
+use crate::open::{self, Error, Store};
 use crate::schema::Tables;
 use base::{Timestamp, files};
 use capture::Spool;
@@ -104,8 +106,9 @@ fn repair_in_steps(
         fs::rename(&ready, path).map_err(Error::io(path))?;
         return Ok(Repaired { aside: last_aside(path), ..Repaired::default() });
     }
-    // Closing must not change what is about to be put aside.
+    // Closing must not change what is about to be put aside. SQLite would delete the log of an empty one.
     match Store::open_as_it_is(path, BUSY_TIMEOUT) {
+        Ok(None) if open::is_emptied(path) => {}
         Ok(None) => return Ok(Repaired::default()),
         Ok(Some(store)) => match store.check() {
             Err(Error::Corrupt { .. }) => {}
@@ -119,14 +122,16 @@ fn repair_in_steps(
     let aside = earlier.unwrap_or_else(|| aside_at(path, now));
     put_aside(path, &aside).map_err(Error::io(path))?;
     after(Step::PutAside)?;
-    for outdated in [&ready, &fresh] {
+    let mended = suffixed(path, ".mended");
+    for outdated in [&ready, &fresh, &mended] {
         remove(outdated).map_err(Error::io(outdated))?;
     }
     let mut repaired = Repaired { aside: Some(aside.clone()), ..Repaired::default() };
     {
+        let source = readable_source(&aside, &mended)?;
         // Rows are copied into tables like those they come from, and migrated afterwards.
-        let mut store = Store::open(&fresh, &salvage::tables_of(&aside, tables))?;
-        let copied = salvage::copy(&aside, &mut store)?;
+        let mut store = Store::open(&fresh, &salvage::tables_of(source, tables))?;
+        let copied = salvage::copy(source, &mut store)?;
         (repaired.salvaged, repaired.damaged) = (copied.rows, copied.damaged);
         drop(store);
         let mut store = Store::open(&fresh, tables)?.deriving(sources.derived);
@@ -139,6 +144,7 @@ fn repair_in_steps(
         store.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     }
     remove_companions(&fresh).map_err(Error::io(&fresh))?;
+    remove(&mended).map_err(Error::io(&mended))?;
     after(Step::Made)?;
     fs::rename(&fresh, &ready).map_err(Error::io(&ready))?;
     after(Step::Ready)?;
@@ -147,6 +153,15 @@ fn repair_in_steps(
     after(Step::LogRemoved)?;
     fs::rename(&ready, path).map_err(Error::io(path))?;
     Ok(repaired)
+}
+
+/// Returns what is to be read in place of the damaged database: itself, or a copy with a sound header if that gives more.
+fn readable_source<'p>(aside: &'p Path, mended: &'p Path) -> Result<&'p Path, Error> {
+    if header::is_sound(aside) {
+        return Ok(aside);
+    }
+    header::make_sound_copy(aside, mended).map_err(Error::io(mended))?;
+    Ok(if salvage::count(mended) > salvage::count(aside) { mended } else { aside })
 }
 
 /// Says whether a repair was killed right before its last step, and the old database was not used since.

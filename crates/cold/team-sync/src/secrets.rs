@@ -187,10 +187,19 @@ fn end_of_chunk(lines: &[&str], at: usize) -> usize {
         let mut chunk = lines[at].to_owned();
         let closing = lines[end..].iter().position(|line| {
             chunk.push_str(line);
-            has_closing_tag(line) && !is_open(&chunk)
+            privacy::has_closing_tag(line) && !is_open(&chunk)
         });
         // A tag without an end hides what it belongs to, and not the rest of the memory.
         end = closing.map_or_else(|| end_of_block(lines, end), |offset| end + offset + 1);
+    } else {
+        // A closing tag without an opening one hides all that comes before it in its entry.
+        let block = end_of_block(lines, end);
+        let closing = lines[end..block].iter().rposition(|line| privacy::has_closing_tag(line));
+        if let Some(offset) = closing
+            && hides_its_beginning(lines[at], &lines[end..end + offset + 1])
+        {
+            end += offset + 1;
+        }
     }
     if lines[at..end].iter().any(|line| line.contains("-----BEGIN")) {
         let closing = lines[at..].iter().position(|line| line.contains("-----END"));
@@ -205,12 +214,15 @@ fn is_open(text: &str) -> bool {
     has_tag(text) && !privacy::strip_private(&format!("{text}{END}")).ends_with(END)
 }
 
-fn has_tag(text: &str) -> bool {
-    matches!(privacy::strip_private(text), Cow::Owned(_))
+/// Returns whether a tag in the lines below `first` hides what `first` begins with.
+fn hides_its_beginning(first: &str, below: &[&str]) -> bool {
+    const BEGIN: char = '\u{0}';
+    let text = format!("{BEGIN}{first}{}", below.concat());
+    !privacy::strip_private(&text).starts_with(BEGIN)
 }
 
-fn has_closing_tag(line: &str) -> bool {
-    line.to_ascii_lowercase().contains("</private")
+fn has_tag(text: &str) -> bool {
+    matches!(privacy::strip_private(text), Cow::Owned(_))
 }
 
 /// Returns where the entry or paragraph that goes on at a line ends. An indented paragraph below a blank line still belongs to
@@ -349,6 +361,14 @@ mod tests {
         check("- a <private>x\n  y\n- b\n", "- a\n- b\n", &["private"]);
         check("- a <private>x\n\n## S\n- b\n", "- a\n\n## S\n- b\n", &["private"]);
         check("- a <private>x\n\n  y\n\n\tz\n\n- b\n", "- a\n\n- b\n", &["private"]);
+    }
+
+    #[test]
+    fn a_closing_tag_without_an_opening_one_hides_its_entry_up_to_it() {
+        check("- a\n- x</private>\n- b\n", "- a\n- b\n", &["private"]);
+        check("- a\n- x\n  y\n  z</private> rest\n- b\n", "- a\n rest\n- b\n", &["private"]);
+        check("- a\n\nx\ny\n< /private>\n\n- b\n", "- a\n\n- b\n", &["private"]);
+        check("- a <private>x</private>\n  y\n- b\n", "- a\n  y\n- b\n", &["private"]);
     }
 
     #[test]

@@ -4,6 +4,9 @@ use crate::Paths;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 /// The client's variables about the session. A program that outlives the session must not inherit them; variables for
 /// reaching the API stay.
@@ -48,6 +51,25 @@ pub fn command(program: &Path, paths: &Paths) -> io::Result<Command> {
     }
     Ok(command)
 }
+
+/// Ends this program after `cap`, whatever it is doing: its own deadlines come much earlier. `tell` has a second to say so.
+pub fn end_after(cap: Duration, tell: impl FnOnce() + Send + 'static) {
+    thread::spawn(move || {
+        thread::sleep(cap);
+        let (done, is_done) = mpsc::channel();
+        // What hangs may be the very folder that the log is in.
+        thread::spawn(move || {
+            tell();
+            let _ = done.send(());
+        });
+        let _ = is_done.recv_timeout(LAST_WORDS);
+        #[expect(clippy::exit, reason = "ends a program that hangs")]
+        std::process::exit(1);
+    });
+}
+
+/// How long a program that is ended may take to say so.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Gives this program its own session, so that the end of the terminal or client that started it does not reach it. The
 /// program calls this itself, first thing: a command with code between fork and exec cannot be started with the faster

@@ -38,7 +38,7 @@ pub fn text(text: &str) -> Cow<'_, str> {
 /// Returns a JSON value treated alike: every text in it is cut by itself, and the whole is at most
 /// [`MAX_VALUE_BYTES`] long. What goes in must be valid JSON; what comes out is.
 pub fn json(raw: &str) -> Cow<'_, str> {
-    if raw.len() <= BINARY_BYTES && !raw.contains('<') && !raw.contains("\\u") {
+    if raw.len() <= BINARY_BYTES && !privacy::may_have_tag(raw) && !raw.contains("\\u") {
         return redact::redact(raw);
     }
     let (shrunk, levels) = shrink_strings(raw);
@@ -147,11 +147,11 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
 
 /// Shrinks the text between the quotes of a JSON string.
 fn shrink_string(escaped: &str) -> Cow<'_, str> {
-    if escaped.len() <= BINARY_BYTES && !escaped.contains(['<', '\\']) {
+    if escaped.len() <= BINARY_BYTES && !escaped.contains('\\') && !privacy::may_have_tag(escaped) {
         return Cow::Borrowed(escaped);
     }
     // A tag could hide behind escapes; then the string is written without them.
-    if memmem::find(escaped.as_bytes(), b"\\u00").is_some()
+    if hides_bracket(escaped.as_bytes())
         && let Ok(text) = serde_json::from_str::<String>(&format!("\"{escaped}\""))
         && matches!(privacy::strip(&text).text, Cow::Owned(_))
     {
@@ -164,6 +164,16 @@ fn shrink_string(escaped: &str) -> Cow<'_, str> {
         Cow::Borrowed(text) => cut(text),
         Cow::Owned(text) => Cow::Owned(cut(&text).into_owned()),
     }
+}
+
+/// Returns whether a text of JSON has a character escaped that a tag could begin with.
+fn hides_bracket(escaped: &[u8]) -> bool {
+    /// `<`, its wide and its small form, and the `&` of an entity.
+    const BRACKETS: [&[u8]; 4] = [b"003c", b"ff1c", b"fe64", b"0026"];
+    memmem::find_iter(escaped, b"\\u").any(|at| {
+        let digits = escaped.get(at + 2..at + 6);
+        digits.is_some_and(|digits| BRACKETS.iter().any(|bracket| digits.eq_ignore_ascii_case(bracket)))
+    })
 }
 
 /// Returns a text's beginning and end where it is too long, with its size and digest between them; data is only named.
@@ -313,6 +323,7 @@ mod tests {
             r#"{"a":"x <private>hidden</private> y"}"#.to_owned(),
             r#"{"a":"x <private>hidden","b":"y"}"#.to_owned(),
             r#"{"a":"x \u003cprivate\u003ehidden\u003c/private\u003e y"}"#.to_owned(),
+            r#"{"a":"x \uff1cprivate\uFF1ehidden\u0026lt;/private&gt; y"}"#.to_owned(),
             format!(r#"{{"a":"{} <private>hidden {} hidden</private>"}}"#, words(9_000), words(90_000)),
             format!(r#"{{"a":"<private>{} hidden"}}"#, words(90_000)),
         ] {

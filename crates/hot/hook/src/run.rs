@@ -8,7 +8,7 @@ use crate::host::Host;
 use crate::input;
 use base::error::with_causes;
 use base::log::{Level, Line};
-use base::{Env, digest, files};
+use base::{Env, digest, files, limits};
 use std::error::Error;
 use std::io::{self, Write};
 use std::panic::PanicHookInfo;
@@ -70,6 +70,7 @@ pub fn run<E: Event>(
     silence: Silence,
     body: impl FnOnce(E, &Host) -> Outcome<E>,
 ) -> ExitCode {
+    limits::survive_file_size_limit();
     let env = Env::process();
     if GUARDS.iter().any(|guard| env.is_on(guard)) {
         return ExitCode::SUCCESS;

@@ -18,3 +18,11 @@ pub fn find_either(one: u8, two: u8, bytes: &[u8]) -> Option<usize> {
     }
     bytes.iter().position(|other| *other == one || *other == two)
 }
+
+/// Returns the first position of any of three bytes.
+pub fn find_any([one, two, three]: [u8; 3], bytes: &[u8]) -> Option<usize> {
+    if bytes.len() >= LARGE_BYTES {
+        return memchr::memchr3(one, two, three, bytes);
+    }
+    bytes.iter().position(|other| *other == one || *other == two || *other == three)
+}

@@ -1,6 +1,7 @@
 //! The data folder: exists, is private and writable, has free space.
 
 use super::{Check, Subject, size};
+use crate::places;
 use base::files;
 use std::fs;
 use std::io;
@@ -25,6 +26,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
             return Check::bad(NAME, format!("{shown} is a file; expected a folder"), fix);
         }
         Ok(_) => {}
+    }
+    if let Some(found) = places::anything_misplaced(subject.paths) {
+        return Check::bad(NAME, found.problem(), found.fix());
     }
     if let Err(error) = try_to_write(folder) {
         let fix = format!("chmod u+rwx '{shown}'");

@@ -14,7 +14,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     }
     let store = match store::open_store(subject.paths) {
         Ok(store) => store,
-        Err(error @ Error::Corrupt { .. }) => return Check::bad(NAME, cause(&error), REPAIR),
+        Err(error) if error.is_corrupt() => return Check::bad(NAME, cause(&error), REPAIR),
         Err(error @ Error::Locked(_)) => return Check::odd(NAME, cause(&error), "wyren worker status"),
         Err(error) => return Check::bad(NAME, cause(&error), format!("ls -l '{shown}'")),
     };

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::time::Duration;
 use store::jobs::Failure;
 
-/// How long such a job may take: the longest answer that the settings allow a model, begun at the last moment, and what
-/// comes before and after it.
-const LIMIT: Duration = Duration::from_secs(3_600 + 300 + 120);
+/// How long such a job may take beside the answer of a model that is asked at the last moment: its slices, and what comes
+/// before and after them.
+const LIMIT_WITHOUT_ANSWER: Duration = Duration::from_secs(300 + 120);
 
 /// Ends a distillation between two slices when the worker is asked to stop.
 struct Stopping<'a>(&'a Context);
@@ -30,8 +30,8 @@ impl Handler for DistillSession {
         schedule::KIND
     }
 
-    fn limit(&self) -> Duration {
-        LIMIT
+    fn limit(&self, settings: &base::settings::Settings) -> Duration {
+        LIMIT_WITHOUT_ANSWER + Duration::from_secs(settings.number("model.timeout_s"))
     }
 
     fn run(&self, context: &mut Context) -> Result<Progress, Failure> {

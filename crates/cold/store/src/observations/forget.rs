@@ -7,23 +7,25 @@
 //! and doing it again completes it.
 
 use super::drain::Drain;
+use super::needle::Needle;
 use super::rows;
 use super::writer::Projects;
 use crate::derived::{self, Derived};
 use crate::open::{Error, Store};
 use base::{Timestamp, digest, files};
 use capture::{Observation, Spool};
-use rusqlite::types::Value;
-use rusqlite::{Transaction, params_from_iter};
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{Row, Transaction, params_from_iter};
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write as _;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How long to wait for a drain.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How long to wait for readers before what they read is overwritten.
-const CLEANING_PATIENCE: Duration = Duration::from_secs(30);
+/// How long to wait for a drain. The command tries again for longer, and says that it waits.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// How long to wait for readers of what is to be overwritten, and how often to try.
+const CLEANING_PATIENCE: Duration = Duration::from_secs(10);
+const CLEANING_PAUSE: Duration = Duration::from_millis(50);
 /// Up to this size the whole database is written anew: that takes less than a second. SQLite overwrites what is deleted
 /// from a larger one, but may have left a copy where it moved rows within a page.
 const SMALL_BYTES: u64 = 64 * 1024 * 1024;
@@ -38,7 +40,7 @@ const MAX_SAMPLE_CHARS: usize = 80;
 pub struct Selection {
     /// Their ids, with or without what says their kind (`t:`, `p:`).
     pub ids: Vec<String>,
-    /// A text that they contain, in any case.
+    /// A text that they contain, in any case and normal form.
     pub query: Option<String>,
     /// The key of their project.
     pub project: Option<String>,
@@ -63,6 +65,10 @@ pub struct Forgotten {
     pub unread_lines: u64,
     /// Lines of the spool; 0 as long as nothing is done.
     pub spool_lines: u64,
+    /// Background jobs that named it; 0 as long as nothing is done.
+    pub jobs: u64,
+    /// The keys of projects that contain the text and stay, since they have other sessions.
+    pub projects: Vec<String>,
     /// Some of them, to be recognised by.
     pub samples: Vec<Sample>,
     /// Whether another program kept the old contents from being overwritten.
@@ -109,7 +115,7 @@ impl Selection {
         now: Timestamp,
     ) -> Result<Forgotten, Error> {
         let lock = super::lock(spool, PATIENCE).map_err(Error::io(spool.folder()))?;
-        let _lock = lock.ok_or(Error::Busy)?;
+        let lock = lock.ok_or(Error::Busy)?;
         Drain::unbounded(spool).run_locked(store, now)?;
         let mut found = self.find(store)?;
         note(notes, found.digests.union(&found.id_digests))?;
@@ -120,7 +126,13 @@ impl Selection {
         })?;
         let spool_lines = self.clean_spool(spool, &found, now);
         let derived = store.derived();
-        store.write(|transaction| found.delete(transaction, derived))?;
+        found.forgotten.jobs = store.write(|transaction| {
+            found.delete(transaction, derived)?;
+            self.delete_jobs(transaction)
+        })?;
+        found.forgotten.projects = self.projects_left(store)?;
+        // Whatever keeps the old contents open keeps no drain waiting.
+        drop(lock);
         let overwritten = overwrite(store, SMALL_BYTES)?;
         found.forgotten.is_kept_by_reader = overwritten.is_kept_by_reader;
         found.forgotten.is_too_large_to_rewrite = !overwritten.is_rewritten;
@@ -163,20 +175,30 @@ impl Selection {
         if let Some(after) = self.after {
             condition.and("o.at >= ?", i64::try_from(after.millis()).unwrap_or(i64::MAX));
         }
-        condition.and_contains(&TEXTS, self.query.as_deref());
+        let needle = self.query.as_deref().map(Needle::new);
+        condition.is_wanted_anyway = needle.is_some();
         let sql = format!(
-            "SELECT o.row, o.session, sessions.id, o.id, o.at, substr({SAMPLE}, 1, 400), o.kind
+            "SELECT o.row, o.session, sessions.id, o.id, o.at, o.kind, {}
              FROM observations AS o
              JOIN sessions ON sessions.row = o.session
              LEFT JOIN payloads AS p ON p.observation = o.row
              WHERE {} ORDER BY o.at, o.kind <> 'prompt', o.id",
+            TEXTS.join(", "),
             condition.sql()
         );
+        let sample = format!(
+            "SELECT substr({SAMPLE}, 1, 400) FROM observations AS o
+             LEFT JOIN payloads AS p ON p.observation = o.row WHERE o.row = ?1"
+        );
+        let mut sample = store.connection().prepare(&sample)?;
         let mut select = store.connection().prepare(&sql)?;
         let mut rows = select.query(params_from_iter(condition.values))?;
         while let Some(row) = rows.next()? {
+            if !is_mentioned(needle.as_ref(), row, 6, TEXTS.len())? {
+                continue;
+            }
             found.rows.push(row.get(0)?);
-            match row.get_ref(6)?.as_str().unwrap_or_default() {
+            match row.get_ref(5)?.as_str().unwrap_or_default() {
                 "prompt" => found.forgotten.prompts += 1,
                 "tool" => found.forgotten.tool_calls += 1,
                 _ => found.forgotten.others += 1,
@@ -186,7 +208,7 @@ impl Selection {
             found.digests.insert(observation_digest(&session, &id));
             found.id_digests.extend(id_digest(&id));
             if found.forgotten.samples.len() < MAX_SAMPLES {
-                let text: String = row.get(5)?;
+                let text: String = sample.query_row([row.get::<_, i64>(0)?], |row| row.get(0))?;
                 found.forgotten.samples.push(Sample {
                     at: Timestamp::from_millis(row.get(4)?),
                     session,
@@ -210,31 +232,82 @@ impl Selection {
         if let Some(session) = &self.session {
             condition.and("id = ?", session.clone());
         }
-        condition.and_contains(&["title", "cwd", "author", "branch", "model"], self.query.as_deref());
-        let sql = format!(
-            "SELECT row, cwd || char(10) || coalesce(author, '') FROM sessions WHERE {}",
-            condition.sql()
-        );
+        let needle = self.query.as_deref().map(Needle::new);
+        condition.is_wanted_anyway = needle.is_some();
+        let sql =
+            format!("SELECT row, cwd, author, title, branch, model FROM sessions WHERE {}", condition.sql());
         let mut select = store.connection().prepare(&sql)?;
         let mut rows = select.query(params_from_iter(condition.values))?;
         while let Some(row) = rows.next()? {
-            let cwd: String = row.get(1)?;
-            let is_in_folder = |query: &String| contains(&lower(cwd.as_bytes()), &lower(query.as_bytes()));
-            found.sessions.insert(row.get(0)?, self.query.as_ref().is_some_and(is_in_folder));
+            if is_mentioned(needle.as_ref(), row, 1, 5)? {
+                let is_in_folder = needle.is_some() && is_mentioned(needle.as_ref(), row, 1, 2)?;
+                found.sessions.insert(row.get(0)?, is_in_folder);
+            }
         }
         Ok(())
     }
 
-    /// Says whether a line that cannot be read mentions what is to be forgotten by name.
-    fn mentions(&self, line: &[u8]) -> bool {
-        let names = self.ids.iter().chain(&self.session).chain(&self.query);
-        let line = lower(line);
-        let mut names = names.map(|name| name.to_ascii_lowercase()).peekable();
-        names.peek().is_some()
-            && names.all(|name| {
-                let escaped = escaped(&name);
-                contains(&line, name.as_bytes()) || contains(&line, escaped.as_bytes())
-            })
+    /// Deletes background jobs that name what is forgotten, and takes its name out of the ledger of model calls.
+    fn delete_jobs(&self, transaction: &Transaction<'_>) -> Result<u64, Error> {
+        let has_table = |name: &str| {
+            let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?1";
+            transaction.query_row(sql, [name], |row| row.get::<_, i64>(0)).map(|count| count > 0)
+        };
+        let mentioned = |table: &str, row: &str, texts: &[&str]| -> Result<Vec<i64>, Error> {
+            let texts: Vec<String> = texts.iter().map(|text| format!("coalesce({text}, '')")).collect();
+            let sql = format!("SELECT {row}, {} FROM {table}", texts.join(" || char(10) || "));
+            let mut select = transaction.prepare(&sql)?;
+            let mut rows = select.query([])?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                if self.mentions(row.get_ref(1)?.as_bytes().unwrap_or_default()) {
+                    found.push(row.get(0)?);
+                }
+            }
+            Ok(found)
+        };
+        let mut deleted = 0;
+        if has_table("jobs")? {
+            // A worker that is at one of them notes its end in a row that is gone, which changes nothing.
+            for job in mentioned("jobs", "id", &["payload", "project", "dedup_key", "reason"])? {
+                deleted += transaction.execute("DELETE FROM jobs WHERE id = ?1", [job])? as u64;
+            }
+        }
+        if has_table("spend")? {
+            for call in mentioned("spend", "id", &["project"])? {
+                transaction.execute("UPDATE spend SET project = '' WHERE id = ?1", [call])?;
+            }
+        }
+        Ok(deleted)
+    }
+
+    /// Returns the keys of the projects that contain the text.
+    fn projects_left(&self, store: &Store) -> Result<Vec<String>, Error> {
+        let Some(needle) = self.query.as_deref().map(Needle::new) else { return Ok(Vec::new()) };
+        let mut left = Vec::new();
+        let mut select = store.connection().prepare("SELECT key, name, root FROM projects ORDER BY key")?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            if is_mentioned(Some(&needle), row, 0, 3)? {
+                left.push(row.get(0)?);
+            }
+        }
+        Ok(left)
+    }
+
+    /// Says whether a text that is no observation, as a line of a log, mentions what is to be forgotten by name: every text
+    /// and session that is given, and one of the ids.
+    pub fn mentions(&self, text: &[u8]) -> bool {
+        let is_in = |name: &String| Needle::new(name).is_in(text);
+        let has_names = !self.ids.is_empty() || self.session.is_some() || self.query.is_some();
+        has_names
+            && (self.ids.is_empty() || self.ids.iter().any(is_in))
+            && self.session.iter().chain(&self.query).all(is_in)
+    }
+
+    /// Says whether what happened at a moment may be meant.
+    pub fn covers(&self, at: Timestamp) -> bool {
+        self.before.is_none_or(|before| at < before) && self.after.is_none_or(|after| at >= after)
     }
 
     fn is_kept(&self, line: &[u8], found: &Found) -> bool {
@@ -280,6 +353,8 @@ const SAMPLE: &str = "CASE
 struct Condition {
     parts: Vec<String>,
     values: Vec<Value>,
+    /// Whether there is a further condition that SQLite does not know: without parts, every row is looked at.
+    is_wanted_anyway: bool,
 }
 
 impl Condition {
@@ -288,37 +363,29 @@ impl Condition {
         self.values.push(value.into());
     }
 
-    /// Asks for a text in one of `columns`, as it was typed or as JSON escapes it.
-    fn and_contains(&mut self, columns: &[&str], text: Option<&str>) {
-        let Some(text) = text.map(str::to_ascii_lowercase) else { return };
-        let escaped = escaped(&text);
-        let mut parts = Vec::new();
-        for column in columns {
-            for text in [&text, &escaped] {
-                parts.push(format!("instr(lower({column}), ?) > 0"));
-                self.values.push(text.clone().into());
-            }
-        }
-        self.parts.push(format!("({})", parts.join(" OR ")));
-    }
-
     fn sql(&self) -> String {
-        if self.parts.is_empty() { "false".to_owned() } else { self.parts.join(" AND ") }
+        match &self.parts[..] {
+            [] => self.is_wanted_anyway.to_string(),
+            parts => parts.join(" AND "),
+        }
     }
 }
 
-/// Returns a text as it appears between the quotes of a JSON string.
-fn escaped(text: &str) -> String {
-    let quoted = serde_json::to_string(text).unwrap_or_default();
-    quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
-}
-
-fn lower(text: &[u8]) -> Vec<u8> {
-    text.to_ascii_lowercase()
-}
-
-fn contains(text: &[u8], part: &[u8]) -> bool {
-    !part.is_empty() && text.windows(part.len()).any(|window| window == part)
+/// Says whether one of `count` columns from `first` on has the text; without a text every row is meant.
+fn is_mentioned(
+    needle: Option<&Needle>,
+    row: &Row<'_>,
+    first: usize,
+    count: usize,
+) -> rusqlite::Result<bool> {
+    let Some(needle) = needle else { return Ok(true) };
+    for column in first..first + count {
+        let value = row.get_ref(column)?;
+        if matches!(value, ValueRef::Text(text) | ValueRef::Blob(text) if needle.is_in(text)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// What a selection means in this database.
@@ -394,16 +461,24 @@ struct Overwritten {
 /// the database is larger than `small`.
 fn overwrite(store: &Store, small: u64) -> Result<Overwritten, Error> {
     let connection = store.connection();
-    connection.busy_timeout(CLEANING_PATIENCE)?;
     let pages: u64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
     let page: u64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
     let is_rewritten = pages * page <= small;
-    if is_rewritten {
-        store.vacuum()?;
-    } else {
-        store.give_back_pages()?;
+    match if is_rewritten { store.vacuum() } else { store.give_back_pages() } {
+        // The rows are deleted: what is left to do is the same as with a reader.
+        Err(Error::Locked(_)) => return Ok(Overwritten { is_kept_by_reader: true, is_rewritten }),
+        written => written?,
     }
-    let is_kept_by_reader = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    // SQLite would keep others from writing for as long as it waits for a reader.
+    connection.busy_timeout(Duration::ZERO)?;
+    let began = Instant::now();
+    let is_kept_by_reader = loop {
+        let is_kept: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        if !is_kept || began.elapsed() >= CLEANING_PATIENCE {
+            break is_kept;
+        }
+        std::thread::sleep(CLEANING_PAUSE);
+    };
     Ok(Overwritten { is_kept_by_reader, is_rewritten })
 }
 
@@ -437,7 +512,8 @@ mod tests {
         assert!(!overwritten.is_kept_by_reader && !overwritten.is_rewritten);
         drop(store);
         for file in files::files_in(folder.path()) {
-            assert!(!contains(&std::fs::read(&file).unwrap(), b"merger"), "{}", file.display());
+            let is_there = Needle::new("merger").is_in(&std::fs::read(&file).unwrap());
+            assert!(!is_there, "{}", file.display());
         }
     }
 }

@@ -4,7 +4,9 @@ use crate::open::{Error, Store};
 use crate::schema::Tables;
 use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
-use rusqlite::{Connection, OpenFlags, Transaction, params_from_iter};
+use rusqlite::{
+    Connection, OpenFlags, OptionalExtension as _, Row, Statement, Transaction, params_from_iter,
+};
 use serde_json::value::RawValue;
 use std::collections::HashSet;
 use std::path::Path;
@@ -91,6 +93,25 @@ pub(super) fn copy(damaged: &Path, store: &mut Store) -> Result<Copied, Error> {
     copied
 }
 
+/// Returns how many rows can be read.
+pub(super) fn count(database: &Path) -> u64 {
+    // SQLite would delete the log of an empty one.
+    if std::fs::metadata(database).is_ok_and(|metadata| metadata.len() == 0) {
+        return 0;
+    }
+    let Some(old) = open(database) else { return 0 };
+    let mut count = 0;
+    for name in table_names(&old).unwrap_or_default() {
+        let sql = format!("SELECT * FROM {}", quoted(&name));
+        let Ok(mut select) = old.prepare(&sql) else { continue };
+        let Ok(mut rows) = select.query([]) else { continue };
+        while let Ok(Some(_)) = rows.next() {
+            count += 1;
+        }
+    }
+    count
+}
+
 fn table_names(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     connection
         .prepare(
@@ -126,7 +147,7 @@ fn take_over_unknown_tables(
     Ok(())
 }
 
-/// Copies the rows of one table from its beginning up to the damage, and from its end back to it.
+/// Copies the rows of one table that can be read.
 fn copy_table(
     old: &Connection,
     transaction: &Transaction<'_>,
@@ -143,36 +164,115 @@ fn copy_table(
     let common: Vec<String> = common.iter().map(|column| quoted(column)).collect();
     let (columns, name) = (common.join(", "), quoted(name));
     let marks = vec!["?"; common.len()].join(", ");
-    let mut insert =
+    let insert =
         transaction.prepare(&format!("INSERT OR IGNORE INTO {name} ({columns}) VALUES ({marks})"))?;
-    for order in ["", "ORDER BY rowid DESC"] {
-        let Ok(mut select) = old.prepare(&format!("SELECT {columns} FROM {name} {order}")) else { continue };
-        let Ok(mut rows) = select.query([]) else { continue };
-        let mut is_whole = true;
-        loop {
-            let row = match rows.next() {
-                Ok(Some(row)) => row,
-                Ok(None) => break,
-                Err(_) => {
-                    is_whole = false;
-                    break;
-                }
-            };
-            let values: Result<Vec<Value>, _> = (0..common.len()).map(|column| row.get(column)).collect();
-            // A row of which a part is gone, or that breaks a rule of the table, is none.
-            let Ok(values) = values else { continue };
-            if values.iter().zip(&is_json).any(|(value, is_json)| *is_json && is_broken(value)) {
-                copied.damaged += 1;
-            } else {
-                copied.rows += insert.execute(params_from_iter(values)).unwrap_or(0) as u64;
-            }
-        }
-        if is_whole {
-            break;
-        }
+    let mut table = Table { old, name, columns, is_json, insert, copied };
+    if table.has_rowid() {
+        table.copy_around_damage();
+    } else {
+        table.copy_from("SELECT 0, {columns} FROM {name} WHERE ?1 < ?2", i64::MIN, i64::MAX);
     }
     Ok(())
 }
+
+/// A table that is copied.
+struct Table<'a> {
+    old: &'a Connection,
+    name: String,
+    columns: String,
+    is_json: Vec<bool>,
+    insert: Statement<'a>,
+    copied: &'a mut Copied,
+}
+
+/// How far rows could be copied.
+struct Reached {
+    /// The last row that was read.
+    last: Option<i64>,
+    is_end: bool,
+}
+
+impl Table<'_> {
+    fn has_rowid(&self) -> bool {
+        self.old.prepare(&format!("SELECT rowid FROM {}", self.name)).is_ok()
+    }
+
+    /// Copies from the beginning to the damage, from behind it on, and from there back to it, until the end is reached; then
+    /// from the end back, where the damage hides what comes next.
+    fn copy_around_damage(&mut self) {
+        let (mut after, end) = (i64::MIN, i64::MAX);
+        loop {
+            let reached = self.copy_from(FORWARD, after, end);
+            if reached.is_end {
+                return;
+            }
+            // A row of which nothing can be read is passed over, so that each round gets further.
+            let damage = reached.last.unwrap_or(after.saturating_add(1)).max(0);
+            let Some(next) = self.next_readable(damage) else { break };
+            self.copy_from(BACKWARD, damage, next);
+            after = next - 1;
+        }
+        self.copy_from(BACKWARD, i64::MIN, end);
+    }
+
+    /// Returns the first row that can be found beyond the damage behind `row`; `None` when there is none.
+    fn next_readable(&self, row: i64) -> Option<i64> {
+        let sql = format!("SELECT rowid FROM {} WHERE rowid >= ?1 ORDER BY rowid LIMIT 1", self.name);
+        let mut select = self.old.prepare(&sql).ok()?;
+        let mut distance: i64 = 1;
+        // Small steps first: the rows of one damaged page are few. Then larger ones, so that this ends.
+        for step in 0..MAX_STEPS {
+            let found = select.query_row([row.checked_add(distance)?], |row| row.get(0)).optional();
+            if let Ok(found) = found {
+                return found;
+            }
+            distance = if step < SMALL_STEPS { distance + STEP_ROWS } else { distance.checked_mul(2)? };
+        }
+        None
+    }
+
+    /// Copies the rows between two others, as far as they can be read.
+    fn copy_from(&mut self, sql: &str, after: i64, before: i64) -> Reached {
+        let mut reached = Reached { last: None, is_end: false };
+        let sql = sql.replace("{columns}", &self.columns).replace("{name}", &self.name);
+        let Ok(mut select) = self.old.prepare_cached(&sql) else { return reached };
+        let Ok(mut rows) = select.query([after, before]) else { return reached };
+        loop {
+            match rows.next() {
+                Ok(Some(row)) => {
+                    reached.last = row.get(0).ok().or(reached.last);
+                    self.insert(row);
+                }
+                Ok(None) => {
+                    reached.is_end = true;
+                    return reached;
+                }
+                Err(_) => return reached,
+            }
+        }
+    }
+
+    fn insert(&mut self, row: &Row<'_>) {
+        let values: Result<Vec<Value>, _> =
+            (1..=self.is_json.len()).map(|column| row.get::<_, Value>(column)).collect();
+        // A row of which a part is gone, or that breaks a rule of the table, is none.
+        let Ok(values) = values else { return };
+        if values.iter().zip(&self.is_json).any(|(value, is_json)| *is_json && is_broken(value)) {
+            self.copied.damaged += 1;
+        } else {
+            self.copied.rows += self.insert.execute(params_from_iter(values)).unwrap_or(0) as u64;
+        }
+    }
+}
+
+/// The rows between two others, up and down.
+const FORWARD: &str = "SELECT rowid, {columns} FROM {name} WHERE rowid > ?1 AND rowid < ?2 ORDER BY rowid";
+const BACKWARD: &str =
+    "SELECT rowid, {columns} FROM {name} WHERE rowid > ?1 AND rowid < ?2 ORDER BY rowid DESC";
+/// How the end of damage is looked for: by so many rows at a time, so often; then twice as far each time.
+const STEP_ROWS: i64 = 4;
+const SMALL_STEPS: u32 = 4_096;
+const MAX_STEPS: u32 = SMALL_STEPS + 64;
 
 /// Says whether a value is text that is not JSON. SQLite would also refuse JSON that is nested deeply.
 fn is_broken(value: &Value) -> bool {

@@ -85,6 +85,58 @@ fn a_database_that_is_none_is_put_aside_and_the_spool_read_again() {
 }
 
 #[test]
+fn rows_between_two_damages_are_saved() {
+    const PROMPTS: u64 = 3_000;
+    let data = Data::new();
+    let mut store = data.store();
+    for number in 0..PROMPTS {
+        data.append(&prompt("s", &number.to_string(), number, "some words that take room"));
+    }
+    data.drain(&mut store);
+    drop(store);
+    fs::remove_dir_all(data.spool.folder()).unwrap();
+    let mut bytes = fs::read(data.database()).unwrap();
+    for part in [3, 6] {
+        let at = bytes.len() / 10 * part;
+        bytes[at..at + 4_096].fill(0xA5);
+    }
+    fs::write(data.database(), bytes).unwrap();
+    repair(&data);
+    let store = data.store();
+    store.check().unwrap();
+    let prompts = count(&store, "SELECT count(*) FROM prompts") as u64;
+    assert!(prompts > PROMPTS * 8 / 10 && prompts < PROMPTS, "{prompts}");
+    let middle = format!("SELECT count(*) FROM prompts WHERE at BETWEEN {0} + 1350 AND {0} + 1450", START);
+    assert!(count(&store, &middle) > 50, "those in the middle are there");
+}
+
+#[test]
+fn an_emptied_database_gives_back_what_its_log_of_changes_holds() {
+    let (used, data) = (Data::new(), Data::new());
+    let mut store = used.store();
+    used.append(&prompt("s", "1", 0, "go"));
+    used.drain(&mut store);
+    // As long as the store is open, all of it is in the log.
+    let beside = |data: &Data, suffix: &str| data.folder.path().join(format!("wyren.{suffix}"));
+    fs::copy(beside(&used, "db-wal"), beside(&data, "db-wal")).unwrap();
+    fs::write(data.database(), "").unwrap();
+    fs::write(beside(&data, "making"), "").unwrap();
+    let opened = Store::open(&data.database(), &[observations::TABLES]);
+    assert!(opened.is_err_and(|error| error.is_corrupt() && error.to_string().contains("is empty")));
+    let repaired = repair(&data);
+    assert!(repaired.aside.is_some() && repaired.salvaged > 0, "{repaired:?}");
+    assert_eq!(rendered(&data.store()), "1 go");
+    assert!(!beside(&data, "db.mended").exists() && !beside(&data, "db.mended-wal").exists());
+}
+
+#[test]
+fn a_database_that_was_only_begun_is_made() {
+    let data = Data::new();
+    fs::write(data.database(), "").unwrap();
+    assert_eq!(rendered(&data.store()), "");
+}
+
+#[test]
 fn rows_before_and_after_the_damage_are_saved() {
     const PROMPTS: u64 = 5_000;
     let data = Data::new();

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use proptest::prelude::*;
-use text::privacy::{Stripped, strip};
+use text::privacy::{Stripped, has_closing_tag, may_have_tag, strip, strip_composed, strip_private};
 
 use crate::check_linear;
 
@@ -50,11 +50,67 @@ fn an_unclosed_tag_hides_the_rest() {
     check("a <private>x</private", "a ");
 }
 
+/// Ways to type `<private>` and `</private>`.
+const FORMS: [(&str, &str); 16] = [
+    ("<private>", "</private>"),
+    ("< private>", "</private>"),
+    ("<private >", "</ private>"),
+    ("< private >", "< / private >"),
+    ("<PRIVATE>", "</Private>"),
+    ("<\tprivate\n>", "<\n/private>"),
+    ("\u{ff1c}private\u{ff1e}", "\u{ff1c}/private\u{ff1e}"),
+    (
+        "\u{ff1c}\u{ff50}\u{ff32}\u{ff49}\u{ff56}\u{ff41}\u{ff54}\u{ff45}\u{ff1e}",
+        "\u{ff1c}\u{ff0f}private\u{ff1e}",
+    ),
+    ("\u{fe64}private\u{fe65}", "\u{fe64}/private\u{fe65}"),
+    ("&lt;private&gt;", "&lt;/private&gt;"),
+    ("&LT; private &GT;", "&lt; / private&gt;"),
+    ("&#60;private&#62;", "&#x3C;&#47;private&#x3e;"),
+    (r"\<private\>", r"\</private\>"),
+    (r"\\<private\\>", r"<\/private>"),
+    ("<private reason=\"a > b\">", "</private>"),
+    ("\u{ff1c}private>", "&lt;/private\u{ff1e}"),
+];
+
 #[test]
-fn tags_that_hide_nothing_are_removed_alone() {
-    check("a<private/>b", "ab");
-    check("a<private reason=\"x\" />b", "ab");
-    check("a</private>b", "ab");
+fn the_forms_that_people_type_hide_their_content() {
+    for (opening, closing) in FORMS {
+        check(&format!("a {opening}x{closing} b"), "a  b");
+        check(&format!("a {opening}x"), "a ");
+        check(&format!("a {opening}x<private>y</private>z{closing} b"), "a  b");
+        check(&format!("a <private>x{opening}y{closing}z</private> b"), "a  b");
+        check(&format!("x{closing} b"), " b");
+        assert!(strip(&format!(" {opening}x{closing}\n")).wholly_private, "{opening}");
+        assert!(strip(&format!("x{closing}")).wholly_private, "{closing}");
+        assert!(may_have_tag(opening) && may_have_tag(closing));
+        assert!(has_closing_tag(&format!("x {closing} y")) && !has_closing_tag(opening), "{closing}");
+        assert_eq!(strip_private(&format!("- a\n- {opening}x{closing} b\n")), "- a\n-  b\n");
+    }
+}
+
+#[test]
+fn a_self_closing_tag_hides_what_follows_up_to_a_closing_one() {
+    check("a<private/>b", "a");
+    check("a <private />b</private> c", "a  c");
+    check("a<private reason=\"x\" />b", "a");
+    check("a&lt;private/&gt;b", "a");
+    check("a<system-reminder/>b", "ab");
+}
+
+#[test]
+fn a_closing_tag_without_an_opening_one_hides_what_is_before_it() {
+    check("a</private>b", "b");
+    check("a<private>b</private>c</private>d", "d");
+    check("a</system-reminder>b", "ab");
+    let memory =
+        "# Memory\n\n- kept\n- hidden\n  hidden too</private>\n- kept as well\n\nhidden\n</private>\n\nend";
+    assert_eq!(strip_private(memory), "# Memory\n\n- kept\n\n- kept as well\n\n\n\nend");
+    assert_eq!(strip_private("hidden</private> rest"), " rest");
+    // What is left of one tag may be another: it must not take a whole question with it.
+    let composed = strip_private("- an entry </pri<private>x</private>vate> of a teammate").into_owned();
+    let question = format!("Do this.\n\n{composed}\n\nAnswer in JSON.");
+    assert_eq!(strip_composed(&question).text, "Do this.\n\n of a teammate\n\nAnswer in JSON.");
 }
 
 #[test]
@@ -63,7 +119,13 @@ fn other_tags_stay() {
         "<privately>x</privately>",
         "<private-key>x</private-key>",
         "<privateer>",
-        "< private>x",
+        "#include <private/list.h>",
+        "a < private && b > c",
+        "a <privat\u{ff45}d>",
+        "&lt;private reason=x&gt;",
+        "\u{ff1c}privately\u{ff1e}",
+        "AT&T, &amp; \u{ff0c}\u{ff1c}",
+        "< private",
         "a </private b",
         "Vec<Private<T>>; a < b && c > d",
         "<",
@@ -82,8 +144,8 @@ fn a_text_is_wholly_private_when_only_white_space_is_left() {
         (" \n<private>x</private>\t<system-reminder>y", true),
         ("<private>", true),
         ("<private>x</private>.", false),
-        ("<private/>", false),
-        ("</private>", false),
+        ("<private/>", true),
+        ("</private>", true),
         ("", false),
         ("  ", false),
     ] {
@@ -101,9 +163,18 @@ fn hostile_repetition_takes_linear_time() {
         "<private a='>",
         "<system-reminder x=\"",
         "<<<</",
+        "< ",
+        "&lt;private",
+        "<private/",
+        "<private/a>",
+        "\u{ff1c}",
+        "\\",
+        "\\</private>",
+        "x\n</private>",
     ] {
         check_linear(unit, |text| drop(strip(text)));
         check_linear(unit, |text| drop(strip(&format!("<private>{text}"))));
+        check_linear(unit, |text| drop(strip_private(text).into_owned()));
     }
 }
 
@@ -118,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn text_without_tags_is_untouched(text in "[^<]*") {
+    fn text_without_tags_is_untouched(text in "[^<&\u{ff1c}\u{fe64}]*") {
         prop_assert_eq!(strip(&text).text, text.as_str());
     }
 }

@@ -5,7 +5,7 @@ use crate::observations::values;
 use crate::open::{Error, Store};
 use base::Timestamp;
 use capture::{CLAUDE_CODE, Fields};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 
@@ -45,56 +45,85 @@ impl Export {
     }
 
     /// Writes the sessions in the order they started, each followed by its observations in the order they happened.
+    ///
+    /// Nothing of the database is held while the output is written: a pager may take its time, and what is forgotten
+    /// meanwhile must neither wait for it nor appear in it. What is stored meanwhile may be in the export or not.
     pub fn write_counted(&self, store: &Store, output: &mut impl Write) -> Result<Exported, ExportError> {
-        // One transaction, so that what is stored meanwhile is seen whole or not at all.
-        let snapshot = store.connection().unchecked_transaction().map_err(Error::from)?;
-        let sessions = self.sessions(&snapshot)?;
+        let connection = store.connection();
         let mut exported = Exported::default();
-        for session in &sessions {
+        for session in &self.sessions(connection)? {
+            // Its line is read again when its turn comes: its title may be forgotten by now.
+            let Some(session) = Session::find(connection, session)? else { continue };
             session.line().end(output)?;
             exported.lines += 1;
-            self.write_observations(&snapshot, session, output, &mut exported)?;
+            let mut after = None;
+            loop {
+                let piece = self.read_observations(connection, &session, after)?;
+                exported.lines += piece.lines;
+                exported.damaged += piece.damaged;
+                output.write_all(&piece.text)?;
+                match piece.last {
+                    Some(last) => after = Some(last),
+                    None => break,
+                }
+            }
         }
         Ok(exported)
     }
 
-    fn sessions(&self, connection: &Connection) -> Result<Vec<Session>, Error> {
+    fn sessions(&self, connection: &Connection) -> Result<Vec<SessionKey>, Error> {
         let mut select = connection.prepare(
-            "SELECT sessions.row, sessions.id, projects.key, projects.name, projects.root, cwd, title, started_at,
-                 last_at, prompts, platform, author, branch, model, ended_at, end_reason
-             FROM sessions JOIN projects ON projects.row = sessions.project
+            "SELECT sessions.platform, sessions.id FROM sessions JOIN projects ON projects.row = sessions.project
              WHERE (?1 IS NULL OR projects.key = ?1) AND last_at >= ?2
              ORDER BY started_at, sessions.id",
         )?;
-        let sessions = select.query_map(params![self.project, self.since_millis()], Session::of)?;
+        let key = |row: &Row<'_>| Ok(SessionKey { platform: row.get(0)?, id: row.get(1)? });
+        let sessions = select.query_map(params![self.project, self.since_millis()], key)?;
         Ok(sessions.collect::<Result<_, _>>()?)
     }
 
-    fn write_observations(
+    /// Reads the observations of a session that come after the one at `after`, until a piece is full.
+    fn read_observations(
         &self,
         connection: &Connection,
         session: &Session,
-        output: &mut impl Write,
-        exported: &mut Exported,
-    ) -> Result<(), ExportError> {
+        after: Option<Place>,
+    ) -> Result<Piece, ExportError> {
+        // By the session's own name: its row may be another's by now.
         let mut select = connection
             .prepare_cached(
                 "SELECT kind, id, at, prompt, prompt_id, cwd, agent, agent_type, failed, observations.data, payloads.data
                  FROM observations LEFT JOIN payloads ON payloads.observation = observations.row
-                 WHERE session = ?1 AND at >= ?2 ORDER BY at, kind <> 'prompt', id",
+                 WHERE session = (SELECT row FROM sessions WHERE platform = ?1 AND id = ?2) AND at >= max(?3, ?4)
+                     AND (?4 < 0 OR (at, kind <> 'prompt', id, kind) > (?4, ?5, ?6, ?7))
+                 ORDER BY at, kind <> 'prompt', id, kind",
             )
             .map_err(Error::from)?;
-        let mut rows = select.query(params![session.row, self.since_millis()]).map_err(Error::from)?;
+        let after = after.unwrap_or_default();
+        let since = i64::try_from(self.since_millis()).unwrap_or(i64::MAX);
+        let is_behind_prompts = after.kind != "prompt";
+        let values =
+            params![session.platform, session.id, since, after.at, is_behind_prompts, after.id, after.kind];
+        let mut rows = select.query(values).map_err(Error::from)?;
+        let mut piece = Piece::default();
         while let Some(row) = rows.next().map_err(Error::from)? {
             // The row itself was read: what fails now is a value that is not text or not JSON any more.
+            let Ok(place) = Place::of(row) else {
+                piece.damaged += 1;
+                continue;
+            };
             if let Ok(line) = observation_line(row, session) {
-                line.end(output)?;
-                exported.lines += 1;
+                line.end(&mut piece.text)?;
+                piece.lines += 1;
             } else {
-                exported.damaged += 1;
+                piece.damaged += 1;
+            }
+            if piece.text.len() >= PIECE_BYTES {
+                piece.last = Some(place);
+                break;
             }
         }
-        Ok(())
+        Ok(piece)
     }
 
     fn since_millis(&self) -> u64 {
@@ -102,8 +131,46 @@ impl Export {
     }
 }
 
+/// How much of an export is in memory at a time.
+const PIECE_BYTES: usize = 256 * 1024;
+
+/// Some lines of an export.
+#[derive(Default)]
+struct Piece {
+    text: Vec<u8>,
+    lines: u64,
+    damaged: u64,
+    /// The last observation in it, if there may be more.
+    last: Option<Place>,
+}
+
+/// Where an observation is among those of its session.
+struct Place {
+    /// Negative before the first one.
+    at: i64,
+    kind: String,
+    id: String,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self { at: -1, kind: String::new(), id: String::new() }
+    }
+}
+
+impl Place {
+    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self { at: row.get(2)?, kind: row.get(0)?, id: row.get(1)? })
+    }
+}
+
+/// What a session is known by.
+struct SessionKey {
+    platform: String,
+    id: String,
+}
+
 struct Session {
-    row: i64,
     id: String,
     key: String,
     name: String,
@@ -122,24 +189,33 @@ struct Session {
 }
 
 impl Session {
+    fn find(connection: &Connection, key: &SessionKey) -> Result<Option<Self>, Error> {
+        let mut select = connection.prepare_cached(
+            "SELECT sessions.id, projects.key, projects.name, projects.root, cwd, title, started_at,
+                 last_at, prompts, platform, author, branch, model, ended_at, end_reason
+             FROM sessions JOIN projects ON projects.row = sessions.project
+             WHERE platform = ?1 AND sessions.id = ?2",
+        )?;
+        Ok(select.query_row([&key.platform, &key.id], Self::of).optional()?)
+    }
+
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
-            row: row.get(0)?,
-            id: row.get(1)?,
-            key: row.get(2)?,
-            name: row.get(3)?,
-            root: row.get(4)?,
-            cwd: row.get(5)?,
-            title: row.get(6)?,
-            started_at: row.get(7)?,
-            last_at: row.get(8)?,
-            prompts: row.get(9)?,
-            platform: row.get(10)?,
-            author: row.get(11)?,
-            branch: row.get(12)?,
-            model: row.get(13)?,
-            ended_at: row.get(14)?,
-            end_reason: row.get(15)?,
+            id: row.get(0)?,
+            key: row.get(1)?,
+            name: row.get(2)?,
+            root: row.get(3)?,
+            cwd: row.get(4)?,
+            title: row.get(5)?,
+            started_at: row.get(6)?,
+            last_at: row.get(7)?,
+            prompts: row.get(8)?,
+            platform: row.get(9)?,
+            author: row.get(10)?,
+            branch: row.get(11)?,
+            model: row.get(12)?,
+            ended_at: row.get(13)?,
+            end_reason: row.get(14)?,
         })
     }
 

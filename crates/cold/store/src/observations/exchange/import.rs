@@ -17,7 +17,7 @@ const LINES_AT_ONCE: usize = 2_000;
 /// How many bad lines are remembered one by one.
 const MAX_BAD_LINES: usize = 100;
 /// How long an import waits for a drain.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An import into the database.
 #[derive(Debug)]

@@ -1,0 +1,152 @@
+//! What names the forgotten outside of the database and the spool: logs, requests for jobs, answers that were too long for
+//! the client, damaged databases.
+
+use base::{Paths, Timestamp, files};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use store::observations::Selection;
+
+/// How often the logs are gone through: one that a hook renames meanwhile is found the next time.
+const MAX_ROUNDS: u32 = 3;
+/// The folder in the cache where hooks keep answers that are too long for the client.
+const LONG_ANSWERS: &str = "long-answers";
+/// How the name of a damaged database that was put aside begins.
+const DAMAGED: &str = "wyren.db.damaged-";
+
+/// Overwrites every line of the logs that mentions what is forgotten; returns how many.
+pub(super) fn blank_log_lines(paths: &Paths, selection: &Selection) -> Result<u64, files::Error> {
+    let mut blanked = 0;
+    for _ in 0..MAX_ROUNDS {
+        let mut found = 0;
+        for file in files::files_in(&paths.logs()) {
+            found += blank_lines(&file, |line| is_meant(line, selection)).map_err(files::Error::at(&file))?;
+        }
+        blanked += found;
+        if found == 0 {
+            break;
+        }
+    }
+    Ok(blanked)
+}
+
+fn is_meant(line: &[u8], selection: &Selection) -> bool {
+    selection.mentions(line) && time_of(line).is_none_or(|at| selection.covers(at))
+}
+
+fn time_of(line: &[u8]) -> Option<Timestamp> {
+    serde_json::from_slice::<Value>(line).ok()?["ts"].as_str()?.parse().ok()
+}
+
+/// Overwrites the lines that `is_meant` picks with blanks, in their place: hooks append to the same file meanwhile, and what
+/// was there is not left in a deleted one. A process killed meanwhile leaves the rest to the next.
+fn blank_lines(path: &Path, is_meant: impl Fn(&[u8]) -> bool) -> io::Result<u64> {
+    let mut file = File::options().read(true).write(true).open(path)?;
+    let mut reader = BufReader::new(&file);
+    let (mut line, mut at, mut meant) = (Vec::new(), 0, Vec::new());
+    loop {
+        line.clear();
+        let length = reader.read_until(b'\n', &mut line)?;
+        if length == 0 {
+            break;
+        }
+        let text = line.strip_suffix(b"\n").unwrap_or(&line);
+        if is_meant(text) {
+            meant.push((at, text.len()));
+        }
+        at += length as u64;
+    }
+    for (at, length) in &meant {
+        file.seek(SeekFrom::Start(*at))?;
+        file.write_all(&vec![b' '; *length])?;
+    }
+    Ok(meant.len() as u64)
+}
+
+/// Deletes requests for jobs that mention what is forgotten, also those that were put aside; returns how many.
+pub(super) fn delete_requests(paths: &Paths, selection: &Selection) -> Result<u64, files::Error> {
+    let mut deleted = 0;
+    for file in files::files_in(&paths.data().join("jobs")) {
+        let request = files::read_if_there(&file).map_err(files::Error::at(&file))?;
+        if request.is_some_and(|request| selection.mentions(&request)) {
+            deleted += u64::from(files::remove_if_there(&file).map_err(files::Error::at(&file))?);
+        }
+    }
+    Ok(deleted)
+}
+
+/// Deletes the texts of answers that were too long for the client: their files do not say which session they are of.
+pub(super) fn delete_long_answers(paths: &Paths) -> Result<(), files::Error> {
+    let folder = paths.cache().join(LONG_ANSWERS);
+    match fs::remove_dir_all(&folder) {
+        Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Err(files::Error::at(&folder)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the damaged databases that were put aside, with what lies beside them.
+pub(super) fn damaged_databases(paths: &Paths) -> Vec<PathBuf> {
+    let mut files = files::files_in(paths.data());
+    files.retain(|file| {
+        file.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(DAMAGED))
+    });
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Env;
+
+    fn paths(folder: &tempfile::TempDir) -> Paths {
+        Paths::of(&Env::fixed([("WYREN_DATA_DIR", folder.path())]))
+    }
+
+    fn query(text: &str) -> Selection {
+        Selection { query: Some(text.into()), ..Selection::default() }
+    }
+
+    #[test]
+    fn lines_are_overwritten_in_their_place_and_the_others_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(&folder);
+        fs::create_dir(paths.logs()).unwrap();
+        let log = paths.hook_log();
+        fs::write(&log, "{\"msg\":\"one\"}\n{\"msg\":\"the MERGER\"}\n\n{\"msg\":\"two\"}\nmerger").unwrap();
+        let length = fs::metadata(&log).unwrap().len();
+        assert_eq!(blank_log_lines(&paths, &query("merger")).unwrap(), 2);
+        let left = fs::read_to_string(&log).unwrap();
+        assert_eq!(left.split_whitespace().collect::<Vec<_>>(), ["{\"msg\":\"one\"}", "{\"msg\":\"two\"}"]);
+        assert_eq!(left.len() as u64, length);
+    }
+
+    #[test]
+    fn a_line_from_another_time_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(&folder);
+        fs::create_dir(paths.logs()).unwrap();
+        let line =
+            |day: u32| format!("{{\"ts\":\"2026-11-{day}T00:00:00.000Z\",\"msg\":\"merger {day}\"}}\n");
+        fs::write(paths.hook_log(), line(15) + &line(17)).unwrap();
+        let before = "2026-11-16T00:00:00Z".parse().ok();
+        assert_eq!(blank_log_lines(&paths, &Selection { before, ..query("merger") }).unwrap(), 1);
+        assert_eq!(fs::read_to_string(paths.hook_log()).unwrap().trim(), line(17).trim());
+    }
+
+    #[test]
+    fn texts_of_long_answers_are_deleted_and_need_not_exist() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(&folder);
+        delete_long_answers(&paths).unwrap();
+        let answer = paths.cache().join("long-answers/session-start-memory-0123.txt");
+        let other = paths.cache().join("other");
+        fs::create_dir_all(answer.parent().unwrap()).unwrap();
+        fs::write(&answer, "about the merger").unwrap();
+        fs::write(&other, "").unwrap();
+        delete_long_answers(&paths).unwrap();
+        assert!(!answer.exists() && other.exists());
+    }
+}
