@@ -92,16 +92,28 @@ enum Command {
     Unknown(Vec<OsString>),
 }
 
+impl Command {
+    /// Returns whether it neither drains nor syncs, and makes no file of its own accord.
+    fn only_looks(&self) -> bool {
+        matches!(
+            self,
+            Self::Config(_) | Self::Doctor(_) | Self::Spend(_) | Self::Status(_) | Self::Unknown(_)
+        )
+    }
+}
+
 pub(crate) fn run(arguments: Arguments) -> Result<()> {
     let env = Env::process();
     let paths = Paths::of(&env);
     // Hooks see a config file edited by hand from the next command on.
     let _ = ::config::flatten_for_hooks(&paths);
-    // Before anything is drained or synced; a failure leaves it to the next command.
-    let _ = store::known::note(&paths);
     let Some(command) = arguments.command else {
         return Ok(write!(crate::terminal::output(), "{}", Arguments::command().render_help().ansi())?);
     };
+    if !command.only_looks() {
+        // Before anything is drained or synced; a failure leaves it to the next command.
+        let _ = store::known::note(&paths);
+    }
     match command {
         Command::BroadcastSkill(arguments) => broadcast::run(&arguments, &env),
         Command::Config(arguments) => config::run(arguments, &env, &paths),

@@ -87,7 +87,7 @@ fn without_leave_a_clone_reads_along_keeps_what_is_decided_and_loses_nothing() {
 }
 
 #[test]
-fn the_user_is_told_once_and_again_only_when_leave_was_taken_back() {
+fn a_notice_is_due_once_until_leave_is_given() {
     let (_world, clone) = side();
     sync(&clone);
     let notice = || Notice::of(&paths(&clone), &clone.root.join(".git"));
