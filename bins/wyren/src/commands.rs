@@ -97,6 +97,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     let paths = Paths::of(&env);
     // Hooks see a config file edited by hand from the next command on.
     let _ = ::config::flatten_for_hooks(&paths);
+    // Before anything is drained or synced; a failure leaves it to the next command.
+    let _ = store::known::note(&paths);
     let Some(command) = arguments.command else {
         return Ok(write!(crate::terminal::output(), "{}", Arguments::command().render_help().ansi())?);
     };
@@ -108,7 +110,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Export(arguments) => export::run(&arguments, &env, &paths),
         Command::Forget(arguments) => forget::run(arguments, &env, &paths),
         Command::Import(arguments) => import::run(&arguments, &env, &paths),
-        Command::Init(arguments) => init::run(&arguments, &env),
+        Command::Init(arguments) => init::run(&arguments, &env, &paths),
         Command::Jobs(arguments) => jobs::run(arguments, &env, &paths),
         Command::Lessons(arguments) => lessons::run(arguments, &env, &paths),
         Command::Log(arguments) => log::run(&arguments, &env, &paths),

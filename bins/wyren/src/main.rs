@@ -4,7 +4,7 @@ mod commands;
 mod database;
 mod editor;
 mod exit;
-mod leave;
+mod person;
 #[cfg(test)]
 mod reference;
 mod terminal;

@@ -4,6 +4,7 @@
 
 mod capture;
 mod harness;
+mod hostile;
 mod install;
 mod interactive;
 mod lessons;

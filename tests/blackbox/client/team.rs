@@ -6,6 +6,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::json;
 use wyren_tests::client::Client;
 use wyren_tests::mock::{Lane, Reply};
+use wyren_tests::plugin;
 
 use super::{check_hook_log, check_processes, client_with_plugin};
 use crate::team::{Member, Mode, Remote};
@@ -50,13 +51,10 @@ fn a_decision_of_one_member_reaches_the_model_request_of_another() -> Result<()>
     Ok(())
 }
 
-#[test]
-fn a_handoff_note_lands_on_the_remote_and_says_so() -> Result<()> {
-    let remote = Remote::new(Mode::Side)?;
-    let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
-    ada.wyren(&["sync"])?;
-    let Some(client) = client_in_clone(&remote)? else { return Ok(()) };
-    let client = client.allow_tools(&["Bash"]);
+const NOTE: &str = "Don't touch `parser.rs`: $(echo pwned) \"half done\"";
+
+/// Hands over with the slash command; returns what the client then tells the model.
+fn hand_over(client: &Client) -> Result<String> {
     // The model does what the command tells it to: it copies the shell block out of the prompt.
     client.mock().script_with(|request| {
         let texts = request.texts();
@@ -70,14 +68,41 @@ fn a_handoff_note_lands_on_the_remote_and_says_so() -> Result<()> {
                 .tool_use("Bash", json!({"command": command, "description": "Hand over"})),
         )
     });
-    let note = "Don't touch `parser.rs`: $(echo pwned) \"half done\"";
-    let turn = client.prompt(&format!("/wyren:wyren-handoff {note}"))?;
+    let turn = client.prompt(&format!("/wyren:wyren-handoff {NOTE}"))?;
     assert!(turn.succeeded(), "{:#?}", turn.output);
-    let memory = remote.memory(Mode::Side);
     let said = turn.main_request(1)?.texts();
     let end = said.len() - said.len().min(3_000);
-    assert!(memory.contains(note), "{memory}\n{}", said.get(end..).unwrap_or(&said));
-    assert!(said.contains("Handoff note published"), "{}", said.get(end..).unwrap_or(&said));
+    Ok(said.get(end..).unwrap_or(&said).to_owned())
+}
+
+#[test]
+fn a_handoff_note_in_a_clone_without_leave_stays_there_and_the_answer_names_the_command() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
+    ada.wyren(&["sync"])?;
+    let Some(client) = client_in_clone(&remote)? else { return Ok(()) };
+    let client = client.allow_tools(&["Bash"]);
+    let said = hand_over(&client)?;
+    assert!(said.contains("Handoff note saved locally") && said.contains("`wyren sync`"), "{said}");
+    assert!(!remote.memory(Mode::Side).contains(NOTE));
+    let Some(plugin) = plugin::folder() else { return Ok(()) };
+    client.wyren(&plugin, &["sync"])?;
+    assert!(remote.memory(Mode::Side).contains(NOTE), "{}", remote.memory(Mode::Side));
+    check_processes(&client)
+}
+
+#[test]
+fn a_handoff_note_lands_on_the_remote_and_says_so() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
+    ada.wyren(&["sync"])?;
+    let (Some(client), Some(plugin)) = (client_in_clone(&remote)?, plugin::folder()) else { return Ok(()) };
+    let client = client.allow_tools(&["Bash"]);
+    client.wyren(&plugin, &["init"])?;
+    let said = hand_over(&client)?;
+    let memory = remote.memory(Mode::Side);
+    assert!(memory.contains(NOTE), "{memory}\n{said}");
+    assert!(said.contains("Handoff note published"), "{said}");
     let notes = memory.split("## Handoff notes").nth(1).context("no section")?;
     assert!(notes.trim_start().starts_with("- ["), "{memory}");
     check_processes(&client)

@@ -137,7 +137,7 @@ fn a_rewritten_memory_is_warned_of_first_and_what_vanished_can_be_brought_back()
 }
 
 /// Writes the transcript of a session in which dark mode is decided, as it happened in `cwd`.
-fn write_transcript(member: &Member, session: &str, cwd: &Path) -> Result<()> {
+pub(super) fn write_transcript(member: &Member, session: &str, cwd: &Path) -> Result<()> {
     let transcript = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/distiller/web-theme.jsonl");
     let mut text = String::new();
     for line in fs::read_to_string(transcript)?.lines() {

@@ -1,6 +1,7 @@
 //! Team memory through the built programs: members with clones of one bare remote, each on a machine of their own.
 
 mod hooks;
+mod leave;
 mod network;
 mod torture;
 mod users_git;

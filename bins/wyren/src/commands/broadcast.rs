@@ -2,6 +2,7 @@
 
 use super::sync::{self as syncing, PATIENCE};
 use crate::exit::Ending;
+use crate::person;
 use crate::terminal::{self, WARNING};
 use anyhow::{Context as _, Result};
 use base::Env;
@@ -60,6 +61,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env) -> Result<()> {
     }
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let contents = fs::read(file).with_context(|| format!("could not read {shown}"))?;
+    person::allow_publishing(&share, env, "wyren broadcast-skill")?;
     let path = share.broadcast_skill(name, &contents)?;
     writeln!(terminal::output(), "Broadcast: .wyren/{path}")?;
     let spinner = terminal::spinner("publishing");
@@ -83,6 +85,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env) -> Result<()> {
 
 pub(crate) fn unbroadcast(arguments: &Unbroadcast, env: &Env) -> Result<()> {
     let share = syncing::open(&std::env::current_dir()?, env)?.insistent();
+    person::allow_publishing(&share, env, "wyren unbroadcast")?;
     let spinner = terminal::spinner("publishing");
     let removed = share.unbroadcast(&arguments.name, Some(SESSION), Instant::now() + PATIENCE);
     spinner.finish_and_clear();
@@ -101,8 +104,8 @@ pub(crate) fn unbroadcast(arguments: &Unbroadcast, env: &Env) -> Result<()> {
         Published::Queued(Reason::Busy) => {
             Err(Ending::locked("Nothing was removed: another sync of this repository is running.").into())
         }
-        Published::Queued(Reason::Detached) => {
-            Err(Ending::failed(format!("Nothing was removed: {}", Reason::Detached)).into())
+        Published::Queued(reason @ (Reason::Detached | Reason::NotAllowed)) => {
+            Err(Ending::failed(format!("Nothing was removed: {reason}")).into())
         }
         Published::Queued(reason) => {
             writeln!(output, "Removed locally: .wyren/{}", removed.path)?;
@@ -120,6 +123,7 @@ fn code(reason: &Reason) -> &'static str {
         Reason::Rewritten | Reason::Outrun => "remote_diverged",
         Reason::NotCommitted => "nothing_to_add",
         Reason::TimedOut | Reason::BackingOff(_) | Reason::Unreachable(_) => "fetch_failed",
+        Reason::NotAllowed => "not_allowed",
         Reason::Busy | Reason::NotOnRemote(_) | Reason::Refused(_) | Reason::Unusable(_) => "push_failed",
     }
 }

@@ -5,6 +5,7 @@ mod show;
 
 use super::sync::{self as syncing, PATIENCE};
 use crate::exit::Ending;
+use crate::person;
 use crate::terminal::{self, DIM};
 use anyhow::{Context as _, Result};
 use base::{Env, Paths, Timestamp};
@@ -168,6 +169,9 @@ fn busy(error: &Error) -> Ending {
 
 fn publish(cwd: &Path, env: &Env, session: &str) -> Option<Synced> {
     let share = Share::open(cwd, env).ok()?.insistent();
+    if let Err(error) = person::allow_publishing(&share, env, "wyren distill --push") {
+        share.log(&format!("distiller: {error}"));
+    }
     let synced = share.sync(Some(session), Instant::now() + PATIENCE);
     if let Err(error) = &synced {
         share.log(&format!("distiller: saved locally, could not publish: {error}"));

@@ -1,7 +1,7 @@
 //! `wyren forget`: deletes recorded observations permanently.
 
 use crate::database::{self, Look};
-use crate::leave;
+use crate::person;
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING, counted};
 use crate::when;
 use anstyle::Style;
@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let (is_dry_run, is_agreed, json) = (arguments.dry_run, arguments.yes, arguments.json);
     if !is_dry_run {
-        leave::of_the_person(env, "wyren forget")?;
+        person::must_be_here(env, "wyren forget")?;
     }
     let selection = arguments.selection();
     show_bounds(&selection)?;
@@ -76,6 +76,8 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     }
     let notes = repair::notes_of_forgotten(&paths.database());
     let forgotten = selection.forget(&mut store, &spool, &notes, Timestamp::now())?;
+    // Folders of sessions that are forgotten are not known any more.
+    store::known::refresh(&store, paths)?;
     // Notes about failed calls are short-lived: none of them is worth telling apart.
     attempts::forget_notes(paths);
     let long_answers = delete_long_answers(paths);

@@ -3,7 +3,7 @@
 use super::sync::{self as syncing, PATIENCE};
 use crate::exit::Ending;
 use crate::terminal::{self, DIM, FAILURE, STRONG, SUCCESS, WARNING};
-use crate::{editor, when};
+use crate::{editor, person, when};
 use anyhow::{Context as _, Result, bail};
 use base::{Env, Paths, Timestamp, digest, files};
 use clap::{Args, Subcommand};
@@ -89,7 +89,9 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         Action::Edit => edit(&share, env, paths),
         Action::Handoff { session, note } => {
             let session = session.or_else(|| env.text(SESSION_VARIABLE));
-            hand_off(&share.insistent(), session.as_deref(), &note, json)
+            let share = share.insistent();
+            person::allow_publishing(&share, env, "wyren memory handoff")?;
+            hand_off(&share, session.as_deref(), &note, json)
         }
     }
 }
@@ -258,6 +260,9 @@ fn edit(share: &Share, env: &Env, paths: &Paths) -> Result<()> {
         }
     }
     let count = changed.map_or(0, |delta| delta.len());
+    if count > 0 {
+        person::allow_publishing(share, env, "wyren memory edit")?;
+    }
     match count {
         0 => writeln!(terminal::errors(), "No changes.")?,
         1 => writeln!(

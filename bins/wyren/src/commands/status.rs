@@ -46,6 +46,8 @@ struct Status {
     branch: Option<String>,
     fetch: FetchState,
     is_queued: bool,
+    /// How many changes stay here because the user has not let the clone publish.
+    kept: Option<usize>,
     vanished: Option<usize>,
     held_back: usize,
 }
@@ -106,6 +108,7 @@ impl Status {
             branch: team.and_then(|team| team.branch()).map(str::to_owned),
             fetch: FetchState::read(&folder.wyren),
             is_queued: share.has_unpublished(),
+            kept: matches!(share.leave(), Ok(None)).then(|| share.count_unpublished()),
             vanished: share.rewritten().ok().flatten().map(|rewritten| rewritten.vanished.len()),
             held_back: share.held_back().len(),
         }
@@ -192,7 +195,13 @@ impl Status {
             let until = until.map(|until| format!("; next try at {}", when::local(until)));
             lines.push(("Failing", format!("{}{}", shown(error), until.unwrap_or_default())));
         }
-        if self.is_queued {
+        if let Some(kept) = self.kept {
+            let what = counted(kept, "change stays", "changes stay");
+            lines.push((
+                "Publishing",
+                format!("not allowed yet; {what} on this machine: wyren sync, in a terminal"),
+            ));
+        } else if self.is_queued {
             lines.push((
                 "Queue",
                 "local changes are not pushed yet: wyren memory diff, wyren sync".to_owned(),
@@ -232,6 +241,8 @@ impl Status {
             "fetched_at": (self.fetch.fetched_at > 0).then(|| Timestamp::from_millis(self.fetch.fetched_at).to_string()),
             "error": self.fetch.error,
             "queued": self.is_queued,
+            "publishing": self.kept.is_none(),
+            "kept": self.kept.unwrap_or_default(),
             "rewritten": self.vanished.map(|vanished| json!({"vanished": vanished})),
             "held_back": self.held_back,
         })

@@ -1,6 +1,7 @@
 //! `wyren sync`: publishes local changes and fetches those of others.
 
 use crate::exit::Ending;
+use crate::person;
 use crate::terminal::{self, DIM, WARNING};
 use anyhow::Result;
 use base::lock::Lock;
@@ -69,6 +70,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return Ok(());
     }
     let share = open(&cwd, env)?.insistent();
+    person::allow_publishing(&share, env, "wyren sync")?;
     let spinner = terminal::spinner("syncing with the remote");
     let deadline = Instant::now() + PATIENCE;
     let synced = match (arguments.accept, arguments.restore) {
@@ -103,7 +105,9 @@ pub(super) fn open(cwd: &Path, env: &Env) -> Result<Share> {
 /// Explains what happens to changes that did not reach the remote.
 pub(super) fn waiting(reason: &Reason) -> String {
     match reason {
-        Reason::NoRemote | Reason::Unusable(_) => format!("wyren: kept locally: {reason}"),
+        Reason::NoRemote | Reason::Unusable(_) | Reason::NotAllowed => {
+            format!("wyren: kept locally: {reason}")
+        }
         Reason::Rewritten => {
             format!(
                 "wyren: nothing was published or fetched: {reason}; run `wyren sync --restore` or `wyren sync --accept`"
@@ -224,7 +228,7 @@ fn tell(share: &Share, synced: &Synced) {
         }
         Published::Nothing => {}
         // Permanent states, not worth a line at every sync.
-        Published::Queued(Reason::NoRemote | Reason::BackingOff(_) | Reason::Busy) => {}
+        Published::Queued(Reason::NoRemote | Reason::NotAllowed | Reason::BackingOff(_) | Reason::Busy) => {}
         Published::Queued(reason) => share.log_once(&format!("sync: queued: {reason}")),
     }
     if !synced.changed.is_empty() {

@@ -1,6 +1,6 @@
 //! `wyren trust` and `wyren untrust`: what of a project may refuse calls, and what the model may follow.
 
-use crate::leave;
+use crate::person;
 use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, WARNING};
 use anstyle::Style;
 use anyhow::{Context as _, Result, bail};
@@ -58,12 +58,14 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return show(&places, arguments.json);
     }
     if arguments.yes || !arguments.json {
-        leave::of_the_person(env, "wyren trust")?;
+        person::must_be_here(env, "wyren trust")?;
     }
     let review = Review::of(&places, &Catalogue::read(&places));
     let root = shown(&review.root().to_string_lossy());
     if review.shown.is_empty() && review.former.is_none() {
-        bail!("{root} has no guards, pauses, directives, protocols or team skills: nothing to trust");
+        bail!(
+            "{root} has no guards, pauses, directives, protocols, team skills or git settings: nothing to trust"
+        );
     }
     if arguments.json {
         if arguments.yes {
@@ -91,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
 }
 
 pub(crate) fn untrust(arguments: &Untrust, env: &Env, paths: &Paths) -> Result<()> {
-    leave::of_the_person(env, "wyren untrust")?;
+    person::must_be_here(env, "wyren untrust")?;
     let places = places(arguments.path.clone(), env, paths)?;
     let root = shown(&trust::root(&places).to_string_lossy());
     let mut output = terminal::output();
@@ -282,6 +284,7 @@ fn effect(item: &Item) -> (&'static str, Style) {
         "guard" => ("guard: refuses every time", FAILURE),
         "pause" => ("pause: refuses once per call", WARNING),
         "skill" => ("skill: the model follows it", WARNING),
+        "setting" => ("git setting: used when Wyren connects to the remote", FAILURE),
         "directive" => ("directive: for every session and subagent", WARNING),
         _ => ("protocol: for every session", WARNING),
     }

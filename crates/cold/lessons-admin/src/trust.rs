@@ -1,10 +1,11 @@
-//! What of a project may act: its guards, pauses, skills, directives and protocols come with a repository, and act only
-//! when the user has seen them and said so.
+//! What of a project may act: its guards, pauses, skills, directives and protocols, and its own git settings about
+//! connecting, come with a repository, and act only when the user has seen them and said so.
 
 use super::catalogue::{self, Catalogue, Places, State};
 use super::{Error, Result};
-use base::files;
+use base::project::Repository;
 use base::trust::{Identity, Item, Lapse, SKILL_BYTES, Trust};
+use base::{Env, files};
 use lessons::format;
 use lessons::layers::Layer;
 use lessons::{Kind, Lesson};
@@ -12,7 +13,7 @@ use place::Folder;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use team_sync::repository;
 
 /// How deep skills are looked for, in folders.
 const MAX_DEPTH: usize = 8;
@@ -68,9 +69,10 @@ impl Review {
     /// Compares what the project has with what is trusted.
     pub fn of(places: &Places, catalogue: &Catalogue) -> Self {
         let root = root(places);
-        let identity = identity(&root);
+        let identity = identity(&root, &places.env);
         let former = Trust::read(&places.paths, &root, |_| identity.clone());
-        let mut shown: Vec<Shown> = lessons_of(catalogue).chain(skills_of(&root)).collect();
+        let settings = settings_of(&root, &places.env);
+        let mut shown: Vec<Shown> = lessons_of(catalogue).chain(skills_of(&root)).chain(settings).collect();
         for shown in &mut shown {
             shown.news = news(former.as_ref(), &shown.item);
         }
@@ -110,9 +112,10 @@ fn news(former: Option<&Trust>, item: &Item) -> News {
     }
 }
 
-/// Lessons and skills have names of their own; a lesson may become another kind.
+/// Lessons, skills and settings have names of their own; a lesson may become another kind.
 fn is_same_name(one: &Item, other: &Item) -> bool {
-    one.name == other.name && (one.kind == "skill") == (other.kind == "skill")
+    let is_one = |kind: &str| (one.kind == kind) == (other.kind == kind);
+    one.name == other.name && is_one("skill") && is_one("setting")
 }
 
 /// Returns the project's folder that trust is about.
@@ -123,18 +126,24 @@ pub fn root(places: &Places) -> PathBuf {
 }
 
 /// Returns which repository a project is. A repository without a remote is known by its first commit.
-fn identity(root: &Path) -> Identity {
+fn identity(root: &Path, env: &Env) -> Identity {
     let identity = Identity::of(root);
-    let first_commit = if identity.remote.is_none() { first_commit(root) } else { None };
+    let is_alone = identity.remote.is_none();
+    let first_commit = is_alone.then(|| repository::first_commit(root, env)).flatten();
     Identity { first_commit, ..identity }
 }
 
-fn first_commit(root: &Path) -> Option<String> {
-    let mut git = Command::new("git");
-    git.arg("-C").arg(root).args(["rev-list", "--max-parents=0", "HEAD"]);
-    git.stdin(Stdio::null()).stderr(Stdio::null()).env("GIT_OPTIONAL_LOCKS", "0");
-    let output = git.output().ok().filter(|output| output.status.success())?;
-    String::from_utf8(output.stdout).ok()?.lines().last().map(str::to_owned)
+/// Returns the settings about connecting that the repository's own git configuration makes.
+fn settings_of(root: &Path, env: &Env) -> impl Iterator<Item = Shown> {
+    let file = Repository::above(root).map(|repository| repository.common_folder.join("config"));
+    // What cannot be read now is not trusted.
+    let settings = repository::own_settings(root, env).unwrap_or_default();
+    settings.into_iter().map(move |setting| Shown {
+        text: format!("{} = {}", setting.item.name, setting.value),
+        item: setting.item,
+        news: News::New,
+        file: file.clone().unwrap_or_default(),
+    })
 }
 
 /// Returns the project's lessons that act only when they are trusted.
@@ -232,7 +241,7 @@ impl Known {
     }
 
     fn of(mut trust: Trust, places: &Places) -> Self {
-        if trust.lapse.is_none() && !trust.identity.is_still(&identity(&trust.project)) {
+        if trust.lapse.is_none() && !trust.identity.is_still(&identity(&trust.project, &places.env)) {
             trust.lapse = Some(Lapse::OtherRepository);
         }
         let (mut new, mut changed, mut gone) = (0, 0, 0);

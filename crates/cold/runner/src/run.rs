@@ -70,6 +70,10 @@ pub fn run(env: &Env, paths: &Paths, options: Options, handlers: &Handlers) -> R
     signal::listen();
     let settings = Settings::read(env, &paths.hook_settings());
     let log = Log::new(paths, &settings);
+    // Before anything is drained or synced: afterwards sessions that only read along would be known, too.
+    if let Err(error) = store::known::note(paths) {
+        log.write(Level::Warn, "worker", &format!("publish/known: {}", base::error::with_causes(&error)));
+    }
     let ended = work(env, paths, options, handlers, &log);
     match &ended {
         Ok(Ended::Elsewhere) => {}

@@ -5,6 +5,7 @@
 
 pub mod derived;
 pub mod jobs;
+pub mod known;
 pub mod observations;
 mod open;
 pub mod repair;

@@ -19,7 +19,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let deadline = Instant::now() + Duration::from_millis(milliseconds.parse()?);
     let team = Team::open(Path::new(clone), &Env::process())?;
     add_entries(&team, entries)?;
-    let outgoing = Outgoing { session: Some("0123456789"), ..Outgoing::default() };
+    let leave = team.leave(&Env::process())?.ok_or("the clone may not publish")?;
+    let outgoing = Outgoing { leave: &leave, session: Some("0123456789"), removed: &[] };
     let (published, _) = team.exchange(Some(&outgoing), &ByLine, deadline)?;
     Ok(ExitCode::from(if matches!(published, Published::Queued(_)) { 3 } else { 0 }))
 }

@@ -46,6 +46,14 @@ impl Share {
         Ok(Some(difference))
     }
 
+    /// Returns how many changes were made here that the remote does not have, as far as this clone knows.
+    pub fn count_unpublished(&self) -> usize {
+        let count = |it: Difference| it.ours.len() + it.our_files.len();
+        let changes = self.difference().ok().flatten().map_or(0, count);
+        // A removal that is queued is no difference of files that are here.
+        if changes == 0 { usize::from(self.has_unpublished()) } else { changes }
+    }
+
     /// Returns whether something was changed here that the remote does not have, as far as this clone knows.
     pub fn has_unpublished(&self) -> bool {
         let is_queued =

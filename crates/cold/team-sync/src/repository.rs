@@ -15,9 +15,12 @@
 //! is below `.wyren/state/`, one for all branches: see `origin.rs`. Where the copy and the remote last agreed is kept in
 //! `refs/wyren/local/<branch>`, together with what did not land yet: see `local.rs`.
 //!
+//! Nothing is published without the user's [`Leave`]: see `leave.rs`.
+//!
 //! **Architecture invariants.** `git2` reads and writes objects and nothing else; references, configuration and the
 //! network are the `git` program's, so that reftable repositories, credential helpers and proxies work as in the user's
-//! terminal. Git 2.29 is the oldest that has every option used here (`fetch --no-write-fetch-head`); its messages are read
+//! terminal; but none that a repository's own configuration names, since git connects from a repository of ours: see
+//! `relay.rs`. Git 2.31 is the oldest that has everything used here (`GIT_CONFIG_COUNT`); its messages are read
 //! in the C locale. Nothing here writes the index, HEAD, `refs/heads`, `refs/remotes` or FETCH_HEAD, and nothing runs the
 //! user's git hooks. How two texts are merged, and what of a text
 //! may leave this machine, is the caller's: see [`Merge`].
@@ -28,6 +31,7 @@ mod error;
 mod exchange;
 mod fetch;
 mod git;
+mod leave;
 mod local;
 mod lock;
 mod merge;
@@ -35,6 +39,7 @@ mod objects;
 mod origin;
 mod past;
 mod publish;
+mod relay;
 mod setup;
 mod team;
 
@@ -43,10 +48,12 @@ pub(crate) use checkout::remove_from_copy;
 pub use error::Error;
 pub use exchange::Outgoing;
 pub use fetch::Fetched;
+pub use leave::Leave;
 pub use lock::lock_copy;
 pub use merge::{ByLine, Merge};
-pub use past::{Commit, Tracked, user_name};
+pub use past::{Commit, Tracked, first_commit, user_name};
 pub use publish::{Files, Published};
+pub use relay::{OwnSetting, own_settings};
 pub use setup::{Made, ignore_unshared, init_branch, init_side, is_tracked, take_back};
 pub(crate) use setup::{refuse_link, refuse_links};
 pub use team::{Rewrite, Team};

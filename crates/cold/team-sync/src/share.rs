@@ -70,6 +70,10 @@ impl Share {
         self.team.as_ref()
     }
 
+    pub(crate) fn env(&self) -> &Env {
+        &self.env
+    }
+
     /// Returns why nothing can be shared where nothing can.
     pub(crate) fn obstacle(&self) -> Reason {
         self.obstacle.clone().unwrap_or(Reason::NoRemote)

@@ -2,9 +2,9 @@
 
 use crate::merging::Merging;
 use crate::record::BY_OTHERS;
-use crate::repository::{self, Change, Merge as _, Outgoing, Published, Team};
+use crate::repository::{self, Change, Leave, Merge as _, Outgoing, Published, Team};
 use crate::{Error, HeldBack, Share};
-use base::{Timestamp, files};
+use base::{Paths, Timestamp, files, leave};
 use memory::history::{self, Removal};
 use memory::{Delta, Memory, diff};
 use place::{MEMORY, Mode, Reason};
@@ -51,7 +51,7 @@ pub struct Rewritten {
 struct Exchange<'a> {
     /// The session that publishes; `None` publishes without naming one.
     session: Option<&'a str>,
-    /// Whether anything is published at all.
+    /// Whether anything is published at all, if the user allows it.
     publishes: bool,
     /// Files to remove for the whole team.
     removed: &'a [String],
@@ -62,7 +62,8 @@ struct Exchange<'a> {
 }
 
 impl Share {
-    /// Publishes what was changed here, and takes in what the others have published. What does not land stays queued.
+    /// Publishes what was changed here, if the user allows this clone to, and takes in what the others have published.
+    /// What does not land stays queued.
     pub fn sync(&self, session: Option<&str>, deadline: Instant) -> Result<Synced, Error> {
         let exchange = Exchange { session, publishes: true, removed: &[], why: BY_OTHERS, told: &[] };
         self.exchange(&exchange, &Merging::default(), deadline)
@@ -114,6 +115,16 @@ impl Share {
         Ok(synced)
     }
 
+    /// Returns the user's leave to publish from this clone; `None` until the user gives it.
+    pub fn leave(&self) -> Result<Option<Leave>, Error> {
+        Ok(self.team().map(|team| team.leave(self.env())).transpose()?.flatten())
+    }
+
+    /// Takes the user's word that this clone may publish, given by `command`. Returns whether it is news.
+    pub fn give_leave(&self, command: &str) -> Result<bool, Error> {
+        Ok(self.team().map(|team| team.give_leave(command, self.env())).transpose()?.unwrap_or_default())
+    }
+
     /// Returns the rewriting of the shared history that waits for a decision.
     pub fn rewritten(&self) -> Result<Option<Rewritten>, Error> {
         let Some(team) = self.team() else { return Ok(None) };
@@ -159,11 +170,19 @@ impl Share {
         }
         let folded = self.fold(deadline)?;
         let is_waiting = team.mode() == Mode::Branch && team.head_file(MEMORY)?.is_none();
+        let leave = if exchange.publishes { self.leave() } else { Ok(None) };
+        let leave = leave.unwrap_or_else(|error| {
+            self.log_once(&format!("sync: could not read your leave to publish: {error}"));
+            None
+        });
+        let outgoing = leave.as_ref().filter(|_| !is_waiting).map(|leave| Outgoing {
+            leave,
+            session: exchange.session,
+            removed: exchange.removed,
+        });
         let mut changes = Vec::new();
         for _ in 0..ROUNDS {
-            let outgoing = Outgoing { session: exchange.session, removed: exchange.removed };
-            let outgoing = (exchange.publishes && !is_waiting).then_some(&outgoing);
-            let (published, merged) = team.exchange(outgoing, merging, deadline)?;
+            let (published, merged) = team.exchange(outgoing.as_ref(), merging, deadline)?;
             synced.published = published;
             for change in merged.iter().filter(|change| change.path == MEMORY) {
                 self.remember_others(team, change, exchange)?;
@@ -171,12 +190,21 @@ impl Share {
             changes.extend(merged);
             let is_settled =
                 matches!(synced.published, Published::Queued(_)) || merging.accidents().is_empty();
-            if is_settled || !exchange.publishes || !team.has_queued()? {
+            if is_settled || outgoing.is_none() || !team.has_queued()? {
                 break;
             }
         }
         if is_waiting && !matches!(synced.published, Published::Queued(_)) {
             synced.published = Published::Queued(Reason::NotCommitted);
+        }
+        if exchange.publishes && leave.is_none() {
+            let kept = self.count_unpublished();
+            let is_kept = kept > 0 && synced.published == Published::Nothing;
+            if is_kept || !exchange.removed.is_empty() {
+                synced.published = Published::Queued(Reason::NotAllowed);
+            }
+            // Without the notice the changes are where they are.
+            let _ = leave::note_kept(&Paths::of(self.env()), &team.place().repository.common_folder, kept);
         }
         synced.changed = unique(folded, changes.into_iter().map(|change| change.path).collect());
         synced.held_back = merging.held_back();

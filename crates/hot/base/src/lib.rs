@@ -10,6 +10,7 @@ pub mod error;
 pub mod files;
 mod git_config;
 pub mod glob;
+pub mod leave;
 pub mod lock;
 pub mod log;
 pub mod paths;

@@ -65,8 +65,22 @@ impl Paths {
 
     /// Returns the file of what the user trusts of the project at `root`; see [`crate::trust`].
     pub fn trust_file(&self, root: &Path) -> PathBuf {
-        let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
-        self.data.join("trust").join(digest::short_hex(root.as_os_str().as_encoded_bytes()))
+        self.data.join("trust").join(name_of(root))
+    }
+
+    /// Returns the file of the user's leave to publish from a clone, by the git folder that its work trees share.
+    pub fn leave_file(&self, common_folder: &Path) -> PathBuf {
+        self.data.join("publish").join(name_of(common_folder))
+    }
+
+    /// Returns the file that lists where the user worked before publishing needed leave; see [`crate::leave`].
+    pub fn known_clones(&self) -> PathBuf {
+        self.data.join("publish/known")
+    }
+
+    /// Returns the file that says how much of a clone's memory waits for leave; see [`crate::leave`].
+    pub fn kept_file(&self, common_folder: &Path) -> PathBuf {
+        self.data.join("cache/kept").join(name_of(common_folder))
     }
 
     pub fn database(&self) -> PathBuf {
@@ -100,6 +114,12 @@ impl Paths {
             Some(program.parent()?.parent()?.to_owned())
         })
     }
+}
+
+/// Returns the name of the file about a folder.
+fn name_of(folder: &Path) -> String {
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    digest::short_hex(folder.as_os_str().as_encoded_bytes())
 }
 
 /// Returns the folder for short-lived state: the runtime folder, else a per-user one in the temp folder.

@@ -124,8 +124,9 @@ fn choose_remote(config: &[Variable], branch: Option<&str>) -> Option<(String, S
     })
 }
 
-/// Turns a remote's address into `host/path`, the same for every way to write it; `None` for an empty one.
-fn remote_key(address: &str, root: &Path) -> Option<String> {
+/// Turns a remote's address into `host/path`, the same for every way to write it; `None` for an empty one. A path of
+/// this machine may be relative to `root`.
+pub fn remote_key(address: &str, root: &Path) -> Option<String> {
     let address = address.trim();
     if address.is_empty() {
         return None;

@@ -220,6 +220,14 @@ pub const KEYS: &[Key] = &[
         help: "publish memory changes in the background; `wyren sync` always publishes",
     },
     Key {
+        name: "memory.publish_for",
+        kind: Kind::List,
+        default: "",
+        // A repository may bring variables for sessions, so none gives leave.
+        variables: &[],
+        help: "owners whose clones publish without asking, as github.com/acme; set by `wyren init --always-for`",
+    },
+    Key {
         name: "memory.pull",
         kind: Kind::Switch,
         default: "true",

@@ -11,6 +11,7 @@
 //! git /home/ada/app/.git
 //! guard <SHA-256> no-force-push
 //! skill <SHA-256> skills/review.md
+//! setting <SHA-256> core.sshcommand
 //! ```
 
 use crate::project::{Project, Repository};
@@ -37,9 +38,9 @@ const MAX_NAME_CHARS: usize = 80;
 /// Something of a project that acts only when the user trusts it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Item {
-    /// `guard`, `pause`, `directive`, `protocol` or `skill`.
+    /// `guard`, `pause`, `directive`, `protocol`, `skill` or `setting`.
     pub kind: String,
-    /// The slug of a lesson, or the path of a skill below `broadcast/`.
+    /// The slug of a lesson, the path of a skill below `broadcast/`, or the name of a git setting.
     pub name: String,
     /// SHA-256 of all that it does and says, in hexadecimal.
     pub digest: String,
@@ -51,6 +52,12 @@ impl Item {
         let bytes = &bytes[..bytes.len().min(SKILL_BYTES)];
         let digest = digest::sha256_hex(&[b"skill\0", path.as_bytes(), b"\0", bytes].concat());
         Self { kind: "skill".to_owned(), name: path.to_owned(), digest }
+    }
+
+    /// Returns the item for a setting of a repository's own git configuration that decides how git connects.
+    pub fn setting(name: &str, value: &str) -> Self {
+        let digest = digest::sha256_hex(&[b"setting\0", name.as_bytes(), b"\0", value.as_bytes()].concat());
+        Self { kind: "setting".to_owned(), name: name.to_owned(), digest }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The beginning of a session: the whole memory, or what a resumed window has missed.
 
 use base::Timestamp;
+use base::leave::Notice;
 use base::log::Level;
 use base::trust::{Identity, Item, Trust};
 use hook::event::Source;
@@ -46,6 +47,7 @@ pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Out
     news.told.rewrite = fetched.rewritten_from;
     let is_shown = !news.text.is_empty();
     let answer = telling(Answer::context(news.text), trust.as_ref(), &news.untrusted, host);
+    let answer = telling_kept(answer, &folder, host);
     Ok(answer.rest_at(REST).afterwards(move || {
         let logged = if is_shown { log_injection(&folder.wyren, "", "session-start") } else { Ok(()) };
         let kept = file.map_or(Ok(()), |file| remember(&file, known.as_ref(), &news.told)).and(logged);
@@ -89,6 +91,16 @@ pub(crate) fn telling<E: Event>(
     host: &Host,
 ) -> Answer<E> {
     let Some(notice) = trust.and_then(|trust| trust.notice(&host.paths, untrusted)) else { return answer };
+    answer
+        .telling_user(format!("Wyren: {}", notice.text))
+        .afterwards(move || notice.remember().map_err(Into::into))
+}
+
+/// Also tells the user, once per clone, what stays on this machine until they let it publish.
+pub(crate) fn telling_kept<E: Event>(answer: Answer<E>, folder: &Folder, host: &Host) -> Answer<E> {
+    let place = folder.place.as_ref();
+    let notice = place.and_then(|place| Notice::of(&host.paths, &place.repository.common_folder));
+    let Some(notice) = notice else { return answer };
     answer
         .telling_user(format!("Wyren: {}", notice.text))
         .afterwards(move || notice.remember().map_err(Into::into))

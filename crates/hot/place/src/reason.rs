@@ -14,6 +14,8 @@ pub enum Reason {
     Detached,
     /// The branch is not on the remote; only the user pushes it.
     NotOnRemote(String),
+    /// The user has not said yet that this clone may publish.
+    NotAllowed,
     /// In branch mode, the user has not committed the memory yet.
     NotCommitted,
     /// The remote has failed; the next attempt is at this time.
@@ -41,6 +43,12 @@ impl fmt::Display for Reason {
             Self::Detached => write!(formatter, "HEAD is detached: check out a branch to share its memory"),
             Self::NotOnRemote(branch) => {
                 write!(formatter, "the branch {branch} is not on the remote: push it to share its memory")
+            }
+            Self::NotAllowed => {
+                write!(
+                    formatter,
+                    "you have not allowed this clone to publish: run `wyren sync` here in a terminal"
+                )
             }
             Self::NotCommitted => {
                 write!(formatter, ".wyren/memory.md is not committed yet: commit and push it to share it")

@@ -32,6 +32,19 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
             format!("the remote failed {} in a row: {error}", counted(state.failures, "time", "times"));
         return Check::odd(NAME, message, "wyren sync");
     }
+    if matches!(share.leave(), Ok(None)) {
+        return match share.count_unpublished() {
+            0 => Check::good(
+                NAME,
+                "read only: this clone publishes once you run `wyren sync` here in a terminal",
+            ),
+            kept => {
+                let kept = counted(kept, "change stays", "changes stay");
+                let message = format!("{kept} on this machine: you have not let this clone publish");
+                Check::odd(NAME, message, "wyren sync, in a terminal")
+            }
+        };
+    }
     if share.has_unpublished() {
         return Check::odd(NAME, "local changes are not pushed yet", "wyren sync");
     }

@@ -3,6 +3,7 @@
 use super::{layer, shown};
 use crate::commands::sync::PATIENCE;
 use crate::exit::Ending;
+use crate::person;
 use crate::terminal::{self, DIM, STRONG};
 use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
@@ -78,6 +79,7 @@ fn tell_others(paths: &[String], places: &Places) -> Result<()> {
     if share.team().is_none_or(|team| team.remote().is_none()) {
         return Ok(());
     }
+    person::allow_publishing(&share, &places.env, "wyren lessons archive")?;
     let spinner = terminal::spinner("publishing");
     let synced = share.sync_without(paths, None, Instant::now() + PATIENCE);
     spinner.finish_and_clear();

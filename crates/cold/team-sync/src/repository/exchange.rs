@@ -2,13 +2,15 @@
 
 use crate::repository::checkout::{Change, remove_from_copy};
 use crate::repository::fetch::Fetched;
-use crate::repository::{Error, Merge, Published, Team};
+use crate::repository::{Error, Leave, Merge, Published, Team};
 use place::Reason;
 use std::time::Instant;
 
 /// What an exchange publishes besides the local copy.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a> {
+    /// The user's leave to publish.
+    pub leave: &'a Leave,
     /// The session that the commit names.
     pub session: Option<&'a str>,
     /// Files to remove for the whole team, relative to `.wyren/`.
@@ -29,7 +31,7 @@ impl Team {
             None => Published::Nothing,
         };
         // What is not queued would come back with the checkout, so it is not removed here either.
-        if !matches!(published, Published::Queued(Reason::Busy | Reason::Detached)) {
+        if !matches!(published, Published::Queued(Reason::Busy | Reason::Detached | Reason::NotAllowed)) {
             let removed = outgoing.map_or(&[][..], |outgoing| outgoing.removed);
             remove_from_copy(&self.folder, &self.copy_folder(), removed)?;
         }

@@ -2,7 +2,7 @@
 
 use crate::repository::Error;
 use crate::repository::config::Remote;
-use crate::repository::git::{Failure, Output};
+use crate::repository::git::Failure;
 use crate::repository::lock::SyncLock;
 use crate::repository::team::{Ref, Refs, Team};
 use base::Timestamp;
@@ -67,19 +67,26 @@ impl Team {
         self.write_state(&mut state)?;
 
         let begun = Instant::now();
-        let is_there = match self.run_fetch(&remote.name, branch, deadline) {
-            Err(Failure::Start(error)) => return Err(Error::NoGit(error)),
+        let relay = self.relay()?;
+        let have: Vec<Oid> =
+            [previous, refs.tracking].into_iter().flatten().filter(|id| self.objects.has(*id)).collect();
+        let tip = match relay.fetch(&remote.name, branch, &have, deadline) {
+            Err(Failure::Start(error)) => return Err(error),
             Err(Failure::TimedOut) => return self.timed_out(begun).map(Fetched::Failed),
-            Ok(output) if output.is_success() => true,
-            Ok(output) if output.stderr.contains("couldn't find remote ref") => false,
-            // A reference of ours that is locked is no failure of the remote.
-            Ok(output) if output.stderr.contains("refs/wyren/") && output.stderr.contains("lock") => {
-                return Ok(Fetched::Failed(Reason::Busy));
+            Ok((_, Some(tip))) => Some(tip),
+            Ok((output, None)) if output.stderr.contains("couldn't find remote ref") => None,
+            Ok((output, None)) => {
+                let words = relay.explained(output.words());
+                return self.failed(Reason::Unreachable(words)).map(Fetched::Failed);
             }
-            Ok(output) => return self.failed(Reason::Unreachable(output.words())).map(Fetched::Failed),
         };
-        *refs = self.refs()?;
-        let tip = refs.tip.filter(|_| is_there);
+        if tip.is_some() && tip != refs.tip {
+            match self.update_refs(refs, &[(Ref::Remote, tip)]) {
+                Err(Error::Busy) => return Ok(Fetched::Failed(Reason::Busy)),
+                updated => updated?,
+            }
+            refs.tip = tip;
+        }
         if let Some(tip) = tip {
             partial_objects(self, tip, deadline);
         }
@@ -102,32 +109,6 @@ impl Team {
         state.succeed(Timestamp::now());
         self.write_state(&mut state)?;
         Ok(Fetched::Done { verdict, tip: state.tip, previous: state.previous })
-    }
-
-    fn run_fetch(&self, remote: &str, branch: &str, deadline: Instant) -> Result<Output, Failure> {
-        let reference = self.name_of(Ref::Remote).unwrap_or_default();
-        let refspec = format!("+refs/heads/{branch}:{reference}");
-        // Newer versions of git would note the remote's HEAD below refs/remotes.
-        let keep_head = format!("remote.{remote}.followRemoteHEAD=never");
-        let arguments = [
-            "-c",
-            &keep_head,
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-prune",
-            "--no-write-fetch-head",
-            "--no-recurse-submodules",
-            "--refmap=",
-            "--",
-            remote,
-            &refspec,
-        ];
-        let output = self.git.network(&arguments, Vec::new(), deadline)?;
-        if !output.is_success() && output.stderr.contains("lock") && self.remove_stale_lock(Ref::Remote) {
-            return self.git.network(&arguments, Vec::new(), deadline);
-        }
-        Ok(output)
     }
 
     /// Returns the state of the branch; that of another remote or branch does not count.
@@ -204,8 +185,10 @@ pub(crate) fn partial_objects(team: &Team, commit: Oid, deadline: Instant) {
     }
     // Git fetches what is missing as it goes: first the trees, then the blobs.
     let folder = format!("{FOLDER}/");
-    let arguments = ["ls-tree", "-r", "-z", "--full-tree", &commit.to_string(), "--", &folder];
-    let Ok(listed) = team.git.network(&arguments, Vec::new(), deadline) else { return };
+    let commit = commit.to_string();
+    let arguments = ["ls-tree", "-r", "-z", "--full-tree", &commit, "--", &folder];
+    let Ok(relay) = team.relay() else { return };
+    let Ok(listed) = relay.network(&arguments, Vec::new(), deadline) else { return };
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
     let mut missing = String::new();
     for entry in listed.split('\0') {
@@ -218,6 +201,6 @@ pub(crate) fn partial_objects(team: &Team, commit: Oid, deadline: Instant) {
         }
     }
     if !missing.is_empty() {
-        let _ = team.git.network(&["cat-file", "--batch-check"], missing.into_bytes(), deadline);
+        let _ = relay.network(&["cat-file", "--batch-check"], missing.into_bytes(), deadline);
     }
 }

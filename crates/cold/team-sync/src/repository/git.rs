@@ -1,7 +1,7 @@
 //! The `git` program: references, configuration and the network.
 //!
-//! It never prompts, runs none of the user's hooks, tidies nothing up, speaks English, and ends in time with
-//! all that it started.
+//! It never prompts, runs no program that a repository names, tidies nothing up, speaks English, and ends in time with
+//! all that it started. In the user's repository it does not use the network: [`Relay`](super::relay::Relay) does.
 
 use crate::repository::Error;
 use base::Env;
@@ -34,6 +34,9 @@ const MAX_OUTPUT: u64 = 16 * 1024 * 1024;
 /// The longest message that is passed on, in characters.
 const MAX_WORDS: usize = 400;
 
+/// A list of protocols that allows none. Some systems have no empty variables.
+pub(crate) const NO_PROTOCOL: &str = "none";
+
 /// What ssh may not do: ask. Used when the user has chosen no ssh command.
 const SSH_COMMAND: &str = "ssh -oBatchMode=yes -oConnectTimeout=10";
 
@@ -54,8 +57,9 @@ const LOCATIONS: &[&str] = &[
     "GIT_CEILING_DIRECTORIES",
 ];
 
-/// Settings for every command.
+/// Settings for every command. They win over the repository's own.
 const SETTINGS: &[&str] = &[
+    "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.logAllRefUpdates=false",
     "credential.interactive=false",
@@ -69,6 +73,8 @@ const SETTINGS: &[&str] = &[
 pub(crate) struct Git {
     root: PathBuf,
     ssh_command: Option<OsString>,
+    /// How many settings the user gives in the environment (`GIT_CONFIG_COUNT`).
+    given_settings: usize,
 }
 
 /// What a command left behind.
@@ -86,7 +92,7 @@ pub(crate) struct Output {
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// It could not be started or waited for.
-    Start(io::Error),
+    Start(Error),
     /// The time was up.
     TimedOut,
 }
@@ -135,7 +141,14 @@ impl Git {
     pub(crate) fn new(root: &Path, env: &Env) -> Self {
         let chosen = env.get("GIT_SSH_COMMAND");
         let is_ours = chosen.is_none() && env.get("GIT_SSH").is_none();
-        Self { root: root.to_owned(), ssh_command: if is_ours { Some(SSH_COMMAND.into()) } else { chosen } }
+        let ssh_command = if is_ours { Some(SSH_COMMAND.into()) } else { chosen };
+        let given_settings = env.text("GIT_CONFIG_COUNT").and_then(|count| count.parse().ok()).unwrap_or(0);
+        Self { root: root.to_owned(), ssh_command, given_settings }
+    }
+
+    /// Returns how many settings the user gives in the environment.
+    pub(crate) fn given_settings(&self) -> usize {
+        self.given_settings
     }
 
     /// Leaves the choice of the ssh command to the configuration, over which the environment wins in git, unless the
@@ -144,49 +157,74 @@ impl Git {
         self.ssh_command.take_if(|command| command == SSH_COMMAND);
     }
 
-    /// Runs a command that does not use the network.
+    /// Runs a command in the user's repository.
     pub(crate) fn local<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<Output, Error> {
-        self.local_with_input(arguments, Vec::new())
+        self.local_with(&[], arguments, Vec::new())
     }
 
-    /// Runs a command that does not use the network, with `input` on its standard input.
+    /// Runs a command in the user's repository, with `input` on its standard input.
     pub(crate) fn local_with_input<A: AsRef<OsStr>>(
         &self,
         arguments: &[A],
         input: Vec<u8>,
     ) -> Result<Output, Error> {
-        let mut command = self.command(arguments);
+        self.local_with(&[], arguments, input)
+    }
+
+    /// Runs a command with these variables besides.
+    pub(crate) fn local_in<A: AsRef<OsStr>>(
+        &self,
+        environment: &[(String, OsString)],
+        arguments: &[A],
+    ) -> Result<Output, Error> {
+        self.local_with(environment, arguments, Vec::new())
+    }
+
+    fn local_with<A: AsRef<OsStr>>(
+        &self,
+        environment: &[(String, OsString)],
+        arguments: &[A],
+        input: Vec<u8>,
+    ) -> Result<Output, Error> {
+        let mut command = self.command(environment, arguments);
+        // Objects that are missing are not asked for: who is asked, and how, would be the repository's choice.
+        command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", NO_PROTOCOL);
+        if let Some(above) = self.root.parent() {
+            // Should git not take this for a repository, it must not work on the one around it.
+            command.env("GIT_CEILING_DIRECTORIES", above);
+        }
         child::leave_terminal(&mut command);
         let failed = |words: &str| Error::Git { action: "finish a git command", words: words.to_owned() };
         match run(command, input, Instant::now() + LOCAL_CAP, GRACE) {
             // Its silence is no answer: one that was killed does not say that there is no such reference.
             Ok(output) if output.code.is_none() => Err(failed("git was killed")),
             Ok(output) => Ok(output),
-            Err(Failure::Start(error)) => Err(Error::NoGit(error)),
+            Err(Failure::Start(error)) => Err(error),
             Err(Failure::TimedOut) => Err(failed("it took too long")),
         }
     }
 
-    /// Runs a command that uses the network. All that it started is dead afterwards; should this process be killed
-    /// meanwhile, that dies as well.
-    pub(crate) fn network<A: AsRef<OsStr>>(
+    /// Runs a command that uses the network, with these variables besides. All that it started is dead afterwards; should this
+    /// process be killed meanwhile, that dies as well.
+    pub(super) fn network(
         &self,
-        arguments: &[A],
+        environment: &[(String, OsString)],
+        arguments: &[&str],
         input: Vec<u8>,
         deadline: Instant,
     ) -> Result<Output, Failure> {
-        let mut command = self.command(arguments);
+        let mut command = self.command(environment, arguments);
         // No process waits for a guard: every command gets the longer grace.
-        let guard = Guard::new(&mut command, PUSH_GRACE).map_err(Failure::Start)?;
-        let is_push = arguments.iter().any(|argument| argument.as_ref() == "push");
+        let guard = Guard::new(&mut command, PUSH_GRACE).map_err(not_started)?;
+        let is_push = arguments.contains(&"push");
         let finished = run(command, input, deadline, if is_push { PUSH_GRACE } else { GRACE });
         drop(guard);
         finished
     }
 
-    fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
+    fn command<A: AsRef<OsStr>>(&self, environment: &[(String, OsString)], arguments: &[A]) -> Command {
         let mut command = Command::new("git");
-        command.arg("-C").arg(&self.root).arg("--no-optional-locks");
+        command.arg("-C").arg(&self.root).args(["--no-pager", "--no-optional-locks"]);
         for setting in SETTINGS {
             command.args(["-c", setting]);
         }
@@ -209,14 +247,19 @@ impl Git {
         if let Some(ssh_command) = &self.ssh_command {
             command.env("GIT_SSH_COMMAND", ssh_command);
         }
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
         command
     }
+}
+
+fn not_started(error: io::Error) -> Failure {
+    Failure::Start(Error::NoGit(error))
 }
 
 fn run(mut command: Command, input: Vec<u8>, deadline: Instant, grace: Duration) -> Result<Output, Failure> {
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(Failure::Start)?;
+    let mut child = command.spawn().map_err(not_started)?;
     if let Some(mut stdin) = child.stdin.take() {
         // A child that does not read its input to the end closes the pipe; that is its right.
         thread::spawn(move || stdin.write_all(&input));
@@ -240,7 +283,7 @@ fn run(mut command: Command, input: Vec<u8>, deadline: Instant, grace: Duration)
     let stderr = stderr.map(|stream| stream.taken(moment)).unwrap_or_default();
     child::kill_all(&mut child);
     // The child is dead, so this does not wait long; without it a zombie would stay.
-    let status = child.wait().map_err(Failure::Start)?;
+    let status = child.wait().map_err(not_started)?;
     if !is_in_time {
         return Err(Failure::TimedOut);
     }

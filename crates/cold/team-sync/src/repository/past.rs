@@ -113,6 +113,13 @@ impl Team {
     }
 }
 
+/// Returns the first commit of the history of HEAD: the last that git lists, should there be several.
+pub fn first_commit(folder: &Path, env: &Env) -> Option<String> {
+    let output = Git::new(folder, env).local(&["rev-list", "--max-parents=0", "HEAD"]).ok()?;
+    let text = String::from_utf8(output.stdout).ok().filter(|_| output.code == Some(0))?;
+    text.lines().last().map(str::to_owned)
+}
+
 /// Returns what git's configuration calls the user, as seen from `folder`.
 pub fn user_name(folder: &Path, env: &Env) -> Option<String> {
     let output = Git::new(folder, env).local(&["config", "--get", "user.name"]).ok()?;

@@ -33,25 +33,6 @@ const UNKNOWN_USER: (&str, &str) = ("Wyren", "wyren@localhost");
 /// How many characters of a session's id the subject of a commit shows, as in the Node version.
 const SESSION_CHARS: usize = 8;
 
-/// The name of the remote for the time of a push. It has the settings of the user's, but for the ones that would make
-/// git move `refs/remotes` or push more.
-const PUSH_REMOTE: &str = "wyren-sync";
-
-/// What only concerns fetching, or what else is pushed.
-const NOT_FOR_PUSHING: &[&str] = &[
-    "fetch",
-    "push",
-    "mirror",
-    "prune",
-    "prunetags",
-    "tagopt",
-    "skipdefaultupdate",
-    "skipfetchall",
-    "followremotehead",
-    "promisor",
-    "partialclonefilter",
-];
-
 /// How a publication ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Published {
@@ -76,7 +57,7 @@ impl Team {
     ///
     /// The copy of a file replaces what is queued of it; a file that is not there is as it was. What [`Merge::published`]
     /// keeps back goes nowhere. Everything is kept before the network is asked, and stays queued until it lands; only with
-    /// [`Reason::Busy`] and [`Reason::Detached`] it is not, and the local copy alone has it. The local copy itself is not
+    /// [`Reason::Busy`], [`Reason::Detached`] and [`Reason::NotAllowed`] it is not, and the local copy alone has it. The local copy itself is not
     /// changed: that is [`Team::checkout`]'s.
     pub fn publish(
         &self,
@@ -84,6 +65,9 @@ impl Team {
         merge: &dyn Merge,
         deadline: Instant,
     ) -> Result<Published, Error> {
+        if !outgoing.leave.covers(self) {
+            return Ok(Published::Queued(Reason::NotAllowed));
+        }
         if self.branch.is_none() {
             // Without a branch there is nowhere to queue; the local copy itself keeps it.
             return Ok(Published::Queued(Reason::Detached));
@@ -205,30 +189,30 @@ impl Team {
         (tip, commit): (Option<Oid>, Oid),
         deadline: Instant,
     ) -> Result<Pushed, Error> {
-        let mut arguments = Vec::new();
-        let settings = remote.settings.iter().filter(|(name, _)| !NOT_FOR_PUSHING.contains(&&**name));
-        for (name, value) in settings {
-            arguments.extend(["-c".to_owned(), format!("remote.{PUSH_REMOTE}.{name}={value}")]);
-        }
-        let options = [
+        let expected = tip.map(|tip| tip.to_string()).unwrap_or_default();
+        let lease = format!("--force-with-lease=refs/heads/{branch}:{expected}");
+        let refspec = format!("{commit}:refs/heads/{branch}");
+        let arguments = [
             "push",
             "--porcelain",
             "--no-verify",
             "--no-follow-tags",
             "--no-signed",
             "--recurse-submodules=no",
+            &lease,
+            "--",
+            &remote.name,
+            &refspec,
         ];
-        arguments.extend(options.map(str::to_owned));
-        let expected = tip.map(|tip| tip.to_string()).unwrap_or_default();
-        arguments.push(format!("--force-with-lease=refs/heads/{branch}:{expected}"));
-        arguments.extend(["--", PUSH_REMOTE].map(str::to_owned));
-        arguments.push(format!("{commit}:refs/heads/{branch}"));
         let begun = Instant::now();
-        match self.git.network(&arguments, Vec::new(), deadline) {
-            Err(Failure::Start(error)) => Err(Error::NoGit(error)),
+        match self.relay()?.network(&arguments, Vec::new(), deadline) {
+            Err(Failure::Start(error)) => Err(error),
             Err(Failure::TimedOut) => self.timed_out(begun).map(Pushed::Failed),
             Ok(output) if output.is_success() => Ok(Pushed::Landed),
             Ok(output) => match verdict_of(&output) {
+                Pushed::Failed(Reason::Unreachable(words)) => {
+                    self.failed(Reason::Unreachable(self.relay()?.explained(words))).map(Pushed::Failed)
+                }
                 Pushed::Failed(reason) => self.failed(reason).map(Pushed::Failed),
                 pushed => Ok(pushed),
             },

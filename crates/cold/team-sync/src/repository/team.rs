@@ -5,6 +5,7 @@ use crate::repository::git::{Failure, Git};
 use crate::repository::local::Local;
 use crate::repository::lock::SyncLock;
 use crate::repository::objects::{Objects, Snapshot};
+use crate::repository::relay::Relay;
 use crate::repository::{Error, setup};
 use base::Env;
 use git2::Oid;
@@ -23,6 +24,7 @@ pub struct Team {
     pub(crate) git: Git,
     pub(crate) objects: Objects,
     pub(crate) remote: Option<Remote>,
+    relay: Option<Relay>,
     /// What the shared branch is called on the remote; `None` when HEAD is detached in branch mode.
     pub(crate) branch: Option<String>,
     pub(crate) is_partial_clone: bool,
@@ -44,6 +46,8 @@ pub(crate) enum Ref {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Refs {
     pub(crate) tip: Option<Oid>,
+    /// The tip that the user's own fetches have seen.
+    pub(crate) tracking: Option<Oid>,
     pub(crate) before: Option<Oid>,
     pub(crate) local: Option<Oid>,
 }
@@ -64,7 +68,8 @@ impl Team {
     /// `.wyren/` that is there means branch mode.
     pub fn open(folder: &Path, env: &Env) -> Result<Self, Error> {
         let place = Place::find(folder).ok_or_else(|| Error::NoRepository(folder.to_owned()))?;
-        let (git, config) = git_of(&place, env)?;
+        let git = Git::new(&place.repository.root, env);
+        let config = Config::read(&git)?;
         if config.value("extensions.objectformat").is_some_and(|format| format != "sha1") {
             return Err(Error::Sha256);
         }
@@ -86,16 +91,30 @@ impl Team {
             Mode::Side => Some(SIDE_BRANCH.to_owned()),
             Mode::Branch => checked_out.map(|branch| config.upstream(&branch, remote.as_ref())),
         };
+        let relay = remote.as_ref().map(|remote| Relay::new(&place, &folder, &git, &config, remote, env));
+        let relay = relay.transpose()?;
         let objects = Objects::open(&place.repository.common_folder)?;
         let is_partial_clone = config.is_partial_clone();
-        Ok(Self { place, mode, folder, git, objects, remote, branch, is_partial_clone, is_insistent: false })
+        Ok(Self {
+            place,
+            mode,
+            folder,
+            git,
+            objects,
+            remote,
+            relay,
+            branch,
+            is_partial_clone,
+            is_insistent: false,
+        })
     }
 
     /// Returns whether the remote has the branch of side mode: what a fresh clone looks for. It asks the remote only
     /// when the clone does not know.
     pub fn is_offered(folder: &Path, env: &Env, deadline: Instant) -> Result<Result<bool, Reason>, Error> {
         let place = Place::find(folder).ok_or_else(|| Error::NoRepository(folder.to_owned()))?;
-        let (git, config) = git_of(&place, env)?;
+        let git = Git::new(&place.repository.root, env);
+        let config = Config::read(&git)?;
         let Some(remote) = config.remote(checked_out(&git)?.as_deref()) else {
             return Ok(Err(Reason::NoRemote));
         };
@@ -105,15 +124,23 @@ impl Team {
         }
         let reference = format!("refs/heads/{SIDE_BRANCH}");
         let arguments = ["ls-remote", "--quiet", "--exit-code", "--", &remote.name, &reference];
-        match git.network(&arguments, Vec::new(), deadline) {
-            Err(Failure::Start(error)) => Err(Error::NoGit(error)),
+        let relay = Relay::new(&place, &place.folder(Mode::Side), &git, &config, &remote, env)?;
+        match relay.network(&arguments, Vec::new(), deadline) {
+            Err(Failure::Start(error)) => Err(error),
             Err(Failure::TimedOut) => Ok(Err(Reason::TimedOut)),
             Ok(output) => Ok(match output.code {
                 Some(0) => Ok(true),
                 Some(2) => Ok(false),
-                _ => Err(Reason::Unreachable(output.words())),
+                _ => Err(Reason::Unreachable(relay.explained(output.words()))),
             }),
         }
+    }
+
+    /// Returns the way to the remote.
+    pub(crate) fn relay(&self) -> Result<&Relay, Error> {
+        self.relay
+            .as_ref()
+            .ok_or_else(|| Error::Git { action: "reach the remote", words: Reason::NoRemote.to_string() })
     }
 
     /// Asks a failing remote even while it is to be left alone: for a person who waits for the answer.
@@ -291,7 +318,13 @@ impl Team {
     pub(crate) fn refs(&self) -> Result<Refs, Error> {
         let names = [Ref::Remote, Ref::Before, Ref::Local].map(|reference| self.name_of(reference));
         let [Some(remote), Some(before), Some(local)] = &names else { return Ok(Refs::default()) };
-        let arguments = ["for-each-ref", "--format=%(objectname) %(refname)", remote, before, local];
+        let tracking = format!(
+            "refs/remotes/{}/{}",
+            self.remote().unwrap_or_default(),
+            self.branch().unwrap_or_default()
+        );
+        let arguments =
+            ["for-each-ref", "--format=%(objectname) %(refname)", remote, before, local, &tracking];
         let output = self.git.local(&arguments)?;
         if !output.is_success() {
             return Err(Error::Git { action: "read the references", words: output.words() });
@@ -301,7 +334,7 @@ impl Team {
             let id = text.lines().filter_map(|line| line.split_once(' ')).find(|(_, found)| *found == name);
             id.and_then(|(id, _)| Oid::from_str(id).ok())
         };
-        Ok(Refs { tip: find(remote), before: find(before), local: find(local) })
+        Ok(Refs { tip: find(remote), tracking: find(&tracking), before: find(before), local: find(local) })
     }
 
     /// Changes our references, which were `refs`; `None` deletes one.
@@ -387,18 +420,8 @@ pub(crate) fn as_one_name(branch: &str) -> String {
 /// How old the lock file of a reference must be to count as left behind.
 const STALE_LOCK: Duration = Duration::from_secs(2);
 
-/// Returns the git of a repository, and its configuration.
-fn git_of(place: &Place, env: &Env) -> Result<(Git, Config), Error> {
-    let mut git = Git::new(&place.repository.root, env);
-    let config = Config::read(&git)?;
-    if config.value("core.sshcommand").is_some() {
-        git.heed_configured_ssh();
-    }
-    Ok((git, config))
-}
-
 /// Returns the branch that HEAD names; `None` when it is detached.
-fn checked_out(git: &Git) -> Result<Option<String>, Error> {
+pub(crate) fn checked_out(git: &Git) -> Result<Option<String>, Error> {
     let output = git.local(&["symbolic-ref", "--quiet", "HEAD"])?;
     Ok(output.line().strip_prefix("refs/heads/").map(str::to_owned))
 }

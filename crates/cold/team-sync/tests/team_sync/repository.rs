@@ -3,6 +3,7 @@
 mod branch;
 mod network;
 mod race;
+mod relay;
 mod repositories;
 mod rewrite;
 mod setup;

@@ -3,6 +3,7 @@
 mod branch;
 mod change;
 mod hand;
+mod leave;
 mod mended;
 mod past;
 mod rewrite;

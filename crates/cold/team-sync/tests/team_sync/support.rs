@@ -3,12 +3,24 @@
 use base::Env;
 pub(crate) use fixture::{Clone, World, git, try_git};
 use place::FetchState;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use team_sync::repository::{ByLine, Error, Outgoing, Published, Team, init_side};
+use team_sync::repository::{ByLine, Error, Leave, Outgoing, Published, Team, init_side};
 use team_sync::{Share, Synced};
 
 /// What branch mode ignores.
 pub(crate) const IGNORED: (&str, &str) = (".gitignore", ".wyren/state/\n.wyren/log\n");
+
+/// Returns the environment of the user of the clone at `root`.
+pub(crate) fn env_of(root: &Path) -> Env {
+    Env::fixed([("WYREN_DATA_DIR", data_of(root)), ("HOME", data_of(root).join("home"))])
+}
+
+/// Returns the data folder of the user of the clone at `root`. It is where git lists nothing.
+pub(crate) fn data_of(root: &Path) -> PathBuf {
+    let repository = base::project::Repository::above(root);
+    repository.map_or_else(|| root.to_owned(), |repository| repository.common_folder).join("data-of-user")
+}
 
 /// Twenty seconds from now: machines that build meanwhile are slow.
 pub(crate) fn soon() -> Instant {
@@ -51,7 +63,19 @@ pub(crate) fn publish_files(
             }
         }
     }
-    team.publish(&Outgoing { session: Some("0123456789"), removed: &removed }, &ByLine, deadline)
+    let leave = given(team)?;
+    team.publish(
+        &Outgoing { leave: &leave, session: Some("0123456789"), removed: &removed },
+        &ByLine,
+        deadline,
+    )
+}
+
+/// Returns the leave to publish that the user of a clone gives.
+pub(crate) fn given(team: &Team) -> Result<Leave, Error> {
+    let env = env_of(&team.place().main_root);
+    team.give_leave("test", &env)?;
+    Ok(team.leave(&env)?.unwrap())
 }
 
 /// A remote with clones that are set up.
@@ -100,12 +124,12 @@ pub(crate) trait TeamClone {
 impl TeamClone for Clone {
     #[track_caller]
     fn init_side(&self) {
-        init_side(&place::Place::find(&self.root).unwrap(), &Env::process()).unwrap();
+        init_side(&place::Place::find(&self.root).unwrap(), &env_of(&self.root)).unwrap();
     }
 
     #[track_caller]
     fn team(&self) -> Team {
-        Team::open(&self.root, &Env::process()).unwrap()
+        Team::open(&self.root, &env_of(&self.root)).unwrap()
     }
 
     fn state(&self) -> FetchState {
@@ -125,14 +149,18 @@ impl TeamClone for Clone {
 
     #[track_caller]
     fn sync(&self) -> Published {
-        let outgoing = Outgoing::default();
-        self.untouched(|| self.team().exchange(Some(&outgoing), &ByLine, soon()).unwrap().0)
+        self.untouched(|| {
+            let team = self.team();
+            let leave = given(&team).unwrap();
+            let outgoing = Outgoing { leave: &leave, session: None, removed: &[] };
+            team.exchange(Some(&outgoing), &ByLine, soon()).unwrap().0
+        })
     }
 }
 
 /// A clone that shares a memory.
 pub(crate) trait ShareClone {
-    /// Opens its team memory.
+    /// Opens its team memory. The user lets the clone publish.
     fn share(&self) -> Share;
 
     /// Returns the memory that its readers see.
@@ -160,7 +188,9 @@ pub(crate) trait ShareClone {
 impl ShareClone for Clone {
     #[track_caller]
     fn share(&self) -> Share {
-        Share::open(&self.root, &Env::process()).unwrap().insistent()
+        let share = Share::open(&self.root, &env_of(&self.root)).unwrap().insistent();
+        share.give_leave("test").unwrap();
+        share
     }
 
     #[track_caller]

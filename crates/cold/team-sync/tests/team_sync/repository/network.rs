@@ -1,9 +1,9 @@
-use crate::support::{TeamClone, TeamWorld, World, publish_files, soon};
+use crate::repository::race::sync_once;
+use crate::support::{TeamClone, TeamWorld, World, data_of, given, publish_files, soon};
 use base::{Env, Timestamp};
 use place::Reason;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 use team_sync::repository::{Fetched, Published, Team};
 
@@ -33,7 +33,8 @@ fn hanging(world: &World) -> (crate::support::Clone, Env, String) {
     // It shrugs off a polite request to end, as does what it started.
     world.script(&script, "trap '' TERM\nsh -c \"trap '' TERM; sleep 600\" \"$0\" &\nsleep 600\nsleep 600");
     clone.git(&["remote", "set-url", "origin", "ssh://nowhere.invalid/x.git"]);
-    let env = Env::fixed([("GIT_SSH_COMMAND", script.as_os_str())]);
+    let data = data_of(&clone.root);
+    let env = Env::fixed([("GIT_SSH_COMMAND", script.as_os_str()), ("WYREN_DATA_DIR", data.as_os_str())]);
     (clone, env, script.display().to_string())
 }
 
@@ -63,12 +64,8 @@ fn a_hanging_remote_is_killed_whole_at_the_cap_and_then_left_alone() {
 fn a_killed_process_takes_its_hanging_git_along() {
     let world = World::new(&[]);
     let (clone, _, marker) = hanging(&world);
-    let mut child = Command::new(crate::repository::race::sync_once())
-        .arg(&clone.root)
-        .args(["entry", "60000"])
-        .env("GIT_SSH_COMMAND", &marker)
-        .spawn()
-        .unwrap();
+    given(&clone.team()).unwrap();
+    let mut child = sync_once(&clone, "entry", "60000").env("GIT_SSH_COMMAND", &marker).spawn().unwrap();
     wait_until("ssh runs", || processes(&marker).len() >= 2);
     child.kill().unwrap();
     child.wait().unwrap();
@@ -86,13 +83,12 @@ fn ssh_may_not_ask_unless_the_user_chose_the_command() {
     world.script(&folder.join("ssh"), &script);
     world.script(&folder.join("their-ssh"), &script);
     clone.git(&["remote", "set-url", "origin", "ssh://nowhere.invalid/x.git"]);
+    given(&clone.team()).unwrap();
     let run = |variables: &[(&str, &Path)]| {
         let path = std::env::join_paths(
             [folder.clone()].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
         );
-        let status = Command::new(crate::repository::race::sync_once())
-            .arg(&clone.root)
-            .args(["", "5000"])
+        let status = sync_once(&clone, "", "5000")
             .env_remove("GIT_SSH_COMMAND")
             .env("PATH", path.unwrap())
             .envs(variables.iter().copied())
@@ -108,9 +104,14 @@ fn ssh_may_not_ask_unless_the_user_chose_the_command() {
     let theirs = folder.join("their-ssh");
     let said = run(&[("GIT_SSH_COMMAND", &theirs)]);
     assert!(said.contains("their-ssh") && !said.contains("BatchMode"), "{said}");
+    let global = world.path().join("global");
+    fs::write(&global, format!("[core]\n\tsshCommand = {}\n", theirs.display())).unwrap();
+    let said = run(&[("GIT_CONFIG_GLOBAL", &global)]);
+    assert!(said.contains("their-ssh") && !said.contains("BatchMode"), "{said}");
+    // An unpacked archive brings such a setting with it.
     clone.git(&["config", "core.sshCommand", theirs.to_str().unwrap()]);
     let said = run(&[]);
-    assert!(said.contains("their-ssh") && !said.contains("BatchMode"), "{said}");
+    assert!(!said.contains("their-ssh") && said.contains("BatchMode"), "{said}");
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Eight clones write at once while processes are killed.
 
-use crate::support::{Clone, TeamClone, TeamWorld, World, git};
+use crate::support::{Clone, TeamClone, TeamWorld, World, data_of, git, given};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use team_sync::repository::{ByLine, Outgoing};
@@ -10,10 +9,14 @@ use team_sync::repository::{ByLine, Outgoing};
 const CLONES: usize = 8;
 const ENTRIES: usize = 25;
 
-/// Returns the example that syncs once, which cargo builds with the tests.
-pub(crate) fn sync_once() -> PathBuf {
+/// Returns a command that adds entries to a clone and syncs it once: an example, which cargo builds with the tests.
+pub(crate) fn sync_once(clone: &Clone, entries: &str, milliseconds: &str) -> Command {
     let tests = std::env::current_exe().unwrap();
-    tests.parent().unwrap().parent().unwrap().join("examples/sync-once")
+    let program = tests.parent().unwrap().parent().unwrap().join("examples/sync-once");
+    let mut command = Command::new(program);
+    command.arg(&clone.root).args([entries, milliseconds]);
+    command.env("WYREN_DATA_DIR", data_of(&clone.root));
+    command
 }
 
 /// Numbers that look random and are the same each time.
@@ -27,10 +30,8 @@ impl Dice {
 }
 
 fn start(clone: &Clone, entries: &str) -> Child {
-    let mut command = Command::new(sync_once());
     // What is killed complains.
-    command.arg(&clone.root).args([entries, "4000"]).stderr(Stdio::null());
-    command.spawn().unwrap()
+    sync_once(clone, entries, "4000").stderr(Stdio::null()).spawn().unwrap()
 }
 
 /// Kills a process, or the processes that it started: git and its guard.
@@ -70,6 +71,9 @@ fn write_entries(clone: &Clone, name: usize) {
 }
 
 fn check(world: &World, clones: &[Clone], branch: &str) {
+    for clone in clones {
+        given(&clone.team()).unwrap();
+    }
     std::thread::scope(|scope| {
         for (name, clone) in clones.iter().enumerate() {
             scope.spawn(move || clone.untouched(|| write_entries(clone, name)));
@@ -80,7 +84,10 @@ fn check(world: &World, clones: &[Clone], branch: &str) {
         for clone in clones {
             let published = clone.untouched(|| {
                 let deadline = Instant::now() + Duration::from_secs(10);
-                clone.team().insistent().exchange(Some(&Outgoing::default()), &ByLine, deadline).unwrap().0
+                let team = clone.team().insistent();
+                let leave = given(&team).unwrap();
+                let outgoing = Outgoing { leave: &leave, session: None, removed: &[] };
+                team.exchange(Some(&outgoing), &ByLine, deadline).unwrap().0
             });
             assert!(!matches!(published, team_sync::repository::Published::Queued(_)), "{published:?}");
         }
@@ -144,11 +151,8 @@ fn a_git_that_was_killed_says_nothing_about_the_history() {
     let real = std::env::var("PATH").unwrap();
     let lines = format!("case \"$*\" in *--is-ancestor*) kill -9 $$;; esac\nPATH='{real}' exec git \"$@\"");
     world.script(&folder.join("git"), &lines);
-    let status = Command::new(sync_once())
-        .arg(&b.root)
-        .args(["", "10000"])
-        .env("PATH", format!("{}:{real}", folder.display()))
-        .status();
+    let path = format!("{}:{real}", folder.display());
+    let status = sync_once(&b, "", "10000").env("PATH", path).status();
     assert_eq!(status.unwrap().code(), Some(1));
     assert_eq!(b.team().rewrite().unwrap(), None);
     b.sync();

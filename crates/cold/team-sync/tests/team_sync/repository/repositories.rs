@@ -1,8 +1,7 @@
-use crate::support::{Clone, TeamClone, TeamWorld, World, git, soon};
-use base::Env;
+use crate::repository::race::sync_once;
+use crate::support::{Clone, TeamClone, TeamWorld, World, env_of, git, given, soon};
 use place::{Mode, Place, Reason};
 use std::fs;
-use std::process::Command;
 use team_sync::repository::{Error, Fetched, Published, Team};
 
 /// Two clones exchange an entry in side mode.
@@ -23,7 +22,7 @@ fn check_exchange(world: &World, clone: &Clone) {
 fn subfolders_find_the_memory_of_the_repository() {
     let world = World::new(&[("src/deep/x.rs", "x\n")]);
     let clone = world.side_clone("a");
-    let team = Team::open(&clone.root.join("src/deep"), &Env::process()).unwrap();
+    let team = Team::open(&clone.root.join("src/deep"), &env_of(&clone.root)).unwrap();
     assert_eq!(team.folder(), clone.root.join(".wyren"));
 }
 
@@ -144,7 +143,7 @@ fn sha256_repositories_say_why_not() {
     git(folder.path(), &["init", "--quiet", "--object-format=sha256"]);
     let clone = Clone::at(folder.path().to_owned());
     clone.init_side();
-    assert!(matches!(Team::open(&clone.root, &Env::process()), Err(Error::Sha256)));
+    assert!(matches!(Team::open(&clone.root, &env_of(&clone.root)), Err(Error::Sha256)));
 }
 
 #[test]
@@ -190,9 +189,9 @@ fn of_several_remotes_the_branchs_is_used() {
 #[test]
 fn a_folder_in_no_repository_and_one_without_memory_say_so() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(matches!(Team::open(folder.path(), &Env::process()), Err(Error::NoRepository(_))));
+    assert!(matches!(Team::open(folder.path(), &env_of(folder.path())), Err(Error::NoRepository(_))));
     git(folder.path(), &["init", "--quiet"]);
-    assert!(matches!(Team::open(folder.path(), &Env::process()), Err(Error::NotSetUp(_))));
+    assert!(matches!(Team::open(folder.path(), &env_of(folder.path())), Err(Error::NotSetUp(_))));
 }
 
 #[test]
@@ -202,9 +201,8 @@ fn started_from_a_git_hook_it_works_on_its_own_repository_and_needs_no_identity(
     clone.git(&["config", "--unset", "user.name"]);
     clone.git(&["config", "--unset", "user.email"]);
     clone.git(&["config", "user.useConfigOnly", "true"]);
-    let status = Command::new(crate::repository::race::sync_once())
-        .arg(&clone.root)
-        .args(["entry", "10000"])
+    given(&clone.team()).unwrap();
+    let status = sync_once(&clone, "entry", "10000")
         .env("GIT_DIR", "/nowhere")
         .env("GIT_INDEX_FILE", "/nowhere/index")
         .env("GIT_CONFIG_GLOBAL", "/dev/null")

@@ -1,5 +1,4 @@
-use crate::support::{TeamClone, TeamWorld, World, soon};
-use base::Env;
+use crate::support::{TeamClone, TeamWorld, World, env_of, soon};
 use place::{Mode, Place};
 use std::fs;
 use team_sync::repository::{Error, Team, init_branch, init_side, take_back};
@@ -47,7 +46,7 @@ fn side_mode_is_refused_where_the_branch_has_the_memory() {
     let world = World::new(&[(".wyren/memory.md", "- one\n")]);
     let clone = world.clone_called("a");
     let place = Place::find(&clone.root).unwrap();
-    assert!(matches!(init_side(&place, &Env::process()), Err(Error::Tracked)));
+    assert!(matches!(init_side(&place, &env_of(&clone.root)), Err(Error::Tracked)));
     assert!(!place.is_excluded());
     assert_eq!(clone.team().mode(), Mode::Branch);
 }
@@ -56,7 +55,7 @@ fn side_mode_is_refused_where_the_branch_has_the_memory() {
 fn a_fresh_clone_notices_the_side_branch_and_gets_the_memory() {
     let world = World::new(&[]);
     let offered = |clone: &crate::support::Clone| {
-        clone.untouched(|| Team::is_offered(&clone.root, &Env::process(), soon()).unwrap().unwrap())
+        clone.untouched(|| Team::is_offered(&clone.root, &env_of(&clone.root), soon()).unwrap().unwrap())
     };
     let early = world.clone_called("early");
     assert!(!offered(&early));
@@ -65,7 +64,7 @@ fn a_fresh_clone_notices_the_side_branch_and_gets_the_memory() {
     let fresh = world.clone_called("fresh");
     assert!(offered(&fresh), "knows it from cloning");
 
-    assert!(matches!(Team::open(&fresh.root, &Env::process()), Err(Error::NotSetUp(_))));
+    assert!(matches!(Team::open(&fresh.root, &env_of(&fresh.root)), Err(Error::NotSetUp(_))));
     fresh.init_side();
     fresh.sync();
     assert_eq!(fresh.read(".wyren/memory.md"), "- one\n");
@@ -78,13 +77,13 @@ fn an_unused_setup_is_removed_unless_it_is_in_use_by_now() {
     let clone = world.clone_called("a");
     let place = Place::find(&clone.root).unwrap();
     clone.write(".git/info/exclude", "*.log\n");
-    let made = init_side(&place, &Env::process()).unwrap();
+    let made = init_side(&place, &env_of(&clone.root)).unwrap();
     clone.team().fetch(soon()).unwrap();
     take_back(&place, made).unwrap();
     assert!(!clone.root.join(".wyren").exists());
     assert_eq!(clone.read(".git/info/exclude"), "*.log\n");
 
-    let made = init_side(&place, &Env::process()).unwrap();
+    let made = init_side(&place, &env_of(&clone.root)).unwrap();
     clone.write(".wyren/memory.md", "- of another session\n");
     take_back(&place, made).unwrap();
     assert_eq!(clone.read(".wyren/memory.md"), "- of another session\n");

@@ -1,5 +1,4 @@
-use crate::support::{ShareClone, TeamWorld, World, decisions, git, soon, try_git};
-use base::Env;
+use crate::support::{ShareClone, TeamWorld, World, decisions, env_of, git, soon, try_git};
 use place::{Mode, Reason};
 use team_sync::Share;
 use team_sync::repository::Published;
@@ -250,7 +249,7 @@ fn a_branch_that_was_deleted_on_the_remote_is_no_rewriting() {
 fn a_memory_that_is_not_committed_is_not_published_so_that_pull_works() {
     let world = World::new(&[]);
     let (a, b) = (world.clone_called("a"), world.clone_called("b"));
-    team_sync::init(&a.root, &Env::process(), team_sync::Wish::Branch, soon()).unwrap();
+    team_sync::init(&a.root, &env_of(&a.root), team_sync::Wish::Branch, soon()).unwrap();
     a.decide("mine");
     let synced = a.sync();
     assert_eq!(synced.published, Published::Queued(Reason::NotCommitted));
@@ -280,7 +279,8 @@ fn without_a_remote_the_file_itself_is_written_and_nothing_committed() {
     let synced = clone.share().sync(None, soon()).unwrap();
     assert_eq!(synced.published, Published::Queued(Reason::NoRemote));
     assert_eq!(clone.git(&["log", "--format=%s"]), "m");
-    assert_eq!(clone.git(&["for-each-ref", "--format=%(refname)"]), "refs/heads/main");
+    let refs = ["for-each-ref", "--format=%(refname)", "refs/heads", "refs/wyren/local"];
+    assert_eq!(clone.git(&refs), "refs/heads/main");
 }
 
 #[test]
@@ -299,11 +299,11 @@ fn a_remote_that_comes_later_gets_what_was_written_without_one() {
 #[test]
 fn outside_a_repository_the_memory_is_a_file() {
     let folder = tempfile::tempdir().unwrap();
-    team_sync::init(folder.path(), &Env::process(), team_sync::Wish::Any, soon()).unwrap();
+    team_sync::init(folder.path(), &env_of(folder.path()), team_sync::Wish::Any, soon()).unwrap();
     let clone = crate::support::Clone { root: folder.path().to_owned() };
     clone.decide("alone");
     assert!(clone.read(".wyren/memory.md").contains("- alone"));
-    let share = Share::open(folder.path(), &Env::process()).unwrap();
+    let share = Share::open(folder.path(), &env_of(folder.path())).unwrap();
     assert_eq!(share.sync(None, soon()).unwrap().published, Published::Queued(Reason::NoRemote));
     assert!(share.history().unwrap().removals.is_empty());
     assert!(!share.author().is_empty());

@@ -1,5 +1,4 @@
-use crate::support::{ShareClone, TeamWorld, World, decisions, soon};
-use base::Env;
+use crate::support::{ShareClone, TeamWorld, World, decisions, env_of, soon};
 use place::Mode;
 use team_sync::{Wish, discover, init};
 
@@ -9,13 +8,13 @@ const FRESH: &str = "# Wyren Memory\n<!-- Populated by distiller. Edit manually 
 fn side_mode_is_the_default_and_leaves_git_as_it_was() {
     let world = World::new(&[("CLAUDE.md", "Be brief.\n")]);
     let a = world.clone_called("a");
-    let setup = init(&a.root.join("."), &Env::process(), Wish::Any, soon()).unwrap();
+    let setup = init(&a.root.join("."), &env_of(&a.root), Wish::Any, soon()).unwrap();
     assert_eq!((setup.mode, setup.is_old, setup.is_seeded), (Some(Mode::Side), false, true));
     assert!(a.read(".wyren/memory.md").starts_with(FRESH));
     assert!(a.read(".wyren/memory.md").contains("## Seeded from CLAUDE.md"));
     assert_eq!(a.git(&["status", "--porcelain"]), "");
     assert!(!a.root.join(".gitignore").exists());
-    let again = a.untouched(|| init(&a.root, &Env::process(), Wish::Any, soon()).unwrap());
+    let again = a.untouched(|| init(&a.root, &env_of(&a.root), Wish::Any, soon()).unwrap());
     assert!(again.is_old);
 }
 
@@ -23,11 +22,11 @@ fn side_mode_is_the_default_and_leaves_git_as_it_was() {
 fn a_second_clone_joins_the_memory_that_is_there() {
     let world = World::new(&[("CLAUDE.md", "Be brief.\n")]);
     let a = world.clone_called("a");
-    init(&a.root, &Env::process(), Wish::Any, soon()).unwrap();
+    init(&a.root, &env_of(&a.root), Wish::Any, soon()).unwrap();
     a.decide("one");
     a.land();
     let b = world.clone_called("b");
-    let setup = init(&b.root, &Env::process(), Wish::Any, soon()).unwrap();
+    let setup = init(&b.root, &env_of(&b.root), Wish::Any, soon()).unwrap();
     assert!(setup.is_joined && !setup.is_seeded);
     assert_eq!(b.memory(), a.memory());
 }
@@ -36,7 +35,7 @@ fn a_second_clone_joins_the_memory_that_is_there() {
 fn branch_mode_writes_the_files_of_the_node_version_and_commits_nothing() {
     let world = World::new(&[(".gitignore", "target")]);
     let a = world.clone_called("a");
-    let setup = init(&a.root, &Env::process(), Wish::Branch, soon()).unwrap();
+    let setup = init(&a.root, &env_of(&a.root), Wish::Branch, soon()).unwrap();
     assert_eq!(setup.mode, Some(Mode::Branch));
     assert_eq!(a.read(".wyren/memory.md"), FRESH);
     assert_eq!(a.read(".gitignore"), "target\n.wyren/state/\n.wyren/log\n");
@@ -44,17 +43,17 @@ fn branch_mode_writes_the_files_of_the_node_version_and_commits_nothing() {
         assert_eq!(a.read(&format!(".wyren/{keep}")), "");
     }
     assert_eq!(a.git(&["status", "--porcelain"]), " M .gitignore\n?? .wyren/");
-    assert!(init(&a.root, &Env::process(), Wish::Any, soon()).unwrap().is_old);
+    assert!(init(&a.root, &env_of(&a.root), Wish::Any, soon()).unwrap().is_old);
 }
 
 #[test]
 fn a_repository_of_the_node_version_works_unchanged() {
     let world = World::with_memory(&["one"]);
     let a = world.clone_called("a");
-    let setup = a.untouched(|| init(&a.root, &Env::process(), Wish::Any, soon()).unwrap());
+    let setup = a.untouched(|| init(&a.root, &env_of(&a.root), Wish::Any, soon()).unwrap());
     assert_eq!((setup.mode, setup.is_old), (Some(Mode::Branch), true));
     assert_eq!(a.decisions(), ["one"]);
-    let refused = init(&a.root, &Env::process(), Wish::Side, soon());
+    let refused = init(&a.root, &env_of(&a.root), Wish::Side, soon());
     assert!(
         matches!(refused, Err(team_sync::Error::Sync(team_sync::repository::Error::Tracked))),
         "{refused:?}"
@@ -66,7 +65,7 @@ fn a_fresh_clone_discovers_the_memory_and_nothing_is_made_without_one() {
     let world = World::new(&[]);
     let early = world.clone_called("early");
     let before = early.read(".git/info/exclude");
-    assert_eq!(discover(&early.root, &Env::process(), soon()).unwrap(), None);
+    assert_eq!(discover(&early.root, &env_of(&early.root), soon()).unwrap(), None);
     assert!(!early.root.join(".wyren").exists());
     assert_eq!(early.read(".git/info/exclude"), before);
 
@@ -75,16 +74,16 @@ fn a_fresh_clone_discovers_the_memory_and_nothing_is_made_without_one() {
     a.land();
     let fresh = world.clone_called("fresh");
     let status = fresh.git(&["status", "--porcelain"]);
-    assert!(discover(&fresh.root, &Env::process(), soon()).unwrap().unwrap().is_joined);
+    assert!(discover(&fresh.root, &env_of(&fresh.root), soon()).unwrap().unwrap().is_joined);
     assert_eq!(fresh.decisions(), ["one"]);
     assert_eq!(fresh.git(&["status", "--porcelain"]), status);
-    assert_eq!(discover(&fresh.root, &Env::process(), soon()).unwrap(), None);
+    assert_eq!(discover(&fresh.root, &env_of(&fresh.root), soon()).unwrap(), None);
 
     // The clone knows of the branch, and the remote is away.
     let late = world.clone_called("late");
     let before = late.read(".git/info/exclude");
     std::fs::rename(world.remote(), world.path().join("away")).unwrap();
-    assert_eq!(discover(&late.root, &Env::process(), soon()).unwrap(), None);
+    assert_eq!(discover(&late.root, &env_of(&late.root), soon()).unwrap(), None);
     assert!(!late.root.join(".wyren").exists());
     assert_eq!(late.read(".git/info/exclude"), before);
 }
@@ -97,20 +96,20 @@ fn a_clone_that_wants_no_memory_gets_none() {
     a.land();
     let fresh = world.clone_called("fresh");
     fresh.git(&["config", "wyren.discover", "false"]);
-    assert_eq!(discover(&fresh.root, &Env::process(), soon()).unwrap(), None);
+    assert_eq!(discover(&fresh.root, &env_of(&fresh.root), soon()).unwrap(), None);
     assert!(!fresh.root.join(".wyren").exists());
     fresh.git(&["config", "wyren.discover", "true"]);
-    assert!(discover(&fresh.root, &Env::process(), soon()).unwrap().is_some());
+    assert!(discover(&fresh.root, &env_of(&fresh.root), soon()).unwrap().is_some());
 }
 
 #[test]
 fn side_mode_can_become_branch_mode() {
     let world = World::new(&[]);
     let a = world.clone_called("a");
-    init(&a.root, &Env::process(), Wish::Side, soon()).unwrap();
+    init(&a.root, &env_of(&a.root), Wish::Side, soon()).unwrap();
     a.decide("one");
     a.land();
-    let setup = init(&a.root, &Env::process(), Wish::Branch, soon()).unwrap();
+    let setup = init(&a.root, &env_of(&a.root), Wish::Branch, soon()).unwrap();
     assert_eq!((setup.mode, setup.is_old), (Some(Mode::Branch), false));
     a.commit("memory");
     a.git(&["push", "--quiet"]);
@@ -135,7 +134,7 @@ fn branch_mode_can_become_side_mode_and_nothing_is_left_behind() {
     a.write(".wyren/state/lessons/new.md", "# new\n");
     a.git(&["rm", "--quiet", "-r", "--cached", ".wyren"]);
     a.git(&["commit", "--quiet", "--message", "no memory here"]);
-    let setup = init(&a.root, &Env::process(), Wish::Side, soon()).unwrap();
+    let setup = init(&a.root, &env_of(&a.root), Wish::Side, soon()).unwrap();
     assert_eq!((setup.mode, setup.is_old), (Some(Mode::Side), false));
     a.land();
     assert_eq!(a.decisions(), ["one", "two", "three"]);

@@ -1,5 +1,4 @@
-use crate::support::{Clone, ShareClone, TeamWorld, World, git, soon};
-use base::Env;
+use crate::support::{Clone, ShareClone, TeamWorld, World, data_of, env_of, git, soon};
 use place::{Mode, Reason};
 use team_sync::Share;
 use team_sync::repository::Published;
@@ -91,7 +90,7 @@ fn subfolders_and_work_trees_share_the_memory() {
     a.git(&["worktree", "add", "--quiet", "../tree", "-b", "topic"]);
     a.decide("one");
     for folder in [a.root.join("src/deep"), world.path().join("tree/src")] {
-        let share = Share::open(&folder, &Env::process()).unwrap();
+        let share = Share::open(&folder, &env_of(&folder)).unwrap();
         assert_eq!(share.folder().mode, Some(Mode::Side));
         assert!(share.memory().unwrap().contains("Decisions", "one"));
     }
@@ -156,9 +155,11 @@ fn a_remote_that_wants_a_password_is_not_answered() {
     let said = "$GIT_TERMINAL_PROMPT $LC_ALL $SSH_ASKPASS_REQUIRE ask=$SSH_ASKPASS";
     world.script(&script, &format!("echo {said} >> $0.log\nexit 255"));
     a.git(&["remote", "set-url", "origin", "ssh://host.invalid/x.git"]);
-    a.git(&["config", "core.sshCommand", &script.display().to_string()]);
     a.decide("one");
-    let synced = a.sync();
+    let data = data_of(&a.root);
+    let env =
+        base::Env::fixed([("GIT_SSH_COMMAND", script.as_os_str()), ("WYREN_DATA_DIR", data.as_os_str())]);
+    let synced = a.untouched(|| Share::open(&a.root, &env).unwrap().sync(None, soon()).unwrap());
     assert!(matches!(synced.published, Published::Queued(Reason::Unreachable(_))), "{synced:?}");
     let asked = std::fs::read_to_string(script.with_extension("log")).unwrap();
     assert!(asked.lines().all(|line| line == "0 C never ask="), "{asked}");
