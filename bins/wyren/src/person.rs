@@ -1,4 +1,4 @@
-//! What only the person at the computer may do.
+//! Whether a person gave a command, and what their command allows.
 //!
 //! Claude Code sets a variable for every program that it starts, those of the model's shell included. A model that was
 //! misled by what it read is stopped by that; a program that runs as the user and wants to do harm is not.
@@ -12,24 +12,28 @@ use std::io::Write as _;
 use team_sync::Share;
 use text::sanitize;
 
-/// Set, if only to nothing, in every shell of Claude Code.
-const SHELL_OF_THE_CLIENT: &str = "CLAUDECODE";
+/// Set by the client, if only to nothing, for what the model runs.
+const MODEL_VARIABLE: &str = "CLAUDECODE";
 
 /// In characters.
 const MAX_CHARS: usize = 200;
 
-/// Returns whether a person started this program.
+/// Returns whether a person gave the command, and not the model in its shell.
 pub(crate) fn is_here(env: &Env) -> bool {
-    !env.is_set(SHELL_OF_THE_CLIENT)
+    !env.is_set(MODEL_VARIABLE)
 }
 
-/// Fails unless a person started this program; `command` is what that person would type.
-pub(crate) fn must_be_here(env: &Env, command: &str) -> Result<(), Ending> {
-    if is_here(env) { Ok(()) } else { Err(Ending::failed(format!("wyren: {}", refusal(command)))) }
+/// Fails unless a person gave the command; `command` is what that person would type.
+pub(crate) fn must_be_here(env: &Env, command: &str) -> Result<()> {
+    if is_here(env) {
+        return Ok(());
+    }
+    Err(Ending::failed(format!("wyren: {}", refusal(command))).into())
 }
 
 /// The one text that says who may run `command`, and where.
 fn refusal(command: &str) -> String {
+    let command = sanitize::one_line(command, MAX_CHARS);
     format!(
         "only a person may do this, not a program in Claude Code. Nothing was changed. \
          Run `{command}` in a terminal of your own, outside Claude Code."
@@ -38,12 +42,12 @@ fn refusal(command: &str) -> String {
 
 /// Settings that decide what refuses calls, what leaves this computer, what is recorded and what is spent, by the
 /// beginning of their names.
-const OF_THE_PERSON: [&str; 6] =
-    ["capture.", "hooks.", "lessons.", "memory.discover", "memory.publish", "model."];
+const SETTINGS: [&str; 6] = ["capture.", "hooks.", "lessons.", "memory.discover", "memory.publish", "model."];
 
-/// Returns whether only the person may change a setting.
-pub(crate) fn is_persons_setting(name: &str) -> bool {
-    OF_THE_PERSON.iter().any(|beginning| name.starts_with(beginning))
+/// Fails unless a person gave the command, where it changes a setting that is theirs.
+pub(crate) fn must_be_here_to_set(env: &Env, setting: &str, command: &str) -> Result<()> {
+    let is_theirs = SETTINGS.iter().any(|beginning| setting.starts_with(beginning));
+    if is_theirs { must_be_here(env, command) } else { Ok(()) }
 }
 
 /// Takes a person's command for their leave that this clone publishes, and says once what it means. The model's commands
@@ -80,7 +84,7 @@ mod tests {
     #[test]
     fn a_variable_without_a_value_is_still_that_of_the_client() {
         for (variables, expected) in
-            [(vec![], true), (vec![("CLAUDECODE", "1")], false), (vec![("CLAUDECODE", "")], false)]
+            [(vec![], true), (vec![(MODEL_VARIABLE, "1")], false), (vec![(MODEL_VARIABLE, "")], false)]
         {
             let env = Env::fixed(variables);
             assert_eq!((is_here(&env), must_be_here(&env, "x").is_ok()), (expected, expected));
@@ -89,10 +93,11 @@ mod tests {
 
     #[test]
     fn the_settings_of_the_person_exist() {
-        for beginning in OF_THE_PERSON {
+        for beginning in SETTINGS {
             assert!(KEYS.iter().any(|key| key.name.starts_with(beginning)), "{beginning}");
         }
-        assert!(is_persons_setting("lessons.disabled") && is_persons_setting("memory.publish"));
-        assert!(!is_persons_setting("log.level"));
+        let model = Env::fixed([(MODEL_VARIABLE, "1")]);
+        assert!(must_be_here_to_set(&model, "memory.publish_for", "x").is_err());
+        assert!(must_be_here_to_set(&model, "log.level", "x").is_ok());
     }
 }

@@ -58,27 +58,17 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         Action::List => list(&load(), arguments.json),
         Action::Get { name } => get(load().get(&name).map_err(failure)?, arguments.json),
         Action::Set { name, value } => {
-            of_the_person(env, &name, &format!("wyren config set {name} {value}"))?;
+            person::must_be_here_to_set(env, &name, &format!("wyren config set {name} {value}"))?;
             config::set(paths, &name, Some(&value)).map_err(failure)?;
             get(load().get(&name)?, arguments.json)
         }
         Action::Unset { name } => {
-            of_the_person(env, &name, &format!("wyren config unset {name}"))?;
+            person::must_be_here_to_set(env, &name, &format!("wyren config unset {name}"))?;
             config::set(paths, &name, None).map_err(failure)?;
             get(load().get(&name)?, arguments.json)
         }
     }
 }
-
-fn of_the_person(env: &Env, name: &str, command: &str) -> Result<()> {
-    if person::is_persons_setting(name) {
-        person::must_be_here(env, &text::sanitize::one_line(command, COMMAND_CHARS))?;
-    }
-    Ok(())
-}
-
-/// How much of a command a refusal repeats, in characters.
-const COMMAND_CHARS: usize = 200;
 
 /// Tells a wrong name or value from a file that cannot be used.
 fn failure(error: config::Error) -> anyhow::Error {

@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         let _ = source.refresh();
     }
     if let Some(verb) = arguments.action.of_the_person() {
-        person::must_be_here(env, &format!("wyren lessons {}", shown(&verb)))?;
+        person::must_be_here(env, &format!("wyren lessons {verb}"))?;
     }
     match arguments.action {
         Action::List(arguments) => look::list(&arguments, &places),
