@@ -138,7 +138,8 @@ fn damage(change: impl FnOnce(&mut Vec<u8>)) -> Result<Option<(String, usize)>> 
 
 #[test]
 fn a_database_whose_header_alone_is_damaged_gives_everything_back() -> Result<()> {
-    let cases: [(&str, fn(&mut Vec<u8>)); 6] = [
+    type Damage = fn(&mut Vec<u8>);
+    let cases: [(&str, Damage); 6] = [
         ("magic", |bytes| bytes[..16].fill(b'x')),
         ("page size", |bytes| bytes[16..18].copy_from_slice(&[0x12, 0x34])),
         ("another page size", |bytes| bytes[16..18].copy_from_slice(&[0x20, 0x00])),

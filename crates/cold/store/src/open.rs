@@ -6,7 +6,8 @@ use base::files;
 use base::lock::Lock;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
-use std::io;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -97,18 +98,23 @@ fn file_on_the_way(path: PathBuf) -> PathBuf {
     file.unwrap_or(path)
 }
 
-/// Says whether the database was emptied: the file is there without contents, and its tables were made before.
+/// Says whether the database was emptied: the file is there without contents, and a program has noted that it was made.
 pub(crate) fn is_emptied(path: &Path) -> bool {
-    let is_empty = || std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0);
-    if !is_empty() || !lock_of_maker(path).exists() {
-        return false;
-    }
-    // Who makes a database right now holds the lock until there is something in it.
-    let _lock = Lock::exclusive(&lock_of_maker(path), BUSY_TIMEOUT);
-    is_empty()
+    let length =
+        |path: &Path| std::fs::metadata(path).ok().filter(|file| file.is_file()).map(|file| file.len());
+    length(path) == Some(0) && length(&lock_of_maker(path)).is_some_and(|length| length > 0)
 }
 
-/// Returns the lock of who makes or migrates the database; it stays there.
+/// Notes that the database is made, so that an empty one is not taken for one that was only begun. Without the note
+/// nothing is wrong but that.
+fn note_made(path: &Path) {
+    let note = lock_of_maker(path);
+    if std::fs::metadata(&note).map_or(true, |file| file.len() == 0) {
+        let _ = files::open_append(&note).and_then(|mut file| file.write_all(b"made\n"));
+    }
+}
+
+/// Returns the lock of who makes or migrates the database; it stays there, with the note that it is made.
 fn lock_of_maker(path: &Path) -> PathBuf {
     path.with_extension("making")
 }
@@ -153,6 +159,9 @@ impl Store {
         while matches!(opened, Err(Error::Locked(_) | Error::Sqlite(_))) && began.elapsed() < PATIENCE {
             std::thread::sleep(REFUSAL_PAUSE);
             opened = Self::open_file(path, tables);
+        }
+        if opened.as_ref().is_ok_and(|store| store.ahead.is_none()) {
+            note_made(path);
         }
         opened.map_err(|error| match error {
             Error::Corrupt { source, .. } => Error::Corrupt { path: path.to_owned(), source },
@@ -336,6 +345,8 @@ fn gives_back_pages(connection: &Connection) -> rusqlite::Result<bool> {
 fn connect(path: &Path) -> Result<Connection, Error> {
     match Connection::open_with_flags(path, FLAGS) {
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
+            // It is not made yet, whatever was there before.
+            let _ = File::options().write(true).truncate(true).open(lock_of_maker(path));
             files::open_append(path).map_err(Error::io(path))?;
             Ok(Connection::open_with_flags(path, FLAGS)?)
         }

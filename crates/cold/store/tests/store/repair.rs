@@ -120,7 +120,7 @@ fn an_emptied_database_gives_back_what_its_log_of_changes_holds() {
     let beside = |data: &Data, suffix: &str| data.folder.path().join(format!("wyren.{suffix}"));
     fs::copy(beside(&used, "db-wal"), beside(&data, "db-wal")).unwrap();
     fs::write(data.database(), "").unwrap();
-    fs::write(beside(&data, "making"), "").unwrap();
+    fs::copy(beside(&used, "making"), beside(&data, "making")).unwrap();
     let opened = Store::open(&data.database(), &[observations::TABLES]);
     assert!(opened.is_err_and(|error| error.is_corrupt() && error.to_string().contains("is empty")));
     let repaired = repair(&data);
