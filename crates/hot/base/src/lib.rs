@@ -12,6 +12,7 @@ mod git_config;
 pub mod glob;
 pub mod lock;
 pub mod log;
+pub mod owner;
 pub mod paths;
 pub mod project;
 pub mod settings;
