@@ -138,8 +138,8 @@ fn only_regular(file: File, path: &Path) -> io::Result<(File, u64)> {
 #[cfg(unix)]
 fn explained(path: &Path, error: io::Error) -> io::Error {
     let is_odd = matches!(error.raw_os_error(), Some(libc::ELOOP | libc::EMLINK | libc::ENXIO));
-    match fs::symlink_metadata(path) {
-        Ok(metadata) if is_odd && !metadata.is_file() => refused(path, kind_of(&metadata)),
+    match is_odd.then(|| fs::symlink_metadata(path)) {
+        Some(Ok(metadata)) if !metadata.is_file() => refused(path, kind_of(&metadata)),
         _ => error,
     }
 }

@@ -132,7 +132,7 @@ impl Source {
         if self.layer != Layer::Shipped {
             return None;
         }
-        let mut bytes = fs::read(self.place.join(SHIPPED_INDEX)).ok()?;
+        let mut bytes = files::read_followed(&self.place.join(SHIPPED_INDEX), files::cap::LARGEST).ok()?;
         Index::new(&bytes[..]).ok().filter(|index| index.fingerprint() == shipped_fingerprint())?;
         index::restamp(&mut bytes, fingerprint).ok()?;
         let _ = files::write_atomic(&self.cache, &bytes);
@@ -146,7 +146,7 @@ impl Source {
         let Some(fingerprint) = self.fingerprint() else { return Ok(()) };
         let made = fs::metadata(&self.cache).and_then(|metadata| metadata.modified());
         let is_newer = |file: &PathBuf| {
-            let modified = fs::metadata(file).and_then(|metadata| metadata.modified());
+            let modified = fs::symlink_metadata(file).and_then(|metadata| metadata.modified());
             matches!((&modified, &made), (Ok(modified), Ok(made)) if modified > made)
         };
         if self.layer != Layer::Shipped && lesson_files(&self.place).iter().any(is_newer) {
@@ -193,6 +193,8 @@ impl Source {
                 Ok(metadata) => metadata,
                 Err(_) => return self.place.is_dir().then(shipped_fingerprint),
             }
+        } else if self.layer == Layer::Project {
+            fs::symlink_metadata(&self.place).ok()?
         } else {
             fs::metadata(&self.place).ok()?
         };
@@ -219,7 +221,8 @@ pub fn read_folder(folder: &Path) -> (Vec<Lesson>, Vec<(PathBuf, format::Flaw)>)
     for file in lesson_files(folder) {
         let slug = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let unreadable = |reason: String| format::Flaw { line: 0, field: "file".to_owned(), reason };
-        let text = fs::read_to_string(&file).map_err(|error| unreadable(error.to_string()));
+        let text =
+            files::read_text_capped(&file, files::cap::LESSON).map_err(|error| unreadable(error.to_string()));
         match text.and_then(|text| format::parse(&slug, &text)) {
             Ok(lesson) => lessons.push(lesson),
             Err(flaw) => flaws.push((file, flaw)),

@@ -56,7 +56,8 @@ impl Expression {
 /// Reads the lessons of a manifest.
 pub fn read(file: &Path) -> Result<Vec<Lesson>, Flaw> {
     let flaw = |reason: String| Flaw { line: 0, field: "manifest".to_owned(), reason };
-    let text = std::fs::read_to_string(file).map_err(|error| flaw(error.to_string()))?;
+    let text = base::files::read_text_followed(file, base::files::cap::TEXTS)
+        .map_err(|error| flaw(error.to_string()))?;
     parse(&text).map_err(|error| flaw(error.to_string()))
 }
 

@@ -3,6 +3,7 @@
 use base::files::{self, cap};
 use base::project::{Refusal, Repository};
 use serde::{Deserialize, Serialize};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The branch of side mode.
@@ -33,6 +34,13 @@ pub const EXCLUDED: &str = "/.wyren/";
 
 /// Inactive lessons, which are local to each clone: archived ones and unreviewed candidates.
 const KEPT_HERE: [&str; 2] = ["lessons/archive/", "lessons/candidates/"];
+
+/// The file of a git folder that names the remotes.
+const CONFIG: &str = "config";
+
+/// What git reads of a git folder whatever it does, as far as it is there.
+const GIT_FILES: [&str; 7] =
+    [CONFIG, "config.worktree", "HEAD", "packed-refs", "index", "shallow", "objects/info/alternates"];
 
 /// How a repository shares its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +75,23 @@ impl Place {
             Self { repository, main_root }
         };
         Ok(Repository::find(&folder)?.map(place))
+    }
+
+    /// Fails when a file that git reads is none: git would wait for a pipe, and follow a link into another repository. Called
+    /// before git is, not by hooks.
+    pub fn check_git_files(&self) -> Result<(), Refusal> {
+        let Repository { git_folder, common_folder, .. } = &self.repository;
+        let own = GIT_FILES.map(|name| (git_folder.join(name), name));
+        let shared = GIT_FILES.map(|name| (common_folder.join(name), name));
+        for (path, name) in own.into_iter().chain(shared) {
+            if name == CONFIG && files::is_link(&path) {
+                return Err(Refusal::Kind { path, kind: "a link" });
+            }
+            if fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
+                return Err(Refusal::Kind { path, kind: "no regular file" });
+            }
+        }
+        Ok(())
     }
 
     pub fn folder(&self, mode: Mode) -> PathBuf {
