@@ -194,8 +194,8 @@ impl Planted {
     }
 }
 
-/// Everything that is read below `.wyren/` and `.git/`, for the session `s`.
-const READ: [&str; 28] = [
+/// Everything that is read below `.wyren/` and `.git/` in side mode, for the session `s`.
+const READ: [&str; 31] = [
     ".wyren/memory.md",
     ".wyren/log",
     ".wyren/config.toml",
@@ -220,10 +220,23 @@ const READ: [&str; 28] = [
     ".wyren/state/sessions/043a718774c572bd",
     ".git",
     ".git/HEAD",
+    ".git/config",
+    ".git/index",
+    ".git/packed-refs",
     ".git/commondir",
     ".git/info/exclude",
     "CLAUDE.md",
     ".gitignore",
+];
+
+/// What is read in branch mode besides.
+const READ_BESIDE: [&str; 6] = [
+    ".wyren/memory.md",
+    ".wyren/state/memory.md",
+    ".wyren/state/copy-of",
+    ".wyren/state/folded.json",
+    ".wyren/state/lessons/planted.md",
+    ".wyren/state/broadcast/planted.md",
 ];
 
 /// A clone with a memory of one entry, a lesson and a skill, whose session `s` has begun.
@@ -237,24 +250,22 @@ fn busy_clone(mode: Mode) -> Result<Option<(Remote, Member)>> {
     Ok(Some((remote, member)))
 }
 
-fn check_every_place(plant: fn(&Path) -> Result<()>) -> Result<()> {
-    let Some((_remote, member)) = busy_clone(Mode::Side)? else { return Ok(()) };
+fn check_every_place(mode: Mode, places: &[&str], plant: fn(&Path) -> Result<()>) -> Result<()> {
+    let Some((_remote, member)) = busy_clone(mode)? else { return Ok(()) };
     let clone = member.clone_folder();
     let (sandbox, mut found) = (&member.sandbox, Vec::new());
-    for place in READ {
+    for place in places {
         let planted = Planted::new(clone.join(place), plant)?;
         let mut runs = Vec::new();
         for arguments in COMMANDS {
             runs.push(Run::start(sandbox, "wyren", arguments, &clone, "")?);
         }
-        finish(&mut runs)?;
-        found.extend(complaints(place, &mut runs)?);
         let _ = fs::remove_file(sandbox.data().join("logs/hooks.jsonl"));
         for event in events() {
-            let mut run = [Run::start(sandbox, event.0, &[], &clone, &input(sandbox, &clone, "s", &event))?];
-            finish(&mut run)?;
-            found.extend(complaints(place, &mut run)?);
+            runs.push(Run::start(sandbox, event.0, &[], &clone, &input(sandbox, &clone, "s", &event))?);
         }
+        finish(&mut runs)?;
+        found.extend(complaints(place, &mut runs)?);
         for line in sandbox.hook_log()? {
             if line["msg"].as_str().is_some_and(|message| message.starts_with("HOOK_DEADLINE")) {
                 found.push(format!("{place}: {} reached its deadline", line["hook"]));
@@ -274,12 +285,14 @@ fn check_every_place(plant: fn(&Path) -> Result<()>) -> Result<()> {
 
 #[test]
 fn a_pipe_keeps_no_command_hook_or_background_process_waiting() -> Result<()> {
-    check_every_place(make_pipe)
+    check_every_place(Mode::Side, &READ, make_pipe)?;
+    check_every_place(Mode::Branch, &READ_BESIDE, make_pipe)
 }
 
 #[test]
 fn a_file_without_an_end_fills_no_memory() -> Result<()> {
-    check_every_place(link_to_zero)
+    check_every_place(Mode::Side, &READ, link_to_zero)?;
+    check_every_place(Mode::Branch, &READ_BESIDE, link_to_zero)
 }
 
 #[test]

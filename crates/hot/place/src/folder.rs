@@ -60,7 +60,7 @@ impl Folder {
     /// Returns the team memory of a repository in a known mode; `None` when it has none.
     pub fn in_mode(place: Place, mode: Mode) -> Option<Self> {
         let wyren = place.folder(mode);
-        if check_owner(&wyren) != Ok(true) || has_linked_state(&wyren) {
+        if check_own(&wyren) != Ok(true) || has_linked_state(&wyren) {
             return None;
         }
         let copy = place.copy_folder(mode);
@@ -111,14 +111,25 @@ fn nearest(cwd: &Path) -> Option<PathBuf> {
 /// Returns whether a `.wyren/` is there, as a folder and no link; fails when it, or the folder that holds it, is another
 /// user's.
 pub(crate) fn check_owner(wyren: &Path) -> Result<bool, Refusal> {
-    let Ok(metadata) = fs::symlink_metadata(wyren) else { return Ok(false) };
-    if !metadata.is_dir() {
-        return Ok(false);
+    let is_there = check_own(wyren)?;
+    if is_there {
+        project::refuse_foreign_at(holder(wyren), holder(wyren))?;
     }
-    let holder = wyren.parent().unwrap_or(wyren);
-    project::refuse_foreign(&metadata, wyren, holder)?;
-    project::refuse_foreign_at(holder, holder)?;
-    Ok(true)
+    Ok(is_there)
+}
+
+/// Does the same where the folder that holds it is known to be the user's: the top of a repository's work tree.
+fn check_own(wyren: &Path) -> Result<bool, Refusal> {
+    match fs::symlink_metadata(wyren) {
+        Ok(metadata) if metadata.is_dir() => {
+            project::refuse_foreign(&metadata, wyren, holder(wyren)).map(|()| true)
+        }
+        _ => Ok(false),
+    }
+}
+
+fn holder(wyren: &Path) -> &Path {
+    wyren.parent().unwrap_or(wyren)
 }
 
 #[cfg(test)]
