@@ -12,7 +12,7 @@ use memory::{Memory, diff, history};
 use place::{MEMORY, Mode};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 /// The version of `state/folded.json`.
@@ -282,7 +282,7 @@ fn is_in_conflict(work: &[u8]) -> bool {
 }
 
 impl Folded {
-    fn read(path: &PathBuf) -> Self {
+    fn read(path: &Path) -> Self {
         let folded: Self =
             serde_json::from_slice(&files::read_capped(path, files::cap::TEXTS).unwrap_or_default())
                 .unwrap_or_default();
