@@ -509,6 +509,14 @@ fn another_users_memory_is_neither_shown_nor_written_until_git_calls_its_folder_
             assert!(printed.contains("belongs to another user"), "{has_git} {command}: {printed}");
             assert!(printed.contains("safe.directory"), "{has_git} {command}: {printed}");
         }
+        let empty = sandbox.folder().join("empty");
+        fs::create_dir_all(&empty)?;
+        give_away(&empty)?;
+        let mut run = [Run::start(&sandbox, "wyren", &["init"], &empty, "")?];
+        finish(&mut run)?;
+        let printed = run[0].printed();
+        assert!(printed.contains("belongs to another user"), "{printed}");
+        assert_eq!(fs::read_dir(&empty)?.count(), 0, "{printed}");
         let config = format!("[safe]\n\tdirectory = {}\n", theirs.canonicalize()?.display());
         fs::write(home.join(".gitconfig"), config)?;
         let shown = everything(&sandbox, &cwd, "t")?;

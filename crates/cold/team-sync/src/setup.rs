@@ -186,6 +186,8 @@ fn init_outside(cwd: &Path) -> Result<Setup, Error> {
     if found.is_some() {
         return Ok(setup);
     }
+    // In another user's folder it would not count.
+    base::project::refuse_foreign_at(cwd, cwd).map_err(repository::Error::from)?;
     repository::refuse_link(&setup.folder)?;
     for part in [BROADCAST[0], BROADCAST[1], STATE] {
         let folder = setup.folder.join(part);
