@@ -5,10 +5,9 @@ use crate::exit::Ending;
 use crate::person;
 use crate::terminal::{self, WARNING};
 use anyhow::{Context as _, Result};
-use base::Env;
+use base::{Env, files};
 use clap::Args;
 use place::Reason;
-use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -60,7 +59,8 @@ pub(crate) fn run(arguments: &Arguments, env: &Env) -> Result<()> {
         )?;
     }
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let contents = fs::read(file).with_context(|| format!("could not read {shown}"))?;
+    let contents =
+        files::read_followed(file, files::cap::SHARED).with_context(|| format!("could not read {shown}"))?;
     person::allow_publishing(&share, env, "wyren broadcast-skill")?;
     let path = share.broadcast_skill(name, &contents)?;
     writeln!(terminal::output(), "Broadcast: .wyren/{path}")?;

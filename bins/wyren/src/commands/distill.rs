@@ -105,6 +105,9 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return drop_in::run(arguments, env, paths);
     }
     let cwd = arguments.cwd()?;
+    if let Some(refusal) = Folder::refusal(&cwd) {
+        return Err(Ending::failed(format!("wyren: {refusal}")).into());
+    }
     let Some(folder) = Folder::find(&cwd) else {
         return Err(Ending::failed("Wyren not initialized. Run: wyren init").into());
     };

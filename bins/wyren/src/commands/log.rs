@@ -7,11 +7,10 @@ use crate::when;
 use anstyle::Style;
 use anyhow::{Context as _, Result};
 use base::settings::LOG_LEVELS;
-use base::{Env, Paths, Timestamp};
+use base::{Env, Paths, Timestamp, files};
 use clap::Args;
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Seek as _, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -196,7 +195,11 @@ fn show_team(arguments: &Arguments) -> Result<()> {
     if *json || arguments.hook.is_some() || arguments.session.is_some() {
         return Err(Ending::misused("wyren: --json, --hook and --session require --hooks or --told").into());
     }
-    let folder = place::Folder::find(&std::env::current_dir()?);
+    let cwd = std::env::current_dir()?;
+    if let Some(refusal) = place::Folder::refusal(&cwd) {
+        return Err(Ending::failed(format!("wyren: {refusal}")).into());
+    }
+    let folder = place::Folder::find(&cwd);
     let mut output = terminal::output();
     let wanted = match arguments.lines {
         Some(lines @ ..=0) => {
@@ -207,7 +210,9 @@ fn show_team(arguments: &Arguments) -> Result<()> {
         None => TEAM_LINES,
     };
     let wyren = folder.map(|folder| folder.wyren).unwrap_or_default();
-    let Some(text) = std::fs::read(place::log::file(&wyren)).ok().filter(|_| wyren.is_absolute()) else {
+    let Some(text) =
+        files::read_end(&place::log::file(&wyren), files::cap::LOG).ok().filter(|_| wyren.is_absolute())
+    else {
         return Ok(writeln!(output, "No log yet — distiller has not run in this repo.")?);
     };
     let text = String::from_utf8_lossy(&text);
@@ -252,7 +257,7 @@ impl Injection {
 pub(super) fn last_injection(wyren: &Path) -> Option<Injection> {
     let files = [place::log::file(wyren), place::log::rotated(wyren)];
     files.iter().find_map(|file| {
-        let text = std::fs::read(file).ok()?;
+        let text = files::read_end(file, files::cap::LOG).ok()?;
         String::from_utf8_lossy(&text).lines().rev().find_map(injection_in)
     })
 }
@@ -303,7 +308,7 @@ struct Reader {
 
 impl Reader {
     fn new_lines(&mut self, file: &Path) -> Result<Vec<String>> {
-        let mut open = match File::open(file) {
+        let mut open = match files::open_followed(file) {
             Ok(open) => open,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error).with_context(|| format!("could not read {}", file.display())),

@@ -279,7 +279,8 @@ fn edit(share: &Share, env: &Env, paths: &Paths) -> Result<()> {
 
 /// Applies the changes of a draft to the current memory.
 fn take_over(share: &Share, before: &Memory, draft: &Path) -> Result<Delta> {
-    let text = fs::read_to_string(draft).with_context(|| format!("could not read {}", draft.display()))?;
+    let text = files::read_text_followed(draft, files::cap::SHARED)
+        .with_context(|| format!("could not read {}", draft.display()))?;
     if text == before.render() {
         return Ok(Delta::default());
     }

@@ -5,7 +5,7 @@ use super::log::{Injection, last_injection};
 use crate::terminal::{self, counted};
 use crate::when;
 use anyhow::Result;
-use base::{Env, Paths, Timestamp};
+use base::{Env, Paths, Timestamp, files};
 use clap::Args;
 use config::Config;
 use place::{FetchState, Mode};
@@ -89,14 +89,14 @@ impl Status {
     fn of(share: &Share, env: &Env, paths: &Paths) -> Self {
         let folder = share.folder();
         let state = folder.state();
-        let text = fs::read(folder.memory()).ok();
+        let text = files::read_capped(&folder.memory(), files::cap::SHARED).ok();
         let count = |text: Vec<u8>| (text.len(), text.split(|byte| *byte == b'\n').count());
         let config = Config::load(env, paths);
         let lock = fs::metadata(state.join(".lock")).and_then(|metadata| metadata.modified());
         let team = share.team();
         Self {
             memory: text.map(count),
-            watermark: fs::read(state.join("watermark.json"))
+            watermark: files::read_capped(&state.join("watermark.json"), files::cap::TEXTS)
                 .ok()
                 .map(|text| serde_json::from_slice(&text).unwrap_or_default()),
             threshold: config.get("distill.turns").map(|setting| setting.value.clone()).unwrap_or_default(),

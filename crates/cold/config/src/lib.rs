@@ -173,7 +173,7 @@ pub fn flatten_for_hooks(paths: &Paths) -> Result<(), Error> {
         text + setting.key.name + "=" + &setting.value + "\n"
     });
     let file = paths.hook_settings();
-    let current = std::fs::read_to_string(&file).unwrap_or_default();
+    let current = files::read_text_followed(&file, files::cap::CONFIG).unwrap_or_default();
     let only_defaults = flattened.lines().count() == 1 && current.is_empty();
     if current == flattened || only_defaults { Ok(()) } else { write(&file, flattened.as_bytes()) }
 }
@@ -183,7 +183,7 @@ fn write(path: &Path, contents: &[u8]) -> Result<(), Error> {
 }
 
 fn read_document(path: &Path) -> Result<Option<DocumentMut>, Error> {
-    let text = match std::fs::read_to_string(path) {
+    let text = match files::read_text_followed(path, files::cap::CONFIG) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(files::Error::at(path)(error).into()),

@@ -7,7 +7,6 @@ use base::{Timestamp, files};
 use distiller::{Evidence, Operation};
 use schedule::watermark::key;
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use transcript::Mark;
@@ -61,7 +60,8 @@ impl Intent {
     /// Reads the intent that an interrupted distillation of a session left; `None` when there is no valid one.
     pub(crate) fn left(state: &Path, session: &str) -> Option<Self> {
         [FOLDER, EARLIER_FOLDER].into_iter().find_map(|folder| {
-            let text = fs::read(file(state, folder, session)).ok()?;
+            files::refuse_link(&state.join(folder)).ok()?;
+            let text = files::read_capped(&file(state, folder, session), files::cap::TEXTS).ok()?;
             let intent: Self = serde_json::from_slice(&text).ok()?;
             (intent.version == VERSION && intent.session == session).then_some(intent)
         })
@@ -92,6 +92,7 @@ fn file(state: &Path, folder: &str, session: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn an_intent_is_found_until_it_is_removed_and_nonsense_is_none() {

@@ -50,7 +50,7 @@ impl<'a> Change<'a> {
     pub fn begin(places: &'a Places) -> Result<Self> {
         let file = places.paths.cache().join("lessons/change.lock");
         let lock = Lock::exclusive(&file, PATIENCE).map_err(Error::io(&file))?.ok_or(Error::Busy)?;
-        for folder in [places.personal(), places.project()] {
+        for folder in std::iter::once(places.personal()).chain(place::lessons_folder(&places.cwd)) {
             ["", ARCHIVE, CANDIDATES].iter().for_each(|name| sweep(&folder.join(name)));
         }
         Ok(Self { places, catalogue: Catalogue::read(places), _lock: lock })
@@ -60,7 +60,10 @@ impl<'a> Change<'a> {
     pub fn add(&mut self, lessons: Vec<Lesson>, owner: Owner, is_forced: bool) -> Result<Vec<Written>> {
         let folder = match owner {
             Owner::Personal => self.places.personal(),
-            Owner::Project => self.places.project(),
+            Owner::Project => match place::Folder::refusal(&self.places.cwd) {
+                Some(refusal) => return Err(refusal.into()),
+                None => self.places.project(),
+            },
         };
         let (mut ready, mut refused): (Vec<(Lesson, Vec<Problem>)>, Vec<Problem>) = (Vec::new(), Vec::new());
         for mut lesson in lessons {

@@ -6,13 +6,13 @@
 use super::catalogue::{ARCHIVE, CANDIDATES, Item, Places, State, file_of};
 use super::change::{Change, write};
 use super::{Error, Result, database, intake, json, old_lesson, slug};
+use base::files;
 use lessons::Lesson;
 use lessons::format;
 use lessons::layers::{self, Layer};
 use lessons::limits::Limits;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What became of a lesson.
@@ -191,7 +191,7 @@ fn read_folder(folder: &Path) -> Result<Vec<Incoming>> {
 }
 
 fn read_file(places: &Places, file: &Path, remarks: &mut Vec<String>) -> Result<Vec<Incoming>> {
-    let bytes = fs::read(file).map_err(Error::io(file))?;
+    let bytes = files::read_followed(file, files::cap::NAMED).map_err(Error::io(file))?;
     if database::is_database(&bytes) {
         let rows = database::read(file, &places.paths)?;
         let left =

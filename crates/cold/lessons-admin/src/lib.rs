@@ -39,6 +39,9 @@ pub enum Error {
     /// A lesson is not good enough.
     #[error("{}", lines(.0))]
     Refused(Vec<Problem>),
+    /// The project's `.git` or `.wyren` does not count.
+    #[error(transparent)]
+    Place(#[from] base::project::Refusal),
     /// A lesson is not where it would have to be for this.
     #[error("{slug}: {reason}")]
     Unfit {

@@ -10,8 +10,7 @@ use lessons::format;
 use lessons::layers::Layer;
 use lessons::{Kind, Lesson};
 use place::Folder;
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use team_sync::repository;
 
@@ -171,9 +170,8 @@ fn lessons_of(catalogue: &Catalogue) -> impl Iterator<Item = Shown> {
 
 /// Returns the team skills of the project at `root`.
 fn skills_of(root: &Path) -> Vec<Shown> {
-    let broadcast =
-        Folder::find(root).map_or_else(|| root.join(".wyren/broadcast"), |folder| folder.broadcast());
-    let mut skills = Vec::new();
+    let Some(folder) = Folder::find(root) else { return Vec::new() };
+    let (broadcast, mut skills) = (folder.broadcast(), Vec::new());
     if !files::is_link(&broadcast) {
         add_skills(&broadcast.join("skills"), "skills/", 0, &mut skills);
     }
@@ -194,9 +192,7 @@ fn add_skills(folder: &Path, above: &str, depth: usize, skills: &mut Vec<Shown>)
             add_skills(&file, &format!("{path}/"), depth + 1, skills);
         } else if kind.is_file() && name != ".gitkeep" && !files::is_temporary(&name) {
             let mut bytes = Vec::new();
-            let most = u64::try_from(SKILL_BYTES).unwrap_or(u64::MAX);
-            let read = File::open(&file).and_then(|file| file.take(most).read_to_end(&mut bytes));
-            if read.is_ok() {
+            if files::read_start(&file, SKILL_BYTES, &mut bytes).is_ok() {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 skills.push(Shown { item: Item::skill(&path, &bytes), news: News::New, file, text });
             }
@@ -263,7 +259,8 @@ impl Known {
 /// Returns every project that is trusted or was, sorted by its folder.
 pub fn list(places: &Places) -> Vec<Known> {
     let read = |file: &PathBuf| {
-        let trust = Trust::parse(&String::from_utf8_lossy(&fs::read(file).ok()?));
+        let trust =
+            Trust::parse(&String::from_utf8_lossy(&files::read_followed(file, files::cap::TEXTS).ok()?));
         Some(trust).filter(|trust| !trust.project.as_os_str().is_empty())
     };
     let files = files::files_in(&places.paths.data().join("trust"));

@@ -12,15 +12,11 @@ use memory::{Memory, diff, history};
 use place::{MEMORY, Mode};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 /// The version of `state/folded.json`.
 const VERSION: u32 = 1;
-
-/// The largest file whose edits are taken in, in bytes.
-const MAX_FILE: u64 = 8 * 1024 * 1024;
 
 /// Why an entry left the memory that was taken out of the tracked file.
 const BY_HAND: &str = "edited by hand";
@@ -117,7 +113,7 @@ impl Share {
         };
         let (file, work) = (edited.file, &edited.versions.work);
         let path = self.copy().join(file);
-        let copy = match fs::read(&path) {
+        let copy = match files::read_capped(&path, files::cap::SHARED) {
             Ok(copy) => Some(copy),
             Err(_) => self.agreed(file)?,
         };
@@ -261,8 +257,7 @@ fn committed_files(team: &Team, deadline: Instant) -> Result<Vec<(String, Commit
 
 /// Returns a file of the work tree. What is missing, a link or too large has no edit.
 fn work_file(path: &Path) -> Option<Vec<u8>> {
-    let metadata = fs::symlink_metadata(path).ok()?;
-    (metadata.is_file() && metadata.len() <= MAX_FILE).then(|| fs::read(path).ok())?
+    files::read_capped(path, files::cap::SHARED).ok()
 }
 
 /// Returns the file with the line breaks of the commit: git may have checked it out with others.
@@ -287,8 +282,10 @@ fn is_in_conflict(work: &[u8]) -> bool {
 }
 
 impl Folded {
-    fn read(path: &PathBuf) -> Self {
-        let folded: Self = serde_json::from_slice(&fs::read(path).unwrap_or_default()).unwrap_or_default();
+    fn read(path: &Path) -> Self {
+        let folded: Self =
+            serde_json::from_slice(&files::read_capped(path, files::cap::TEXTS).unwrap_or_default())
+                .unwrap_or_default();
         if folded.v == VERSION { folded } else { Self::default() }
     }
 

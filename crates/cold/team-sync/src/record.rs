@@ -42,7 +42,7 @@ fn file(state: &Path) -> PathBuf {
 
 /// Returns whether the last line was not written to its end.
 fn is_torn(path: &Path) -> bool {
-    std::fs::read(path).is_ok_and(|text| text.last().is_some_and(|byte| *byte != b'\n'))
+    files::read_end(path, 1).is_ok_and(|text| text.last().is_some_and(|byte| *byte != b'\n'))
 }
 
 /// Returns a removal without private parts and secrets; nothing when nothing is left.

@@ -44,7 +44,11 @@ pub struct Setup {
 
 /// Sets up a team memory for `cwd`, or finds the one that is there.
 pub fn init(cwd: &Path, env: &Env, wish: Wish, deadline: Instant) -> Result<Setup, Error> {
+    if let Some(refusal) = Folder::refusal(cwd) {
+        return Err(repository::Error::from(refusal).into());
+    }
     let Some(place) = Place::find(cwd) else { return init_outside(cwd) };
+    place.check_git_files().map_err(repository::Error::from)?;
     let is_tracked = repository::is_tracked(&place, env)?;
     let current = Folder::of_place(place.clone()).filter(has_memory);
     let current =
@@ -89,6 +93,7 @@ pub fn init(cwd: &Path, env: &Env, wish: Wish, deadline: Instant) -> Result<Setu
 /// Brings the memory of the team into a clone that has none, if the remote offers one. Nothing is made where it does not.
 pub fn discover(cwd: &Path, env: &Env, deadline: Instant) -> Result<Option<Setup>, Error> {
     let Some(place) = Place::find(cwd).filter(Place::wants_discovery) else { return Ok(None) };
+    place.check_git_files().map_err(repository::Error::from)?;
     if Folder::of_place(place.clone()).is_some() || repository::is_tracked(&place, env)? {
         return Ok(None);
     }
@@ -132,7 +137,8 @@ fn take_over_copy(folder: &Path) -> Result<(), Error> {
                 // What was merged has everything of the tracked file.
                 Ok(kind) if kind.is_file() => {
                     let to = folder.join(&part);
-                    let contents = fs::read(&from).map_err(Error::file(&from))?;
+                    let contents =
+                        files::read_capped(&from, files::cap::SHARED).map_err(Error::file(&from))?;
                     files::write_atomic(&to, &contents).map_err(Error::file(&to))?;
                 }
                 _ => {}
@@ -180,6 +186,8 @@ fn init_outside(cwd: &Path) -> Result<Setup, Error> {
     if found.is_some() {
         return Ok(setup);
     }
+    // In another user's folder it would not count.
+    base::project::refuse_foreign_at(cwd, cwd).map_err(repository::Error::from)?;
     repository::refuse_link(&setup.folder)?;
     for part in [BROADCAST[0], BROADCAST[1], STATE] {
         let folder = setup.folder.join(part);
@@ -205,8 +213,7 @@ fn write_fresh(folder: &Path, root: &Path) -> Result<bool, Error> {
         return Ok(false);
     }
     let source = root.join("CLAUDE.md");
-    let is_file = fs::symlink_metadata(&source).is_ok_and(|metadata| metadata.is_file());
-    let claude_md = is_file.then(|| fs::read(&source).ok()).flatten();
+    let claude_md = files::read_capped(&source, files::cap::SHARED).ok();
     let claude_md = claude_md.map(|text| String::from_utf8_lossy(&text).into_owned());
     let is_seeded = claude_md.as_deref().is_some_and(|text| !text.trim().is_empty());
     let text = Memory::fresh(claude_md.as_deref()).render();

@@ -7,7 +7,6 @@ use base::{Env, Timestamp, files};
 use memory::history::{self, Removal};
 use memory::{Delta, Memory};
 use place::{Folder, MEMORY, Mode, Place, Reason};
-use std::fs;
 use std::path::{Path, PathBuf};
 use text::sanitize;
 
@@ -33,6 +32,9 @@ pub struct Share {
 impl Share {
     /// Opens the team memory for a session in `cwd`. It may be outside a repository, or in one without a remote.
     pub fn open(cwd: &Path, env: &Env) -> Result<Self, Error> {
+        if let Some(refusal) = Folder::refusal(cwd) {
+            return Err(crate::repository::Error::from(refusal).into());
+        }
         let (team, obstacle) = match Team::open(cwd, env) {
             Ok(team) => (Some(team), None),
             // What is there can be read and changed here all the same.
@@ -194,8 +196,8 @@ impl Share {
 
 /// Appends a line to the log of a `.wyren/` folder, unless the log's last line of that kind says so already.
 pub fn log_once(wyren: &Path, message: &str) {
-    let text = fs::read(place::log::file(wyren)).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text[text.len().saturating_sub(LOG_TAIL)..]);
+    let text = files::read_end(&place::log::file(wyren), LOG_TAIL).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
     let kind = message.split(':').next().unwrap_or(message);
     let said = text.lines().rev().filter_map(|line| line.split_once("] ")).map(|(_, said)| said);
     let message = sanitize::one_line(message, usize::MAX);
@@ -207,6 +209,6 @@ pub fn log_once(wyren: &Path, message: &str) {
 /// Reads a text; `None` when there is no file. A link would lead out of the repository, and what it leads to be published.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
     crate::repository::refuse_link(path)?;
-    let bytes = files::read_if_there(path).map_err(Error::file(path))?;
+    let bytes = files::read_capped_if_there(path, files::cap::SHARED).map_err(Error::file(path))?;
     bytes.map(String::from_utf8).transpose().map_err(|_| Error::NotText(path.to_owned()))
 }

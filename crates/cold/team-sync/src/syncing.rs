@@ -9,7 +9,6 @@ use memory::history::{self, Removal};
 use memory::{Delta, Memory, diff};
 use place::{MEMORY, Mode, Reason};
 use serde_json::{Value, json};
-use std::fs;
 use std::time::Instant;
 
 /// Why entries left the memory that a rewritten history lacks.
@@ -255,7 +254,8 @@ impl Share {
 
     /// Returns what the last sync held back.
     pub fn held_back(&self) -> Vec<HeldBack> {
-        let text = fs::read(self.folder().state().join("held-back.json")).unwrap_or_default();
+        let path = self.folder().state().join("held-back.json");
+        let text = files::read_capped(&path, files::cap::TEXTS).unwrap_or_default();
         let mut facts: Value = serde_json::from_slice(&text).unwrap_or_default();
         let is_known = facts["v"] == VERSION;
         let held_back = facts.get_mut("held_back").filter(|_| is_known).map(Value::take);

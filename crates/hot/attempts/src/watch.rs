@@ -38,7 +38,7 @@ pub fn observe(call: &ToolOutcome, host: &Host, may_keep: impl FnOnce() -> bool)
         begun: ended.saturating_sub(duration as u64),
         ended,
     };
-    let note = fs::read_to_string(&file).ok().and_then(|text| Note::parse(&text));
+    let note = files::read_text_capped(&file, files::cap::STATE).ok().and_then(|text| Note::parse(&text));
     let step = match Note::after(note.as_ref(), &attempt, outcome) {
         Step::Write(_) if !(host.settings().is_on(SETTING) && may_keep()) => Step::Forget,
         step => step,
@@ -61,7 +61,7 @@ pub fn pause(call: &PreToolUse, host: &Host) -> Option<Answer<PreToolUse>> {
         return None;
     }
     let tool = call.tool_name.as_deref()?;
-    let note = Note::parse(&fs::read_to_string(file(call, host)?).ok()?)?;
+    let note = Note::parse(&files::read_text_capped(&file(call, host)?, files::cap::STATE).ok()?)?;
     let now = host.started.millis();
     let attempt = Attempt {
         tool,

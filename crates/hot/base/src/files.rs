@@ -1,10 +1,15 @@
 //! Private folders, files that are replaced whole or not at all, and files that may be missing.
 //!
-//! A repository may contain a symbolic link that leads out of it. `open_append_here` and `write_atomic` never write through
-//! a link; [`refuse_link`] and [`find_link`] are for everything else that writes below such a folder.
+//! A repository may contain a symbolic link that leads out of it, a named pipe that never answers, or a file without an
+//! end; another user may have put one there. `open_append_here` and `write_atomic` never write through a link;
+//! [`refuse_link`] and [`find_link`] are for everything else that writes below such a folder. [`read_capped`] and its
+//! relatives open regular files only, never wait, and read no more than the caller allows: every read of a file that Wyren
+//! did not just make goes through them.
+
+pub mod cap;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -32,6 +37,9 @@ impl Error {
     }
 }
 
+/// How much is read at first of a file that claims to be empty, in bytes.
+const SMALL: usize = 1024;
+
 /// The end of a temporary file's name.
 const TEMPORARY: &str = ".tmp";
 
@@ -53,27 +61,32 @@ pub fn private_options() -> OpenOptions {
     options
 }
 
-/// Returns options that create files readable by the owner alone and, on Unix, open no link.
+/// Returns options that create files readable by the owner alone and, on Unix, open no link and wait for no pipe.
 fn unlinked_options() -> OpenOptions {
-    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has the flag"))]
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has the flags"))]
     let mut options = private_options();
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, NEVER_WAIT | libc::O_NOFOLLOW);
     options
 }
+
+/// Keeps `open` from waiting for the other end of a pipe, and a terminal from becoming ours.
+#[cfg(unix)]
+const NEVER_WAIT: libc::c_int = libc::O_NONBLOCK | libc::O_NOCTTY;
 
 /// Opens a private file for appending, creating it and its folder when missing.
 pub fn open_append(path: &Path) -> io::Result<File> {
     append_with(private_options(), path)
 }
 
-/// Opens a private file for appending as [`open_append`] does, but not one that is a link.
+/// Opens a private file for appending as [`open_append`] does, but only a regular one, and not one that is a link.
 pub fn open_append_here(path: &Path) -> io::Result<File> {
     // Without `O_NOFOLLOW` a check before opening is enough: a link from a repository was there before this process.
     if cfg!(not(unix)) {
         refuse_link(path)?;
     }
-    append_with(unlinked_options(), path)
+    let opened = append_with(unlinked_options(), path).map_err(|error| explained(path, error))?;
+    only_regular(opened, path).map(|(file, _)| file)
 }
 
 fn append_with(mut options: OpenOptions, path: &Path) -> io::Result<File> {
@@ -86,6 +99,160 @@ fn append_with(mut options: OpenOptions, path: &Path) -> io::Result<File> {
         }
         opened => opened,
     }
+}
+
+/// Opens a regular file for reading, without waiting. Fails for a link, folder, pipe, socket or device.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    open_here(path).map(|(file, _)| file)
+}
+
+/// Opens a file of the user's as [`open_regular`] does, but follows links: people link their own configuration.
+pub fn open_followed(path: &Path) -> io::Result<File> {
+    open_linked(path).map(|(file, _)| file)
+}
+
+fn open_here(path: &Path) -> io::Result<(File, u64)> {
+    if cfg!(not(unix)) {
+        refuse_link(path)?;
+    }
+    let opened = unlinked_options().read(true).open(path).map_err(|error| explained(path, error))?;
+    only_regular(opened, path)
+}
+
+fn open_linked(path: &Path) -> io::Result<(File, u64)> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has the flags"))]
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, NEVER_WAIT);
+    let opened = options.read(true).open(path).map_err(|error| explained(path, error))?;
+    only_regular(opened, path)
+}
+
+/// Returns an open file with its length if it is a regular one.
+fn only_regular(file: File, path: &Path) -> io::Result<(File, u64)> {
+    let metadata = file.metadata()?;
+    if metadata.is_file() { Ok((file, metadata.len())) } else { Err(refused(path, kind_of(&metadata))) }
+}
+
+/// Says that there is a link, pipe or socket where the system's error only says that it was not opened.
+#[cfg(unix)]
+fn explained(path: &Path, error: io::Error) -> io::Error {
+    let is_odd = matches!(error.raw_os_error(), Some(libc::ELOOP | libc::EMLINK | libc::ENXIO));
+    match is_odd.then(|| fs::symlink_metadata(path)) {
+        Some(Ok(metadata)) if !metadata.is_file() => refused(path, kind_of(&metadata)),
+        _ => error,
+    }
+}
+
+#[cfg(not(unix))]
+fn explained(_path: &Path, error: io::Error) -> io::Error {
+    error
+}
+
+fn refused(path: &Path, kind: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("{} is {kind}, not a regular file", path.display()))
+}
+
+/// Returns what something is, with its article.
+fn kind_of(metadata: &fs::Metadata) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        let kind = metadata.file_type();
+        if kind.is_fifo() {
+            return "a named pipe";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+        if kind.is_char_device() || kind.is_block_device() {
+            return "a device";
+        }
+    }
+    match metadata {
+        metadata if metadata.is_symlink() => "a link",
+        metadata if metadata.is_dir() => "a folder",
+        _ => "something else",
+    }
+}
+
+/// Reads a regular file of at most `cap` bytes, without waiting. A larger one is an error of the kind
+/// [`FileTooLarge`](io::ErrorKind::FileTooLarge); a link, pipe, socket, device or folder one of the kind
+/// [`InvalidInput`](io::ErrorKind::InvalidInput).
+pub fn read_capped(path: &Path, cap: usize) -> io::Result<Vec<u8>> {
+    read_all(open_here(path)?, path, cap)
+}
+
+/// Reads UTF-8 text as [`read_capped`] reads bytes.
+pub fn read_text_capped(path: &Path, cap: usize) -> io::Result<String> {
+    as_text(read_capped(path, cap)?)
+}
+
+/// Reads a file as [`read_capped`] does; `None` when there is none.
+pub fn read_capped_if_there(path: &Path, cap: usize) -> io::Result<Option<Vec<u8>>> {
+    match read_capped(path, cap) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+/// Reads a file of the user's as [`read_capped`] does, but follows links.
+pub fn read_followed(path: &Path, cap: usize) -> io::Result<Vec<u8>> {
+    read_all(open_linked(path)?, path, cap)
+}
+
+/// Reads UTF-8 text as [`read_followed`] reads bytes.
+pub fn read_text_followed(path: &Path, cap: usize) -> io::Result<String> {
+    as_text(read_followed(path, cap)?)
+}
+
+/// Puts the first `most` bytes of a regular file into `buffer`, in place of what was there, and leaves out the rest.
+pub fn read_start(path: &Path, most: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
+    buffer.clear();
+    open_regular(path)?.take(most as u64).read_to_end(buffer).map(|_| ())
+}
+
+/// Reads the last `most` bytes of a regular file, and leaves out what is before them.
+pub fn read_end(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let (mut file, length) = open_here(path)?;
+    if let Some(start) = length.checked_sub(most as u64) {
+        file.seek(io::SeekFrom::Start(start))?;
+    }
+    let mut bytes = Vec::new();
+    file.take(most as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn read_all((mut file, length): (File, u64), path: &Path, cap: usize) -> io::Result<Vec<u8>> {
+    let too_large = || {
+        let words = format!("{} is larger than {cap} bytes", path.display());
+        io::Error::new(io::ErrorKind::FileTooLarge, words)
+    };
+    let length = usize::try_from(length).ok().filter(|length| *length <= cap).ok_or_else(too_large)?;
+    // One byte more than expected, so that one short read is the end of most files.
+    let mut bytes = vec![0; length.saturating_add(1)];
+    let mut filled = 0;
+    loop {
+        match file.read(&mut bytes[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        }
+        if filled > cap {
+            return Err(too_large());
+        }
+        // The file has grown meanwhile, or the system does not know its length.
+        if filled == bytes.len() {
+            bytes.resize(filled.saturating_mul(2).max(SMALL).min(cap.saturating_add(1)), 0);
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
+}
+
+fn as_text(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
 }
 
 /// Returns whether there is a symbolic link at `path`, dangling or not.
@@ -113,12 +280,9 @@ pub fn find_link(folder: &Path, path: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Reads a file; `None` when there is none.
+/// Reads a file as [`read_capped_if_there`] does, up to the largest size of any file of ours.
 pub fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match fs::read(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        read => read.map(Some),
-    }
+    read_capped_if_there(path, cap::LARGEST)
 }
 
 /// Removes a file; returns whether there was one.
@@ -173,8 +337,16 @@ pub fn write_atomic_with<T, E: From<io::Error>>(
     written
 }
 
+/// Makes a temporary file. What has its name was left by a killed process, or waits there for this one.
 fn open_new(path: &Path) -> io::Result<File> {
-    unlinked_options().write(true).create(true).truncate(true).open(path)
+    let open = || private_options().write(true).create_new(true).open(path);
+    match open() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_file(path)?;
+            open()
+        }
+        opened => opened,
+    }
 }
 
 #[cfg(not(windows))]
@@ -295,5 +467,91 @@ mod tests {
         assert_eq!(mode(path.parent().unwrap()), 0o700);
         write_atomic(&path, b"y").unwrap();
         assert_eq!(mode(&path), 0o600);
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_its_cap_and_refused_beyond() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        for length in [0, 1, 31, 32, 33, 5_000] {
+            fs::write(&path, vec![b'x'; length]).unwrap();
+            assert_eq!(read_capped(&path, length).unwrap().len(), length);
+            assert_eq!(read_followed(&path, length + 1).unwrap().len(), length);
+            if length > 0 {
+                let error = read_capped(&path, length - 1).unwrap_err();
+                assert_eq!(error.kind(), io::ErrorKind::FileTooLarge, "{error}");
+                assert!(error.to_string().contains("is larger than"), "{error}");
+            }
+        }
+        let mut start = b"old".to_vec();
+        fs::write(&path, "0123456789").unwrap();
+        read_start(&path, 4, &mut start).unwrap();
+        assert_eq!((start, read_end(&path, 4).unwrap()), (b"0123".to_vec(), b"6789".to_vec()));
+        assert_eq!(read_end(&path, 40).unwrap(), b"0123456789");
+        assert!(read_text_capped(&path, 10).is_ok());
+        fs::write(&path, b"\xff").unwrap();
+        assert_eq!(read_text_capped(&path, 10).unwrap_err().kind(), io::ErrorKind::InvalidData);
+    }
+
+    /// Runs `work` on a thread, and fails when it waits: a pipe would keep it for ever.
+    #[cfg(unix)]
+    #[track_caller]
+    fn without_waiting<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(work()));
+        receiver.recv_timeout(std::time::Duration::from_secs(10)).expect("it waits")
+    }
+
+    #[cfg(unix)]
+    fn make_pipe(path: &Path) {
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn pipes_devices_sockets_folders_and_links_are_refused_by_name_and_without_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        make_pipe(&at("pipe"));
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+        fs::create_dir(at("folder")).unwrap();
+        fs::write(at("target"), "text").unwrap();
+        for (link, target) in [("link", "target"), ("zero", "/dev/zero"), ("piped", "pipe")] {
+            std::os::unix::fs::symlink(target, at(link)).unwrap();
+        }
+        let refuses = |path: PathBuf, words: &str| {
+            let shown = path.display().to_string();
+            let errors = without_waiting(move || {
+                let read =
+                    [read_capped(&path, 9), read_end(&path, 9), read_if_there(&path).map(|_| Vec::new())];
+                let opened = [open_regular(&path), open_append_here(&path)];
+                let opened = opened.map(|opened| opened.map(|_| Vec::new()));
+                read.into_iter().chain(opened).map(|tried| tried.unwrap_err().to_string()).collect::<Vec<_>>()
+            });
+            assert!(errors.iter().any(|error| error.contains(words)), "{shown}: {errors:?}");
+        };
+        refuses(at("pipe"), "is a named pipe");
+        refuses(at("socket"), "is a socket");
+        refuses(at("folder"), "is a folder");
+        refuses(at("link"), "is a link");
+        refuses(at("zero"), "is a link");
+        refuses(PathBuf::from("/dev/null"), "is a device");
+        // A link of the user's own is followed, but only to a regular file.
+        assert_eq!(read_followed(&at("link"), 9).unwrap(), b"text");
+        for odd in ["zero", "piped"] {
+            let path = at(odd);
+            let error = without_waiting(move || read_followed(&path, 9)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{error}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_with_the_name_of_the_temporary_file_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        make_pipe(&path);
+        let opened = without_waiting(move || open_new(&path).and_then(|file| Ok(file.metadata()?.is_file())));
+        assert!(opened.unwrap());
     }
 }

@@ -13,7 +13,6 @@
 //! `cache/kept/<digest>` has the number of changes that stay on this machine, or `told` once the user knows.
 
 use crate::{Paths, Timestamp, files};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -37,7 +36,7 @@ pub struct Known {
 impl Known {
     /// Reads the file; `None` when there is none that makes sense.
     pub fn read(paths: &Paths) -> Option<Self> {
-        Self::parse(&fs::read_to_string(paths.known_clones()).ok()?)
+        Self::parse(&files::read_text_capped(&paths.known_clones(), files::cap::TEXTS).ok()?)
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -78,7 +77,7 @@ impl Known {
 /// Notes that `count` changes of a clone's memory wait for leave; none ends a notice that was not shown yet.
 pub fn note_kept(paths: &Paths, common_folder: &Path, count: usize) -> io::Result<()> {
     let file = paths.kept_file(common_folder);
-    let known = fs::read_to_string(&file).unwrap_or_default();
+    let known = files::read_text_capped(&file, files::cap::POINTER).unwrap_or_default();
     if known.trim() == TOLD || known.trim() == count.to_string() {
         return Ok(());
     }
@@ -105,7 +104,7 @@ impl Notice {
     /// Returns what to tell about a clone; `None` when nothing waits, or the user knows.
     pub fn of(paths: &Paths, common_folder: &Path) -> Option<Self> {
         let file = paths.kept_file(common_folder);
-        let count: u64 = fs::read_to_string(&file).ok()?.trim().parse().ok()?;
+        let count: u64 = files::read_text_capped(&file, files::cap::POINTER).ok()?.trim().parse().ok()?;
         let text = match count {
             1 => "1 change to the team memory stays".to_owned(),
             _ => format!("{count} changes to the team memory stay"),
@@ -124,6 +123,7 @@ impl Notice {
 mod tests {
     use super::*;
     use crate::Env;
+    use std::fs;
 
     fn desk() -> (tempfile::TempDir, Paths) {
         let folder = tempfile::tempdir().unwrap();

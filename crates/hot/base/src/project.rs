@@ -4,8 +4,17 @@
 //! key is the address of the remote (without scheme, user or password), else the repository's folder, else the
 //! folder itself. The name is for people only.
 
-use crate::git_config::{self, Variable};
+mod pointer;
+
+pub use pointer::{Refusal, refuse_foreign, refuse_foreign_at};
+
+use crate::files::{self, cap};
+use crate::git_config::Variable;
+use pointer::{
+    core_setting, is_linked_from, is_same_folder, is_work_tree_of, linked_folder, setting, variables,
+};
 use std::fs;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 /// A project: what its records are filed under, and what people call it.
@@ -44,41 +53,112 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// Finds the repository whose work tree contains `folder`.
+    /// Finds the repository whose work tree contains `folder`; `None` when there is none, or none that counts.
     pub fn above(folder: &Path) -> Option<Self> {
-        folder.ancestors().find_map(|root| {
-            let marker = root.join(".git");
-            let kind = fs::metadata(&marker).ok()?;
-            let git_folder = if kind.is_dir() { marker } else { linked_folder(root, &marker)? };
-            // An empty `.git` folder is not a repository; git goes on upwards as well.
-            fs::metadata(git_folder.join("HEAD")).ok()?;
-            let common_folder = match fs::read_to_string(git_folder.join("commondir")) {
-                Ok(common) => tidy(&git_folder.join(common.trim())),
-                Err(_) => git_folder.clone(),
-            };
-            Some(Self { root: root.to_owned(), git_folder, common_folder })
-        })
+        Self::find(folder).ok().flatten()
+    }
+
+    /// Finds the repository whose work tree contains `folder`, or the reason why the nearest one does not count.
+    pub fn find(folder: &Path) -> Result<Option<Self>, Refusal> {
+        for root in folder.ancestors() {
+            if let Some(repository) = Self::at(root)? {
+                return Ok(Some(repository));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the repository whose work tree has its top at `root`.
+    fn at(root: &Path) -> Result<Option<Self>, Refusal> {
+        let marker = root.join(".git");
+        let Ok(kind) = fs::symlink_metadata(&marker) else { return Ok(None) };
+        if !kind.is_dir() && !kind.is_file() {
+            let kind = if kind.is_symlink() { "a link" } else { "no regular file" };
+            return Err(Refusal::Kind { path: marker, kind });
+        }
+        let git_folder = match kind.is_dir() {
+            true => marker.clone(),
+            // What leads nowhere is no repository, and brings nothing that a folder without it does not.
+            false => match linked_folder(root, &marker) {
+                Some(folder) => folder,
+                None => return Ok(None),
+            },
+        };
+        // An empty `.git` folder is not a repository; git goes on upwards as well.
+        let head = git_folder.join("HEAD");
+        match fs::symlink_metadata(&head) {
+            Err(_) => return Ok(None),
+            // Git would wait for a pipe.
+            Ok(head) if !head.is_file() && !head.is_symlink() => {
+                return Err(Refusal::Kind { path: git_folder.join("HEAD"), kind: "no regular file" });
+            }
+            Ok(_) => {}
+        }
+        refuse_foreign(&kind, &marker, root)?;
+        refuse_foreign_at(root, root)?;
+        let elsewhere = || Refusal::Elsewhere {
+            marker: marker.clone(),
+            target: git_folder.clone(),
+            root: root.to_owned(),
+        };
+        let common_folder = match files::read_text_capped(&git_folder.join("commondir"), cap::POINTER) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if kind.is_file() && !is_work_tree_of(root, &git_folder) {
+                    return Err(elsewhere());
+                }
+                git_folder.clone()
+            }
+            Ok(common) if kind.is_file() => {
+                let common = tidy(&git_folder.join(common.trim()));
+                if !is_linked_from(root, &git_folder, &common) {
+                    return Err(elsewhere());
+                }
+                common
+            }
+            Ok(common) if is_same_folder(&git_folder, &git_folder.join(common.trim())) => git_folder.clone(),
+            _ => return Err(Refusal::Borrowed(git_folder)),
+        };
+        if kind.is_file() {
+            refuse_foreign_at(&git_folder, root)?;
+            refuse_foreign_at(&common_folder, root)?;
+        }
+        Ok(Some(Self { root: root.to_owned(), git_folder, common_folder }))
+    }
+
+    /// Returns the top of the work tree that the repository was made with; `None` when it is bare, or when that work tree
+    /// does not lead to this repository, or is another user's.
+    pub fn main_root(&self) -> Option<PathBuf> {
+        let common = &self.common_folder;
+        if *common == self.git_folder {
+            return Some(self.root.clone());
+        }
+        if core_setting(common, "bare").as_deref() == Some("true") {
+            return None;
+        }
+        // A submodule's folder is elsewhere, and names its work tree.
+        let root = match core_setting(common, "worktree") {
+            Some(path) => common.join(path).canonicalize().ok()?,
+            None => common.parent().filter(|_| common.ends_with(".git"))?.to_owned(),
+        };
+        let main = Self::at(&root).ok().flatten()?;
+        is_same_folder(&main.common_folder, common).then_some(root)
     }
 
     /// Returns the branch that HEAD names; `None` when it is detached.
     pub fn branch(&self) -> Option<String> {
-        let head = fs::read_to_string(self.git_folder.join("HEAD")).ok()?;
+        let head = files::read_text_capped(&self.git_folder.join("HEAD"), cap::POINTER).ok()?;
         Some(head.trim().strip_prefix("ref: refs/heads/")?.to_owned())
     }
 
     /// Returns the name and address of the branch's remote, else of `origin`, else of the only remote.
     pub fn remote(&self) -> Option<(String, String)> {
-        let config = fs::read_to_string(self.common_folder.join("config")).ok()?;
-        choose_remote(&git_config::parse(&config), self.branch().as_deref())
+        choose_remote(&variables(&self.common_folder.join("config")), self.branch().as_deref())
     }
 
     /// Returns a value of the repository's own configuration, such as `wyren.discover`.
     pub fn setting(&self, section: &str, name: &str) -> Option<String> {
-        let config = fs::read_to_string(self.common_folder.join("config")).ok()?;
-        let variables = git_config::parse(&config).into_iter().rev();
-        let mut own =
-            variables.filter(|variable| variable.section == section && variable.subsection.is_empty());
-        own.find(|variable| variable.name == name).map(|variable| variable.value)
+        let variables = variables(&self.common_folder.join("config"));
+        setting(&variables, section, name)
     }
 
     fn project(self) -> Project {
@@ -169,13 +249,6 @@ fn without_default_port<'a>(scheme: &str, host: &'a str) -> &'a str {
     host.strip_suffix(default).unwrap_or(host)
 }
 
-/// Follows a `.git` file: `gitdir: <folder>`, relative to the work tree.
-fn linked_folder(root: &Path, marker: &Path) -> Option<PathBuf> {
-    let text = fs::read_to_string(marker).ok()?;
-    let target = text.trim().strip_prefix("gitdir:")?.trim();
-    Some(tidy(&root.join(target)))
-}
-
 fn absolute(path: &Path) -> PathBuf {
     tidy(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
 }
@@ -242,7 +315,7 @@ mod tests {
     #[test]
     fn the_branch_decides_then_origin_then_the_only_remote() {
         let check = |config: &str, expected: Option<&str>| {
-            let chosen = choose_remote(&git_config::parse(config), Some("work"));
+            let chosen = choose_remote(&crate::git_config::parse(config), Some("work"));
             assert_eq!(chosen.map(|(name, _)| name).as_deref(), expected);
         };
         let fork = "[remote \"origin\"]\nurl = u:o\n[remote \"fork\"]\nurl = u:f\n";
@@ -252,32 +325,6 @@ mod tests {
         check("[remote \"a\"]\nurl = u:a\n[remote \"b\"]\nurl = u:b\n", None);
         check("[branch \"work\"]\nremote = gone\n[remote \"origin\"]\nurl = u:o\n", Some("origin"));
         check("", None);
-    }
-
-    #[test]
-    fn subfolders_and_worktrees_share_the_project_and_a_same_name_does_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let main = folder.path().join("one/app");
-        let other = folder.path().join("two/app");
-        repository(&main, "");
-        repository(&other, "");
-        fs::create_dir_all(main.join("src/deep")).unwrap();
-
-        let worktree = folder.path().join("tree");
-        let linked = main.join(".git/worktrees/tree");
-        fs::create_dir_all(&linked).unwrap();
-        fs::create_dir_all(&worktree).unwrap();
-        fs::write(linked.join("HEAD"), "ref: refs/heads/other\n").unwrap();
-        fs::write(linked.join("commondir"), "../..\n").unwrap();
-        fs::write(worktree.join(".git"), format!("gitdir: {}\n", linked.display())).unwrap();
-
-        let project = Project::of(&main);
-        assert_eq!(project.name, "app");
-        assert_eq!(Project::of(&main.join("src/deep")), project);
-        assert_eq!(Project::of(&worktree).key, project.key);
-        assert_eq!(Project::of(&worktree).name, "app");
-        assert_eq!(Project::of(&worktree).root, worktree);
-        assert_ne!(Project::of(&other).key, project.key);
     }
 
     #[test]

@@ -399,7 +399,7 @@ pub struct Settings {
 impl Settings {
     /// Reads the generated settings; a missing file or one of another version means the defaults.
     pub fn read(env: &Env, file: &Path) -> Self {
-        let flattened = std::fs::read_to_string(file).unwrap_or_default();
+        let flattened = crate::files::read_text_followed(file, crate::files::cap::CONFIG).unwrap_or_default();
         let known = flattened.lines().next() == Some(HOOK_SETTINGS_HEADER);
         let env = env.clone();
         Self { env, flattened: if known { flattened } else { String::new() } }

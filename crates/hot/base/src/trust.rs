@@ -131,7 +131,7 @@ impl Trust {
     /// never run for it.
     pub fn read(paths: &Paths, root: &Path, identity: impl FnOnce(&Path) -> Identity) -> Option<Self> {
         let root = canonical(root);
-        let bytes = fs::read(paths.trust_file(&root)).ok()?;
+        let bytes = files::read_followed(&paths.trust_file(&root), files::cap::TEXTS).ok()?;
         let mut trust = Self::parse(&String::from_utf8_lossy(&bytes));
         if trust.lapse.is_none() && !trust.identity.is_still(&identity(&root)) {
             trust.lapse = Some(Lapse::OtherRepository);
@@ -206,7 +206,7 @@ impl Trust {
             return None;
         }
         let file = reported_file(paths, &self.project);
-        let reported = fs::read_to_string(&file).unwrap_or_default();
+        let reported = files::read_text_followed(&file, files::cap::TEXTS).unwrap_or_default();
         let is_news = |mark: &&str| !reported.lines().any(|line| line == *mark);
         let acting = "Until you run `wyren trust`, they act as hints at most.";
         let (marks, text) = match self.lapse {

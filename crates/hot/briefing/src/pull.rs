@@ -3,10 +3,9 @@
 //! The result is in `.wyren/state/fetch.json`. For a remote that is failing, or did not answer the last time, the sync is
 //! started without waiting.
 
-use base::{Paths, Timestamp, detached, digest};
+use base::{Paths, Timestamp, detached, digest, files};
 use hook::Host;
 use place::{FetchState, Folder, Place, SIDE_BRANCH};
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::Child;
@@ -23,9 +22,6 @@ const PAUSE: Duration = Duration::from_millis(2);
 
 /// How often a clone that shows no sign of a team's memory is offered one.
 const OFFER_MILLIS: u64 = 24 * 60 * 60 * 1_000;
-
-/// The largest file of packed references that is searched for a sign.
-const MAX_PACKED_REFS: u64 = 4 * 1024 * 1024;
 
 const SYNC: [&str; 2] = ["sync", "--background"];
 const DISCOVER: [&str; 2] = ["sync", "--discover"];
@@ -147,14 +143,15 @@ fn has_sign(common: &Path, remote: &str) -> bool {
         return true;
     }
     let packed = common.join("packed-refs");
-    let is_small = fs::metadata(&packed).is_ok_and(|metadata| metadata.len() <= MAX_PACKED_REFS);
     let names = |line: &str| line.split_once(' ').is_some_and(|(_, name)| name == reference);
-    is_small && fs::read(&packed).is_ok_and(|text| String::from_utf8_lossy(&text).lines().any(names))
+    files::read_followed(&packed, files::cap::PACKED_REFS)
+        .is_ok_and(|text| String::from_utf8_lossy(&text).lines().any(names))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn state(tried_at: u64, fetched_at: u64, failures: u32) -> FetchState {
         FetchState { tried_at, fetched_at, failures, ..FetchState::default() }

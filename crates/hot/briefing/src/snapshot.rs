@@ -76,7 +76,9 @@ pub(crate) fn file(state: &Path, session: &str) -> PathBuf {
 impl Snapshot {
     /// Reads a snapshot; `None` when there is none that can be read.
     pub fn read(file: &Path) -> Option<Self> {
-        let text = fs::read_to_string(file).ok()?;
+        // A repository may contain a folder of this name that is a link.
+        files::refuse_link(file.parent()?).ok()?;
+        let text = files::read_text_capped(file, files::cap::SESSION).ok()?;
         let (header, memory) = text.split_once('\n')?;
         let header: Header = serde_json::from_str(header).ok()?;
         let Header { v: VERSION, stamps, broadcast, lessons, rewrite } = header else { return None };

@@ -10,8 +10,7 @@ use place::Folder;
 use place::node::LONG_FILE_END;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::fs::{self, File, Metadata};
-use std::io::Read as _;
+use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use text::{privacy, redact};
@@ -132,7 +131,7 @@ impl View {
     /// Reads the memory as it may be told; `None` when there is no such file, or none that can be read.
     pub(crate) fn memory(&mut self) -> Option<String> {
         self.memory_modified?;
-        let Ok(bytes) = fs::read(self.folder.memory()) else {
+        let Ok(bytes) = files::read_capped(&self.folder.memory(), files::cap::SHARED) else {
             // Nothing in its looks would tell when it can be read again.
             self.stamps.memory = None;
             return None;
@@ -257,15 +256,13 @@ fn public(text: String) -> String {
 
 /// Puts the first `most` bytes of a file into `buffer`, in place of what was there.
 pub(crate) fn read_up_to(file: &Path, most: usize, buffer: &mut Vec<u8>) -> Option<()> {
-    buffer.clear();
-    let most = u64::try_from(most).unwrap_or(u64::MAX);
-    File::open(file).ok()?.take(most).read_to_end(buffer).ok()?;
-    Some(())
+    files::read_start(file, most, buffer).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
 
     fn look(folder: &Path) -> View {
         let wyren = folder.to_owned();

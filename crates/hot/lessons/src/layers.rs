@@ -153,7 +153,7 @@ impl Source {
         if self.layer != Layer::Shipped {
             return None;
         }
-        let mut bytes = fs::read(self.place.join(SHIPPED_INDEX)).ok()?;
+        let mut bytes = files::read_followed(&self.place.join(SHIPPED_INDEX), files::cap::LARGEST).ok()?;
         Index::new(&bytes[..]).ok().filter(|index| index.fingerprint() == shipped_fingerprint())?;
         index::restamp(&mut bytes, fingerprint).ok()?;
         let _ = files::write_atomic(&self.cache, &bytes);
@@ -167,7 +167,7 @@ impl Source {
         let Some(fingerprint) = self.fingerprint() else { return Ok(()) };
         let made = fs::metadata(&self.cache).and_then(|metadata| metadata.modified());
         let is_newer = |file: &PathBuf| {
-            let modified = fs::metadata(file).and_then(|metadata| metadata.modified());
+            let modified = fs::symlink_metadata(file).and_then(|metadata| metadata.modified());
             matches!((&modified, &made), (Ok(modified), Ok(made)) if modified > made)
         };
         let limits = Limits::of(self.layer);
@@ -222,6 +222,8 @@ impl Source {
                 Ok(metadata) => metadata,
                 Err(_) => return self.place.is_dir().then(shipped_fingerprint),
             }
+        } else if self.layer == Layer::Project {
+            fs::symlink_metadata(&self.place).ok()?
         } else {
             fs::metadata(&self.place).ok()?
         };
@@ -271,7 +273,7 @@ pub fn read_folder(folder: &Path, limits: &Limits) -> (Vec<Lesson>, Vec<(PathBuf
 fn read_text(file: &Path, most: u64, room: &mut u64) -> Result<String, format::Flaw> {
     let unreadable =
         |error: io::Error| format::Flaw { line: 0, field: "file".to_owned(), reason: error.to_string() };
-    let opened = File::open(file).map_err(unreadable)?;
+    let opened = files::open_regular(file).map_err(unreadable)?;
     let length = opened.metadata().map_err(unreadable)?.len();
     let too_large = Limits::too_large(length, most).or_else(|| {
         let flaw = Limits::too_large(length, *room)?;

@@ -61,7 +61,8 @@ pub fn read(file: &Path, limits: &Limits) -> Result<Vec<Lesson>, Flaw> {
     if let Some(flaw) = Limits::too_large(length, limits.file_bytes) {
         return Err(flaw);
     }
-    let text = std::fs::read_to_string(file).map_err(|error| flaw(error.to_string()))?;
+    let text = base::files::read_text_followed(file, base::files::cap::TEXTS)
+        .map_err(|error| flaw(error.to_string()))?;
     parse(&text).map_err(|error| flaw(error.to_string()))
 }
 

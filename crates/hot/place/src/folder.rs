@@ -3,6 +3,7 @@
 use crate::place::{BROADCAST, FOLDER, LESSONS, MEMORY, state_folder};
 use crate::{FetchState, Mode, Place};
 use base::files;
+use base::project::{self, Refusal};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,15 +23,14 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Finds the team memory for a session in `cwd`; `None` when there is none, or when a link would lead out of it.
+    /// Finds the team memory for a session in `cwd`; `None` when there is none, when a link would lead out of it, or when
+    /// it does not count: [`Folder::refusal`] says why.
     pub fn find(cwd: &Path) -> Option<Self> {
-        match Place::find(cwd) {
+        match Place::look(cwd).ok()? {
             Some(place) => Self::of_place(place),
             None => {
-                let cwd = std::path::absolute(cwd).ok()?;
-                let wyren =
-                    cwd.ancestors().take(MAX_PARENTS).map(|folder| folder.join(FOLDER)).find(is_there)?;
-                (!has_linked_state(&wyren)).then(|| Self {
+                let wyren = nearest(cwd)?;
+                (check_owner(&wyren).is_ok() && !has_linked_state(&wyren)).then(|| Self {
                     view: wyren.clone(),
                     wyren,
                     place: None,
@@ -38,6 +38,16 @@ impl Folder {
                 })
             }
         }
+    }
+
+    /// Returns why nothing is read, shown or written for a session in `cwd` where a `.git` or a `.wyren` does not count.
+    pub fn refusal(cwd: &Path) -> Option<Refusal> {
+        let folders = match Place::look(cwd) {
+            Err(refusal) => return Some(refusal),
+            Ok(Some(place)) => vec![place.folder(Mode::Branch), place.folder(Mode::Side)],
+            Ok(None) => nearest(cwd).into_iter().collect(),
+        };
+        folders.iter().find_map(|wyren| check_owner(wyren).err())
     }
 
     /// Returns the team memory of a repository; `None` when it has none.
@@ -50,12 +60,13 @@ impl Folder {
     /// Returns the team memory of a repository in a known mode; `None` when it has none.
     pub fn in_mode(place: Place, mode: Mode) -> Option<Self> {
         let wyren = place.folder(mode);
-        if !is_there(&wyren) || has_linked_state(&wyren) {
+        if check_own(&wyren) != Ok(true) || has_linked_state(&wyren) {
             return None;
         }
         let copy = place.copy_folder(mode);
         // Before the first sync there is no copy beside the tracked files.
-        let view = if copy.join(MEMORY).is_file() { copy } else { wyren.clone() };
+        let has_copy = fs::symlink_metadata(copy.join(MEMORY)).is_ok_and(|memory| memory.is_file());
+        let view = if has_copy { copy } else { wyren.clone() };
         Some(Self { wyren, view, place: Some(place), mode: Some(mode) })
     }
 
@@ -90,9 +101,35 @@ fn has_linked_state(wyren: &Path) -> bool {
     files::is_link(&state_folder(wyren))
 }
 
-/// Returns whether the folder exists and is not a symbolic link, which could point out of the repository.
-fn is_there(folder: &PathBuf) -> bool {
-    fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir())
+/// Returns the nearest `.wyren/` at or above a folder outside a repository. A link could lead anywhere.
+fn nearest(cwd: &Path) -> Option<PathBuf> {
+    let cwd = std::path::absolute(cwd).ok()?;
+    let is_there = |folder: &PathBuf| fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir());
+    cwd.ancestors().take(MAX_PARENTS).map(|folder| folder.join(FOLDER)).find(is_there)
+}
+
+/// Returns whether a `.wyren/` is there, as a folder and no link; fails when it, or the folder that holds it, is another
+/// user's.
+pub(crate) fn check_owner(wyren: &Path) -> Result<bool, Refusal> {
+    let is_there = check_own(wyren)?;
+    if is_there {
+        project::refuse_foreign_at(holder(wyren), holder(wyren))?;
+    }
+    Ok(is_there)
+}
+
+/// Does the same where the folder that holds it is known to be the user's: the top of a repository's work tree.
+fn check_own(wyren: &Path) -> Result<bool, Refusal> {
+    match fs::symlink_metadata(wyren) {
+        Ok(metadata) if metadata.is_dir() => {
+            project::refuse_foreign(&metadata, wyren, holder(wyren)).map(|()| true)
+        }
+        _ => Ok(false),
+    }
+}
+
+fn holder(wyren: &Path) -> &Path {
+    wyren.parent().unwrap_or(wyren)
 }
 
 #[cfg(test)]
@@ -169,5 +206,42 @@ mod tests {
         assert_eq!(Folder::find(folder.path()), None);
         fs::remove_dir_all(folder.path().join(".git")).unwrap();
         assert_eq!(Folder::find(folder.path()), None);
+    }
+
+    #[test]
+    fn beside_a_git_file_that_leads_elsewhere_there_is_no_memory() {
+        let folder = repository("");
+        let archive = folder.path().join("archive");
+        fs::create_dir_all(archive.join(".wyren")).unwrap();
+        assert!(Folder::find(&archive.join(".wyren")).is_none(), "it belongs to the repository around it");
+        fs::write(archive.join(".git"), "gitdir: ../.git\n").unwrap();
+        assert_eq!(Folder::find(&archive), None);
+        assert!(matches!(Folder::refusal(&archive), Some(Refusal::Elsewhere { .. })));
+        assert_eq!(Folder::refusal(folder.path()), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn another_users_memory_is_none() {
+        use std::os::unix::fs::MetadataExt as _;
+        let give = |path: &Path, owner| std::os::unix::fs::chown(path, Some(owner), None).unwrap();
+        for folder in [repository(""), tempfile::tempdir().unwrap()] {
+            let (top, wyren) = (folder.path(), folder.path().join(".wyren"));
+            fs::create_dir_all(top.join("a/b")).unwrap();
+            fs::create_dir_all(wyren.join("lessons")).unwrap();
+            // Only root can give a folder away; the unit tests of `base::owner` have the decision for everyone else.
+            if fs::metadata(top).unwrap().uid() != 0 {
+                return;
+            }
+            for foreign in [top, &wyren] {
+                give(foreign, 54_321);
+                assert_eq!(Folder::find(&top.join("a/b")), None);
+                assert_eq!(crate::lessons_folder(&top.join("a/b")), None);
+                assert!(matches!(Folder::refusal(&top.join("a/b")), Some(Refusal::Foreign { .. })));
+                give(foreign, 0);
+            }
+            assert!(Folder::find(&top.join("a/b")).is_some());
+            assert_eq!(Folder::refusal(&top.join("a/b")), None);
+        }
     }
 }

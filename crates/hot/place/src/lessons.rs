@@ -1,8 +1,9 @@
 //! Where a project's lessons are, found with one look per folder: this runs before every tool call, so it does not read what
 //! [`Folder::find`](crate::Folder::find) reads.
 
-use crate::folder::MAX_PARENTS;
+use crate::folder::{MAX_PARENTS, check_owner};
 use crate::place::{FOLDER, LESSONS, state_folder};
+use base::owner;
 use base::project::Repository;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,36 +11,40 @@ use std::path::{Path, PathBuf};
 /// Returns the lessons' folder of the project that `cwd` is in: the nearest `.wyren`, no further up than the repository.
 ///
 /// The merged lessons of the team win over the files that the user tracks. A linked work tree without
-/// lessons of its own has those of the main one.
+/// lessons of its own has those of the main one. What is another user's, or beside a `.git` that does not count, has none.
 pub fn lessons_folder(cwd: &Path) -> Option<PathBuf> {
     for folder in cwd.ancestors().take(MAX_PARENTS) {
-        if let Some(lessons) = folder_below(folder) {
+        let wyren = folder.join(FOLDER);
+        // One look is all that a folder without a memory costs.
+        let is_there = check_owner(&wyren).ok()?;
+        let marker = fs::symlink_metadata(folder.join(".git")).ok();
+        // The marker of a linked work tree is a file, which leads to the repository.
+        let linked = match &marker {
+            Some(marker) if !marker.is_dir() => Repository::find(folder).ok()?,
+            Some(marker) if is_there && !owner::is_users(marker, folder) => return None,
+            _ => None,
+        };
+        if let Some(lessons) = is_there.then(|| lessons_in(&wyren)).flatten() {
             return Some(lessons);
         }
-        // The marker of a linked work tree is a file, which leads to the repository.
-        if let Ok(marker) = fs::metadata(folder.join(".git")) {
-            return if marker.is_dir() { None } else { folder_below(&main_root(folder)?) };
+        if marker.is_some() {
+            let repository = linked?;
+            let main = repository.main_root().filter(|main| *main != repository.root)?.join(FOLDER);
+            return if check_owner(&main) == Ok(true) { lessons_in(&main) } else { None };
         }
     }
     None
 }
 
-/// Returns the folder of the lessons that a project at `root` has.
-fn folder_below(root: &Path) -> Option<PathBuf> {
-    let wyren = root.join(FOLDER);
-    // One look is all that a folder without a memory costs.
-    if !wyren.is_dir() {
-        return None;
+/// Returns the folder of the lessons in a `.wyren`, without following a link.
+fn lessons_in(wyren: &Path) -> Option<PathBuf> {
+    let state = state_folder(wyren);
+    let merged = state.join(LESSONS);
+    let is_folder = |path: &Path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
+    if is_folder(&merged) {
+        return is_folder(&state).then_some(merged);
     }
-    [state_folder(&wyren).join(LESSONS), wyren.join(LESSONS)].into_iter().find(|folder| folder.is_dir())
-}
-
-/// Returns the top of the work tree that the repository of a linked one was made with.
-fn main_root(linked: &Path) -> Option<PathBuf> {
-    let repository = Repository::above(linked)?;
-    let common = repository.common_folder;
-    let is_linked = common != repository.git_folder && common.ends_with(".git");
-    common.parent().filter(|_| is_linked).map(Path::to_owned)
+    Some(wyren.join(LESSONS)).filter(|lessons| is_folder(lessons))
 }
 
 /// Returns the top of the project that a lessons' folder belongs to.
@@ -85,6 +90,7 @@ mod tests {
         fs::create_dir_all(tree.join("src")).unwrap();
         fs::write(linked.join("HEAD"), "ref: refs/heads/other\n").unwrap();
         fs::write(linked.join("commondir"), "../..\n").unwrap();
+        fs::write(linked.join("gitdir"), tree.join(".git").display().to_string()).unwrap();
         fs::write(tree.join(".git"), format!("gitdir: {}\n", linked.display())).unwrap();
         assert_eq!(lessons_folder(&tree.join("src")), None);
         fs::create_dir_all(main.join(".wyren/lessons")).unwrap();
@@ -102,8 +108,40 @@ mod tests {
         fs::create_dir_all(&module).unwrap();
         fs::create_dir_all(main.join(".wyren/lessons")).unwrap();
         fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(git.join("config"), "[core]\n\tworktree = ../../../module\n").unwrap();
         fs::write(module.join(".git"), "gitdir: ../.git/modules/module\n").unwrap();
         assert_eq!(lessons_folder(&module), None);
+        fs::create_dir_all(module.join(".wyren/lessons")).unwrap();
+        assert_eq!(lessons_folder(&module), Some(module.join(".wyren/lessons")));
+    }
+
+    #[test]
+    fn beside_a_git_file_that_leads_elsewhere_there_are_no_lessons() {
+        let folder = repository();
+        let archive = folder.path().join("archive");
+        fs::create_dir_all(archive.join(".wyren/lessons")).unwrap();
+        assert!(lessons_folder(&archive).is_some());
+        fs::write(archive.join(".git"), "gitdir: ../main/.git\n").unwrap();
+        assert_eq!(lessons_folder(&archive), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn lessons_behind_a_link_are_none() {
+        let folder = repository();
+        let elsewhere = folder.path().join("elsewhere");
+        fs::create_dir_all(elsewhere.join("lessons")).unwrap();
+        for (number, link) in
+            [".wyren", ".wyren/lessons", ".wyren/state", ".wyren/state/lessons"].iter().enumerate()
+        {
+            let root = folder.path().join(format!("p{number}"));
+            let link = root.join(link);
+            fs::create_dir_all(link.parent().unwrap()).unwrap();
+            let target =
+                if link.ends_with("lessons") { elsewhere.join("lessons") } else { elsewhere.clone() };
+            std::os::unix::fs::symlink(target, &link).unwrap();
+            assert_eq!(lessons_folder(&root), None, "{}", link.display());
+        }
     }
 
     #[test]

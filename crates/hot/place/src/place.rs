@@ -1,6 +1,7 @@
 //! Finds where a repository keeps its team memory by reading files.
 
-use base::project::Repository;
+use base::files::{self, cap};
+use base::project::{Refusal, Repository};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,6 +35,13 @@ pub const EXCLUDED: &str = "/.wyren/";
 /// Inactive lessons, which are local to each clone: archived ones and unreviewed candidates.
 const KEPT_HERE: [&str; 2] = ["lessons/archive/", "lessons/candidates/"];
 
+/// The file of a git folder that names the remotes.
+const CONFIG: &str = "config";
+
+/// What git reads of a git folder whatever it does, as far as it is there.
+const GIT_FILES: [&str; 7] =
+    [CONFIG, "config.worktree", "HEAD", "packed-refs", "index", "shallow", "objects/info/alternates"];
+
 /// How a repository shares its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -54,12 +62,36 @@ pub struct Place {
 }
 
 impl Place {
-    /// Finds the repository whose work tree contains `folder`.
+    /// Finds the repository whose work tree contains `folder`; `None` when there is none, or none that counts.
     pub fn find(folder: &Path) -> Option<Self> {
-        let folder = std::path::absolute(folder).ok()?;
-        let repository = Repository::above(&folder)?;
-        let main_root = main_root(&repository).unwrap_or_else(|| repository.root.clone());
-        Some(Self { repository, main_root })
+        Self::look(folder).ok().flatten()
+    }
+
+    /// Finds the repository whose work tree contains `folder`, or the reason why the nearest one does not count.
+    pub fn look(folder: &Path) -> Result<Option<Self>, Refusal> {
+        let Ok(folder) = std::path::absolute(folder) else { return Ok(None) };
+        let place = |repository: Repository| {
+            let main_root = repository.main_root().unwrap_or_else(|| repository.root.clone());
+            Self { repository, main_root }
+        };
+        Ok(Repository::find(&folder)?.map(place))
+    }
+
+    /// Fails when a file that git reads is none: git would wait for a pipe, and follow a link into another repository. Called
+    /// before git is, not by hooks.
+    pub fn check_git_files(&self) -> Result<(), Refusal> {
+        let Repository { git_folder, common_folder, .. } = &self.repository;
+        let own = GIT_FILES.map(|name| (git_folder.join(name), name));
+        let shared = GIT_FILES.map(|name| (common_folder.join(name), name));
+        for (path, name) in own.into_iter().chain(shared) {
+            if name == CONFIG && files::is_link(&path) {
+                return Err(Refusal::Kind { path, kind: "a link" });
+            }
+            if fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
+                return Err(Refusal::Kind { path, kind: "no regular file" });
+            }
+        }
+        Ok(())
     }
 
     pub fn folder(&self, mode: Mode) -> PathBuf {
@@ -80,7 +112,8 @@ impl Place {
     /// Returns whether `.wyren/` is excluded, which distinguishes side from branch mode if nothing is tracked.
     pub fn is_excluded(&self) -> bool {
         let path = self.repository.common_folder.join("info/exclude");
-        fs::read_to_string(path).is_ok_and(|text| text.lines().any(is_exclusion))
+        // People link theirs.
+        files::read_text_followed(&path, cap::EXCLUDE).is_ok_and(|text| text.lines().any(is_exclusion))
     }
 
     /// Returns whether a clone without a team memory may look for one; `git config wyren.discover false` forbids it.
@@ -94,33 +127,6 @@ impl Place {
         let is_linked = self.repository.git_folder != self.repository.common_folder;
         is_linked && self.folder(mode).parent() == Some(&self.repository.root)
     }
-}
-
-/// Returns the top of the repository's first work tree.
-fn main_root(repository: &Repository) -> Option<PathBuf> {
-    let common = &repository.common_folder;
-    if *common == repository.git_folder {
-        return Some(repository.root.clone());
-    }
-    let config = fs::read_to_string(common.join("config")).unwrap_or_default();
-    if core_value(&config, "bare") == Some("true") {
-        return None;
-    }
-    // A submodule's folder is elsewhere, and says where the work tree is.
-    let root = match core_value(&config, "worktree") {
-        Some(path) => common.join(path).canonicalize().ok()?,
-        None => common.parent().filter(|_| common.ends_with(".git"))?.to_owned(),
-    };
-    root.is_dir().then_some(root)
-}
-
-/// Returns a value of the section `core` as git itself writes it.
-fn core_value<'a>(config: &'a str, name: &str) -> Option<&'a str> {
-    let core = config.lines().map(str::trim).skip_while(|line| *line != "[core]").skip(1);
-    core.take_while(|line| !line.starts_with('['))
-        .filter_map(|line| line.split_once('='))
-        .find(|(found, _)| found.trim() == name)
-        .map(|(_, value)| value.trim())
 }
 
 /// Returns whether a line of an exclude file excludes `.wyren/`.

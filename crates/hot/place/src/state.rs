@@ -1,9 +1,8 @@
 //! `.wyren/state/fetch.json`: the result of the last fetch. It is all that hooks read about the remote.
 
 use crate::{Mode, state_folder};
-use base::Timestamp;
+use base::{Timestamp, files};
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -63,7 +62,7 @@ pub struct FetchState {
 impl FetchState {
     /// Reads the state below a `.wyren/` folder; empty when missing or unreadable.
     pub fn read(folder: &Path) -> Self {
-        let text = fs::read(path(folder)).unwrap_or_default();
+        let text = files::read_capped(&path(folder), files::cap::STATE).unwrap_or_default();
         let state: Self = serde_json::from_slice(&text).unwrap_or_default();
         if state.v == VERSION { state } else { Self::default() }
     }
@@ -105,6 +104,7 @@ fn path(folder: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_failing_remote_is_left_alone_for_a_minute_doubling_to_thirty() {

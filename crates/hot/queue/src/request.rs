@@ -87,7 +87,7 @@ impl Pending {
 
     /// Reads the request and hands it to `take`.
     pub fn read<T>(&self, take: impl FnOnce(&Request<'_>) -> T) -> Result<T, Problem> {
-        let text = fs::read(&self.path).map_err(|error| match error.kind() {
+        let text = files::read_capped(&self.path, files::cap::STATE).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => Problem::Gone,
             _ => Problem::Unreadable(error),
         })?;

@@ -60,7 +60,7 @@ pub fn running_since(paths: &Paths) -> io::Result<Option<Timestamp>> {
 
 /// Returns when the next job in the database is due, as the last worker left word.
 pub fn due(paths: &Paths) -> Option<Timestamp> {
-    let text = fs::read_to_string(due_file(paths)).ok()?;
+    let text = files::read_text_capped(&due_file(paths), files::cap::STATE).ok()?;
     // Whatever else the file holds, someone has to look.
     Some(Timestamp::from_millis(text.trim().parse().unwrap_or(0)))
 }
@@ -145,7 +145,7 @@ pub fn start_worker(paths: &Paths, now: Timestamp) -> io::Result<Start> {
 /// Returns the process that was last started as a worker, for formats that name one. It may be gone, or another worker
 /// may have been quicker: only the lock shows whether one runs.
 pub fn last_started(paths: &Paths) -> Option<u32> {
-    fs::read_to_string(started_file(paths)).ok()?.trim().parse().ok()
+    files::read_text_capped(&started_file(paths), files::cap::STATE).ok()?.trim().parse().ok()
 }
 
 fn started(paths: &Paths) -> Option<Timestamp> {

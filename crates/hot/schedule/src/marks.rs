@@ -7,7 +7,6 @@ use crate::watermark::{Session, Watermark, key};
 use base::{Timestamp, files};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use transcript::Mark;
@@ -64,7 +63,8 @@ pub fn keep(state: &Path, session: &Session, now: Timestamp) -> io::Result<()> {
 }
 
 fn read(state: &Path) -> BTreeMap<String, Kept> {
-    serde_json::from_slice(&fs::read(file(state)).unwrap_or_default()).unwrap_or_default()
+    serde_json::from_slice(&files::read_capped(&file(state), files::cap::TEXTS).unwrap_or_default())
+        .unwrap_or_default()
 }
 
 fn file(state: &Path) -> PathBuf {
@@ -74,6 +74,7 @@ fn file(state: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn session(id: &str, message: u64, at: u64) -> Session {
         let uuid = Some(format!("u-{message}"));

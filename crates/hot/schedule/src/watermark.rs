@@ -10,7 +10,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -147,7 +146,7 @@ pub fn key(session: &str) -> String {
 impl Watermark {
     /// Reads the file below a folder of state; an empty one when there is none that makes sense.
     pub fn read(state: &Path) -> Self {
-        Self::parse(&fs::read(file(state)).unwrap_or_default())
+        Self::parse(&files::read_capped(&file(state), files::cap::TEXTS).unwrap_or_default())
     }
 
     fn parse(text: &[u8]) -> Self {

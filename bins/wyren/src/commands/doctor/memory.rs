@@ -18,6 +18,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         Err(team_sync::Error::NotSetUp(_)) => {
             return Check::good(NAME, "none in this project; `wyren init` starts one");
         }
+        // Nothing is broken: what is there is left alone until the user decides.
+        Err(team_sync::Error::Sync(team_sync::repository::Error::Refused(refusal))) => {
+            return Check::odd(NAME, "nothing here is read or shared", refusal.to_string());
+        }
         Err(error) => return Check::bad(NAME, error.to_string(), "wyren status"),
     };
     let state = FetchState::read(&share.folder().wyren);

@@ -2,6 +2,7 @@
 
 use super::{Check, Subject};
 use crate::terminal::counted;
+use base::files;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -35,8 +36,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
 /// Returns the programs that the hook files name, relative to the plugin's folder.
 fn wired(folder: &Path) -> BTreeSet<PathBuf> {
     let wirings = base::files::files_in(&folder.join("hooks"));
-    let wirings =
-        wirings.iter().filter_map(|file| serde_json::from_slice::<Value>(&fs::read(file).ok()?).ok());
+    let wirings = wirings.iter().filter_map(|file| {
+        serde_json::from_slice::<Value>(&files::read_followed(file, files::cap::CONFIG).ok()?).ok()
+    });
     let mut programs = BTreeSet::new();
     for wiring in wirings {
         let events = wiring["hooks"].as_object().into_iter().flat_map(|events| events.values());

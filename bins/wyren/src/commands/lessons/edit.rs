@@ -57,7 +57,8 @@ pub(super) fn run(arguments: &Arguments, places: &Places) -> Result<()> {
         return replace(places, &item, lesson);
     }
     if let Some(file) = &arguments.file {
-        let text = fs::read_to_string(file).with_context(|| format!("could not read {}", file.display()))?;
+        let text = files::read_text_capped(file, files::cap::LESSON)
+            .with_context(|| format!("could not read {}", file.display()))?;
         let lesson =
             format::parse(&item.lesson.slug, &text).with_context(|| format!("{}", file.display()))?;
         return replace(places, &item, lesson);
@@ -108,7 +109,8 @@ fn in_editor(places: &Places, item: &Item) -> Result<()> {
     files::write_atomic(&draft, before.as_bytes())
         .with_context(|| format!("could not write {}", draft.display()))?;
     editor::open(&editor, &draft)?;
-    let text = fs::read_to_string(&draft).with_context(|| format!("could not read {}", draft.display()))?;
+    let text = files::read_text_followed(&draft, files::cap::LESSON)
+        .with_context(|| format!("could not read {}", draft.display()))?;
     if text == before {
         let _ = fs::remove_file(&draft);
         writeln!(terminal::errors(), "Nothing was changed.")?;

@@ -10,6 +10,9 @@ pub enum Error {
     /// The folder is in no git repository.
     #[error("{} is in no git repository; team memory is shared through one", .0.display())]
     NoRepository(PathBuf),
+    /// A `.git` or a `.wyren` does not count.
+    #[error(transparent)]
+    Refused(#[from] base::project::Refusal),
     /// The repository has no `.wyren/`.
     #[error("{} has no team memory yet; `wyren init` starts it", .0.display())]
     NotSetUp(PathBuf),

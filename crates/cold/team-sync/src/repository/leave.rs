@@ -23,9 +23,8 @@ use base::settings::{self, Settings};
 use base::{Env, Paths, Timestamp, digest, files};
 use place::state_folder;
 use serde_json::Value;
-use std::fs::{self, File};
+use std::fs;
 use std::hash::{BuildHasher as _, RandomState};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -36,7 +35,7 @@ const CLONE: &str = "refs/wyren/clone";
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How much of a transcript or watermark is read, in bytes.
-const MAX_READ: u64 = 256 * 1024;
+const MAX_READ: usize = 256 * 1024;
 
 /// Proof that the user lets a clone publish to certain addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -291,9 +290,8 @@ fn is_transcript_of_user(path: &Path, env: &Env) -> bool {
 
 /// Returns the first bytes of a regular file.
 fn beginning(path: &Path) -> Option<Vec<u8>> {
-    let is_file = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
     let mut text = Vec::new();
-    is_file.then(|| File::open(path).ok()?.take(MAX_READ).read_to_end(&mut text).ok()).flatten()?;
+    files::read_start(path, MAX_READ, &mut text).ok()?;
     Some(text)
 }
 

@@ -10,7 +10,6 @@ use crate::repository::team::Team;
 use base::files;
 use git2::Oid;
 use place::{MEMORY, Mode, state_folder};
-use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -68,7 +67,7 @@ impl Team {
     }
 
     fn origin(&self) -> Option<Oid> {
-        Oid::from_str(fs::read_to_string(self.origin_file()).ok()?.trim()).ok()
+        Oid::from_str(files::read_text_capped(&self.origin_file(), files::cap::POINTER).ok()?.trim()).ok()
     }
 
     fn origin_file(&self) -> PathBuf {

@@ -24,7 +24,6 @@ use base::trust::{Identity, Item, Trust};
 use base::{Env, Paths, digest, files};
 use git2::Oid;
 use place::Place;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -40,9 +39,6 @@ const HAVE: &str = "refs/have";
 
 /// The protocols that need no word of the user's.
 const PROTOCOLS: [&str; 5] = ["https", "http", "ssh", "git", "file"];
-
-/// The most of a file that git wrote here that is read, in bytes.
-const MAX_FILE: u64 = 4 * 1024 * 1024;
 
 /// Settings of a remote that say where it is, or what a clone of it lacks: they start no program.
 const ABOUT_REMOTE: [&str; 4] = ["url", "pushurl", "promisor", "partialclonefilter"];
@@ -181,12 +177,7 @@ impl Relay {
         for (name, contents) in SKELETON {
             keep(&self.folder.join(name), Some(contents.as_bytes()))?;
         }
-        let shallow = match fs::symlink_metadata(&self.shallow) {
-            Ok(metadata) if metadata.is_file() && metadata.len() <= MAX_FILE => {
-                Some(fs::read(&self.shallow)?)
-            }
-            _ => None,
-        };
+        let shallow = files::read_capped_if_there(&self.shallow, files::cap::PACKED_REFS)?;
         keep(&self.folder.join("shallow"), shallow.as_deref())
     }
 
@@ -199,7 +190,7 @@ impl Relay {
     }
 
     fn fetch_head(&self) -> Option<Oid> {
-        let text = fs::read_to_string(self.folder.join("FETCH_HEAD")).ok()?;
+        let text = files::read_text_capped(&self.folder.join("FETCH_HEAD"), files::cap::POINTER).ok()?;
         Oid::from_str(text.split_whitespace().next()?).ok()
     }
 
@@ -316,8 +307,12 @@ fn protocols(config: &Config, env: &Env) -> Option<String> {
 /// Gives a file these contents, or removes it, unless it is so already.
 fn keep(path: &Path, contents: Option<&[u8]>) -> io::Result<()> {
     match contents {
-        Some(contents) if fs::read(path).is_ok_and(|found| found == contents) => Ok(()),
+        Some(contents) if is_already(path, contents) => Ok(()),
         Some(contents) => files::write_atomic(path, contents),
         None => files::remove_if_there(path).map(|_| ()),
     }
+}
+
+fn is_already(path: &Path, contents: &[u8]) -> bool {
+    files::read_capped(path, files::cap::PACKED_REFS).is_ok_and(|found| found == contents)
 }

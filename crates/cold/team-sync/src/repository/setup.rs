@@ -121,8 +121,11 @@ pub(crate) fn refuse_links(folder: &Path, path: &Path) -> Result<(), Error> {
 }
 
 fn read_or_empty(path: &Path) -> io::Result<String> {
-    let bytes = files::read_if_there(path)?.unwrap_or_default();
-    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    // A link of the user's stays one.
+    match files::read_text_followed(path, files::cap::EXCLUDE) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        read => read,
+    }
 }
 
 /// Appends to a file of the user's, which keeps its mode and its other names.
@@ -148,7 +151,7 @@ fn append_lines(path: &Path, lines: &[&str]) -> io::Result<()> {
 fn remove_lines(path: &Path, is_unwanted: fn(&str) -> bool) -> io::Result<()> {
     // A link of the user's stays one.
     let path = path.canonicalize()?;
-    let text = fs::read_to_string(&path)?;
+    let text = files::read_text_capped(&path, files::cap::EXCLUDE)?;
     let kept: String = text.split_inclusive('\n').filter(|line| !is_unwanted(line)).collect();
     files::write_atomic_with(&path, |file| {
         file.set_permissions(fs::metadata(&path)?.permissions())?;

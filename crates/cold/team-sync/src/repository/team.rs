@@ -67,7 +67,8 @@ impl Team {
     /// A memory.md that is tracked at HEAD means branch mode; else an excluded `.wyren/` means side mode; else a
     /// `.wyren/` that is there means branch mode.
     pub fn open(folder: &Path, env: &Env) -> Result<Self, Error> {
-        let place = Place::find(folder).ok_or_else(|| Error::NoRepository(folder.to_owned()))?;
+        let place = Place::look(folder)?.ok_or_else(|| Error::NoRepository(folder.to_owned()))?;
+        place.check_git_files()?;
         let git = Git::new(&place.repository.root, env);
         let config = Config::read(&git)?;
         if config.value("extensions.objectformat").is_some_and(|format| format != "sha1") {
@@ -112,7 +113,8 @@ impl Team {
     /// Returns whether the remote has the branch of side mode: what a fresh clone looks for. It asks the remote only
     /// when the clone does not know.
     pub fn is_offered(folder: &Path, env: &Env, deadline: Instant) -> Result<Result<bool, Reason>, Error> {
-        let place = Place::find(folder).ok_or_else(|| Error::NoRepository(folder.to_owned()))?;
+        let place = Place::look(folder)?.ok_or_else(|| Error::NoRepository(folder.to_owned()))?;
+        place.check_git_files()?;
         let git = Git::new(&place.repository.root, env);
         let config = Config::read(&git)?;
         let Some(remote) = config.remote(checked_out(&git)?.as_deref()) else {

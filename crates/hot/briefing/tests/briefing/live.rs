@@ -173,6 +173,7 @@ fn a_session_in_a_subfolder_or_a_linked_work_tree_finds_the_memory() {
     let tree = clone.root().with_file_name("tree");
     clone.write(".git/worktrees/tree/HEAD", "ref: refs/heads/other\n");
     clone.write(".git/worktrees/tree/commondir", "../..\n");
+    clone.write(".git/worktrees/tree/gitdir", tree.join(".git").display().to_string());
     fs::create_dir_all(&tree).unwrap();
     let link = format!("gitdir: {}\n", clone.path(".git/worktrees/tree").display());
     fs::write(tree.join(".git"), link).unwrap();

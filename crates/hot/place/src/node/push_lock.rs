@@ -47,8 +47,7 @@ impl PushLock {
 
     /// Keeps the lock from looking left behind while the push goes on.
     pub fn renew(&self) {
-        let file = fs::File::options().write(true).open(&self.path);
-        let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
+        let _ = files::open_regular(&self.path).and_then(|file| file.set_modified(SystemTime::now()));
     }
 }
 
@@ -61,8 +60,8 @@ impl Drop for PushLock {
 /// Returns whether no process holds the lock any more. The caller holds `sync.lock`, so a lock with our mark is of a process
 /// that was killed.
 fn is_left_behind(path: &Path) -> bool {
-    let text = fs::read_to_string(path).unwrap_or_default();
-    let modified = fs::metadata(path).and_then(|metadata| metadata.modified());
+    let text = files::read_text_capped(path, files::cap::STATE).unwrap_or_default();
+    let modified = fs::symlink_metadata(path).and_then(|metadata| metadata.modified());
     let is_older = |limit| modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age >= limit));
     // A lock that stays empty is of a process that was killed before the first byte.
     text.ends_with(OUR_MARK) || is_older(if text.is_empty() { EMPTY_PATIENCE } else { PATIENCE })

@@ -3,7 +3,6 @@
 
 use base::{digest, files};
 use serde_json::{Map, Value};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +24,7 @@ pub struct UpsState {
 impl UpsState {
     /// Reads the state; an empty one when there is none that can be read.
     pub fn read(state: &Path) -> Self {
-        let text = fs::read(file(state)).unwrap_or_default();
+        let text = files::read_capped(&file(state), files::cap::STATE).unwrap_or_default();
         Self { fields: serde_json::from_slice(&text).unwrap_or_default() }
     }
 
@@ -70,7 +69,7 @@ impl UpsState {
 
 /// Reads the memory that was shown last; an empty text when it cannot be read.
 pub fn last_injected(state: &Path) -> String {
-    fs::read_to_string(last_injected_file(state)).unwrap_or_default()
+    files::read_text_capped(&last_injected_file(state), files::cap::SHARED).unwrap_or_default()
 }
 
 /// Replaces the memory that was shown last.
@@ -95,6 +94,7 @@ fn hash(memory: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn the_state_is_that_of_the_node_version_and_unknown_keys_are_kept() {

@@ -1,0 +1,78 @@
+//! No program opens a file in a way that waits for a pipe or reads without an end, but for the places listed here.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+
+/// Ways to open a file without a look at what it is. `base::files` has those to use instead: `read_capped`, `read_followed`,
+/// `read_start`, `read_end`, `open_regular`.
+const PLAIN: [&str; 5] =
+    ["fs::read(", "fs::read_to_string(", "File::open(", "OpenOptions::new()", "File::options()"];
+
+/// Files that may, how many times, and why. One that no longer does fails the test.
+const ALLOWED: [(&str, usize, &str); 23] = [
+    ("bins/wyren/src/commands/distill/drop_in.rs", 1, "a transcript that the user names"),
+    ("bins/wyren/src/commands/forget/leftovers.rs", 1, "the data folder, which is the user's alone"),
+    ("bins/wyren/src/commands/import.rs", 1, "a file that the user names, which may be a pipe"),
+    ("bins/wyren/src/commands/lessons/add.rs", 1, "a file that the user names, which may be a pipe"),
+    ("bins/wyren/src/reference.rs", 1, "tests of the reference"),
+    ("crates/cold/distill/src/origin.rs", 1, "a transcript, known to be a file"),
+    ("crates/cold/distiller/src/evaluation.rs", 1, "the evaluation, for development"),
+    ("crates/cold/distiller/src/slice.rs", 1, "a transcript, known to be a file"),
+    ("crates/cold/model/src/provider/http.rs", 1, "a file of certificates that the user's environment names"),
+    ("crates/cold/model/src/provider/scripted.rs", 1, "a script for tests"),
+    ("crates/cold/store/src/repair.rs", 1, "the data folder, which is the user's alone"),
+    ("crates/cold/store/src/repair/header.rs", 2, "the data folder, which is the user's alone"),
+    ("crates/cold/team-sync/src/repository/setup.rs", 1, "appends to a file that was just read by its kind"),
+    ("crates/hot/base/src/files.rs", 2, "the openers themselves"),
+    ("crates/hot/capture/src/read.rs", 5, "the spool, in the data folder, which is the user's alone"),
+    ("crates/hot/hook/src/claims.rs", 3, "the claims, in a folder that is the user's alone"),
+    ("crates/hot/lessons/src/layers.rs", 1, "the index, in the data folder, which is the user's alone"),
+    ("crates/hot/place/src/node/alive.rs", 1, "a file of the kernel"),
+    ("crates/hot/queue/src/worker.rs", 1, "the data folder, which is the user's alone"),
+    ("crates/hot/transcript/src/slice.rs", 1, "the client's transcripts"),
+    ("crates/hot/transcript/src/stream.rs", 1, "the client's transcripts"),
+    ("crates/hot/transcript/src/subagent.rs", 1, "the client's transcripts, known to be a file"),
+    ("crates/hot/transcript/src/tail.rs", 1, "the client's transcripts"),
+];
+
+/// Returns the number of plain openings in a source, without its tests and comments.
+fn count(source: &str) -> usize {
+    let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    lines.map(|line| PLAIN.iter().map(|plain| line.matches(plain).count()).sum::<usize>()).sum()
+}
+
+fn is_shipped(path: &str) -> bool {
+    let is_source = path.ends_with(".rs") && path.contains("/src/") && !path.ends_with("/tests.rs");
+    let is_of_tests = ["crates/fixture/", "crates/tables/"].iter().any(|folder| path.starts_with(folder));
+    is_source && !is_of_tests
+}
+
+#[test]
+fn files_of_others_are_opened_through_one_opener() -> Result<()> {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let listed = Command::new("git").args(["ls-files", "-z", "crates", "bins"]).current_dir(root).output()?;
+    ensure!(listed.status.success(), "git ls-files failed");
+    let listed = String::from_utf8(listed.stdout)?;
+    let mut found = BTreeMap::new();
+    for path in listed.split('\0').filter(|path| is_shipped(path) && root.join(path).is_file()) {
+        let count = count(&fs::read_to_string(root.join(path))?);
+        if count > 0 {
+            found.insert(path, count);
+        }
+    }
+    let allowed: BTreeMap<&str, usize> = ALLOWED.iter().map(|(path, count, _)| (*path, *count)).collect();
+    assert_eq!(found, allowed, "read through base::files, or list the file with its reason");
+    Ok(())
+}
+
+#[test]
+fn a_plain_opening_is_counted_and_its_harmless_neighbours_are_not() {
+    let source = "let a = fs::read(path)?;\nlet b = std::fs::File::open(path)?;\n// fs::read(path)\nfs::read_dir(path)?;\n\
+                  files::read_capped(path, 1)?;\n#[cfg(test)]\nmod tests { fn t() { fs::read(path); } }\n";
+    assert_eq!(count(source), 2);
+}
