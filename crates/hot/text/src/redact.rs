@@ -127,6 +127,8 @@ struct Scanner<'a> {
     encoded: Vec<Secret>,
     /// Where the last chunk with percent encoding ended.
     chunk_end: usize,
+    /// Where the rows of the last table ended.
+    rows_end: usize,
     /// How many bytes of base64 were decoded.
     decoded: usize,
     /// Whether a Kubernetes secret is somewhere in the text, once that was looked for.
@@ -145,6 +147,7 @@ impl<'a> Scanner<'a> {
             is_interrupted: false,
             encoded: Vec::new(),
             chunk_end: 0,
+            rows_end: 0,
             decoded: 0,
             has_manifest: None,
         }
@@ -166,7 +169,7 @@ impl<'a> Scanner<'a> {
         {
             return Some(secret);
         }
-        if let Some(secret) = named::after(self.text, end, &mut self.queued) {
+        if let Some(secret) = named::after(self.text, end, &mut self.queued, &mut self.rows_end) {
             return Some(secret);
         }
         self.formatted(start, end)
@@ -174,25 +177,30 @@ impl<'a> Scanner<'a> {
 
     /// Reads what a word of a file format or a command announces.
     fn formatted(&mut self, start: usize, end: usize) -> Option<Secret> {
-        let found = &mut self.queued;
-        match &self.text[start..end] {
-            b"data" | b"stringData" => {
-                let has_manifest = self.has_manifest.get_or_insert_with(|| format::has_manifest(self.text));
-                if *has_manifest {
-                    format::manifest(self.text, start, end, found);
+        let (text, found) = (self.text, &mut self.queued);
+        let word = &text[start..end];
+        // Length, first letter and next byte of nearly every word say that it is none of these.
+        match (word.len(), word[0], *text.get(end)?) {
+            (3..=5, b'0'..=b'9', b':') => found.extend(format::pgpass(text, start, end)),
+            (4 | 10, b'd' | b's', b':' | b'"' | b'\\' | b'\'') if matches!(word, b"data" | b"stringData") => {
+                if *self.has_manifest.get_or_insert_with(|| format::has_manifest(text)) {
+                    format::manifest(text, start, end, found);
                 }
             }
-            b"Cookie" | b"cookie" | b"COOKIE" => format::cookies(self.text, end, found),
-            b"Lines" => found.extend(key_block::putty(self.text, end)),
-            b"echo" | b"printf" => found.extend(command::piped(self.text, end)),
-            b"chpasswd" => found.extend(command::here_string(self.text, end)),
-            b"use" => found.extend(command::net_use(self.text, start, end)),
-            b"htpasswd" => found.extend(command::htpasswd(self.text, end)),
-            b"literal" => found.extend(command::from_literal(self.text, start, end)),
-            word if word.len() <= 5 && word.iter().all(u8::is_ascii_digit) => {
-                found.extend(format::pgpass(self.text, start, end));
+            (6, b'C' | b'c', b':' | b'=' | b'"' | b'\\' | b'\'' | b' ')
+                if word.eq_ignore_ascii_case(b"cookie") =>
+            {
+                format::cookies(text, end, found);
             }
-            _ => {}
+            (5, b'L', b':') => found.extend(key_block::putty(text, end)),
+            (4, b'e', b' ') | (6, b'p', b' ') if matches!(word, b"echo" | b"printf") => {
+                found.extend(command::piped(text, end));
+            }
+            (8, b'c', b' ') if word == b"chpasswd" => found.extend(command::here_string(text, end)),
+            (8, b'h', b' ') if word == b"htpasswd" => found.extend(command::htpasswd(text, end)),
+            (3, b'u', b' ') => found.extend(command::net_use(text, start, end)),
+            (7, b'l', b'=' | b' ') => found.extend(command::from_literal(text, start, end)),
+            _ => return None,
         }
         found.pop_front()
     }
@@ -227,7 +235,10 @@ impl<'a> Scanner<'a> {
     fn foreign(&mut self) -> Option<Secret> {
         let at = self.at;
         self.at += 1;
-        self.is_interrupted |= encoded::interruption(self.text, at).is_some();
+        if matches!(self.text[at], 0x1B | 0xC2 | 0xE2 | 0xEF) {
+            self.is_interrupted |= encoded::interruption(self.text, at).is_some();
+            return None;
+        }
         let end = named::foreign_end(self.text, at)?;
         self.at = end;
         named::after_foreign(self.text, at, end)
@@ -392,12 +403,11 @@ fn line_break(text: &[u8], at: usize) -> Option<usize> {
         [b'\\', b'\n', ..] => at + 2,
         [b'\\', ..] => {
             let escape = run_end(&text[..text.len().min(at + 8)], at, |byte| byte == b'\\');
-            let escaped_end = match text.get(escape..)? {
+            match text.get(escape..)? {
                 [b'n', ..] => escape + 1,
                 [b'r', b'\\', b'n', ..] => escape + 3,
                 _ => return None,
-            };
-            escaped_end
+            }
         }
         _ => return None,
     };

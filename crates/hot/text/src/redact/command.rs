@@ -58,34 +58,53 @@ pub(super) fn option(text: &[u8], start: usize, end: usize) -> Option<Secret> {
         return None;
     }
     let is_long = end - start == 2;
+    let may_be = if is_long {
+        matches!(first, b'u' | b'p' | b'a' | b'b' | b'e')
+    } else {
+        b"uUapPNkbwAXh".contains(&first)
+    };
+    if !may_be {
+        return None;
+    }
     let name_end =
         run_end(&text[..text.len().min(end + 16)], end, |byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let name = &text[end..name_end];
-    let mut segment = None;
-    OPTIONS.iter().find_map(|&(command, word, option, form)| {
-        let option = option.as_bytes();
-        let is_attached = matches!(form, Attached | Both)
-            && !is_long
-            && name.len() > option.len()
-            && name.starts_with(option);
-        let is_attached = is_attached
-            || (matches!(form, Attached | Both)
-                && !is_long
-                && name == option
-                && text.get(name_end).is_some_and(|byte| !b" =\t\n\"\\".contains(byte)));
-        let is_separate = form != Attached && name == option && (!is_long || option.len() > 1);
-        if !is_attached && !is_separate {
-            return None;
+    // Which rows of the table have this option, and of which of these the command, or the other word, is there.
+    let (mut rows, mut commands, mut words) = (0_u128, 0_u128, 0_u128);
+    for (row, &(_, word, option, form)) in OPTIONS.iter().enumerate() {
+        let is_attached = matches!(form, Attached | Both) && !is_long && name.starts_with(option.as_bytes());
+        let is_separate = form != Attached && name == option.as_bytes() && (!is_long || option.len() > 1);
+        rows |= u128::from(is_attached || is_separate) << row;
+        words |= u128::from(word.is_empty()) << row;
+    }
+    if rows == 0 {
+        return None;
+    }
+    for word in segment_before(text, start).split(|byte| b" \t\"'/\\,[:=".contains(byte)) {
+        if word.len() < 2 || word[0] == b'-' {
+            continue;
         }
-        let segment = *segment.get_or_insert_with(|| segment_before(text, start));
-        if !names(segment, command) || !(word.is_empty() || names(segment, word)) {
-            return None;
+        // A line break of a string leaves its letter: `\ncurl`.
+        let rest = word.strip_prefix(b"n").unwrap_or(word);
+        let mut left = rows;
+        while left != 0 {
+            let row = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let (command, other, ..) = OPTIONS[row];
+            commands |= u128::from(is_named(word, command) || is_named(rest, command)) << row;
+            words |= u128::from(word == other.as_bytes()) << row;
         }
-        let at =
-            if is_attached && form != Separate { end + option.len() } else { after_blank(text, name_end)? };
-        argument(text, at, form)
-    })
+    }
+    let row = (rows & commands & words).trailing_zeros() as usize;
+    let &(_, _, option, form) = OPTIONS.get(row)?;
+    let is_attached = matches!(form, Attached | Both)
+        && text.get(end + option.len()).is_some_and(|byte| !b" =\t\n,".contains(byte))
+        && !text[end + option.len()..].starts_with(b"\",");
+    let at = if is_attached { end + option.len() } else { after_blank(text, name_end)? };
+    argument(text, at, form)
 }
+
+const _: () = assert!(OPTIONS.len() <= 128, "the rows are counted in 128 bits");
 
 /// Returns the part of the command line before `at`.
 fn segment_before(text: &[u8], at: usize) -> &[u8] {
@@ -94,13 +113,12 @@ fn segment_before(text: &[u8], at: usize) -> &[u8] {
     &window[start.map_or(0, |last| last + 1)..]
 }
 
-/// Returns whether one of the words of `segment` is the command `name`, which may have a folder before it.
-fn names(segment: &[u8], name: &str) -> bool {
-    segment.split(|byte| b" \t\"'/\\,[:=".contains(byte)).any(|word| match name.strip_suffix('*') {
+/// Returns whether `word` is the command, of which a star at the end stands for anything.
+fn is_named(word: &[u8], command: &str) -> bool {
+    match command.strip_suffix('*') {
         Some(start) => word.starts_with(start.as_bytes()),
-        // A line break of a string leaves its letter: `\ncurl`.
-        None => word == name.as_bytes() || word.strip_prefix(b"n") == Some(name.as_bytes()),
-    })
+        None => word == command.as_bytes(),
+    }
 }
 
 /// Returns where the value starts after the option that ends at `at`.
@@ -123,6 +141,7 @@ fn after_blank(text: &[u8], at: usize) -> Option<usize> {
 fn extent(text: &[u8], at: usize) -> Option<(usize, usize)> {
     let limit = text.len().min(at + 4 * SAMPLE);
     match Quote::at(text, at) {
+        Some(quote) if !quote.opens(text) => None,
         Some(quote) => Some((quote.after, quote.string_end(text, quote.after, limit))),
         None => {
             let end = run_end(&text[..limit], at, |byte| {

@@ -148,8 +148,7 @@ fn sequence(text: &[u8], at: usize) -> Option<usize> {
 /// no text; `budget` limits how much is decoded.
 pub(super) fn base64(text: &[u8], start: usize, budget: usize) -> Option<(Vec<u8>, usize)> {
     let end = run_end(&text[..text.len().min(start + BASE64_SAMPLE)], start, is_base64);
-    let sample = decoded(text[start..end].iter().copied());
-    if end - start < BASE64_SAMPLE || !sample.iter().all(|&byte| is_text(byte)) {
+    if end - start < BASE64_SAMPLE || !Decoder::new(text[start..end].iter().copied()).all(is_text) {
         return None;
     }
     let (mut end, mut at) = (start, start);
@@ -183,22 +182,39 @@ fn is_text(byte: u8) -> bool {
 
 /// Decodes base64 of both alphabets up to its padding.
 pub(super) fn decoded(characters: impl Iterator<Item = u8>) -> Vec<u8> {
-    let (mut bits, mut held, mut bytes) = (0_u32, 0, Vec::new());
-    for character in characters {
-        let value = match character {
-            b'A'..=b'Z' => character - b'A',
-            b'a'..=b'z' => character - b'a' + 26,
-            b'0'..=b'9' => character - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => break,
-        };
-        bits = bits << 6 | u32::from(value);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held) as u8);
-        }
+    Decoder::new(characters).collect()
+}
+
+struct Decoder<I> {
+    characters: I,
+    bits: u32,
+    held: u32,
+}
+
+impl<I: Iterator<Item = u8>> Decoder<I> {
+    fn new(characters: I) -> Self {
+        Self { characters, bits: 0, held: 0 }
     }
-    bytes
+}
+
+impl<I: Iterator<Item = u8>> Iterator for Decoder<I> {
+    type Item = u8;
+
+    fn next(&mut self) -> Option<u8> {
+        while self.held < 8 {
+            let character = self.characters.next()?;
+            let value = match character {
+                b'A'..=b'Z' => character - b'A',
+                b'a'..=b'z' => character - b'a' + 26,
+                b'0'..=b'9' => character - b'0' + 52,
+                b'+' | b'-' => 62,
+                b'/' | b'_' => 63,
+                _ => return None,
+            };
+            self.bits = self.bits << 6 | u32::from(value);
+            self.held += 6;
+        }
+        self.held -= 8;
+        Some((self.bits >> self.held) as u8)
+    }
 }

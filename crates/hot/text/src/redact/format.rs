@@ -255,9 +255,8 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// Finds the values below the heading.
-    pub(super) fn secrets(&self, text: &[u8], kind: &'static str) -> VecDeque<Secret> {
-        let mut found = VecDeque::new();
+    /// Finds the values below the heading, and returns where the rows end.
+    pub(super) fn secrets(&self, text: &[u8], kind: &'static str, found: &mut VecDeque<Secret>) -> usize {
         let mut row = self.rows;
         for _ in 0..MOST_ROWS {
             let limit = text.len().min(row + LONGEST_LINE);
@@ -284,10 +283,10 @@ impl Column {
             if is_secret && !value::contains(value, MARK) {
                 found.push_back(Secret { start, end, kind });
             }
-            let Some(next) = line_break(text, row_end) else { break };
+            let Some(next) = line_break(text, row_end) else { return row_end };
             row = next;
         }
-        found
+        row
     }
 }
 

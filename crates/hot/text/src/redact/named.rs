@@ -160,8 +160,37 @@ static ENDINGS: Pairs = {
     endings
 };
 
-/// Returns the secret that the name which ends at `end` announces. Further ones go to `found`.
-pub(super) fn after(text: &[u8], end: usize, found: &mut VecDeque<Secret>) -> Option<Secret> {
+/// What the last letter but one of a name follows.
+static BEFORE_ENDINGS: Pairs = {
+    let mut pairs = Pairs::new();
+    let mut index = 0;
+    while index < NAMES.len() {
+        let name = NAMES[index].0.as_bytes();
+        let before_last = name[name.len() - 2];
+        let third = if name.len() > 2 { name[name.len() - 3] } else { b'-' };
+        if third == b'-' {
+            // A name that starts here, or the second word of one.
+            let mut any = 0;
+            while any < 128 {
+                pairs.insert(any, before_last);
+                any += 1;
+            }
+        } else {
+            pairs.insert(third, before_last);
+        }
+        index += 1;
+    }
+    pairs
+};
+
+/// Returns the secret that the name which ends at `end` announces. Further ones go to `found`; `rows_end` is where the last
+/// table ends.
+pub(super) fn after(
+    text: &[u8],
+    end: usize,
+    found: &mut VecDeque<Secret>,
+    rows_end: &mut usize,
+) -> Option<Secret> {
     let mut name = Name::before(text, end)?;
     if name.family == Scheme {
         let start = skip_blanks(text, end);
@@ -173,9 +202,10 @@ pub(super) fn after(text: &[u8], end: usize, found: &mut VecDeque<Secret>) -> Op
     }
     if matches!(name.family, Password | Family::Secret | Token)
         && matches!(text.get(end), Some(b',' | b' ' | b'|' | b'\n' | b'\r' | b'\\'))
+        && end > *rows_end
         && let Some(column) = format::column(text, name.word_start(text), end)
     {
-        found.append(&mut column.secrets(text, name.kind));
+        *rows_end = column.secrets(text, name.kind, found);
         return found.pop_front();
     }
     let place = Place::after(text, end, &name)?;
@@ -212,7 +242,8 @@ pub(super) fn after_foreign(text: &[u8], start: usize, end: usize) -> Option<Sec
         }
         _ => false,
     };
-    if !accepted || value::contains(value, MARK) || sample_end - place.start == SAMPLE {
+    let is_number = place.name_is_quoted && place.quote.is_none();
+    if !accepted || is_number || value::contains(value, MARK) || sample_end - place.start == SAMPLE {
         return None;
     }
     Some(Secret { start: place.start, end: sample_end, kind: "password" })
@@ -259,6 +290,10 @@ impl Name {
         }
         let [.., before_last, last] = text[..end] else { return None };
         if !ENDINGS.contains(before_last.to_ascii_lowercase(), last.to_ascii_lowercase()) {
+            return None;
+        }
+        let third = end.checked_sub(3).map_or(b' ', |third| text[third].to_ascii_lowercase());
+        if third.is_ascii() && !BEFORE_ENDINGS.contains(third, before_last.to_ascii_lowercase()) {
             return None;
         }
         let letter = usize::from(last.to_ascii_lowercase() - b'a');
@@ -785,7 +820,7 @@ fn is_harmless_key(text: &[u8], start: usize) -> bool {
             return false;
         };
         tail.eq_ignore_ascii_case(word)
-            && !(rest.last().is_some_and(u8::is_ascii_alphanumeric) && !tail[0].is_ascii_uppercase())
+            && (tail[0].is_ascii_uppercase() || !rest.last().is_some_and(u8::is_ascii_alphanumeric))
     })
 }
 

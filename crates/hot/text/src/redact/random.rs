@@ -87,7 +87,13 @@ pub(super) fn is_filler(value: &[u8]) -> bool {
     if letters >= 16 && runs.all(|run| run.len() >= 4) {
         return true;
     }
-    WORDS.iter().any(|word| value.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word)))
+    value.iter().enumerate().any(|(at, byte)| {
+        // The first letters of the words.
+        matches!(byte | 0x20, b'x' | b'y' | b'p' | b'r' | b'c' | b'g' | b'd')
+            && WORDS
+                .iter()
+                .any(|word| value[at..].get(..word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word)))
+    })
 }
 
 /// Returns whether `value` has lower and upper case letters and digits.
@@ -109,22 +115,25 @@ pub(super) fn is_uuid(value: &[u8]) -> bool {
 /// Returns whether `value` was drawn at random, as far as that can be seen: letters and digits alternate, or both cases
 /// and digits occur, and no words.
 pub(super) fn is_random(value: &[u8]) -> bool {
-    if value.len() < 12 || is_uuid(value) || is_filler(value) || is_worded(value) {
-        return false;
-    }
     let kind = |byte: u8| match byte {
         b'0'..=b'9' => 1,
         b'a'..=b'z' => 2,
         b'A'..=b'Z' => 3,
         _ => 0,
     };
+    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+    if value.len() < 12 || digits == 0 || letters < 4 {
+        return false;
+    }
     let changes = value.windows(2).filter(|pair| {
         let (first, second) = (kind(pair[0]), kind(pair[1]));
         first != second && first != 0 && second != 0 && (first == 1 || second == 1)
     });
-    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    digits >= 1 && letters >= 4 && (changes.count() >= 4 || (is_mixed(value) && digits >= 2))
+    (changes.count() >= 4 || (is_mixed(value) && digits >= 2))
+        && !is_uuid(value)
+        && !is_filler(value)
+        && !is_worded(value)
 }
 
 /// Returns whether `token`, of 30 random characters and 6 more, ends in the checksum that GitHub and npm append: the CRC-32

@@ -11,25 +11,48 @@ const LONG_WORD: usize = 16;
 /// How many letters may be glued to the front of a secret that is a single word.
 const GLUE: usize = 24;
 
+/// The shortest secret behind a prefix that is in no table.
+const SHORTEST_UNLISTED: usize = 20;
+
 /// How many lines one secret may be spread over.
 const MOST_LINES: usize = 8;
 
-/// Which shapes start with a byte, as positions in `order`.
+/// The shapes sorted by a byte of their prefixes, with what decides about nearly all of them side by side.
 struct Index {
-    order: [u16; SHAPES.len()],
+    /// For each byte where its shapes start in the other arrays.
     starts: [u16; 129],
+    order: [u16; SHAPES.len()],
+    /// The byte of the prefix next to the one that they are sorted by.
+    beside: [u8; SHAPES.len()],
+    /// How long the first word of the prefix is.
+    stems: [u8; SHAPES.len()],
+    /// Whether that is the whole prefix.
+    is_word: [bool; SHAPES.len()],
 }
 
-/// Sorts the shapes by a byte of each, and keeps their order otherwise.
-const fn index(byte_of: [u8; SHAPES.len()]) -> Index {
-    let mut sorted = Index { order: [0; SHAPES.len()], starts: [0; 129] };
+/// Sorts the shapes by their first byte, or by the last byte of the first word of their prefix, and keeps their order
+/// otherwise.
+const fn index(by_end: bool) -> Index {
+    const N: usize = SHAPES.len();
+    let mut sorted =
+        Index { starts: [0; 129], order: [0; N], beside: [0; N], stems: [0; N], is_word: [false; N] };
     let (mut byte, mut filled) = (0, 0);
     while byte < 128 {
         sorted.starts[byte] = filled as u16;
         let mut at = 0;
-        while at < SHAPES.len() {
-            if byte_of[at] as usize == byte {
+        while at < N {
+            let prefix = SHAPES[at].prefix.as_bytes();
+            let stem = SHAPES[at].stem();
+            let key = if by_end { prefix[stem - 1] } else { prefix[0] };
+            if key as usize == byte {
                 sorted.order[filled] = at as u16;
+                sorted.beside[filled] = match by_end {
+                    true if stem < 2 => 0,
+                    true => prefix[stem - 2],
+                    false => prefix[1],
+                };
+                sorted.stems[filled] = stem as u8;
+                sorted.is_word[filled] = stem == prefix.len();
                 filled += 1;
             }
             at += 1;
@@ -41,34 +64,23 @@ const fn index(byte_of: [u8; SHAPES.len()]) -> Index {
 }
 
 impl Index {
-    fn of(&self, byte: u8) -> impl Iterator<Item = &'static Shape> {
+    /// Returns the positions of the shapes with this byte and the one beside it.
+    fn of(&self, byte: u8, beside: u8) -> impl Iterator<Item = usize> {
         let byte = usize::from(byte & 127);
         let range = usize::from(self.starts[byte])..usize::from(self.starts[byte + 1]);
-        self.order[range].iter().map(|&at| &SHAPES[usize::from(at)])
+        range.filter(move |&at| self.beside[at] == beside)
+    }
+
+    fn shape(&self, at: usize) -> &'static Shape {
+        &SHAPES[usize::from(self.order[at])]
     }
 }
 
 /// The shapes by the first byte of their prefix.
-static BY_START: Index = {
-    let mut bytes = [0; SHAPES.len()];
-    let mut at = 0;
-    while at < SHAPES.len() {
-        bytes[at] = SHAPES[at].prefix.as_bytes()[0];
-        at += 1;
-    }
-    index(bytes)
-};
+static BY_START: Index = index(false);
 
 /// The shapes by the last letter of their prefix's first word.
-static BY_STEM: Index = {
-    let mut bytes = [0; SHAPES.len()];
-    let mut at = 0;
-    while at < SHAPES.len() {
-        bytes[at] = SHAPES[at].prefix.as_bytes()[SHAPES[at].stem() - 1];
-        at += 1;
-    }
-    index(bytes)
-};
+static BY_STEM: Index = index(true);
 
 /// How the shapes begin. Nearly every other word ends its search here.
 static BEGINNINGS: Pairs = {
@@ -145,7 +157,8 @@ pub(super) fn at(text: &[u8], start: usize, end: usize) -> Option<Secret> {
         Some(b'-' | b'_' | b'.' | b'~' | b'$') => true,
         Some(b':') => {
             let joined = if text[end - 1].is_ascii_digit() { telegram(text, start, end) } else { None };
-            return joined.or_else(|| firebase(text, start, end)).or_else(|| prefixed(text, start, end));
+            let joined = joined.or_else(|| firebase(text, start, end));
+            return joined.or_else(|| if length >= LONG_WORD { prefixed(text, start, end) } else { None });
         }
         Some(b'/') if length == 1 => return slashed(text, start),
         Some(b'|') if (15..=16).contains(&length) => return facebook(text, start, end),
@@ -157,6 +170,12 @@ pub(super) fn at(text: &[u8], start: usize, end: usize) -> Option<Secret> {
     let found = prefixed(text, start, end);
     if found.is_some() {
         return found;
+    }
+    if length >= 21 && text[start + 11..start + 21].iter().all(|&byte| byte == b'A') {
+        let last = run_end(&text[..text.len().min(start + 80)], start, dashed);
+        if last - start == 64 && is_mixed(&text[start..last]) {
+            return Some(Secret { start, end: last, kind: "dropbox" });
+        }
     }
     if is_joined {
         return parted(text, start, end)
@@ -173,17 +192,23 @@ fn prefixed(text: &[u8], start: usize, end: usize) -> Option<Secret> {
     if !BEGINNINGS.contains(first, second) {
         return None;
     }
-    let special = SPECIAL.iter().find(|(prefix, _)| rest.starts_with(prefix.as_bytes()));
-    let known = BY_START.of(first).find_map(|shape| {
-        let stem = shape.stem();
-        let fits = if stem < shape.prefix.len() { end - start == stem } else { end - start >= stem };
+    let length = end - start;
+    let known = BY_START.of(first, second).find_map(|at| {
+        let stem = usize::from(BY_START.stems[at]);
+        let fits = if BY_START.is_word[at] { length >= stem } else { length == stem };
+        let shape = BY_START.shape(at);
         if fits && rest.starts_with(shape.prefix.as_bytes()) {
             read(text, start, shape, shape.guard)
         } else {
             None
         }
     });
-    known.or_else(|| special.and_then(|(_, read)| read(text, start)))
+    known.or_else(|| {
+        SPECIAL.iter().find_map(|(prefix, read)| {
+            let is_there = prefix.as_bytes()[0] == first && rest.starts_with(prefix.as_bytes());
+            if is_there { read(text, start) } else { None }
+        })
+    })
 }
 
 /// Returns the secret of this shape whose prefix is at `start`.
@@ -200,7 +225,7 @@ fn read(text: &[u8], start: usize, shape: &Shape, guard: Guard) -> Option<Secret
                 at += expected.len();
             }
             Part::Run { alphabet, least, real, most } => {
-                let limit = text.len().min(at.saturating_add(most.min(4 * SAMPLE) + 1));
+                let limit = text.len().min(at + if most == usize::MAX { SAMPLE } else { most + 1 });
                 let end = run_end(&text[..limit], at, |byte| alphabet.contains(byte));
                 let joined = if end - at < real { joined_end(text, at, end, alphabet, real) } else { None };
                 if joined.is_none() && !(least..=most).contains(&(end - at)) {
@@ -260,13 +285,15 @@ fn glued(text: &[u8], start: usize, end: usize) -> Option<Secret> {
     if !STEM_ENDS.contains(before_last, last) {
         return None;
     }
-    BY_STEM.of(last).find_map(|shape| {
-        let stem = shape.stem();
-        if stem < 2 || stem >= end - start || shape.prefix.len() < 4 || stem == shape.prefix.len() {
+    let length = end - start;
+    BY_STEM.of(last, before_last).find_map(|at| {
+        let stem = usize::from(BY_STEM.stems[at]);
+        if stem >= length || BY_STEM.is_word[at] {
             return None;
         }
+        let shape = BY_STEM.shape(at);
         let from = end - stem;
-        let fits = text[from..].starts_with(shape.prefix.as_bytes());
+        let fits = shape.prefix.len() >= 4 && text[from..].starts_with(shape.prefix.as_bytes());
         let guard = if shape.guard == Guard::Mixed { Guard::Mixed } else { Guard::Digit };
         if fits { read(text, from, shape, guard) } else { None }
     })
@@ -282,8 +309,7 @@ fn long_word(text: &[u8], start: usize, end: usize) -> Option<Secret> {
     // Azure DevOps, and the keys of Azure services, have a mark of their issuer inside.
     let marks: &[&[u8]] = match word.len() {
         84 => &[b"AZDO", b"JQQJ99", b"ACAAAA"],
-        52 => &[b"AzSe"],
-        53..=54 => &[b"AzFu"],
+        50..=56 => &[b"AzSe", b"AzFu"],
         76..=86 => &[b"ACDb", b"JQQJ99"],
         _ => &[],
     };
@@ -291,12 +317,13 @@ fn long_word(text: &[u8], start: usize, end: usize) -> Option<Secret> {
     if !marks.is_empty() && is_mixed(word) && marks.iter().any(has) {
         return Some(Secret { start, end: run_end(text, end, |byte| byte == b'='), kind: "azure-key" });
     }
-    if word.len() >= 64 && word[11..21].iter().all(|&byte| byte == b'A') && is_mixed(&word[21..]) {
-        return Some(Secret { start, end, kind: "dropbox" });
+    if word.len() == 40 && word.ends_with(b"NRAL") {
+        return Some(Secret { start, end, kind: "new-relic" });
     }
     let last = word.len().saturating_sub(LONG_WORD).min(GLUE);
     (1..=last).find_map(|offset| {
-        let is_start = GLUED.iter().any(|prefix| word[offset..].starts_with(prefix));
+        let is_start = matches!(word[offset], b'A' | b'L' | b'G')
+            && GLUED.iter().any(|prefix| word[offset..].starts_with(prefix));
         if is_start { prefixed(text, start + offset, end) } else { None }
     })
 }
@@ -377,13 +404,15 @@ fn unlisted(text: &[u8], start: usize, end: usize) -> Option<Secret> {
     const WEAK: &[&str] =
         &["live", "prod", "test", "key", "api", "auth", "access", "svc", "v1", "KEY", "API", "sandbox"];
     let word = &text[start..end];
-    if word.len() > 10 || !matches!(text[end], b'_' | b'-') || text[start].is_ascii_digit() {
+    // Nearly every word that follows is shorter.
+    let is_long = text.get(end + SHORTEST_UNLISTED).is_some_and(|&byte| super::is_word(byte));
+    if !is_long || word.len() > 10 || !matches!(text[end], b'_' | b'-') || text[start].is_ascii_digit() {
         return None;
     }
     let limit = text.len().min(end + 1 + SAMPLE);
     let sample_end = run_end(&text[..limit], end + 1, super::is_word);
     let body = &text[end + 1..sample_end];
-    if body.len() < 20 {
+    if body.len() < SHORTEST_UNLISTED {
         return None;
     }
     let is = |words: &[&str]| words.iter().any(|known| word == known.as_bytes());
@@ -457,8 +486,7 @@ fn encrypted(text: &[u8], start: usize, header: usize) -> Option<Secret> {
         return None;
     }
     let mut at = header;
-    let mut shortest = [0, 8, 8, 8].into_iter();
-    while let Some(least) = shortest.next() {
+    for least in [0, 8, 8, 8] {
         if text.get(at) != Some(&b'.') {
             return None;
         }

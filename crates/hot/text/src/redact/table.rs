@@ -389,7 +389,7 @@ pub(super) static SHAPES: &[Shape] = &[
     shape("pubkey-", "mailgun", &[of(HEX, 32)]).with(Digit),
     shape("mlsn.", "mailersend", &[of(HEX, 64)]),
     shape("re_", "resend", &[between(ALNUM, 8, 10), Text("_"), between(ALNUM, 22, 26)]).with(Digit),
-    shape("KEY0", "telnyx", &[of(ANY_HEX, 31), Text("_"), of(ALNUM, 22)]),
+    shape("KEY0", "telnyx", &[of(UPPER, 31), Text("_"), of(ALNUM, 22)]),
     shape("tfp_", "typeform", &[from(PADDED, 40, 59)]),
     shape("pat-na1-", "hubspot", &[of(UUID, 36)]),
     shape("pat-eu1-", "hubspot", &[of(UUID, 36)]),

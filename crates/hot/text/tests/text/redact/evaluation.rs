@@ -139,6 +139,11 @@ fn documented_tokens_are_found() {
     check_recall("documented tokens", include_str!("shapes.txt"));
 }
 
+#[test]
+fn tokens_that_the_table_was_not_made_for_are_found() {
+    check_recall("held out", include_str!("held_out.txt"));
+}
+
 /// Texts that look like secrets and are none, made of patterns that logs, lock files and programs are full of.
 fn generated_look_alikes() -> Vec<String> {
     let mut random = Random::new(7);
