@@ -6,8 +6,11 @@ use super::{MARK, Secret, line_break, run_end};
 
 const KIND: &str = "password";
 
-/// How far back the name of the command is looked for, and how far ahead the end of its line.
+/// How far ahead the end of a command line is looked for.
 const REACH: usize = 256;
+
+/// How far back the name of a command is looked for from its option.
+const REACH_BACK: usize = 128;
 
 /// How an option and its value are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,7 +32,7 @@ enum Form {
 }
 use Form::{AfterColon, AfterComma, AfterPass, AfterPercent, Attached, Both, Separate};
 
-/// Commands (a star stands for any ending), a word that must be there too, and their options for passwords.
+/// Commands (a star means any ending), a word that must be there too, and their options for passwords.
 #[rustfmt::skip]
 const OPTIONS: &[(&str, &str, &str, Form)] = &[
     ("curl", "", "u", AfterColon), ("curl", "", "user", AfterColon), ("curl", "", "proxy-user", AfterColon), ("curl", "", "U", AfterColon),
@@ -108,12 +111,12 @@ const _: () = assert!(OPTIONS.len() <= 128, "the rows are counted in 128 bits");
 
 /// Returns the part of the command line before `at`.
 fn segment_before(text: &[u8], at: usize) -> &[u8] {
-    let window = &text[at.saturating_sub(REACH)..at];
+    let window = &text[at.saturating_sub(REACH_BACK)..at];
     let start = window.iter().rposition(|byte| matches!(byte, b'\n' | b'|' | b';' | b'&' | b'(' | b'`'));
     &window[start.map_or(0, |last| last + 1)..]
 }
 
-/// Returns whether `word` is the command, of which a star at the end stands for anything.
+/// Returns whether `word` is the command, of which a star at the end means anything.
 fn is_named(word: &[u8], command: &str) -> bool {
     match command.strip_suffix('*') {
         Some(start) => word.starts_with(start.as_bytes()),

@@ -81,7 +81,7 @@ impl Copy {
     }
 }
 
-/// Returns the ASCII character that `%XX` at the start of `text` stands for.
+/// Returns the ASCII character that `%XX` at the start of `text` encodes.
 pub(super) fn percent(text: &[u8]) -> Option<u8> {
     let [b'%', high, low, ..] = *text else { return None };
     let digit = |byte: u8| char::from(byte).to_digit(16);

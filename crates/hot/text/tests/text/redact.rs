@@ -465,6 +465,15 @@ fn hostile_repetition_takes_linear_time() {
         "[redacted:",
         "password=[redacted:",
         "password=a[redacted:x]",
+    ] {
+        check_linear(unit, |text| drop(redact(text)));
+        check_linear(unit, |text| drop(redact(&format!("password=\"{text}"))));
+    }
+}
+
+#[test]
+fn hostile_places_take_linear_time() {
+    for unit in [
         "data:\n",
         "kind: Secret\ndata:\n a: b\n",
         "\"kind\":\"Secret\",\"data\":{\"",
@@ -514,7 +523,6 @@ fn hostile_repetition_takes_linear_time() {
         "acme_sk_a1B2c3D4e5F6g7H8i9J0",
     ] {
         check_linear(unit, |text| drop(redact(text)));
-        check_linear(unit, |text| drop(redact(&format!("password=\"{text}"))));
     }
 }
 
