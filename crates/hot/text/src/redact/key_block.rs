@@ -1,4 +1,4 @@
-//! Private keys in PEM armour, whole or cut off, with raw or escaped line breaks.
+//! Private keys in PEM armour, whole or cut off at either end, with raw or escaped line breaks; keys of PuTTY.
 
 use super::{Secret, run_end};
 
@@ -7,6 +7,9 @@ const DASHES: &[u8] = b"-----";
 
 /// The shortest run of base64 that is taken for a line of a key when no line break says so.
 const SHORTEST_LINE: usize = 16;
+
+/// The longest line of a key that is looked for.
+const LONGEST_LINE: usize = 4096;
 
 /// The longest label (`ENCRYPTED PRIVATE KEY`) that is looked for.
 const LONGEST_LABEL: usize = 64;
@@ -49,6 +52,91 @@ pub(super) fn next_line(text: &[u8], from: usize) -> Option<Secret> {
         end,
         kind: KIND,
     })
+}
+
+/// Returns the rest of a private key whose beginning is missing, when the dashes `start..dashes_end` are those of its last
+/// line: every line of base64 before, but nothing before `floor`.
+pub(super) fn tail(text: &[u8], floor: usize, start: usize, dashes_end: usize) -> Option<Secret> {
+    let rest = &text[dashes_end..];
+    if !rest.starts_with(b"END ") || dashes_end - start < DASHES.len() {
+        return None;
+    }
+    let label = &rest[..run_end(rest, 0, is_label).min(LONGEST_LABEL)];
+    if !super::value::contains(label, "PRIVATE KEY") || !rest[label.len()..].starts_with(DASHES) {
+        return None;
+    }
+    let mut first = start;
+    let mut longest = 0;
+    while first > floor {
+        let break_start = before_break(text, floor, first);
+        if break_start == first && first != start {
+            break;
+        }
+        let line_start = break_start
+            - text[floor..break_start]
+                .iter()
+                .rev()
+                .take(LONGEST_LINE)
+                .take_while(|&&byte| is_base64(byte))
+                .count();
+        // In a string the `n` of an escaped line break is no part of the line.
+        let line_start = line_start
+            + usize::from(
+                line_start > 0 && text[line_start - 1] == b'\\' && matches!(text[line_start], b'n' | b'r'),
+            );
+        let is_last = first == start;
+        let begins = line_start == floor
+            || before_break(text, floor, line_start) < line_start
+            || matches!(text[line_start - 1], b'"' | b'\'' | b'`');
+        let length = break_start - line_start;
+        if !begins || length == 0 || (length < SHORTEST_LINE && !is_last) {
+            break;
+        }
+        longest = longest.max(length);
+        first = line_start;
+    }
+    let end = dashes_end + label.len() + DASHES.len();
+    (longest >= SHORTEST_LINE).then_some(Secret { start: first, end, kind: KIND })
+}
+
+/// Returns where the line break begins that ends at `at`, or `at`: raw or escaped, with indentation after it.
+fn before_break(text: &[u8], floor: usize, at: usize) -> usize {
+    let indentation =
+        text[floor..at].iter().rev().take(64).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let mut start = at - indentation;
+    loop {
+        let before = match &text[floor..start] {
+            [.., b'\n' | b'\r'] => 1,
+            [.., b'\\', b'n' | b'r'] => {
+                1 + text[floor..start - 1].iter().rev().take(8).take_while(|&&byte| byte == b'\\').count()
+            }
+            _ => 0,
+        };
+        if before == 0 {
+            return if start == at - indentation { at } else { start };
+        }
+        start -= before;
+    }
+}
+
+/// Returns the lines of base64 after `Private-Lines: 14` in a file of PuTTY, whose name ends at `end`.
+pub(super) fn putty(text: &[u8], end: usize) -> Option<Secret> {
+    if !text[..end].ends_with(b"Private-Lines") || !text[end..].starts_with(b": ") {
+        return None;
+    }
+    let count_end = run_end(&text[..text.len().min(end + 8)], end + 2, |byte| byte.is_ascii_digit());
+    let start = super::line_break(text, count_end)?;
+    let mut at = run_end(text, start, is_base64);
+    while let Some(next) = super::line_break(text, at) {
+        let line_end = run_end(text, next, is_base64);
+        let is_line =
+            line_end > next && super::line_break(text, line_end).is_some() || line_end == text.len();
+        if !is_line || line_end == next {
+            break;
+        }
+        at = line_end;
+    }
+    (at - start >= SHORTEST_LINE).then_some(Secret { start, end: at, kind: KIND })
 }
 
 /// Returns whether what follows the first line is a key rather than the end of a sentence about keys.

@@ -28,6 +28,7 @@ pub(super) fn credentials(text: &[u8], colon: usize) -> Option<Credentials> {
             && !matches!(byte, b'/' | b'\\' | b'"' | b'\'' | b'`' | b'<' | b'>')
             && !(web && matches!(byte, b'?' | b'#'))
     });
+    let authority_end = end_behind_slash(text, user, authority_end).unwrap_or(authority_end);
     let authority = &text[user..authority_end];
     let at_sign = memchr::memrchr(b'@', authority)?;
     let user_end = memchr::memchr(b':', &authority[..at_sign])?;
@@ -44,4 +45,32 @@ pub(super) fn credentials(text: &[u8], colon: usize) -> Option<Credentials> {
         password: (!was_replaced).then_some(Secret { start, end, kind: "password" }),
         end,
     })
+}
+
+/// How far a password with a slash in it is followed.
+const REACH: usize = 128;
+
+/// Returns where the authority ends whose password contains slashes: people do not always encode them. Without a slash it
+/// ends at `end`.
+fn end_behind_slash(text: &[u8], user: usize, end: usize) -> Option<usize> {
+    let authority = &text[user..end];
+    let colon = memchr::memchr(b':', authority)?;
+    let host = memchr::memrchr(b'@', authority).map(|at_sign| &authority[at_sign + 1..]);
+    let is_host = |host: &[u8]| host.is_empty() || host.iter().any(|byte| matches!(byte, b'.' | b':' | b','));
+    let is_port = authority[colon + 1..].iter().all(u8::is_ascii_digit);
+    if text.get(end) != Some(&b'/') || is_port || host.is_some_and(is_host) || contains(authority, MARK) {
+        return None;
+    }
+    let limit = text.len().min(end + REACH);
+    let token_end = run_end(&text[..limit], end, |byte| byte > b' ' && !b"\"'`<>\\?,;()".contains(&byte));
+    let at_sign = end + memchr::memrchr(b'@', &text[end..token_end])?;
+    let host_end = run_end(&text[..token_end], at_sign + 1, |byte| {
+        byte.is_ascii_alphanumeric() || b".-:".contains(&byte)
+    });
+    let is_whole = host_end > at_sign + 2
+        && matches!(
+            text.get(host_end),
+            None | Some(b'/' | b'?' | b'"' | b'\'' | b'\\' | b' ' | b'\n' | b'#')
+        );
+    (is_whole && text[at_sign + 1].is_ascii_alphanumeric()).then_some(host_end)
 }

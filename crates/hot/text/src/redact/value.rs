@@ -146,11 +146,17 @@ const TYPES: &[&str] =
 
 /// States and names of fields.
 const WORDS: &[&str] = &[
+    "accepted",
+    "changed",
+    "correct",
     "default",
     "disabled",
     "enabled",
     "expired",
+    "encrypted",
+    "hashed",
     "hidden",
+    "incorrect",
     "invalid",
     "missing",
     "nullable",
@@ -160,10 +166,13 @@ const WORDS: &[&str] = &[
     "private",
     "public",
     "redacted",
+    "rejected",
     "required",
     "secret",
+    "unchanged",
     "undefined",
     "unknown",
+    "updated",
 ];
 
 /// Returns whether `value` says where the secret is kept, or is looked for by another rule.
