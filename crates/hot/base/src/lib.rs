@@ -14,6 +14,7 @@ pub mod lock;
 pub mod log;
 pub mod paths;
 pub mod project;
+pub mod secret;
 pub mod settings;
 pub mod time;
 pub mod trust;

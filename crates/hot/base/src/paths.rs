@@ -69,6 +69,11 @@ impl Paths {
         self.data.join("trust").join(digest::short_hex(root.as_os_str().as_encoded_bytes()))
     }
 
+    /// Returns the file of this installation's secret; see [`crate::secret`].
+    pub fn secret(&self) -> PathBuf {
+        self.data.join("secret")
+    }
+
     pub fn database(&self) -> PathBuf {
         self.data.join("wyren.db")
     }

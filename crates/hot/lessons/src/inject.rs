@@ -13,6 +13,7 @@ use base::trust::Notice;
 use hook::{Answer, Event, Host, Platform, PreToolUse};
 use memmap2::Mmap;
 use std::path::{Path, PathBuf};
+use text::sanitize::Fence;
 
 /// How much of a command the heading repeats.
 const TARGET_CHARS: usize = 80;
@@ -72,7 +73,11 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     }
     let bounds = bounds(host.settings());
     let target = target(&tool_call);
-    let subject = Subject { target: &target, command: script, key: hook::call_key(tool, call.tool_input) };
+    let is_shared = applying.iter().any(|lesson| lesson.is_shared);
+    // The word takes a file to read; without others' text there is no fence.
+    let fence = if is_shared { host.fence(call) } else { Fence::default() };
+    let key = hook::call_key(tool, call.tool_input);
+    let subject = Subject { target: &target, command: script, key, fence: &fence };
     let answer = choose::answer(applying, subject, &bounds, &host.claims(call)).for_platform(platform);
     telling(answer, notice)
 }
