@@ -1,0 +1,3 @@
+//! What a hostile repository, teammate or text tries on the built programs.
+
+mod text;
