@@ -156,7 +156,7 @@ fn index_lessons(folder: &Path) -> Result<()> {
     if !folder.is_dir() {
         return Ok(());
     }
-    let (all, flaws) = lessons::layers::read_folder(folder);
+    let (all, flaws) = lessons::layers::read_folder(folder, &lessons::limits::Limits::OWN);
     if let Some((file, flaw)) = flaws.first() {
         bail!("{}: {flaw}", file.display());
     }

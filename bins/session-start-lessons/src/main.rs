@@ -13,7 +13,7 @@ fn main() -> ExitCode {
             // The window still holds the text.
             Source::Resume => Answer::silent(),
             Source::Startup | Source::Clear | Source::Compact => {
-                capture::told(lessons::start::for_session(host, &host.cwd(&call)), &call, host)
+                capture::told(lessons::start::for_session(host, &call), &call, host)
             }
         })
     })

@@ -8,7 +8,7 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("subagent-start-lessons", Silence::Empty, |call: SubagentStart, host| {
-        let text = lessons::start::for_subagent(host, &host.cwd(&call));
+        let text = lessons::start::for_subagent(host, &call);
         Ok(capture::told(Answer::context(text), &call, host))
     })
 }

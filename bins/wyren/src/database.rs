@@ -43,8 +43,8 @@ pub(crate) fn open_for_user(env: &Env, paths: &Paths, look: Look) -> Result<Stor
     };
     if let Some(owner) = store.ahead() {
         let mut errors = terminal::errors();
-        let whose = format!("{WARNING}A later version of Wyren created this database{WARNING:#} ({owner})");
-        writeln!(errors, "{whose}: opened read-only.")?;
+        let whose = "A later version of Wyren created this database";
+        writeln!(errors, "{WARNING}{whose}{WARNING:#} ({owner}): opened read-only.")?;
     }
     Ok(store)
 }

@@ -1,7 +1,8 @@
 //! Exit codes, as fixed in `docs/cli.md`.
 
+use crate::terminal;
 use std::fmt;
-use std::io;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 /// An exit code with its meaning, as `docs/cli.md` has it.
@@ -69,11 +70,11 @@ pub(crate) fn code(result: anyhow::Result<()>) -> ExitCode {
         Err(error) if is_broken_pipe(&error) => DONE.number.into(),
         Err(error) => match error.downcast_ref::<Ending>() {
             Some(ending) => {
-                anstream::eprintln!("{ending}");
+                let _ = writeln!(terminal::errors(), "{ending}");
                 ending.code.number.into()
             }
             None => {
-                anstream::eprintln!("wyren: {error:#}");
+                let _ = writeln!(terminal::errors(), "wyren: {error:#}");
                 if is_locked(&error) { LOCKED.number.into() } else { FAILED.number.into() }
             }
         },

@@ -1,4 +1,6 @@
-//! Terminal output: tables and colours; no colours unless the output is a terminal.
+//! Terminal output: tables and colours; no colours unless the output is a terminal, and no control characters.
+
+mod net;
 
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget};
@@ -6,6 +8,9 @@ use std::fmt;
 use std::io::{self, Write};
 use std::time::Duration;
 use unicode_width::UnicodeWidthStr as _;
+
+use net::Net;
+pub(crate) use net::Styled;
 
 const TURN: Duration = Duration::from_millis(100);
 
@@ -15,14 +20,19 @@ pub(crate) const SUCCESS: Style = AnsiColor::Green.on_default();
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default();
 pub(crate) const FAILURE: Style = AnsiColor::Red.on_default();
 
-/// Returns standard output, which strips colours unless it is a terminal.
+/// Returns standard output, which strips colours unless it is a terminal, and shows control characters of others.
 pub(crate) fn output() -> impl Write {
-    anstream::stdout().lock()
+    Net::new(anstream::stdout().lock())
 }
 
-/// Returns standard error, which strips colours unless it is a terminal.
+/// Returns standard output for the exact contents of a file, which must not go to a terminal.
+pub(crate) fn exact_output() -> impl Write {
+    io::stdout().lock()
+}
+
+/// Returns standard error, which strips colours unless it is a terminal, and shows control characters of others.
 pub(crate) fn errors() -> impl Write {
-    anstream::stderr().lock()
+    Net::new(anstream::stderr().lock())
 }
 
 /// Returns a spinner on standard error; hidden unless that is a terminal.

@@ -6,3 +6,4 @@ mod forget;
 pub(crate) mod git;
 mod leave;
 mod sources;
+mod text;

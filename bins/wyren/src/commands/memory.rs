@@ -117,11 +117,13 @@ fn show(share: &Share, json: bool) -> Result<()> {
         return Ok(writeln!(output, "{:#}", json!({"sections": sections, "text": memory.render()}))?);
     }
     let text = memory.render();
+    let ending = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     // Text from others must not control a terminal; a file gets every byte.
-    let text = if io::stdout().is_terminal() { sanitize::sanitize(&text) } else { text.into() };
-    output.write_all(text.as_bytes())?;
-    if !text.is_empty() && !text.ends_with('\n') {
-        writeln!(output)?;
+    if io::stdout().is_terminal() {
+        write!(output, "{}{ending}", sanitize::sanitize(&text))?;
+    } else {
+        drop(output);
+        write!(terminal::exact_output(), "{text}{ending}")?;
     }
     Ok(())
 }

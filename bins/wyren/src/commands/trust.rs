@@ -100,8 +100,8 @@ pub(crate) fn untrust(arguments: &Untrust, env: &Env, paths: &Paths) -> Result<(
     if trust::untrust(&places)? {
         writeln!(
             output,
-            "{STRONG}{root}{STRONG:#} is no longer trusted. Its guards and pauses now act as hints. Claude still \
-             reads its directives, protocols and skills, but as information and not as instructions."
+            "{STRONG}{root}{STRONG:#} is no longer trusted. Its guards and pauses now act as hints. Claude no \
+             longer sees its directives and protocols, and reads its skills as information, not as instructions."
         )?;
     } else {
         writeln!(output, "{STRONG}{root}{STRONG:#} was not trusted.")?;

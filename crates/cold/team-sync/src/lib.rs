@@ -14,6 +14,7 @@
 //! holds `state/memory.lock` from reading to renaming. Nothing is published but through [`Merging`], which holds secrets
 //! back. An emptied memory always counts as an accident.
 
+mod authors;
 mod compare;
 mod error;
 mod fold;

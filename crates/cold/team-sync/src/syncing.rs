@@ -185,6 +185,10 @@ impl Share {
             synced.published = published;
             for change in merged.iter().filter(|change| change.path == MEMORY) {
                 self.remember_others(team, change, exchange)?;
+                // Without it the entries are shown as what they say of themselves.
+                if let Err(error) = self.learn_authors(team, change.after.as_deref().unwrap_or_default()) {
+                    self.log(&format!("could not tell who brought the new entries: {error}"));
+                }
             }
             changes.extend(merged);
             let is_settled =

@@ -1,6 +1,7 @@
 //! The note about the last failure of a window: pure text and rules, no files.
 
-use text::{privacy, redact, sanitize};
+use text::sanitize::{self, DATA_NOTE, Fence};
+use text::{privacy, redact};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The first line of a note; one with another first line counts as absent.
@@ -127,7 +128,7 @@ impl Note {
             prompt: sanitize::one_line(attempt.prompt, SHOWN_CALL_CHARS),
             tool: sanitize::one_line(attempt.tool, SHOWN_CALL_CHARS),
             tried: sanitize::one_line(&public(attempt.shown), SHOWN_CALL_CHARS),
-            said: sanitize::sanitize(&public(error)).trim().chars().take(SHOWN_ERROR_CHARS).collect(),
+            said: sanitize::for_model(&public(error)).trim().chars().take(SHOWN_ERROR_CHARS).collect(),
         }
     }
 
@@ -143,14 +144,16 @@ impl Note {
     }
 
     /// Returns what the model reads instead of the third failure.
-    pub fn reason(&self) -> String {
+    pub fn reason(&self, fence: &Fence) -> String {
         let times = if self.failures == 2 { "twice".to_owned() } else { format!("{} times", self.failures) };
-        let error = sanitize::fence("tool error", &[("tool", &self.tool)], &self.said);
+        let error = fence.around("tool error", &[("tool", &self.tool)], &self.said);
+        // What was tried is shown without a fence.
+        let tried = sanitize::model_line(&self.tried, SHOWN_CALL_CHARS);
         format!(
             "This call failed {times} with the same error, and nothing has changed since.\n\n\
-             Tried: {} {}\n{error}\n\n\
+             Tried: {} {tried}\n{DATA_NOTE}\n{error}\n\n\
              Change something, or repeat the call to go on. Shown once.",
-            self.tool, self.tried
+            self.tool
         )
     }
 
@@ -301,9 +304,10 @@ mod tests {
         let shown = format!("deploy --key {secret}\nsecond line");
         let attempt = Attempt { shown: &shown, ..BASH(1) };
         let Step::Write(note) = Note::after(None, &attempt, Outcome::Failed(&error)) else { panic!() };
-        let text = note.render() + &note.reason();
+        let reason = note.reason(&Fence::new("5ec4e7"));
+        let text = note.render() + &reason;
         assert!(!text.contains(secret) && !text.contains("mine") && !text.contains('\u{1b}'), "{text}");
-        assert_eq!(note.reason().matches("</wyren-context>").count(), 1);
+        assert_eq!(reason.matches("</wyren-context").count(), 1);
         assert!(note.render().len() < 2_000, "{}", note.render().len());
         assert_eq!(Note::parse(&note.render()), Some(note));
     }

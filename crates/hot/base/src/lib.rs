@@ -17,6 +17,7 @@ pub mod log;
 pub mod owner;
 pub mod paths;
 pub mod project;
+pub mod secret;
 pub mod settings;
 pub mod time;
 pub mod trust;

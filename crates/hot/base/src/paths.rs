@@ -83,6 +83,11 @@ impl Paths {
         self.data.join("cache/kept").join(name_of(common_folder))
     }
 
+    /// Returns the file of this installation's secret; see [`crate::secret`].
+    pub fn secret(&self) -> PathBuf {
+        self.data.join("secret")
+    }
+
     pub fn database(&self) -> PathBuf {
         self.data.join("wyren.db")
     }

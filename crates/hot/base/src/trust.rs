@@ -243,6 +243,23 @@ impl Trust {
     }
 }
 
+/// Returns what to tell the user about directives and protocols of a project that was never trusted; `None` when all of
+/// it was reported before.
+pub fn waiting(paths: &Paths, root: &Path, untrusted: &[Item]) -> Option<Notice> {
+    if untrusted.is_empty() {
+        return None;
+    }
+    let file = reported_file(paths, &canonical(root));
+    let reported = fs::read_to_string(&file).unwrap_or_default();
+    let is_news = |item: &&Item| !reported.lines().any(|line| line == item.digest);
+    let marks: Vec<String> = untrusted.iter().filter(is_news).map(|item| item.digest.clone()).collect();
+    let text = match untrusted.len() {
+        1 => "1 directive of this repository waits for `wyren trust`.".to_owned(),
+        count => format!("{count} directives of this repository wait for `wyren trust`."),
+    };
+    (!marks.is_empty()).then_some(Notice { text, marks, file })
+}
+
 /// Something to tell the user once.
 #[derive(Clone, Debug)]
 pub struct Notice {
@@ -380,6 +397,17 @@ mod tests {
         trust.write(&paths).unwrap();
         assert!(trust.notice(&paths, &first).is_some());
         assert!(trust.notice(&paths, &[]).is_none());
+    }
+
+    #[test]
+    fn what_waits_for_trust_is_reported_once() {
+        let (_folder, paths, root) = desk();
+        let notice = waiting(&paths, &root, &[item("a", "01"), item("b", "02")]).unwrap();
+        assert_eq!(notice.text, "2 directives of this repository wait for `wyren trust`.");
+        notice.remember().unwrap();
+        assert!(waiting(&paths, &root, &[item("a", "01")]).is_none());
+        assert!(waiting(&paths, &root, &[item("c", "03")]).is_some());
+        assert!(waiting(&paths, &root, &[]).is_none());
     }
 
     #[test]

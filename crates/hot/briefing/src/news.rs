@@ -3,7 +3,7 @@
 //! Changes that do not fit wait for the next page: the snapshot holds what the session has seen, not what is on disk.
 
 use base::trust::{Item, Trust};
-use memory::{BroadcastFile, LIVE_UPDATE_BYTES, LIVE_UPDATE_TITLE as TITLE, Memory, diff};
+use memory::{BroadcastFile, Frame, LIVE_UPDATE_BYTES, Memory, diff, live_update_opening};
 use std::collections::BTreeMap;
 use text::{redact, sanitize};
 
@@ -24,7 +24,7 @@ const MIN_CUT_BYTES: usize = 1_500;
 const MAX_LINE_CHARS: usize = 300;
 
 /// The end of a file of which the update shows the beginning.
-const CUT_IN_UPDATE: &str = "\n<!-- wyren: truncated; the whole file is in .wyren/, below broadcast/ -->";
+const CUT_IN_UPDATE: &str = "\n[wyren: truncated; the whole file is in .wyren/, below broadcast/]";
 
 /// Whom the news is for.
 pub(crate) struct Audience<'a> {
@@ -34,6 +34,7 @@ pub(crate) struct Audience<'a> {
     pub(crate) warning: &'a str,
     /// What the user trusts of the project; `None` for nothing.
     pub(crate) trust: Option<&'a Trust>,
+    pub(crate) frame: Frame<'a>,
 }
 
 /// The text to show, and what the session has then seen.
@@ -72,7 +73,7 @@ pub(crate) fn everything(view: &View, memory: Option<&str>, broadcast: &[Broadca
 pub(crate) fn since(known: Snapshot, view: &View, memory: Option<&str>, audience: &Audience<'_>) -> News {
     let before = known.stamps.clone();
     let mut told = Snapshot { stamps: view.stamps.clone(), ..known };
-    let mut page = Page { text: audience.warning.to_owned(), is_titled: false };
+    let mut page = Page { text: audience.warning.to_owned(), is_titled: false, frame: audience.frame };
     // A memory that is gone for a moment is no removal of all that it said.
     if let Some(memory) = memory.filter(|memory| *memory != told.memory) {
         let is_whole = tell_memory(&mut page, &mut told, memory, audience.session);
@@ -96,13 +97,13 @@ pub(crate) fn since(known: Snapshot, view: &View, memory: Option<&str>, audience
 }
 
 /// Tells what changed in the memory; returns whether all of it fitted.
-fn tell_memory(page: &mut Page, told: &mut Snapshot, memory: &str, session: Option<&str>) -> bool {
+fn tell_memory(page: &mut Page<'_>, told: &mut Snapshot, memory: &str, session: Option<&str>) -> bool {
     let new = Memory::parse(memory);
     let mut delta = diff(&Memory::parse(&told.memory), &new);
     if let Some(session) = session {
         delta.forget_session(session);
     }
-    let update = delta.render(LIVE_UPDATE_BYTES - page.text.len() - GAP.len());
+    let update = delta.render(LIVE_UPDATE_BYTES - page.text.len() - GAP.len(), page.frame);
     page.append(&update.text);
     page.is_titled = !update.text.is_empty();
     told.memory = if update.rest.is_empty() { memory.to_owned() } else { update.rest.undo(&new).render() };
@@ -111,7 +112,7 @@ fn tell_memory(page: &mut Page, told: &mut Snapshot, memory: &str, session: Opti
 
 /// Tells which files came, changed or went; returns how many have to wait.
 fn tell_broadcast(
-    page: &mut Page,
+    page: &mut Page<'_>,
     known: &mut BTreeMap<String, String>,
     files: &[Broadcast],
     mut is_trusted: impl FnMut(&Broadcast) -> bool,
@@ -141,7 +142,7 @@ fn tell_broadcast(
 }
 
 /// Tells which lessons came, changed or went; returns how many have to wait.
-fn tell_lessons(page: &mut Page, known: &mut BTreeMap<String, String>, lessons: &[Lesson]) -> usize {
+fn tell_lessons(page: &mut Page<'_>, known: &mut BTreeMap<String, String>, lessons: &[Lesson]) -> usize {
     let mut changes: Vec<(&str, Option<&Lesson>)> = Vec::new();
     let mut lines = Vec::new();
     for lesson in lessons {
@@ -170,15 +171,16 @@ fn tell_lessons(page: &mut Page, known: &mut BTreeMap<String, String>, lessons: 
 }
 
 /// The text while it grows.
-struct Page {
+struct Page<'a> {
     text: String,
     is_titled: bool,
+    frame: Frame<'a>,
 }
 
-impl Page {
+impl Page<'_> {
     /// Returns how many bytes a further part may have.
     fn room(&self) -> usize {
-        let title = if self.is_titled { 0 } else { GAP.len() + TITLE.len() };
+        let title = if self.is_titled { 0 } else { GAP.len() + live_update_opening().len() };
         LIVE_UPDATE_BYTES.saturating_sub(self.text.len() + title + GAP.len() + FOOTER_BYTES)
     }
 
@@ -191,7 +193,7 @@ impl Page {
 
     fn push(&mut self, part: &str) {
         if !self.is_titled {
-            self.append(TITLE);
+            self.append(&live_update_opening());
             self.is_titled = true;
         }
         self.append(part);
@@ -199,16 +201,16 @@ impl Page {
 
     /// Shows a file, or the beginning of one that no page can hold; returns whether it did.
     fn push_file(&mut self, file: &BroadcastFile<'_>, word: &str) -> bool {
-        let frame =
-            |body: &str| format!("## broadcast: {} ({word})\n\n{}", file.plain_path(), file.fenced(body));
+        let fence = self.frame.fence;
+        let frame = |body: &str| format!("## broadcast ({word})\n\n{}", file.fenced(body, fence));
         let body = redact::redact(file.body.trim());
-        let body = sanitize::sanitize(&body);
+        let body = sanitize::for_model(&body);
         let whole = frame(&body);
         if whole.len() <= self.room() {
             self.push(&whole);
             return true;
         }
-        let empty_page = Self { text: String::new(), is_titled: false };
+        let empty_page = Self { text: String::new(), is_titled: false, frame: self.frame };
         if whole.len() <= empty_page.room() || self.room() < MIN_CUT_BYTES {
             return false;
         }
@@ -221,11 +223,11 @@ impl Page {
 
     /// Shows the lines that fit, in order, between tags; returns how many.
     fn push_lines(&mut self, source: &str, lines: &[String]) -> usize {
-        let frame = sanitize::fence(source, &[], "").len();
+        let frame = self.frame.fence.around(source, &[], "").len();
         let mut body = String::new();
         let mut shown = 0;
         for line in lines {
-            let line = format!("- {}\n", sanitize::one_line(&redact::redact(line), MAX_LINE_CHARS));
+            let line = format!("- {}\n", sanitize::model_line(&redact::redact(line), MAX_LINE_CHARS));
             if frame + body.len() + line.len() > self.room() {
                 break;
             }
@@ -233,7 +235,7 @@ impl Page {
             shown += 1;
         }
         if shown > 0 {
-            self.push(&sanitize::fence(source, &[], &body));
+            self.push(&self.frame.fence.around(source, &[], &body));
         }
         shown
     }

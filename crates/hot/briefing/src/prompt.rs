@@ -2,6 +2,7 @@
 
 use base::log::Level;
 use hook::{Answer, Event as _, Host, Outcome, UserPromptSubmit};
+use memory::Frame;
 use place::node::{UpsState, last_injected, write_last_injected};
 use place::{FetchState, Folder};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use crate::error::log_injection;
 use crate::news::{self, Audience, News};
 use crate::pull::{self, Launch, Pulled};
 use crate::snapshot::{self, Snapshot};
-use crate::view::{View, tellable};
+use crate::view::{View, tellable_memory};
 use crate::{Error, rewrite, start};
 use place::log::PROMPT_TAG;
 
@@ -41,7 +42,9 @@ pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) ->
     let warned = if session.is_some() { start.rewrite.clone() } else { ups.rewrite() };
     let warning = rewrite::warning(&fetched, warned.as_deref());
     let trust = if view.has_skills() { start::trust(&folder, host) } else { None };
-    let audience = Audience { session, warning: &warning, trust: trust.as_ref() };
+    let (fence, authors) = (host.fence(call), start::authors(&folder));
+    let frame = Frame { fence: &fence, authors: &authors };
+    let audience = Audience { session, warning: &warning, trust: trust.as_ref(), frame };
     let News { text, mut told, untrusted } = news::since(start, &view, memory.as_deref(), &audience);
     told.rewrite = fetched.rewritten_from;
 
@@ -95,7 +98,7 @@ fn of_clone(folder: &Folder, ups: &UpsState, view: &View, memory: Option<&str>) 
         return everything;
     }
     // The Node version keeps the whole file, including the parts that are not shown.
-    Snapshot { memory: tellable(last_injected(&folder.state())), ..everything }
+    Snapshot { memory: tellable_memory(last_injected(&folder.state())), ..everything }
 }
 
 /// What is kept once the answer is written.

@@ -6,7 +6,7 @@ use base::log::Level;
 use base::trust::{Identity, Item, Trust};
 use hook::event::Source;
 use hook::{Answer, Event, Host, Outcome, SessionStart};
-use memory::{BroadcastFile, INJECTION_UNITS, Memory, inject};
+use memory::{Authors, BroadcastFile, Frame, INJECTION_UNITS, Memory, inject};
 use place::{FetchState, Folder};
 use std::path::Path;
 
@@ -36,13 +36,16 @@ pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Out
     let mut view = View::look(&folder);
     let trust = if view.has_skills() { trust(&folder, host) } else { None };
     let memory = view.memory();
+    let (fence, authors) = (host.fence(call), authors(&folder));
+    let frame = Frame { fence: &fence, authors: &authors };
     let mut news = match &known {
         // The window still has the text.
         Some(known) if call.source() == Source::Resume => {
-            let audience = Audience { session: call.session_id(), warning: &warning, trust: trust.as_ref() };
+            let audience =
+                Audience { session: call.session_id(), warning: &warning, trust: trust.as_ref(), frame };
             news::since(known.clone(), &view, memory.as_deref(), &audience)
         }
-        _ => whole(&view, memory.as_deref(), &warning, trust.as_ref()),
+        _ => whole(&view, memory.as_deref(), &warning, trust.as_ref(), frame),
     };
     news.told.rewrite = fetched.rewritten_from;
     let is_shown = !news.text.is_empty();
@@ -83,6 +86,11 @@ pub(crate) fn trust(folder: &Folder, host: &Host) -> Option<Trust> {
     Trust::read(&host.paths, folder.wyren.parent()?, Identity::of)
 }
 
+/// Returns who brought the entries of a memory, as far as the last syncs know.
+pub(crate) fn authors(folder: &Folder) -> Authors {
+    Authors(place::authors::read(&folder.wyren))
+}
+
 /// Also tells the user, once, which skills are not trusted any more.
 pub(crate) fn telling<E: Event>(
     answer: Answer<E>,
@@ -106,7 +114,7 @@ pub(crate) fn telling_kept<E: Event>(answer: Answer<E>, folder: &Folder, host: &
         .afterwards(move || notice.remember().map_err(Into::into))
 }
 
-fn whole(view: &View, memory: Option<&str>, warning: &str, trust: Option<&Trust>) -> News {
+fn whole(view: &View, memory: Option<&str>, warning: &str, trust: Option<&Trust>, frame: Frame<'_>) -> News {
     let broadcast = view.broadcast(trust);
     let told = news::everything(view, memory, &broadcast);
     let mut untrusted = Vec::new();
@@ -120,6 +128,6 @@ fn whole(view: &View, memory: Option<&str>, warning: &str, trust: Option<&Trust>
         .collect();
     let warning = if warning.is_empty() { String::new() } else { format!("{warning}\n\n") };
     let budget = INJECTION_UNITS.saturating_sub(warning.encode_utf16().count());
-    let injection = inject(&Memory::parse(&told.memory), &files, budget);
+    let injection = inject(&Memory::parse(&told.memory), &files, budget, frame);
     News { text: format!("{warning}{}", injection.text).trim_end().to_owned(), told, untrusted }
 }

@@ -36,6 +36,10 @@ const MAX_DEPTH: usize = 8;
 /// How many lessons are looked at.
 const MAX_LESSONS: usize = 2_000;
 
+/// The longest line of the memory that is looked at, in bytes. An entry is shown in 1,200 characters at most, and looking
+/// for secrets and tags in a line of megabytes would take all of a hook's time.
+const MAX_LINE_BYTES: usize = 16 * 1024;
+
 /// How old a change must be for the next one to show in the time of the file: clocks of file systems are coarse.
 const SETTLED_NANOS: u64 = 50_000_000;
 
@@ -138,7 +142,7 @@ impl View {
         };
         let text = String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        Some(tellable(text))
+        Some(tellable_memory(text))
     }
 
     /// Returns when the memory was changed, in milliseconds with their fraction, as in the Node version.
@@ -238,7 +242,30 @@ fn read_start(file: &Path, buffer: &mut Vec<u8>) -> Option<String> {
 /// Returns a text without what its author keeps private, and without secrets. It is the whole text that is looked at: both
 /// may begin in one entry and end in another.
 pub(crate) fn tellable(text: String) -> String {
-    let text = public(text);
+    secretless(public(text))
+}
+
+/// Returns a memory as [`tellable`] does, with lines of bounded length.
+pub(crate) fn tellable_memory(text: String) -> String {
+    secretless(cut_lines(public(text)))
+}
+
+/// Returns a text with the end of every line cut off that is too long. What is private is gone by then: the end of such a
+/// line may close it.
+fn cut_lines(text: String) -> String {
+    let is_long = |line: &str| line.len() > MAX_LINE_BYTES;
+    if !text.split_inclusive('\n').any(is_long) {
+        return text;
+    }
+    let cut = |line: &str| match line.strip_suffix('\n') {
+        _ if !is_long(line) => line.to_owned(),
+        Some(_) => format!("{}…\n", &line[..line.floor_char_boundary(MAX_LINE_BYTES)]),
+        None => format!("{}…", &line[..line.floor_char_boundary(MAX_LINE_BYTES)]),
+    };
+    text.split_inclusive('\n').map(cut).collect()
+}
+
+fn secretless(text: String) -> String {
     match redact::redact(&text) {
         Cow::Borrowed(_) => text,
         Cow::Owned(redacted) => redacted,
@@ -308,6 +335,21 @@ mod tests {
         let mut view = look(folder.path());
         assert_eq!(view.memory().as_deref(), Some("- a  d\n"));
         assert_eq!(view.broadcast(None)[0].body, "e ");
+    }
+
+    #[test]
+    fn a_line_of_megabytes_is_cut_before_it_is_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        let long = format!("- {}<private>x</private>y", "<".repeat(900_000));
+        fs::write(folder.path().join("memory.md"), format!("- a\n{long}\n- b\n{}", "é".repeat(20_000)))
+            .unwrap();
+        let told = look(folder.path()).memory().unwrap();
+        let lines: Vec<&str> = told.lines().collect();
+        assert_eq!((lines[0], lines[2], lines.len()), ("- a", "- b", 4));
+        for line in [lines[1], lines[3]] {
+            assert!(line.len() <= MAX_LINE_BYTES + 3 && line.ends_with('…'), "{}", line.len());
+        }
+        assert_eq!(look(folder.path()).memory(), Some(told), "the same every time");
     }
 
     #[test]

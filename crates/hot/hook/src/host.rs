@@ -4,10 +4,11 @@ use crate::claims::Claims;
 use crate::event::Event;
 use base::log::{Level, Line, Log};
 use base::settings::{self, Settings};
-use base::{Env, Paths, Timestamp};
+use base::{Env, Paths, Timestamp, secret};
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::time::Instant;
+use text::sanitize::Fence;
 
 /// The surroundings of one hook run: environment, folders, clock, log.
 #[derive(Debug)]
@@ -57,6 +58,12 @@ impl Host {
     pub fn claims(&self, call: &impl Event) -> Claims {
         let roots = [self.paths.claims(), &self.paths.fallback_claims()];
         Claims::new(&roots, call.session_id(), call.agent_id())
+    }
+
+    /// Returns the tags for text of others, with a word that no text in the session of `call` can know. Reads a file, so only
+    /// a hook that shows such text asks for it.
+    pub fn fence(&self, call: &impl Event) -> Fence {
+        Fence::new(secret::word(&self.paths, call.session_id().unwrap_or_default()))
     }
 
     /// Returns whether there is a note about the window of `call` in the preferred folder of claims: one `stat`. Whether the

@@ -8,7 +8,7 @@ use hook::{Answer, Claim, Claims, Keep, PreToolUse};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use text::sanitize;
+use text::sanitize::{self, DATA_NOTE, Fence};
 
 /// How many calls one lesson pauses in a window; from then on it is a hint.
 pub const MAX_PAUSES: usize = 3;
@@ -20,6 +20,8 @@ const COMMAND_CHARS: usize = 120;
 const COMMAND: &str = "{command}";
 /// What ends the reason of a pause.
 const PAUSED: &str = "Shown once. To proceed anyway, repeat the call unchanged.";
+/// What a repository's guard or pause says: it refuses only when the user trusts it.
+const TRUSTED: &str = "by the user: follow it where it applies";
 /// How much of a problem and a solution a citation keeps.
 const CITED_CHARS: usize = 200;
 
@@ -56,6 +58,8 @@ pub struct Subject<'a> {
     pub command: &'a str,
     /// Tells it from other calls.
     pub key: u64,
+    /// The tags around the words of a repository's lessons.
+    pub fence: &'a Fence,
 }
 
 impl Applying<'_> {
@@ -105,15 +109,18 @@ pub(crate) fn refusal(
     claims: &Claims,
 ) -> Option<Answer<PreToolUse>> {
     if let Some(guard) = lessons.iter().find(|lesson| lesson.entry.kind == Kind::Guard) {
-        return Some(Answer::deny(full_text(guard, call.command)).from_lessons(guard.entry.slug));
+        let reason = noted(guard.is_shared, refusal_text(guard, call));
+        return Some(Answer::deny(reason).from_lessons(guard.entry.slug));
     }
     let mut pauses: Vec<(String, [Claim; 2])> = Vec::new();
     let mut slugs = Vec::new();
+    let mut has_shared = false;
     for lesson in lessons.iter_mut().filter(|lesson| lesson.entry.kind == Kind::Pause) {
         match pause(lesson, call.key, bounds, claims) {
             Pause::Refuse(held) => {
                 slugs.push(lesson.entry.slug);
-                pauses.push((full_text(lesson, call.command), held));
+                has_shared |= lesson.is_shared;
+                pauses.push((refusal_text(lesson, call), held));
             }
             Pause::Passed => {}
             Pause::Spent => lesson.entry.kind = Kind::Hint,
@@ -121,7 +128,19 @@ pub(crate) fn refusal(
     }
     if !pauses.is_empty() {
         let (reasons, held): (Vec<String>, Vec<[Claim; 2]>) = pauses.into_iter().unzip();
-        let reason = format!("{}\n\n{PAUSED}", reasons.join("\n\n"));
+        let reason = noted(
+            has_shared,
+            format!(
+                "{}
+
+{PAUSED}",
+                reasons.join(
+                    "
+
+"
+                )
+            ),
+        );
         let answer = Answer::deny(reason).from_lessons(slugs.join(","));
         return Some(answer.claiming(held.into_iter().flatten()));
     }
@@ -162,25 +181,34 @@ pub(crate) fn hint(
     let mut said = Said::default();
     for lesson in lessons.iter().filter(|lesson| lesson.entry.kind == Kind::Hint) {
         if said.slugs.len() == bounds.lessons {
-            said.dropped.push(lesson.entry.slug);
+            said.drop(lesson);
             continue;
         }
         let room = bounds.bytes.saturating_sub(said.bytes);
         let full = full_text(lesson, call.command);
-        let text = if full.len() <= room {
-            full
+        let whole = attributed(lesson, call.fence, &full);
+        let text = if whole.len() <= room {
+            whole
         } else if said.slugs.is_empty() {
-            // The first one is shown in any case, cut where it must be.
-            cut(&full, room)
+            // The first one is shown in any case, cut where it must be; the tags around it are not.
+            let frame = attributed(lesson, call.fence, "").len();
+            let full =
+                if lesson.is_shared { sanitize::for_model(&full) } else { Cow::Borrowed(full.as_str()) };
+            attributed(lesson, call.fence, &cut(&full, room.saturating_sub(frame)))
         } else {
-            citation(lesson)
+            attributed(lesson, call.fence, &citation(lesson))
         };
         if text.len() > room {
-            said.dropped.push(lesson.entry.slug);
+            said.drop(lesson);
         } else if let Some(claim) = take(&lesson.claim_name(), lesson, bounds, claims) {
             said.bytes += text.len() + 2;
             said.texts.push(text);
             said.slugs.push(lesson.entry.slug);
+            if lesson.is_shared {
+                said.shared += 1;
+            } else {
+                said.own.push(lesson.entry.slug);
+            }
             said.claims.push(claim);
         }
     }
@@ -202,19 +230,29 @@ fn take(name: &str, lesson: &Applying<'_>, bounds: &Bounds, claims: &Claims) -> 
 #[derive(Default)]
 struct Said<'a> {
     slugs: Vec<&'a str>,
+    /// Those that did not come with the repository. Outside of their tags, others' lessons are not named.
+    own: Vec<&'a str>,
+    /// How many came with the repository.
+    shared: usize,
     dropped: Vec<&'a str>,
     texts: Vec<String>,
     claims: Vec<Claim>,
     bytes: usize,
 }
 
-impl Said<'_> {
+impl<'a> Said<'a> {
+    fn drop(&mut self, lesson: &Applying<'a>) {
+        if !lesson.is_shared {
+            self.dropped.push(lesson.entry.slug);
+        }
+    }
+
     fn context(&self, target: &str) -> String {
         let count = self.slugs.len();
         let plural = if count == 1 { "" } else { "s" };
         let mut context = format!("[lessons-learned] {count} lesson{plural} matched for {target}\n\n");
-        context.push_str(&self.texts.join("\n\n"));
-        let metadata = serde_json::json!({"version": 1, "injected": self.slugs, "dropped": self.dropped});
+        context.push_str(&noted(self.shared > 0, self.texts.join("\n\n")));
+        let metadata = serde_json::json!({"version": 1, "injected": self.own, "dropped": self.dropped});
         let _ = write!(context, "\n\n<!-- lessonInjection: {metadata} -->");
         context
     }
@@ -232,27 +270,41 @@ fn full_text(lesson: &Applying<'_>, command: &str) -> String {
         // Replaced as text, wherever it is: a command may hold anything.
         text = text.replace(COMMAND, &shown);
     }
-    attributed(lesson, text)
+    text
+}
+
+/// Returns the reason of a guard or pause.
+fn refusal_text(lesson: &Applying<'_>, call: Subject<'_>) -> String {
+    let text = full_text(lesson, call.command);
+    if lesson.is_shared {
+        let attribution = [("name", lesson.entry.slug), ("trusted", TRUSTED)];
+        return call.fence.around("project lesson", &attribution, &text);
+    }
+    text
+}
+
+/// Puts the sentence about fences before a text that has one.
+fn noted(has_fence: bool, text: String) -> String {
+    if has_fence { format!("{DATA_NOTE}\n\n{text}") } else { text }
 }
 
 fn citation(lesson: &Applying<'_>) -> String {
     let first_line =
         |text: &str| text.lines().next().unwrap_or_default().chars().take(CITED_CHARS).collect::<String>();
     let Entry { summary, problem, solution, .. } = &lesson.entry;
-    let text = format!(
+    format!(
         "**Lesson**: {summary}\n**Problem**: {}\n**Solution**: {}",
         first_line(problem),
         first_line(solution)
-    );
-    attributed(lesson, text)
+    )
 }
 
 /// Fences a text that came with the repository: others wrote it.
-fn attributed(lesson: &Applying<'_>, text: String) -> String {
+fn attributed(lesson: &Applying<'_>, fence: &Fence, text: &str) -> String {
     if lesson.is_shared {
-        sanitize::fence("project lesson", &[("name", lesson.entry.slug)], &text)
+        fence.around("project lesson", &[("name", lesson.entry.slug)], text)
     } else {
-        text
+        text.to_owned()
     }
 }
 

@@ -15,6 +15,7 @@ use hook::{Answer, Claims, Event, Host, Platform, PreToolUse};
 use memmap2::Mmap;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
+use text::sanitize::Fence;
 
 /// How much of a command the heading repeats.
 const TARGET_CHARS: usize = 80;
@@ -57,7 +58,7 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     let mut applying: Vec<Applying<'_>> =
         own.iter().flat_map(|(source, index)| judging.judge(source, index, &unlimited).0).collect();
     if !applying.is_empty()
-        && let Some(refusal) = choosing().refusal(&mut applying)
+        && let Some(refusal) = choosing().refusal(&mut applying, &Fence::default())
     {
         return refusal.for_platform(platform);
     }
@@ -80,9 +81,11 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     if applying.is_empty() && shared.is_empty() {
         return Answer::silent();
     }
-    let answer = choosing().refusal(&mut shared).unwrap_or_else(|| {
+    // The word takes a file to read; without others' text there is no fence.
+    let fence = if shared.is_empty() { Fence::default() } else { host.fence(call) };
+    let answer = choosing().refusal(&mut shared, &fence).unwrap_or_else(|| {
         applying.extend(shared);
-        choosing().hint(applying)
+        choosing().hint(applying, &fence)
     });
     telling(answer.for_platform(platform), notice)
 }
@@ -97,19 +100,19 @@ struct Choosing<'a> {
 }
 
 impl Choosing<'_> {
-    fn subject(&self) -> Subject<'_> {
-        Subject { target: &self.target, command: self.command, key: self.key }
+    fn subject<'s>(&'s self, fence: &'s Fence) -> Subject<'s> {
+        Subject { target: &self.target, command: self.command, key: self.key, fence }
     }
 
     /// Returns the refusal of the guards and pauses among `lessons`, and sorts these.
-    fn refusal(&self, lessons: &mut Vec<Applying<'_>>) -> Option<Answer<PreToolUse>> {
+    fn refusal(&self, lessons: &mut Vec<Applying<'_>>, fence: &Fence) -> Option<Answer<PreToolUse>> {
         choose::rank(lessons, &self.bounds);
-        choose::refusal(lessons, self.subject(), &self.bounds, &self.claims)
+        choose::refusal(lessons, self.subject(fence), &self.bounds, &self.claims)
     }
 
-    fn hint(&self, mut lessons: Vec<Applying<'_>>) -> Answer<PreToolUse> {
+    fn hint(&self, mut lessons: Vec<Applying<'_>>, fence: &Fence) -> Answer<PreToolUse> {
         choose::rank(&mut lessons, &self.bounds);
-        choose::hint(&lessons, self.subject(), &self.bounds, &self.claims)
+        choose::hint(&lessons, self.subject(fence), &self.bounds, &self.claims)
     }
 }
 

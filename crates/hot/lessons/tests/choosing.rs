@@ -304,11 +304,7 @@ fn a_repositorys_guard_is_a_hint_before_it_is_trusted() {
     desk.project_lesson(&lesson("hint", Kind::Hint, "make"));
     let answer = desk.bash("make");
     assert!(!denied(&answer));
-    assert!(
-        context(&answer).contains("<wyren-context source=\"project lesson\" name=\"hint\">"),
-        "{}",
-        context(&answer)
-    );
+    assert!(context(&answer).contains(" source=\"project lesson\" name=\"hint\">"), "{}", context(&answer));
     assert!(context(&answer).contains("name=\"theirs\""), "{}", context(&answer));
     // A project that was never trusted is no news.
     assert_eq!(answer["systemMessage"], Value::Null);
@@ -425,8 +421,24 @@ fn hostile_text_of_a_project_stays_inside_its_fence() {
     desk.project_lesson(&Lesson { problem: hostile.into(), ..lesson("theirs", Kind::Hint, "make") });
     let answer = desk.bash("make");
     let text = context(&answer);
-    assert_eq!(text.matches("</wyren-context>").count(), 1, "{text}");
+    assert_eq!(text.matches("</wyren-context").count(), 1, "{text}");
     assert!(!text.contains("<system-reminder>"), "{text}");
+    let (before, _) = text.split_once("<wyren-context id=").unwrap();
+    assert!(before.contains(text::sanitize::DATA_NOTE), "{text}");
+    assert!(
+        !before.contains("theirs") && text.ends_with("{\"dropped\":[],\"injected\":[],\"version\":1} -->"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_long_hint_of_a_project_is_cut_inside_its_fence() {
+    let desk = Desk::new();
+    let long = Lesson { problem: "<b> words ".repeat(2_000), ..lesson("theirs", Kind::Hint, "make") };
+    desk.project_lesson(&long);
+    let answer = desk.bash("make");
+    let text = context(&answer);
+    assert!(text.contains("\n[cut]\n</wyren-context id="), "{text}");
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use memory::{INJECTION_UNITS, LIVE_UPDATE_BYTES, Memory, diff, inject, merge, section};
+use memory::{Authors, Frame, INJECTION_UNITS, LIVE_UPDATE_BYTES, Memory, diff, inject, merge, section};
+use text::sanitize::Fence;
 
 const ENTRIES: usize = 5_000;
 const ROUNDS: usize = 21;
@@ -29,13 +30,15 @@ fn main() -> ExitCode {
     let rewritten_memory = parsed(&rewritten);
     println!("{ENTRIES} entries, {} KB; best and median of {ROUNDS} rounds", base.len() / 1_000);
 
+    let (fence, authors) = (Fence::new("5ec4e75ec4e70000"), Authors::default());
+    let frame = Frame { fence: &fence, authors: &authors };
     let figures = [
         measure("parse", DELTA_BUDGET, || parsed(&ours)),
         measure("parse and render", DELTA_BUDGET, || parsed(&ours).render()),
         measure("diff, nothing changed", DELTA_BUDGET, || diff(&base_memory, &base_memory)),
         measure("diff", DELTA_BUDGET, || diff(&base_memory, &ours_memory)),
         measure("parse both, diff and live update", DELTA_BUDGET, || {
-            diff(&parsed(&base), &parsed(&ours)).render(LIVE_UPDATE_BYTES)
+            diff(&parsed(&base), &parsed(&ours)).render(LIVE_UPDATE_BYTES, frame)
         }),
         measure("diff, all rewritten", MERGE_BUDGET, || diff(&base_memory, &rewritten_memory)),
         measure("merge", MERGE_BUDGET, || merge(&base_memory, &ours_memory, &theirs_memory)),
@@ -51,7 +54,7 @@ fn main() -> ExitCode {
         measure("merge of one section of free text", MERGE_BUDGET, || {
             merge(&free_text(&base), &free_text(&ours), &free_text(&theirs))
         }),
-        measure("injection", DELTA_BUDGET, || inject(&ours_memory, &[], INJECTION_UNITS)),
+        measure("injection", DELTA_BUDGET, || inject(&ours_memory, &[], INJECTION_UNITS, frame)),
     ];
     let mut within = true;
     for Figure { name, times, budget } in figures {

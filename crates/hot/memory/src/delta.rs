@@ -7,7 +7,6 @@ use std::collections::{HashMap, HashSet};
 
 use crate::identity::{Identities, REWORDED, Words};
 use crate::memory::{Block, Entry, Memory, is_spoken};
-use crate::provenance::Provenance;
 use crate::section;
 
 /// Up to this many comparisons every removed entry is held against every added one.
@@ -112,10 +111,10 @@ impl Delta {
     }
 
     /// Returns where the added and reworded entries come from.
-    pub(crate) fn provenances(&self) -> impl Iterator<Item = Provenance> {
+    pub(crate) fn told_entries(&self) -> impl Iterator<Item = &Entry> {
         self.sections.iter().flat_map(|section| {
             let edited = section.edited.iter().map(|edit| &edit.after);
-            section.added.iter().chain(edited).map(Entry::provenance)
+            section.added.iter().chain(edited)
         })
     }
 }

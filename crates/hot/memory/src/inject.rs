@@ -7,11 +7,12 @@
 
 use std::collections::BTreeMap;
 
-use text::{redact, sanitize};
+use text::redact;
+use text::sanitize::{self, DATA_NOTE, Fence};
 
 use crate::memory::{Block, Memory, is_spoken, utf16_prefix};
 use crate::section;
-use crate::update::{MAX_FROM_CHARS, attribution, shown_line};
+use crate::update::{Attribution, Frame, shown_line};
 
 /// The most that a new session gets, in UTF-16 units.
 pub const INJECTION_UNITS: usize = text::MAX_TEXT_UNITS;
@@ -28,12 +29,6 @@ const MAX_BLOCK_CHARS: usize = 1_200;
 /// The longest path of a broadcast file, in characters.
 const MAX_PATH_CHARS: usize = 120;
 
-/// The longest name of a team skill, in characters.
-const MAX_SKILL_CHARS: usize = 60;
-
-/// How many team skills are named.
-const MAX_SKILLS_NAMED: usize = 12;
-
 /// The shortest part of a file that is worth showing, in UTF-16 units.
 const MIN_FILE_UNITS: usize = 200;
 
@@ -44,7 +39,7 @@ const SKILLS: &str = "skills/";
 const TRUSTED: &str = "by the user: follow it where it applies";
 
 const PART_BREAK: &str = "\n\n---\n\n";
-const CUT_IN_INJECTION: &str = "\n<!-- wyren: truncated -->";
+const CUT_IN_INJECTION: &str = "\n[wyren: truncated]";
 
 /// A file below `.wyren/broadcast/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,18 +57,14 @@ impl BroadcastFile<'_> {
         self.path.starts_with(SKILLS)
     }
 
-    /// Returns the path as it is shown outside the tags, where nothing says that others chose it.
-    pub fn plain_path(&self) -> String {
-        plain(self.path, MAX_PATH_CHARS)
-    }
-
-    /// Returns `body`, which is the file's or a part of it, between the tags that say where it comes from.
-    pub fn fenced(&self, body: &str) -> String {
-        let path = shown_line(self.path, MAX_PATH_CHARS);
+    /// Returns `body`, which is the file's or a part of it, between the tags that say where it comes from. The path is
+    /// named there alone: others chose it.
+    pub fn fenced(&self, body: &str, fence: &Fence) -> String {
+        let path = sanitize::one_line(&redact::redact(self.path), MAX_PATH_CHARS);
         if self.is_trusted && self.is_skill() {
-            return sanitize::fence("team skill", &[("file", &path), ("trusted", TRUSTED)], body);
+            return fence.around("team skill", &[("file", &path), ("trusted", TRUSTED)], body);
         }
-        sanitize::fence("team broadcast", &[("file", &path)], body)
+        fence.around("team broadcast", &[("file", &path)], body)
     }
 }
 
@@ -90,10 +81,17 @@ pub struct Injection {
 }
 
 /// Returns the text for a new session in at most `budget` UTF-16 units.
-pub fn inject(memory: &Memory, broadcast: &[BroadcastFile<'_>], budget: usize) -> Injection {
-    let broadcast = Broadcast::of(broadcast);
+pub fn inject(
+    memory: &Memory,
+    broadcast: &[BroadcastFile<'_>],
+    budget: usize,
+    frame: Frame<'_>,
+) -> Injection {
+    let note = format!("{DATA_NOTE}\n\n");
+    let budget = budget.saturating_sub(units(&note));
+    let broadcast = Broadcast::of(broadcast, frame.fence);
     let reserved = broadcast.whole_units().min(budget / BROADCAST_SHARE);
-    let mut injection = tell_memory(memory, budget.saturating_sub(reserved));
+    let mut injection = tell_memory(memory, budget.saturating_sub(reserved), frame);
     let separator = if injection.text.is_empty() { "" } else { PART_BREAK };
     let room = budget.saturating_sub(units(&injection.text) + units(separator));
     let (part, left_out) = broadcast.tell(room);
@@ -101,6 +99,10 @@ pub fn inject(memory: &Memory, broadcast: &[BroadcastFile<'_>], budget: usize) -
         injection.text.extend([separator, part.as_str()]);
     }
     injection.files_left_out = left_out;
+    // Below the first title.
+    if let Some(at) = injection.text.find("\n\n") {
+        injection.text.insert_str(at + 2, &note);
+    }
     injection
 }
 
@@ -111,26 +113,25 @@ fn units(text: &str) -> usize {
 /// A block that may be told: its section (`None` above the first one) and its place there.
 type Place = (Option<usize>, usize);
 
-fn tell_memory(memory: &Memory, budget: usize) -> Injection {
-    let frame = |body: &str, (from, latest): (String, String), pointer: &str| {
-        let attribution = [("from", from.as_str()), ("latest", latest.as_str())];
-        format!("# Wyren Memory\n\n{}{pointer}", sanitize::fence("team memory", &attribution, body))
+fn tell_memory(memory: &Memory, budget: usize, Frame { fence, authors }: Frame<'_>) -> Injection {
+    let frame = |body: &str, attribution: &Attribution, pointer: &str| {
+        let fenced = fence.around("team memory", &attribution.attributes(), body);
+        format!("# Wyren Memory\n\n{fenced}{pointer}")
     };
     let total = places(memory).count();
-    let widest = ("𝕏".repeat(MAX_FROM_CHARS), "2026-11-16".to_owned());
-    let room = budget.saturating_sub(units(&frame("", widest, &pointer(total, total))));
+    let room = budget.saturating_sub(units(&frame("", &Attribution::widest(), &pointer(total, total))));
     let chosen = choose(memory, room);
     let left_out = total - chosen.len();
     if chosen.is_empty() && (total == 0 || room == 0) {
         return Injection { left_out, ..Injection::default() };
     }
     let pointer = if left_out == 0 { String::new() } else { pointer(chosen.len(), total) };
-    let provenance = |(section, at): &Place| match &blocks(memory, *section)[*at] {
-        Block::Entry(entry) => Some(entry.provenance()),
+    let entry = |(section, at): &Place| match &blocks(memory, *section)[*at] {
+        Block::Entry(entry) => Some(entry),
         _ => None,
     };
-    let attribution = attribution(chosen.keys().filter_map(provenance));
-    let text = frame(&body(memory, &chosen), attribution, &pointer);
+    let attribution = Attribution::of(chosen.keys().filter_map(entry), authors);
+    let text = frame(&body(memory, &chosen), &attribution, &pointer);
     Injection { text, left_out, ..Injection::default() }
 }
 
@@ -247,7 +248,7 @@ fn shown_block(block: &Block) -> String {
     if raw.chars().nth(MAX_BLOCK_CHARS).is_some() {
         return shown_line(raw, MAX_BLOCK_CHARS);
     }
-    sanitize::sanitize(&redact::redact(raw)).into_owned()
+    sanitize::for_model(&redact::redact(raw)).into_owned()
 }
 
 fn body(memory: &Memory, chosen: &BTreeMap<Place, String>) -> String {
@@ -273,23 +274,25 @@ fn body(memory: &Memory, chosen: &BTreeMap<Place, String>) -> String {
 /// The broadcast files in their order, and the line that acknowledges the skills among them.
 struct Broadcast<'a> {
     files: Vec<BroadcastFile<'a>>,
+    fence: &'a Fence,
     acknowledgement: String,
 }
 
 impl<'a> Broadcast<'a> {
-    fn of(files: &[BroadcastFile<'a>]) -> Self {
+    fn of(files: &[BroadcastFile<'a>], fence: &'a Fence) -> Self {
         let is_shown = |file: &&BroadcastFile<'_>| {
             !file.body.trim().is_empty() && file.path.rsplit('/').next() != Some(".gitkeep")
         };
         let mut files: Vec<BroadcastFile<'a>> = files.iter().filter(is_shown).copied().collect();
         files.sort_unstable();
         let acknowledgement = acknowledgement(&files);
-        Self { files, acknowledgement }
+        Self { files, fence, acknowledgement }
     }
 
     fn whole_units(&self) -> usize {
-        let of_file =
-            |file: &BroadcastFile<'_>| units(file.body) + units(&told_file(file, "")) + units(PART_BREAK);
+        let of_file = |file: &BroadcastFile<'_>| {
+            units(file.body) + units(&self.told_file(file, "")) + units(PART_BREAK)
+        };
         let files: usize = self.files.iter().map(of_file).sum();
         if files == 0 { 0 } else { files + units(TITLE) + units(&self.acknowledgement) + units(PART_BREAK) }
     }
@@ -305,10 +308,10 @@ impl<'a> Broadcast<'a> {
         let mut told: Vec<String> = Vec::new();
         for file in &self.files {
             let separator = if told.is_empty() { 0 } else { units(PART_BREAK) };
-            let frame = separator + units(&told_file(file, ""));
+            let frame = separator + units(&self.told_file(file, ""));
             let body = redact::redact(file.body.trim());
-            let body = sanitize::sanitize(&body);
-            let mut text = told_file(file, &body);
+            let body = sanitize::for_model(&body);
+            let mut text = self.told_file(file, &body);
             if separator + units(&text) > room {
                 left_out.push(file.path.to_owned());
                 let rest = room.saturating_sub(frame + units(CUT_IN_INJECTION));
@@ -317,7 +320,7 @@ impl<'a> Broadcast<'a> {
                 }
                 let cut = utf16_prefix(&body, rest);
                 let cut = cut.rsplit_once('\n').map_or(cut, |(lines, _)| lines);
-                text = told_file(file, &format!("{}{CUT_IN_INJECTION}", cut.trim_end()));
+                text = self.told_file(file, &format!("{}{CUT_IN_INJECTION}", cut.trim_end()));
             }
             room = room.saturating_sub(separator + units(&text));
             told.push(text);
@@ -329,44 +332,29 @@ impl<'a> Broadcast<'a> {
         }
         (text, left_out)
     }
+
+    fn told_file(&self, file: &BroadcastFile<'_>, body: &str) -> String {
+        format!("## broadcast\n\n{}", file.fenced(body, self.fence))
+    }
 }
 
 const TITLE: &str = "# Wyren Broadcast\n\n";
-
-fn told_file(file: &BroadcastFile<'_>, body: &str) -> String {
-    format!("## broadcast: {}\n\n{}", file.plain_path(), file.fenced(body))
-}
-
-/// Returns a name of others in letters, digits and `._/-` alone: it cannot read as a sentence.
-fn plain(name: &str, max_chars: usize) -> String {
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "._/-".contains(character);
-    let name = redact::redact(name);
-    name.chars().take(max_chars).map(|character| if is_plain(character) { character } else { '-' }).collect()
-}
 
 fn files_pointer(count: usize) -> String {
     let files = if count == 1 { "file is" } else { "files are" };
     format!("\n\n_{count} broadcast {files} not shown in full: see `.wyren/broadcast/`._")
 }
 
-/// Returns the line that asks the model to confirm the team skills, as the Node version does; empty without skills.
+/// Returns the line that asks the model to confirm the team skills; empty without skills. Their names are in the tags.
 fn acknowledgement(files: &[BroadcastFile<'_>]) -> String {
-    let skill = |file: &BroadcastFile<'_>| {
-        let file = file.path.strip_prefix(SKILLS).filter(|name| !name.contains('/'))?;
-        let name = file.rsplit_once('.').map_or(file, |(name, _)| name);
-        Some(format!("`{}`", plain(name, MAX_SKILL_CHARS)))
-    };
-    let skills: Vec<String> = files.iter().filter_map(skill).collect();
-    if skills.is_empty() {
+    let is_named =
+        |file: &&BroadcastFile<'_>| file.path.strip_prefix(SKILLS).is_some_and(|name| !name.contains('/'));
+    let count = files.iter().filter(is_named).count();
+    if count == 0 {
         return String::new();
     }
-    let count = skills.len();
-    let mut names = skills[..count.min(MAX_SKILLS_NAMED)].join(", ");
-    if count > MAX_SKILLS_NAMED {
-        names.push_str(", …");
-    }
     format!(
-        "\n\n_Wyren: {count} team skill(s) loaded — {names}. Acknowledge in your first response with one line: \
-         \"Loaded {count} team skill(s): {names}.\"_"
+        "\n\n_Wyren: {count} team skill(s) offered, named in the tags above. Acknowledge in your first response with one \
+         line: \"{count} team skill(s) offered: \" and their names._"
     )
 }

@@ -35,4 +35,4 @@ pub use inject::{BroadcastFile, INJECTION_UNITS, Injection, inject};
 pub use memory::{Block, Entry, Memory, Section};
 pub use merge::{BothKept, Merged, merge};
 pub use provenance::Provenance;
-pub use update::{LIVE_UPDATE_BYTES, LIVE_UPDATE_TITLE, Update};
+pub use update::{Authors, Frame, LIVE_UPDATE_BYTES, Update, live_update_opening};

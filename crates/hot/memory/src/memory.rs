@@ -234,6 +234,11 @@ impl Entry {
         identity(&self.text())
     }
 
+    /// Returns the name of the entry in lists about entries: a digest of its identity.
+    pub fn key(&self) -> String {
+        base::digest::short_hex(self.identity().as_bytes())
+    }
+
     /// Returns the text and the tag without bullet and line break.
     pub(crate) fn body(&self) -> &str {
         self.raw[1..].trim()

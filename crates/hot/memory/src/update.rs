@@ -1,6 +1,9 @@
 //! The live update: what teammates changed since the last prompt, in a few kilobytes.
 
-use text::{redact, sanitize};
+use std::collections::BTreeMap;
+
+use text::redact;
+use text::sanitize::{self, DATA_NOTE, Fence};
 
 use crate::delta::{Delta, Edit, SectionDelta};
 use crate::memory::Entry;
@@ -25,7 +28,30 @@ const MIN_ENTRY_CHARS: usize = 40;
 pub(crate) const MAX_FROM_CHARS: usize = 80;
 
 /// The first line of a live update.
-pub const LIVE_UPDATE_TITLE: &str = "# Wyren live update";
+const TITLE: &str = "# Wyren live update";
+
+/// How text of others is shown: the tags around it, and who brought it.
+#[derive(Debug, Clone, Copy)]
+pub struct Frame<'a> {
+    pub fence: &'a Fence,
+    pub authors: &'a Authors,
+}
+
+/// Who brought entries, as the commits tell it, by the entries' keys.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Authors(pub BTreeMap<String, String>);
+
+impl Authors {
+    fn of(&self, entry: &Entry) -> Option<&String> {
+        // Most clones without a team have none, and a key is a digest.
+        if self.0.is_empty() { None } else { self.0.get(&entry.key()) }
+    }
+}
+
+/// Returns how every live update begins: the title, and what the tags mean.
+pub fn live_update_opening() -> String {
+    format!("{TITLE}\n\n{DATA_NOTE}")
+}
 
 /// A part of a delta as text, and what is still to be told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,8 +64,8 @@ pub struct Update {
 
 impl Delta {
     /// Returns the live update in at most `max_bytes`, and what comes with the next prompt.
-    pub fn render(&self, max_bytes: usize) -> Update {
-        let mut page = Page::new(self, max_bytes);
+    pub fn render(&self, max_bytes: usize, frame: Frame<'_>) -> Update {
+        let mut page = Page::new(self, max_bytes, frame);
         let mut rest = Delta::default();
         for section in &self.sections {
             let left = page.tell(section);
@@ -55,51 +81,80 @@ impl Delta {
     }
 }
 
-/// Returns who wrote, for the fence around it: the names, each once, and the newest date.
-pub(crate) fn attribution(provenances: impl Iterator<Item = Provenance>) -> (String, String) {
-    let mut names: Vec<String> = Vec::new();
-    let mut newest = String::new();
-    for provenance in provenances {
-        let session = provenance.session.map(|session| format!("session {session}"));
-        if let Some(name) = provenance.author.or(session)
-            && !names.contains(&name)
-            && names.len() < 8
-        {
-            names.push(name);
+/// Who wrote what a fence holds, and when.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Attribution {
+    /// The authors of the commits that brought the entries.
+    from: String,
+    /// What the entries say about themselves, where no commit tells.
+    signed: String,
+    /// The newest date.
+    latest: String,
+}
+
+impl Attribution {
+    /// Returns the attribution of `entries`. Each name is there once.
+    pub(crate) fn of<'a>(entries: impl Iterator<Item = &'a Entry>, authors: &Authors) -> Self {
+        const MAX_NAMES: usize = 8;
+        let (mut from, mut signed): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        let mut latest = String::new();
+        for entry in entries {
+            let Provenance { session, author, date, .. } = entry.provenance();
+            let (names, name) = match authors.of(entry) {
+                Some(author) => (&mut from, Some(author.clone())),
+                None => (&mut signed, author.or(session.map(|session| format!("session {session}")))),
+            };
+            if let Some(name) = name
+                && !names.contains(&name)
+                && names.len() < MAX_NAMES
+            {
+                names.push(name);
+            }
+            if let Some(date) = date {
+                latest = latest.max(date.chars().take(10).collect());
+            }
         }
-        if let Some(date) = provenance.date {
-            newest = newest.max(date.chars().take(10).collect());
-        }
+        let line = |names: Vec<String>| sanitize::one_line(&names.join(", "), MAX_FROM_CHARS);
+        Self { from: line(from), signed: line(signed), latest }
     }
-    (sanitize::one_line(&names.join(", "), MAX_FROM_CHARS), newest)
+
+    /// Returns an attribution that no other is longer than, in UTF-16 units.
+    pub(crate) fn widest() -> Self {
+        let name = "𝕏".repeat(MAX_FROM_CHARS);
+        Self { from: name.clone(), signed: name, latest: "2026-11-16".to_owned() }
+    }
+
+    /// Returns the attributes of a fence.
+    pub(crate) fn attributes(&self) -> [(&str, &str); 3] {
+        [("from", &self.from), ("signed", &self.signed), ("latest", &self.latest)]
+    }
 }
 
 /// Returns text of others as it is shown: without secrets, on one line, capped.
 pub(crate) fn shown_line(text: &str, max_chars: usize) -> String {
-    sanitize::one_line(&redact::redact(text), max_chars)
+    sanitize::model_line(&redact::redact(text), max_chars)
 }
 
 /// The text of an update while it grows.
-struct Page {
+struct Page<'a> {
     body: String,
-    from: String,
-    newest: String,
+    fence: &'a Fence,
+    attribution: Attribution,
     room: usize,
     is_full: bool,
 }
 
-impl Page {
-    fn new(delta: &Delta, max_bytes: usize) -> Self {
-        let (from, newest) = attribution(delta.provenances());
-        let page = Self { body: String::new(), from, newest, room: 0, is_full: false };
+impl<'a> Page<'a> {
+    fn new(delta: &Delta, max_bytes: usize, frame: Frame<'a>) -> Self {
+        let attribution = Attribution::of(delta.told_entries(), frame.authors);
+        let page = Self { body: String::new(), fence: frame.fence, attribution, room: 0, is_full: false };
         // The frame with the longest footer; what is left of the limit is for the body.
         let frame = page.text(usize::MAX).len();
         Self { room: max_bytes.saturating_sub(frame), ..page }
     }
 
     fn text(&self, left: usize) -> String {
-        let attribution = [("from", self.from.as_str()), ("latest", self.newest.as_str())];
-        let fenced = sanitize::fence("team memory", &attribution, &self.body);
+        let fenced = self.fence.around("team memory", &self.attribution.attributes(), &self.body);
         let footer = match left {
             0 => String::new(),
             1 => {
@@ -111,7 +166,7 @@ impl Page {
                 )
             }
         };
-        format!("{LIVE_UPDATE_TITLE}\n\n{fenced}{footer}")
+        format!("{}\n\n{fenced}{footer}", live_update_opening())
     }
 
     /// Tells what fits of a section, in order, and returns what does not.

@@ -2,6 +2,7 @@
 //!
 //! Hooks link this crate. Fetching and publishing are `team-sync`'s.
 
+pub mod authors;
 mod folder;
 mod lessons;
 pub mod log;

@@ -8,13 +8,16 @@ use std::borrow::Cow;
 /// The tags that are hidden together with their content; the first is the user's own.
 pub(crate) const TAGS: &[&str] = &[
     "private",
-    "wyren-context",
+    FENCE,
     "claude-mem-context",
     "system_instruction",
     "system-instruction",
     "persisted-output",
     "system-reminder",
 ];
+
+/// The tag of [`crate::sanitize::Fence`], whose closing tag repeats its word.
+const FENCE: &str = "wyren-context";
 
 /// What is left of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -205,8 +208,9 @@ impl Tag {
         let name = *names.iter().find(|name| is_name(&text[name_start..], name))?;
         let name_end = name_start + name.len();
         let (end, role) = if is_closing {
-            let blanks = text[name_end..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-            let end = name_end + blanks;
+            let end = if name == FENCE { end_of_word(text, name_end) } else { name_end };
+            let blanks = text[end..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            let end = end + blanks;
             (text.get(end) == Some(&b'>')).then_some((end + 1, Role::Closing))?
         } else if text.get(name_end) == Some(&b'/') {
             // What goes on as in `#include <private/list.h>` is no tag.
@@ -253,6 +257,13 @@ fn end_of_name(text: &[u8], at: usize, name: &str) -> Option<usize> {
         };
     }
     Some(at)
+}
+
+/// Returns where the word of a closing fence ends: ` id="…"` behind the name at `from`; `from` without one.
+fn end_of_word(text: &[u8], from: usize) -> usize {
+    let word = text[from..].strip_prefix(b" id=\"").unwrap_or_default();
+    let digits = word.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    if word.get(digits) == Some(&b'"') { text.len() - word.len() + digits + 1 } else { from }
 }
 
 /// Returns whether `text` starts with `name` and the name ends there.

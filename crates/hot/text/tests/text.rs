@@ -6,6 +6,8 @@ mod privacy;
 mod redact;
 #[path = "text/sanitize.rs"]
 mod sanitize;
+#[path = "text/tags.rs"]
+mod tags;
 
 use std::time::Duration;
 

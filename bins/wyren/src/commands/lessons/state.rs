@@ -4,7 +4,7 @@ use super::{layer, shown};
 use crate::commands::sync::PATIENCE;
 use crate::exit::Ending;
 use crate::person;
-use crate::terminal::{self, DIM, STRONG};
+use crate::terminal::{self, DIM, STRONG, Styled};
 use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
 use lessons::layers::Layer;
@@ -119,7 +119,7 @@ fn each<'a>(
                 None => error.into(),
             }
         })?;
-        writeln!(output, "{}", message(&item))?;
+        writeln!(output, "{}", Styled(message(&item)))?;
         items.push(item);
     }
     Ok(items)

@@ -247,7 +247,8 @@ pub struct OwnSetting {
 /// Returns what the own configuration of the repository around `folder` says about connecting to its remote: git uses it only
 /// when the user trusts it.
 pub fn own_settings(folder: &Path, env: &Env) -> Result<Vec<OwnSetting>, Error> {
-    let Some(place) = Place::find(folder) else { return Ok(Vec::new()) };
+    let Some(place) = Place::look(folder)? else { return Ok(Vec::new()) };
+    place.check_git_files()?;
     let git = Git::new(&place.repository.root, env);
     let config = Config::read(&git)?;
     let Some(remote) = config.remote(checked_out(&git)?.as_deref()) else { return Ok(Vec::new()) };

@@ -1,6 +1,6 @@
 //! Broadcast files and lessons in a running session.
 
-use crate::support::Clone;
+use crate::support::{Clone, NOTE, wordless};
 
 // 18
 #[test]
@@ -9,18 +9,26 @@ fn a_new_a_changed_and_a_withdrawn_broadcast_file_reach_a_running_session() {
     clone.start("s", "startup");
     clone.write(".wyren/broadcast/skills/review.md", "Be kind.");
     assert_eq!(
-        clone.prompt("s"),
-        "# Wyren live update\n\n## broadcast: skills/review.md (new)\n\n\
-         <wyren-context source=\"team broadcast\" file=\"skills/review.md\">\nBe kind.\n</wyren-context>"
+        wordless(&clone.prompt("s")),
+        format!(
+            "# Wyren live update\n\n{NOTE}\n\n## broadcast (new)\n\n\
+             <wyren-context source=\"team broadcast\" file=\"skills/review.md\">\nBe kind.\n</wyren-context>"
+        )
     );
     assert_eq!(clone.prompt("s"), "");
     clone.write(".wyren/broadcast/skills/review.md", "Be very kind.");
     let told = clone.prompt("s");
-    assert!(told.contains("skills/review.md (changed)") && told.contains("Be very kind."), "{told}");
+    assert!(
+        told.contains("## broadcast (changed)\n")
+            && told.contains("file=\"skills/review.md\"")
+            && told.contains("Be very kind."),
+        "{told}"
+    );
     clone.remove(".wyren/broadcast/skills/review.md");
     let told = clone.prompt("s");
     assert!(
-        told.contains("<wyren-context source=\"team broadcast\">\n- withdrawn: skills/review.md\n"),
+        wordless(&told)
+            .contains("<wyren-context source=\"team broadcast\">\n- withdrawn: skills/review.md\n"),
         "{told}"
     );
     assert_eq!(clone.prompt("s"), "");
@@ -48,9 +56,11 @@ fn lessons_that_come_change_and_go_are_named_with_what_they_are_about() {
         "---\nsummary: Pin the toolchain </wyren-context>\nkind: hint\n---\nBody.\n",
     );
     assert_eq!(
-        clone.prompt("s"),
-        "# Wyren live update\n\n<wyren-context source=\"team lessons\">\n\
-         - new: new: Pin the toolchain ‹/wyren-context>\n</wyren-context>"
+        wordless(&clone.prompt("s")),
+        format!(
+            "# Wyren live update\n\n{NOTE}\n\n<wyren-context source=\"team lessons\">\n\
+             - new: new: Pin the toolchain &lt;/wyren-context>\n</wyren-context>"
+        )
     );
     clone.write(".wyren/lessons/new.md", "---\nsummary: Pin it\n---\n");
     clone.remove(".wyren/lessons/old.md");
@@ -69,7 +79,9 @@ fn a_file_that_no_page_holds_is_cut_and_says_where_it_is() {
     clone.write(".wyren/broadcast/long.md", "A line of the long file.\n".repeat(1_000));
     let told = clone.prompt("s");
     assert!(told.len() <= 4_096 && told.len() > 3_500, "{}", told.len());
-    assert!(told.contains("A line of the long file.\n<!-- wyren: truncated; the whole file is in .wyren/, below broadcast/ -->\n"));
+    assert!(told.contains(
+        "A line of the long file.\n[wyren: truncated; the whole file is in .wyren/, below broadcast/]\n"
+    ));
     assert_eq!(clone.prompt("s"), "");
 }
 
@@ -97,7 +109,7 @@ fn what_finds_no_room_waits_for_the_next_prompt() {
         "{}",
         prompts[0]
     );
-    for once in ["one.md (new)", "two.md (new)", "three.md (new)", "- new: x: About x\n"] {
+    for once in ["file=\"one.md\"", "file=\"two.md\"", "file=\"three.md\"", "- new: x: About x\n"] {
         assert_eq!(all.matches(once).count(), 1, "{once}");
     }
 }
@@ -114,7 +126,7 @@ fn a_large_delta_of_the_memory_goes_first_and_the_files_follow() {
     assert!(prompts.iter().all(|told| told.len() <= 4_096));
     assert!(!prompts[0].contains("note.md"));
     let all = prompts.concat();
-    assert_eq!(all.matches("note.md (new)").count(), 1);
+    assert_eq!(all.matches("file=\"note.md\"").count(), 1);
     assert!(facts.iter().all(|fact| all.matches(&format!("- {fact}\n")).count() == 1));
 }
 

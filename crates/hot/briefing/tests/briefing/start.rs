@@ -1,6 +1,6 @@
 //! The beginning of a session.
 
-use crate::support::{Clone, memory, no_launch};
+use crate::support::{Clone, NOTE, memory, no_launch, wordless};
 use base::trust::{Identity, Item, Trust};
 use serde_json::json;
 
@@ -10,13 +10,16 @@ fn a_session_begins_with_the_memory_and_the_broadcast() {
     clone.write(".wyren/broadcast/.gitkeep", "");
     clone.write(".wyren/broadcast/skills/review.md", "Be kind.\n");
     assert_eq!(
-        clone.start("s", "startup"),
-        "# Wyren Memory\n\n<wyren-context source=\"team memory\" from=\"Ada\" latest=\"2026-11-16\">\n\
-         ## Decisions\n- a [session aaaaaaaa, turn 1, by Ada, 2026-11-16]\n</wyren-context>\n\n---\n\n\
-         # Wyren Broadcast\n\n## broadcast: skills/review.md\n\n\
-         <wyren-context source=\"team broadcast\" file=\"skills/review.md\">\nBe kind.\n</wyren-context>\n\n\
-         _Wyren: 1 team skill(s) loaded — `review`. Acknowledge in your first response with one line: \
-         \"Loaded 1 team skill(s): `review`.\"_"
+        wordless(&clone.start("s", "startup")),
+        format!(
+            "# Wyren Memory\n\n{NOTE}\n\n\
+             <wyren-context source=\"team memory\" signed=\"Ada\" latest=\"2026-11-16\">\n\
+             ## Decisions\n- a [session aaaaaaaa, turn 1, by Ada, 2026-11-16]\n</wyren-context>\n\n---\n\n\
+             # Wyren Broadcast\n\n## broadcast\n\n\
+             <wyren-context source=\"team broadcast\" file=\"skills/review.md\">\nBe kind.\n</wyren-context>\n\n\
+             _Wyren: 1 team skill(s) offered, named in the tags above. Acknowledge in your first response with one line: \
+             \"1 team skill(s) offered: \" and their names._"
+        )
     );
 }
 
@@ -36,7 +39,7 @@ fn a_cleared_and_a_compacted_window_get_the_whole_again() {
     let clone = Clone::new(&["a"]);
     let first = clone.start("s", "startup");
     assert_eq!(clone.start("s", "compact"), first);
-    assert_eq!(clone.start("t", "clear"), first);
+    assert_eq!(wordless(&clone.start("t", "clear")), wordless(&first));
     assert_eq!(clone.prompt("s") + &clone.prompt("t"), "");
 }
 
@@ -49,7 +52,7 @@ fn a_resumed_session_gets_what_it_missed_and_nothing_else() {
     clone.write(".wyren/broadcast/note.md", "Note.");
     let told = clone.start("s", "resume");
     assert!(told.starts_with("# Wyren live update\n") && told.contains("- b\n") && !told.contains("- a\n"));
-    assert!(told.contains("note.md (new)"));
+    assert!(told.contains("file=\"note.md\""));
     assert_eq!(clone.start("s", "resume"), "");
     assert_eq!(clone.prompt("s"), "");
 }

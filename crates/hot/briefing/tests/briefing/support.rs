@@ -144,6 +144,16 @@ pub(crate) fn memory(decisions: &[&str]) -> String {
 }
 
 /// Returns the moment so many milliseconds ago, as states count it.
+/// What every text says before its first fence, below its title.
+pub(crate) const NOTE: &str = text::sanitize::DATA_NOTE;
+
+/// Returns a text without the words of its fences, which differ between sessions and installations.
+pub(crate) fn wordless(text: &str) -> String {
+    let mut parts = text.split(" id=\"");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |whole, part| whole + part.split_once('"').map_or(part, |(_, rest)| rest))
+}
+
 pub(crate) fn millis_ago(millis: u64) -> u64 {
     Timestamp::now().millis() - millis
 }

@@ -8,7 +8,8 @@ mod merging;
 mod properties;
 mod telling;
 
-use memory::Memory;
+use memory::{Authors, BroadcastFile, Delta, Frame, Injection, Memory, Update};
+use text::sanitize::Fence;
 
 /// Returns the memory with a title and the given sections, each a name and the lines below it.
 fn memory(sections: &[(&str, &[&str])]) -> Memory {
@@ -23,6 +24,24 @@ fn memory(sections: &[(&str, &[&str])]) -> Memory {
 /// Returns a memory of decisions.
 fn decisions(lines: &[&str]) -> Memory {
     memory(&[("Decisions", lines)])
+}
+
+/// The word of the fences.
+const WORD: &str = "5ec4e75ec4e70000";
+
+/// Returns the text for a new session, of entries without known authors.
+fn inject(memory: &Memory, files: &[BroadcastFile<'_>], budget: usize) -> Injection {
+    let (fence, authors) = (Fence::new(WORD), Authors::default());
+    memory::inject(memory, files, budget, Frame { fence: &fence, authors: &authors })
+}
+
+/// Returns the live update, of entries without known authors.
+fn render(delta: &Delta, max_bytes: usize) -> Update {
+    render_of(delta, max_bytes, &Authors::default())
+}
+
+fn render_of(delta: &Delta, max_bytes: usize, authors: &Authors) -> Update {
+    delta.render(max_bytes, Frame { fence: &Fence::new(WORD), authors })
 }
 
 /// Returns every entry as `Section: text`.

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use memory::{
-    BroadcastFile, Delta, INJECTION_UNITS, LIVE_UPDATE_BYTES, Memory, Provenance, diff, inject, merge,
-    section,
+    BroadcastFile, Delta, INJECTION_UNITS, LIVE_UPDATE_BYTES, Memory, Provenance, diff, merge, section,
 };
 use proptest::prelude::*;
+
+use crate::{inject, render};
 
 /// What a memory says: section and identity of each entry.
 fn said(memory: &Memory) -> BTreeSet<(String, String)> {
@@ -157,7 +158,7 @@ proptest! {
         let result = merged(&base, &ours, &theirs);
         prop_assert_eq!(&Memory::parse(&result.render()), &result);
         prop_assert!(!result.render().contains("<<<<<<<"));
-        let update = diff(&ours, &result).render(bytes);
+        let update = render(&diff(&ours, &result), bytes);
         prop_assert!(update.text.len() <= bytes);
         update.rest.undo(&result);
         let file = BroadcastFile { path: "skills/x.md", body: &base.render(), is_trusted: false };
@@ -175,7 +176,7 @@ proptest! {
     fn arbitrary_bytes_never_panic(one in any::<String>(), two in any::<String>()) {
         let (one, two) = (Memory::parse(&one), Memory::parse(&two));
         merge(&Memory::default(), &one, &two);
-        diff(&one, &two).render(LIVE_UPDATE_BYTES);
+        render(&diff(&one, &two), LIVE_UPDATE_BYTES);
         inject(&one, &[], INJECTION_UNITS);
     }
 
@@ -188,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn every_change_is_shown_once_however_small_the_page(old in memory(), new in memory(), bytes in 400..1_200_usize) {
+    fn every_change_is_shown_once_however_small_the_page(old in memory(), new in memory(), bytes in 800..1_600_usize) {
         let mut shown = old.render();
         let mut told = Vec::new();
         for _ in 0..200 {
@@ -197,7 +198,7 @@ proptest! {
             if delta.is_empty() {
                 break;
             }
-            let update = delta.render(bytes);
+            let update = render(&delta, bytes);
             prop_assert!(!update.text.is_empty() && update.text.len() <= bytes);
             told.extend(new_identities(&delta).difference(&new_identities(&update.rest)).cloned().collect::<Vec<_>>());
             shown = update.rest.undo(&new).render();

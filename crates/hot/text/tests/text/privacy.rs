@@ -10,6 +10,20 @@ fn check(input: &str, expect: &str) {
 }
 
 #[test]
+fn a_fence_with_its_word_is_hidden_with_its_content() {
+    let fenced = text::sanitize::Fence::new("5ec4e75ec4e70000").around(
+        "m",
+        &[("from", "a > b")],
+        "x </wyren-context> y",
+    );
+    check(&format!("a {fenced} b"), "a  b");
+    check(&format!("a {fenced}{fenced} b {fenced}"), "a  b ");
+    check("a </wyren-context id=\"5ec4e7\"> b", "a  b");
+    // Other closing tags end with their names.
+    check("a <private>x</private id=\"1\">y</private> b", "a  b");
+}
+
+#[test]
 fn every_tag_is_hidden_with_its_content() {
     for tag in [
         "private",

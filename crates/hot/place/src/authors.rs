@@ -1,0 +1,102 @@
+//! `.wyren/state/authors.json`: who brought which entry of the memory, as the commits tell it. Never shared.
+//!
+//! `team-sync` writes it after a fetch; hooks read it when they show entries. An entry that is not in it has no known
+//! author: then only its own words say who wrote it.
+
+use crate::state_folder;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+const VERSION: u32 = 1;
+
+/// The most that is read of the file, in bytes; a longer one counts as empty.
+const MAX_BYTES: usize = 256 * 1024;
+
+/// How many entries the file is about.
+const MAX_ENTRIES: usize = 2_000;
+
+/// The longest name, in characters.
+pub const MAX_NAME_CHARS: usize = 60;
+
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default)]
+struct Stored {
+    v: u32,
+    /// The names by the keys of the entries.
+    authors: BTreeMap<String, String>,
+}
+
+/// Reads who brought the entries of a `.wyren/` folder; empty when nothing is known.
+pub fn read(folder: &Path) -> BTreeMap<String, String> {
+    let mut bytes = Vec::new();
+    let path = path(folder);
+    // A repository may bring a pipe, a device or a link under this name.
+    let is_file = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
+    let Some(file) = is_file.then(|| File::open(&path).ok()).flatten() else { return BTreeMap::new() };
+    if file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).is_err() || bytes.len() > MAX_BYTES {
+        return BTreeMap::new();
+    }
+    let stored: Stored = serde_json::from_slice(&bytes).unwrap_or_default();
+    if stored.v == VERSION { stored.authors } else { BTreeMap::new() }
+}
+
+/// Replaces what is known. Of more entries than there is room for, the last by their keys are left out.
+pub fn write(folder: &Path, authors: &BTreeMap<String, String>) -> std::io::Result<()> {
+    let authors = authors
+        .iter()
+        .take(MAX_ENTRIES)
+        .map(|(key, name)| (key.clone(), text::sanitize::one_line(name, MAX_NAME_CHARS)));
+    let mut text = serde_json::to_vec(&Stored { v: VERSION, authors: authors.collect() })?;
+    text.push(b'\n');
+    base::files::write_atomic(&path(folder), &text)
+}
+
+fn path(folder: &Path) -> PathBuf {
+    state_folder(folder).join("authors.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn authors_are_read_back_bounded_and_on_one_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let many =
+            (0..MAX_ENTRIES + 10).map(|n| (format!("{n:016x}"), format!("A\n\u{1b}[31m{}", "b".repeat(99))));
+        write(folder.path(), &many.collect()).unwrap();
+        let known = read(folder.path());
+        assert_eq!(known.len(), MAX_ENTRIES);
+        assert!(known.values().all(|name| name.starts_with("A b") && name.chars().count() == MAX_NAME_CHARS));
+    }
+
+    #[test]
+    fn nonsense_another_version_and_too_much_are_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), &BTreeMap::new()).unwrap();
+        let long = format!(r#"{{"v":1,"authors":{{"a":"{}"}}}}"#, "b".repeat(MAX_BYTES));
+        for nonsense in ["", "{", r#"{"v":2,"authors":{"a":"b"}}"#, &long] {
+            fs::write(path(folder.path()), nonsense).unwrap();
+            assert_eq!(read(folder.path()), BTreeMap::new());
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_or_a_folder_under_the_name_is_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let known = [("a".to_owned(), "b".to_owned())].into();
+        write(folder.path(), &known).unwrap();
+        fs::rename(path(folder.path()), folder.path().join("elsewhere")).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("elsewhere"), path(folder.path())).unwrap();
+        assert_eq!(read(folder.path()), BTreeMap::new());
+        write(folder.path(), &known).unwrap();
+        assert_eq!(read(folder.path()), known, "a write takes the place of the link");
+        fs::remove_file(path(folder.path())).unwrap();
+        fs::create_dir(path(folder.path())).unwrap();
+        assert_eq!(read(folder.path()), BTreeMap::new());
+    }
+}
