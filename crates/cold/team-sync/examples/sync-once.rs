@@ -20,7 +20,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let team = Team::open(Path::new(clone), &Env::process())?;
     add_entries(&team, entries)?;
     let outgoing = Outgoing { session: Some("0123456789"), ..Outgoing::default() };
-    let (published, _) = team.exchange(Some(&outgoing), &ByLine, deadline)?;
+    let published = team.exchange(Some(&outgoing), &ByLine, deadline)?.published;
     Ok(ExitCode::from(if matches!(published, Published::Queued(_)) { 3 } else { 0 }))
 }
 

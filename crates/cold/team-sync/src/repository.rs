@@ -22,6 +22,7 @@
 //! user's git hooks. How two texts are merged, and what of a text
 //! may leave this machine, is the caller's: see [`Merge`].
 
+mod bounds;
 mod checkout;
 mod config;
 mod error;
@@ -36,12 +37,15 @@ mod origin;
 mod past;
 mod publish;
 mod setup;
+mod survey;
 mod team;
+mod trees;
 
-pub use checkout::Change;
+pub use bounds::LeftOut;
 pub(crate) use checkout::remove_from_copy;
+pub use checkout::{Change, CheckedOut};
 pub use error::Error;
-pub use exchange::Outgoing;
+pub use exchange::{Exchanged, Outgoing};
 pub use fetch::Fetched;
 pub use lock::lock_copy;
 pub use merge::{ByLine, Merge};

@@ -1,5 +1,6 @@
 //! The memory: changed, folded, merged by entry and published.
 
+mod bounds;
 mod branch;
 mod change;
 mod hand;

@@ -51,7 +51,8 @@ pub(crate) fn publish_files(
             }
         }
     }
-    team.publish(&Outgoing { session: Some("0123456789"), removed: &removed }, &ByLine, deadline)
+    let outgoing = Outgoing { session: Some("0123456789"), removed: &removed, ..Outgoing::default() };
+    team.publish(&outgoing, &ByLine, deadline)
 }
 
 /// A remote with clones that are set up.
@@ -126,7 +127,7 @@ impl TeamClone for Clone {
     #[track_caller]
     fn sync(&self) -> Published {
         let outgoing = Outgoing::default();
-        self.untouched(|| self.team().exchange(Some(&outgoing), &ByLine, soon()).unwrap().0)
+        self.untouched(|| self.team().exchange(Some(&outgoing), &ByLine, soon()).unwrap().published)
     }
 }
 

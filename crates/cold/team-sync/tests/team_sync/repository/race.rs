@@ -80,7 +80,12 @@ fn check(world: &World, clones: &[Clone], branch: &str) {
         for clone in clones {
             let published = clone.untouched(|| {
                 let deadline = Instant::now() + Duration::from_secs(10);
-                clone.team().insistent().exchange(Some(&Outgoing::default()), &ByLine, deadline).unwrap().0
+                clone
+                    .team()
+                    .insistent()
+                    .exchange(Some(&Outgoing::default()), &ByLine, deadline)
+                    .unwrap()
+                    .published
             });
             assert!(!matches!(published, team_sync::repository::Published::Queued(_)), "{published:?}");
         }
@@ -166,7 +171,7 @@ fn a_reference_that_was_moved_back_removes_nothing() {
     a.sync();
     // What a git process does that outlived its parent.
     a.git(&["update-ref", "refs/wyren/remote/wyren%2Fmemory", &old]);
-    assert!(a.team().checkout(&ByLine, crate::support::soon()).unwrap().is_empty());
+    assert!(a.team().checkout(&ByLine, crate::support::soon()).unwrap().changes.is_empty());
     assert_eq!(a.read(".wyren/memory.md"), "- one\n- two\n");
     a.sync();
     assert_eq!(world.shared("wyren/memory", "memory.md").as_deref(), Some("- one\n- two"));
