@@ -7,6 +7,7 @@ mod distill;
 mod drain;
 mod engine;
 mod faults;
+mod hostile;
 mod lessons;
 mod lessons_cli;
 mod new_hook;

@@ -42,8 +42,9 @@ mod team;
 mod trees;
 
 pub use bounds::LeftOut;
-pub(crate) use checkout::remove_from_copy;
+pub(crate) use bounds::{can_be_shared, max_size};
 pub use checkout::{Change, CheckedOut};
+pub(crate) use checkout::{is_about_the_name, remove_from_copy};
 pub use error::Error;
 pub use exchange::{Exchanged, Outgoing};
 pub use fetch::Fetched;

@@ -1,6 +1,6 @@
 //! Files that every session of the team gets: `broadcast/`, and the skills in it.
 
-use crate::{Error, Share, Synced};
+use crate::{Error, Share, Synced, repository};
 use base::files;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -90,8 +90,7 @@ fn plain(name: &str) -> Result<&str, Error> {
     let is_plain = !name.is_empty()
         && !name.starts_with('.')
         && !files::is_temporary(name)
-        && !name.contains(['/', '\\', ':', '\0'])
-        && !name.chars().any(char::is_control);
+        && repository::can_be_shared(name);
     if is_plain { Ok(name) } else { Err(Error::BadName(name.to_owned())) }
 }
 

@@ -8,7 +8,7 @@ use crate::{Error, HeldBack, Share};
 use base::{Timestamp, files};
 use memory::history::{self, Removal};
 use memory::{Delta, Memory, diff};
-use place::{MEMORY, Mode, Reason};
+use place::{MEMORY, Mode};
 use serde_json::{Value, json};
 use std::fs;
 use std::time::Instant;
@@ -206,12 +206,12 @@ impl Share {
             team.fetch(deadline)?;
         }
         let folded = self.fold(deadline)?;
-        let is_waiting = team.mode() == Mode::Branch && team.head_file(MEMORY)?.is_none();
+        let obstacle = if team.mode() == Mode::Branch { team.head_obstacle()? } else { None };
         let mut changes = Vec::new();
         for _ in 0..ROUNDS {
             let &Exchange { session, removed, taken_away, replaces, .. } = exchange;
             let outgoing = Outgoing { session, removed, taken_away, replaces };
-            let outgoing = (exchange.publishes && !is_waiting).then_some(&outgoing);
+            let outgoing = (exchange.publishes && obstacle.is_none()).then_some(&outgoing);
             let exchanged = team.exchange(outgoing, merging, deadline)?;
             synced.published = exchanged.published;
             let is_checked_out = exchanged.copy.is_some();
@@ -231,8 +231,8 @@ impl Share {
                 break;
             }
         }
-        if is_waiting && !matches!(synced.published, Published::Queued(_)) {
-            synced.published = Published::Queued(Reason::NotCommitted);
+        if let Some(obstacle) = obstacle.filter(|_| !matches!(synced.published, Published::Queued(_))) {
+            synced.published = Published::Queued(obstacle);
         }
         synced.changed = unique(folded, changes.into_iter().map(|change| change.path).collect());
         synced.held_back = merging.held_back();

@@ -121,6 +121,11 @@ pub(crate) fn judge_path(path: &str) -> Result<(), Why> {
     if depth > MAX_DEPTH { Err(Why::Deep) } else { Ok(()) }
 }
 
+/// Returns whether a file of that name can be shared.
+pub(crate) fn can_be_shared(name: &str) -> bool {
+    judge_name(name.as_bytes()).is_ok()
+}
+
 /// Returns the name if every system, and git itself, can have a file or folder of it.
 pub(crate) fn judge_name(name: &[u8]) -> Result<&str, Why> {
     if name.len() > MAX_NAME {

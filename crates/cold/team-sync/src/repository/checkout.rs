@@ -301,7 +301,7 @@ fn free_name(path: &str, is_taken: impl Fn(&str) -> bool) -> Option<String> {
 }
 
 /// Returns whether the file system has something against this file alone.
-fn is_about_the_name(error: &io::Error) -> bool {
+pub(crate) fn is_about_the_name(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, InvalidInput, IsADirectory, NotADirectory};
     matches!(error.kind(), InvalidFilename | InvalidInput | IsADirectory | NotADirectory)
 }

@@ -15,6 +15,9 @@ use std::time::{Duration, Instant};
 /// others.
 const FAIR_WAIT: Duration = Duration::from_millis(500);
 
+/// From this size on, git writes a blob as it comes instead of holding it in memory: more than any that is shared.
+const STREAMED: &str = "core.bigFileThreshold=8m";
+
 /// What a fetch came back with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fetched {
@@ -112,6 +115,8 @@ impl Team {
         let arguments = [
             "-c",
             &keep_head,
+            "-c",
+            STREAMED,
             "fetch",
             "--quiet",
             "--no-tags",

@@ -406,3 +406,47 @@ fn joined(parts: &[Vec<u8>]) -> Option<String> {
     let parts: Result<Vec<&str>, _> = parts.iter().map(|part| std::str::from_utf8(part)).collect();
     parts.ok().map(|parts| parts.join("/"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repository::trees::Edits;
+
+    /// Returns what a survey of the files takes, and what it leaves out.
+    fn seen(files: &[&str], known: &[&str], folds_case: bool) -> (Vec<String>, Vec<(String, Why)>) {
+        let folder = tempfile::tempdir().unwrap();
+        let repository = git2::Repository::init_bare(folder.path()).unwrap();
+        let (odb, blob) = (repository.odb().unwrap(), repository.blob(b"x").unwrap());
+        let mut edits = Edits::default();
+        files.iter().for_each(|path| edits.file(path, blob));
+        let tree = edits.write(&odb, None).unwrap().unwrap();
+        let mut walk = Walk::new(&odb, folds_case);
+        walk.known(tree, &known.iter().copied().collect());
+        SHELVES.iter().for_each(|shelf| assert!(walk.shelf(tree, shelf)));
+        let omissions = walk.survey.omissions.iter();
+        let omissions = omissions.map(|it| (bounds::shown(&it.parts), it.why)).collect();
+        (walk.survey.files.into_keys().collect(), omissions)
+    }
+
+    #[test]
+    fn names_that_differ_by_case_only_are_one_name_where_the_file_system_says_so() {
+        let files = ["broadcast/A.md", "broadcast/a.md", "broadcast/B", "broadcast/b/c.md"];
+        assert_eq!(seen(&files, &[], false).1, []);
+        let left_out = |first: &str, second: &str| {
+            [(first.to_owned(), Why::SameButCase), (second.to_owned(), Why::FileAndFolder)]
+        };
+        assert_eq!(seen(&files, &[], true).1, left_out("broadcast/a.md", "broadcast/b/c.md"));
+        // What is here already stays, whatever sorts before it.
+        let known = ["broadcast/a.md", "broadcast/b/c.md"];
+        assert_eq!(seen(&files, &known, true).1, left_out("broadcast/A.md", "broadcast/B"));
+    }
+
+    #[test]
+    fn what_a_clone_keeps_to_itself_is_neither_seen_nor_missed() {
+        let files = ["memory.md", "lessons/archive/con", "lessons/l.md", "state/x", "log"];
+        assert_eq!(
+            seen(&files, &[], false),
+            (vec!["lessons/l.md".to_owned(), "memory.md".to_owned()], vec![])
+        );
+    }
+}

@@ -1,6 +1,6 @@
 //! A repository that shares its memory, and what can be read of it.
 
-use crate::repository::bounds::LeftOut;
+use crate::repository::bounds::{LeftOut, MAX_MEMORY, Why};
 use crate::repository::checkout::Copy;
 use crate::repository::config::{Config, Remote};
 use crate::repository::git::{Failure, Git};
@@ -205,6 +205,17 @@ impl Team {
     pub(crate) fn survey(&self, commit: Option<Oid>, known: &[&Snapshot]) -> Result<Survey, Error> {
         let known = known.iter().flat_map(|snapshot| snapshot.keys()).map(String::as_str).collect();
         self.objects.survey(commit, &known)
+    }
+
+    /// Returns why the memory at HEAD cannot be shared; `None` when it can.
+    pub fn head_obstacle(&self) -> Result<Option<Reason>, Error> {
+        Ok(match self.head_file(place::MEMORY)? {
+            Some(_) => None,
+            None if setup::tracks_memory(&self.git)? => {
+                Some(Reason::LeftOut(format!("{} at HEAD: {}", place::MEMORY, Why::Large(MAX_MEMORY))))
+            }
+            None => Some(Reason::NotCommitted),
+        })
     }
 
     /// Returns a shared file as it is at HEAD.

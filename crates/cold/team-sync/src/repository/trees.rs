@@ -4,7 +4,7 @@
 use crate::repository::bounds::MAX_TREE;
 use crate::repository::survey::{Omission, split};
 use git2::{Error, ObjectType, Odb, Oid, Signature};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The bytes of an id in a tree.
 const ID: usize = 20;
@@ -201,34 +201,43 @@ impl Edits {
                 .ok_or_else(|| Error::from_str("a folder of the remote is too large or damaged"))?,
             None => Vec::new(),
         };
+        let changed = entries.extract_if(.., |entry| self.changes.contains_key(&entry.name));
+        let mut by_name: HashMap<Vec<u8>, Vec<Entry>> = HashMap::new();
+        changed.for_each(|entry| by_name.entry(entry.name.clone()).or_default().push(entry));
         for (name, change) in &self.changes {
-            let is_folder = |entry: &Entry| entry.kind() == Kind::Folder && entry.name == *name;
-            if let Some(edits) = &change.folder {
-                let folder = entries.iter().find(|entry| is_folder(entry)).map(|entry| entry.id);
-                let made = edits.write(odb, folder.filter(|_| !change.is_replaced))?;
-                entries.retain(|entry| !is_folder(entry));
-                entries.extend(made.map(|id| Entry { mode: 0o040_000, name: name.clone(), id }));
-            }
-            match change.file {
-                Some(FileChange::Put(id)) => {
-                    if entries.iter().any(is_folder) {
-                        return Err(Error::from_str("a folder has the name of a file"));
-                    }
-                    let is_program =
-                        entries.iter().any(|entry| entry.name == *name && entry.kind() == Kind::Program);
-                    let mode = if is_program { 0o100_755 } else { 0o100_644 };
-                    entries.retain(|entry| entry.name != *name);
-                    entries.push(Entry { mode, name: name.clone(), id });
-                }
-                Some(FileChange::Remove) => entries.retain(|entry| entry.name != *name || !entry.is_file()),
-                None => {}
-            }
+            entries.extend(change.write(odb, name, by_name.remove(name).unwrap_or_default())?);
         }
         if entries.is_empty() {
             return Ok(None);
         }
         entries.sort_by(|one, two| one.key().cmp(two.key()));
         odb.write(ObjectType::Tree, &bytes_of(&entries)).map(Some)
+    }
+}
+
+impl Change {
+    /// Returns what becomes of the entries of a name.
+    fn write(&self, odb: &Odb<'_>, name: &[u8], mut entries: Vec<Entry>) -> Result<Vec<Entry>, Error> {
+        let is_folder = |entry: &Entry| entry.kind() == Kind::Folder;
+        if let Some(edits) = &self.folder {
+            let folder = entries.iter().find(|entry| is_folder(entry)).map(|entry| entry.id);
+            let made = edits.write(odb, folder.filter(|_| !self.is_replaced))?;
+            entries.retain(|entry| !is_folder(entry));
+            entries.extend(made.map(|id| Entry { mode: 0o040_000, name: name.to_vec(), id }));
+        }
+        match self.file {
+            Some(FileChange::Put(_)) if entries.iter().any(is_folder) => {
+                return Err(Error::from_str("a folder has the name of a file"));
+            }
+            Some(FileChange::Put(id)) => {
+                let is_program = entries.iter().any(|entry| entry.kind() == Kind::Program);
+                let mode = if is_program { 0o100_755 } else { 0o100_644 };
+                entries = vec![Entry { mode, name: name.to_vec(), id }];
+            }
+            Some(FileChange::Remove) => entries.retain(|entry| !entry.is_file()),
+            None => {}
+        }
+        Ok(entries)
     }
 }
 

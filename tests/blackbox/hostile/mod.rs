@@ -1,0 +1,3 @@
+//! What a hostile repository, teammate or user of the machine tries.
+
+mod bounds;
