@@ -62,7 +62,7 @@ fn size_of(folder: &Path) -> Result<u64> {
 fn sync_in_background(member: &Member) -> Result<(Duration, u64)> {
     let begun = Instant::now();
     let mut command = member.command("wyren");
-    command.env("WYREN_MEMORY_SYNC_SECONDS", "50");
+    command.env("WYREN_SYNC_SECONDS", "50");
     let mut child =
         command.args(["sync", "--background"]).stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
     let status = format!("/proc/{}/status", child.id());
@@ -96,7 +96,7 @@ fn check_bomb(name: &str, path: &[&[u8]], make: impl Fn(&Raw) -> (&'static str, 
     let (time, memory) = sync_in_background(&ada)?;
     let wyren = ada.clone_folder().join(".wyren");
     let disk = size_of(&wyren)?;
-    println!("{name}: {} ms, {memory} KB, {disk} bytes on disk", time.as_millis());
+    eprintln!("{name}: {} ms, {memory} KB, {disk} bytes on disk", time.as_millis());
     assert_eq!(fs::read_to_string(wyren.join("broadcast/skills/honest.md"))?, "arrives\n", "{name}");
     assert!(time < MAX_TIME, "{name}: {time:?}");
     assert!(disk < MAX_DISK, "{name}: {disk} bytes");

@@ -291,7 +291,7 @@ pub(crate) fn keep(theirs: &mut Snapshot, path: &str, known: &Snapshot) {
 
 /// Returns a name beside a file or folder that is free: `deploy-2`, `deploy-2.md`.
 fn free_name(path: &str, is_taken: impl Fn(&str) -> bool) -> Option<String> {
-    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let (folder, name) = path.rsplit_once('/')?;
     let (stem, end) = match name.rfind('.').filter(|at| *at > 0) {
         Some(at) => name.split_at(at),
         None => (name, ""),

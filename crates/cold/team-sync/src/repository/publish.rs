@@ -384,7 +384,9 @@ impl Publication<'_> {
         let survey = self.team.survey(self.refs.tip, &[&base, &ours])?;
         let mut edits = Edits::default();
         let is_taken_away = |it: &&Omission| self.outgoing.taken_away.contains(&it.left_out().path);
-        for omission in survey.omissions.iter().filter(is_taken_away) {
+        // A folder in the place of the memory, or a file in that of a folder, goes with what replaces it.
+        let is_in_the_way = |it: &&Omission| self.outgoing.replaces && it.why == Why::FileAndFolder;
+        for omission in survey.omissions.iter().filter(|it| is_taken_away(it) || is_in_the_way(it)) {
             edits.remove(omission);
         }
         let is_free = |path: &String| {

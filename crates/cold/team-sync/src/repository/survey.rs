@@ -43,8 +43,11 @@ impl Survey {
     /// Returns what the remote has as far as it is taken in: what is left out is as both sides had it before.
     pub(crate) fn taken(&self, base: &Snapshot) -> Snapshot {
         let mut files = self.files.clone();
-        let frozen = self.frozen.iter().filter_map(|path| Some((path.clone(), *base.get(path)?)));
-        files.extend(frozen);
+        for path in &self.frozen {
+            let is_below_file = path.match_indices('/').any(|(end, _)| files.contains_key(&path[..end]));
+            let version = base.get(path).filter(|_| !is_below_file && !has_below(&files, path));
+            files.extend(version.map(|id| (path.clone(), *id)));
+        }
         files
     }
 
@@ -57,13 +60,9 @@ impl Survey {
         let is_used = if part.len() < path.len() {
             wanted.contains_key(part) || !self.files.contains_key(part)
         } else {
-            let below = format!("{part}/");
-            let has_some = |files: &Snapshot| {
-                files.range(below.clone()..).next().is_some_and(|(path, _)| path.starts_with(&below))
-            };
             let parts = split(part);
             let has_more = self.omissions.iter().any(|it| it.parts.starts_with(&parts));
-            has_some(wanted) || !has_some(&self.files) || has_more
+            has_below(wanted, part) || !has_below(&self.files, part) || has_more
         };
         is_used.then_some(part)
     }
@@ -212,16 +211,28 @@ impl<'a> Walk<'a> {
                 Found::Occupied(at) => drop(self.survey.occupied.insert(path.to_owned(), at)),
                 Found::File(id, size) => {
                     if let Err(why) = self.take(path, id, size) {
-                        self.survey.frozen.insert(path.to_owned());
-                        self.omit(Omission { parts: split(path), is_folder: false, why });
+                        self.freeze(path, Omission { parts: split(path), is_folder: false, why });
                     }
                 }
-                Found::LeftOut(omission) => {
-                    self.survey.frozen.insert(path.to_owned());
-                    self.omit(omission);
-                }
+                Found::LeftOut(omission) => self.freeze(path, omission),
             }
         }
+    }
+
+    /// Leaves a known path as it is. No other file may take its place, or that of its folders.
+    fn freeze(&mut self, path: &str, omission: Omission) {
+        let compared = self.compared(path);
+        for (end, _) in compared.match_indices('/') {
+            self.taken.entry(compared[..end].to_owned()).or_insert(false);
+        }
+        self.taken.entry(compared).or_insert(true);
+        self.survey.frozen.insert(path.to_owned());
+        self.omit(omission);
+    }
+
+    /// Returns a path as the file system compares it.
+    fn compared(&self, path: &str) -> String {
+        if self.folds_case { path.to_lowercase() } else { path.to_owned() }
     }
 
     fn find(&mut self, tree: Oid, path: &str) -> Found {
@@ -240,7 +251,15 @@ impl<'a> Walk<'a> {
                 .find(|entry| if is_last { entry.is_file() } else { entry.kind() == Kind::Folder });
             let Some(entry) = wanted else {
                 let is_occupied = folder.named(part).any(|entry| !is_last || entry.kind() == Kind::Folder);
-                return if is_occupied { Found::Occupied(at) } else { Found::Absent };
+                let above = parts[..=at].to_vec();
+                return match is_occupied {
+                    false => Found::Absent,
+                    // No other name would do.
+                    true if at == 0 || is_shelf(&above) => {
+                        Found::LeftOut(Omission { parts: above, is_folder: is_last, why: Why::FileAndFolder })
+                    }
+                    true => Found::Occupied(at),
+                };
             };
             if let Err(why) = bounds::judge_name(part) {
                 let parts = parts[..=at].to_vec();
@@ -275,7 +294,10 @@ impl<'a> Walk<'a> {
             let mut parts = above.clone();
             parts.push(entry.name.clone());
             let is_folder = entry.kind() == Kind::Folder;
-            if is_folder && SHELVES.iter().any(|shelf| split(shelf) == parts) {
+            if is_shelf(&parts) {
+                if !is_folder {
+                    self.omit(Omission { parts, is_folder, why: Why::FileAndFolder });
+                }
                 continue;
             }
             let mut item = Item { left: bounds::MAX_FOLDER, files: Vec::new(), omissions: Vec::new() };
@@ -360,7 +382,7 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         let size = if path == MEMORY { 0 } else { size };
-        let compared = if self.folds_case { path.to_lowercase() } else { path.to_owned() };
+        let compared = self.compared(path);
         let folders: Vec<&str> = compared.match_indices('/').map(|(end, _)| &compared[..end]).collect();
         match self.taken.get(&compared) {
             Some(true) => return Err(Why::SameButCase),
@@ -389,6 +411,16 @@ impl<'a> Walk<'a> {
             omissions.push(omission);
         }
     }
+}
+
+fn is_shelf(parts: &[Vec<u8>]) -> bool {
+    SHELVES.iter().any(|shelf| split(shelf) == parts)
+}
+
+/// Returns whether a snapshot has files in a folder.
+fn has_below(files: &Snapshot, folder: &str) -> bool {
+    let below = format!("{folder}/");
+    files.range(below.clone()..).next().is_some_and(|(path, _)| path.starts_with(&below))
 }
 
 /// One thing of a shelf.

@@ -428,3 +428,52 @@ fn a_folder_may_take_the_place_of_a_file_and_a_file_that_of_a_folder() {
     b.sync();
     assert_eq!(b.read(".wyren/broadcast/skills/deploy"), "file again\n");
 }
+
+#[test]
+fn what_holds_everything_cannot_be_made_something_else() {
+    let parts: [(&[&[u8]], &str); 3] = [
+        (&[b"memory.md", b"x"], "memory.md"),
+        (&[b"broadcast"], "broadcast"),
+        (&[b"broadcast", b"skills"], "broadcast/skills"),
+    ];
+    for (path, name) in parts {
+        let attacked = Attacked::new();
+        // The rest of what is on the branch goes, and only this is left.
+        let remote = attacked.world.remote();
+        let (blob, parent) =
+            (attacked.raw.blob(b"odd\n"), crate::support::git(&remote, &["rev-parse", BRANCH]));
+        let mut entry = (FILE, blob);
+        for part in path.iter().rev() {
+            entry = (FOLDER, attacked.raw.tree(&[(entry.0, part, &entry.1)]));
+        }
+        let root = attacked.raw.tree(&[(FOLDER, ".wyren", &*entry.1)]);
+        let text =
+            format!("tree {root}\nparent {parent}\nauthor M <m@x> 1 +0000\ncommitter M <m@x> 1 +0000\n\nx\n");
+        let commit = attacked.raw.object("commit", text.as_bytes());
+        crate::support::git(&remote, &["update-ref", &format!("refs/heads/{BRANCH}"), &commit]);
+        let (a, b) = (&attacked.a, &attacked.b);
+        a.decide("from a");
+        let synced = ShareClone::sync(a);
+        assert!(synced.left_out.iter().any(|it| it.path == name), "{synced:?}");
+        assert!(synced.renamed.is_empty(), "{synced:?}");
+        assert_eq!(a.sorted_decisions(), ["from a", "one"], "{name}");
+        if name != "memory.md" {
+            assert_eq!(a.read(".wyren/broadcast/skills/review.md"), "look twice\n", "{name}");
+        }
+        let synced = a.untouched(|| a.share().restore(None, soon()).unwrap());
+        assert!(matches!(synced.published, Published::Landed(_)), "{name}: {synced:?}");
+        assert!(synced.left_out.is_empty(), "{name}: {synced:?}");
+        b.sync();
+        assert_eq!(b.sorted_decisions(), ["from a", "one"], "{name}");
+    }
+}
+
+#[test]
+fn a_file_that_becomes_too_large_keeps_its_place_against_a_folder_of_its_name() {
+    let attacked = Attacked::new();
+    let blob = attacked.raw.blob(&vec![b'x'; 2 * 1024 * 1024]);
+    attacked.raw.put(BRANCH, &[&b".wyren"[..], b"broadcast", b"skills", b"review.md"], FILE, &blob);
+    attacked.push(&[b"broadcast", b"skills", b"review.md", b"x.md"]);
+    let synced = attacked.check_team_goes_on();
+    assert_eq!(synced.left_out.len(), 2, "{synced:?}");
+}
