@@ -84,6 +84,7 @@ fn sync_in_background(member: &Member) -> Result<(Duration, u64)> {
 }
 
 /// Pushes a bomb together with an honest skill, and checks that the skill arrives in time without gigabytes.
+#[expect(clippy::print_stderr, reason = "the figures are for the documents")]
 fn check_bomb(name: &str, path: &[&[u8]], make: impl Fn(&Raw) -> (&'static str, String)) -> Result<()> {
     let remote = Remote::new(Mode::Side)?;
     let Some(ada) = first_member(&remote)? else { return Ok(()) };

@@ -15,7 +15,10 @@
 //! is below `.wyren/state/`, one for all branches: see `origin.rs`. Where the copy and the remote last agreed is kept in
 //! `refs/wyren/local/<branch>`, together with what did not land yet: see `local.rs`.
 //!
-//! **Architecture invariants.** `git2` reads and writes objects and nothing else; references, configuration and the
+//! What arrives is looked at by `survey.rs` within `bounds.rs` before any of it is read or written. What is over is left out:
+//! it stays on the remote as it is, and the version of it that both sides had before counts as the remote's.
+//!
+//! **Architecture invariants.** `git2` reads and writes objects and nothing else, trees and commits byte by byte (`trees.rs`); references, configuration and the
 //! network are the `git` program's, so that reftable repositories, credential helpers and proxies work as in the user's
 //! terminal. Git 2.29 is the oldest that has every option used here (`fetch --no-write-fetch-head`); its messages are read
 //! in the C locale. Nothing here writes the index, HEAD, `refs/heads`, `refs/remotes` or FETCH_HEAD, and nothing runs the
