@@ -1,5 +1,6 @@
 //! What a hostile repository, teammate, other user of the machine, misled model or bad day tries, through the built programs.
 
+mod bounds;
 mod faults;
 mod files;
 mod forget;

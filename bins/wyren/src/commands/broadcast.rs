@@ -107,6 +107,10 @@ pub(crate) fn unbroadcast(arguments: &Unbroadcast, env: &Env) -> Result<()> {
         Published::Queued(reason @ (Reason::Detached | Reason::NotAllowed)) => {
             Err(Ending::failed(format!("Nothing was removed: {reason}")).into())
         }
+        Published::Queued(reason) if removed.is_left_out => Err(Ending::queued(format!(
+            "Nothing was removed: {reason}. Run `wyren unbroadcast` again when the remote can be reached."
+        ))
+        .into()),
         Published::Queued(reason) => {
             writeln!(output, "Removed locally: .wyren/{}", removed.path)?;
             Err(Ending::queued(format!("Not removed for the team yet: {reason}")).into())
@@ -124,6 +128,10 @@ fn code(reason: &Reason) -> &'static str {
         Reason::NotCommitted => "nothing_to_add",
         Reason::TimedOut | Reason::BackingOff(_) | Reason::Unreachable(_) => "fetch_failed",
         Reason::NotAllowed => "not_allowed",
-        Reason::Busy | Reason::NotOnRemote(_) | Reason::Refused(_) | Reason::Unusable(_) => "push_failed",
+        Reason::Busy
+        | Reason::NotOnRemote(_)
+        | Reason::Refused(_)
+        | Reason::Unusable(_)
+        | Reason::LeftOut(_) => "push_failed",
     }
 }

@@ -314,7 +314,8 @@ mod tests {
         let ended = |reason: Reason| {
             let published = Published::Queued(reason);
             let (changed, held_back, mended) = (Vec::new(), Vec::new(), Vec::new());
-            let synced = Synced { published, changed, held_back, mended, rewritten: None };
+            let (left_out, renamed) = (Vec::new(), Vec::new());
+            let synced = Synced { published, changed, held_back, mended, left_out, renamed, rewritten: None };
             crate::exit::code(tell_published(Some(&synced), false))
         };
         assert_eq!(ended(Reason::Busy), ExitCode::from(4));

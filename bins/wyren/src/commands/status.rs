@@ -2,6 +2,7 @@
 //! not have come after them.
 
 use super::log::{Injection, last_injection};
+use super::sync::describe_left_out;
 use crate::terminal::{self, counted};
 use crate::when;
 use anyhow::Result;
@@ -12,7 +13,7 @@ use place::{FetchState, Mode};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write as _;
-use team_sync::Share;
+use team_sync::{LastSync, Share};
 use text::{redact, sanitize};
 
 /// In columns.
@@ -50,6 +51,7 @@ struct Status {
     kept: Option<usize>,
     vanished: Option<usize>,
     held_back: usize,
+    last: LastSync,
 }
 
 /// The last commit on the shared memory.
@@ -111,6 +113,7 @@ impl Status {
             kept: matches!(share.leave(), Ok(None)).then(|| share.count_unpublished()),
             vanished: share.rewritten().ok().flatten().map(|rewritten| rewritten.vanished.len()),
             held_back: share.held_back().len(),
+            last: share.last_sync(),
         }
     }
 
@@ -195,6 +198,17 @@ impl Status {
             let until = until.map(|until| format!("; next try at {}", when::local(until)));
             lines.push(("Failing", format!("{}{}", shown(error), until.unwrap_or_default())));
         }
+        if let Some(error) = &self.last.error {
+            let since = when::with_age(Timestamp::from_millis(self.last.at), now);
+            lines.push(("Sync error", format!("{}; since {since}: wyren sync", shown(error))));
+        }
+        if let Some(first) = self.last.left_out.first() {
+            let others = match self.last.left_out.len() - 1 {
+                0 => String::new(),
+                others => format!("; {others} more: wyren sync"),
+            };
+            lines.push(("Left out", describe_left_out(first) + &others));
+        }
         if let Some(kept) = self.kept {
             let what = counted(kept, "change stays", "changes stay");
             lines.push((
@@ -245,6 +259,8 @@ impl Status {
             "kept": self.kept.unwrap_or_default(),
             "rewritten": self.vanished.map(|vanished| json!({"vanished": vanished})),
             "held_back": self.held_back,
+            "sync_error": self.last.error,
+            "left_out": self.last.left_out,
         })
     }
 }

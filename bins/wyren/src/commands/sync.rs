@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use team_sync::repository::Published;
+use team_sync::repository::{LeftOut, Published};
 use team_sync::{Rewritten, Share, Synced};
 use text::sanitize;
 
@@ -34,7 +34,7 @@ const MAX_CHARS: usize = 160;
 const EXAMPLES: &str = "\
 Examples:
   wyren sync              publish and fetch; exit code 3 when the changes wait for the next sync
-  wyren sync --restore    after a force-push: publish the missing entries again
+  wyren sync --restore    after a force-push: publish the missing entries again; also replaces a memory that is too large
   wyren sync --accept     after a force-push: drop the missing entries; the history keeps them
   wyren sync --json       print JSON";
 
@@ -125,6 +125,9 @@ pub(super) fn waiting(reason: &Reason) -> String {
                 "wyren: nothing was published or fetched: {reason}; run `wyren sync --restore` or `wyren sync --accept`"
             )
         }
+        Reason::LeftOut(_) => {
+            format!("wyren: kept locally: {reason}; `wyren sync --restore` publishes yours in its place")
+        }
         _ => format!("wyren: kept locally until the next sync: {reason}"),
     }
 }
@@ -147,10 +150,43 @@ pub(super) fn warn(synced: &Synced) -> Result<()> {
             "{WARNING}Kept{WARNING:#} .wyren/{path}: it was emptied, deleted or damaged on the remote and is published again."
         )?;
     }
+    for it in synced.left_out.iter().take(MAX_LISTED) {
+        writeln!(errors, "{WARNING}Left out{WARNING:#} {}", describe_left_out(it))?;
+    }
+    if synced.left_out.len() > MAX_LISTED {
+        writeln!(errors, "  … and {} more", synced.left_out.len() - MAX_LISTED)?;
+    }
+    for (from, to) in &synced.renamed {
+        let (from, to) = (sanitize::one_line(from, MAX_CHARS), sanitize::one_line(to, MAX_CHARS));
+        writeln!(
+            errors,
+            "{WARNING}Renamed{WARNING:#} .wyren/{from} to .wyren/{to}: the team uses that name otherwise."
+        )?;
+    }
     match &synced.rewritten {
         Some(rewritten) => describe(&mut errors, rewritten),
         None => Ok(()),
     }
+}
+
+/// Describes something that is not synced, and the command that helps.
+pub(super) fn describe_left_out(it: &LeftOut) -> String {
+    let path = sanitize::one_line(&it.path, MAX_CHARS);
+    let place = if it.here { "here" } else { "on the remote" };
+    format!(".wyren/{path} {place}: {}; {}", it.why, remedy(it))
+}
+
+/// Returns what helps against something that is not synced.
+pub(super) fn remedy(it: &LeftOut) -> String {
+    if it.here {
+        return "rename or shorten it to share it".to_owned();
+    }
+    if it.path == place::MEMORY {
+        return "`wyren sync --restore` publishes yours in its place".to_owned();
+    }
+    // Quotes, since the name is an odd one.
+    let name = it.path.strip_prefix("broadcast/").unwrap_or(&it.path);
+    format!("`wyren unbroadcast '{}'` removes it", name.replace('\'', r"'\''"))
 }
 
 /// Lists what a rewritten history lost, and the commands to decide.
@@ -205,7 +241,8 @@ pub(super) fn to_json(synced: &Synced) -> Value {
     });
     json!({
         "published": published, "commit": commit, "reason": reason, "changed": synced.changed,
-        "held_back": synced.held_back, "mended": synced.mended, "rewritten": rewritten,
+        "held_back": synced.held_back, "mended": synced.mended, "left_out": synced.left_out, "renamed": synced.renamed,
+        "rewritten": rewritten,
     })
 }
 

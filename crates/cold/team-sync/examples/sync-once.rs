@@ -20,8 +20,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let team = Team::open(Path::new(clone), &Env::process())?;
     add_entries(&team, entries)?;
     let leave = team.leave(&Env::process())?.ok_or("the clone may not publish")?;
-    let outgoing = Outgoing { leave: &leave, session: Some("0123456789"), removed: &[] };
-    let (published, _) = team.exchange(Some(&outgoing), &ByLine, deadline)?;
+    let outgoing = Outgoing { session: Some("0123456789"), ..Outgoing::with(&leave) };
+    let published = team.exchange(Some(&outgoing), &ByLine, deadline)?.published;
     Ok(ExitCode::from(if matches!(published, Published::Queued(_)) { 3 } else { 0 }))
 }
 

@@ -5,7 +5,7 @@
 //! what the others made of it since.
 
 use crate::merging::{Merging, is_emptied};
-use crate::repository::{Merge as _, Team};
+use crate::repository::{Merge as _, Team, is_about_the_name, max_size};
 use crate::{Error, Share};
 use base::{Timestamp, digest, files};
 use memory::{Memory, diff, history};
@@ -81,7 +81,7 @@ impl Share {
         let is_same_branch = noted.branch == branch;
         let mut changed = Vec::new();
         for (file, committed) in committed {
-            let work = work_file(&self.folder().wyren.join(&file));
+            let work = work_file(&self.folder().wyren.join(&file), max_size(&file));
             let Some(versions) = work.and_then(|work| committed.with(work)) else { continue };
             let edit = edits.remove(&file);
             let taken = self.take_in(&Edited {
@@ -129,7 +129,13 @@ impl Share {
         if has_changed {
             self.refuse_links(&path)?;
             self.begin_copy()?;
-            files::write_atomic(&path, &merged).map_err(Error::file(&path))?;
+            match files::write_atomic(&path, &merged) {
+                // The team has a folder of that name, or a file of the folder's: git itself will ask the user.
+                Err(error) if is_about_the_name(&error) => {
+                    return Ok(Taken { has_changed: false, edit: None });
+                }
+                written => written.map_err(Error::file(&path))?,
+            }
         }
         Ok(Taken { has_changed, edit: Some(edit) })
     }
@@ -256,8 +262,8 @@ fn committed_files(team: &Team, deadline: Instant) -> Result<Vec<(String, Commit
 }
 
 /// Returns a file of the work tree. What is missing, a link or too large has no edit.
-fn work_file(path: &Path) -> Option<Vec<u8>> {
-    files::read_capped(path, files::cap::SHARED).ok()
+fn work_file(path: &Path, most: usize) -> Option<Vec<u8>> {
+    files::read_capped(path, most).ok()
 }
 
 /// Returns the file with the line breaks of the commit: git may have checked it out with others.

@@ -18,6 +18,7 @@ mod authors;
 mod compare;
 mod error;
 mod fold;
+mod last;
 mod merging;
 mod record;
 pub mod repository;
@@ -29,6 +30,7 @@ mod syncing;
 
 pub use compare::Difference;
 pub use error::Error;
+pub use last::LastSync;
 pub use merging::Merging;
 pub use secrets::HeldBack;
 pub use setup::{Setup, Wish, discover, init};

@@ -17,7 +17,11 @@
 //!
 //! Nothing is published without the user's [`Leave`]: see `leave.rs`.
 //!
-//! **Architecture invariants.** `git2` reads and writes objects and nothing else; references, configuration and the
+//! What arrives is looked at by `survey.rs` within `bounds.rs` before any of it is read or written. What is over is left out:
+//! it stays on the remote as it is, and the version of it that both sides had before counts as the remote's.
+//!
+//! **Architecture invariants.** `git2` reads and writes objects and nothing else, trees and commits byte by byte
+//! (`trees.rs`); references, configuration and the
 //! network are the `git` program's, so that reftable repositories, credential helpers and proxies work as in the user's
 //! terminal; but none that a repository's own configuration names, since git connects from a repository of ours: see
 //! `relay.rs`. Git 2.31 is the oldest that has everything used here (`GIT_CONFIG_COUNT`); its messages are read
@@ -25,6 +29,7 @@
 //! user's git hooks. How two texts are merged, and what of a text
 //! may leave this machine, is the caller's: see [`Merge`].
 
+mod bounds;
 mod checkout;
 mod config;
 mod error;
@@ -41,12 +46,16 @@ mod past;
 mod publish;
 mod relay;
 mod setup;
+mod survey;
 mod team;
+mod trees;
 
-pub use checkout::Change;
-pub(crate) use checkout::remove_from_copy;
+pub use bounds::LeftOut;
+pub(crate) use bounds::{can_be_shared, max_size};
+pub use checkout::{Change, CheckedOut};
+pub(crate) use checkout::{is_about_the_name, remove_from_copy};
 pub use error::Error;
-pub use exchange::Outgoing;
+pub use exchange::{Exchanged, Outgoing};
 pub use fetch::Fetched;
 pub use leave::Leave;
 pub use lock::lock_copy;

@@ -1,6 +1,6 @@
 //! Files that every session of the team gets: `broadcast/`, and the skills in it.
 
-use crate::{Error, Share, Synced};
+use crate::{Error, Share, Synced, repository};
 use base::files;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -13,6 +13,8 @@ const SKILLS: &str = "broadcast/skills";
 pub struct Removed {
     /// The file, relative to `.wyren/`.
     pub path: String,
+    /// Whether it was left out here, so that only the remote had it; its removal is not queued.
+    pub is_left_out: bool,
     /// The result of the sync.
     pub synced: Synced,
 }
@@ -37,11 +39,20 @@ impl Share {
         session: Option<&str>,
         deadline: Instant,
     ) -> Result<Option<Removed>, Error> {
-        let Some(path) = self.broadcasts()?.into_iter().find(|path| is_called(path, name)) else {
-            return Ok(None);
-        };
-        let synced = self.sync_without(std::slice::from_ref(&path), session, deadline)?;
-        Ok(Some(Removed { path, synced }))
+        if let Some(path) = self.broadcasts()?.into_iter().find(|path| is_called(path, name)) {
+            let synced = self.sync_without(std::slice::from_ref(&path), session, deadline)?;
+            return Ok(Some(Removed { path, is_left_out: false, synced }));
+        }
+        // What is left out is not here, and has to be looked for on the remote.
+        let Some(team) = self.team() else { return Ok(None) };
+        let left_out = team.left_out()?.into_iter().map(|it| it.path).filter(|path| path != place::MEMORY);
+        let Some(path) = left_out.into_iter().find(|path| is_called(path, name)) else { return Ok(None) };
+        let mut removed = team.known_files()?;
+        let is_shelf = [place::BROADCAST, SKILLS, place::LESSONS].contains(&&*path);
+        // Of a folder that all broadcasts are in, those that are here stay.
+        removed.retain(|file| !is_shelf && (*file == path || file.starts_with(&format!("{path}/"))));
+        let synced = self.sync_taking_away(std::slice::from_ref(&path), &removed, session, deadline)?;
+        Ok(Some(Removed { path, is_left_out: true, synced }))
     }
 
     /// Returns the paths of what is broadcast, relative to `.wyren/`, skills first.
@@ -79,8 +90,7 @@ fn plain(name: &str) -> Result<&str, Error> {
     let is_plain = !name.is_empty()
         && !name.starts_with('.')
         && !files::is_temporary(name)
-        && !name.contains(['/', '\\', ':', '\0'])
-        && !name.chars().any(char::is_control);
+        && repository::can_be_shared(name);
     if is_plain { Ok(name) } else { Err(Error::BadName(name.to_owned())) }
 }
 

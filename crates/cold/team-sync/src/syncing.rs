@@ -1,8 +1,9 @@
 //! Publishing what was changed here, and taking in what the others have published.
 
+use crate::last::LastSync;
 use crate::merging::Merging;
 use crate::record::BY_OTHERS;
-use crate::repository::{self, Change, Leave, Merge as _, Outgoing, Published, Team};
+use crate::repository::{self, Change, CheckedOut, Leave, LeftOut, Merge as _, Outgoing, Published, Team};
 use crate::{Error, HeldBack, Share};
 use base::{Paths, Timestamp, files, leave};
 use memory::history::{self, Removal};
@@ -31,6 +32,10 @@ pub struct Synced {
     pub held_back: Vec<HeldBack>,
     /// The files that a teammate emptied, removed or broke. They stayed as they were, and are published again.
     pub mended: Vec<String>,
+    /// What is not synced because it is too large, too deep or oddly named, here or on the remote.
+    pub left_out: Vec<LeftOut>,
+    /// Files that got another name here since the team has a folder of their name, or a file of their folder's: from, to.
+    pub renamed: Vec<(String, String)>,
     /// The rewriting of the shared history that waits for a decision: until then nothing is published or taken in.
     pub rewritten: Option<Rewritten>,
 }
@@ -54,24 +59,39 @@ struct Exchange<'a> {
     publishes: bool,
     /// Files to remove for the whole team.
     removed: &'a [String],
+    /// What is left out on the remote and is to be removed there.
+    taken_away: &'a [String],
+    /// Whether what is here replaces what is left out on the remote.
+    replaces: bool,
     /// Why what others removed is gone.
     why: &'a str,
     /// What the history has been told already.
     told: &'a [Removal],
 }
 
+impl Exchange<'_> {
+    /// An exchange that publishes, and names no session.
+    const PLAIN: Self = Self {
+        session: None,
+        publishes: true,
+        removed: &[],
+        taken_away: &[],
+        replaces: false,
+        why: BY_OTHERS,
+        told: &[],
+    };
+}
+
 impl Share {
     /// Publishes what was changed here, if the user allows this clone to, and takes in what the others have published.
     /// What does not land stays queued.
     pub fn sync(&self, session: Option<&str>, deadline: Instant) -> Result<Synced, Error> {
-        let exchange = Exchange { session, publishes: true, removed: &[], why: BY_OTHERS, told: &[] };
-        self.exchange(&exchange, &Merging::default(), deadline)
+        self.exchange(&Exchange { session, ..Exchange::PLAIN }, &Merging::default(), deadline)
     }
 
     /// Takes in what the others have published, and publishes nothing.
     pub fn pull(&self, deadline: Instant) -> Result<Synced, Error> {
-        let exchange = Exchange { session: None, publishes: false, removed: &[], why: BY_OTHERS, told: &[] };
-        self.exchange(&exchange, &Merging::default(), deadline)
+        self.exchange(&Exchange { publishes: false, ..Exchange::PLAIN }, &Merging::default(), deadline)
     }
 
     /// Syncs, and removes files for the whole team, given relative to `.wyren/`.
@@ -81,7 +101,19 @@ impl Share {
         session: Option<&str>,
         deadline: Instant,
     ) -> Result<Synced, Error> {
-        let exchange = Exchange { session, publishes: true, removed, why: BY_OTHERS, told: &[] };
+        self.exchange(&Exchange { session, removed, ..Exchange::PLAIN }, &Merging::default(), deadline)
+    }
+
+    /// Syncs, and removes for the whole team what is left out on the remote, given as [`LeftOut`] names it, and `removed`
+    /// files with it.
+    pub(crate) fn sync_taking_away(
+        &self,
+        taken_away: &[String],
+        removed: &[String],
+        session: Option<&str>,
+        deadline: Instant,
+    ) -> Result<Synced, Error> {
+        let exchange = Exchange { session, removed, taken_away, ..Exchange::PLAIN };
         self.exchange(&exchange, &Merging::default(), deadline)
     }
 
@@ -96,11 +128,12 @@ impl Share {
             }
             team.accept_rewrite(deadline)?;
         }
-        let exchange = Exchange { session, publishes: true, removed: &[], why: REWRITTEN, told: &told };
+        let exchange = Exchange { session, why: REWRITTEN, told: &told, ..Exchange::PLAIN };
         self.exchange(&exchange, &Merging::default(), deadline)
     }
 
-    /// Accepts a rewritten history, and publishes what vanished from it again.
+    /// Accepts a rewritten history, and publishes what vanished from it again. What is left out on the remote, such as a
+    /// memory that is too large, is replaced by what is here.
     pub fn restore(&self, session: Option<&str>, deadline: Instant) -> Result<Synced, Error> {
         let merging = Merging::default();
         let mut restored = Vec::new();
@@ -108,7 +141,7 @@ impl Share {
             let changes = team.restore_rewrite(&merging, deadline)?;
             restored.extend(changes.into_iter().map(|change| change.path));
         }
-        let exchange = Exchange { session, publishes: true, removed: &[], why: BY_OTHERS, told: &[] };
+        let exchange = Exchange { session, replaces: true, ..Exchange::PLAIN };
         let mut synced = self.exchange(&exchange, &merging, deadline)?;
         synced.changed = unique(restored, synced.changed);
         Ok(synced)
@@ -152,11 +185,26 @@ impl Share {
         merging: &Merging,
         deadline: Instant,
     ) -> Result<Synced, Error> {
+        let before = self.last_sync();
+        let synced = self.try_exchange(exchange, merging, &before, deadline);
+        self.note_end(before, &synced);
+        synced
+    }
+
+    fn try_exchange(
+        &self,
+        exchange: &Exchange<'_>,
+        merging: &Merging,
+        before: &LastSync,
+        deadline: Instant,
+    ) -> Result<Synced, Error> {
         let mut synced = Synced {
             published: Published::Queued(self.obstacle()),
             changed: Vec::new(),
             held_back: Vec::new(),
             mended: Vec::new(),
+            left_out: before.left_out.clone(),
+            renamed: Vec::new(),
             rewritten: None,
         };
         let Some(team) = self.team().filter(|team| team.remote().is_some()) else {
@@ -168,21 +216,26 @@ impl Share {
             team.fetch(deadline)?;
         }
         let folded = self.fold(deadline)?;
-        let is_waiting = team.mode() == Mode::Branch && team.head_file(MEMORY)?.is_none();
+        let obstacle = if team.mode() == Mode::Branch { team.head_obstacle()? } else { None };
         let leave = if exchange.publishes { self.leave() } else { Ok(None) };
         let leave = leave.unwrap_or_else(|error| {
             self.log_once(&format!("sync: could not read your leave to publish: {error}"));
             None
         });
-        let outgoing = leave.as_ref().filter(|_| !is_waiting).map(|leave| Outgoing {
-            leave,
-            session: exchange.session,
-            removed: exchange.removed,
-        });
+        let &Exchange { session, removed, taken_away, replaces, .. } = exchange;
+        let outgoing = leave.as_ref().filter(|_| obstacle.is_none());
+        let outgoing = outgoing.map(|leave| Outgoing { leave, session, removed, taken_away, replaces });
         let mut changes = Vec::new();
         for _ in 0..ROUNDS {
-            let (published, merged) = team.exchange(outgoing.as_ref(), merging, deadline)?;
-            synced.published = published;
+            let exchanged = team.exchange(outgoing.as_ref(), merging, deadline)?;
+            synced.published = exchanged.published;
+            let is_checked_out = exchanged.copy.is_some();
+            let CheckedOut { changes: merged, left_out, renamed } = exchanged.copy.unwrap_or_default();
+            if is_checked_out {
+                synced.left_out = left_out;
+            }
+            let is_renamed = !renamed.is_empty();
+            synced.renamed.extend(renamed);
             for change in merged.iter().filter(|change| change.path == MEMORY) {
                 self.remember_others(team, change, exchange)?;
                 // Without it the entries are shown as what they say of themselves.
@@ -191,19 +244,19 @@ impl Share {
                 }
             }
             changes.extend(merged);
-            let is_settled =
-                matches!(synced.published, Published::Queued(_)) || merging.accidents().is_empty();
-            if is_settled || outgoing.is_none() || !team.has_queued()? {
+            let is_settled = matches!(synced.published, Published::Queued(_))
+                || (merging.accidents().is_empty() && !is_renamed);
+            if is_settled || outgoing.is_none() || !(is_renamed || team.has_queued()?) {
                 break;
             }
         }
-        if is_waiting && !matches!(synced.published, Published::Queued(_)) {
-            synced.published = Published::Queued(Reason::NotCommitted);
+        if let Some(obstacle) = obstacle.filter(|_| !matches!(synced.published, Published::Queued(_))) {
+            synced.published = Published::Queued(obstacle);
         }
         if exchange.publishes && leave.is_none() {
             let kept = self.count_unpublished();
             let is_kept = kept > 0 && synced.published == Published::Nothing;
-            if is_kept || !exchange.removed.is_empty() {
+            if is_kept || !(removed.is_empty() && taken_away.is_empty()) {
                 synced.published = Published::Queued(Reason::NotAllowed);
             }
             // Without the notice the changes are where they are.

@@ -24,6 +24,8 @@ pub enum Reason {
     Busy,
     /// The remote's history was rewritten and needs a decision.
     Rewritten,
+    /// Something here is left out on the remote, with its path and why.
+    LeftOut(String),
     /// With the message of the remote or of git.
     Unreachable(String),
     TimedOut,
@@ -58,6 +60,7 @@ impl fmt::Display for Reason {
             }
             Self::Busy => write!(formatter, "another sync of this repository is running"),
             Self::Rewritten => write!(formatter, "the shared memory was rewritten on the remote"),
+            Self::LeftOut(what) => write!(formatter, "the remote's version is left out, or would be: {what}"),
             Self::Unreachable(words) => write!(formatter, "the remote could not be reached: {words}"),
             Self::TimedOut => write!(formatter, "the remote did not answer in time"),
             Self::Refused(words) => write!(formatter, "the remote refused: {words}"),

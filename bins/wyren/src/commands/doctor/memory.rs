@@ -1,5 +1,6 @@
 //! The team memory of the project: shared, with no decision pending.
 
+use super::super::sync::remedy;
 use super::{Check, Subject};
 use crate::terminal::counted;
 use crate::when;
@@ -35,6 +36,17 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         let message =
             format!("the remote failed {} in a row: {error}", counted(state.failures, "time", "times"));
         return Check::odd(NAME, message, "wyren sync");
+    }
+    let last = share.last_sync();
+    if let Some(error) = &last.error {
+        return Check::bad(NAME, format!("the last sync failed: {error}"), "wyren sync");
+    }
+    if let Some(first) = last.left_out.first() {
+        let message = match last.left_out.len() - 1 {
+            0 => format!("left out: .wyren/{}: {}", first.path, first.why),
+            more => format!("left out: .wyren/{}: {}, and {more} more", first.path, first.why),
+        };
+        return Check::odd(NAME, message, remedy(first));
     }
     if matches!(share.leave(), Ok(None)) {
         return match share.count_unpublished() {

@@ -1,25 +1,22 @@
 //! Checking out: what the remote has is merged into the local copy, whose own changes stay.
 
+use crate::repository::bounds::{self, LeftOut, MAX_DEPTH, Why};
 use crate::repository::local::Local;
 use crate::repository::lock::SyncLock;
 use crate::repository::objects::Snapshot;
+use crate::repository::survey::{self, Survey};
 use crate::repository::{Error, Files, Merge, Team, setup};
 use base::files;
 use git2::Oid;
 use place::{BROADCAST, LESSONS, MEMORY, is_shared};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-/// The largest file that is shared, in bytes.
-const MAX_FILE: usize = 8 * 1024 * 1024;
-
-/// The most files of a local copy that are looked at.
-const MAX_FILES: usize = 10_000;
-
-/// How deep the folders of a local copy are looked into.
-const MAX_DEPTH: usize = 8;
+/// How many names are tried for a file whose name the team gave to a folder, or the other way round.
+const MAX_NAMES: usize = 100;
 
 /// A file of the local copy that a checkout changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,19 +29,42 @@ pub struct Change {
     pub after: Option<Vec<u8>>,
 }
 
+/// The result of a checkout.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckedOut {
+    /// What changed in the local copy.
+    pub changes: Vec<Change>,
+    /// What is not taken in, or not published, and why.
+    pub left_out: Vec<LeftOut>,
+    /// Files that got another name here, since the team has a folder of their name or a file of their folder's: from, to.
+    pub renamed: Vec<(String, String)>,
+}
+
+/// The local copy as it is on disk.
+#[derive(Debug, Default)]
+pub(crate) struct Copy {
+    pub(crate) files: Files,
+    /// What is there and was not read.
+    pub(crate) left_out: BTreeMap<String, Why>,
+    bytes: usize,
+}
+
 impl Team {
     /// Merges what the last fetch brought into the local copy. Returns what changed there.
     ///
     /// What was changed here and not published stays changed. A file is removed only when the remote removed it and it
     /// is here as it was there; one that is missing here comes back, unless its removal is queued.
-    pub fn checkout(&self, merge: &dyn Merge, deadline: Instant) -> Result<Vec<Change>, Error> {
+    pub fn checkout(&self, merge: &dyn Merge, deadline: Instant) -> Result<CheckedOut, Error> {
         let lock = SyncLock::take(&self.folder, deadline).map_err(Error::file(&self.folder))?;
         let Some(_lock) = lock else { return Err(Error::Busy) };
         let mut refs = self.refs()?;
         if refs.before.is_some() {
             return Err(Error::Rewritten);
         }
-        let Some(tip) = refs.tip else { return Ok(Vec::new()) };
+        let mut copy = self.local_copy()?;
+        let Some(tip) = refs.tip else {
+            return Ok(CheckedOut { left_out: copy.left_out(), ..CheckedOut::default() });
+        };
         let mut local = self.local(&refs)?;
         let noted = local.clone();
         self.settle(&mut local, tip)?;
@@ -52,31 +72,38 @@ impl Team {
         if let Some(agreed) = local.agreed.filter(|agreed| *agreed != tip)
             && self.is_ancestor(tip, agreed)?
         {
-            return Ok(Vec::new());
+            return Ok(CheckedOut { left_out: copy.left_out(), ..CheckedOut::default() });
         }
-        let found = self.local_files()?;
-        let theirs = self.small_files(tip)?;
         let base = match &local.base {
             Some(base) => base.clone(),
             None => self.first_base(tip, deadline)?,
         };
-        let ours = self.our_files(&local, &found, merge)?;
+        let mut ours = self.our_files(&local, &copy.files, merge)?;
         let known = if local.base.is_some() { base } else { restricted(base, &ours) };
-        let merged = self.objects.merge(merge, &known, &ours, &theirs)?;
-        if found.is_empty() {
+        let pending = local.pending.clone().unwrap_or_default();
+        let survey = self.survey(Some(tip), &[&known, &ours, &pending])?;
+        let mut theirs = self.theirs(&survey, &known, &copy)?;
+
+        let mut merged = self.objects.merge(merge, &known, &ours, &theirs)?;
+        let renamed = self.make_way(&survey, &mut copy, &mut ours, &mut merged)?;
+        if copy.files.is_empty() {
             self.note_origin(Some(tip))?;
         }
-        let changes = self.write_copy(&found, &ours, &merged, merge)?;
+        let (changes, refused) = self.write_copy(&copy, &ours, &merged, merge)?;
         self.note_origin(Some(tip))?;
+        // What could not be written counts as not changed there: it would look like a change of ours.
+        for path in &refused {
+            copy.left_out.insert(path.clone(), Why::Refused);
+            keep(&mut theirs, path, &known);
+        }
 
         // Noted last: should we be killed before, the same merge happens again, to the same end.
-        let pending = match &local.pending {
-            Some(pending) if local.base.is_some() => {
-                Some(self.objects.merge(merge, &known, pending, &theirs)?)
-            }
-            Some(pending) => {
-                let known = restricted(known, pending);
-                Some(self.objects.merge(merge, &known, pending, &theirs)?)
+        let pending = match local.pending.take() {
+            Some(mut pending) => {
+                pending.retain(|path, _| survey.occupied_part(path, &merged).is_none());
+                let is_first = local.base.is_none();
+                let known = if is_first { restricted(known, &pending) } else { known };
+                Some(self.objects.merge(merge, &known, &pending, &theirs)?)
             }
             None => None,
         };
@@ -84,7 +111,8 @@ impl Team {
         if local != noted {
             self.note(&mut refs, &local)?;
         }
-        Ok(changes)
+        let left_out = survey.left_out().into_iter().chain(copy.left_out()).collect();
+        Ok(CheckedOut { changes, left_out, renamed })
     }
 
     /// Accepts the rewritten history, and puts what vanished there beside what it has now: the next publication shares it
@@ -95,32 +123,73 @@ impl Team {
         let mut refs = self.refs()?;
         let Some(before) = refs.before else { return Ok(Vec::new()) };
         let local = self.local(&refs)?;
-        let found = self.local_files()?;
-        let ours = self.our_files(&local, &found, merge)?;
-        // What was on the remote before and did not get here yet vanished as well.
-        let vanished = if self.objects.has(before) { self.small_files(before)? } else { Snapshot::new() };
+        let mut copy = self.local_copy()?;
+        let mut ours = self.our_files(&local, &copy.files, merge)?;
         let known = local.base.clone().unwrap_or_default();
+        // What was on the remote before and did not get here yet vanished as well.
+        let before = Some(before).filter(|before| self.objects.has(*before));
+        let vanished = self.theirs(&self.survey(before, &[&known, &ours])?, &known, &copy)?;
+        let survey = self.survey(refs.tip, &[&known, &ours, &vanished])?;
+        let theirs = self.theirs(&survey, &known, &copy)?;
         let everything = self.objects.merge(merge, &known, &ours, &vanished)?;
-        let theirs = refs.tip.map(|tip| self.small_files(tip)).transpose()?;
         // Nothing counts as known, so nothing counts as removed.
-        let nothing = Snapshot::new();
-        let merged = self.objects.merge(merge, &nothing, &everything, theirs.as_ref().unwrap_or(&nothing))?;
-        let changes = self.write_copy(&found, &ours, &merged, merge)?;
-        let local =
-            Local { base: theirs, pending: Some(merged), sent: None, candidate: None, agreed: refs.tip };
+        let mut merged = self.objects.merge(merge, &Snapshot::new(), &everything, &theirs)?;
+        self.make_way(&survey, &mut copy, &mut ours, &mut merged)?;
+        let (changes, _) = self.write_copy(&copy, &ours, &merged, merge)?;
+        let base = refs.tip.map(|_| theirs);
+        let local = Local { base, pending: Some(merged), sent: None, candidate: None, agreed: refs.tip };
         self.note(&mut refs, &local)?;
         self.accept_locked(&mut refs)?;
         Ok(changes)
     }
 
-    /// Returns the shared files of a commit that are not too large, and not the user's own here.
-    fn small_files(&self, commit: Oid) -> Result<Snapshot, Error> {
+    /// Returns what the remote has as far as it is taken in. What is the user's own here is not, and what of the local copy
+    /// was not read is as both sides had it before.
+    fn theirs(&self, survey: &Survey, known: &Snapshot, copy: &Copy) -> Result<Snapshot, Error> {
         let own = self.users_own()?;
-        let mut files = self.objects.snapshot(Some(commit))?;
-        files.retain(|path, id| {
-            !own.contains(path) && self.objects.size(*id).is_ok_and(|size| size <= MAX_FILE)
-        });
-        Ok(files)
+        let mut theirs = survey.taken(known);
+        theirs.retain(|path, _| !own.contains(path));
+        copy.left_out.keys().for_each(|path| keep(&mut theirs, path, known));
+        Ok(theirs)
+    }
+
+    /// Renames files of the local copy whose name the team gave to a folder, or whose folder's name to a file: the team's
+    /// wins in every clone, and ours is kept beside it. Returns the names.
+    fn make_way(
+        &self,
+        survey: &Survey,
+        copy: &mut Copy,
+        ours: &mut Snapshot,
+        merged: &mut Snapshot,
+    ) -> Result<Vec<(String, String)>, Error> {
+        let folder = self.copy_folder();
+        let mut renamed = Vec::new();
+        let mut names: BTreeMap<&str, String> = BTreeMap::new();
+        for path in survey.occupied.keys() {
+            let Some(part) = survey.occupied_part(path, merged).filter(|_| merged.contains_key(path)) else {
+                continue;
+            };
+            merged.remove(path);
+            ours.remove(path);
+            let Some(contents) = copy.files.remove(path).flatten() else { continue };
+            let is_taken = |name: &str| {
+                let is_in = |path: &String| {
+                    path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                };
+                merged.keys().chain(copy.files.keys()).any(is_in)
+            };
+            let Some(name) = names.get(part).cloned().or_else(|| free_name(part, is_taken)) else { continue };
+            let to = format!("{name}{}", &path[part.len()..]);
+            names.insert(part, name);
+            let lock = crate::repository::lock::lock_copy(&self.folder).map_err(Error::file(&self.folder))?;
+            let Some(_lock) = lock else { return Err(Error::Busy) };
+            let file = folder.join(&to);
+            setup::refuse_links(&folder, &file)?;
+            files::write_atomic(&file, &contents).map_err(Error::file(&file))?;
+            remove(&folder, path, Some(&contents))?;
+            renamed.push((path.clone(), to));
+        }
+        Ok(renamed)
     }
 
     /// Returns the local copy as it may be published.
@@ -135,38 +204,46 @@ impl Team {
         for (path, contents) in found {
             let Some(contents) = contents else { continue };
             if let Some(contents) = merge.published(path, contents) {
-                ours.insert(path.clone(), self.objects.write(&contents)?);
+                put(&mut ours, path, self.objects.write(&contents)?);
             }
         }
         Ok(ours)
     }
 
-    /// Makes the local copy, which was `found` and is `ours` without what is kept back, what was merged.
+    /// Makes the local copy, which is `ours` without what is kept back, what was merged. Returns what changed,
+    /// and the files that the file system refused.
     fn write_copy(
         &self,
-        found: &Files,
+        copy: &Copy,
         ours: &Snapshot,
         merged: &Snapshot,
         merge: &dyn Merge,
-    ) -> Result<Vec<Change>, Error> {
+    ) -> Result<(Vec<Change>, Vec<String>), Error> {
+        let found = &copy.files;
         let folder = self.copy_folder();
         let lock = crate::repository::lock::lock_copy(&self.folder).map_err(Error::file(&self.folder))?;
         let Some(_lock) = lock else { return Err(Error::Busy) };
-        let mut changes = Vec::new();
+        let (mut changes, mut refused) = (Vec::new(), Vec::new());
         for path in ours.keys().filter(|path| !merged.contains_key(*path)) {
             let before = found.get(path).and_then(Option::as_deref);
             if remove(&folder, path, before)? {
                 changes.push(Change { path: path.clone(), before: before.map(<[u8]>::to_vec), after: None });
             }
         }
-        for (path, id) in merged {
+        // The memory first: whatever happens to the others, it arrives.
+        let memory = merged.get_key_value(MEMORY);
+        for (path, id) in memory.into_iter().chain(merged.iter().filter(|(path, _)| *path != MEMORY)) {
             let before = found.get(path).and_then(Option::as_deref);
-            if before.is_none() || ours.get(path) != Some(id) {
-                changes.extend(write(&folder, path, before, self.objects.read(*id)?, merge)?);
+            let is_unread = copy.left_out.contains_key(path);
+            if !is_unread && (before.is_none() || ours.get(path) != Some(id)) {
+                match write(&folder, path, before, self.objects.read(*id)?, merge) {
+                    Err(Error::File(error)) if is_about_the_name(&error.cause) => refused.push(path.clone()),
+                    change => changes.extend(change?),
+                }
             }
         }
         changes.sort_by(|one, two| one.path.cmp(&two.path));
-        Ok(changes)
+        Ok((changes, refused))
     }
 }
 
@@ -191,38 +268,107 @@ fn restricted(mut snapshot: Snapshot, other: &Snapshot) -> Snapshot {
     snapshot
 }
 
-/// Returns the shared files in the folder of a local copy. Links, and what is too large, are passed over.
-pub(crate) fn files_of_copy(folder: &Path) -> Result<Files, Error> {
-    let mut found = Files::new();
-    for name in [MEMORY, BROADCAST, LESSONS] {
-        collect(&folder.join(name), name, MAX_DEPTH, &mut found)?;
+/// Puts a file into a snapshot, in place of a file of its folder's name or a folder of its own.
+pub(crate) fn put(snapshot: &mut Snapshot, path: &str, id: Oid) {
+    for (end, _) in path.match_indices('/') {
+        snapshot.remove(&path[..end]);
     }
-    Ok(found)
+    let below = format!("{path}/");
+    let first = snapshot.range(below.clone()..).next().map(|(path, _)| path.starts_with(&below));
+    if first == Some(true) {
+        snapshot.retain(|path, _| !path.starts_with(&below));
+    }
+    snapshot.insert(path.to_owned(), id);
 }
 
-fn collect(path: &Path, name: &str, depth: usize, found: &mut Files) -> Result<(), Error> {
-    let metadata = match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        metadata => metadata.map_err(Error::file(path))?,
+/// Makes the version of a file what `known` has, which may be none.
+pub(crate) fn keep(theirs: &mut Snapshot, path: &str, known: &Snapshot) {
+    match known.get(path) {
+        Some(id) => theirs.insert(path.to_owned(), *id),
+        None => theirs.remove(path),
     };
-    if metadata.is_dir() && depth > 0 {
-        for entry in fs::read_dir(path).map_err(Error::file(path))?.flatten() {
-            let file_name = entry.file_name();
-            if let Some(file_name) = file_name.to_str() {
-                collect(&entry.path(), &format!("{name}/{file_name}"), depth - 1, found)?;
-            }
+}
+
+/// Returns a name beside a file or folder that is free: `deploy-2`, `deploy-2.md`.
+fn free_name(path: &str, is_taken: impl Fn(&str) -> bool) -> Option<String> {
+    let (folder, name) = path.rsplit_once('/')?;
+    let (stem, end) = match name.rfind('.').filter(|at| *at > 0) {
+        Some(at) => name.split_at(at),
+        None => (name, ""),
+    };
+    let names = (2..MAX_NAMES).map(|number| format!("{folder}/{stem}-{number}{end}"));
+    names.into_iter().find(|name| bounds::judge_path(name).is_ok() && !is_taken(name))
+}
+
+/// Returns whether the file system has something against this file alone.
+pub(crate) fn is_about_the_name(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidFilename, InvalidInput, IsADirectory, NotADirectory};
+    matches!(error.kind(), InvalidFilename | InvalidInput | IsADirectory | NotADirectory)
+}
+
+impl Copy {
+    /// Reads the shared files in the folder of a local copy. Links are passed over.
+    pub(crate) fn read(folder: &Path) -> Result<Self, Error> {
+        let mut copy = Self::default();
+        for name in [MEMORY, BROADCAST, LESSONS] {
+            copy.collect(&folder.join(name), name, MAX_DEPTH)?;
         }
-        return Ok(());
+        Ok(copy)
     }
-    let is_small = usize::try_from(metadata.len()).is_ok_and(|size| size <= MAX_FILE);
-    let is_wanted = metadata.is_file() && is_shared(name) && is_small && !files::is_temporary(name);
-    if is_wanted
-        && found.len() < MAX_FILES
-        && let Some(contents) = files::read_if_there(path).map_err(Error::file(path))?
-    {
-        found.insert(name.to_owned(), Some(contents));
+
+    /// Returns what was not read, for a person.
+    pub(crate) fn left_out(&self) -> Vec<LeftOut> {
+        let left_out = self.left_out.iter().take(bounds::MAX_NAMED);
+        let shown = |path: &String| bounds::shown(&survey::split(path));
+        left_out.map(|(path, why)| LeftOut { path: shown(path), why: why.to_string(), here: true }).collect()
     }
-    Ok(())
+
+    fn collect(&mut self, path: &Path, name: &str, depth: usize) -> Result<(), Error> {
+        let metadata = match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            metadata => metadata.map_err(Error::file(path))?,
+        };
+        if metadata.is_dir() {
+            if depth == 0 {
+                self.left_out.insert(name.to_owned(), Why::Deep);
+                return Ok(());
+            }
+            let entries = fs::read_dir(path).map_err(Error::file(path))?.flatten();
+            let mut names: Vec<_> =
+                entries.map(|entry| entry.file_name()).take(bounds::MAX_ENTRIES).collect();
+            names.sort_unstable();
+            for file_name in names {
+                if let Some(file_name) = file_name.to_str() {
+                    self.collect(&path.join(file_name), &format!("{name}/{file_name}"), depth - 1)?;
+                }
+            }
+            return Ok(());
+        }
+        let is_wanted = metadata.is_file() && is_shared(name) && !files::is_temporary(name);
+        if !is_wanted {
+            return Ok(());
+        }
+        let size = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
+        if let Err(why) = self.judge(name, size) {
+            self.left_out.insert(name.to_owned(), why);
+        } else if let Some(contents) = files::read_if_there(path).map_err(Error::file(path))? {
+            self.bytes += if name == MEMORY { 0 } else { contents.len() };
+            self.files.insert(name.to_owned(), Some(contents));
+        }
+        Ok(())
+    }
+
+    fn judge(&self, name: &str, size: usize) -> Result<(), Why> {
+        bounds::judge_path(name)?;
+        if size > bounds::max_size(name) {
+            return Err(Why::Large(bounds::max_size(name)));
+        }
+        if self.files.len() >= bounds::MAX_FILES {
+            return Err(Why::TooMany);
+        }
+        let is_too_much = name != MEMORY && self.bytes.saturating_add(size) > bounds::MAX_BYTES;
+        if is_too_much { Err(Why::TooMuch) } else { Ok(()) }
+    }
 }
 
 /// Writes a file of the copy, which was `before` when the merge began; should it have changed since, that is kept.
@@ -236,6 +382,9 @@ fn write(
 ) -> Result<Option<Change>, Error> {
     let file = folder.join(path);
     setup::refuse_links(folder, &file)?;
+    if before.is_none() {
+        remove_empty(&file, MAX_DEPTH);
+    }
     let now = files::read_if_there(&file).map_err(Error::file(&file))?;
     let published = |contents: Option<&[u8]>| {
         contents.and_then(|contents| merge.published(path, contents)).map(std::borrow::Cow::into_owned)
@@ -268,4 +417,17 @@ fn remove(folder: &Path, path: &str, before: Option<&[u8]>) -> Result<bool, Erro
     }
     fs::remove_file(&file).map_err(Error::file(&file))?;
     Ok(true)
+}
+
+/// Removes a folder in which there are folders at most: where the files of one were, a file of its name may come.
+fn remove_empty(folder: &Path, depth: usize) {
+    let is_folder = fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir());
+    if !is_folder || depth == 0 {
+        return;
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        remove_empty(&entry.path(), depth - 1);
+    }
+    // Fails when something is left in it.
+    let _ = fs::remove_dir(folder);
 }

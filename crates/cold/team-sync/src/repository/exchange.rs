@@ -1,6 +1,6 @@
 //! One exchange with the remote: publish, fetch, merge into the local copy. Every sync goes through here.
 
-use crate::repository::checkout::{Change, remove_from_copy};
+use crate::repository::checkout::{CheckedOut, remove_from_copy};
 use crate::repository::fetch::Fetched;
 use crate::repository::{Error, Leave, Merge, Published, Team};
 use place::Reason;
@@ -15,17 +15,37 @@ pub struct Outgoing<'a> {
     pub session: Option<&'a str>,
     /// Files to remove for the whole team, relative to `.wyren/`.
     pub removed: &'a [String],
+    /// Things on the remote that are left out, as [`crate::repository::LeftOut`] names them, to remove for the whole team. Unlike files they are
+    /// not queued.
+    pub taken_away: &'a [String],
+    /// Whether what is here replaces what is left out on the remote, such as a memory that is too large.
+    pub replaces: bool,
+}
+
+impl<'a> Outgoing<'a> {
+    /// Returns what publishes the local copy alone.
+    pub fn with(leave: &'a Leave) -> Self {
+        Self { leave, session: None, removed: &[], taken_away: &[], replaces: false }
+    }
+}
+
+/// The result of an exchange.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exchanged {
+    /// How the publication ended, or why the remote could not be asked.
+    pub published: Published,
+    /// The local copy; `None` when nothing was merged into it.
+    pub copy: Option<CheckedOut>,
 }
 
 impl Team {
-    /// Publishes the local copy, unless `outgoing` is `None`, and merges what the remote has into it. Returns how the
-    /// publication ended, or why the remote could not be asked, and what changed in the local copy.
+    /// Publishes the local copy, unless `outgoing` is `None`, and merges what the remote has into it.
     pub fn exchange(
         &self,
         outgoing: Option<&Outgoing<'_>>,
         merge: &dyn Merge,
         deadline: Instant,
-    ) -> Result<(Published, Vec<Change>), Error> {
+    ) -> Result<Exchanged, Error> {
         let mut published = match outgoing {
             Some(outgoing) => self.publish(outgoing, merge, deadline)?,
             None => Published::Nothing,
@@ -41,9 +61,11 @@ impl Team {
             published = Published::Queued(reason);
         }
         match self.checkout(merge, deadline) {
-            Ok(changes) => Ok((published, changes)),
-            Err(Error::Rewritten) => Ok((Published::Queued(Reason::Rewritten), Vec::new())),
-            Err(Error::Busy) => Ok((published, Vec::new())),
+            Ok(copy) => Ok(Exchanged { published, copy: Some(copy) }),
+            Err(Error::Rewritten) => {
+                Ok(Exchanged { published: Published::Queued(Reason::Rewritten), copy: None })
+            }
+            Err(Error::Busy) => Ok(Exchanged { published, copy: None }),
             Err(error) => Err(error),
         }
     }

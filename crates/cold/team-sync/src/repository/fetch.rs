@@ -1,14 +1,14 @@
 //! Fetching: what the remote has goes to `refs/wyren/remote/<branch>`, and what that means to `.wyren/state/fetch.json`.
 
 use crate::repository::Error;
+use crate::repository::bounds::MAX_DEPTH;
 use crate::repository::config::Remote;
 use crate::repository::git::Failure;
 use crate::repository::lock::SyncLock;
 use crate::repository::team::{Ref, Refs, Team};
 use base::Timestamp;
 use git2::Oid;
-use place::{FOLDER, is_shared};
-use place::{FetchState, Mode, Reason, Verdict};
+use place::{FOLDER, FetchState, Mode, Reason, Verdict};
 use std::time::{Duration, Instant};
 
 /// How long a remote must have had to answer before its silence counts as a failure: the time may have been used up by
@@ -149,7 +149,8 @@ impl Team {
     fn keep_before(&self, refs: &mut Refs, known: Option<Oid>, tip: Option<Oid>) -> Result<(), Error> {
         let is_known = known.is_some_and(|known| self.objects.has(known));
         if tip.is_some() && is_known && refs.before.is_none() {
-            let (before, after) = (self.objects.snapshot(known)?, self.objects.snapshot(tip)?);
+            let before = self.objects.snapshot(known)?;
+            let after = self.survey(tip, &[&before])?.files;
             if !self.objects.has_lost(&before, &after)? {
                 return Ok(());
             }
@@ -177,30 +178,25 @@ impl Team {
     }
 }
 
-/// Gets the shared files of a commit into a partial clone, where they may be missing. Should that fail, reading them
-/// will say so.
+/// Gets the shared files of a commit into a partial clone, where they may be missing. Should that fail, they are left out.
 pub(crate) fn partial_objects(team: &Team, commit: Oid, deadline: Instant) {
     if !team.is_partial_clone {
         return;
     }
-    // Git fetches what is missing as it goes: first the trees, then the blobs.
-    let folder = format!("{FOLDER}/");
-    let commit = commit.to_string();
-    let arguments = ["ls-tree", "-r", "-z", "--full-tree", &commit, "--", &folder];
     let Ok(relay) = team.relay() else { return };
-    let Ok(listed) = relay.network(&arguments, Vec::new(), deadline) else { return };
-    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
-    let mut missing = String::new();
-    for entry in listed.split('\0') {
-        let Some((about, path)) = entry.split_once('\t') else { continue };
-        let id = about.rsplit(' ').next().and_then(|id| Oid::from_str(id).ok());
-        if let Some(id) =
-            id.filter(|id| is_shared(path.strip_prefix(&folder).unwrap_or(path)) && !team.objects.has(*id))
-        {
-            missing.push_str(&format!("{id}\n"));
+    // Git fetches what it is asked about: first the trees, level by level, then the blobs. Only what is within the bounds
+    // is asked for.
+    let ask = |objects: String| {
+        let _ = relay.network(&["cat-file", "--batch-check"], objects.into_bytes(), deadline);
+    };
+    ask(format!("{commit}^{{tree}}\n{commit}:{FOLDER}\n"));
+    let mut known = Vec::new();
+    for _ in 0..MAX_DEPTH + 2 {
+        let Ok(survey) = team.survey(Some(commit), &[]) else { return };
+        if survey.missing.is_empty() || survey.missing == known {
+            return;
         }
-    }
-    if !missing.is_empty() {
-        let _ = relay.network(&["cat-file", "--batch-check"], missing.into_bytes(), deadline);
+        ask(survey.missing.iter().map(|id| format!("{id}\n")).collect());
+        known = survey.missing;
     }
 }

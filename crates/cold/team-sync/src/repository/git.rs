@@ -24,6 +24,10 @@ const POLL: Duration = Duration::from_millis(2);
 /// How long a command may take to tidy up once it was asked to end, before it is killed.
 const GRACE: Duration = Duration::from_millis(100);
 
+/// The same for a command that uses no network. Its output is read to the end: a busy machine may be slow to hand it over, and
+/// a part of it would be another answer.
+const LOCAL_GRACE: Duration = Duration::from_secs(5);
+
 /// The same for a push: when the remote is a folder of this machine, its end of the connection is in our group as well,
 /// and must not be killed with the branch locked.
 const PUSH_GRACE: Duration = Duration::from_secs(5);
@@ -195,7 +199,7 @@ impl Git {
         }
         child::leave_terminal(&mut command);
         let failed = |words: &str| Error::Git { action: "finish a git command", words: words.to_owned() };
-        match run(command, input, Instant::now() + LOCAL_CAP, GRACE) {
+        match run(command, input, Instant::now() + LOCAL_CAP, LOCAL_GRACE) {
             // Its silence is no answer: one that was killed does not say that there is no such reference.
             Ok(output) if output.code.is_none() => Err(failed("git was killed")),
             Ok(output) => Ok(output),

@@ -31,7 +31,9 @@ impl Local {
     pub(crate) fn read(objects: &Objects, bundle: Option<Oid>) -> Result<Self, Error> {
         let Some(bundle) = bundle else { return Ok(Self::default()) };
         let parts = objects.unbundle(bundle)?;
-        let snapshot = |name: &str| parts.get(name).map(|id| objects.snapshot_of_tree(*id)).transpose();
+        // More than this program stores is not its own: what is not known counts neither as here nor as removed.
+        let snapshot =
+            |name: &str| Ok::<_, Error>(parts.get(name).map(|id| objects.stored(*id)).transpose()?.flatten());
         Ok(Self {
             base: snapshot("base")?,
             pending: snapshot("pending")?,

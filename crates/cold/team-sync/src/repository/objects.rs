@@ -1,10 +1,12 @@
 //! Git objects: the shared files of a commit, and new commits. No references, no index, no work tree.
 
 use crate::repository::Error;
+use crate::repository::bounds;
 use crate::repository::merge::Merge;
-use git2::build::TreeUpdateBuilder;
-use git2::{FileMode, ObjectType, Oid, Repository, RepositoryOpenFlags, Signature, Tree, TreeWalkResult};
-use place::{FOLDER, is_shared};
+use crate::repository::survey::{self, Survey};
+use crate::repository::trees::{self, Edits};
+use git2::{FileMode, ObjectType, Oid, Repository, RepositoryOpenFlags, Signature};
+use place::FOLDER;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -62,57 +64,68 @@ impl Objects {
 
     /// Stores contents as a blob.
     pub(crate) fn write(&self, contents: &[u8]) -> Result<Oid, Error> {
-        self.repository.blob(contents).map_err(failed("store a shared file"))
+        let write = || {
+            // The library would make a file before it looks.
+            let id = Oid::hash_object(ObjectType::Blob, contents)?;
+            if self.has(id) { Ok(id) } else { self.repository.blob(contents) }
+        };
+        write().map_err(failed("store a shared file"))
     }
 
-    /// Returns the shared files of a commit; none without one.
+    /// Returns the shared files of a commit, within the bounds; none without one.
     pub(crate) fn snapshot(&self, commit: Option<Oid>) -> Result<Snapshot, Error> {
-        let Some(commit) = commit else { return Ok(Snapshot::new()) };
+        Ok(self.survey(commit, &BTreeSet::new())?.files)
+    }
+
+    /// Looks at the shared files of a commit, those at `known` paths first; there are none without a commit.
+    pub(crate) fn survey(&self, commit: Option<Oid>, known: &BTreeSet<&str>) -> Result<Survey, Error> {
+        let Some(commit) = commit else { return Ok(Survey::default()) };
         let read = || {
-            let tree = self.repository.find_commit(commit)?.tree()?;
-            match tree.get_name(FOLDER) {
-                Some(entry) if entry.kind() == Some(ObjectType::Tree) => {
-                    self.files_in(&self.repository.find_tree(entry.id())?)
-                }
-                _ => Ok(Snapshot::new()),
-            }
+            let odb = self.repository.odb()?;
+            Ok(self.shared_folder(commit)?.map(|tree| survey::survey(&odb, tree, known)).unwrap_or_default())
         };
         read().map_err(failed("read the shared files of a commit"))
     }
 
-    /// Returns the shared files of a tree of `.wyren/`.
-    pub(crate) fn snapshot_of_tree(&self, tree: Oid) -> Result<Snapshot, Error> {
-        let read = || self.files_in(&self.repository.find_tree(tree)?);
-        read().map_err(failed("read where the last sync ended"))
+    /// Returns a shared file of a commit, if it is within the bounds.
+    pub(crate) fn file(&self, commit: Option<Oid>, path: &str) -> Result<Option<Oid>, Error> {
+        let Some(commit) = commit else { return Ok(None) };
+        let read = || {
+            let odb = self.repository.odb()?;
+            Ok(self.shared_folder(commit)?.and_then(|tree| survey::file(&odb, tree, path)))
+        };
+        read().map_err(failed("read a shared file of a commit"))
     }
 
-    fn files_in(&self, tree: &Tree<'_>) -> Result<Snapshot, git2::Error> {
-        let mut files = Snapshot::new();
-        tree.walk(git2::TreeWalkMode::PreOrder, |folder, entry| {
-            let path = entry.name().map(|name| format!("{folder}{name}")).unwrap_or_default();
-            match entry.kind() {
-                // Only what leads to shared files is walked, since the rest may be missing in a partial clone.
-                Some(ObjectType::Tree) if !is_shared(&format!("{path}/x")) => TreeWalkResult::Skip,
-                // A link is a blob as well, whose contents are a path.
-                Some(ObjectType::Blob) if entry.filemode() & 0o170_000 == 0o100_000 && is_shared(&path) => {
-                    files.insert(path, entry.id());
-                    TreeWalkResult::Ok
-                }
-                _ => TreeWalkResult::Ok,
-            }
-        })?;
-        Ok(files)
+    /// Returns the tree of `.wyren/` in a commit.
+    fn shared_folder(&self, commit: Oid) -> Result<Option<Oid>, git2::Error> {
+        Ok(trees::folder_in(&self.root_of(commit)?, FOLDER))
+    }
+
+    /// Returns the top-level tree of a commit.
+    fn root_of(&self, commit: Oid) -> Result<Vec<u8>, git2::Error> {
+        let (odb, odd) = (self.repository.odb()?, |what: &str| git2::Error::from_str(what));
+        let bytes = trees::read(&odb, commit, ObjectType::Commit, bounds::MAX_COMMIT)?;
+        let bytes = bytes.ok_or_else(|| odd("the commit is too large"))?;
+        let tree = trees::tree_of_commit(&bytes).ok_or_else(|| odd("the commit is damaged"))?;
+        let bytes = trees::read(&odb, tree, ObjectType::Tree, bounds::MAX_ROOT)?;
+        bytes.ok_or_else(|| odd("the top folder of the branch has too many files"))
+    }
+
+    /// Returns the files of a tree that [`Self::tree_of`] stored; `None` when there are more than this program stores.
+    pub(crate) fn stored(&self, tree: Oid) -> Result<Option<Snapshot>, Error> {
+        let odb = self.repository.odb().map_err(failed("read where the last sync ended"))?;
+        odb.read_header(tree).map_err(failed("read where the last sync ended"))?;
+        Ok(survey::everything(&odb, tree))
     }
 
     /// Stores a snapshot as a tree of `.wyren/`.
     pub(crate) fn tree_of(&self, snapshot: &Snapshot) -> Result<Oid, Error> {
         let write = || {
-            let empty = self.repository.find_tree(self.repository.treebuilder(None)?.write()?)?;
-            let mut updates = TreeUpdateBuilder::new();
-            for (path, id) in snapshot {
-                updates.upsert(&**path, *id, FileMode::Blob);
-            }
-            updates.create_updated(&self.repository, &empty)
+            let odb = self.repository.odb()?;
+            let mut edits = Edits::default();
+            snapshot.iter().for_each(|(path, id)| edits.file(path, *id));
+            edits.write(&odb, None)?.map_or_else(|| odb.write(ObjectType::Tree, b""), Ok)
         };
         write().map_err(failed("store where this sync ended"))
     }
@@ -142,36 +155,22 @@ impl Objects {
         Ok(tree.iter().filter_map(|entry| Some((entry.name().ok()?.to_owned(), entry.id()))).collect())
     }
 
-    /// Builds a commit on top of `parent` that changes its shared files from `before` to `after`, and nothing else.
+    /// Builds a commit on top of `parent` that makes the edits in `.wyren/`, and nothing else.
     pub(crate) fn commit(
         &self,
         parent: Option<Oid>,
-        before: &Snapshot,
-        after: &Snapshot,
+        edits: &Edits,
         message: &str,
         signature: &Signature<'_>,
     ) -> Result<Oid, Error> {
         let write = || {
-            let parent = parent.map(|parent| self.repository.find_commit(parent)).transpose()?;
-            let tree = match &parent {
-                Some(parent) => parent.tree()?,
-                None => self.repository.find_tree(self.repository.treebuilder(None)?.write()?)?,
-            };
-            let mut updates = TreeUpdateBuilder::new();
-            for path in before.keys().filter(|path| !after.contains_key(*path)) {
-                updates.remove(format!("{FOLDER}/{path}"));
-            }
-            for (path, id) in after.iter().filter(|(path, id)| before.get(*path) != Some(id)) {
-                let path = format!("{FOLDER}/{path}");
-                // A file that is there keeps its mode.
-                let mode =
-                    tree.get_path(Path::new(&path)).map_or(FileMode::Blob.into(), |entry| entry.filemode());
-                let is_program = mode == i32::from(FileMode::BlobExecutable);
-                updates.upsert(path, *id, if is_program { FileMode::BlobExecutable } else { FileMode::Blob });
-            }
-            let tree = self.repository.find_tree(updates.create_updated(&self.repository, &tree)?)?;
-            let parents: Vec<_> = parent.iter().collect();
-            self.repository.commit(None, signature, signature, message, &tree, &parents)
+            let odb = self.repository.odb()?;
+            let root = parent.map(|parent| self.root_of(parent)).transpose()?.unwrap_or_default();
+            let folder = edits.write(&odb, trees::folder_in(&root, FOLDER))?;
+            let root = trees::with_folder(&root, FOLDER, folder)
+                .ok_or_else(|| git2::Error::from_str("the top folder of the branch is damaged"))?;
+            let tree = odb.write(ObjectType::Tree, &root)?;
+            odb.write(ObjectType::Commit, &trees::commit(tree, parent, signature, message))
         };
         write().map_err(failed("build the commit"))
     }

@@ -100,8 +100,8 @@ impl Team {
         let subject = sanitize::one_line(fields.next()?, MAX_CHARS);
         let parent = parents.split(' ').next().and_then(|parent| Oid::from_str(parent).ok());
         let at = |commit: Option<Oid>| {
-            let snapshot = self.objects.snapshot(commit).ok()?;
-            Some(snapshot.get(path).and_then(|id| self.objects.read(*id).ok()))
+            let file = self.objects.file(commit, path).ok()?;
+            Some(file.and_then(|id| self.objects.read(id).ok()))
         };
         Some(Commit { author, when, subject, before: at(parent)?, after: at(Some(id))? })
     }

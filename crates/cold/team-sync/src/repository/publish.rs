@@ -1,12 +1,16 @@
 //! Publishing: a commit on top of the remote's tip, pushed again and again until it lands or the time is up.
 
+use crate::repository::bounds::{self, Why};
+use crate::repository::checkout::{keep, put};
 use crate::repository::config::Remote;
 use crate::repository::fetch::Fetched;
 use crate::repository::git::{self, Failure, Output};
 use crate::repository::local::Local;
 use crate::repository::lock::SyncLock;
 use crate::repository::objects::Snapshot;
+use crate::repository::survey::{self, Omission};
 use crate::repository::team::{Ref, Refs, Team};
+use crate::repository::trees::Edits;
 use crate::repository::{Error, Merge, Outgoing};
 use base::Timestamp;
 use git2::{Oid, Signature, Time};
@@ -87,7 +91,7 @@ impl Team {
             Err(Error::Busy) => return Ok(Published::Queued(Reason::Busy)),
             local => local?,
         };
-        if local.pending == local.base {
+        if local.pending == local.base && outgoing.taken_away.is_empty() && !outgoing.replaces {
             return Ok(Published::Nothing);
         }
         if let Some(until) = self.backing_off() {
@@ -103,6 +107,7 @@ impl Team {
             remote,
             branch,
             files,
+            outgoing,
             merge,
             subject,
             signature,
@@ -128,7 +133,7 @@ impl Team {
             match contents {
                 Some(contents) => {
                     if let Some(contents) = merge.published(path, contents) {
-                        pending.insert(path.clone(), self.objects.write(&contents)?);
+                        put(&mut pending, path, self.objects.write(&contents)?);
                     }
                 }
                 None => {
@@ -257,6 +262,7 @@ struct Publication<'a> {
     remote: &'a Remote,
     branch: &'a str,
     files: &'a Files,
+    outgoing: &'a Outgoing<'a>,
     merge: &'a dyn Merge,
     subject: String,
     signature: Signature<'static>,
@@ -271,6 +277,15 @@ struct Candidate {
     commit: Oid,
     /// The local copy that it contains.
     ours: Snapshot,
+}
+
+/// What a commit is to change.
+struct Plan {
+    edits: Edits,
+    /// The local copy as far as the remote has it with the commit.
+    agreed: Snapshot,
+    /// What stays queued because it is left out on the remote, or would be, and why.
+    blocked: Option<String>,
 }
 
 /// What there is to push.
@@ -330,22 +345,78 @@ impl Publication<'_> {
             None => false,
         };
         let ours = self.local.pending.clone().unwrap_or_default();
-        let theirs = team.objects.snapshot(tip)?;
         let base = team.merge_base(&self.local, &ours, self.files, tip, self.deadline)?;
-        let wanted = team.objects.merge(self.merge, &base, &ours, &theirs)?;
-        if wanted == theirs {
-            self.agree(ours, tip);
+        let plan = self.plan(base, ours)?;
+        if plan.edits.is_empty() {
+            self.agree(plan.agreed, tip);
             team.note(&mut self.refs, &self.local)?;
-            return Ok(Built::Done(match landed.filter(|_| has_landed) {
-                Some(landed) => Published::Landed(landed.to_string()),
-                None => Published::Nothing,
-            }));
+            let landed = landed.filter(|_| has_landed).map(|commit| Published::Landed(commit.to_string()));
+            let blocked = plan.blocked.map(|why| Published::Queued(Reason::LeftOut(why)));
+            return Ok(Built::Done(landed.or(blocked).unwrap_or(Published::Nothing)));
         }
-        let commit = team.objects.commit(tip, &theirs, &wanted, &self.subject, &self.signature)?;
-        self.local.sent = Some(ours.clone());
+        let commit = team.objects.commit(tip, &plan.edits, &self.subject, &self.signature)?;
+        self.local.sent = Some(plan.agreed.clone());
         self.local.candidate = Some(commit);
         team.note(&mut self.refs, &self.local)?;
-        Ok(Built::Candidate(Candidate { tip, commit, ours }))
+        Ok(Built::Candidate(Candidate { tip, commit, ours: plan.agreed }))
+    }
+
+    /// Merges what is queued with what the remote has, but for what is left out there: that is neither replaced nor removed
+    /// without a person's word, and our version of it stays queued.
+    fn plan(&self, mut base: Snapshot, ours: Snapshot) -> Result<Plan, Error> {
+        let objects = &self.team.objects;
+        let survey = self.team.survey(self.refs.tip, &[&base, &ours])?;
+        let mut edits = Edits::default();
+        let is_taken_away = |it: &&Omission| self.outgoing.taken_away.contains(&it.left_out().path);
+        // A folder in the place of the memory, or a file in that of a folder, goes with what replaces it.
+        let is_in_the_way = |it: &&Omission| self.outgoing.replaces && it.why == Why::FileAndFolder;
+        for omission in survey.omissions.iter().filter(|it| is_taken_away(it) || is_in_the_way(it)) {
+            edits.remove(omission);
+        }
+        let is_free = |path: &String| {
+            let parts = survey::split(path);
+            let is_within = |it: &Omission| is_taken_away(&it) && parts.starts_with(&it.parts);
+            self.outgoing.replaces || survey.omissions.iter().any(is_within)
+        };
+        let mut theirs = survey.taken(&base);
+        for path in survey.frozen.iter().filter(|path| is_free(path)) {
+            base.remove(path);
+            theirs.remove(path);
+        }
+        let mut wanted = objects.merge(self.merge, &base, &ours, &theirs)?;
+        let mut agreed = ours.clone();
+        let mut blocked = None;
+        for path in ours.keys() {
+            if wanted.contains_key(path) && survey.occupied_part(path, &wanted).is_some() {
+                // The checkout gives it another name.
+                agreed.remove(path);
+                wanted.remove(path);
+                continue;
+            }
+            let version = wanted.get(path).filter(|version| theirs.get(path) != Some(version));
+            let is_frozen = survey.frozen.contains(path) && !is_free(path);
+            let is_large = match version {
+                Some(version) => objects.size(*version)? > bounds::max_size(path),
+                None => false,
+            };
+            if (version.is_some() && is_frozen) || is_large {
+                let omission = survey.omissions.iter().find(|it| survey::split(path).starts_with(&it.parts));
+                let why =
+                    omission.filter(|_| is_frozen).map_or(Why::Large(bounds::max_size(path)), |it| it.why);
+                blocked = blocked.or(Some(format!("{}: {why}", bounds::shown(&survey::split(path)))));
+                keep(&mut wanted, path, &theirs);
+            }
+            if is_frozen || is_large {
+                keep(&mut agreed, path, &base);
+            }
+        }
+        for path in theirs.keys().filter(|path| !wanted.contains_key(*path)) {
+            edits.remove_file(path);
+        }
+        for (path, id) in wanted.iter().filter(|(path, id)| theirs.get(*path) != Some(id)) {
+            edits.file(path, *id);
+        }
+        Ok(Plan { edits, agreed, blocked })
     }
 
     fn note_landed(mut self, candidate: Candidate) -> Result<Published, Error> {

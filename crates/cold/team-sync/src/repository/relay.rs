@@ -34,6 +34,9 @@ const SKELETON: [(&str, &str); 2] = [
     ("config", "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tlogAllRefUpdates = false\n"),
 ];
 
+/// From this size on, git writes a blob as it comes instead of holding it in memory: more than any that is shared.
+const STREAMED: &str = "core.bigFileThreshold=8m";
+
 /// The folder of the references to commits that are here.
 const HAVE: &str = "refs/have";
 
@@ -147,6 +150,8 @@ impl Relay {
         self.note_have(have).map_err(unwritten)?;
         let reference = format!("refs/heads/{branch}");
         let arguments = [
+            "-c",
+            STREAMED,
             "fetch",
             "--quiet",
             "--no-tags",

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const IGNORED: [&str; 2] = [".wyren/state/", ".wyren/log"];
 
 /// What a fetch leaves below `.wyren/state/` where the remote has nothing.
-const TRACES: [&str; 3] = ["fetch.json", "memory.lock", "sync.lock"];
+const TRACES: [&str; 4] = ["fetch.json", "memory.lock", "sync.json", "sync.lock"];
 
 /// What [`init_side`] made, and was not there before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

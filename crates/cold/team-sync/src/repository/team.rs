@@ -1,11 +1,14 @@
 //! A repository that shares its memory, and what can be read of it.
 
+use crate::repository::bounds::{LeftOut, MAX_MEMORY, Why};
+use crate::repository::checkout::Copy;
 use crate::repository::config::{Config, Remote};
 use crate::repository::git::{Failure, Git};
 use crate::repository::local::Local;
 use crate::repository::lock::SyncLock;
 use crate::repository::objects::{Objects, Snapshot};
 use crate::repository::relay::Relay;
+use crate::repository::survey::Survey;
 use crate::repository::{Error, setup};
 use base::Env;
 use git2::Oid;
@@ -199,7 +202,9 @@ impl Team {
             let files = snapshot.into_iter();
             files.map(|(path, id)| Ok((path, Some(self.objects.read(id)?)))).collect()
         };
-        Ok((read(self.local(&refs)?.base.unwrap_or_default())?, read(self.objects.snapshot(refs.tip)?)?))
+        let base = self.local(&refs)?.base.unwrap_or_default();
+        let remote = self.survey(refs.tip, &[&base])?.taken(&base);
+        Ok((read(base)?, read(remote)?))
     }
 
     /// Returns the paths of the shared files on the remote, as far as this clone knows.
@@ -207,19 +212,55 @@ impl Team {
         Ok(self.objects.snapshot(self.refs()?.tip)?.into_keys().collect())
     }
 
+    /// Returns what on the remote is left out here, as far as this clone knows.
+    pub fn left_out(&self) -> Result<Vec<LeftOut>, Error> {
+        let refs = self.refs()?;
+        let local = self.local(&refs)?;
+        let known: Vec<&Snapshot> = local.base.iter().chain(&local.pending).collect();
+        Ok(self.survey(refs.tip, &known)?.left_out())
+    }
+
+    /// Returns the paths of the shared files as they are to be on the remote, or were there last.
+    pub fn known_files(&self) -> Result<Vec<String>, Error> {
+        let local = self.local(&self.refs()?)?;
+        let mut paths: Vec<String> =
+            local.base.into_iter().chain(local.pending).flat_map(Snapshot::into_keys).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        Ok(paths)
+    }
+
+    /// Looks at the shared files of a commit, those that are `known` first.
+    pub(crate) fn survey(&self, commit: Option<Oid>, known: &[&Snapshot]) -> Result<Survey, Error> {
+        let known = known.iter().flat_map(|snapshot| snapshot.keys()).map(String::as_str).collect();
+        self.objects.survey(commit, &known)
+    }
+
+    /// Returns why the memory at HEAD cannot be shared; `None` when it can.
+    pub fn head_obstacle(&self) -> Result<Option<Reason>, Error> {
+        Ok(match self.head_file(place::MEMORY)? {
+            Some(_) => None,
+            None if setup::tracks_memory(&self.git)? => {
+                Some(Reason::LeftOut(format!("{} at HEAD: {}", place::MEMORY, Why::Large(MAX_MEMORY))))
+            }
+            None => Some(Reason::NotCommitted),
+        })
+    }
+
     /// Returns a shared file as it is at HEAD.
     pub fn head_file(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
-        self.file(&self.objects.snapshot(self.head()?)?, path)
+        self.file_in(self.head()?, path)
     }
 
     /// Returns a shared file as it was in the local copy when that and the remote last agreed.
     pub fn base_file(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
-        self.file(&self.local(&self.refs()?)?.base.unwrap_or_default(), path)
+        let base = self.local(&self.refs()?)?.base.unwrap_or_default();
+        base.get(path).map(|id| self.objects.read(*id)).transpose()
     }
 
     /// Returns a shared file as it is at a commit, given in hexadecimal, such as either of a [`Rewrite`].
     pub fn file_at(&self, commit: &str, path: &str) -> Result<Option<Vec<u8>>, Error> {
-        self.file(&self.objects.snapshot(Some(parse_id(commit)?))?, path)
+        self.file_in(Some(parse_id(commit)?), path)
     }
 
     /// Returns the paths of the shared files at a commit, given in hexadecimal.
@@ -272,10 +313,16 @@ impl Team {
 
     /// Returns the files of the local copy. What is missing there is not a removal: that has to be asked for.
     pub fn local_files(&self) -> Result<crate::repository::Files, Error> {
-        let mut files = crate::repository::checkout::files_of_copy(&self.copy_folder())?;
+        Ok(self.local_copy()?.files)
+    }
+
+    /// Returns the local copy, without the files that are the user's own.
+    pub(crate) fn local_copy(&self) -> Result<Copy, Error> {
+        let mut copy = Copy::read(&self.copy_folder())?;
         let own = self.users_own()?;
-        files.retain(|path, _| !own.contains(path));
-        Ok(files)
+        copy.files.retain(|path, _| !own.contains(path));
+        copy.left_out.retain(|path, _| !own.contains(path));
+        Ok(copy)
     }
 
     /// Returns the files in the local copy that the user tracks on a branch of theirs, such as the lessons of a project:
@@ -296,11 +343,11 @@ impl Team {
         Ok(text.split('\0').filter_map(|path| path.strip_prefix(&folder)).map(str::to_owned).collect())
     }
 
-    fn file(&self, snapshot: &Snapshot, path: &str) -> Result<Option<Vec<u8>>, Error> {
+    fn file_in(&self, commit: Option<Oid>, path: &str) -> Result<Option<Vec<u8>>, Error> {
         if !is_shared(path) {
             return Err(Error::NotShared(path.to_owned()));
         }
-        snapshot.get(path).map(|id| self.objects.read(*id)).transpose()
+        self.objects.file(commit, path)?.map(|id| self.objects.read(id)).transpose()
     }
 
     /// Returns the state of the local copy.

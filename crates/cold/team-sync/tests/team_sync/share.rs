@@ -1,6 +1,7 @@
 //! The memory: changed, folded, merged by entry and published.
 
 mod authors;
+mod bounds;
 mod branch;
 mod change;
 mod hand;

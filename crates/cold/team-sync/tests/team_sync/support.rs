@@ -64,11 +64,8 @@ pub(crate) fn publish_files(
         }
     }
     let leave = given(team)?;
-    team.publish(
-        &Outgoing { leave: &leave, session: Some("0123456789"), removed: &removed },
-        &ByLine,
-        deadline,
-    )
+    let outgoing = Outgoing { session: Some("0123456789"), removed: &removed, ..Outgoing::with(&leave) };
+    team.publish(&outgoing, &ByLine, deadline)
 }
 
 /// Returns the leave to publish that the user of a clone gives.
@@ -152,8 +149,7 @@ impl TeamClone for Clone {
         self.untouched(|| {
             let team = self.team();
             let leave = given(&team).unwrap();
-            let outgoing = Outgoing { leave: &leave, session: None, removed: &[] };
-            team.exchange(Some(&outgoing), &ByLine, soon()).unwrap().0
+            team.exchange(Some(&Outgoing::with(&leave)), &ByLine, soon()).unwrap().published
         })
     }
 }

@@ -86,8 +86,7 @@ fn check(world: &World, clones: &[Clone], branch: &str) {
                 let deadline = Instant::now() + Duration::from_secs(10);
                 let team = clone.team().insistent();
                 let leave = given(&team).unwrap();
-                let outgoing = Outgoing { leave: &leave, session: None, removed: &[] };
-                team.exchange(Some(&outgoing), &ByLine, deadline).unwrap().0
+                team.exchange(Some(&Outgoing::with(&leave)), &ByLine, deadline).unwrap().published
             });
             assert!(!matches!(published, team_sync::repository::Published::Queued(_)), "{published:?}");
         }
@@ -170,7 +169,7 @@ fn a_reference_that_was_moved_back_removes_nothing() {
     a.sync();
     // What a git process does that outlived its parent.
     a.git(&["update-ref", "refs/wyren/remote/wyren%2Fmemory", &old]);
-    assert!(a.team().checkout(&ByLine, crate::support::soon()).unwrap().is_empty());
+    assert!(a.team().checkout(&ByLine, crate::support::soon()).unwrap().changes.is_empty());
     assert_eq!(a.read(".wyren/memory.md"), "- one\n- two\n");
     a.sync();
     assert_eq!(world.shared("wyren/memory", "memory.md").as_deref(), Some("- one\n- two"));
