@@ -19,6 +19,7 @@ mod sync;
 mod trust;
 mod worker;
 
+use crate::terminal::Styled;
 use anyhow::Result;
 use base::{Env, Paths};
 use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
@@ -108,7 +109,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     // Hooks see a config file edited by hand from the next command on.
     let _ = ::config::flatten_for_hooks(&paths);
     let Some(command) = arguments.command else {
-        return Ok(write!(crate::terminal::output(), "{}", Arguments::command().render_help().ansi())?);
+        let help = Styled(Arguments::command().render_help().ansi().to_string());
+        return Ok(write!(crate::terminal::output(), "{help}")?);
     };
     if !command.only_looks() {
         // Before anything is drained or synced; a failure leaves it to the next command.

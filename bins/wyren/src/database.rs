@@ -100,14 +100,14 @@ fn patiently_for<T>(
     mut tell: impl FnMut(),
 ) -> Result<T, store::Error> {
     let began = Instant::now();
-    let mut is_told = false;
+    let mut has_told = false;
     loop {
         match attempt() {
             Err(store::Error::Busy | store::Error::Locked(_)) if began.elapsed() < patience => {}
             result => return result,
         }
-        if !is_told && began.elapsed() >= notice_after {
-            is_told = true;
+        if !has_told && began.elapsed() >= notice_after {
+            has_told = true;
             tell();
         }
         std::thread::sleep(PAUSE);

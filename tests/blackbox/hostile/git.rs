@@ -149,7 +149,7 @@ fn wait_for_all(sandbox: &Sandbox) -> Result<()> {
     Ok(())
 }
 
-/// Answers every request with a question for a password; returns the port, and what it is told.
+/// Answers every request with a question for a password; returns the port, and what it hears.
 pub(crate) fn asking_server() -> Result<(u16, Arc<Mutex<String>>)> {
     let requests = Arc::new(Mutex::new(String::new()));
     let heard = Arc::clone(&requests);

@@ -95,18 +95,22 @@ fn names_and_texts_of_teammates_put_no_control_character_into_a_terminal_or_a_pi
     bob.git(&["config", "user.name", &format!("bob{SEQUENCES}")])?;
     bob.try_wyren(&["sync"])?;
     let mut tried = 0;
-    for arguments in COMMANDS {
-        let shown = in_terminal(&ada, arguments, &ada.clone_folder())?;
+    for (member, arguments) in
+        [&ada, &bob].into_iter().flat_map(|member| COMMANDS.map(|command| (member, command)))
+    {
+        let shown = in_terminal(member, arguments, &member.clone_folder())?;
         assert_clean(&shown, &format!("{arguments:?} in a terminal"));
-        let piped = ada.try_wyren(arguments)?;
+        let piped = member.try_wyren(arguments)?;
         assert_clean(&piped.stderr, &format!("{arguments:?}, errors"));
         if arguments != ["memory", "show"] {
             assert_clean(&piped.stdout, &format!("{arguments:?} in a pipe"));
         }
         tried += 2;
     }
-    assert_eq!(tried, 34);
-    assert!(ada.clone_folder().join(format!(".wyren/broadcast/skills/a{SEQUENCES}.md")).exists());
+    assert_eq!(tried, 68);
+    // Such a name is not shared; the command that leaves it out names it.
+    let said = String::from_utf8(bob.try_wyren(&["sync"])?.stderr)?;
+    assert!(said.to_lowercase().contains("left out") && said.contains("broadcast/skills/a"), "{said}");
     Ok(())
 }
 

@@ -232,7 +232,7 @@ impl<'a> Shift<'a> {
         thread::spawn(move || {
             let outcome = panic::catch_unwind(AssertUnwindSafe(|| handler.run(&mut context)));
             let outcome = outcome.unwrap_or_else(|_| Err(Failure::Again("the job panicked".to_owned())));
-            // Closed before the outcome is known, so that whoever waits for it finds the database free.
+            // Closed before the outcome is known, so that the process that waits for it finds the database free.
             drop(context);
             sender.send((id, outcome))
         });

@@ -4,7 +4,6 @@ use crate::repository::LeftOut;
 use crate::{Error, Share, Synced, repository};
 use base::{Timestamp, files};
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::path::PathBuf;
 
 /// The version of `state/sync.json`.
@@ -29,8 +28,10 @@ pub struct LastSync {
 impl Share {
     /// Returns how the last sync ended; empty when there was none.
     pub fn last_sync(&self) -> LastSync {
-        let last: LastSync =
-            serde_json::from_slice(&fs::read(self.last_sync_file()).unwrap_or_default()).unwrap_or_default();
+        let last: LastSync = serde_json::from_slice(
+            &files::read_capped(&self.last_sync_file(), files::cap::STATE).unwrap_or_default(),
+        )
+        .unwrap_or_default();
         if last.v == VERSION { last } else { LastSync::default() }
     }
 

@@ -34,7 +34,7 @@ pub fn word(paths: &Paths, session: &str) -> String {
 /// Reads the secret; `None` when there is none that is whole.
 fn read(file: &Path) -> Option<Secret> {
     let mut bytes = Vec::with_capacity(BYTES + 1);
-    File::open(file).ok()?.take(BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
+    files::read_start(file, BYTES + 1, &mut bytes).ok()?;
     bytes.try_into().ok()
 }
 

@@ -250,7 +250,7 @@ pub fn waiting(paths: &Paths, root: &Path, untrusted: &[Item]) -> Option<Notice>
         return None;
     }
     let file = reported_file(paths, &canonical(root));
-    let reported = fs::read_to_string(&file).unwrap_or_default();
+    let reported = files::read_text_capped(&file, files::cap::STATE).unwrap_or_default();
     let is_news = |item: &&Item| !reported.lines().any(|line| line == item.digest);
     let marks: Vec<String> = untrusted.iter().filter(is_news).map(|item| item.digest.clone()).collect();
     let text = match untrusted.len() {

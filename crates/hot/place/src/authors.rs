@@ -4,10 +4,9 @@
 //! author: then only its own words say who wrote it.
 
 use crate::state_folder;
+use base::files;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 const VERSION: u32 = 1;
@@ -31,14 +30,7 @@ struct Stored {
 
 /// Reads who brought the entries of a `.wyren/` folder; empty when nothing is known.
 pub fn read(folder: &Path) -> BTreeMap<String, String> {
-    let mut bytes = Vec::new();
-    let path = path(folder);
-    // A repository may bring a pipe, a device or a link under this name.
-    let is_file = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
-    let Some(file) = is_file.then(|| File::open(&path).ok()).flatten() else { return BTreeMap::new() };
-    if file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).is_err() || bytes.len() > MAX_BYTES {
-        return BTreeMap::new();
-    }
+    let Ok(bytes) = files::read_capped(&path(folder), MAX_BYTES) else { return BTreeMap::new() };
     let stored: Stored = serde_json::from_slice(&bytes).unwrap_or_default();
     if stored.v == VERSION { stored.authors } else { BTreeMap::new() }
 }

@@ -308,9 +308,11 @@ impl Publication<'_> {
             {
                 return Ok(Published::Queued(reason));
             }
-            must_fetch = true;
+            let has_fetched = std::mem::replace(&mut must_fetch, true);
             let candidate = match self.build()? {
                 Built::Candidate(candidate) => candidate,
+                // By now a teammate may have removed what is left out.
+                Built::Done(Published::Queued(Reason::LeftOut(_))) if !has_fetched => continue,
                 Built::Done(published) => return Ok(published),
             };
             let commits = (candidate.tip, candidate.commit);

@@ -364,7 +364,7 @@ impl Name {
     }
 
     /// Returns whether the next word may be the password without a verb: in `.netrc`, or "with password …".
-    fn is_said(&self, text: &[u8]) -> bool {
+    fn is_spoken(&self, text: &[u8]) -> bool {
         let before = &text[self.start.saturating_sub(2 * REACH)..self.start];
         self.family == Password
             && (["login ", "account "].iter().any(|word| value::contains(before, word))
@@ -478,7 +478,7 @@ impl Place {
             _ if is_spaced && !name_is_quoted && name.is_flag(text) => (Form::Flag, separator),
             _ if is_spaced && !name_is_quoted && name.is_argument(text) => (Form::Flag, separator),
             _ if is_spaced && !name_is_quoted => {
-                (Form::Said, after_is(text, separator).or_else(|| name.is_said(text).then_some(separator))?)
+                (Form::Said, after_is(text, separator).or_else(|| name.is_spoken(text).then_some(separator))?)
             }
             _ => return None,
         };
@@ -567,7 +567,7 @@ impl Place {
         }
         let is_literal = self.form == Form::Quoted || (self.form == Form::Tight && name.is_upper);
         if self.form == Form::Said {
-            return self.is_said(text, end, name, look);
+            return self.is_spoken(text, end, name, look);
         }
         if self.form == Form::Block && !(ends_line(text, end) && look == Look::Opaque) {
             return false;
@@ -607,7 +607,7 @@ impl Place {
 
 impl Place {
     /// Returns whether a value after "is" or in the next cell is a secret: as a word it would be prose.
-    fn is_said(&self, text: &[u8], end: usize, name: &Name, look: Look) -> bool {
+    fn is_spoken(&self, text: &[u8], end: usize, name: &Name, look: Look) -> bool {
         let value = &text[self.start..end];
         if look != Look::Opaque || is_worded(value) || is_filler(value) {
             return false;
