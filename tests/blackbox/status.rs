@@ -1,4 +1,5 @@
-//! `docs/status.md` names the test behind each promise: a renamed test must not leave a promise without one.
+//! `docs/status.md` and `docs/reliability.md` name the test behind each promise: a renamed test must not leave a promise without
+//! one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -36,7 +37,7 @@ fn missing<'a>(page: &'a str, source: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn every_test_that_the_status_page_names_exists() -> Result<()> {
+fn every_test_that_the_pages_name_exists() -> Result<()> {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let listed = Command::new("git").args(["ls-files", "-z", "*.rs"]).current_dir(root).output()?;
     ensure!(listed.status.success(), "git ls-files failed");
@@ -44,9 +45,11 @@ fn every_test_that_the_status_page_names_exists() -> Result<()> {
     for path in String::from_utf8(listed.stdout)?.split('\0').filter(|path| !path.is_empty()) {
         source += &fs::read_to_string(root.join(path)).with_context(|| path.to_owned())?;
     }
-    let page = fs::read_to_string(root.join("docs/status.md"))?;
-    ensure!(named(&page).len() > 50, "the page names hardly any test");
-    assert_eq!(missing(&page, &source), Vec::<&str>::new());
+    for page in ["docs/status.md", "docs/reliability.md"] {
+        let text = fs::read_to_string(root.join(page))?;
+        ensure!(named(&text).len() > 50, "{page} names hardly any test");
+        assert_eq!(missing(&text, &source), Vec::<&str>::new(), "{page}");
+    }
     Ok(())
 }
 

@@ -1,9 +1,12 @@
-//! A session of the real client in an unpacked archive: no program of the archive runs, and no password is sent.
+//! A session of the real client in an unpacked archive: no program of the archive runs, and nothing leaves the machine.
+
+use std::fs;
 
 use anyhow::{Result, ensure};
 
 use super::{check_hook_log, check_processes, client_with_plugin};
 use crate::hostile::git::{Archive, CONFIGS, asking_server};
+use crate::team::git;
 
 /// Configurations that can be in one file, so that the client need not start for each.
 const TOGETHER: [&[&str]; 3] = [
@@ -33,7 +36,7 @@ const TOGETHER: [&[&str]; 3] = [
 ];
 
 #[test]
-fn a_session_in_an_unpacked_archive_runs_no_program_of_it_and_sends_no_password() -> Result<()> {
+fn a_session_in_an_unpacked_archive_runs_no_program_of_it_and_sends_nothing() -> Result<()> {
     let (port, requests) = asking_server()?;
     for names in TOGETHER {
         let Some(client) = client_with_plugin()? else { return Ok(()) };
@@ -41,13 +44,18 @@ fn a_session_in_an_unpacked_archive_runs_no_program_of_it_and_sends_no_password(
         let configs: Vec<&str> = names.iter().filter_map(config).collect();
         ensure!(configs.len() == names.len(), "a name is not known: {names:?}");
         let archive = Archive::unpack(&client.project(), &configs.concat(), true, port)?;
+        let remote = client.project().join(".git/r.git");
+        let before = git(&remote, &["for-each-ref"])?;
+
         let turn = client.prompt("what is this?")?;
         ensure!(turn.succeeded(), "{:#?}", turn.output);
         check_hook_log(&client, "session-start-memory")?;
         check_processes(&client)?;
         archive.check("a session")?;
+        assert_eq!(git(&remote, &["for-each-ref"])?, before, "{names:?}");
+        assert!(!fs::exists(client.project().join(".git/refs/wyren/remote"))?, "{names:?}");
     }
     let requests = requests.lock().map(|heard| heard.clone()).unwrap_or_default();
-    ensure!(!requests.contains("authorization"), "{requests}");
+    ensure!(!requests.contains("authorization") && !requests.contains("receive-pack"), "{requests}");
     Ok(())
 }
