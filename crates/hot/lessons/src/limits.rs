@@ -57,9 +57,14 @@ impl Limits {
         patterns: Some(OTHERS),
     };
 
-    /// For a manifest of lessons-learned, all of which is in one file.
-    pub const MANIFEST: Self =
-        Self { lessons: 2_000, file_bytes: 4 * 1024 * 1024, patterns: Some(OTHERS), ..Self::OWN };
+    /// For a manifest of lessons-learned, all of which is in one file that the environment names. It is looked at after the
+    /// user's own lessons, and for as long as a repository's: what counts here is that it can be read at all.
+    pub const MANIFEST: Self = Self {
+        lessons: 20_000,
+        file_bytes: 32 * 1024 * 1024,
+        patterns: Some(Patterns { all_bytes: 4 * 1024 * 1024, ..OTHERS }),
+        ..Self::OWN
+    };
 
     /// Returns the limits of a layer.
     pub fn of(layer: Layer) -> Self {
