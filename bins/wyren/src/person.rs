@@ -42,7 +42,16 @@ fn refusal(command: &str) -> String {
 
 /// Settings that decide what refuses calls, what leaves this computer, what is recorded and what is spent, by the
 /// beginning of their names.
-const SETTINGS: [&str; 6] = ["capture.", "hooks.", "lessons.", "memory.discover", "memory.publish", "model."];
+const SETTINGS: [&str; 8] = [
+    "capture.",
+    "distill.",
+    "hooks.",
+    "lessons.",
+    "memory.discover",
+    "memory.publish",
+    "memory.pull",
+    "model.",
+];
 
 /// Fails unless a person gave the command, where it changes a setting that is theirs.
 pub(crate) fn must_be_here_to_set(env: &Env, setting: &str, command: &str) -> Result<()> {

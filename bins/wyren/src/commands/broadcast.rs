@@ -1,6 +1,6 @@
 //! `wyren broadcast-skill` and `wyren unbroadcast`: skills shared with every session of the team.
 
-use super::sync::{self as syncing, PATIENCE};
+use super::sync::{self as syncing, MAX_LISTED, PATIENCE};
 use crate::exit::Ending;
 use crate::person;
 use crate::terminal::{self, WARNING};
@@ -85,13 +85,22 @@ pub(crate) fn run(arguments: &Arguments, env: &Env) -> Result<()> {
 
 pub(crate) fn unbroadcast(arguments: &Unbroadcast, env: &Env) -> Result<()> {
     let share = syncing::open(&std::env::current_dir()?, env)?.insistent();
-    person::allow_publishing(&share, env, "wyren unbroadcast")?;
+    if share.is_broadcast(&arguments.name)? {
+        // A name that is nothing says nothing about publishing.
+        person::allow_publishing(&share, env, "wyren unbroadcast")?;
+    }
     let spinner = terminal::spinner("publishing");
     let removed = share.unbroadcast(&arguments.name, Some(SESSION), Instant::now() + PATIENCE);
     spinner.finish_and_clear();
     let Some(removed) = removed? else {
         let known = share.broadcasts()?;
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let more = known.len().saturating_sub(MAX_LISTED);
+        let listed = known.iter().take(MAX_LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let known = match (known.len(), more) {
+            (0, _) => "none".to_owned(),
+            (_, 0) => listed,
+            _ => format!("{listed} and {more} more"),
+        };
         return Err(Ending::failed(format!(
             "No broadcast named {:?}. Current broadcasts: {known}",
             arguments.name

@@ -26,7 +26,7 @@ const DISCOVERY: Duration = Duration::from_secs(20);
 /// When a background sync is ended that did not keep its time limit.
 const CAP_MARGIN: Duration = Duration::from_secs(10);
 
-const MAX_LISTED: usize = 20;
+pub(super) const MAX_LISTED: usize = 20;
 
 /// In characters.
 const MAX_CHARS: usize = 160;

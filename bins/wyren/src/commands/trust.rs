@@ -184,7 +184,7 @@ fn as_json(review: &Review, is_trusted: bool) -> Value {
             "kind": shown.item.kind,
             "name": shown.item.name,
             "file": shown.file,
-            "text": sanitize::sanitize(&shown.text),
+            "text": sanitize::spelled_out(&shown.text),
         })
     };
     let skills: Vec<&str> = review
@@ -261,7 +261,8 @@ fn write_whole(output: &mut impl io::Write, item: &Shown) -> Result<()> {
         output,
         "\n  {DIM}{news}{DIM:#}  {STRONG}{name}{STRONG:#}  {style}{effect}{style:#}  {DIM}{file}{DIM:#}"
     )?;
-    let text = sanitize::sanitize(&item.text);
+    // Not sanitised: what is not seen would be trusted as well.
+    let text = sanitize::spelled_out(&item.text);
     let most = if item.item.kind == "skill" { SKILL_CHARS } else { usize::MAX };
     let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| end);
     let mut was_blank = false;

@@ -6,7 +6,7 @@
 use crate::{Error, Store, open_store};
 use base::leave::Known;
 use base::{Paths, Timestamp};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The folders of sessions, and those of distillations, which are asked for also where nothing is recorded. What only a
 /// watermark said of a folder may have come with a repository.
@@ -27,6 +27,10 @@ pub fn note(paths: &Paths) -> Result<(), Error> {
     }
     let known = match known {
         Some(known) => known,
+        // It was there, since the folder is: written anew it would have the sessions that only read along.
+        None if paths.known_clones().parent().is_some_and(Path::exists) => {
+            return write(&Known { since: Timestamp::now(), worked: Vec::new(), is_whole: true }, paths);
+        }
         None => {
             let known = Known { since: Timestamp::now(), worked: Vec::new(), is_whole: false };
             write(&known, paths)?;

@@ -5,6 +5,7 @@
 
 use crate::repository::{Commit, Team};
 use crate::{Error, Share};
+use base::Paths;
 use memory::Memory;
 use place::{MEMORY, authors};
 use std::collections::BTreeSet;
@@ -16,9 +17,9 @@ impl Share {
     /// Remembers who brought the entries of the memory that nothing is known about yet. `contents` is the memory as it
     /// is after a sync.
     pub(crate) fn learn_authors(&self, team: &Team, contents: &[u8]) -> Result<(), Error> {
-        let folder = &self.folder().wyren;
+        let file = &Paths::of(self.env()).authors_file(&self.folder().wyren);
         let present = keys(contents);
-        let mut known = authors::read(folder);
+        let mut known = authors::read(file);
         let before = known.clone();
         known.retain(|key, _| present.contains(key));
         let mut wanted: BTreeSet<String> =
@@ -39,7 +40,7 @@ impl Share {
             }
         }
         if known != before {
-            authors::write(folder, &known).map_err(Error::file(folder))?;
+            authors::write(file, &known).map_err(Error::file(file))?;
         }
         Ok(())
     }

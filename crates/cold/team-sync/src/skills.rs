@@ -55,6 +55,15 @@ impl Share {
         Ok(Some(Removed { path, is_left_out: true, synced }))
     }
 
+    /// Returns whether [`Share::unbroadcast`] would find something of that name.
+    pub fn is_broadcast(&self, name: &str) -> Result<bool, Error> {
+        if self.broadcasts()?.iter().any(|path| is_called(path, name)) {
+            return Ok(true);
+        }
+        let Some(team) = self.team() else { return Ok(false) };
+        Ok(team.left_out()?.iter().any(|it| it.path != place::MEMORY && is_called(&it.path, name)))
+    }
+
     /// Returns the paths of what is broadcast, relative to `.wyren/`, skills first.
     pub fn broadcasts(&self) -> Result<Vec<String>, Error> {
         let mut paths = Vec::new();

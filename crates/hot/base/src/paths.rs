@@ -78,6 +78,12 @@ impl Paths {
         self.data.join("publish/known")
     }
 
+    /// Returns the file of who brought which entry of the memory in a `.wyren/` folder. It is not in that folder, where a
+    /// teammate could track one.
+    pub fn authors_file(&self, wyren: &Path) -> PathBuf {
+        self.data.join("cache/authors").join(name_of(wyren))
+    }
+
     /// Returns the file that says how much of a clone's memory waits for leave; see [`crate::leave`].
     pub fn kept_file(&self, common_folder: &Path) -> PathBuf {
         self.data.join("cache/kept").join(name_of(common_folder))

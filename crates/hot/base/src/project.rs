@@ -216,6 +216,10 @@ pub fn remote_key(address: &str, root: &Path) -> Option<String> {
             return local_key(Path::new(rest), root);
         }
         let (host, path) = rest.split_once('/')?;
+        // What comes before the first of these is the server, whatever an `@` behind them makes it look like.
+        if host.contains(['?', '#', '\\']) {
+            return None;
+        }
         let host = host.rsplit('@').next()?;
         (without_default_port(scheme, host), path)
     } else {
@@ -227,6 +231,17 @@ pub fn remote_key(address: &str, root: &Path) -> Option<String> {
     };
     let path = path.trim_matches('/');
     let path = path.strip_suffix(".git").unwrap_or(path).trim_end_matches('/');
+    // A server takes `acme/../evil` for `evil`, and leaves out what a `?` or `#` begins: such an address has no key that could
+    // be compared with another's.
+    let is_plain = |part: &str| {
+        let part = part.to_ascii_lowercase();
+        !matches!(&*part, "" | "." | "..")
+            && !part.contains(['?', '#', '\\'])
+            && !["%2e", "%2f", "%5c"].iter().any(|code| part.contains(code))
+    };
+    if !path.split('/').all(is_plain) || path.chars().any(char::is_control) {
+        return None;
+    }
     (!host.is_empty() && !path.is_empty()).then(|| format!("{}/{path}", host.to_ascii_lowercase()))
 }
 
@@ -304,6 +319,23 @@ mod tests {
         check_key("../app", Some("/home/ada/app"));
         check_key("", None);
         check_key("https://host", None);
+        check_key("https://host/org/My%20Project/_git/app", Some("host/org/My%20Project/_git/app"));
+    }
+
+    #[test]
+    fn an_address_that_leads_elsewhere_than_it_looks_has_no_key() {
+        for address in [
+            "http://evil.example?@github.com/acme/app",
+            "http://evil.example#@github.com/acme/app",
+            "http://evil.example\\@github.com/acme/app",
+            "https://github.com/acme/../evil/app.git",
+            "https://github.com/acme/%2e%2e/evil/app",
+            "https://github.com/./acme/app",
+            "https://github.com//acme/app?x=/acme/app",
+            "git@github.com:acme/../evil/app.git",
+        ] {
+            check_key(address, None);
+        }
     }
 
     fn repository(folder: &Path, config: &str) {

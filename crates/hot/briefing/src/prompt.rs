@@ -42,7 +42,7 @@ pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) ->
     let warned = if session.is_some() { start.rewrite.clone() } else { ups.rewrite() };
     let warning = rewrite::warning(&fetched, warned.as_deref());
     let trust = if view.has_skills() { start::trust(&folder, host) } else { None };
-    let (fence, authors) = (host.fence(call), start::authors(&folder));
+    let (fence, authors) = (host.fence(call), start::authors(&folder, host));
     let frame = Frame { fence: &fence, authors: &authors };
     let audience = Audience { session, warning: &warning, trust: trust.as_ref(), frame };
     let News { text, mut told, untrusted } = news::since(start, &view, memory.as_deref(), &audience);

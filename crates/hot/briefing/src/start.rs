@@ -36,7 +36,7 @@ pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Out
     let mut view = View::look(&folder);
     let trust = if view.has_skills() { trust(&folder, host) } else { None };
     let memory = view.memory();
-    let (fence, authors) = (host.fence(call), authors(&folder));
+    let (fence, authors) = (host.fence(call), authors(&folder, host));
     let frame = Frame { fence: &fence, authors: &authors };
     let mut news = match &known {
         // The window still has the text.
@@ -87,8 +87,8 @@ pub(crate) fn trust(folder: &Folder, host: &Host) -> Option<Trust> {
 }
 
 /// Returns who brought the entries of a memory, as far as the last syncs know.
-pub(crate) fn authors(folder: &Folder) -> Authors {
-    Authors(place::authors::read(&folder.wyren))
+pub(crate) fn authors(folder: &Folder, host: &Host) -> Authors {
+    Authors(place::authors::read(&host.paths.authors_file(&folder.wyren)))
 }
 
 /// Also tells the user, once, which skills are not trusted any more.

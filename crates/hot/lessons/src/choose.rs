@@ -97,8 +97,13 @@ pub(crate) fn rank(lessons: &mut Vec<Applying<'_>>, bounds: &Bounds) {
     let mut names = BTreeSet::new();
     // A hint of the same name does not take the place of a guard.
     lessons.retain(|lesson| names.insert((lesson.claim_name().into_owned(), lesson.entry.kind.name())));
-    let own = lessons.iter().filter(|lesson| !lesson.is_shared).count();
-    lessons.truncate(own + MAX_SHARED);
+    let mut shared = 0;
+    lessons.retain(|lesson| {
+        // What refuses is trusted; hints need no trust and must not crowd it out.
+        let is_shared_hint = lesson.is_shared && lesson.entry.kind == Kind::Hint;
+        shared += usize::from(is_shared_hint);
+        !is_shared_hint || shared <= MAX_SHARED
+    });
 }
 
 /// Returns the answer of the guards and pauses among `lessons`; `None` when they let the call pass.

@@ -59,6 +59,20 @@ pub fn for_model(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns `text` with every control and invisible character spelled out as `\\u{1b}`, line breaks and tabs excepted: for a
+/// person who decides about all of it.
+pub fn spelled_out(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\t' => out.push(character),
+            _ if character.is_control() || is_invisible(character) => out.extend(character.escape_unicode()),
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
 /// Returns `text`, sanitised, on one line of at most `max_chars` characters; `…` marks a cut.
 pub fn one_line(text: &str, max_chars: usize) -> String {
     on_one_line(&sanitize(beginning(text, max_chars)), max_chars)

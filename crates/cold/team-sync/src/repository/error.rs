@@ -21,6 +21,11 @@ pub enum Error {
         ".wyren/memory.md is tracked on this branch, so the memory is shared there; to move it to a branch of its own, remove it from this one first"
     )]
     Tracked,
+    /// What is never shared is in the user's commits.
+    #[error(
+        ".wyren/state/ is tracked on this branch, so that a teammate could change what Wyren publishes as yours; nothing is synced until you run `git rm -r --cached .wyren/state` and commit that"
+    )]
+    TrackedState,
     /// The objects of the repository have names that the git library cannot read.
     #[error("this repository names its objects by SHA-256, which Wyren cannot read yet")]
     Sha256,

@@ -67,9 +67,12 @@ const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.logAllRefUpdates=false",
     "credential.interactive=false",
+    // What is odd is left out by itself; git would refuse everything that came with it.
+    "fetch.fsckObjects=false",
     "fetch.writeCommitGraph=false",
     "gc.auto=0",
     "maintenance.auto=false",
+    "transfer.fsckObjects=false",
 ];
 
 /// Runs git in one repository.

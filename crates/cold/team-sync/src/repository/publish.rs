@@ -17,6 +17,7 @@ use git2::{Oid, Signature, Time};
 use place::{Mode, Reason, is_shared};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Shared files by their path relative to `.wyren/`; `None` removes one.
@@ -101,6 +102,10 @@ impl Team {
             Ok(target) => target,
             Err(reason) => return Ok(Published::Queued(reason)),
         };
+        if self.has_inner_remote() {
+            let words = "the remote is a folder inside this repository, whose hooks would run";
+            return Ok(Published::Queued(Reason::Unusable(words.to_owned())));
+        }
         let (subject, signature) = (subject(outgoing.session), self.signature()?);
         let publication = Publication {
             team: self,
@@ -119,6 +124,20 @@ impl Team {
             Err(Error::Busy) => Ok(Published::Queued(Reason::Busy)),
             published => published,
         }
+    }
+
+    /// Returns whether a push goes to a folder in the clone itself. An archive can bring such a repository, with hooks.
+    fn has_inner_remote(&self) -> bool {
+        let repository = &self.place.repository;
+        let folders = [&repository.root, &repository.git_folder, &repository.common_folder];
+        let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        self.destinations().iter().any(|destination| {
+            // The key of a folder has no `.git` at its end.
+            let above = Path::new(destination).parent().filter(|_| destination.starts_with('/'));
+            above.is_some_and(|above| {
+                folders.iter().any(|folder| canonical(above).starts_with(canonical(folder)))
+            })
+        })
     }
 
     /// Keeps the files as what is to be on the remote, without what is not to leave this machine.
@@ -415,7 +434,14 @@ impl Publication<'_> {
         for path in theirs.keys().filter(|path| !wanted.contains_key(*path)) {
             edits.remove_file(path);
         }
-        for (path, id) in wanted.iter().filter(|(path, id)| theirs.get(*path) != Some(id)) {
+        // A folder that is taken away is made anew with what is wanted of it.
+        let is_made_anew = |path: &String| {
+            let parts = survey::split(path);
+            survey.omissions.iter().any(|it| is_taken_away(&it) && parts.starts_with(&it.parts))
+        };
+        for (path, id) in
+            wanted.iter().filter(|(path, id)| theirs.get(*path) != Some(id) || is_made_anew(path))
+        {
             edits.file(path, *id);
         }
         Ok(Plan { edits, agreed, blocked })

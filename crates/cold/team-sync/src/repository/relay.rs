@@ -46,18 +46,8 @@ const PROTOCOLS: [&str; 5] = ["https", "http", "ssh", "git", "file"];
 /// Settings of a remote that say where it is, or what a clone of it lacks: they start no program.
 const ABOUT_REMOTE: [&str; 4] = ["url", "pushurl", "promisor", "partialclonefilter"];
 
-/// Settings of a remote that have no effect on how git connects.
-const ABOUT_REFERENCES: [&str; 9] = [
-    "fetch",
-    "push",
-    "mirror",
-    "prune",
-    "prunetags",
-    "tagopt",
-    "skipdefaultupdate",
-    "skipfetchall",
-    "followremotehead",
-];
+/// Settings of a remote that decide how git connects.
+const OF_REMOTE: [&str; 6] = ["uploadpack", "receivepack", "proxy", "proxyauthmethod", "vcs", "serveroption"];
 
 /// Sections that decide how git connects, and to where.
 const CONNECTING_SECTIONS: [&str; 6] = ["credential.", "http.", "protocol.", "ssh.", "url.", "gitcvs."];
@@ -173,7 +163,7 @@ impl Relay {
             return words;
         }
         let names = self.left_out.join(", ");
-        format!("{words}; this clone's own git settings are not used until you run `wyren trust`: {names}")
+        format!("this clone's own git settings are not used until you run `wyren trust` ({names}); {words}")
     }
 
     /// Makes the folder what it has to be, whatever it was.
@@ -267,9 +257,7 @@ pub fn own_settings(folder: &Path, env: &Env) -> Result<Vec<OwnSetting>, Error> 
 fn connecting<'a>(config: &'a Config, remote: &Remote) -> Vec<&'a Setting> {
     let prefix = format!("remote.{}.", remote.name);
     let is_connecting = |setting: &&Setting| {
-        let of_remote = setting.name.strip_prefix(&prefix).is_some_and(|name| {
-            !name.contains('.') && !ABOUT_REMOTE.contains(&name) && !ABOUT_REFERENCES.contains(&name)
-        });
+        let of_remote = setting.name.strip_prefix(&prefix).is_some_and(|name| OF_REMOTE.contains(&name));
         of_remote
             || CONNECTING.contains(&&*setting.name)
             || CONNECTING_SECTIONS.iter().any(|section| setting.name.starts_with(section))
@@ -303,7 +291,7 @@ fn protocols(config: &Config, env: &Env) -> Option<String> {
         let protocol = setting.name.strip_prefix("protocol.").and_then(|name| name.strip_suffix(".allow"));
         let Some(protocol) = protocol else { continue };
         allowed.retain(|other| *other != protocol);
-        if setting.value.as_deref() == Some("always") {
+        if matches!(setting.value.as_deref(), Some("always" | "user")) {
             allowed.push(protocol);
         }
     }

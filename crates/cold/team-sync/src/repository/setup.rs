@@ -105,9 +105,18 @@ pub fn ignore_unshared(root: &Path) -> Result<(), Error> {
 }
 
 /// Returns whether memory.md is tracked on the branch that is checked out.
+///
+/// Fails when `.wyren/state/` is: a teammate's pull would replace the local copy, and the next sync publish it as the user's.
 pub(crate) fn tracks_memory(git: &Git) -> Result<bool, Error> {
-    let name = format!("HEAD:{FOLDER}/{MEMORY}");
-    Ok(git.local(&["rev-parse", "--quiet", "--verify", &name])?.is_success())
+    let (memory, state) = (format!("{FOLDER}/{MEMORY}"), format!("{FOLDER}/{STATE}"));
+    let arguments = ["ls-tree", "--full-tree", "--name-only", "-z", "HEAD", "--", &memory, &state];
+    let output = git.local(&arguments)?;
+    let listed = String::from_utf8_lossy(&output.stdout);
+    let is_listed = |path: &str| output.code == Some(0) && listed.split('\0').any(|found| found == path);
+    if is_listed(&state) {
+        return Err(Error::TrackedState);
+    }
+    Ok(is_listed(&memory))
 }
 
 /// Fails when something at `path` is a link.

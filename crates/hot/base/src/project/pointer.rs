@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// A symbolic link, or neither a file nor a folder.
-    #[error("{} is {kind}, and Wyren takes a repository only from its own folder or file", path.display())]
+    #[error("{} is {kind}, so Wyren ignores this repository", path.display())]
     Kind {
         /// What it was found at.
         path: PathBuf,
@@ -25,8 +25,8 @@ pub enum Refusal {
     },
     /// A `.git` file that leads to a folder which does not lead back.
     #[error(
-        "{} leads to {}, which belongs to another folder; `git worktree repair` mends a moved work tree, and `git config core.worktree {}` a separate git folder",
-        marker.display(), target.display(), root.display()
+        "{} leads to {}, which belongs to another folder, so Wyren ignores this repository. If it came in an archive, delete {}; if you moved a work tree, run `git worktree repair` in the repository that it belongs to",
+        marker.display(), target.display(), marker.display()
     )]
     Elsewhere {
         /// The `.git` file.
@@ -37,7 +37,7 @@ pub enum Refusal {
         root: PathBuf,
     },
     /// A `.git` folder that takes its objects and configuration from another one.
-    #[error("{} takes its repository from elsewhere, which only a linked work tree may", .0.display())]
+    #[error("{} points to another repository, so Wyren ignores it; `git worktree add` makes a linked work tree", .0.display())]
     Borrowed(PathBuf),
     /// Something of another user's.
     #[error(

@@ -106,7 +106,10 @@ fn an_entry_is_from_the_author_that_the_last_sync_found() {
     clone.decide(&["a", entry]);
     let memory = memory::Memory::parse(&format!("# M\n\n## Decisions\n\n- {entry}\n"));
     let key = memory.entries().next().unwrap().1.key();
-    clone.write(".wyren/state/authors.json", format!(r#"{{"v":1,"authors":{{"{key}":"Eve"}}}}"#));
+    // One that a teammate tracks does not count.
+    clone.write(".wyren/state/authors.json", format!(r#"{{"v":1,"authors":{{"{key}":"Linus"}}}}"#));
+    let file = clone.host("prompt-sync").paths.authors_file(&clone.root().join(".wyren"));
+    place::authors::write(&file, &[(key, "Eve".to_owned())].into()).unwrap();
     let told = clone.prompt("s");
     assert!(told.contains("source=\"team memory\" from=\"Eve\" latest="), "{told}");
 }

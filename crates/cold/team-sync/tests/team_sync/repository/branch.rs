@@ -1,6 +1,6 @@
-use crate::support::{Clone, TeamClone, World, git, remote_file, soon, text, try_git};
+use crate::support::{Clone, TeamClone, World, env_of, git, remote_file, soon, text, try_git};
 use place::{Mode, Reason};
-use team_sync::repository::{ByLine, Published};
+use team_sync::repository::{ByLine, Error, Published, Team};
 
 const IGNORED: (&str, &str) = (".gitignore", ".wyren/state/\n.wyren/log\n");
 
@@ -132,4 +132,22 @@ fn a_tracked_broadcast_folder_is_not_needed() {
     clone.sync();
     assert_eq!(clone.read(".wyren/state/memory.md"), "- one\n");
     assert!(!clone.root.join(".wyren/state/broadcast").exists());
+}
+
+#[test]
+fn a_local_copy_that_a_teammate_tracks_is_not_published_as_the_users() {
+    let world = World::new(&[(".wyren/memory.md", "- one\n"), (".gitignore", ".wyren/state/\n")]);
+    let clone = world.clone_called("a");
+    clone.sync();
+    let first = Clone { root: world.path().join("first") };
+    first.git(&["pull", "--quiet", "--ff-only"]);
+    first.write(".wyren/state/memory.md", "- one\n- obey\n");
+    first.git(&["add", "--force", ".wyren/state/memory.md"]);
+    first.commit("state");
+    first.git(&["push", "--quiet"]);
+    std::fs::remove_file(clone.root.join(".wyren/state/memory.md")).unwrap();
+    clone.git(&["pull", "--quiet", "--ff-only"]);
+    let opened = Team::open(&clone.root, &env_of(&clone.root));
+    assert!(matches!(opened, Err(Error::TrackedState)));
+    assert_eq!(world.shared("main", "memory.md").as_deref(), Some("- one"));
 }

@@ -6,7 +6,7 @@ use base::trust::{Identity, Item, Trust};
 use place::Reason;
 use std::fs;
 use std::path::{Path, PathBuf};
-use team_sync::repository::{Fetched, Team, own_settings};
+use team_sync::repository::{Fetched, Published, Team, own_settings};
 
 /// Puts a program into the world that leaves a mark when it runs; returns the program and the mark.
 fn program(world: &World) -> (String, PathBuf) {
@@ -172,4 +172,38 @@ fn a_branch_that_the_user_has_pulled_is_not_fetched_again() {
     assert!(matches!(clone.team().fetch(soon()).unwrap(), Fetched::Done { .. }));
     assert_eq!(objects(), before);
     assert!(Team::open(&clone.root, &env_of(&clone.root)).unwrap().remote_tip().unwrap().is_some());
+}
+
+#[test]
+fn a_remote_inside_the_clone_gets_nothing_and_runs_no_hook() {
+    let world = World::new(&[]);
+    let clone = world.side_clone("a");
+    let inner = clone.root.join(".git/evil.git");
+    git(&world.path(), &["clone", "--quiet", "--bare", "remote.git", inner.to_str().unwrap()]);
+    let mark = world.path().join("hook-ran");
+    world.script(&inner.join("hooks/pre-receive"), &format!("touch {}", mark.display()));
+    for address in
+        [inner.display().to_string(), ".git/evil.git".to_owned(), format!("file://{}", inner.display())]
+    {
+        clone.git(&["remote", "set-url", "origin", &address]);
+        let published = clone.publish(&[("memory.md", Some("- one\n"))]);
+        assert!(matches!(published, Published::Queued(Reason::Unusable(_))), "{address}: {published:?}");
+        assert!(!mark.exists(), "{address}");
+    }
+}
+
+#[test]
+fn odd_names_arrive_also_where_the_user_has_git_check_objects() {
+    let world = World::new(&[]);
+    let (a, b) = (world.side_clone("a"), world.side_clone("b"));
+    a.land(&[("memory.md", Some("- one\n"))]);
+    let raw = fixture::Raw::new(&world.remote());
+    let blob = raw.blob(b"x");
+    raw.put("wyren/memory", &[&b".wyren"[..], b"broadcast", b"git~1"], "100644", &blob);
+    let global = world.path().join("global");
+    fs::write(&global, "[transfer]\n\tfsckObjects = true\n[fetch]\n\tfsckObjects = true\n").unwrap();
+    given(&b.team()).unwrap();
+    let mut command = crate::repository::race::sync_once(&b, "", "10000");
+    assert_eq!(command.env("GIT_CONFIG_GLOBAL", &global).status().unwrap().code(), Some(0));
+    assert!(b.read(".wyren/memory.md").contains("- one"));
 }

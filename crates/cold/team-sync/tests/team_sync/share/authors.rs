@@ -1,10 +1,16 @@
-use crate::support::{Clone, ShareClone, TeamWorld, World};
+use crate::support::{Clone, ShareClone, TeamWorld, World, env_of};
+use base::Paths;
 use place::authors;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+fn file_of(clone: &Clone) -> PathBuf {
+    Paths::of(&env_of(&clone.root)).authors_file(&clone.root.join(".wyren"))
+}
 
 /// Returns the known author of every decision, by its text.
 fn authors(clone: &Clone) -> BTreeMap<String, Option<String>> {
-    let known = authors::read(&clone.root.join(".wyren"));
+    let known = authors::read(&file_of(clone));
     let memory = clone.share().memory().unwrap();
     let author = |entry: &memory::Entry| known.get(&entry.key()).cloned();
     memory.entries().map(|(_, entry)| (entry.text().into_owned(), author(entry))).collect()
@@ -51,5 +57,5 @@ fn what_left_the_memory_is_not_kept() {
     a.decide("three");
     a.land();
     b.sync();
-    assert_eq!(authors::read(&b.root.join(".wyren")).len(), authors(&b).len());
+    assert_eq!(authors::read(&file_of(&b)).len(), authors(&b).len());
 }

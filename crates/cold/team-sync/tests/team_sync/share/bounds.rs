@@ -477,3 +477,28 @@ fn a_file_that_becomes_too_large_keeps_its_place_against_a_folder_of_its_name() 
     let synced = attacked.check_team_goes_on();
     assert_eq!(synced.left_out.len(), 2, "{synced:?}");
 }
+
+#[test]
+fn taking_a_flood_away_keeps_what_the_team_had_in_the_same_folder() {
+    let attacked = Attacked::new();
+    let (a, b) = (&attacked.a, &attacked.b);
+    a.share().broadcast_skill("review.md", b"review\n").unwrap();
+    a.land();
+    b.sync();
+    let remote = attacked.world.remote();
+    let skills = crate::support::git(&remote, &["rev-parse", "wyren/memory:.wyren/broadcast/skills"]);
+    let link = attacked.raw.blob(b"elsewhere");
+    let mut entries: Vec<(&str, String, &str)> =
+        (0..20_100).map(|number| ("120000", format!("l{number:05}"), &*link)).collect();
+    entries.push(("40000", "skills".to_owned(), &skills));
+    let flood = attacked.raw.tree(&entries);
+    attacked.raw.put(BRANCH, &[&b".wyren"[..], b"broadcast"], "40000", &flood);
+    let synced = b.sync();
+    assert!(synced.left_out.iter().any(|it| it.path == "broadcast"), "{synced:?}");
+    let removed = b.share().unbroadcast("broadcast", None, soon()).unwrap().unwrap();
+    assert!(removed.is_left_out && matches!(removed.synced.published, Published::Landed(_)), "{removed:?}");
+    assert_eq!(attacked.world.shared(BRANCH, "broadcast/skills/review.md").as_deref(), Some("review"));
+    assert_eq!(b.read(".wyren/broadcast/skills/review.md"), "review\n");
+    let left = crate::support::git(&remote, &["ls-tree", "--name-only", "wyren/memory:.wyren/broadcast"]);
+    assert_eq!(left, "skills");
+}
