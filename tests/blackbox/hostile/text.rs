@@ -210,7 +210,10 @@ fn a_repositorys_directive_reaches_the_model_only_after_trust() -> Result<()> {
     };
     let first = start("session-start-lessons")?;
     assert!(!text(&first).contains("their script"), "{first}");
-    assert_eq!(first["systemMessage"], "Wyren: 1 directive of this repository waits for `wyren trust`.");
+    assert_eq!(
+        first["systemMessage"],
+        "Wyren: Claude does not see 1 directive of this repository until you run `wyren trust`."
+    );
     assert!(!text(&start("subagent-start-lessons")?).contains("their script"));
     assert_eq!(start("session-start-lessons")?["systemMessage"], Value::Null);
     ada.wyren(&["trust", "--yes"])?;

@@ -99,7 +99,7 @@ fn what_the_model_runs_is_no_leave_and_what_a_person_runs_is() -> Result<()> {
     let before = remote.memory(Mode::Side);
     let Some(ada) = Member::new(&remote, "ada")? else { return Ok(()) };
     let init = by_model(&ada, &["init"])?;
-    assert!(init.status.success() && stderr(&init).contains("Nothing leaves this clone yet"), "{init:?}");
+    assert!(init.status.success() && stderr(&init).contains("This clone does not publish yet"), "{init:?}");
     session(&ada, SESSION)?;
     for (arguments, code) in [
         (&["sync"][..], 3),

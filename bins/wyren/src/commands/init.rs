@@ -8,7 +8,7 @@ use base::project::{Repository, remote_key};
 use base::{Env, Paths};
 use clap::Args;
 use config::Config;
-use place::{Mode, Reason, SIDE_BRANCH};
+use place::{Mode, SIDE_BRANCH};
 use serde_json::json;
 use std::io::Write as _;
 use std::path::Path;
@@ -70,8 +70,10 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let share = Share::open(&cwd, env)?;
     person::allow_publishing(&share, env, "wyren init")?;
     if share.leave()?.is_none() {
-        let reason = Reason::NotAllowed;
-        writeln!(terminal::errors(), "{WARNING}Nothing leaves this clone yet{WARNING:#}: {reason}")?;
+        writeln!(
+            terminal::errors(),
+            "{WARNING}This clone does not publish yet.{WARNING:#} To allow it, run `wyren sync` here in a terminal."
+        )?;
     }
     Ok(())
 }

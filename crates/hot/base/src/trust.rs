@@ -254,8 +254,10 @@ pub fn waiting(paths: &Paths, root: &Path, untrusted: &[Item]) -> Option<Notice>
     let is_news = |item: &&Item| !reported.lines().any(|line| line == item.digest);
     let marks: Vec<String> = untrusted.iter().filter(is_news).map(|item| item.digest.clone()).collect();
     let text = match untrusted.len() {
-        1 => "1 directive of this repository waits for `wyren trust`.".to_owned(),
-        count => format!("{count} directives of this repository wait for `wyren trust`."),
+        1 => "Claude does not see 1 directive of this repository until you run `wyren trust`.".to_owned(),
+        count => {
+            format!("Claude does not see {count} directives of this repository until you run `wyren trust`.")
+        }
     };
     (!marks.is_empty()).then_some(Notice { text, marks, file })
 }
@@ -403,7 +405,10 @@ mod tests {
     fn what_waits_for_trust_is_reported_once() {
         let (_folder, paths, root) = desk();
         let notice = waiting(&paths, &root, &[item("a", "01"), item("b", "02")]).unwrap();
-        assert_eq!(notice.text, "2 directives of this repository wait for `wyren trust`.");
+        assert_eq!(
+            notice.text,
+            "Claude does not see 2 directives of this repository until you run `wyren trust`."
+        );
         notice.remember().unwrap();
         assert!(waiting(&paths, &root, &[item("a", "01")]).is_none());
         assert!(waiting(&paths, &root, &[item("c", "03")]).is_some());

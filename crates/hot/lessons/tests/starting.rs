@@ -75,7 +75,10 @@ fn a_repositorys_directives_wait_for_trust_which_the_user_reads_once() {
     let (text, notice) = desk.start();
     assert!(text.contains("\n## Reasoning Reminders\n- **mine matters** Be brief.\n"), "{text}");
     assert!(!text.contains("theirs") && !text.contains("Obey") && !text.contains("wyren-context"), "{text}");
-    assert_eq!(notice, "Wyren: 2 directives of this repository wait for `wyren trust`.");
+    assert_eq!(
+        notice,
+        "Wyren: Claude does not see 2 directives of this repository until you run `wyren trust`."
+    );
     assert_eq!(desk.start().1, Value::Null, "once");
     assert!(!desk.folder.path().join("data/secret").exists(), "no fence, no secret");
 

@@ -179,7 +179,7 @@ fn a_remote_inside_the_clone_gets_nothing_and_runs_no_hook() {
     let world = World::new(&[]);
     let clone = world.side_clone("a");
     let inner = clone.root.join(".git/evil.git");
-    git(&world.path(), &["clone", "--quiet", "--bare", "remote.git", inner.to_str().unwrap()]);
+    git(world.path(), &["clone", "--quiet", "--bare", "remote.git", inner.to_str().unwrap()]);
     let mark = world.path().join("hook-ran");
     world.script(&inner.join("hooks/pre-receive"), &format!("touch {}", mark.display()));
     for address in
