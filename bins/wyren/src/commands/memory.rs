@@ -2,14 +2,15 @@
 
 use super::sync::{self as syncing, PATIENCE};
 use crate::exit::Ending;
-use crate::terminal::{self, DIM, FAILURE, STRONG, SUCCESS, WARNING};
+use crate::terminal::{self, DIM, FAILURE, STRONG, SUCCESS, WARNING, counted};
 use crate::{editor, person, when};
 use anyhow::{Context as _, Result, bail};
+use base::settings::Settings;
 use base::{Env, Paths, Timestamp, digest, files};
 use clap::{Args, Subcommand};
 use memory::history::{self, Removal};
 use memory::{Delta, Entry, Memory, Provenance};
-use place::FetchState;
+use place::{FetchState, Reason};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{self, IsTerminal as _, Read as _, Write};
@@ -265,17 +266,21 @@ fn edit(share: &Share, env: &Env, paths: &Paths) -> Result<()> {
     if count > 0 {
         person::allow_publishing(share, env, "wyren memory edit")?;
     }
-    match count {
-        0 => writeln!(terminal::errors(), "No changes.")?,
-        1 => writeln!(
-            terminal::output(),
-            "1 change. {DIM}The next prompt publishes it; to publish now: wyren sync{DIM:#}"
-        )?,
-        _ => writeln!(
-            terminal::output(),
-            "{count} changes. {DIM}The next prompt publishes them; to publish now: wyren sync{DIM:#}"
-        )?,
+    if count == 0 {
+        return Ok(writeln!(terminal::errors(), "No changes.")?);
     }
+    let changes = counted(count, "change", "changes");
+    if share.team().is_some() && share.leave()?.is_none() {
+        writeln!(terminal::output(), "{changes}.")?;
+        return Err(Ending::queued(syncing::waiting(&Reason::NotAllowed)).into());
+    }
+    let is_published = Settings::read(env, &paths.hook_settings()).is_on("memory.publish");
+    let it = if count == 1 { "it" } else { "them" };
+    let how = match is_published {
+        true => format!("The next prompt publishes {it}; to publish now: wyren sync"),
+        false => "memory.publish is off; to publish: wyren sync".to_owned(),
+    };
+    writeln!(terminal::output(), "{changes}. {DIM}{how}{DIM:#}")?;
     Ok(())
 }
 

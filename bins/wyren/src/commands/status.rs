@@ -49,6 +49,8 @@ struct Status {
     is_queued: bool,
     /// How many changes stay here because the user has not let the clone publish.
     kept: Option<usize>,
+    /// Where a push would go, as `host/path` each.
+    destinations: Vec<String>,
     vanished: Option<usize>,
     held_back: usize,
     last: LastSync,
@@ -110,7 +112,8 @@ impl Status {
             branch: team.and_then(|team| team.branch()).map(str::to_owned),
             fetch: FetchState::read(&folder.wyren),
             is_queued: share.has_unpublished(),
-            kept: matches!(share.leave(), Ok(None)).then(|| share.count_unpublished()),
+            kept: (team.is_some() && matches!(share.leave(), Ok(None))).then(|| share.count_unpublished()),
+            destinations: team.map(|team| team.destinations()).unwrap_or_default(),
             vanished: share.rewritten().ok().flatten().map(|rewritten| rewritten.vanished.len()),
             held_back: share.held_back().len(),
             last: share.last_sync(),
@@ -210,11 +213,13 @@ impl Status {
             lines.push(("Left out", describe_left_out(first) + &others));
         }
         if let Some(kept) = self.kept {
-            let what = counted(kept, "change stays", "changes stay");
-            lines.push((
-                "Publishing",
-                format!("not allowed yet; {what} on this machine: wyren sync, in a terminal"),
-            ));
+            let what = match kept {
+                0 => String::new(),
+                _ => format!("; {} on this machine", counted(kept, "change stays", "changes stay")),
+            };
+            let where_to = shown(&self.destinations.join(", "));
+            let how = "to allow it: wyren sync, in a terminal";
+            lines.push(("Publishing", format!("not allowed yet, to {where_to}{what}; {how}")));
         } else if self.is_queued {
             lines.push((
                 "Queue",

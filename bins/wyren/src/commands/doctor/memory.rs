@@ -48,7 +48,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         };
         return Check::odd(NAME, message, remedy(first));
     }
-    if matches!(share.leave(), Ok(None)) {
+    if share.team().is_some() && matches!(share.leave(), Ok(None)) {
         return match share.count_unpublished() {
             0 => Check::good(
                 NAME,

@@ -76,6 +76,17 @@ pub(super) fn delete_requests(paths: &Paths, selection: &Selection) -> Result<u6
     Ok(deleted)
 }
 
+/// Deletes drafts of an editor that mention what is forgotten: one is kept when the editor or a check fails.
+pub(super) fn delete_drafts(paths: &Paths, selection: &Selection) -> Result<(), files::Error> {
+    for file in files::files_in(&paths.cache().join("drafts")) {
+        let draft = files::read_if_there(&file).map_err(files::Error::at(&file))?;
+        if draft.is_some_and(|draft| selection.mentions(&draft)) {
+            files::remove_if_there(&file).map_err(files::Error::at(&file))?;
+        }
+    }
+    Ok(())
+}
+
 /// Deletes the texts of answers that were too long for the client: their files do not say which session they are of.
 pub(super) fn delete_long_answers(paths: &Paths) -> Result<(), files::Error> {
     let folder = paths.cache().join(LONG_ANSWERS);

@@ -25,8 +25,8 @@ pub enum Refusal {
     },
     /// A `.git` file that leads to a folder which does not lead back.
     #[error(
-        "{} leads to {}, which belongs to another folder, so Wyren ignores this repository. If it came in an archive, delete {}; if you moved a work tree, run `git worktree repair` in the repository that it belongs to",
-        marker.display(), target.display(), marker.display()
+        "{} leads to {}, which belongs to another folder, so Wyren ignores this repository. {}",
+        marker.display(), target.display(), advice(marker, target, root)
     )]
     Elsewhere {
         /// The `.git` file.
@@ -50,6 +50,19 @@ pub enum Refusal {
         /// The folder to call safe.
         root: PathBuf,
     },
+}
+
+/// Returns what to do about a `.git` file that leads elsewhere. A `.git` of another folder's is not to be made this one's: that
+/// is what an archive with such a file is after.
+fn advice(marker: &Path, target: &Path, root: &Path) -> String {
+    if target.components().any(|part| part.as_os_str() == ".git") {
+        let marker = marker.display();
+        return format!(
+            "If it came in an archive, delete {marker}; if you moved a work tree, run `git worktree repair` in the repository that it belongs to"
+        );
+    }
+    let root = root.display();
+    format!("If you made it with `git init --separate-git-dir`, run `git config core.worktree {root}`")
 }
 
 /// Follows a `.git` file: `gitdir: <folder>`, relative to the work tree.
