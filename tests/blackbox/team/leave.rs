@@ -197,7 +197,8 @@ fn the_user_reads_once_that_something_stays_here_and_status_and_doctor_say_it_to
         assert_eq!(told(&ada, hook, id)?, "", "{hook}");
     }
     let status = ada.wyren(&["status"])?;
-    assert!(status.contains("Publishing: not allowed yet; 3 changes stay on this machine"), "{status}");
+    assert!(status.contains("Publishing: not allowed yet, to "), "{status}");
+    assert!(status.contains("; 3 changes stay on this machine; to allow it: wyren sync"), "{status}");
     let facts: Value = serde_json::from_str(&ada.wyren(&["status", "--json"])?)?;
     assert_eq!((&facts["publishing"], &facts["kept"]), (&json!(false), &json!(3)));
     let doctor = ada.try_wyren(&["doctor"])?;
