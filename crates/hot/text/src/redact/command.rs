@@ -128,9 +128,10 @@ fn is_named(word: &[u8], command: &str) -> bool {
 fn after_blank(text: &[u8], at: usize) -> Option<usize> {
     match text.get(at)? {
         b'=' => Some(at + 1),
-        // The next element of a list.
+        // The next element of a list, when it is a text.
         b'"' if text[at..].starts_with(b"\",") => {
-            Some(run_end(&text[..text.len().min(at + 8)], at + 2, |byte| byte == b' '))
+            let start = run_end(&text[..text.len().min(at + 8)], at + 2, |byte| byte == b' ');
+            text.get(start).filter(|&&byte| byte == b'"').map(|_| start)
         }
         b' ' | b'\t' => {
             let start = run_end(&text[..text.len().min(at + 16)], at, |byte| matches!(byte, b' ' | b'\t'));
