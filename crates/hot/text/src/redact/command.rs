@@ -219,7 +219,11 @@ pub(super) fn piped(text: &[u8], end: usize) -> Option<Secret> {
     let after_quote =
         |last: usize| run_end(&text[..text.len().min(last + 8)], last, |byte| b"\\\"'".contains(&byte));
     if text[start..last].contains(&b'%') {
-        let next = run_end(&text[..text.len().min(last + 8)], after_quote(last), |byte| byte == b' ');
+        let format_end = after_quote(last);
+        let next = run_end(&text[..text.len().min(last + 8)], format_end, |byte| byte == b' ');
+        if next == format_end {
+            return None;
+        }
         (start, last) = extent(text, next)?;
     }
     let pipe = run_end(&text[..text.len().min(last + 16)], after_quote(last), |byte| byte == b' ');
