@@ -1,7 +1,7 @@
 //! Secrets that are recognised by their own shape.
 
 use super::random::{has_checksum, is_filler, is_mixed, is_random, is_worded};
-use super::table::{ALNUM, Alphabet, DASHED, Guard, Part, SHAPES, Shape};
+use super::table::{self, ALNUM, Alphabet, COUNT, DASHED, Guard, Part, SHAPES, Shape};
 use super::value::{SAMPLE, has_digit};
 use super::{MARK, Pairs, Secret, line_break, run_end};
 
@@ -21,19 +21,19 @@ const MOST_LINES: usize = 8;
 struct Index {
     /// For each byte where its shapes start in the other arrays.
     starts: [u16; 129],
-    order: [u16; SHAPES.len()],
+    order: [u16; COUNT],
     /// The byte of the prefix next to the one that they are sorted by.
-    beside: [u8; SHAPES.len()],
+    beside: [u8; COUNT],
     /// How long the first word of the prefix is.
-    stems: [u8; SHAPES.len()],
+    stems: [u8; COUNT],
     /// Whether that is the whole prefix.
-    is_word: [bool; SHAPES.len()],
+    is_word: [bool; COUNT],
 }
 
 /// Sorts the shapes by their first byte, or by the last byte of the first word of their prefix, and keeps their order
 /// otherwise.
 const fn index(by_end: bool) -> Index {
-    const N: usize = SHAPES.len();
+    const N: usize = COUNT;
     let mut sorted =
         Index { starts: [0; 129], order: [0; N], beside: [0; N], stems: [0; N], is_word: [false; N] };
     let (mut byte, mut filled) = (0, 0);
@@ -41,8 +41,8 @@ const fn index(by_end: bool) -> Index {
         sorted.starts[byte] = filled as u16;
         let mut at = 0;
         while at < N {
-            let prefix = SHAPES[at].prefix.as_bytes();
-            let stem = SHAPES[at].stem();
+            let prefix = table::prefix(at);
+            let stem = table::stem(at);
             let key = if by_end { prefix[stem - 1] } else { prefix[0] };
             if key as usize == byte {
                 sorted.order[filled] = at as u16;
@@ -86,8 +86,8 @@ static BY_STEM: Index = index(true);
 static BEGINNINGS: Pairs = {
     let mut beginnings = Pairs::new();
     let mut index = 0;
-    while index < SHAPES.len() {
-        let prefix = SHAPES[index].prefix.as_bytes();
+    while index < COUNT {
+        let prefix = table::prefix(index);
         beginnings.insert(prefix[0], prefix[1]);
         index += 1;
     }
@@ -104,9 +104,9 @@ static BEGINNINGS: Pairs = {
 static STEM_ENDS: Pairs = {
     let mut ends = Pairs::new();
     let mut index = 0;
-    while index < SHAPES.len() {
-        let stem = SHAPES[index].stem();
-        let prefix = SHAPES[index].prefix.as_bytes();
+    while index < COUNT {
+        let stem = table::stem(index);
+        let prefix = table::prefix(index);
         if stem >= 2 && stem < prefix.len() && prefix.len() >= 4 {
             ends.insert(prefix[stem - 2], prefix[stem - 1]);
         }
@@ -197,11 +197,7 @@ fn prefixed(text: &[u8], start: usize, end: usize) -> Option<Secret> {
         let stem = usize::from(BY_START.stems[at]);
         let fits = if BY_START.is_word[at] { length >= stem } else { length == stem };
         let shape = BY_START.shape(at);
-        if fits && rest.starts_with(shape.prefix.as_bytes()) {
-            read(text, start, shape, shape.guard)
-        } else {
-            None
-        }
+        if fits && rest.starts_with(shape.prefix()) { read(text, start, shape, shape.guard) } else { None }
     });
     known.or_else(|| {
         SPECIAL.iter().find_map(|(prefix, read)| {
@@ -213,13 +209,14 @@ fn prefixed(text: &[u8], start: usize, end: usize) -> Option<Secret> {
 
 /// Returns the secret of this shape whose prefix is at `start`.
 fn read(text: &[u8], start: usize, shape: &Shape, guard: Guard) -> Option<Secret> {
-    let body = start + shape.prefix.len();
+    let body = start + shape.prefix().len();
     let mut at = body;
     let mut rest = None;
-    for part in shape.parts {
+    for part in shape.parts() {
         match *part {
             Part::Text(expected) => {
-                if !text[at..].starts_with(expected.as_bytes()) {
+                let expected = expected.bytes();
+                if !text[at..].starts_with(expected) {
                     return None;
                 }
                 at += expected.len();
@@ -244,7 +241,7 @@ fn read(text: &[u8], start: usize, shape: &Shape, guard: Guard) -> Option<Secret
         at -= text[body..at].iter().rev().take_while(|&&byte| byte == b'.').count();
     }
     let whole = !text.get(at).is_some_and(u8::is_ascii_alphanumeric);
-    whole.then_some(Secret { start, end: at, kind: shape.kind })
+    whole.then_some(Secret { start, end: at, kind: shape.kind() })
 }
 
 fn accepts(guard: Guard, body: &[u8]) -> bool {
@@ -293,7 +290,7 @@ fn glued(text: &[u8], start: usize, end: usize) -> Option<Secret> {
         }
         let shape = BY_STEM.shape(at);
         let from = end - stem;
-        let fits = shape.prefix.len() >= 4 && text[from..].starts_with(shape.prefix.as_bytes());
+        let fits = shape.prefix().len() >= 4 && text[from..].starts_with(shape.prefix());
         let guard = if shape.guard == Guard::Mixed { Guard::Mixed } else { Guard::Digit };
         if fits { read(text, from, shape, guard) } else { None }
     })
@@ -635,10 +632,10 @@ mod tests {
         }
 
         fn sample(&mut self, shape: &Shape) -> String {
-            let mut sample = shape.prefix.to_owned();
-            for part in shape.parts {
+            let mut sample = String::from_utf8_lossy(shape.prefix()).into_owned();
+            for part in shape.parts() {
                 match *part {
-                    Part::Text(text) => sample.push_str(text),
+                    Part::Text(text) => sample.push_str(&String::from_utf8_lossy(text.bytes())),
                     Part::Run { alphabet, real, .. } => {
                         let letters: Vec<u8> = (0..128)
                             .filter(|&byte| alphabet.contains(byte) && byte.is_ascii_alphanumeric())
@@ -658,7 +655,7 @@ mod tests {
     fn check_samples(around: &str, change: impl Fn(&mut Random, String) -> String) {
         let mut random = Random(0x9E37_79B9_7F4A_7C15);
         let (mut tried, mut missed) = (0, Vec::new());
-        for shape in SHAPES {
+        for shape in &SHAPES {
             for _ in 0..ROUNDS {
                 let sample = random.sample(shape);
                 let changed = change(&mut random, sample);

@@ -2,6 +2,9 @@
 //!
 //! Lengths are documented ones where a shorter or longer run would be something else (`LTAI…`, hex), and otherwise a
 //! minimum below them: issuers change lengths, and a prefix with twenty random characters is no accident.
+//!
+//! What ships is [`SHAPES`], made of the rows at compile time: it has offsets where the rows have pointers. Pointers are relocated
+//! whenever a hook starts, and those of 361 rows are on pages that take a twentieth of a hook's time to touch.
 
 /// A set of ASCII characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +53,7 @@ const PERCENT: Alphabet = DASHED.and(Alphabet::of(&[(b'%', b'%')]));
 
 /// What follows a prefix.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Part {
+pub(super) enum Part<T> {
     Run {
         alphabet: Alphabet,
         least: usize,
@@ -58,21 +61,24 @@ pub(super) enum Part {
         real: usize,
         most: usize,
     },
-    Text(&'static str),
+    Text(T),
 }
 
+/// A part as a row has it.
+type Written = Part<&'static str>;
+
 /// Exactly so many characters.
-const fn of(alphabet: Alphabet, length: usize) -> Part {
+const fn of(alphabet: Alphabet, length: usize) -> Written {
     Part::Run { alphabet, least: length, real: length, most: length }
 }
 
 /// At least so many characters, and usually `real`.
-const fn from(alphabet: Alphabet, least: usize, real: usize) -> Part {
+const fn from(alphabet: Alphabet, least: usize, real: usize) -> Written {
     Part::Run { alphabet, least, real, most: usize::MAX }
 }
 
 /// Between so many characters.
-const fn between(alphabet: Alphabet, least: usize, most: usize) -> Part {
+const fn between(alphabet: Alphabet, least: usize, most: usize) -> Written {
     Part::Run { alphabet, least, real: most, most }
 }
 
@@ -89,40 +95,159 @@ pub(super) enum Guard {
     Checksum,
 }
 
-pub(super) struct Shape {
-    pub(super) prefix: &'static str,
-    pub(super) kind: &'static str,
-    pub(super) parts: &'static [Part],
-    pub(super) guard: Guard,
+/// A shape as it is written down.
+struct Row {
+    prefix: &'static str,
+    kind: &'static str,
+    parts: &'static [Written],
+    guard: Guard,
 }
 
-const fn shape(prefix: &'static str, kind: &'static str, parts: &'static [Part]) -> Shape {
-    Shape { prefix, kind, parts, guard: Guard::Unworded }
+const fn shape(prefix: &'static str, kind: &'static str, parts: &'static [Written]) -> Row {
+    Row { prefix, kind, parts, guard: Guard::Unworded }
 }
 
-impl Shape {
+impl Row {
     const fn with(mut self, guard: Guard) -> Self {
         self.guard = guard;
         self
     }
+}
 
-    /// Returns how many bytes of the prefix are letters and digits from its start.
-    pub(super) const fn stem(&self) -> usize {
-        let prefix = self.prefix.as_bytes();
-        let mut length = 0;
-        while length < prefix.len() && prefix[length].is_ascii_alphanumeric() {
-            length += 1;
-        }
-        length
+/// A part of [`TEXTS`] or of [`PARTS`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    start: u16,
+    length: u8,
+}
+
+impl Span {
+    const NONE: Self = Self { start: 0, length: 0 };
+
+    /// Returns the text.
+    pub(super) fn bytes(self) -> &'static [u8] {
+        &TEXTS[self.range()]
+    }
+
+    fn range(self) -> std::ops::Range<usize> {
+        let start = usize::from(self.start);
+        start..start + usize::from(self.length)
     }
 }
+
+/// A shape as it ships.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    prefix: Span,
+    kind: Span,
+    parts: Span,
+    pub(super) guard: Guard,
+}
+
+impl Shape {
+    pub(super) fn prefix(&self) -> &'static [u8] {
+        self.prefix.bytes()
+    }
+
+    pub(super) fn kind(&self) -> &'static str {
+        std::str::from_utf8(self.kind.bytes()).unwrap_or_default()
+    }
+
+    pub(super) fn parts(&self) -> &'static [Part<Span>] {
+        &PARTS[self.parts.range()]
+    }
+}
+
+pub(super) const COUNT: usize = ROWS.len();
+
+/// Returns the prefix of a shape, by its place in the table.
+pub(super) const fn prefix(at: usize) -> &'static [u8] {
+    ROWS[at].prefix.as_bytes()
+}
+
+/// Returns how many bytes of a shape's prefix are letters and digits from its start.
+pub(super) const fn stem(at: usize) -> usize {
+    let prefix = prefix(at);
+    let mut length = 0;
+    while length < prefix.len() && prefix[length].is_ascii_alphanumeric() {
+        length += 1;
+    }
+    length
+}
+
+/// The rows without pointers.
+struct Packed {
+    shapes: [Shape; COUNT],
+    parts: [Part<Span>; SIZES.0],
+    texts: [u8; SIZES.1],
+}
+
+/// How many parts the rows have, and how many bytes their texts.
+const SIZES: (usize, usize) = {
+    let (mut parts, mut texts, mut row) = (0, 0, 0);
+    while row < COUNT {
+        texts += ROWS[row].prefix.len() + ROWS[row].kind.len();
+        let mut part = 0;
+        while part < ROWS[row].parts.len() {
+            if let Part::Text(text) = ROWS[row].parts[part] {
+                texts += text.len();
+            }
+            part += 1;
+        }
+        parts += part;
+        row += 1;
+    }
+    (parts, texts)
+};
+
+const PACKED: Packed = {
+    const NO_SHAPE: Shape =
+        Shape { prefix: Span::NONE, kind: Span::NONE, parts: Span::NONE, guard: Guard::Unworded };
+    let mut packed =
+        Packed { shapes: [NO_SHAPE; COUNT], parts: [Part::Text(Span::NONE); SIZES.0], texts: [0; SIZES.1] };
+    let (mut parts, mut texts, mut row) = (0, 0, 0);
+    while row < COUNT {
+        let written = &ROWS[row];
+        let prefix = put(&mut packed.texts, &mut texts, written.prefix);
+        let kind = put(&mut packed.texts, &mut texts, written.kind);
+        let first = parts;
+        while parts - first < written.parts.len() {
+            packed.parts[parts] = match written.parts[parts - first] {
+                Part::Text(text) => Part::Text(put(&mut packed.texts, &mut texts, text)),
+                Part::Run { alphabet, least, real, most } => Part::Run { alphabet, least, real, most },
+            };
+            parts += 1;
+        }
+        let span = Span { start: first as u16, length: (parts - first) as u8 };
+        packed.shapes[row] = Shape { prefix, kind, parts: span, guard: written.guard };
+        row += 1;
+    }
+    assert!(texts <= u16::MAX as usize && parts <= u16::MAX as usize, "an offset would be cut");
+    packed
+};
+
+/// Copies a text to the end of what is there, and returns where it is.
+const fn put<const N: usize>(texts: &mut [u8; N], end: &mut usize, text: &str) -> Span {
+    let span = Span { start: *end as u16, length: text.len() as u8 };
+    let mut at = 0;
+    while at < text.len() {
+        texts[*end] = text.as_bytes()[at];
+        *end += 1;
+        at += 1;
+    }
+    span
+}
+
+/// A longer prefix comes before a shorter one that it starts with.
+pub(super) static SHAPES: [Shape; COUNT] = PACKED.shapes;
+static PARTS: [Part<Span>; SIZES.0] = PACKED.parts;
+static TEXTS: [u8; SIZES.1] = PACKED.texts;
 
 use Guard::{Checksum, Digit, Mixed};
 use Part::Text;
 
-/// A longer prefix comes before a shorter one that it starts with.
 #[rustfmt::skip]
-pub(super) static SHAPES: &[Shape] = &[
+const ROWS: &[Row] = &[
     // Language models.
     shape("sk-ant-", "anthropic", &[from(DASHED, 16, 101)]),
     shape("sk-proj-", "openai", &[from(DASHED, 16, 156)]),
