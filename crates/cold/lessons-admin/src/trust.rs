@@ -121,7 +121,7 @@ fn is_same_name(one: &Item, other: &Item) -> bool {
 pub fn root(places: &Places) -> PathBuf {
     let lessons = places.project();
     let root = place::project_root(&lessons);
-    fs::canonicalize(root).unwrap_or_else(|_| root.to_owned())
+    files::canonical(root)
 }
 
 /// Returns which repository a project is. A repository without a remote is known by its first commit.

@@ -367,6 +367,16 @@ fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
+/// Returns the path without links, or as it is when that cannot be told.
+pub fn canonical(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Returns a value of a file with one value per line.
+pub fn on_one_line(value: &str) -> String {
+    value.replace(char::is_control, "\u{fffd}")
+}
+
 /// Returns the regular files directly in `folder`, sorted by name; none when the folder cannot be read.
 pub fn files_in(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };

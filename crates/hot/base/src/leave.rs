@@ -12,6 +12,7 @@
 //!
 //! `cache/kept/<digest>` has the number of changes that stay on this machine, or `told` once the user knows.
 
+use crate::notice::{Mark, Notice};
 use crate::{Paths, Timestamp, files};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -92,31 +93,17 @@ pub fn forget_kept(paths: &Paths, common_folder: &Path) -> io::Result<()> {
     files::remove_if_there(&paths.kept_file(common_folder)).map(drop)
 }
 
-/// Something that stays on this machine, to tell the user once.
-#[derive(Clone, Debug)]
-pub struct Notice {
-    /// What to tell.
-    pub text: String,
-    file: PathBuf,
-}
-
-impl Notice {
-    /// Returns what to tell about a clone; `None` when nothing waits, or the user knows.
-    pub fn of(paths: &Paths, common_folder: &Path) -> Option<Self> {
-        let file = paths.kept_file(common_folder);
-        let count: u64 = files::read_text_capped(&file, files::cap::POINTER).ok()?.trim().parse().ok()?;
-        let text = match count {
-            1 => "1 change to the team memory stays".to_owned(),
-            _ => format!("{count} changes to the team memory stay"),
-        };
-        let text = format!("{text} on this machine until you run `wyren sync` here in a terminal.");
-        Some(Self { text, file })
-    }
-
-    /// Remembers that the user has seen it.
-    pub fn remember(&self) -> io::Result<()> {
-        files::write_atomic(&self.file, format!("{TOLD}\n").as_bytes())
-    }
+/// Returns what to tell the user once about a clone whose changes stay on this machine; `None` when nothing waits, or the
+/// user knows.
+pub fn kept_notice(paths: &Paths, common_folder: &Path) -> Option<Notice> {
+    let file = paths.kept_file(common_folder);
+    let count: u64 = files::read_text_capped(&file, files::cap::POINTER).ok()?.trim().parse().ok()?;
+    let text = match count {
+        1 => "1 change to the team memory stays".to_owned(),
+        _ => format!("{count} changes to the team memory stay"),
+    };
+    let text = format!("{text} on this machine until you run `wyren sync` here in a terminal.");
+    Some(Notice { text, file, mark: Mark::Text(TOLD.to_owned()) })
 }
 
 #[cfg(test)]
@@ -158,24 +145,24 @@ mod tests {
     fn a_notice_is_due_once_per_clone_until_leave_is_given() {
         let (folder, paths) = desk();
         let (one, other) = (folder.path().join("a/.git"), folder.path().join("b/.git"));
-        assert!(Notice::of(&paths, &one).is_none());
+        assert!(kept_notice(&paths, &one).is_none());
         note_kept(&paths, &one, 2).unwrap();
-        let notice = Notice::of(&paths, &one).unwrap();
+        let notice = kept_notice(&paths, &one).unwrap();
         assert!(
             notice.text.starts_with("2 changes") && notice.text.contains("`wyren sync`"),
             "{}",
             notice.text
         );
-        assert!(Notice::of(&paths, &one).is_some(), "until the answer is out, it was not said");
+        assert!(kept_notice(&paths, &one).is_some(), "until the answer is out, it was not said");
         notice.remember().unwrap();
         note_kept(&paths, &one, 3).unwrap();
-        assert!(Notice::of(&paths, &one).is_none());
+        assert!(kept_notice(&paths, &one).is_none());
         note_kept(&paths, &other, 1).unwrap();
-        assert!(Notice::of(&paths, &other).unwrap().text.starts_with("1 change to"));
+        assert!(kept_notice(&paths, &other).unwrap().text.starts_with("1 change to"));
         note_kept(&paths, &other, 0).unwrap();
-        assert!(Notice::of(&paths, &other).is_none());
+        assert!(kept_notice(&paths, &other).is_none());
         forget_kept(&paths, &one).unwrap();
         note_kept(&paths, &one, 1).unwrap();
-        assert!(Notice::of(&paths, &one).is_some());
+        assert!(kept_notice(&paths, &one).is_some());
     }
 }

@@ -14,6 +14,7 @@ pub mod leave;
 pub mod limits;
 pub mod lock;
 pub mod log;
+pub mod notice;
 pub mod owner;
 pub mod paths;
 pub mod project;

@@ -160,8 +160,8 @@ mod unix {
 
         #[test]
         fn the_list_is_read_as_git_writes_it() {
-            let config = "[safe]\n\tdirectory = ~/work/*\n\tdirectory\n[Safe]\n\tDirectory = \"/srv/a b\"\n[safe \"x\"]\n\tdirectory = no\n";
-            assert_eq!(safe_in(config, Some(Path::new("/home/ada"))), ["/home/ada/work/*", "", "/srv/a b"]);
+            let config = "[safe]\n\tdirectory = ~/code/*\n\tdirectory\n[Safe]\n\tDirectory = \"/srv/a b\"\n[safe \"x\"]\n\tdirectory = no\n";
+            assert_eq!(safe_in(config, Some(Path::new("/home/ada"))), ["/home/ada/code/*", "", "/srv/a b"]);
         }
 
         #[test]

@@ -4,8 +4,7 @@
 //! folder. Not in the plugin's folder (replaced on update) and not in the client's plugin data folder
 //! (deleted on uninstall).
 
-use crate::{Env, digest};
-use std::fs;
+use crate::{Env, digest, files};
 use std::path::{Path, PathBuf};
 
 /// The file whose presence says that a session's last prompt was wholly private.
@@ -129,7 +128,7 @@ impl Paths {
 
 /// Returns the name of the file about a folder.
 fn name_of(folder: &Path) -> String {
-    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let folder = files::canonical(folder);
     digest::short_hex(folder.as_os_str().as_encoded_bytes())
 }
 

@@ -14,10 +14,11 @@
 //! setting <SHA-256> core.sshcommand
 //! ```
 
+use crate::notice::{Mark, Notice};
 use crate::project::{Project, Repository};
 use crate::{Paths, digest, files};
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The first line of a trust file. A file with another first line gives no trust.
@@ -25,9 +26,6 @@ pub const HEADER: &str = "wyren trust 2";
 
 /// How much of a skill counts, in bytes: a session reads no more of a broadcast file.
 pub const SKILL_BYTES: usize = 50_000;
-
-/// How large the list of what was reported may grow, in bytes, before it starts again.
-const MAX_REPORTED_BYTES: u64 = 64 * 1024;
 
 /// How many names a notice lists.
 const MAX_NAMES: usize = 5;
@@ -77,10 +75,10 @@ impl Identity {
     pub fn of(root: &Path) -> Self {
         let project = Project::of(root);
         Self {
-            remote: project.key.strip_prefix("git:").map(line),
+            remote: project.key.strip_prefix("git:").map(files::on_one_line),
             first_commit: None,
             git_folder: Repository::above(root)
-                .map(|repository| line(&repository.common_folder.to_string_lossy())),
+                .map(|repository| files::on_one_line(&repository.common_folder.to_string_lossy())),
         }
     }
 
@@ -130,7 +128,7 @@ impl Trust {
     /// Reads what the user trusts of the project at `root`, where `identity` is now; `None` when `wyren trust` was
     /// never run for it.
     pub fn read(paths: &Paths, root: &Path, identity: impl FnOnce(&Path) -> Identity) -> Option<Self> {
-        let root = canonical(root);
+        let root = files::canonical(root);
         let bytes = files::read_followed(&paths.trust_file(&root), files::cap::TEXTS).ok()?;
         let mut trust = Self::parse(&String::from_utf8_lossy(&bytes));
         if trust.lapse.is_none() && !trust.identity.is_still(&identity(&root)) {
@@ -172,17 +170,17 @@ impl Trust {
 
     /// Returns the text of the trust file.
     pub fn render(&self) -> String {
-        let mut text = format!("{HEADER}\nproject {}\n", line(&self.project.to_string_lossy()));
+        let mut text = format!("{HEADER}\nproject {}\n", files::on_one_line(&self.project.to_string_lossy()));
         let identity = &self.identity;
         let fields =
             [("remote", &identity.remote), ("commit", &identity.first_commit), ("git", &identity.git_folder)];
         for (name, value) in fields {
             if let Some(value) = value {
-                text.push_str(&format!("{name} {}\n", line(value)));
+                text.push_str(&format!("{name} {}\n", files::on_one_line(value)));
             }
         }
         for item in &self.items {
-            text.push_str(&format!("{} {} {}\n", item.kind, item.digest, line(&item.name)));
+            text.push_str(&format!("{} {} {}\n", item.kind, item.digest, files::on_one_line(&item.name)));
         }
         text
     }
@@ -239,7 +237,7 @@ impl Trust {
             }
         };
         let marks: Vec<String> = marks.into_iter().filter(|mark| is_news(mark)).map(str::to_owned).collect();
-        (!marks.is_empty()).then_some(Notice { text, marks, file })
+        (!marks.is_empty()).then_some(Notice { text, file, mark: Mark::Lines(marks) })
     }
 }
 
@@ -249,7 +247,7 @@ pub fn waiting(paths: &Paths, root: &Path, untrusted: &[Item]) -> Option<Notice>
     if untrusted.is_empty() {
         return None;
     }
-    let file = reported_file(paths, &canonical(root));
+    let file = reported_file(paths, &files::canonical(root));
     let reported = files::read_text_capped(&file, files::cap::STATE).unwrap_or_default();
     let is_news = |item: &&Item| !reported.lines().any(|line| line == item.digest);
     let marks: Vec<String> = untrusted.iter().filter(is_news).map(|item| item.digest.clone()).collect();
@@ -259,27 +257,7 @@ pub fn waiting(paths: &Paths, root: &Path, untrusted: &[Item]) -> Option<Notice>
             format!("Claude does not see {count} directives of this repository until you run `wyren trust`.")
         }
     };
-    (!marks.is_empty()).then_some(Notice { text, marks, file })
-}
-
-/// Something to tell the user once.
-#[derive(Clone, Debug)]
-pub struct Notice {
-    /// What to tell.
-    pub text: String,
-    marks: Vec<String>,
-    file: PathBuf,
-}
-
-impl Notice {
-    /// Remembers that the user has seen it.
-    pub fn remember(&self) -> io::Result<()> {
-        if fs::metadata(&self.file).is_ok_and(|metadata| metadata.len() > MAX_REPORTED_BYTES) {
-            fs::remove_file(&self.file)?;
-        }
-        let lines: String = self.marks.iter().map(|mark| format!("{mark}\n")).collect();
-        files::open_append(&self.file)?.write_all(lines.as_bytes())
-    }
+    (!marks.is_empty()).then_some(Notice { text, file, mark: Mark::Lines(marks) })
 }
 
 /// Forgets what was reported about the project at `root`.
@@ -290,15 +268,6 @@ pub fn forget_reports(paths: &Paths, root: &Path) {
 fn reported_file(paths: &Paths, root: &Path) -> PathBuf {
     let name = paths.trust_file(root);
     paths.cache().join("untrusted").join(name.file_name().unwrap_or_default())
-}
-
-fn canonical(root: &Path) -> PathBuf {
-    fs::canonicalize(root).unwrap_or_else(|_| root.to_owned())
-}
-
-/// Returns a value that stays on its line.
-fn line(value: &str) -> String {
-    value.replace(char::is_control, "\u{fffd}")
 }
 
 /// Returns a name of a repository's choosing as it may be shown: plain characters alone.

@@ -63,8 +63,8 @@ pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) ->
         told,
     };
     let is_shown = !text.is_empty();
-    let answer = start::telling(Answer::context(text), trust.as_ref(), &untrusted, host);
-    let answer = start::telling_kept(answer, &folder, host);
+    let notices = start::notices(&folder, trust.as_ref(), &untrusted, host);
+    let answer = notices.into_iter().fold(Answer::context(text), Answer::noticing);
     Ok(answer.afterwards(move || {
         let logged =
             if is_shown { log_injection(&folder.wyren, PROMPT_TAG, "user-prompt-submit") } else { Ok(()) };

@@ -1,8 +1,9 @@
 //! The beginning of a session: the whole memory, or what a resumed window has missed.
 
 use base::Timestamp;
-use base::leave::Notice;
+use base::leave;
 use base::log::Level;
+use base::notice::Notice;
 use base::trust::{Identity, Item, Trust};
 use hook::event::Source;
 use hook::{Answer, Event, Host, Outcome, SessionStart};
@@ -49,8 +50,8 @@ pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Out
     };
     news.told.rewrite = fetched.rewritten_from;
     let is_shown = !news.text.is_empty();
-    let answer = telling(Answer::context(news.text), trust.as_ref(), &news.untrusted, host);
-    let answer = telling_kept(answer, &folder, host);
+    let notices = notices(&folder, trust.as_ref(), &news.untrusted, host);
+    let answer = notices.into_iter().fold(Answer::context(news.text), Answer::noticing);
     Ok(answer.rest_at(REST).afterwards(move || {
         let logged = if is_shown { log_injection(&folder.wyren, "", "session-start") } else { Ok(()) };
         let kept = file.map_or(Ok(()), |file| remember(&file, known.as_ref(), &news.told)).and(logged);
@@ -91,27 +92,19 @@ pub(crate) fn authors(folder: &Folder, host: &Host) -> Authors {
     Authors(place::authors::read(&host.paths.authors_file(&folder.wyren)))
 }
 
-/// Also tells the user, once, which skills are not trusted any more.
-pub(crate) fn telling<E: Event>(
-    answer: Answer<E>,
+/// Returns what to tell the user once: which skills are not trusted any more, and what stays on this machine until they
+/// let it publish.
+pub(crate) fn notices(
+    folder: &Folder,
     trust: Option<&Trust>,
     untrusted: &[Item],
     host: &Host,
-) -> Answer<E> {
-    let Some(notice) = trust.and_then(|trust| trust.notice(&host.paths, untrusted)) else { return answer };
-    answer
-        .telling_user(format!("Wyren: {}", notice.text))
-        .afterwards(move || notice.remember().map_err(Into::into))
-}
-
-/// Also tells the user, once per clone, what stays on this machine until they let it publish.
-pub(crate) fn telling_kept<E: Event>(answer: Answer<E>, folder: &Folder, host: &Host) -> Answer<E> {
+) -> [Option<Notice>; 2] {
     let place = folder.place.as_ref();
-    let notice = place.and_then(|place| Notice::of(&host.paths, &place.repository.common_folder));
-    let Some(notice) = notice else { return answer };
-    answer
-        .telling_user(format!("Wyren: {}", notice.text))
-        .afterwards(move || notice.remember().map_err(Into::into))
+    [
+        trust.and_then(|trust| trust.notice(&host.paths, untrusted)),
+        place.and_then(|place| leave::kept_notice(&host.paths, &place.repository.common_folder)),
+    ]
 }
 
 fn whole(view: &View, memory: Option<&str>, warning: &str, trust: Option<&Trust>, frame: Frame<'_>) -> News {

@@ -4,6 +4,7 @@ use crate::cap;
 use crate::claims::Claim;
 use crate::event::{Block, Event, PermissionRequest, PostToolUse, PreCompact, PreToolUse, TakesContext};
 use crate::platform::Platform;
+use base::notice::Notice;
 use serde::Serialize;
 use serde_json::Value;
 use std::error::Error;
@@ -92,6 +93,13 @@ impl<E: Event> Answer<E> {
     pub fn telling_user(mut self, message: impl Into<String>) -> Self {
         self.tell_user(message.into());
         self
+    }
+
+    /// Also tells the user what they read once, and remembers it when the answer is written.
+    pub fn noticing(self, notice: Option<Notice>) -> Self {
+        let Some(notice) = notice else { return self };
+        self.telling_user(format!("Wyren: {}", notice.text))
+            .afterwards(move || notice.remember().map_err(Into::into))
     }
 
     /// Confirms claims once the answer is written: what dies before that may be said again.

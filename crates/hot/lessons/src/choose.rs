@@ -8,7 +8,7 @@ use hook::{Answer, Claim, Claims, Keep, PreToolUse};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use text::sanitize::{self, DATA_NOTE, Fence};
+use text::sanitize::{self, DATA_NOTE, Fence, TRUSTED};
 
 /// How many calls one lesson pauses in a window; from then on it is a hint.
 pub const MAX_PAUSES: usize = 3;
@@ -20,8 +20,6 @@ const COMMAND_CHARS: usize = 120;
 const COMMAND: &str = "{command}";
 /// What ends the reason of a pause.
 const PAUSED: &str = "Shown once. To proceed anyway, repeat the call unchanged.";
-/// What a repository's guard or pause says: it refuses only when the user trusts it.
-const TRUSTED: &str = "by the user: follow it where it applies";
 /// How much of a problem and a solution a citation keeps.
 const CITED_CHARS: usize = 200;
 

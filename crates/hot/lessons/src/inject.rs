@@ -10,8 +10,8 @@ use crate::trigger::{Simple, Verdict};
 use base::log::Level;
 use base::project::Project;
 use base::settings::{self, Settings};
-use base::trust::{Item, Notice};
-use hook::{Answer, Claims, Event, Host, Platform, PreToolUse};
+use base::trust::Item;
+use hook::{Answer, Claims, Host, Platform, PreToolUse};
 use memmap2::Mmap;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,7 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
         applying.extend(shared);
         choosing().hint(applying, &fence)
     });
-    telling(answer.for_platform(platform), notice)
+    answer.for_platform(platform).noticing(notice)
 }
 
 /// What is needed to choose among the lessons that apply to a call.
@@ -169,14 +169,6 @@ impl Judging<'_> {
         }
         (applying, untrusted)
     }
-}
-
-/// Also tells the user, once, what is not trusted any more.
-pub(crate) fn telling<E: Event>(answer: Answer<E>, notice: Option<Notice>) -> Answer<E> {
-    let Some(notice) = notice else { return answer };
-    answer
-        .telling_user(format!("Wyren: {}", notice.text))
-        .afterwards(move || notice.remember().map_err(Into::into))
 }
 
 /// Returns every source of lessons for a session in `cwd`.

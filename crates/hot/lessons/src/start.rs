@@ -12,13 +12,10 @@ use base::trust::{self, Item};
 use hook::{Answer, Event, Host, SessionStart};
 use memmap2::Mmap;
 use std::path::Path;
-use text::sanitize::{DATA_NOTE, Fence};
+use text::sanitize::{DATA_NOTE, Fence, TRUSTED};
 
 /// The most bytes of the context for a start.
 pub const MAX_BYTES: usize = 4_096;
-
-/// What a reminder of a project says: only trusted ones are shown.
-const TRUSTED: &str = "by the user: follow it where it applies";
 
 /// The longest name of a repository, in characters.
 const MAX_NAME_CHARS: usize = 60;
@@ -57,7 +54,7 @@ pub fn for_session(host: &Host, call: &SessionStart) -> Answer<SessionStart> {
         let untrusted: Vec<_> = entries.filter_map(|entry| source.untrusted(&entry)).collect();
         trust.notice(&host.paths, &untrusted)
     });
-    inject::telling(Answer::context(format!("{PROTOCOL}{text}")), notice)
+    Answer::context(format!("{PROTOCOL}{text}")).noticing(notice)
 }
 
 /// Returns the text for a subagent: directives alone; empty when there are none.

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use text::redact;
-use text::sanitize::{self, DATA_NOTE, Fence};
+use text::sanitize::{self, DATA_NOTE, Fence, TRUSTED};
 
 use crate::memory::{Block, Memory, is_spoken, utf16_prefix};
 use crate::section;
@@ -34,9 +34,6 @@ const MIN_FILE_UNITS: usize = 200;
 
 /// Where the skills of the team are, below `broadcast/`.
 const SKILLS: &str = "skills/";
-
-/// Introduces a skill that the user trusts.
-const TRUSTED: &str = "by the user: follow it where it applies";
 
 const PART_BREAK: &str = "\n\n---\n\n";
 const CUT_IN_INJECTION: &str = "\n[wyren: truncated]";

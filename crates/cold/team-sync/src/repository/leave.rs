@@ -23,7 +23,6 @@ use base::settings::{self, Settings};
 use base::{Env, Paths, Timestamp, digest, files};
 use place::state_folder;
 use serde_json::Value;
-use std::fs;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -145,7 +144,8 @@ impl Team {
     fn word(&self, file: &Path) -> Result<Option<bool>, Error> {
         let Some(text) = files::read_if_there(file).map_err(Error::file(file))? else { return Ok(None) };
         let Some(word) = Word::parse(&String::from_utf8_lossy(&text)) else { return Ok(Some(false)) };
-        let is_here = word.git == line(&self.common_folder()) && Some(&word.clone) == self.mark()?.as_ref();
+        let is_here =
+            word.git == on_one_line(&self.common_folder()) && Some(&word.clone) == self.mark()?.as_ref();
         let destinations = self.destinations();
         if is_here && word.remotes.is_empty() && !destinations.is_empty() {
             // Given before there was a remote: from now on it is about this one.
@@ -164,7 +164,7 @@ impl Team {
             return Ok(false);
         }
         let word = Word {
-            git: line(&self.common_folder()),
+            git: on_one_line(&self.common_folder()),
             clone: self.new_mark()?,
             remotes: self.destinations(),
             given: format!("{} {by}", Timestamp::now()),
@@ -195,7 +195,7 @@ impl Team {
     }
 
     fn common_folder(&self) -> PathBuf {
-        canonical(&self.place.repository.common_folder)
+        files::canonical(&self.place.repository.common_folder)
     }
 
     /// Returns whether this user's Wyren, or the Node version, published from this clone before leave was needed. What an
@@ -250,7 +250,8 @@ impl Team {
 
     fn contains(&self, folder: &Path) -> bool {
         let repository = Repository::above(folder);
-        repository.is_some_and(|repository| canonical(&repository.common_folder) == self.common_folder())
+        repository
+            .is_some_and(|repository| files::canonical(&repository.common_folder) == self.common_folder())
     }
 }
 
@@ -285,7 +286,7 @@ fn is_transcript_of_user(path: &Path, env: &Env) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".jsonl"));
     path.is_absolute()
         && name.is_some_and(is_id)
-        && path.canonicalize().is_ok_and(|path| path.starts_with(canonical(&client.join("projects"))))
+        && path.canonicalize().is_ok_and(|path| path.starts_with(files::canonical(&client.join("projects"))))
 }
 
 /// Returns the first bytes of a regular file.
@@ -295,18 +296,14 @@ fn beginning(path: &Path) -> Option<Vec<u8>> {
     Some(text)
 }
 
-fn canonical(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
-}
-
-/// Returns a path that stays on its line.
-fn line(path: &Path) -> String {
-    path.to_string_lossy().replace(char::is_control, "\u{fffd}")
+fn on_one_line(path: &Path) -> String {
+    files::on_one_line(&path.to_string_lossy())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_word_reads_as_it_was_written_and_another_version_gives_none() {

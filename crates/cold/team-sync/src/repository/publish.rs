@@ -12,7 +12,7 @@ use crate::repository::survey::{self, Omission};
 use crate::repository::team::{Ref, Refs, Team};
 use crate::repository::trees::Edits;
 use crate::repository::{Error, Merge, Outgoing};
-use base::Timestamp;
+use base::{Timestamp, files};
 use git2::{Oid, Signature, Time};
 use place::{Mode, Reason, is_shared};
 use std::collections::BTreeMap;
@@ -130,12 +130,11 @@ impl Team {
     fn has_inner_remote(&self) -> bool {
         let repository = &self.place.repository;
         let folders = [&repository.root, &repository.git_folder, &repository.common_folder];
-        let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         self.destinations().iter().any(|destination| {
             // The key of a folder has no `.git` at its end.
             let above = Path::new(destination).parent().filter(|_| destination.starts_with('/'));
             above.is_some_and(|above| {
-                folders.iter().any(|folder| canonical(above).starts_with(canonical(folder)))
+                folders.iter().any(|folder| files::canonical(above).starts_with(files::canonical(folder)))
             })
         })
     }

@@ -1,7 +1,7 @@
 //! Leave to publish: what gives it, what it is about, and what happens without.
 
 use crate::support::{Clone, ShareClone, TeamWorld, World, data_of, env_of, soon};
-use base::leave::{Known, Notice};
+use base::leave::{Known, kept_notice};
 use base::{Env, Paths, Timestamp, files};
 use place::Reason;
 use serde_json::json;
@@ -90,7 +90,7 @@ fn without_leave_a_clone_reads_along_keeps_what_is_decided_and_loses_nothing() {
 fn a_notice_is_due_once_until_leave_is_given() {
     let (_world, clone) = side();
     sync(&clone);
-    let notice = || Notice::of(&paths(&clone), &clone.root.join(".git"));
+    let notice = || kept_notice(&paths(&clone), &clone.root.join(".git"));
     assert!(notice().is_none(), "nothing stays here yet");
     decide(&clone, "mine");
     decide(&clone, "mine, too");
