@@ -23,12 +23,19 @@ pub(crate) fn is_here(env: &Env) -> bool {
     !env.is_set(MODEL_VARIABLE)
 }
 
-/// Fails unless a person gave the command; `command` is what that person would type.
-pub(crate) fn must_be_here(env: &Env, command: &str) -> Result<()> {
+/// Fails unless a person gave the command.
+pub(crate) fn must_be_here(env: &Env) -> Result<()> {
     if is_here(env) {
         return Ok(());
     }
-    Err(Ending::failed(format!("wyren: {}", refusal(command))).into())
+    Err(Ending::failed(format!("wyren: {}", refusal(&typed(std::env::args().skip(1))))).into())
+}
+
+/// Returns a command of `wyren` as a person would type it.
+fn typed(arguments: impl Iterator<Item = String>) -> String {
+    let words: Vec<String> = arguments.collect();
+    let words = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default();
+    format!("wyren {words}")
 }
 
 /// The one text that says who may run `command`, and where.
@@ -54,9 +61,9 @@ const SETTINGS: [&str; 8] = [
 ];
 
 /// Fails unless a person gave the command, where it changes a setting that is theirs.
-pub(crate) fn must_be_here_to_set(env: &Env, setting: &str, command: &str) -> Result<()> {
+pub(crate) fn must_be_here_to_set(env: &Env, setting: &str) -> Result<()> {
     let is_theirs = SETTINGS.iter().any(|beginning| setting.starts_with(beginning));
-    if is_theirs { must_be_here(env, command) } else { Ok(()) }
+    if is_theirs { must_be_here(env) } else { Ok(()) }
 }
 
 /// Takes a person's command for their leave that this clone publishes, and says once what it means. The model's commands
@@ -96,8 +103,14 @@ mod tests {
             [(vec![], true), (vec![(MODEL_VARIABLE, "1")], false), (vec![(MODEL_VARIABLE, "")], false)]
         {
             let env = Env::fixed(variables);
-            assert_eq!((is_here(&env), must_be_here(&env, "x").is_ok()), (expected, expected));
+            assert_eq!((is_here(&env), must_be_here(&env).is_ok()), (expected, expected));
         }
+    }
+
+    #[test]
+    fn a_refusal_repeats_what_was_typed_as_a_shell_takes_it() {
+        let words = ["lessons", "disable", "my lesson", "--json"].map(str::to_owned);
+        assert_eq!(typed(words.into_iter()), "wyren lessons disable 'my lesson' --json");
     }
 
     #[test]
@@ -106,7 +119,7 @@ mod tests {
             assert!(KEYS.iter().any(|key| key.name.starts_with(beginning)), "{beginning}");
         }
         let model = Env::fixed([(MODEL_VARIABLE, "1")]);
-        assert!(must_be_here_to_set(&model, "memory.publish_for", "x").is_err());
-        assert!(must_be_here_to_set(&model, "log.level", "x").is_ok());
+        assert!(must_be_here_to_set(&model, "memory.publish_for").is_err());
+        assert!(must_be_here_to_set(&model, "log.level").is_ok());
     }
 }

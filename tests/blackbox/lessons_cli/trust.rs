@@ -88,6 +88,12 @@ fn lesson(kind: &str, solution: &str) -> String {
 #[test]
 fn trust_shows_what_is_new_changed_or_gone() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let none = json_of(&sandbox, &["trust", "--json"])?;
+    assert_eq!(
+        (&none["new"], &none["trusted"]),
+        (&json!([]), &json!(false)),
+        "nothing to trust is an answer, too"
+    );
     write(&sandbox, "lessons/a-guard.md", &lesson("guard", "Do it otherwise."))?;
     write(&sandbox, "lessons/a-pause.md", &lesson("pause", "Think first."))?;
     write(&sandbox, "lessons/a-directive.md", &lesson("directive", "Think."))?;

@@ -58,12 +58,12 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         Action::List => list(&load(), arguments.json),
         Action::Get { name } => get(load().get(&name).map_err(failure)?, arguments.json),
         Action::Set { name, value } => {
-            person::must_be_here_to_set(env, &name, &format!("wyren config set {name} {value}"))?;
+            person::must_be_here_to_set(env, &name)?;
             config::set(paths, &name, Some(&value)).map_err(failure)?;
             get(load().get(&name)?, arguments.json)
         }
         Action::Unset { name } => {
-            person::must_be_here_to_set(env, &name, &format!("wyren config unset {name}"))?;
+            person::must_be_here_to_set(env, &name)?;
             config::set(paths, &name, None).map_err(failure)?;
             get(load().get(&name)?, arguments.json)
         }

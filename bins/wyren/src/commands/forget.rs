@@ -64,7 +64,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let (is_dry_run, is_agreed, json) = (arguments.dry_run, arguments.yes, arguments.json);
     if !is_dry_run {
-        person::must_be_here(env, "wyren forget")?;
+        person::must_be_here(env)?;
     }
     let deletes_damaged = arguments.damaged;
     let selection = arguments.selection();

@@ -47,8 +47,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let cwd = std::env::current_dir()?;
     if !arguments.always_for.is_empty() {
-        let owners = arguments.always_for.join(" --always-for ");
-        person::must_be_here(env, &format!("wyren init --always-for {owners}"))?;
+        person::must_be_here(env)?;
         always_for(&arguments.always_for, env, paths)?;
         if Repository::above(&cwd).is_none() {
             return Ok(());

@@ -66,14 +66,12 @@ enum Action {
 }
 
 impl Action {
-    /// Returns the verb with its lessons when it may weaken or silence a lesson: that is for a person to do.
-    fn of_the_person(&self) -> Option<String> {
+    /// Says whether it may weaken or silence a lesson: that is for a person to do.
+    fn is_for_a_person(&self) -> bool {
         match self {
-            Self::Edit(arguments) => Some(format!("edit {}", arguments.name())),
-            Self::Disable(arguments) => Some(format!("disable {}", arguments.names())),
-            Self::Archive(arguments) => Some(format!("archive {}", arguments.names())),
-            Self::Import(arguments) if arguments.replaces() => Some("import --force".to_owned()),
-            _ => None,
+            Self::Edit(_) | Self::Disable(_) | Self::Archive(_) => true,
+            Self::Import(arguments) => arguments.replaces(),
+            _ => false,
         }
     }
 }
@@ -84,8 +82,8 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     for source in places.sources() {
         let _ = source.refresh();
     }
-    if let Some(verb) = arguments.action.of_the_person() {
-        person::must_be_here(env, &format!("wyren lessons {verb}"))?;
+    if arguments.action.is_for_a_person() {
+        person::must_be_here(env)?;
     }
     match arguments.action {
         Action::List(arguments) => look::list(&arguments, &places),

@@ -58,11 +58,11 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return show(&places, arguments.json);
     }
     if arguments.yes || !arguments.json {
-        person::must_be_here(env, "wyren trust")?;
+        person::must_be_here(env)?;
     }
     let review = Review::of(&places, &Catalogue::read(&places));
     let root = shown(&review.root().to_string_lossy());
-    if review.shown.is_empty() && review.former.is_none() {
+    if review.shown.is_empty() && review.former.is_none() && !arguments.json {
         bail!(
             "{root} has no guards, pauses, directives, protocols, team skills or git settings: nothing to trust"
         );
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         if arguments.yes {
             review.accept(&places)?;
         }
-        let is_trusted = arguments.yes || review.is_current();
+        let is_trusted = !review.shown.is_empty() && (arguments.yes || review.is_current());
         writeln!(terminal::output(), "{:#}", as_json(&review, is_trusted))?;
         return Ok(());
     }
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
 }
 
 pub(crate) fn untrust(arguments: &Untrust, env: &Env, paths: &Paths) -> Result<()> {
-    person::must_be_here(env, "wyren untrust")?;
+    person::must_be_here(env)?;
     let places = places(arguments.path.clone(), env, paths)?;
     let root = shown(&trust::root(&places).to_string_lossy());
     let mut output = terminal::output();

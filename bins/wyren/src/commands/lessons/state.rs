@@ -25,12 +25,6 @@ pub(crate) struct Arguments {
     layer: Option<Layer>,
 }
 
-impl Arguments {
-    pub(super) fn names(&self) -> String {
-        self.slugs.join(" ")
-    }
-}
-
 pub(super) fn disable(arguments: &Arguments, places: &Places) -> Result<()> {
     each(arguments, places, State::Disabled, Change::disable, disabled).map(drop)
 }
