@@ -29,6 +29,7 @@ pub(crate) const RUNS: &[(&str, Yard, f64)] = &[
     ("lesson-inject miss, 10000", Yard::Run("lesson-inject miss, 100"), 1.3),
     ("lesson-inject miss, 10000", Yard::Static, 2.5),
     ("lesson-inject 2 hits, 10000", Yard::Run("lesson-inject miss, 10000"), 2.0),
+    ("lesson-inject 55 KB script", Yard::MillisOverStatic, 5.0),
     ("lesson-inject 1 MB Write", Yard::MillisOverStatic, 5.0),
     ("tool-record 1 KB", Yard::Static, 2.5),
     ("tool-record 1 KB", Yard::Dynamic, 0.5),
@@ -37,7 +38,7 @@ pub(crate) const RUNS: &[(&str, Yard, f64)] = &[
     ("prompt-record prompt", Yard::Dynamic, 0.5),
     ("prompt-sync nothing new", Yard::True, 2.0),
     ("session-start-memory no pull", Yard::True, 2.0),
-    ("stop-distill counting", Yard::True, 0.7),
+    ("stop-distill counting", Yard::True, 0.8),
 ];
 
 /// What the runs that are prepared one by one are held to: name, the most milliseconds, the most of `/bin/true`.
@@ -46,11 +47,11 @@ pub(crate) const OCCASIONS: &[(&str, Option<f64>, Option<f64>)] = &[
     ("session-start-memory, remote hangs", Some(2_000.0), None),
     ("prompt-sync, remote hangs", Some(350.0), None),
     ("prompt-sync, remote is left alone", None, Some(2.0)),
-    ("stop-distill, worker started", None, Some(1.5)),
+    ("stop-distill, worker started", None, Some(1.6)),
 ];
 
 /// Runs that [`HOT_HOOK_TRUE_RATIO`] is not meant for: their input alone takes longer.
-pub(crate) const LARGE_RUNS: [&str; 1] = ["lesson-inject 1 MB Write"];
+pub(crate) const LARGE_RUNS: [&str; 2] = ["lesson-inject 55 KB script", "lesson-inject 1 MB Write"];
 
 /// The least speed of a prefiltered scan of transcripts, in `wc -l` on the same files.
 pub(crate) const PREFILTER_RATIO: f64 = 0.4;

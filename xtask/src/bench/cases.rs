@@ -96,6 +96,8 @@ pub(crate) enum Payload {
     Output(usize),
     /// A `PreToolUse` that writes a file of this many bytes.
     Write(usize),
+    /// A `PreToolUse` of a shell with a script of this many bytes.
+    Script(usize),
 }
 
 impl Payload {
@@ -115,8 +117,51 @@ impl Payload {
                 event["tool_input"]["content"] = filled(bytes).into();
                 event.to_string()
             }
+            Self::Script(bytes) => {
+                let mut event: Value = serde_json::from_str(payload!("PreToolUse.Bash")).unwrap_or_default();
+                event["tool_input"]["command"] = script(bytes).into();
+                event.to_string()
+            }
         }
     }
+}
+
+/// Returns an ordinary shell script of about this many bytes: functions, loops, pipes, quotes, a here-document.
+fn script(bytes: usize) -> String {
+    const PART: &str = r#"# Build and check component @.
+component_@() {
+  local name="component-@" out="$BUILD_DIR/component-@"
+  mkdir -p "$out" && cd "src/$name" || return 1
+  if [[ -f package.json ]]; then
+    npm ci --silent 2>&1 | tee "$out/install.log" | tail -n 5
+  elif [ -f Cargo.toml ]; then
+    cargo build --release --manifest-path "$PWD/Cargo.toml" >"$out/build.log" 2>&1
+  fi
+  for file in "$out"/*.log; do
+    grep -n -i 'error\|warning' "$file" | sort | uniq -c | head -n 20 || true
+  done
+  version=$(git describe --tags --always | sed 's/^v//')
+  cat >"$out/summary.txt" <<SUMMARY
+component: $name
+version: ${version:-unknown}
+files: $(find . -type f -name '*.rs' | wc -l)
+SUMMARY
+  case "$1" in
+    test) timeout 60 make test ARGS="--quick --jobs 2" ;;
+    *) echo "component @: $(date -u +%FT%TZ) done" >>"$LOG" ;;
+  esac
+}
+component_@ "${1:-build}" && printf '%s\n' "@ is ready" || exit 1
+
+"#;
+    let mut script = String::from("#!/usr/bin/env bash\nset -euo pipefail\n");
+    for number in 0.. {
+        if script.len() >= bytes {
+            break;
+        }
+        script.push_str(&PART.replace('@', &number.to_string()));
+    }
+    script
 }
 
 /// What a program must print for the run to count: a hook that fails is quick, and must not pass for a fast one.
@@ -155,6 +200,10 @@ const CASES: &[(&str, Case)] = &[
     ("lesson-inject", Case::plain("miss, 100", MISS).silent().among(100)),
     ("lesson-inject", Case::plain("miss, 10000", MISS).silent().among(10_000)),
     ("lesson-inject", Case::plain("2 hits, 10000", TWO_HITS).speaking().among(10_000)),
+    (
+        "lesson-inject",
+        Case::plain("55 KB script", "").reading(Payload::Script(55 * KIB)).silent().among(10_000),
+    ),
     ("lesson-inject", Case::plain("1 MB Write", "").reading(Payload::Write(MIB)).silent().among(10_000)),
     ("prompt-sync", Case::plain("no team", payload!("UserPromptSubmit")).silent()),
     ("prompt-sync", Case::plain("nothing new", payload!("UserPromptSubmit")).silent().in_a_team()),
