@@ -54,6 +54,12 @@ impl Objects {
         self.repository.odb().is_ok_and(|odb| odb.exists(id))
     }
 
+    /// Returns whether an object is here, and a commit.
+    pub(crate) fn has_commit(&self, id: Oid) -> bool {
+        let header = self.repository.odb().and_then(|odb| odb.read_header(id));
+        header.is_ok_and(|(_, kind)| kind == ObjectType::Commit)
+    }
+
     /// Returns the size of a blob.
     pub(crate) fn size(&self, id: Oid) -> Result<usize, Error> {
         let header = self.repository.odb().and_then(|odb| odb.read_header(id));

@@ -57,7 +57,7 @@ impl Team {
         }
     }
 
-    fn parting(&self, commit: &str, tip: Oid, deadline: Instant) -> Result<Snapshot, Error> {
+    pub(crate) fn parting(&self, commit: &str, tip: Oid, deadline: Instant) -> Result<Snapshot, Error> {
         let output = self.git.local(&["merge-base", commit, &tip.to_string()])?;
         let parted = Oid::from_str(&output.line()).ok().filter(|_| output.is_success());
         if let Some(parted) = parted {
