@@ -461,7 +461,8 @@ impl Publication<'_> {
     /// The remote has `ours` with the commit `agreed`.
     fn agree(&mut self, ours: Snapshot, agreed: Option<Oid>) {
         let pending = self.local.pending.take();
-        self.local = Local { base: Some(ours), pending, sent: None, candidate: None, agreed };
+        let copy = self.team.origin_and_copy().1;
+        self.local = Local { base: Some(ours), pending, sent: None, candidate: None, agreed, copy };
     }
 }
 

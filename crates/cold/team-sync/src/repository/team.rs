@@ -260,10 +260,11 @@ impl Team {
         self.file_in(self.head()?, path)
     }
 
-    /// Returns a shared file as it was in the local copy when that and the remote last agreed.
-    pub fn base_file(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
-        let base = self.local(&self.refs()?)?.base.unwrap_or_default();
-        base.get(path).map(|id| self.objects.read(*id)).transpose()
+    /// Returns a shared file of a local copy that is gone: as it was queued last, or when it and the remote last agreed.
+    pub fn last_file(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
+        let local = self.local(&self.refs()?)?;
+        let last = local.base.and_then(|base| local.pending.or(Some(base))).unwrap_or_default();
+        last.get(path).map(|id| self.objects.read(*id)).transpose()
     }
 
     /// Returns a shared file as it is at a commit, given in hexadecimal, such as either of a [`Rewrite`].
@@ -360,7 +361,11 @@ impl Team {
 
     /// Returns the state of the local copy.
     pub(crate) fn local(&self, refs: &Refs) -> Result<Local, Error> {
-        Local::read(&self.objects, refs.local)
+        let mut local = Local::read(&self.objects, refs.local)?;
+        if !self.is_of_copy(&local) {
+            local.base = None;
+        }
+        Ok(local)
     }
 
     /// Replaces the state of the local copy.
