@@ -100,7 +100,7 @@ impl Team {
         };
         let relay = remote.as_ref().map(|remote| Relay::new(&place, &folder, &git, &config, remote, env));
         let relay = relay.transpose()?;
-        let objects = Objects::open(&place.repository.common_folder)?;
+        let objects = Objects::open(&place.repository.common_folder, git.clone(), mode == Mode::Side)?;
         let is_partial_clone = config.is_partial_clone();
         Ok(Self {
             place,
