@@ -230,7 +230,10 @@ impl Share {
             self.log_once(&format!("sync: could not read your leave to publish: {error}"));
             None
         });
-        let &Exchange { session, removed, taken_away, replaces, .. } = exchange;
+        let &Exchange { session, removed, replaces, .. } = exchange;
+        let queued = self.queued_removals();
+        let taken_away = [exchange.taken_away, &queued].concat();
+        let taken_away = &*taken_away;
         let outgoing = leave.as_ref().filter(|_| obstacle.is_none());
         let outgoing = outgoing.map(|leave| Outgoing { leave, session, removed, taken_away, replaces });
         let mut changes = Vec::new();
@@ -252,13 +255,16 @@ impl Share {
                 break;
             }
         }
+        if outgoing.is_some() && !queued.is_empty() && !matches!(synced.published, Published::Queued(_)) {
+            self.queue_removals(&[])?;
+        }
         if let Some(obstacle) = obstacle.filter(|_| !matches!(synced.published, Published::Queued(_))) {
             synced.published = Published::Queued(obstacle);
         }
         if exchange.publishes && leave.is_none() {
             let kept = self.count_unpublished();
             let is_kept = kept > 0 && synced.published == Published::Nothing;
-            if is_kept || !(removed.is_empty() && taken_away.is_empty()) {
+            if is_kept || !(removed.is_empty() && exchange.taken_away.is_empty()) {
                 synced.published = Published::Queued(Reason::NotAllowed);
             }
             // Without the notice the changes are where they are.

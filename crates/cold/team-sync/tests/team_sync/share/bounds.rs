@@ -503,6 +503,30 @@ fn taking_a_flood_away_keeps_what_the_team_had_in_the_same_folder() {
     assert_eq!(left, "skills");
 }
 
+#[test]
+fn taking_back_what_is_left_out_waits_for_the_remote() {
+    let attacked = Attacked::new();
+    let world = &attacked.world;
+    attacked.push(&[b"broadcast", &[b'n'; 250]]);
+    attacked.a.sync();
+    let name = "n".repeat(250);
+    let away = world.path().join("away");
+    std::fs::rename(world.remote(), &away).unwrap();
+    let removed = attacked.a.share().unbroadcast(&name, None, soon()).unwrap().unwrap();
+    assert!(removed.is_left_out && matches!(removed.synced.published, Published::Queued(_)), "{removed:?}");
+    attacked.a.sync();
+    std::fs::rename(&away, world.remote()).unwrap();
+    let listed = || git(&world.remote(), &["ls-tree", "-r", "--name-only", BRANCH]);
+    assert!(listed().contains(&name));
+    let synced = attacked.a.land();
+    assert_eq!(synced.left_out, []);
+    assert!(!listed().contains(&name));
+    // Once: the next one of that name is another matter.
+    attacked.push(&[b"broadcast", &[b'n'; 250]]);
+    assert_eq!(attacked.a.sync().left_out.len(), 1);
+    assert!(listed().contains(&name));
+}
+
 /// A commit with a message of 17 MiB, and a top folder of 17 MiB: git tells what is in them, and the next commit is small again.
 #[test]
 fn a_commit_or_top_folder_that_is_too_large_stops_no_sync() {
