@@ -9,7 +9,7 @@ use serde_json::Value;
 use wyren_tests::plugin;
 use wyren_tests::sandbox::{Sandbox, feed};
 
-use crate::team::{Member, Mode, Remote};
+use crate::team::{Member, Mode, Remote, git};
 
 fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -124,6 +124,7 @@ fn branch_mode_asks_the_user_to_commit_and_pull_goes_on_working() -> Result<()> 
     let Some(ada) = Member::new(&remote, "ada")? else { return Ok(()) };
     let shown = ada.wyren(&["init", "--branch"])?;
     assert!(shown.contains("git add .wyren .gitignore"), "{shown}");
+    assert!(shown.contains(".wyren/.gitattributes"), "{shown}");
     ada.decide("Use Postgres")?;
     let (code, _, errors) = wyren(&ada, &["sync"])?;
     assert_eq!(code, Some(3), "{errors}");
@@ -333,6 +334,111 @@ fn a_handoff_note_is_on_top_word_for_word_and_says_whether_it_arrived() -> Resul
     let (code, _, errors) = wyren(&ada, &["memory", "handoff", "later"])?;
     assert_eq!(code, Some(3));
     assert!(errors.starts_with("Handoff note saved locally; not published yet: "), "{errors}");
+    Ok(())
+}
+
+#[test]
+fn d10_a_handoff_note_has_no_options_in_it() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
+    ada.wyren(&["memory", "handoff", "note one", "--session", "0123456789ab"])?;
+    ada.wyren(&["memory", "handoff", "note", "--session=abcdef0123", "two"])?;
+    ada.wyren(&["memory", "handoff", "--session", "cafecafe99", "--", "--force", "is gone"])?;
+    let memory = remote.memory(Mode::Side);
+    let notes: Vec<&str> = memory.lines().filter(|line| line.starts_with("- [")).collect();
+    let [three, two, one] = notes[..] else { panic!("{memory}") };
+    for (note, text, session) in
+        [(one, "note one", "01234567"), (two, "note two", "abcdef01"), (three, "--force is gone", "cafecafe")]
+    {
+        assert!(note.contains(&format!("] {text} [session {session}")), "{note}");
+        assert!(!note.contains("--session"), "{note}");
+    }
+    for unknown in [&["note", "--sesion", "x"][..], &["--force", "note"], &["note", "-x"]] {
+        let arguments = [&["memory", "handoff"], unknown].concat();
+        let (code, _, errors) = wyren(&ada, &arguments)?;
+        assert_eq!(code, Some(2), "{errors}");
+        assert!(errors.contains("unexpected argument"), "{errors}");
+    }
+    assert_eq!(remote.memory(Mode::Side), memory);
+    Ok(())
+}
+
+#[test]
+fn d10_an_edit_that_repeats_a_section_is_no_edit_of_nothing() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
+    ada.decide("Use tabs")?;
+    ada.wyren(&["sync"])?;
+    let edit = |line: &str| -> Result<(String, String)> {
+        let script = ada.sandbox.folder().join("tmp/repeat.sh");
+        fs::write(&script, format!("{line}\n"))?;
+        let mut editing = ada.command("wyren");
+        editing.args(["memory", "edit"]).env("EDITOR", format!("sh {}", script.display()));
+        let output = feed(&mut editing, b"")?;
+        assert!(output.status.success(), "{output:?}");
+        Ok((stdout(&output), stderr(&output)))
+    };
+    let (shown, errors) = edit("printf '\\n## Decisions\\n- Use tabs\\n' >> \"$1\"")?;
+    assert!(
+        shown.starts_with("The text changed, but no entry.") && !errors.contains("No changes"),
+        "{shown}"
+    );
+    ada.wyren(&["sync"])?;
+    assert_eq!(remote.memory(Mode::Side).matches("## Decisions").count(), 2);
+    let (shown, _) = edit("printf '\\n## Decisions\\n- Use spaces\\n' >> \"$1\"")?;
+    assert!(shown.starts_with("1 change."), "{shown}");
+    let (shown, errors) = edit("true")?;
+    assert_eq!((&*shown, errors.trim()), ("", "No changes."));
+    Ok(())
+}
+
+#[test]
+fn d7_every_commit_that_publishes_has_the_node_versions_subject() -> Result<()> {
+    for mode in [Mode::Side, Mode::Branch] {
+        let remote = Remote::new(mode)?;
+        let Some(ada) = Member::set_up(&remote, "ada", mode)? else { return Ok(()) };
+        let subject = || git(&remote.path(), &["log", "-1", "--format=%s", mode.branch()]);
+        let of = |session: &str| format!("[wyren] memory update (session {session})");
+        ada.decide("Use tabs")?;
+        ada.wyren(&["sync"])?;
+        assert_eq!(subject()?, of("manual"));
+        ada.decide("Use spaces")?;
+        ada.wyren(&["sync", "--background"])?;
+        assert_eq!(subject()?, of("manual"));
+        ada.wyren(&["memory", "handoff", "--session", "0123456789ab", "note"])?;
+        assert_eq!(subject()?, of("01234567"));
+        fs::write(ada.sandbox.folder().join("tmp/skill.md"), "x\n")?;
+        ada.wyren(&["broadcast-skill", &ada.sandbox.folder().join("tmp/skill.md").display().to_string()])?;
+        assert_eq!(subject()?, of("broadcas"));
+        ada.wyren(&["unbroadcast", "skill"])?;
+        assert_eq!(subject()?, of("broadcas"));
+        let subjects = git(&remote.path(), &["log", "--format=%s", mode.branch()])?;
+        let is_ours = |subject: &&str| subject.starts_with("[wyren]");
+        for subject in subjects.lines().filter(is_ours) {
+            assert!(
+                subject.starts_with("[wyren] memory update (session ") && subject.ends_with(')'),
+                "{subject}"
+            );
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn d5_before_the_first_fetch_a_clone_of_a_node_team_knows_what_its_git_does() -> Result<()> {
+    let remote = Remote::new(Mode::Branch)?;
+    let Some(ada) = Member::new(&remote, "ada")? else { return Ok(()) };
+    let away = remote.path().with_extension("away");
+    fs::rename(remote.path(), &away)?;
+    let status = ada.wyren(&["status"])?;
+    let peer = status.lines().find(|line| line.starts_with("Peer pushed:")).unwrap_or_default();
+    assert!(peer.contains("(First, "), "{status}");
+    assert!(!status.contains("Queue:") && !status.contains("changes stay"), "{status}");
+    let facts = json(&ada, &["status", "--json"])?;
+    assert_eq!((&facts["queued"], &facts["peer_pushed"]["author"]), (&Value::Bool(false), &"First".into()));
+    let shown = ada.wyren(&["memory", "diff"])?;
+    assert!(shown.starts_with("Up to date with the remote."), "{shown}");
+    fs::rename(&away, remote.path())?;
     Ok(())
 }
 

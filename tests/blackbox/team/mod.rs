@@ -3,6 +3,7 @@
 mod hooks;
 mod leave;
 mod network;
+mod rounds;
 mod torture;
 mod users_git;
 

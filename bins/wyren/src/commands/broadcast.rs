@@ -117,7 +117,7 @@ pub(crate) fn unbroadcast(arguments: &Unbroadcast, env: &Env) -> Result<()> {
             Err(Ending::failed(format!("Nothing was removed: {reason}")).into())
         }
         Published::Queued(reason) if removed.is_left_out => Err(Ending::queued(format!(
-            "Nothing was removed: {reason}. Run `wyren unbroadcast` again when the remote can be reached."
+            "Not removed for the team yet: {reason}. The next sync that reaches the remote removes it."
         ))
         .into()),
         Published::Queued(reason) => {

@@ -133,6 +133,12 @@ fn show(setup: &Setup) -> Result<()> {
     if setup.is_joined {
         writeln!(output, "  → Fetched the existing team memory. To read it: wyren memory")?;
     }
+    if setup.has_new_attributes {
+        writeln!(
+            output,
+            "  → Wrote .wyren/.gitattributes: git keeps both sides where merges of memory.md conflict"
+        )?;
+    }
     if let Some(problem) = &setup.problem {
         let mut errors = terminal::errors();
         writeln!(errors, "Could not look for an existing memory on the remote: {problem}")?;

@@ -44,7 +44,8 @@ Examples:
   wyren memory history postgres           find removed entries: who, when, why, replaced by what
   wyren memory edit                       open $VISUAL or $EDITOR; concurrent changes are merged
   wyren memory handoff 'tests are red since the rebase'
-  wyren memory handoff - <<'NOTE'         read the note from standard input";
+  wyren memory handoff - <<'NOTE'         read the note from standard input
+  wyren memory handoff -- --force is gone a note that begins with a dash";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -75,7 +76,6 @@ enum Action {
         #[arg(long, value_name = "ID")]
         session: Option<String>,
         /// The note; `-` reads it from standard input.
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         note: Vec<String>,
     },
 }
@@ -253,29 +253,29 @@ fn edit(share: &Share, env: &Env, paths: &Paths) -> Result<()> {
     files::write_atomic(&draft, before.render().as_bytes())
         .with_context(|| format!("could not write {}", draft.display()))?;
     let changed = editor::open(&editor, &draft).and_then(|()| take_over(share, &before, &draft));
-    match changed {
-        Ok(_) => {
+    let changed = match changed {
+        Ok(changed) => {
             let _ = fs::remove_file(&draft);
+            changed
         }
         // A draft with a mistake is kept.
         Err(error) => {
             return Err(error.context(format!("the memory is unchanged; your draft is {}", draft.display())));
         }
-    }
-    let count = changed.map_or(0, |delta| delta.len());
-    if count > 0 {
-        person::allow_publishing(share, env, "wyren memory edit")?;
-    }
-    if count == 0 {
-        return Ok(writeln!(terminal::errors(), "No changes.")?);
-    }
-    let changes = counted(count, "change", "changes");
+    };
+    let Some(delta) = changed else { return Ok(writeln!(terminal::errors(), "No changes.")?) };
+    person::allow_publishing(share, env, "wyren memory edit")?;
+    let count = delta.len();
+    let changes = match count {
+        0 => "The text changed, but no entry".to_owned(),
+        _ => counted(count, "change", "changes"),
+    };
     if share.team().is_some() && share.leave()?.is_none() {
         writeln!(terminal::output(), "{changes}.")?;
         return Err(Ending::queued(syncing::waiting(&Reason::NotAllowed)).into());
     }
     let is_published = Settings::read(env, &paths.hook_settings()).is_on("memory.publish");
-    let it = if count == 1 { "it" } else { "them" };
+    let it = if count > 1 { "them" } else { "it" };
     let how = match is_published {
         true => format!("The next prompt publishes {it}; to publish now: wyren sync"),
         false => "memory.publish is off; to publish: wyren sync".to_owned(),
@@ -284,15 +284,23 @@ fn edit(share: &Share, env: &Env, paths: &Paths) -> Result<()> {
     Ok(())
 }
 
-/// Applies the changes of a draft to the current memory.
-fn take_over(share: &Share, before: &Memory, draft: &Path) -> Result<Delta> {
+/// Applies the changes of a draft to the current memory. Returns what they did to its entries; `None` when the text is as it
+/// was. A moved entry or a section that is there twice is a change of the text alone.
+fn take_over(share: &Share, before: &Memory, draft: &Path) -> Result<Option<Delta>> {
     let text = files::read_text_followed(draft, files::cap::SHARED)
         .with_context(|| format!("could not read {}", draft.display()))?;
     if text == before.render() {
-        return Ok(Delta::default());
+        return Ok(None);
     }
     let edited = Memory::parse(&text);
-    Ok(share.change(&share.author(), "edited", |now| memory::merge(before, &edited, now).memory)?)
+    let author = share.author();
+    Ok(share.change_with(|now| {
+        let after = memory::merge(before, &edited, now).memory;
+        let delta = memory::diff(now, &after);
+        let removals = history::removals(&delta, Timestamp::now(), &author, "edited");
+        let has_changed = after.render() != now.render();
+        (Some((after, removals)), has_changed.then_some(delta))
+    })?)
 }
 
 fn hand_off(share: &Share, session: Option<&str>, words: &[String], json: bool) -> Result<()> {

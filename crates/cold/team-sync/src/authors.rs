@@ -10,8 +10,8 @@ use memory::Memory;
 use place::{MEMORY, authors};
 use std::collections::BTreeSet;
 
-/// How many commits one sync looks at: first the newest ones, then more when they do not tell.
-const LOOKS: [usize; 2] = [4, 50];
+/// How many commits one sync looks at to tell who changed what: first the newest ones, then more when they do not tell.
+pub(crate) const LOOKS: [usize; 2] = [4, 50];
 
 impl Share {
     /// Remembers who brought the entries of the memory that nothing is known about yet. `contents` is the memory as it

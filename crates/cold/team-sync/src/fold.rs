@@ -1,11 +1,12 @@
 //! Hand edits of tracked files, in branch mode: they go into the local copy, and the tracked files stay the user's.
 //!
-//! A hand edit is what the work tree has and the commit does not, and what the user's commits have and the remote's
-//! branch does not yet. What was taken in is remembered in `state/folded.json`, per branch: taken in again it would undo
-//! what the others made of it since.
+//! A hand edit is what the work tree has and the commit does not, and what the user's commits have and no published commit
+//! below them. What a pull brought is published, and was taken in before. What was taken in of an edit is remembered in
+//! `state/folded.json`, per branch: taken in again it would undo what the others made of it since.
 
 use crate::merging::{Merging, is_emptied};
-use crate::repository::{Merge as _, Team, is_about_the_name, max_size};
+use crate::record::BY_OTHERS;
+use crate::repository::{self, CheckedOut, Merge as _, Team, is_about_the_name, max_size};
 use crate::{Error, Share};
 use base::{Timestamp, digest, files};
 use memory::{Memory, diff, history};
@@ -70,6 +71,7 @@ impl Share {
         let Some((team, branch)) = team.and_then(|team| Some((team, team.branch()?))) else {
             return Ok(Vec::new());
         };
+        let mut changed = self.take_in_pulled(team, deadline)?;
         let committed = committed_files(team, deadline)?;
         let author = self.author();
         // Taken after git has answered, and the work tree is read below it: two that do this at once do not undo each
@@ -79,7 +81,6 @@ impl Share {
         let noted = Folded::read(&path);
         let mut edits = noted.branches.get(branch).cloned().unwrap_or_default();
         let is_same_branch = noted.branch == branch;
-        let mut changed = Vec::new();
         for (file, committed) in committed {
             let work = work_file(&self.folder().wyren.join(&file), max_size(&file));
             let Some(versions) = work.and_then(|work| committed.with(work)) else { continue };
@@ -102,7 +103,40 @@ impl Share {
         if folded != noted {
             folded.write(&path)?;
         }
+        changed.sort_unstable();
+        changed.dedup();
         Ok(changed)
+    }
+
+    /// Merges what the user's own git has brought since the last sync into the local copy, without asking the remote. Returns
+    /// the paths that changed there. Before the first sync the tracked files are what readers see.
+    fn take_in_pulled(&self, team: &Team, deadline: Instant) -> Result<Vec<String>, Error> {
+        if team.remote_tip()?.is_none() || !team.follow_tracking(deadline)? {
+            return Ok(Vec::new());
+        }
+        match team.checkout(&Merging::default(), deadline) {
+            Ok(CheckedOut { changes, .. }) => {
+                self.note_changes(team, &changes, BY_OTHERS, &[])?;
+                Ok(changes.into_iter().map(|change| change.path).collect())
+            }
+            // The next sync does it.
+            Err(repository::Error::Busy | repository::Error::Rewritten) => Ok(Vec::new()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Returns whether the user's branch has commits with changes of shared files that were neither taken in nor published,
+    /// as far as this clone knows: the remote may know better.
+    pub(crate) fn has_new_commits(&self, team: &Team, deadline: Instant) -> Result<bool, Error> {
+        let Some(branch) = team.branch() else { return Ok(false) };
+        let noted = Folded::read(&self.folder().state().join("folded.json"));
+        let noted = noted.branches.get(branch);
+        let is_new = |(file, committed): (String, Committed)| {
+            let head = digest::short_hex(&committed.head);
+            let is_noted = noted.and_then(|edits| edits.get(&file)).is_some_and(|edit| edit.head == head);
+            committed.fork.as_ref() != Some(&committed.head) && !is_noted
+        };
+        Ok(committed_files(team, deadline)?.into_iter().any(is_new))
     }
 
     /// Takes in the edit of one file.
@@ -121,9 +155,9 @@ impl Share {
             Some(copy) => Merging::default().merge(file, base.as_deref(), Some(work), Some(copy)),
             None => Some(work.clone()),
         };
-        let Some(mut merged) = merged else { return Ok(Taken { has_changed: false, edit: Some(edit) }) };
+        let Some(merged) = merged else { return Ok(Taken { has_changed: false, edit: Some(edit) }) };
         if file == MEMORY {
-            merged = self.remember_edit(edited, copy.as_deref(), merged)?;
+            self.remember_edit(edited, copy.as_deref(), &merged)?;
         }
         let has_changed = copy.as_ref() != Some(&merged);
         if has_changed {
@@ -140,26 +174,13 @@ impl Share {
         Ok(Taken { has_changed, edit: Some(edit) })
     }
 
-    /// Returns the merged memory without entries that others removed since, and notes what the edit removed.
-    fn remember_edit(
-        &self,
-        edited: &Edited<'_>,
-        copy: Option<&[u8]>,
-        mut merged: Vec<u8>,
-    ) -> Result<Vec<u8>, Error> {
+    /// Notes what the edit removed.
+    fn remember_edit(&self, edited: &Edited<'_>, copy: Option<&[u8]>, merged: &[u8]) -> Result<(), Error> {
         // Before the first sync the memory is what the branches have in common.
         let before = copy.or(edited.versions.committed.fork.as_deref()).unwrap_or_default();
-        let before = Memory::parse(&lossy(before));
-        let mut after = Memory::parse(&lossy(&merged));
-        let noted = edited.noted.filter(|_| edited.same_head().is_none() || !edited.is_same_branch);
-        if let Some(noted) = noted
-            && withhold_known(&before, &mut after, noted)
-        {
-            merged = after.render().into_bytes();
-        }
+        let (before, after) = (Memory::parse(&lossy(before)), Memory::parse(&lossy(merged)));
         let removals = history::removals(&diff(&before, &after), Timestamp::now(), edited.author, BY_HAND);
-        self.remember(&removals)?;
-        Ok(merged)
+        self.remember(&removals)
     }
 }
 
@@ -213,9 +234,10 @@ impl Edited<'_> {
         if is_memory && is_emptied(&Memory::parse(&lossy(head)), &Memory::parse(&work_text)) {
             return Decision::Leave(self.noted.cloned());
         }
-        let base = match same_head.filter(|_| self.is_same_branch) {
-            Some(noted) => Some(noted.work.clone().into_bytes()),
-            None => fork.clone(),
+        let base = match (same_head.filter(|_| self.is_same_branch), self.noted) {
+            (Some(noted), _) => Some(noted.work.clone().into_bytes()),
+            (None, Some(noted)) => noted.applied_to(self.file, fork.as_deref()),
+            (None, None) => fork.clone(),
         };
         let is_known = self.noted.is_some_and(|noted| noted.work == work_text);
         let head = digest::short_hex(head);
@@ -227,31 +249,21 @@ impl Edited<'_> {
     }
 }
 
+impl Edit {
+    /// Returns a file of another commit with the same edit: what others made of the edit since is not undone by it.
+    fn applied_to(&self, file: &str, fork: Option<&[u8]>) -> Option<Vec<u8>> {
+        let base = self.base.as_deref().map(str::as_bytes);
+        Merging::default().merge(file, base, Some(self.work.as_bytes()), fork)
+    }
+}
+
 fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Takes entries out again that an edit of earlier has brought and that are gone since: others removed them. Returns
-/// whether there were any.
-fn withhold_known(before: &Memory, after: &mut Memory, noted: &Edit) -> bool {
-    let (base, work) = (Memory::parse(noted.base.as_deref().unwrap_or_default()), Memory::parse(&noted.work));
-    let mut has_any = false;
-    for section in diff(before, after).sections {
-        let edited = section.edited.iter().map(|edit| &edit.after);
-        for entry in section.added.iter().chain(edited) {
-            let text = entry.text();
-            if work.contains(&section.section, &text) && !base.contains(&section.section, &text) {
-                after.remove(&section.section, &text);
-                has_any = true;
-            }
-        }
-    }
-    has_any
-}
-
 /// Returns the tracked files as the user's commits have them.
 fn committed_files(team: &Team, deadline: Instant) -> Result<Vec<(String, Committed)>, Error> {
-    let tracked = team.tracked(deadline)?;
+    let tracked = team.tracked(&Merging::default(), deadline)?;
     let mut files = Vec::new();
     for file in tracked.paths() {
         if let Some(head) = tracked.at_head(file)? {

@@ -69,7 +69,7 @@ impl Share {
 }
 
 /// Returns what a commit removed or reworded.
-fn removals_of(commit: &Commit) -> Vec<Removal> {
+pub(crate) fn removals_of(commit: &Commit) -> Vec<Removal> {
     let memory = |contents: &Option<Vec<u8>>| {
         Memory::parse(&contents.as_deref().map(String::from_utf8_lossy).unwrap_or_default())
     };

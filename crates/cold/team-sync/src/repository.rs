@@ -48,6 +48,7 @@ mod relay;
 mod setup;
 mod survey;
 mod team;
+mod tracking;
 mod trees;
 
 pub use bounds::LeftOut;

@@ -13,6 +13,10 @@ use std::time::Instant;
 /// The folders of the broadcast that setting up creates.
 const BROADCAST: [&str; 2] = [place::BROADCAST, "broadcast/skills"];
 
+/// Has git keep both sides where two changed the same place of memory.md: entries are lines, and two new ones are no conflict.
+/// It is not shared by syncs; the user commits it with the memory.
+const ATTRIBUTES: &str = "memory.md merge=union\n";
+
 /// How the user wants to share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wish {
@@ -38,6 +42,8 @@ pub struct Setup {
     pub is_joined: bool,
     /// Whether the memory begins with the text of CLAUDE.md.
     pub is_seeded: bool,
+    /// Whether `.wyren/.gitattributes` is new.
+    pub has_new_attributes: bool,
     /// Why the remote could not be asked.
     pub problem: Option<String>,
 }
@@ -61,8 +67,15 @@ pub fn init(cwd: &Path, env: &Env, wish: Wish, deadline: Instant) -> Result<Setu
         (Wish::Any, None) => Mode::Side,
     };
     let folder = place.folder(mode);
-    let mut setup =
-        Setup { mode: Some(mode), folder, is_old: false, is_joined: false, is_seeded: false, problem: None };
+    let mut setup = Setup {
+        mode: Some(mode),
+        folder,
+        is_old: false,
+        is_joined: false,
+        is_seeded: false,
+        has_new_attributes: false,
+        problem: None,
+    };
     if current == Some(mode) {
         setup.is_old = true;
         return Ok(setup);
@@ -72,7 +85,10 @@ pub fn init(cwd: &Path, env: &Env, wish: Wish, deadline: Instant) -> Result<Setu
             repository::init_side(&place, env)?;
             take_over_copy(&setup.folder)?;
         }
-        Mode::Branch => repository::init_branch(&place)?,
+        Mode::Branch => {
+            repository::init_branch(&place)?;
+            setup.has_new_attributes = write_attributes(&setup.folder)?;
+        }
     }
     let root = place.repository.root.clone();
     join(&root, env, deadline, &mut setup)?;
@@ -107,6 +123,7 @@ pub fn discover(cwd: &Path, env: &Env, deadline: Instant) -> Result<Option<Setup
         is_old: false,
         is_joined: false,
         is_seeded: false,
+        has_new_attributes: false,
         problem: None,
     };
     let joined = join(&place.repository.root, env, deadline, &mut setup);
@@ -155,6 +172,16 @@ fn take_over_copy(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Writes `.wyren/.gitattributes`, unless something is there. Returns whether it did.
+fn write_attributes(folder: &Path) -> Result<bool, Error> {
+    let path = folder.join(".gitattributes");
+    if fs::symlink_metadata(&path).is_ok() {
+        return Ok(false);
+    }
+    fs::write(&path, ATTRIBUTES).map_err(Error::file(&path))?;
+    Ok(true)
+}
+
 /// Gets the memory that the team has, if it has one.
 fn join(root: &Path, env: &Env, deadline: Instant, setup: &mut Setup) -> Result<(), Error> {
     let share = Share::open(root, env)?.insistent();
@@ -181,6 +208,7 @@ fn init_outside(cwd: &Path) -> Result<Setup, Error> {
         is_old: found.is_some(),
         is_joined: false,
         is_seeded: false,
+        has_new_attributes: false,
         problem: None,
     };
     if found.is_some() {

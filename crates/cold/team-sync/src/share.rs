@@ -176,11 +176,11 @@ impl Share {
         crate::repository::lock_copy(wyren).map_err(Error::file(wyren))?.ok_or(Error::Busy)
     }
 
-    /// Returns a file of a copy that is gone, as with `git clean`, as it was when the remote had all of it. What the tracked
-    /// file lacks of that was not removed.
+    /// Returns a file of a copy that is gone, as with `git clean`, as the last sync left it. What the tracked file lacks of that
+    /// was not removed.
     pub(crate) fn agreed(&self, file: &str) -> Result<Option<Vec<u8>>, Error> {
         let team = self.team.as_ref().filter(|team| team.mode() == Mode::Branch);
-        Ok(team.map(|team| team.base_file(file)).transpose()?.flatten())
+        Ok(team.map(|team| team.last_file(file)).transpose()?.flatten())
     }
 
     /// Notes where the copy comes from that is about to be written for the first time. The lock on it is held.

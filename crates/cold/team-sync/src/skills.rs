@@ -1,19 +1,36 @@
 //! Files that every session of the team gets: `broadcast/`, and the skills in it.
 
+use crate::repository::Published;
 use crate::{Error, Share, Synced, repository};
 use base::files;
+use place::Reason;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Instant;
 
 /// Where skills are, relative to `.wyren/`.
 const SKILLS: &str = "broadcast/skills";
 
+/// The version of `state/unbroadcast.json`.
+const VERSION: u32 = 1;
+
+/// The most removals that wait.
+const MAX_QUEUED: usize = 100;
+
+/// What waits to be removed from the remote, as [`repository::LeftOut`] names it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Queue {
+    v: u32,
+    paths: Vec<String>,
+}
+
 /// A broadcast that was taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Removed {
     /// The file, relative to `.wyren/`.
     pub path: String,
-    /// Whether it was left out here, so that only the remote had it; its removal is not queued.
+    /// Whether it was left out here, so that only the remote had it.
     pub is_left_out: bool,
     /// The result of the sync.
     pub synced: Synced,
@@ -52,7 +69,44 @@ impl Share {
         // Of a folder that all broadcasts are in, those that are here stay.
         removed.retain(|file| !is_shelf && (*file == path || file.starts_with(&format!("{path}/"))));
         let synced = self.sync_taking_away(std::slice::from_ref(&path), &removed, session, deadline)?;
+        let is_queued = match &synced.published {
+            // Nothing of it was decided.
+            Published::Queued(Reason::Busy | Reason::Detached | Reason::NotAllowed | Reason::NoRemote) => {
+                false
+            }
+            Published::Queued(_) => true,
+            Published::Landed(_) | Published::Nothing => false,
+        };
+        if is_queued {
+            let mut queued = self.queued_removals();
+            queued.retain(|it| *it != path);
+            queued.push(path.clone());
+            self.queue_removals(&queued)?;
+        }
         Ok(Some(Removed { path, is_left_out: true, synced }))
+    }
+
+    /// Returns what is left out on the remote and is to be removed there with the next sync.
+    pub(crate) fn queued_removals(&self) -> Vec<String> {
+        let text = files::read_capped(&self.queue_file(), files::cap::STATE).unwrap_or_default();
+        let queue: Queue = serde_json::from_slice(&text).unwrap_or_default();
+        if queue.v == VERSION { queue.paths } else { Vec::new() }
+    }
+
+    /// Replaces that.
+    pub(crate) fn queue_removals(&self, paths: &[String]) -> Result<(), Error> {
+        let file = self.queue_file();
+        if paths.is_empty() {
+            return files::remove_if_there(&file).map(|_| ()).map_err(Error::file(&file));
+        }
+        let newest = paths.iter().rev().take(MAX_QUEUED).rev().cloned().collect();
+        let mut text = serde_json::to_vec(&Queue { v: VERSION, paths: newest }).unwrap_or_default();
+        text.push(b'\n');
+        files::write_atomic(&file, &text).map_err(Error::file(&file))
+    }
+
+    fn queue_file(&self) -> PathBuf {
+        self.folder().state().join("unbroadcast.json")
     }
 
     /// Returns whether [`Share::unbroadcast`] would find something of that name.

@@ -1,9 +1,12 @@
 //! Publishing what was changed here, and taking in what the others have published.
 
+use crate::authors::LOOKS;
 use crate::last::LastSync;
 use crate::merging::Merging;
-use crate::record::BY_OTHERS;
-use crate::repository::{self, Change, CheckedOut, Leave, LeftOut, Merge as _, Outgoing, Published, Team};
+use crate::record::{self, BY_OTHERS};
+use crate::repository::{
+    self, Change, CheckedOut, Fetched, Leave, LeftOut, Merge as _, Outgoing, Published, Team,
+};
 use crate::{Error, HeldBack, Share};
 use base::{Paths, Timestamp, files, leave};
 use memory::history::{self, Removal};
@@ -211,9 +214,14 @@ impl Share {
             repository::remove_from_copy(&self.folder().wyren, &self.copy(), exchange.removed)?;
             return Ok(synced);
         };
-        if team.mode() == Mode::Branch && team.remote_tip()?.is_none() {
-            // What of the user's commits is not on the remote cannot be told before.
-            team.fetch(deadline)?;
+        if team.mode() == Mode::Branch
+            && (team.remote_tip()?.is_none()
+                || team.is_behind_tracking()?
+                || self.has_new_commits(team, deadline)?)
+            // What of the user's commits is not on the remote, and what is others', cannot be told before.
+            && let Fetched::Failed(_) = team.fetch(deadline)?
+        {
+            team.follow_tracking(deadline)?;
         }
         let folded = self.fold(deadline)?;
         let obstacle = if team.mode() == Mode::Branch { team.head_obstacle()? } else { None };
@@ -222,7 +230,10 @@ impl Share {
             self.log_once(&format!("sync: could not read your leave to publish: {error}"));
             None
         });
-        let &Exchange { session, removed, taken_away, replaces, .. } = exchange;
+        let &Exchange { session, removed, replaces, .. } = exchange;
+        let queued = self.queued_removals();
+        let taken_away = [exchange.taken_away, &queued].concat();
+        let taken_away = &*taken_away;
         let outgoing = leave.as_ref().filter(|_| obstacle.is_none());
         let outgoing = outgoing.map(|leave| Outgoing { leave, session, removed, taken_away, replaces });
         let mut changes = Vec::new();
@@ -236,13 +247,7 @@ impl Share {
             }
             let is_renamed = !renamed.is_empty();
             synced.renamed.extend(renamed);
-            for change in merged.iter().filter(|change| change.path == MEMORY) {
-                self.remember_others(team, change, exchange)?;
-                // Without it the entries are shown as what they say of themselves.
-                if let Err(error) = self.learn_authors(team, change.after.as_deref().unwrap_or_default()) {
-                    self.log(&format!("could not tell who brought the new entries: {error}"));
-                }
-            }
+            self.note_changes(team, &merged, exchange.why, exchange.told)?;
             changes.extend(merged);
             let is_settled = matches!(synced.published, Published::Queued(_))
                 || (merging.accidents().is_empty() && !is_renamed);
@@ -250,13 +255,16 @@ impl Share {
                 break;
             }
         }
+        if outgoing.is_some() && !queued.is_empty() && !matches!(synced.published, Published::Queued(_)) {
+            self.queue_removals(&[])?;
+        }
         if let Some(obstacle) = obstacle.filter(|_| !matches!(synced.published, Published::Queued(_))) {
             synced.published = Published::Queued(obstacle);
         }
         if exchange.publishes && leave.is_none() {
             let kept = self.count_unpublished();
             let is_kept = kept > 0 && synced.published == Published::Nothing;
-            if is_kept || !(removed.is_empty() && taken_away.is_empty()) {
+            if is_kept || !(removed.is_empty() && exchange.taken_away.is_empty()) {
                 synced.published = Published::Queued(Reason::NotAllowed);
             }
             // Without the notice the changes are where they are.
@@ -270,18 +278,40 @@ impl Share {
         Ok(synced)
     }
 
-    fn remember_others(&self, team: &Team, change: &Change, exchange: &Exchange<'_>) -> Result<(), Error> {
+    /// Notes what others changed in the memory: what they removed, and who brought the entries. `told` is what the history
+    /// has been told already.
+    pub(crate) fn note_changes(
+        &self,
+        team: &Team,
+        changes: &[Change],
+        why: &str,
+        told: &[Removal],
+    ) -> Result<(), Error> {
+        for change in changes.iter().filter(|change| change.path == MEMORY) {
+            self.remember_others(team, change, why, told)?;
+            // Without it the entries are shown as what they say of themselves.
+            if let Err(error) = self.learn_authors(team, change.after.as_deref().unwrap_or_default()) {
+                self.log(&format!("could not tell who brought the new entries: {error}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn remember_others(
+        &self,
+        team: &Team,
+        change: &Change,
+        why: &str,
+        told: &[Removal],
+    ) -> Result<(), Error> {
         let quiet = Merging::default();
         let memory = |contents: &Option<Vec<u8>>| {
             let contents = contents.as_deref().and_then(|contents| quiet.published(MEMORY, contents));
             Memory::parse(&String::from_utf8_lossy(&contents.unwrap_or_default()))
         };
         let delta = diff(&memory(&change.before), &memory(&change.after));
-        let mut removals = removals_by_others(team, &delta, exchange.why)?;
-        let is_same = |one: &Removal, two: &Removal| {
-            one.section == two.section && memory::identity(&one.text) == memory::identity(&two.text)
-        };
-        removals.retain(|removal| !exchange.told.iter().any(|told| is_same(told, removal)));
+        let mut removals = removals_by_others(team, &delta, why)?;
+        removals.retain(|removal| !told.iter().any(|told| is_same(told, removal)));
         self.remember(&removals)
     }
 
@@ -329,16 +359,36 @@ fn delta_of(team: &Team, rewrite: &crate::repository::Rewrite) -> Result<Delta, 
     Ok(diff(&memory(Some(&rewrite.before))?, &memory(rewrite.after.as_deref())?))
 }
 
-/// Returns what others took out of the memory, by the author of the last commit.
+/// Returns what others took out of the memory, by the author and at the time of the newest commit that did. What no commit
+/// shows, as after a rewriting, is by the author of the last one.
 fn removals_by_others(team: &Team, delta: &Delta, why: &str) -> Result<Vec<Removal>, Error> {
     let mut removals = history::removals(delta, Timestamp::now(), "", why);
-    if !removals.is_empty() {
-        let author = team.commits(MEMORY, 1)?.into_iter().next().map(|commit| commit.author);
-        for removal in &mut removals {
-            removal.by = author.clone().unwrap_or_default();
+    for most in LOOKS {
+        if removals.iter().all(|removal| !removal.by.is_empty()) {
+            break;
+        }
+        let commits = team.commits(MEMORY, most)?;
+        for commit in &commits {
+            let removed = record::removals_of(commit);
+            for removal in removals.iter_mut().filter(|removal| removal.by.is_empty()) {
+                if let Some(found) = removed.iter().find(|removed| is_same(removed, removal)) {
+                    (removal.by, removal.when) = (found.by.clone(), found.when.clone());
+                }
+            }
+        }
+        let is_last = most == LOOKS[LOOKS.len() - 1];
+        if let Some(last) = commits.first().filter(|_| is_last) {
+            for removal in removals.iter_mut().filter(|removal| removal.by.is_empty()) {
+                removal.by.clone_from(&last.author);
+            }
         }
     }
     Ok(removals)
+}
+
+/// Returns whether two removals are of one entry.
+fn is_same(one: &Removal, two: &Removal) -> bool {
+    one.section == two.section && memory::identity(&one.text) == memory::identity(&two.text)
 }
 
 /// Returns the paths of both lists, each once.

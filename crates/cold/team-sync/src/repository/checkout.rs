@@ -87,7 +87,7 @@ impl Team {
         let mut merged = self.objects.merge(merge, &known, &ours, &theirs)?;
         let renamed = self.make_way(&survey, &mut copy, &mut ours, &mut merged)?;
         if copy.files.is_empty() {
-            self.note_origin(Some(tip))?;
+            self.note_origin_anew(Some(tip))?;
         }
         let (changes, refused) = self.write_copy(&copy, &ours, &merged, merge)?;
         self.note_origin(Some(tip))?;
@@ -107,7 +107,15 @@ impl Team {
             }
             None => None,
         };
-        let local = Local { base: Some(theirs), pending, sent: None, candidate: None, agreed: Some(tip) };
+        let copy_name = self.origin_and_copy().1;
+        let local = Local {
+            base: Some(theirs),
+            pending,
+            sent: None,
+            candidate: None,
+            agreed: Some(tip),
+            copy: copy_name,
+        };
         if local != noted {
             self.note(&mut refs, &local)?;
         }
@@ -137,7 +145,9 @@ impl Team {
         self.make_way(&survey, &mut copy, &mut ours, &mut merged)?;
         let (changes, _) = self.write_copy(&copy, &ours, &merged, merge)?;
         let base = refs.tip.map(|_| theirs);
-        let local = Local { base, pending: Some(merged), sent: None, candidate: None, agreed: refs.tip };
+        let copy = self.origin_and_copy().1;
+        let local =
+            Local { base, pending: Some(merged), sent: None, candidate: None, agreed: refs.tip, copy };
         self.note(&mut refs, &local)?;
         self.accept_locked(&mut refs)?;
         Ok(changes)
@@ -198,8 +208,11 @@ impl Team {
     /// that it could have been.
     fn our_files(&self, local: &Local, found: &Files, merge: &dyn Merge) -> Result<Snapshot, Error> {
         let mut ours = local.base.clone().unwrap_or_default();
-        if let Some(pending) = &local.pending {
-            ours.retain(|path, _| pending.contains_key(path));
+        match &local.pending {
+            // The copy is gone, and what waits for the remote was part of it.
+            Some(pending) if found.is_empty() && local.base.is_some() => ours.clone_from(pending),
+            Some(pending) => ours.retain(|path, _| pending.contains_key(path)),
+            None => {}
         }
         for (path, contents) in found {
             let Some(contents) = contents else { continue };

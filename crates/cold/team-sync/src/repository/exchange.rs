@@ -15,8 +15,8 @@ pub struct Outgoing<'a> {
     pub session: Option<&'a str>,
     /// Files to remove for the whole team, relative to `.wyren/`.
     pub removed: &'a [String],
-    /// Things on the remote that are left out, as [`crate::repository::LeftOut`] names them, to remove for the whole team. Unlike files they are
-    /// not queued.
+    /// Things on the remote that are left out, as [`crate::repository::LeftOut`] names them, to remove for the whole team. Unlike
+    /// files they are not queued here: the caller names them again.
     pub taken_away: &'a [String],
     /// Whether what is here replaces what is left out on the remote, such as a memory that is too large.
     pub replaces: bool,

@@ -70,6 +70,7 @@ impl Team {
         let relay = self.relay()?;
         let have: Vec<Oid> =
             [previous, refs.tracking].into_iter().flatten().filter(|id| self.objects.has(*id)).collect();
+        let seen = refs.tracking;
         let tip = match relay.fetch(&remote.name, branch, &have, deadline) {
             Err(Failure::Start(error)) => return Err(error),
             Err(Failure::TimedOut) => return self.timed_out(begun).map(Fetched::Failed),
@@ -92,6 +93,7 @@ impl Team {
         }
         // The state names the tip that its readers know; another work tree may have fetched since.
         let known = state.tip.as_deref().and_then(|tip| Oid::from_str(tip).ok()).or(previous);
+        let known = self.last_merged(refs, known)?;
         let verdict = self.verdict(known, tip)?;
         match verdict {
             // A branch of the user's that was merged and deleted is nothing to warn of.
@@ -101,6 +103,10 @@ impl Team {
             }
             Verdict::Rewritten | Verdict::Gone => self.keep_before(refs, known, tip)?,
             _ => {}
+        }
+        if refs.seen != seen {
+            self.update_refs(refs, &[(Ref::Seen, seen)])?;
+            refs.seen = seen;
         }
         state.rewritten_from = refs.before.map(|before| before.to_string());
         state.previous = known.map(|known| known.to_string());
@@ -112,7 +118,7 @@ impl Team {
     }
 
     /// Returns the state of the branch; that of another remote or branch does not count.
-    fn known_state(&self, remote: &Remote, branch: &str, tip: Option<Oid>) -> FetchState {
+    pub(crate) fn known_state(&self, remote: &Remote, branch: &str, tip: Option<Oid>) -> FetchState {
         let mut state = self.state();
         if state.remote.as_ref() != Some(&remote.name) {
             state = FetchState::default();
@@ -131,6 +137,16 @@ impl Team {
         state.remote = Some(remote.name.clone());
         state.branch = Some(branch.to_owned());
         state
+    }
+
+    /// Returns the tip that the local copy was merged with last, if it is later than the `known` one: another work tree had
+    /// fetched it.
+    fn last_merged(&self, refs: &Refs, known: Option<Oid>) -> Result<Option<Oid>, Error> {
+        let agreed = self.local(refs)?.agreed.filter(|agreed| known != Some(*agreed));
+        match (known, agreed) {
+            (Some(known), Some(agreed)) if self.is_ancestor(known, agreed)? => Ok(Some(agreed)),
+            _ => Ok(known),
+        }
     }
 
     fn verdict(&self, known: Option<Oid>, tip: Option<Oid>) -> Result<Verdict, Error> {
@@ -180,7 +196,7 @@ impl Team {
 
 /// Gets the shared files of a commit into a partial clone, where they may be missing. Should that fail, they are left out.
 pub(crate) fn partial_objects(team: &Team, commit: Oid, deadline: Instant) {
-    if !team.is_partial_clone {
+    if !team.is_partial_clone || Instant::now() >= deadline {
         return;
     }
     let Ok(relay) = team.relay() else { return };

@@ -8,6 +8,7 @@
 //! sent/        the pending copy that `candidate` was built from
 //! candidate    the commit that was pushed last, which may have landed although the process was killed before it knew
 //! agreed       the newest commit on the remote that base has everything of
+//! copy         the random name of the copy that base is about, once one was begun anew: see `origin.rs`
 //! ```
 //!
 //! A tree and not a commit, so that `git log --all` does not show it.
@@ -24,6 +25,7 @@ pub(crate) struct Local {
     pub(crate) sent: Option<Snapshot>,
     pub(crate) candidate: Option<Oid>,
     pub(crate) agreed: Option<Oid>,
+    pub(crate) copy: Option<Oid>,
 }
 
 impl Local {
@@ -40,6 +42,7 @@ impl Local {
             sent: snapshot("sent")?,
             candidate: parts.get("candidate").copied(),
             agreed: parts.get("agreed").copied(),
+            copy: parts.get("copy").copied(),
         })
     }
 
@@ -50,6 +53,7 @@ impl Local {
         };
         let trees =
             [("base", tree(&self.base)?), ("pending", tree(&self.pending)?), ("sent", tree(&self.sent)?)];
-        objects.bundle(&trees, &[("candidate", self.candidate), ("agreed", self.agreed)])
+        let commits = [("candidate", self.candidate), ("agreed", self.agreed), ("copy", self.copy)];
+        objects.bundle(&trees, &commits)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::repository::Error;
 use crate::repository::bounds;
+use crate::repository::git::Git;
 use crate::repository::merge::Merge;
 use crate::repository::survey::{self, Survey};
 use crate::repository::trees::{self, Edits};
@@ -23,6 +24,17 @@ pub(crate) type Snapshot = BTreeMap<String, Oid>;
 /// The object database of a repository.
 pub(crate) struct Objects {
     repository: Repository,
+    /// Tells what is in objects that are too large to be read here.
+    git: Git,
+    /// Whether the branch is ours alone, and what is beside the shared files need not stay.
+    is_own_branch: bool,
+}
+
+/// The top-level tree of a commit.
+enum Root {
+    Bytes(Vec<u8>),
+    /// Larger than is read.
+    Large(Oid),
 }
 
 /// Turns a failure of the git library into ours.
@@ -32,7 +44,7 @@ fn failed(action: &'static str) -> impl FnOnce(git2::Error) -> Error {
 
 impl Objects {
     /// Opens the object database of the repository whose shared folder is given.
-    pub(crate) fn open(common_folder: &Path) -> Result<Self, Error> {
+    pub(crate) fn open(common_folder: &Path, git: Git, is_own_branch: bool) -> Result<Self, Error> {
         static EXTENSIONS: OnceLock<()> = OnceLock::new();
         EXTENSIONS.get_or_init(|| {
             #[expect(unsafe_code, reason = "the git library keeps the list in a global variable")]
@@ -46,12 +58,18 @@ impl Objects {
         let flags = RepositoryOpenFlags::NO_SEARCH | RepositoryOpenFlags::BARE;
         let repository = Repository::open_ext(common_folder, flags, &[] as &[&Path])
             .map_err(failed("open the object database"))?;
-        Ok(Self { repository })
+        Ok(Self { repository, git, is_own_branch })
     }
 
     /// Returns whether an object is here.
     pub(crate) fn has(&self, id: Oid) -> bool {
         self.repository.odb().is_ok_and(|odb| odb.exists(id))
+    }
+
+    /// Returns whether an object is here, and a commit.
+    pub(crate) fn has_commit(&self, id: Oid) -> bool {
+        let header = self.repository.odb().and_then(|odb| odb.read_header(id));
+        header.is_ok_and(|(_, kind)| kind == ObjectType::Commit)
     }
 
     /// Returns the size of a blob.
@@ -103,17 +121,33 @@ impl Objects {
 
     /// Returns the tree of `.wyren/` in a commit.
     fn shared_folder(&self, commit: Oid) -> Result<Option<Oid>, git2::Error> {
-        Ok(trees::folder_in(&self.root_of(commit)?, FOLDER))
+        match self.root_of(commit)? {
+            Root::Bytes(bytes) => Ok(trees::folder_in(&bytes, FOLDER)),
+            Root::Large(tree) => {
+                let odb = self.repository.odb()?;
+                let is_folder =
+                    |id: &Oid| odb.read_header(*id).is_ok_and(|(_, kind)| kind == ObjectType::Tree);
+                Ok(self.named(&format!("{tree}:{FOLDER}")).filter(is_folder))
+            }
+        }
     }
 
     /// Returns the top-level tree of a commit.
-    fn root_of(&self, commit: Oid) -> Result<Vec<u8>, git2::Error> {
-        let (odb, odd) = (self.repository.odb()?, |what: &str| git2::Error::from_str(what));
-        let bytes = trees::read(&odb, commit, ObjectType::Commit, bounds::MAX_COMMIT)?;
-        let bytes = bytes.ok_or_else(|| odd("the commit is too large"))?;
-        let tree = trees::tree_of_commit(&bytes).ok_or_else(|| odd("the commit is damaged"))?;
+    fn root_of(&self, commit: Oid) -> Result<Root, git2::Error> {
+        let odb = self.repository.odb()?;
+        let tree = match trees::read(&odb, commit, ObjectType::Commit, bounds::MAX_COMMIT)? {
+            Some(bytes) => trees::tree_of_commit(&bytes),
+            None => self.named(&format!("{commit}^{{tree}}")),
+        };
+        let tree = tree.ok_or_else(|| git2::Error::from_str("the commit is damaged"))?;
         let bytes = trees::read(&odb, tree, ObjectType::Tree, bounds::MAX_ROOT)?;
-        bytes.ok_or_else(|| odd("the top folder of the branch has too many files"))
+        Ok(bytes.map_or(Root::Large(tree), Root::Bytes))
+    }
+
+    /// Returns the object that git knows by a name.
+    fn named(&self, name: &str) -> Option<Oid> {
+        let output = self.git.local(&["rev-parse", "--quiet", "--verify", "--end-of-options", name]).ok()?;
+        Oid::from_str(&output.line()).ok().filter(|_| output.is_success())
     }
 
     /// Returns the files of a tree that [`Self::tree_of`] stored; `None` when there are more than this program stores.
@@ -169,8 +203,17 @@ impl Objects {
     ) -> Result<Oid, Error> {
         let write = || {
             let odb = self.repository.odb()?;
-            let root = parent.map(|parent| self.root_of(parent)).transpose()?.unwrap_or_default();
-            let folder = edits.write(&odb, trees::folder_in(&root, FOLDER))?;
+            let root = match parent.map(|parent| self.root_of(parent)).transpose()? {
+                Some(Root::Bytes(bytes)) => bytes,
+                // What fills it is none of ours, and goes with this commit.
+                Some(Root::Large(_)) if self.is_own_branch => Vec::new(),
+                Some(Root::Large(_)) => {
+                    return Err(git2::Error::from_str("the top folder of the branch has too many files"));
+                }
+                None => Vec::new(),
+            };
+            let old = parent.map(|parent| self.shared_folder(parent)).transpose()?.flatten();
+            let folder = edits.write(&odb, old)?;
             let root = trees::with_folder(&root, FOLDER, folder)
                 .ok_or_else(|| git2::Error::from_str("the top folder of the branch is damaged"))?;
             let tree = odb.write(ObjectType::Tree, &root)?;

@@ -2,7 +2,8 @@
 
 use crate::repository::git::Git;
 use crate::repository::objects::Snapshot;
-use crate::repository::{Error, Team};
+use crate::repository::team::Refs;
+use crate::repository::{Error, Merge, Team, fetch};
 use base::{Env, Timestamp};
 use git2::Oid;
 use place::{FOLDER, is_shared};
@@ -12,6 +13,9 @@ use text::sanitize;
 
 /// The longest name or subject that is passed on, in characters.
 const MAX_CHARS: usize = 200;
+
+/// The most commits at which HEAD and the remote parted that are looked at: more than one after merges in both directions.
+const MAX_PARTINGS: usize = 8;
 
 /// What separates the fields of a commit that git prints.
 const SEPARATOR: char = '\u{1f}';
@@ -49,21 +53,54 @@ impl Tracked<'_> {
         self.head.get(path).map(|id| self.team.objects.read(*id)).transpose()
     }
 
-    /// Returns a file where HEAD and the remote's branch parted; at HEAD when the remote does not have the branch.
+    /// Returns a file as the newest commits below HEAD have it that were published; at HEAD when the remote does not have
+    /// the branch.
     pub fn at_fork(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
         self.fork.get(path).map(|id| self.team.objects.read(*id)).transpose()
     }
 }
 
 impl Team {
-    /// Returns the shared files that the user's branch has.
-    pub fn tracked(&self, deadline: Instant) -> Result<Tracked<'_>, Error> {
+    /// Returns the shared files that the user's branch has. `merge` puts together what was published on several ways.
+    pub fn tracked(&self, merge: &dyn Merge, deadline: Instant) -> Result<Tracked<'_>, Error> {
         let head = self.objects.snapshot(self.head()?)?;
-        let fork = match self.refs()?.tip {
-            Some(tip) => self.fork_point(tip, deadline)?,
-            None => head.clone(),
-        };
-        Ok(Tracked { team: self, head, fork })
+        let fork = self.published_below_head(&self.refs()?, merge, deadline)?;
+        Ok(Tracked { team: self, fork: fork.unwrap_or_else(|| head.clone()), head })
+    }
+
+    /// Returns the shared files at the newest commits below HEAD that were published: those that the remote's tip reaches,
+    /// or the branch that the user's own fetches brought. `None` when neither is known.
+    ///
+    /// A made-up tracking branch makes less count as the user's own, and nothing as removed.
+    fn published_below_head(
+        &self,
+        refs: &Refs,
+        merge: &dyn Merge,
+        deadline: Instant,
+    ) -> Result<Option<Snapshot>, Error> {
+        let tips: Vec<String> = refs.tip.iter().chain(&refs.tracking).map(Oid::to_string).collect();
+        if tips.is_empty() {
+            return Ok(None);
+        }
+        // Of HEAD and what a merge of the others would be.
+        let mut arguments = vec!["merge-base", "--all", "HEAD"];
+        arguments.extend(tips.iter().map(String::as_str));
+        let output = self.git.local(&arguments)?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let mut partings = text
+            .lines()
+            .filter_map(|line| Oid::from_str(line).ok())
+            .take(MAX_PARTINGS)
+            .filter(|_| output.is_success());
+        let Some(first) = partings.next() else { return Ok(Some(Snapshot::new())) };
+        fetch::partial_objects(self, first, deadline);
+        let mut fork = self.objects.snapshot(Some(first))?;
+        for other in partings {
+            let base = self.parting(&first.to_string(), other, deadline)?;
+            fetch::partial_objects(self, other, deadline);
+            fork = self.objects.merge(merge, &base, &fork, &self.objects.snapshot(Some(other))?)?;
+        }
+        Ok(Some(fork))
     }
 
     /// Returns the newest commits of the shared branch that changed a shared file, the newest first. What a shallow or
@@ -72,7 +109,7 @@ impl Team {
         if !is_shared(path) {
             return Err(Error::NotShared(path.to_owned()));
         }
-        let Some(tip) = self.refs()?.tip else { return Ok(Vec::new()) };
+        let Some(tip) = self.newest_refs()?.tip else { return Ok(Vec::new()) };
         let output = self.git.local(&[
             "log",
             "-z",

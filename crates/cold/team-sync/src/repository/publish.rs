@@ -38,6 +38,9 @@ const UNKNOWN_USER: (&str, &str) = ("Wyren", "wyren@localhost");
 /// How many characters of a session's id the subject of a commit shows, as in the Node version.
 const SESSION_CHARS: usize = 8;
 
+/// What stands for a session in the subject of a commit that no session made, as in the Node version.
+const NO_SESSION: &str = "manual";
+
 /// How a publication ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Published {
@@ -458,7 +461,8 @@ impl Publication<'_> {
     /// The remote has `ours` with the commit `agreed`.
     fn agree(&mut self, ours: Snapshot, agreed: Option<Oid>) {
         let pending = self.local.pending.take();
-        self.local = Local { base: Some(ours), pending, sent: None, candidate: None, agreed };
+        let copy = self.team.origin_and_copy().1;
+        self.local = Local { base: Some(ours), pending, sent: None, candidate: None, agreed, copy };
     }
 }
 
@@ -473,13 +477,10 @@ fn parse_identity(line: &str) -> Option<Signature<'static>> {
 
 /// Returns the subject of a commit, as the Node version writes it.
 fn subject(session: Option<&str>) -> String {
-    match session {
-        Some(session) => {
-            let short: String = session.chars().filter(|c| !c.is_control()).take(SESSION_CHARS).collect();
-            format!("[wyren] memory update (session {short})")
-        }
-        None => "[wyren] memory update".to_owned(),
-    }
+    let plain = |session: &str| session.chars().filter(|c| !c.is_control()).take(SESSION_CHARS).collect();
+    let short: String = session.map(plain).unwrap_or_default();
+    let short = if short.trim().is_empty() { NO_SESSION } else { &short };
+    format!("[wyren] memory update (session {short})")
 }
 
 /// Reads what a push that failed says about our reference: `!<tab>from:to<tab>[rejected] (fetch first)`.
@@ -525,10 +526,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_subject_is_that_of_the_node_version() {
+    fn d7_the_subject_is_that_of_the_node_version() {
         assert_eq!(subject(Some("0123456789abcdef")), "[wyren] memory update (session 01234567)");
         assert_eq!(subject(Some("ab\n")), "[wyren] memory update (session ab)");
-        assert_eq!(subject(None), "[wyren] memory update");
+        for nothing in [None, Some(""), Some("\n"), Some("  ")] {
+            assert_eq!(subject(nothing), "[wyren] memory update (session manual)");
+        }
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub(crate) enum Ref {
     Before,
     /// The state of the local copy.
     Local,
+    /// The tip that the user's own fetches had seen when the remote last answered: what it has is older news than that.
+    Seen,
 }
 
 /// What our references point to.
@@ -53,6 +55,7 @@ pub(crate) struct Refs {
     pub(crate) tracking: Option<Oid>,
     pub(crate) before: Option<Oid>,
     pub(crate) local: Option<Oid>,
+    pub(crate) seen: Option<Oid>,
 }
 
 /// A history that was rewritten on the remote.
@@ -97,7 +100,7 @@ impl Team {
         };
         let relay = remote.as_ref().map(|remote| Relay::new(&place, &folder, &git, &config, remote, env));
         let relay = relay.transpose()?;
-        let objects = Objects::open(&place.repository.common_folder)?;
+        let objects = Objects::open(&place.repository.common_folder, git.clone(), mode == Mode::Side)?;
         let is_partial_clone = config.is_partial_clone();
         Ok(Self {
             place,
@@ -197,24 +200,29 @@ impl Team {
     /// Returns the shared files as they were in the local copy when that and the remote last agreed, and as they are on the
     /// remote, as far as this clone knows.
     pub fn agreed_and_remote(&self) -> Result<(crate::repository::Files, crate::repository::Files), Error> {
-        let refs = self.refs()?;
+        let refs = self.newest_refs()?;
         let read = |snapshot: Snapshot| -> Result<crate::repository::Files, Error> {
             let files = snapshot.into_iter();
             files.map(|(path, id)| Ok((path, Some(self.objects.read(id)?)))).collect()
         };
-        let base = self.local(&refs)?.base.unwrap_or_default();
+        let base = match (self.local(&refs)?.base, refs.tip) {
+            (Some(base), _) => base,
+            // Asks no remote.
+            (None, Some(tip)) => self.first_base(tip, Instant::now())?,
+            (None, None) => Snapshot::new(),
+        };
         let remote = self.survey(refs.tip, &[&base])?.taken(&base);
         Ok((read(base)?, read(remote)?))
     }
 
     /// Returns the paths of the shared files on the remote, as far as this clone knows.
     pub fn remote_files(&self) -> Result<Vec<String>, Error> {
-        Ok(self.objects.snapshot(self.refs()?.tip)?.into_keys().collect())
+        Ok(self.objects.snapshot(self.newest_refs()?.tip)?.into_keys().collect())
     }
 
     /// Returns what on the remote is left out here, as far as this clone knows.
     pub fn left_out(&self) -> Result<Vec<LeftOut>, Error> {
-        let refs = self.refs()?;
+        let refs = self.newest_refs()?;
         let local = self.local(&refs)?;
         let known: Vec<&Snapshot> = local.base.iter().chain(&local.pending).collect();
         Ok(self.survey(refs.tip, &known)?.left_out())
@@ -252,10 +260,11 @@ impl Team {
         self.file_in(self.head()?, path)
     }
 
-    /// Returns a shared file as it was in the local copy when that and the remote last agreed.
-    pub fn base_file(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
-        let base = self.local(&self.refs()?)?.base.unwrap_or_default();
-        base.get(path).map(|id| self.objects.read(*id)).transpose()
+    /// Returns a shared file of a local copy that is gone: as it was queued last, or when it and the remote last agreed.
+    pub fn last_file(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
+        let local = self.local(&self.refs()?)?;
+        let last = local.base.and_then(|base| local.pending.or(Some(base))).unwrap_or_default();
+        last.get(path).map(|id| self.objects.read(*id)).transpose()
     }
 
     /// Returns a shared file as it is at a commit, given in hexadecimal, such as either of a [`Rewrite`].
@@ -352,7 +361,11 @@ impl Team {
 
     /// Returns the state of the local copy.
     pub(crate) fn local(&self, refs: &Refs) -> Result<Local, Error> {
-        Local::read(&self.objects, refs.local)
+        let mut local = Local::read(&self.objects, refs.local)?;
+        if !self.is_of_copy(&local) {
+            local.base = None;
+        }
+        Ok(local)
     }
 
     /// Replaces the state of the local copy.
@@ -365,15 +378,18 @@ impl Team {
 
     /// Reads our references, which are empty without a branch.
     pub(crate) fn refs(&self) -> Result<Refs, Error> {
-        let names = [Ref::Remote, Ref::Before, Ref::Local].map(|reference| self.name_of(reference));
-        let [Some(remote), Some(before), Some(local)] = &names else { return Ok(Refs::default()) };
+        let names =
+            [Ref::Remote, Ref::Before, Ref::Local, Ref::Seen].map(|reference| self.name_of(reference));
+        let [Some(remote), Some(before), Some(local), Some(seen)] = &names else {
+            return Ok(Refs::default());
+        };
         let tracking = format!(
             "refs/remotes/{}/{}",
             self.remote().unwrap_or_default(),
             self.branch().unwrap_or_default()
         );
         let arguments =
-            ["for-each-ref", "--format=%(objectname) %(refname)", remote, before, local, &tracking];
+            ["for-each-ref", "--format=%(objectname) %(refname)", remote, before, local, seen, &tracking];
         let output = self.git.local(&arguments)?;
         if !output.is_success() {
             return Err(Error::Git { action: "read the references", words: output.words() });
@@ -383,7 +399,13 @@ impl Team {
             let id = text.lines().filter_map(|line| line.split_once(' ')).find(|(_, found)| *found == name);
             id.and_then(|(id, _)| Oid::from_str(id).ok())
         };
-        Ok(Refs { tip: find(remote), tracking: find(&tracking), before: find(before), local: find(local) })
+        Ok(Refs {
+            tip: find(remote),
+            tracking: find(&tracking).filter(|tracking| self.objects.has_commit(*tracking)),
+            before: find(before),
+            local: find(local),
+            seen: find(seen),
+        })
     }
 
     /// Changes our references, which were `refs`; `None` deletes one.
@@ -434,6 +456,7 @@ impl Team {
         Some(match reference {
             Ref::Remote => format!("refs/wyren/remote/{branch}"),
             Ref::Before => format!("refs/wyren/before/{branch}"),
+            Ref::Seen => format!("refs/wyren/seen/{branch}"),
             Ref::Local if self.place.is_own(self.mode) => format!("refs/worktree/wyren/local/{branch}"),
             Ref::Local => format!("refs/wyren/local/{branch}"),
         })

@@ -8,6 +8,7 @@ mod hand;
 mod leave;
 mod mended;
 mod past;
+mod pulled;
 mod rewrite;
 mod secrets;
 mod setup;

@@ -121,7 +121,7 @@ fn head_and_base_and_remote_are_distinguished() {
     assert_eq!(text(team.head_file("memory.md").unwrap()).as_deref(), Some("- one\n- committed\n"));
     let all = Some("- one\n- committed\n- two\n");
     assert_eq!(text(remote_file(&team, "memory.md").unwrap()).as_deref(), all);
-    assert_eq!(text(team.base_file("memory.md").unwrap()).as_deref(), all);
+    assert_eq!(text(team.last_file("memory.md").unwrap()).as_deref(), all);
     assert!(team.checkout(&ByLine, soon()).unwrap().changes.is_empty());
 }
 

@@ -157,9 +157,9 @@ fn a_fetch_says_what_happened_and_what_can_be_read() {
     assert_eq!(fetch(), Verdict::FastForward);
     assert_eq!(text(remote_file(&team, "memory.md").unwrap()).as_deref(), Some("- two\n"));
     assert_eq!(team.remote_files().unwrap(), ["lessons/l", "memory.md"]);
-    assert_eq!(team.base_file("memory.md").unwrap(), None);
+    assert_eq!(team.last_file("memory.md").unwrap(), None);
     team.checkout(&ByLine, soon()).unwrap();
-    assert_eq!(text(team.base_file("memory.md").unwrap()).as_deref(), Some("- two\n"));
+    assert_eq!(text(team.last_file("memory.md").unwrap()).as_deref(), Some("- two\n"));
     assert_eq!(team.head_file("memory.md").unwrap(), None);
     assert!(matches!(remote_file(&team, "../README"), Err(Error::NotShared(_))));
 }

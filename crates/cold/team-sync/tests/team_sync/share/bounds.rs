@@ -1,6 +1,6 @@
 //! What arrives is bounded before it is written: what is over is left out and named, and the rest syncs.
 
-use crate::support::{Clone, ShareClone, TeamWorld, World, decisions, soon};
+use crate::support::{Clone, ShareClone, TeamWorld, World, decisions, git, soon};
 use fixture::{FILE, FOLDER, Raw};
 use place::Reason;
 use team_sync::Synced;
@@ -501,4 +501,57 @@ fn taking_a_flood_away_keeps_what_the_team_had_in_the_same_folder() {
     assert_eq!(b.read(".wyren/broadcast/skills/review.md"), "review\n");
     let left = crate::support::git(&remote, &["ls-tree", "--name-only", "wyren/memory:.wyren/broadcast"]);
     assert_eq!(left, "skills");
+}
+
+#[test]
+fn taking_back_what_is_left_out_waits_for_the_remote() {
+    let attacked = Attacked::new();
+    let world = &attacked.world;
+    attacked.push(&[b"broadcast", &[b'n'; 250]]);
+    attacked.a.sync();
+    let name = "n".repeat(250);
+    let away = world.path().join("away");
+    std::fs::rename(world.remote(), &away).unwrap();
+    let removed = attacked.a.share().unbroadcast(&name, None, soon()).unwrap().unwrap();
+    assert!(removed.is_left_out && matches!(removed.synced.published, Published::Queued(_)), "{removed:?}");
+    attacked.a.sync();
+    std::fs::rename(&away, world.remote()).unwrap();
+    let listed = || git(&world.remote(), &["ls-tree", "-r", "--name-only", BRANCH]);
+    assert!(listed().contains(&name));
+    let synced = attacked.a.land();
+    assert_eq!(synced.left_out, []);
+    assert!(!listed().contains(&name));
+    // Once: the next one of that name is another matter.
+    attacked.push(&[b"broadcast", &[b'n'; 250]]);
+    assert_eq!(attacked.a.sync().left_out.len(), 1);
+    assert!(listed().contains(&name));
+}
+
+/// A commit with a message of 17 MiB, and a top folder of 17 MiB: git tells what is in them, and the next commit is small again.
+#[test]
+fn a_commit_or_top_folder_that_is_too_large_stops_no_sync() {
+    const LARGE: usize = 17 * 1024 * 1024;
+    let attacked = Attacked::new();
+    let (raw, world) = (&attacked.raw, &attacked.world);
+    let reference = format!("refs/heads/{BRANCH}");
+    let tip = || git(&world.remote(), &["rev-parse", &reference]);
+    let push = |tree: &str, message: &str| {
+        let by = "Mallory <mallory@localhost> 1794796001 +0000";
+        let text = format!("tree {tree}\nparent {}\nauthor {by}\ncommitter {by}\n\n{message}\n", tip());
+        let commit = raw.object("commit", text.as_bytes());
+        git(&world.remote(), &["update-ref", &reference, &commit]);
+    };
+    let tree = git(&world.remote(), &["rev-parse", &format!("{reference}^{{tree}}")]);
+    push(&tree, &"m".repeat(LARGE));
+    attacked.a.sync();
+
+    let wyren = git(&world.remote(), &["rev-parse", &format!("{reference}:.wyren")]);
+    let blob = raw.blob(b"odd\n");
+    let names: Vec<String> = (0..LARGE / 200).map(|at| format!("x{at:0199}")).collect();
+    let mut entries = vec![(FOLDER, ".wyren", &*wyren)];
+    entries.extend(names.iter().map(|name| (FILE, &**name, &*blob)));
+    push(&raw.tree(&entries), "odd");
+    let synced = attacked.check_team_goes_on();
+    assert_eq!(synced.left_out, []);
+    assert_eq!(git(&world.remote(), &["ls-tree", "--name-only", &reference]), ".wyren");
 }

@@ -175,6 +175,62 @@ fn a_copy_that_git_cleaned_away_takes_nothing_from_the_others() {
     }
 }
 
+/// A copy that is begun anew on one branch knows nothing of what another branch had.
+#[test]
+fn a_copy_that_was_lost_and_begun_anew_on_one_branch_takes_nothing_from_another() {
+    type Begin = (&'static str, fn(&crate::support::Clone));
+    let ways: [Begin; 3] = [
+        ("sync", |mine| drop(mine.sync())),
+        ("decide", |mine| mine.decide("three")),
+        ("by hand", |mine| {
+            mine.write(".wyren/memory.md", &decisions(&["one", "three"]));
+            mine.share().fold(soon()).unwrap();
+        }),
+    ];
+    for (way, begin) in ways {
+        let world = World::with_memory(&["one"]);
+        let mine = beside_a_topic(&world);
+        mine.sync();
+        switch_to_topic(&mine);
+        mine.sync();
+        mine.git(&["switch", "--quiet", "main"]);
+        mine.git(&["clean", "--quiet", "-fdx"]);
+        begin(&mine);
+        mine.git(&["checkout", "--quiet", "--", "."]);
+        mine.sync();
+        mine.git(&["switch", "--quiet", "topic"]);
+        mine.sync();
+        let shared = world.shared("topic", "memory.md").unwrap();
+        assert!(shared.contains("- on topic") && shared.contains("- one"), "{way}: {shared}");
+        assert!(mine.decisions().contains(&"on topic".to_owned()), "{way}");
+        // From here on it knows the branch: what is removed is removed.
+        mine.take_back("on topic");
+        mine.land();
+        assert!(!world.shared("topic", "memory.md").unwrap().contains("- on topic"), "{way}");
+    }
+}
+
+#[test]
+fn what_waited_for_the_remote_survives_the_loss_of_the_copy() {
+    let world = World::with_memory(&["one"]);
+    let (a, b) = (world.clone_called("a"), world.clone_called("b"));
+    a.sync();
+    b.decide("two");
+    b.land();
+    a.decide("waits");
+    let away = world.path().join("away");
+    std::fs::rename(world.remote(), &away).unwrap();
+    a.sync();
+    a.git(&["clean", "--quiet", "-fdx"]);
+    assert_eq!(a.decisions(), ["one", "waits"]);
+    a.sync();
+    assert_eq!(a.decisions(), ["one", "waits"]);
+    std::fs::rename(&away, world.remote()).unwrap();
+    a.land();
+    assert_eq!(a.sorted_decisions(), ["one", "two", "waits"]);
+    assert!(world.shared("main", "memory.md").unwrap().contains("- waits"));
+}
+
 /// A repository cannot have a file from elsewhere published.
 #[test]
 fn a_memory_that_is_a_link_is_not_read() {

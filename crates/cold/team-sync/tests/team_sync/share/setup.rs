@@ -146,3 +146,58 @@ fn branch_mode_can_become_side_mode_and_nothing_is_left_behind() {
         assert!(!a.root.join(".wyren/state").join(copied).exists(), "{copied}");
     }
 }
+
+#[test]
+fn d8_branch_mode_has_git_keep_both_sides_of_the_memory_where_none_says_otherwise() {
+    let world = World::new(&[]);
+    let a = world.clone_called("a");
+    let setup = init(&a.root, &env_of(&a.root), Wish::Branch, soon()).unwrap();
+    assert!(setup.has_new_attributes);
+    assert_eq!(a.read(".wyren/.gitattributes"), "memory.md merge=union\n");
+    assert!(!a.root.join(".gitattributes").exists());
+    assert_eq!(a.git(&["check-attr", "merge", ".wyren/memory.md"]), ".wyren/memory.md: merge: union");
+    a.write(".wyren/memory.md", &decisions(&["one"]));
+    a.commit("memory");
+    a.git(&["push", "--quiet"]);
+    // Two add an entry in the same place, and neither has to resolve a conflict.
+    let b = world.clone_called("b");
+    a.write(".wyren/memory.md", &decisions(&["one", "of a"]));
+    a.commit("a");
+    a.git(&["push", "--quiet"]);
+    b.write(".wyren/memory.md", &decisions(&["one", "of b"]));
+    b.commit("b");
+    b.git(&["pull", "--quiet", "--no-rebase", "--no-edit"]);
+    b.sync();
+    assert_eq!(b.sorted_decisions(), ["of a", "of b", "one"]);
+    // It went with the user's commit. A sync neither publishes nor changes it.
+    a.write(".wyren/.gitattributes", "memory.md merge=union\nmemory.md -text\n");
+    a.decide("two");
+    a.land();
+    assert_eq!(world.shared("main", ".gitattributes").as_deref(), Some("memory.md merge=union"));
+}
+
+#[test]
+fn d8_attributes_of_the_users_and_a_memory_that_is_set_up_stay_as_they_are() {
+    let world = World::new(&[(".wyren/.gitattributes", "memory.md merge=ours\n")]);
+    let a = world.clone_called("a");
+    let setup = init(&a.root, &env_of(&a.root), Wish::Branch, soon()).unwrap();
+    assert!(!setup.has_new_attributes && !setup.is_old);
+    assert_eq!(a.read(".wyren/.gitattributes"), "memory.md merge=ours\n");
+
+    let world = World::new(&[]);
+    let a = world.clone_called("a");
+    std::fs::create_dir(a.root.join(".wyren")).unwrap();
+    std::os::unix::fs::symlink("../elsewhere", a.root.join(".wyren/.gitattributes")).unwrap();
+    assert!(!init(&a.root, &env_of(&a.root), Wish::Branch, soon()).unwrap().has_new_attributes);
+    assert!(!a.root.join("elsewhere").exists());
+
+    let world = World::with_memory(&["one"]);
+    let a = world.clone_called("a");
+    let again = a.untouched(|| init(&a.root, &env_of(&a.root), Wish::Branch, soon()).unwrap());
+    assert!(again.is_old && !again.has_new_attributes);
+
+    let world = World::new(&[]);
+    let a = world.clone_called("a");
+    init(&a.root, &env_of(&a.root), Wish::Side, soon()).unwrap();
+    assert!(!a.root.join(".wyren/.gitattributes").exists());
+}
