@@ -284,6 +284,10 @@ impl<'a> Shift<'a> {
                 jobs::complete(&mut self.store, lease, now)?;
                 (Level::Info, format!("{about}: done in {} ms", began.elapsed().as_millis()))
             }
+            Ok(Progress::Needless { reason }) => {
+                jobs::abandon(&mut self.store, lease, &reason, now)?;
+                (Level::Info, format!("{about}: done: {reason}"))
+            }
             Ok(Progress::Again { not_before }) => {
                 jobs::go_on(&mut self.store, lease, not_before, now)?;
                 let millis = began.elapsed().as_millis();

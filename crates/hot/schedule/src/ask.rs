@@ -21,6 +21,9 @@ pub struct Payload {
     pub transcript: String,
     /// The folder that it works in.
     pub cwd: String,
+    /// The `.wyren/` that its turns were counted in; missing in a request of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wyren: Option<String>,
     /// Whether the watermark alone says so, and not the client: see [`ask`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_hearsay: bool,
@@ -88,13 +91,16 @@ fn request(
     is_hearsay: bool,
     now: Timestamp,
 ) -> io::Result<()> {
+    let name = |folder: &Path| folder.to_string_lossy().into_owned();
+    let wyren = state.parent();
     // Whatever it says, it is about the clone that it is in.
-    let root = state.parent().and_then(Path::parent).map(|root| root.to_string_lossy().into_owned());
+    let root = wyren.and_then(Path::parent).map(name);
     let cwd = if is_hearsay { root } else { session.cwd.clone() };
     let payload = Payload {
         session: session.id.clone(),
         transcript: session.transcript.clone().unwrap_or_default(),
         cwd: cwd.unwrap_or_default(),
+        wyren: wyren.map(name),
         is_hearsay,
     };
     let raw = RawValue::from_string(serde_json::to_string(&payload)?)?;
