@@ -438,7 +438,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let tree = folder.path().join("tree");
         let wyren = tree.join(PROJECT_FOLDER);
-        let attempts: [(&str, fn(&Path) -> io::Result<()>); 4] = [
+        type Attempt = (&'static str, fn(&Path) -> io::Result<()>);
+        let attempts: [Attempt; 4] = [
             ("state", create_private_folder),
             ("log", |path| open_append(path).map(|_| ())),
             ("state/watermark.lock", |path| open_append_here(path).map(|_| ())),
