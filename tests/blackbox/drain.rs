@@ -1,7 +1,9 @@
 //! What hooks record reaches the database by itself: the end of a turn or session starts the worker, with and without a
 //! team memory.
 
-use std::fs;
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -52,8 +54,9 @@ fn end(
 
 /// Waits until no process is left, and checks that the spool holds nothing that the database does not.
 fn check_drained(sandbox: &Sandbox) -> Result<()> {
+    // A process that is just being started does not show yet.
+    wait_for("a database", || Ok(sandbox.data().join("wyren.db").exists()))?;
     wait_for("no process", || Ok(sandbox.processes().is_empty()))?;
-    ensure!(sandbox.data().join("wyren.db").exists(), "no database");
     ensure!(!sandbox.data().join("worker.due").exists(), "work is left");
     let (_, checks) = examine(&mut sandbox.command("wyren"))?;
     assert_eq!(checks["spool"]["message"], "empty: everything is in the database", "{checks:#}");
@@ -139,6 +142,91 @@ fn a_subagent_a_guarded_session_and_a_disabled_hook_start_no_worker() -> Result<
         // The turn that the subagent belongs to does.
         end(&sandbox, ending, json!({}), &[])?;
         check_drained(&sandbox)?;
+    }
+    Ok(())
+}
+
+/// Makes a file look as if it had been written so many minutes ago.
+fn age(path: &Path, minutes: u64) -> Result<()> {
+    let file = File::options().append(true).open(path).with_context(|| path.display().to_string())?;
+    Ok(file.set_modified(SystemTime::now() - Duration::from_secs(minutes * 60))?)
+}
+
+#[test]
+fn the_end_of_a_session_drains_what_was_recorded_since_the_last_worker() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    record(&sandbox, "run the tests", &[])?;
+    end(&sandbox, NUDGING[0], json!({}), &[])?;
+    check_drained(&sandbox)?;
+    record(&sandbox, "and again", &[])?;
+    age(&sandbox.data().join("worker.started"), 1)?;
+    end(&sandbox, NUDGING[1], json!({"reason": "other"}), &[])?;
+    check_drained(&sandbox)?;
+    // Draining the spool by hand would show it in any case.
+    let log = fs::read_to_string(sandbox.data().join("logs/worker.jsonl"))?;
+    assert_eq!(log.matches(r#""msg":"began""#).count(), 2, "{log}");
+    Ok(())
+}
+
+#[test]
+fn what_is_drained_already_starts_no_worker_while_its_file_stays() -> Result<()> {
+    for (ending, is_new) in NUDGING.into_iter().flat_map(|ending| [(ending, false), (ending, true)]) {
+        let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+        record(&sandbox, "run the tests", &[])?;
+        end(&sandbox, NUDGING[0], json!({}), &[])?;
+        check_drained(&sandbox)?;
+        let started = sandbox.data().join("worker.started");
+        age(&started, 30)?;
+        age(&sandbox.data().join("worker.lock"), 30)?;
+        let mut spooled = 0;
+        for session in fs::read_dir(sandbox.data().join("spool"))? {
+            for file in fs::read_dir(session?.path()).into_iter().flatten() {
+                age(&file?.path(), if is_new { 20 } else { 40 })?;
+                spooled += 1;
+            }
+        }
+        ensure!(spooled > 0, "the drained file is gone");
+        let before = fs::metadata(&started)?.modified()?;
+        // What a session records at its end is new.
+        end(&sandbox, ending, json!({}), &[("WYREN_CAPTURE", "false")])?;
+        assert_eq!(fs::metadata(&started)?.modified()? != before, is_new, "{ending:?}");
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn at_one_stop_one_program_is_started_whatever_waits() -> Result<()> {
+    let Some(plugin) = wyren_tests::plugin::folder() else { return Ok(()) };
+    for (ending, turns) in NUDGING.into_iter().flat_map(|ending| [(ending, "1"), (ending, "100")]) {
+        let bin = tempfile::tempdir()?;
+        for hook in [NUDGING[0].0, NUDGING[1].0, "prompt-record", "tool-record"] {
+            fs::copy(plugin.join("bin").join(hook), bin.path().join(hook))?;
+        }
+        // Neither ends by itself before it has left a trace, nor holds a lock that keeps others out.
+        let trace = bin.path().join("trace");
+        for program in ["wyren", "wyren-worker"] {
+            let file = bin.path().join(program);
+            fs::write(&file, format!("#!/bin/sh\necho {program} >> '{}'\n", trace.display()))?;
+            fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        }
+        let sandbox = Sandbox::of(bin.path(), &wyren_tests::sandbox::data_folder())?;
+        record(&sandbox, "run the tests", &[])?;
+        let state = sandbox.project().join(".wyren/state");
+        fs::create_dir_all(&state)?;
+        fs::write(sandbox.project().join(".wyren/memory.md"), "# Wyren Memory\n")?;
+        let left = json!({"id": "left", "turns": 3, "last_turn_at": 1, "transcript": "/t/left.jsonl"});
+        fs::write(state.join("watermark.json"), json!({"sessions": {"left": left}}).to_string())?;
+        fs::create_dir_all(sandbox.data().join("jobs"))?;
+        fs::write(sandbox.data().join("jobs/0000000000001-a.json"), r#"{"v":1,"kind":"drain"}"#)?;
+        fs::write(sandbox.data().join("worker.due"), "0\n")?;
+        let transcript = sandbox.folder().join("s.jsonl");
+        fs::write(&transcript, "{}\n")?;
+        let variables = [("WYREN_TURNS_THRESHOLD", turns)];
+        end(&sandbox, ending, json!({"transcript_path": transcript}), &variables)?;
+        wait_for("a trace", || Ok(trace.exists()))?;
+        wait_for("no process", || Ok(sandbox.processes().is_empty()))?;
+        assert_eq!(fs::read_to_string(&trace)?, "wyren-worker\n", "{ending:?}, {turns}");
     }
     Ok(())
 }

@@ -127,6 +127,47 @@ fn a_full_disk_does_not_disturb_a_hook() -> Result<()> {
     Ok(())
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_reported_once_in_a_window_and_recording_goes_on_when_there_is_room() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let prompt = |text: &str| {
+        let input =
+            serde_json::json!({"session_id": "s", "prompt": text, "hook_event_name": "UserPromptSubmit"});
+        let output = sandbox.run("prompt-record", input.to_string().as_bytes())?;
+        anyhow::ensure!(output.status.success(), "{output:?}");
+        anyhow::Ok(String::from_utf8(output.stdout)? + &String::from_utf8(output.stderr)?)
+    };
+    assert!(!prompt("before")?.contains("disk"));
+    let session = fs::read_dir(sandbox.data().join("spool"))?.next().context("no session")??.path();
+    let recorded = fs::read_dir(&session)?.next().context("nothing is recorded")??.path();
+    let hour: u64 = recorded.file_stem().and_then(|stem| stem.to_str()).context("no hour")?.parse()?;
+    let aside = sandbox.folder().join("aside.jsonl");
+    fs::rename(&recorded, &aside)?;
+    // Every write to /dev/full fails for lack of room. The next hour may begin meanwhile.
+    let files = [hour, hour + 1].map(|hour| session.join(format!("{hour}.jsonl")));
+    for file in &files {
+        std::os::unix::fs::symlink("/dev/full", file)?;
+    }
+    let words = "the disk is full; nothing is recorded until there is room";
+    assert!(prompt("lost")?.contains(words));
+    assert!(!prompt("lost as well")?.contains("disk"), "once is enough");
+    let log = sandbox.hook_log()?;
+    let logged: Vec<_> = log.iter().filter(|line| line["msg"] == words).map(|line| &line["level"]).collect();
+    assert_eq!(logged, ["alert", "warn"]);
+    for file in &files {
+        fs::remove_file(file)?;
+    }
+    fs::rename(&aside, &recorded)?;
+    assert!(!prompt("after")?.contains("disk"));
+    let exported = String::from_utf8(sandbox.wyren(&["export"])?.stdout)?;
+    assert!(
+        exported.contains("before") && exported.contains("after") && !exported.contains("lost"),
+        "{exported}"
+    );
+    Ok(())
+}
+
 #[test]
 fn a_client_that_is_gone_does_not_disturb_a_hook() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };

@@ -11,6 +11,7 @@ mod hostile;
 mod lessons;
 mod lessons_cli;
 mod new_hook;
+mod removed;
 mod spend;
 mod status;
 mod team;

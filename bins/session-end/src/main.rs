@@ -10,9 +10,9 @@ fn main() -> ExitCode {
     hook::run("session-end", Silence::Continue, |call: SessionEnd, host| {
         let recorded = capture::record_end(&call, host);
         let ended = schedule::end(&call, host);
-        if call.agent_id().is_none() {
-            queue::nudge(&host.paths, call.session_id(), host.started)?;
+        if call.agent_id().is_none() && !matches!(ended, Ok(true)) {
+            queue::nudge_at_end(&host.paths, call.session_id(), host.started)?;
         }
-        Ok(Answer::silent().afterwards(|| Ok(recorded?)).afterwards(|| ended))
+        Ok(Answer::silent().afterwards(|| Ok(recorded?)).afterwards(|| ended.map(drop)))
     })
 }

@@ -10,9 +10,10 @@ static ARENA: Arena = Arena::new();
 fn main() -> ExitCode {
     hook::run("stop-distill", Silence::Empty, |call: Stop, host| {
         let counted = schedule::count(&call, host);
-        if call.agent_id().is_none() {
+        // At most one program is started: the worker that distills drains the spool as well.
+        if call.agent_id().is_none() && !matches!(counted, Ok(true)) {
             queue::nudge(&host.paths, call.session_id(), host.started)?;
         }
-        Ok(Answer::silent().afterwards(|| counted))
+        Ok(Answer::silent().afterwards(|| counted.map(drop)))
     })
 }

@@ -32,7 +32,8 @@ pub(crate) fn apply(
     work.reached(Step::Changed);
     progress::mark(work, &intent.next, ended)?;
     work.reached(Step::Marked);
-    if let Some(applied) = &applied {
+    // A file that went with its project is not called written.
+    if let Some(applied) = applied.as_ref().filter(|_| work.gone().is_none()) {
         log(work, intent, applied);
     }
     Ok(applied)

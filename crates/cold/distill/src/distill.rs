@@ -48,23 +48,28 @@ impl Session<'_> {
     /// Distills what the session said since its last distillation.
     pub fn distill(&self) -> Result<Report, Error> {
         let work = Work::open(self)?;
+        // Whatever failed for want of the project fails again.
+        self.distill_in(&work).map_err(|error| work.gone().map_or(error, Error::Gone))
+    }
+
+    fn distill_in(&self, work: &Work<'_>) -> Result<Report, Error> {
         let _lock = progress::lock(&work.state)?;
-        let begun = progress::begin(&work)?;
+        let begun = progress::begin(work)?;
         work.reached(Step::Begun);
-        let mut report = distill_slices(&work, &begun).or_else(|error| {
+        let mut report = distill_slices(work, &begun).or_else(|error| {
             work.log(&format!("distiller error: {}", with_causes(&error)));
             match error {
                 // It will not come back: nothing of the session is left to distill.
                 Error::NoTranscript(_) => {
-                    progress::mark(&work, &self.last_mark(&work.state).unwrap_or_default(), Some(&begun))?;
+                    progress::mark(work, &self.last_mark(&work.state).unwrap_or_default(), Some(&begun))?;
                 }
-                _ => progress::give_up(&work, None)?,
+                _ => progress::give_up(work, None)?,
             }
             Err(error)
         })?;
         let is_unchanged = matches!(report.outcome, Outcome::BadAnswer(_)) && report.applied.is_empty();
         if self.settings.publishes && !is_unchanged && !self.observer.is_stopping() {
-            report.synced = publish::publish(&work);
+            report.synced = publish::publish(work);
         }
         Ok(report)
     }

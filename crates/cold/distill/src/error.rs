@@ -9,6 +9,9 @@ pub enum Error {
     /// Another one of the same clone is running.
     #[error("another distillation of this repository is running")]
     Busy,
+    /// The project was removed meanwhile: nothing is left to do.
+    #[error("the project is gone: there is no {} any more", .0.display())]
+    Gone(PathBuf),
     /// There is no transcript.
     #[error("there is no transcript at {}", .0.display())]
     NoTranscript(PathBuf),

@@ -116,6 +116,12 @@ impl<'a> Work<'a> {
         Ok(Self { session, share, state })
     }
 
+    /// Returns the `.wyren/` of the clone if it was removed meanwhile.
+    pub(crate) fn gone(&self) -> Option<PathBuf> {
+        let wyren = &self.share.folder().wyren;
+        (!wyren.is_dir()).then(|| wyren.clone())
+    }
+
     pub(crate) fn log(&self, message: &str) {
         self.session.observer.line(message);
         self.share.log(message);

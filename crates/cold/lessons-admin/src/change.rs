@@ -95,6 +95,11 @@ impl<'a> Change<'a> {
         if !refused.is_empty() {
             return Err(Error::Refused(refused));
         }
+        if owner == Owner::Project {
+            // A project may have lessons before it has a memory.
+            let wyren = place::project_root(&folder).join(place::FOLDER);
+            files::create_project_folder(&wyren).map_err(Error::io(&wyren))?;
+        }
         let mut written = Vec::new();
         for (lesson, remarks) in ready {
             let file = file_of(&folder, &lesson.slug);

@@ -14,10 +14,15 @@ use store::jobs::{Failure, Job};
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// How far a job came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// It is done.
     Done,
+    /// It needs no doing any more, and counts as done.
+    Needless {
+        /// Why.
+        reason: String,
+    },
     /// A piece of it is done. The job is queued again, so that other jobs and a wish to stop come in between.
     Again {
         /// The earliest moment for the next piece.

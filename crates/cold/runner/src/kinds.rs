@@ -29,7 +29,7 @@ pub const KINDS: &[Kind] = &[
     Kind {
         name: "distill",
         job: "distills what a session added since its last distillation into the team's memory",
-        payload: "`session`, `transcript`, `cwd`; `is_hearsay` when only the watermark names the session",
+        payload: "`session`, `transcript`, `cwd`; `wyren`, the `.wyren/` that counted its turns; `is_hearsay` when only the watermark names the session",
     },
     Kind {
         name: "drain",

@@ -34,7 +34,7 @@ const MAX_AT_ONCE: usize = 3;
 const HARDLY_ENDS: Duration = Duration::from_secs(120);
 /// How long a job that was done stays on record.
 const KEEP_DONE: Duration = Duration::from_secs(7 * 86_400);
-/// How long a worker that could not begin is left alone.
+/// How long a worker that could not begin or drain is left alone.
 const LATER: Duration = Duration::from_secs(600);
 
 pub(crate) struct Shift<'a> {
@@ -44,6 +44,8 @@ pub(crate) struct Shift<'a> {
     handlers: &'a Handlers,
     log: &'a Log,
     store: Store,
+    /// Whether the spool may hold something still, though nothing more was recorded.
+    is_spool_left: bool,
     /// Tells this worker's leases from those of the ones before it.
     holder: String,
     running: Vec<Running>,
@@ -79,8 +81,7 @@ impl<'a> Shift<'a> {
         leave_word(paths, Some(Timestamp::from_millis(0)), log);
         Self::take_over(env, paths, options, handlers, log).inspect_err(|_| {
             // A database that cannot be used is not tried again at every turn.
-            let later = Timestamp::now().millis() + LATER.as_millis() as u64;
-            leave_word(paths, Some(Timestamp::from_millis(later)), log);
+            leave_word(paths, Some(later()), log);
         })
     }
 
@@ -95,9 +96,20 @@ impl<'a> Shift<'a> {
         let store = open_store(paths)?;
         let holder = format!("{:016x}", RandomState::new().build_hasher().finish());
         let (sender, receiver) = mpsc::channel();
-        let (running, overdue) = (Vec::new(), Vec::new());
-        let mut shift =
-            Self { env, paths, options, handlers, log, store, holder, running, overdue, sender, receiver };
+        let mut shift = Self {
+            env,
+            paths,
+            options,
+            handlers,
+            log,
+            store,
+            is_spool_left: false,
+            holder,
+            running: Vec::new(),
+            overdue: Vec::new(),
+            sender,
+            receiver,
+        };
         let (now, gone) = (Timestamp::now(), Gone::AllBut(&shift.holder));
         let reclaimed = jobs::reclaim(&mut shift.store, gone, options.back_off, now)?;
         if reclaimed > 0 {
@@ -119,7 +131,9 @@ impl<'a> Shift<'a> {
         while ended == Ended::Idle && !self.drain()? {
             ended = self.work()?;
         }
-        leave_word(self.paths, jobs::next_due(&self.store)?, self.log);
+        // Hooks start no worker for what was recorded before one began.
+        let again = self.is_spool_left.then(later);
+        leave_word(self.paths, jobs::next_due(&self.store)?.into_iter().chain(again).min(), self.log);
         Ok(if ended == Ended::Idle && !self.overdue.is_empty() { Ended::Overdue } else { ended })
     }
 
@@ -189,7 +203,9 @@ impl<'a> Shift<'a> {
     /// Drains a piece of the spool, and queues a job for the rest; says whether there is none.
     fn drain(&mut self) -> Result<bool, Error> {
         let now = Timestamp::now();
-        match kinds::drain(&mut self.store, self.paths, now) {
+        let drained = kinds::drain(&mut self.store, self.paths, now);
+        self.is_spool_left = drained.as_ref().map_or(true, |piece| piece.is_elsewhere);
+        match drained {
             Ok(piece) if piece.is_last => {
                 for error in piece.derive_errors {
                     self.log.write(Level::Error, kinds::DRAIN, &error);
@@ -284,6 +300,10 @@ impl<'a> Shift<'a> {
                 jobs::complete(&mut self.store, lease, now)?;
                 (Level::Info, format!("{about}: done in {} ms", began.elapsed().as_millis()))
             }
+            Ok(Progress::Needless { reason }) => {
+                jobs::abandon(&mut self.store, lease, &reason, now)?;
+                (Level::Info, format!("{about}: done: {reason}"))
+            }
             Ok(Progress::Again { not_before }) => {
                 jobs::go_on(&mut self.store, lease, not_before, now)?;
                 let millis = began.elapsed().as_millis();
@@ -302,6 +322,11 @@ impl<'a> Shift<'a> {
         self.log.write(level, &job.kind, &message);
         Ok(())
     }
+}
+
+/// Returns the moment for another attempt at what could not be begun or drained.
+fn later() -> Timestamp {
+    Timestamp::from_millis(Timestamp::now().millis() + LATER.as_millis() as u64)
 }
 
 /// Leaves word for hooks, which cannot look into the database. Without it a job waits for the next request.

@@ -319,6 +319,18 @@ pub fn complete(store: &mut Store, lease: Lease<'_>, now: Timestamp) -> Result<b
     )
 }
 
+/// Notes that a job needs no doing any more, and why; `false` when its lease is not held any more.
+pub fn abandon(store: &mut Store, lease: Lease<'_>, reason: &str, now: Timestamp) -> Result<bool, Error> {
+    store.write(|transaction| {
+        let changed = transaction.execute(
+            "UPDATE jobs SET state = 'done', reason = ?3, lease_holder = NULL, lease_until = NULL, updated = ?4
+             WHERE id = ?1 AND lease_holder = ?2 AND state = 'leased'",
+            params![lease.job, lease.holder, reason, stored(now)],
+        )?;
+        Ok(changed == 1)
+    })
+}
+
 /// Queues a job again of which a piece was done, to go on at `not_before`; `false` when its lease is not held any more.
 /// Its attempts begin anew: they count how often one piece failed.
 pub fn go_on(

@@ -8,6 +8,8 @@
 
 pub mod cap;
 
+use crate::{Env, Paths};
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -43,13 +45,50 @@ const SMALL: usize = 1024;
 /// The end of a temporary file's name.
 const TEMPORARY: &str = ".tmp";
 
+/// The folder of team memory in a work tree.
+pub const PROJECT_FOLDER: &str = ".wyren";
+
 /// Creates a folder and its parents, each readable by the owner alone; existing ones are left as they are.
+///
+/// Everything in this module that makes a missing folder does it here, and here a project that was removed stays removed:
+/// neither its `.wyren` nor anything above that is made. [`create_project_folder`] does, for those who set a project up.
 pub fn create_private_folder(path: &Path) -> io::Result<()> {
+    let Some(project) = project_folder(path) else {
+        return private_builder().recursive(true).create(path);
+    };
+    // One by one, for the project may go meanwhile: a recursive call would make all of it again.
+    let mut place = project.to_owned();
+    for part in path.strip_prefix(project).unwrap_or(path).components() {
+        place.push(part);
+        match private_builder().create(&place) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            created => created?,
+        }
+    }
+    if fs::metadata(path)?.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
+}
+
+/// Creates the `.wyren` folder of a project, readable by the owner alone. The folder that it is in must be there.
+pub fn create_project_folder(wyren: &Path) -> io::Result<()> {
+    match private_builder().create(wyren) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && wyren.is_dir() => Ok(()),
+        created => created,
+    }
+}
+
+fn private_builder() -> DirBuilder {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix sets a mode"))]
     let mut builder = DirBuilder::new();
-    builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    builder
+}
+
+/// Returns the `.wyren` of the project that a path is in; `None` for a path of the user's own, who may have called the data
+/// folder the same.
+fn project_folder(path: &Path) -> Option<&Path> {
+    let project = path.ancestors().find(|folder| folder.file_name() == Some(OsStr::new(PROJECT_FOLDER)))?;
+    (!path.starts_with(Paths::of(&Env::process()).data())).then_some(project)
 }
 
 /// Returns options that create files readable by the owner alone.
@@ -74,7 +113,7 @@ fn unlinked_options() -> OpenOptions {
 #[cfg(unix)]
 const NEVER_WAIT: libc::c_int = libc::O_NONBLOCK | libc::O_NOCTTY;
 
-/// Opens a private file for appending, creating it and its folder when missing.
+/// Opens a private file for appending, creating it and its folder when missing; see [`create_private_folder`].
 pub fn open_append(path: &Path) -> io::Result<File> {
     append_with(private_options(), path)
 }
@@ -298,7 +337,8 @@ pub fn is_temporary(name: &str) -> bool {
     name.ends_with(TEMPORARY)
 }
 
-/// Replaces the file at `path` by one with `contents`: a reader sees the old or the new, never a part.
+/// Replaces the file at `path` by one with `contents`: a reader sees the old or the new, never a part. A missing folder is
+/// made; see [`create_private_folder`].
 pub fn write_atomic(path: &Path, contents: &[u8]) -> io::Result<()> {
     write_atomic_with(path, |file| file.write_all(contents))
 }
@@ -392,6 +432,50 @@ pub fn files_in(folder: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn d3_a_project_that_was_removed_is_not_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = folder.path().join("tree");
+        let wyren = tree.join(PROJECT_FOLDER);
+        type Attempt = (&'static str, fn(&Path) -> io::Result<()>);
+        let attempts: [Attempt; 4] = [
+            ("state", create_private_folder),
+            ("log", |path| open_append(path).map(|_| ())),
+            ("state/watermark.lock", |path| open_append_here(path).map(|_| ())),
+            ("state/intents/s.json", |path| write_atomic(path, b"{}")),
+        ];
+        let fail = || {
+            for (name, attempt) in attempts {
+                let error = attempt(&wyren.join(name)).unwrap_err();
+                assert_eq!(error.kind(), io::ErrorKind::NotFound, "{name}: {error}");
+            }
+        };
+        fail();
+        assert_eq!(create_project_folder(&wyren).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert!(!tree.exists());
+        fs::create_dir(&tree).unwrap();
+        fail();
+        assert_eq!(fs::read_dir(&tree).unwrap().count(), 0);
+
+        create_project_folder(&wyren).unwrap();
+        create_project_folder(&wyren).unwrap();
+        for (name, attempt) in attempts {
+            attempt(&wyren.join(name)).unwrap();
+        }
+        assert!(wyren.join("state/intents/s.json").is_file());
+        fs::write(wyren.join("state/file"), "").unwrap();
+        assert!(create_private_folder(&wyren.join("state/file")).is_err());
+    }
+
+    #[test]
+    fn d3_of_two_folders_called_so_the_inner_one_is_the_project() {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = folder.path().join(".wyren/tree");
+        assert!(create_private_folder(&tree.join(".wyren/state")).is_err());
+        fs::create_dir_all(tree.join(".wyren")).unwrap();
+        create_private_folder(&tree.join(".wyren/state")).unwrap();
+    }
 
     #[test]
     fn a_write_replaces_the_file_and_leaves_no_temporary() {

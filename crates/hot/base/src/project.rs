@@ -161,7 +161,8 @@ impl Repository {
         setting(&variables, section, name)
     }
 
-    fn project(self) -> Project {
+    /// Returns the project that the repository is.
+    pub fn project(self) -> Project {
         match self.remote().and_then(|(_, address)| remote_key(&address, &self.root)) {
             Some(key) => {
                 let name = key.rsplit('/').next().unwrap_or(&key).to_owned();

@@ -94,7 +94,8 @@ fn pulled(folder: Folder, cwd: &Path, host: &Host, launch: &Launch<'_>) -> (Fold
 /// Returns what a session without a snapshot counts as having seen: the clone's last injected memory, else everything.
 fn of_clone(folder: &Folder, ups: &UpsState, view: &View, memory: Option<&str>) -> Snapshot {
     let everything = news::everything(view, memory, &view.broadcast(None));
-    if !ups.is_seeded() || memory.is_some_and(|memory| ups.is_about(memory)) {
+    let is_known = |memory: &str| ups.is_as_of(view.memory_millis()) || ups.is_about(memory);
+    if !ups.is_seeded() || memory.is_some_and(is_known) {
         return everything;
     }
     // The Node version keeps the whole file, including the parts that are not shown.

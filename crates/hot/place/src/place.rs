@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub const SIDE_BRANCH: &str = "wyren/memory";
 
 /// The folder of team memory in a work tree.
-pub const FOLDER: &str = ".wyren";
+pub const FOLDER: &str = files::PROJECT_FOLDER;
 
 /// The memory, relative to `.wyren/` or to the local copy.
 pub const MEMORY: &str = "memory.md";

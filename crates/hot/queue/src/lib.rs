@@ -16,6 +16,6 @@ mod worker;
 
 pub use request::{Pending, Problem, Request, VERSION, pending, request};
 pub use worker::{
-    Start, due, is_running, last_started, lock_file, nudge, running_since, set_due, start_worker,
-    start_worker_for_work, start_worker_if_needed, stop_file,
+    Start, due, is_running, last_started, lock_file, nudge, nudge_at_end, running_since, set_due,
+    start_worker, start_worker_for_work, start_worker_if_needed, stop_file,
 };

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 const START_PAUSE_MILLIS: u64 = 30_000;
 /// How long what a session recorded may wait in the spool before a hook starts a worker for it.
 const DRAIN_EVERY_MILLIS: u64 = 600_000;
+/// How far the clock of the file system may be behind ours.
+const CLOCK_MILLIS: u64 = 1_000;
 
 /// The result of trying to start a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,21 +77,45 @@ pub fn set_due(paths: &Paths, due: Option<Timestamp>) -> io::Result<()> {
 }
 
 /// Starts a worker when a job is due, or when no worker began for ten minutes and a request or an observation of
-/// `session` waits. For hooks at the end of a turn or session: two file operations when there is nothing to do.
-///
-/// The spool folder of the session is looked into because a session whose prompts are all private has one, too.
+/// `session` waits. For hooks at the end of a turn: two file operations when there is nothing to do.
 pub fn nudge(paths: &Paths, session: Option<&str>, now: Timestamp) -> io::Result<Start> {
     let is_due = due(paths).is_some_and(|due| due <= now);
-    let is_waiting = || {
-        let holds = |entry: io::Result<fs::DirEntry>| entry.is_ok_and(|it| it.file_name() != PRIVATE_MARKER);
-        let recorded = session.and_then(|session| fs::read_dir(paths.session_spool(session)).ok());
-        recorded.is_some_and(|mut entries| entries.any(holds)) || !pending(paths).is_empty()
-    };
-    if is_due || (is_long_since(last_began(paths), now) && is_waiting()) {
+    let began = last_began(paths, now);
+    let is_long_since = began.is_none_or(|began| now.millis_since(began) >= DRAIN_EVERY_MILLIS);
+    if is_due || (is_long_since && is_waiting(paths, session, began)) {
         start_unless_too_soon(paths, now)
     } else {
         Ok(Start::NoWork)
     }
+}
+
+/// Starts a worker when a job is due, or a request or an observation of `session` waits. For the end of a session, which may
+/// have no next turn to drain what it recorded.
+pub fn nudge_at_end(paths: &Paths, session: Option<&str>, now: Timestamp) -> io::Result<Start> {
+    let is_due = due(paths).is_some_and(|due| due <= now);
+    if is_due || is_waiting(paths, session, last_began(paths, now)) {
+        start_worker_for_work(paths, now)
+    } else {
+        Ok(Start::NoWork)
+    }
+}
+
+/// Returns whether a request waits, or something that a session recorded since the last worker `began`: that one has drained
+/// what was there, but left the files. Should it have failed, it left word that there is work.
+///
+/// The spool folder of the session is looked into because a session whose prompts are all private has one, too.
+fn is_waiting(paths: &Paths, session: Option<&str>, began: Option<Timestamp>) -> bool {
+    let is_new = |entry: &fs::DirEntry| {
+        let modified = entry.metadata().and_then(|metadata| metadata.modified()).map(Timestamp::from);
+        began.is_none_or(|began| {
+            modified.is_ok_and(|modified| modified.millis() + CLOCK_MILLIS >= began.millis())
+        })
+    };
+    let holds = |entry: io::Result<fs::DirEntry>| {
+        entry.is_ok_and(|it| it.file_name() != PRIVATE_MARKER && is_new(&it))
+    };
+    let recorded = session.and_then(|session| fs::read_dir(paths.session_spool(session)).ok());
+    recorded.is_some_and(|mut entries| entries.any(holds)) || !pending(paths).is_empty()
 }
 
 /// Starts a worker if there is work, none runs, and none was started a moment ago.
@@ -120,11 +146,6 @@ fn start_unless_too_soon(paths: &Paths, now: Timestamp) -> io::Result<Start> {
     start_worker(paths, now)
 }
 
-/// Says whether ten minutes have passed since `began`. A moment in the future was written by a clock that was wrong.
-fn is_long_since(began: Option<Timestamp>, now: Timestamp) -> bool {
-    began.is_none_or(|began| began > now || now.millis_since(began) >= DRAIN_EVERY_MILLIS)
-}
-
 /// Starts a worker unless one runs.
 pub fn start_worker(paths: &Paths, now: Timestamp) -> io::Result<Start> {
     if is_running(paths)? {
@@ -132,14 +153,25 @@ pub fn start_worker(paths: &Paths, now: Timestamp) -> io::Result<Start> {
     }
     let program = detached::beside_us("wyren-worker")?;
     // Two that come here at once start two workers, and the lock sends one home.
-    files::create_private_folder(paths.data())?;
-    let mut started =
-        files::private_options().write(true).create(true).truncate(false).open(started_file(paths))?;
+    let mut started = open_started(paths)?;
     started.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_millis(now.millis()))?;
     let worker = detached::command(&program, paths)?.spawn()?.id();
     // Always of one length: a file that is cut to nothing before it is written goes to the disk at once.
     started.write_all(format!("{worker:>10}\n").as_bytes())?;
     Ok(Start::Started(worker))
+}
+
+/// Opens the file about the last start. It is there but for the first time.
+fn open_started(paths: &Paths) -> io::Result<File> {
+    let file = started_file(paths);
+    let open = || files::private_options().write(true).create(true).truncate(false).open(&file);
+    match open() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            files::create_private_folder(paths.data())?;
+            open()
+        }
+        opened => opened,
+    }
 }
 
 /// Returns the process that was last started as a worker, for formats that name one. It may be gone, or another worker
@@ -152,9 +184,10 @@ fn started(paths: &Paths) -> Option<Timestamp> {
     modified(&started_file(paths))
 }
 
-/// Returns when a worker last began; one that was started and did not get as far as its lock does not count.
-fn last_began(paths: &Paths) -> Option<Timestamp> {
-    modified(&lock_file(paths))
+/// Returns when a worker last began; one that was started and did not get as far as its lock does not count. A moment in the
+/// future was written by a clock that was wrong.
+fn last_began(paths: &Paths, now: Timestamp) -> Option<Timestamp> {
+    modified(&lock_file(paths)).filter(|began| *began <= now)
 }
 
 fn modified(file: &Path) -> Option<Timestamp> {
@@ -291,6 +324,52 @@ mod tests {
             assert_eq!(nudged(paths, later(TEN_MINUTES)), TRIED);
             began(paths, later(9 * TEN_MINUTES));
             assert_eq!(nudged(paths, later(2 * TEN_MINUTES)), TRIED, "the clock was set back");
+        });
+    }
+
+    fn recorded_at(paths: &Paths, at: Timestamp) {
+        let file = files::open_append(&paths.session_spool("s").join("1.jsonl")).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH + Duration::from_millis(at.millis())).unwrap();
+    }
+
+    #[test]
+    fn what_a_worker_has_drained_starts_no_other_while_its_file_stays() {
+        check(|paths| {
+            let now = Timestamp::now();
+            let later = |millis| Timestamp::from_millis(now.millis() + millis);
+            recorded_at(paths, now);
+            began(paths, later(CLOCK_MILLIS + 1));
+            for hours in 1..3 {
+                assert_eq!(nudged(paths, later(hours * 6 * TEN_MINUTES)), Ok(Start::NoWork));
+            }
+            // What is recorded afterwards does, and so does a worker that left word of a failure.
+            recorded_at(paths, later(2 * TEN_MINUTES));
+            assert_eq!(nudged(paths, later(3 * TEN_MINUTES)), TRIED);
+            recorded_at(paths, now);
+            set_due(paths, Some(Timestamp::from_millis(0))).unwrap();
+            assert_eq!(nudged(paths, later(4 * TEN_MINUTES)), TRIED);
+        });
+    }
+
+    #[test]
+    fn the_end_of_a_session_does_not_wait_for_ten_minutes() {
+        check(|paths| {
+            let at_end = |now| nudge_at_end(paths, Some("s"), now).map_err(|error| error.kind());
+            let now = Timestamp::now();
+            let later = |millis| Timestamp::from_millis(now.millis() + millis);
+            assert_eq!(at_end(now), Ok(Start::NoWork));
+            began(paths, now);
+            recorded_at(paths, later(1_000));
+            assert_eq!(nudged(paths, later(2_000)), Ok(Start::NoWork));
+            assert_eq!(at_end(later(2_000)), TRIED);
+            // Too soon for another start, and left to the next turn of any session.
+            set_due(paths, None).unwrap();
+            assert_eq!(at_end(later(3_000)), Ok(Start::TooSoon));
+            assert_eq!(nudge(paths, Some("another"), later(40_000)).map_err(|error| error.kind()), TRIED);
+            set_due(paths, None).unwrap();
+            recorded_at(paths, now);
+            began(paths, later(60_000));
+            assert_eq!(at_end(later(120_000)), Ok(Start::NoWork), "all of it is drained");
         });
     }
 

@@ -3,6 +3,7 @@
 use crate::watermark::{Hold, Session};
 use base::project::Project;
 use base::{Paths, Timestamp, digest};
+use place::Folder;
 use queue::{Request, Start};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -21,6 +22,9 @@ pub struct Payload {
     pub transcript: String,
     /// The folder that it works in.
     pub cwd: String,
+    /// The `.wyren/` that its turns were counted in; missing in a request of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wyren: Option<String>,
     /// Whether the watermark alone says so, and not the client: see [`ask`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_hearsay: bool,
@@ -35,6 +39,7 @@ pub struct Payload {
 /// repository may come with a watermark of its making, that names a transcript of another project or a folder of one.
 pub(crate) fn ask(
     hold: &mut Hold,
+    folder: &Folder,
     paths: &Paths,
     own: Option<&str>,
     keys: &[String],
@@ -55,9 +60,10 @@ pub(crate) fn ask(
         hold.watermark.set_running(Some(std::process::id()));
     }
     hold.write(now)?;
+    let project = project_of(folder);
     let mut requests = wanted.iter();
-    if let Err(error) =
-        requests.try_for_each(|(session, is_hearsay)| request(paths, hold.state(), session, *is_hearsay, now))
+    if let Err(error) = requests
+        .try_for_each(|(session, is_hearsay)| request(paths, folder, &project, session, *is_hearsay, now))
     {
         hold.watermark = before;
         hold.write(now)?;
@@ -81,27 +87,37 @@ pub(crate) fn ask(
     started.map(|_| ())
 }
 
+/// Returns the key of the project that a memory belongs to. All work trees of a repository are one.
+fn project_of(folder: &Folder) -> String {
+    match &folder.place {
+        Some(place) => place.repository.clone().project().key,
+        None => Project::of(folder.wyren.parent().unwrap_or(&folder.wyren)).key,
+    }
+}
+
 fn request(
     paths: &Paths,
-    state: &Path,
+    folder: &Folder,
+    project: &str,
     session: &Session,
     is_hearsay: bool,
     now: Timestamp,
 ) -> io::Result<()> {
+    let name = |folder: &Path| folder.to_string_lossy().into_owned();
     // Whatever it says, it is about the clone that it is in.
-    let root = state.parent().and_then(Path::parent).map(|root| root.to_string_lossy().into_owned());
+    let root = folder.wyren.parent().map(name);
     let cwd = if is_hearsay { root } else { session.cwd.clone() };
     let payload = Payload {
         session: session.id.clone(),
         transcript: session.transcript.clone().unwrap_or_default(),
         cwd: cwd.unwrap_or_default(),
+        wyren: Some(name(&folder.wyren)),
         is_hearsay,
     };
     let raw = RawValue::from_string(serde_json::to_string(&payload)?)?;
-    let project = Project::of(Path::new(&payload.cwd));
-    let place = digest::short_hex(state.as_os_str().as_encoded_bytes());
+    let place = digest::short_hex(folder.state().as_os_str().as_encoded_bytes());
     let wanted = Request {
-        project: Some(project.key.into()),
+        project: Some(project.into()),
         // A session that wandered from one repository to another is work for both.
         key: Some(format!("{}@{place}", payload.session).into()),
         payload: Some(&raw),

@@ -14,12 +14,12 @@ use std::time::Duration;
 /// How long the end waits for its place in the watermark: there is no later turn to make up for it.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// Asks for the distillation of what a session has left when it ends.
-pub fn end(call: &SessionEnd, host: &Host) -> Result<(), Box<dyn Error>> {
+/// Asks for the distillation of what a session has left when it ends. Returns whether it did, as [`count`](crate::count).
+pub fn end(call: &SessionEnd, host: &Host) -> Result<bool, Box<dyn Error>> {
     if call.agent_id().is_some() || !host.settings().is_on("distill.enabled") {
-        return Ok(());
+        return Ok(false);
     }
-    let Some(folder) = Folder::find(&host.cwd(call)) else { return Ok(()) };
+    let Some(folder) = Folder::find(&host.cwd(call)) else { return Ok(false) };
     let ended = end_in(&folder, call, host);
     if let Err(error) = &ended {
         let _ = place::log::append(&folder.wyren, host.started, "", &format!("session end failed: {error}"));
@@ -27,22 +27,23 @@ pub fn end(call: &SessionEnd, host: &Host) -> Result<(), Box<dyn Error>> {
     ended
 }
 
-fn end_in(folder: &Folder, call: &SessionEnd, host: &Host) -> Result<(), Box<dyn Error>> {
+fn end_in(folder: &Folder, call: &SessionEnd, host: &Host) -> Result<bool, Box<dyn Error>> {
     let transcript = call.transcript_path.as_deref().filter(|path| !path.is_empty());
     let Some(session) = call.session_id().or_else(|| Path::new(transcript?).file_stem()?.to_str()) else {
-        return Ok(());
+        return Ok(false);
     };
     let Some(mut hold) = Hold::take(&folder.state(), PATIENCE)? else {
         return Err("could not look at the watermark: it is in use".into());
     };
-    if is_left(&hold, session, transcript) {
+    let is_left = is_left(&hold, session, transcript);
+    if is_left {
         let session = hold.watermark.session_mut(session, transcript);
         session.cwd = Some(host.cwd(call).to_string_lossy().into_owned());
         let key = key(&session.id);
         // One that runs already is no obstacle: the worker does one after the other.
-        ask(&mut hold, &host.paths, Some(&key), std::slice::from_ref(&key), host.started)?;
+        ask(&mut hold, folder, &host.paths, Some(&key), std::slice::from_ref(&key), host.started)?;
     }
-    Ok(())
+    Ok(is_left)
 }
 
 /// Says whether a session has left something. A turn that was interrupted is not counted, but it is in the transcript.

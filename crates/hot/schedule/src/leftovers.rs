@@ -57,6 +57,6 @@ pub fn request_leftovers(
     if keys.is_empty() || hold.watermark.is_running(now) {
         return Ok(0);
     }
-    ask(&mut hold, paths, None, &keys, now)?;
+    ask(&mut hold, folder, paths, None, &keys, now)?;
     Ok(keys.len())
 }

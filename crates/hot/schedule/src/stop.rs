@@ -16,14 +16,15 @@ use std::time::Duration;
 /// How long a turn waits for its place in the watermark, which others hold for a millisecond.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Counts the turn that has just ended, and asks for a distillation when one is due.
-pub fn count(call: &Stop, host: &Host) -> Result<(), Box<dyn Error>> {
+/// Counts the turn that has just ended, and asks for a distillation when one is due. Returns whether it did: the worker that
+/// was started for it, or runs already, does all other work as well.
+pub fn count(call: &Stop, host: &Host) -> Result<bool, Box<dyn Error>> {
     // A subagent's turn is part of its parent's; a turn that a hook prolonged was counted when it first ended.
     if call.agent_id().is_some() || call.stop_hook_active == Some(true) {
-        return Ok(());
+        return Ok(false);
     }
     let cwd = host.cwd(call);
-    let Some(folder) = Folder::find(&cwd) else { return Ok(()) };
+    let Some(folder) = Folder::find(&cwd) else { return Ok(false) };
     let counted = count_in(&folder, &cwd, call, host);
     if let Err(error) = &counted {
         let _ = place::log::append(&folder.wyren, host.started, "", &format!("stop failed: {error}"));
@@ -31,7 +32,7 @@ pub fn count(call: &Stop, host: &Host) -> Result<(), Box<dyn Error>> {
     counted
 }
 
-fn count_in(folder: &Folder, cwd: &Path, call: &Stop, host: &Host) -> Result<(), Box<dyn Error>> {
+fn count_in(folder: &Folder, cwd: &Path, call: &Stop, host: &Host) -> Result<bool, Box<dyn Error>> {
     let (state, now, settings) = (folder.state(), host.started, host.settings());
     let transcript = call.transcript_path.as_deref().filter(|path| !path.is_empty());
     let Some(mut hold) = Hold::take(&state, PATIENCE)? else {
@@ -43,7 +44,8 @@ fn count_in(folder: &Folder, cwd: &Path, call: &Stop, host: &Host) -> Result<(),
     let Some(session) = call.session_id().or_else(|| Path::new(transcript?).file_stem()?.to_str()) else {
         hold.watermark.turns_since_distill += 1;
         hold.watermark.last_turn_at = Some(now.millis());
-        return Ok(hold.write(now)?);
+        hold.write(now)?;
+        return Ok(false);
     };
     let counted = hold.watermark.count(Turn { session, transcript, cwd, at: now });
     let own = key(session);
@@ -51,10 +53,10 @@ fn count_in(folder: &Folder, cwd: &Path, call: &Stop, host: &Host) -> Result<(),
     let trigger =
         if due.is_empty() || hold.watermark.is_running(now) { None } else { Trigger::claim(&state, now)? };
     match trigger {
-        Some(_trigger) => ask(&mut hold, &host.paths, Some(&own), &due, now)?,
+        Some(_) => ask(&mut hold, folder, &host.paths, Some(&own), &due, now)?,
         None => hold.write(now)?,
     }
-    Ok(())
+    Ok(trigger.is_some())
 }
 
 /// Returns the keys of the sessions that are to be distilled now: this one, and a few that were left behind.

@@ -68,7 +68,9 @@ pub struct Watermark {
 /// A distillation of the Node version, which does not say when it began. Its process id may become another process's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Seen {
-    pid: u32,
+    /// The process; `None` when the flag names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
     /// When it was seen first, in milliseconds since 1970.
     at: u64,
 }
@@ -217,16 +219,13 @@ impl Watermark {
     /// Says whether a distillation runs: one is noted, and its process lives.
     pub fn is_running(&self, now: Timestamp) -> bool {
         let age = |at: u64| now.millis_since(Timestamp::from_millis(at));
-        let requested = self.last_request();
-        self.distiller_running
-            && match self.distiller_pid {
-                Some(process) if requested == 0 => {
-                    let seen = self.distiller_seen.filter(|seen| seen.pid == process);
-                    is_alive(process) && seen.is_none_or(|seen| age(seen.at) < LONGEST_RUN_MILLIS)
-                }
-                Some(process) => is_alive(process) && age(requested) < LONGEST_RUN_MILLIS,
-                None => age(requested) < NAMELESS_MILLIS,
-            }
+        let longest = if self.distiller_pid.is_some() { LONGEST_RUN_MILLIS } else { NAMELESS_MILLIS };
+        let is_young = || match self.last_request() {
+            // One that was never seen before begins to count now.
+            0 => self.seen().is_none_or(|seen| age(seen.at) < longest),
+            requested => age(requested) < longest,
+        };
+        self.distiller_running && self.distiller_pid.is_none_or(is_alive) && is_young()
     }
 
     /// Says whether a distillation runs in another process.
@@ -241,10 +240,14 @@ impl Watermark {
 
     /// Notes since when a distillation is known that has no time of request.
     fn note_seen(&mut self, now: Timestamp) {
-        let process = self.distiller_pid.filter(|_| self.distiller_running && self.last_request() == 0);
-        let known = self.distiller_seen;
-        self.distiller_seen =
-            process.map(|pid| known.filter(|seen| seen.pid == pid).unwrap_or(Seen { pid, at: now.millis() }));
+        let is_theirs = self.distiller_running && self.last_request() == 0;
+        let now = Seen { pid: self.distiller_pid, at: now.millis() };
+        self.distiller_seen = is_theirs.then(|| self.seen().unwrap_or(now));
+    }
+
+    /// Returns since when the distillation that is noted is known.
+    fn seen(&self) -> Option<Seen> {
+        self.distiller_seen.filter(|seen| seen.pid == self.distiller_pid)
     }
 
     /// Notes that a distillation runs in a process.
@@ -463,12 +466,27 @@ mod tests {
         assert!(watermark.is_running(at(LONGEST_RUN_MILLIS - 1)));
         assert!(!watermark.is_running(at(LONGEST_RUN_MILLIS)));
         // Another distillation has its own time.
-        watermark.distiller_seen = Some(Seen { pid: u32::MAX, at: 1 });
+        watermark.distiller_seen = Some(Seen { pid: Some(u32::MAX), at: 1 });
         watermark.note_seen(at(LONGEST_RUN_MILLIS));
         assert!(watermark.is_running(at(LONGEST_RUN_MILLIS)));
         watermark.clear_running();
         watermark.note_seen(at(LONGEST_RUN_MILLIS));
         assert_eq!(watermark.distiller_seen, None);
+    }
+
+    #[test]
+    fn d10_a_flag_without_a_process_counts_for_a_minute_where_nothing_was_ever_asked_for() {
+        let at = |millis: u64| Timestamp::from_millis(1_000_000 + millis);
+        let mut watermark = Watermark::parse(br#"{"turns_since_distill":4,"distiller_running":true}"#);
+        assert!(watermark.is_running(at(0)));
+        watermark.note_seen(at(0));
+        let mut watermark = Watermark::parse(&watermark.render().unwrap());
+        watermark.note_seen(at(NAMELESS_MILLIS - 1));
+        assert!(watermark.is_running(at(NAMELESS_MILLIS - 1)));
+        assert!(!watermark.is_running(at(NAMELESS_MILLIS)));
+        // A distillation that has a process has its own time.
+        watermark.set_running(Some(std::process::id()));
+        assert!(watermark.is_running(at(NAMELESS_MILLIS)));
     }
 
     #[test]

@@ -5,3 +5,4 @@ mod desk;
 mod distilling;
 mod interrupted;
 mod long_run;
+mod removed;

@@ -36,6 +36,10 @@ impl Handler for DistillSession {
 
     fn run(&self, context: &mut Context) -> Result<Progress, Failure> {
         let payload: Payload = context.payload()?;
+        // Another repository may be around the folder of one that was removed.
+        if let Some(wyren) = payload.wyren.as_deref().filter(|wyren| !Path::new(wyren).is_dir()) {
+            return needless(&Error::Gone(wyren.into()));
+        }
         let session = Session {
             env: &context.env,
             paths: &context.paths,
@@ -47,17 +51,18 @@ impl Handler for DistillSession {
             observer: &Stopping(context),
         };
         if payload.is_hearsay && !session.happened_here() {
-            let disowned = session.disown().map_err(|error| Failure::Again(with_causes(&error)));
-            return disowned.map(|()| Progress::Done);
+            return match session.disown() {
+                Ok(()) => Ok(Progress::Done),
+                Err(error) if is_gone(&error) => needless(&error),
+                Err(error) => Err(Failure::Again(with_causes(&error))),
+            };
         }
         match session.distill() {
             // Cut short by its bounds, or by a worker that is asked to stop.
             Ok(report) if report.has_more => Ok(Progress::Again { not_before: Timestamp::now() }),
             // The clone's log has the details. A missing transcript does not come back.
             Ok(_) | Err(Error::NoTranscript(_)) => Ok(Progress::Done),
-            Err(error @ Error::Share(team_sync::Error::NotSetUp(_))) => {
-                Err(Failure::Final(error.to_string()))
-            }
+            Err(error) if is_gone(&error) => needless(&error),
             Err(error) => {
                 let is_last = context.job.attempts >= context.job.max_attempts;
                 if is_last && let Err(error) = session.leave() {
@@ -67,4 +72,13 @@ impl Handler for DistillSession {
             }
         }
     }
+}
+
+/// Returns whether a distillation failed because its project was removed. Its request says that there was one.
+fn is_gone(error: &Error) -> bool {
+    matches!(error, Error::Gone(_) | Error::Share(team_sync::Error::NotSetUp(_)))
+}
+
+fn needless(error: &Error) -> Result<Progress, Failure> {
+    Ok(Progress::Needless { reason: error.to_string() })
 }

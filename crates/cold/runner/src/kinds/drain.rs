@@ -32,6 +32,8 @@ impl Handler for DrainSpool {
 /// A piece of the spool that was drained.
 pub(crate) struct Piece {
     pub(crate) is_last: bool,
+    /// Whether another process is draining: how far that comes is not known.
+    pub(crate) is_elsewhere: bool,
     /// Why tables could not be derived from it.
     pub(crate) derive_errors: Vec<String>,
 }
@@ -40,9 +42,11 @@ pub(crate) struct Piece {
 pub(crate) fn drain(store: &mut Store, paths: &Paths, now: Timestamp) -> Result<Piece, store::Error> {
     let drained = Drain::unbounded(&Spool::new(paths.spool())).at_most(MAX_LINES).run(store, now)?;
     Ok(match drained {
-        Drained::Busy => Piece { is_last: true, derive_errors: Vec::new() },
-        Drained::Done(progress) => {
-            Piece { is_last: progress.is_complete, derive_errors: progress.derive_errors }
-        }
+        Drained::Busy => Piece { is_last: true, is_elsewhere: true, derive_errors: Vec::new() },
+        Drained::Done(progress) => Piece {
+            is_last: progress.is_complete,
+            is_elsewhere: false,
+            derive_errors: progress.derive_errors,
+        },
     })
 }

@@ -93,7 +93,8 @@ fn exclude_file(place: &Place) -> PathBuf {
 fn make_folder(place: &Place, mode: Mode) -> Result<(), Error> {
     let folder = place.folder(mode);
     refuse_link(&folder)?;
-    files::create_private_folder(&state_folder(&folder)).map_err(Error::file(&folder))
+    let made = files::create_project_folder(&folder);
+    made.and_then(|()| files::create_private_folder(&state_folder(&folder))).map_err(Error::file(&folder))
 }
 
 /// Ignores in the folder's `.gitignore` what is not shared, as the Node version does.
@@ -150,8 +151,9 @@ fn append_lines(path: &Path, lines: &[&str]) -> io::Result<()> {
     for line in lines {
         added.extend([line, "\n"]);
     }
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+    if let Some(folder) = path.parent().filter(|folder| !folder.is_dir()) {
+        // Not its parents: a repository that was removed meanwhile stays removed.
+        fs::create_dir(folder)?;
     }
     fs::OpenOptions::new().append(true).create(true).open(path)?.write_all(added.as_bytes())
 }

@@ -80,6 +80,37 @@ fn a_state_that_makes_no_sense_is_seeded_anew() {
 }
 
 #[test]
+fn d4_a_memory_as_old_as_the_one_that_the_node_version_showed_is_no_news() {
+    let clone = Clone::new(&["a", "b"]);
+    let modified = fs::metadata(clone.path(".wyren/memory.md")).unwrap().modified().unwrap();
+    let nanos = modified.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
+    // As JavaScript computes and prints it.
+    let millis = (nanos / 1_000_000_000) as f64 * 1_000.0 + (nanos % 1_000_000_000) as f64 / 1e6;
+    let state = json!({"last_injected_mtime": millis, "last_injected_hash": "0123456789ab"});
+    clone.write(STATE, state.to_string());
+    clone.write(INJECTED, memory(&["a"]));
+    assert_eq!(clone.prompt("s"), "");
+    let hash = &base::digest::sha256_hex(memory(&["a", "b"]).as_bytes())[..12];
+    assert_eq!(
+        (clone.ups_state()["last_injected_hash"].as_str(), clone.read(INJECTED)),
+        (Some(hash), memory(&["a", "b"]))
+    );
+    clone.decide(&["a", "b", "c"]);
+    assert!(clone.prompt("t").contains("- c\n"));
+
+    // A millisecond earlier or later is another file.
+    for apart in [-1.0, 1.0] {
+        let clone = Clone::new(&["a", "b"]);
+        let modified = fs::metadata(clone.path(".wyren/memory.md")).unwrap().modified().unwrap();
+        let millis = modified.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs_f64() * 1e3 + apart;
+        let state = json!({"last_injected_mtime": millis, "last_injected_hash": "0123456789ab"});
+        clone.write(STATE, state.to_string());
+        clone.write(INJECTED, memory(&["a"]));
+        assert!(clone.prompt("s").contains("- b\n"));
+    }
+}
+
+#[test]
 fn a_null_time_does_not_count_as_unchanged() {
     let clone = Clone::new(&["a", "b"]);
     clone.write(INJECTED, memory(&["a"]));

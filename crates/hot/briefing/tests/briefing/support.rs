@@ -70,6 +70,7 @@ impl Clone {
     /// Writes a file as if it had been written a while ago; each is younger than the one before.
     pub(crate) fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
         let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
         base::files::write_atomic(&path, contents.as_ref()).unwrap();
         let modified = self.next_moment();
         fs::File::options().append(true).open(&path).unwrap().set_modified(modified).unwrap();

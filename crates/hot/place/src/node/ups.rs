@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 /// How many digits of a text's SHA-256 the Node version keeps.
 const HASH_DIGITS: usize = 12;
 
+/// How far two readings of one time may be apart, in milliseconds: both are rounded.
+const SAME_MILLIS: f64 = 0.001;
+
 const MTIME: &str = "last_injected_mtime";
 const HASH: &str = "last_injected_hash";
 
@@ -36,6 +39,13 @@ impl UpsState {
     /// Returns whether `memory` was shown last.
     pub fn is_about(&self, memory: &str) -> bool {
         self.hash() == Some(hash(memory).as_str())
+    }
+
+    /// Returns whether a file that was changed at `millis` is the one that was shown last: the Node version looks no
+    /// further, and neither the text nor its copy has to be there.
+    pub fn is_as_of(&self, millis: Option<f64>) -> bool {
+        let shown = self.fields.get(MTIME).and_then(Value::as_f64);
+        shown.zip(millis).is_some_and(|(shown, millis)| (shown - millis).abs() < SAME_MILLIS)
     }
 
     /// Returns the rewriting that was reported.

@@ -1,7 +1,7 @@
-use crate::support::{TeamClone, TeamWorld, World, git, publish_files, remote_file, soon, text};
+use crate::support::{TeamClone, TeamWorld, World, git, given, publish_files, remote_file, soon, text};
 use place::{Reason, Verdict};
 use std::fs;
-use team_sync::repository::{ByLine, Error, Fetched, Published};
+use team_sync::repository::{ByLine, Error, Fetched, Outgoing, Published};
 
 #[test]
 fn the_first_publication_makes_the_branch_and_the_next_ones_go_on_top() {
@@ -100,13 +100,18 @@ fn local_edits_survive_any_number_of_checkouts() {
 }
 
 #[test]
-fn a_deleted_folder_removes_nothing_from_the_team_and_comes_back() {
+fn d3_a_deleted_folder_removes_nothing_from_the_team_and_comes_back_when_it_joins_again() {
     let world = World::new(&[]);
     let clone = world.side_clone("a");
     clone.write(".wyren/memory.md", "- one\n");
     clone.write(".wyren/broadcast/x.md", "x\n");
     clone.sync();
     fs::remove_dir_all(clone.root.join(".wyren")).unwrap();
+    // D3: only joining anew makes the folder again.
+    let team = clone.team();
+    assert!(team.exchange(Some(&Outgoing::with(&given(&team).unwrap())), &ByLine, soon()).is_err());
+    assert!(!clone.root.join(".wyren").exists());
+    clone.init_side();
     clone.sync();
     assert_eq!(clone.read(".wyren/memory.md"), "- one\n");
     assert_eq!(clone.read(".wyren/broadcast/x.md"), "x\n");
