@@ -49,7 +49,7 @@ enum Action {
     Edit(edit::Arguments),
     /// Disable a lesson from the next call on.
     Disable(state::Arguments),
-    /// Enable a disabled lesson.
+    /// Enable a disabled lesson, or a candidate.
     Enable(state::Arguments),
     /// Archive a lesson.
     Archive(state::Arguments),

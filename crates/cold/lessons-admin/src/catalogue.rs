@@ -5,6 +5,7 @@ use base::project::Project;
 use base::settings::Settings;
 use base::{Env, Paths};
 use lessons::Lesson;
+use lessons::artifact::Installed;
 use lessons::format::Flaw;
 use lessons::layers::{self, ENDING, Layer, Source};
 use lessons::limits::Limits;
@@ -20,7 +21,7 @@ pub const CANDIDATES: &str = "candidates";
 pub enum State {
     /// It is.
     Active,
-    /// It is switched off.
+    /// It is switched off, or what it requires is not installed.
     Disabled,
     /// It was put away.
     Archived,
@@ -69,8 +70,12 @@ pub struct Places {
 impl Places {
     /// Returns every source of lessons.
     pub fn sources(&self) -> Vec<Source> {
-        let manifest = self.env.get("LESSONS_MANIFEST_PATH").map(PathBuf::from);
-        Source::all(&self.paths, &self.cwd, manifest)
+        Source::all(&self.paths, &self.cwd, self.manifest())
+    }
+
+    /// Returns the manifest of lessons-learned that the environment names.
+    pub fn manifest(&self) -> Option<PathBuf> {
+        self.env.get("LESSONS_MANIFEST_PATH").map(PathBuf::from)
     }
 
     /// Returns the folder of the user's own lessons.
@@ -103,12 +108,15 @@ impl Catalogue {
     pub fn read(places: &Places) -> Self {
         let disabled = places.settings().get("lessons.disabled");
         let mut catalogue = Self::default();
+        let installed = Installed::of(&places.paths);
         for source in places.sources() {
             let (lessons, flaws) = source.read();
             catalogue.flaws.extend(flaws.into_iter().map(|(file, flaw)| (source.layer, file, flaw)));
             for lesson in lessons {
                 let is_trusted = is_trusted(&source, &lesson);
-                let is_off = lesson.is_disabled || layers::is_disabled(&disabled, source.layer, &lesson.slug);
+                let is_off = lesson.is_disabled
+                    || layers::is_disabled(&disabled, source.layer, &lesson.slug)
+                    || installed.what_keeps(source.layer, &lesson).is_some();
                 let state = if is_off { State::Disabled } else { State::Active };
                 let file = match source.layer {
                     Layer::Manifest => source.place.clone(),

@@ -7,6 +7,7 @@ use base::lock::Lock;
 use base::{Env, Timestamp, digest, files, settings};
 use config::{self, Config};
 use lessons::Lesson;
+use lessons::artifact::Installed;
 use lessons::format;
 use lessons::layers::Layer;
 use std::fs;
@@ -138,9 +139,13 @@ impl<'a> Change<'a> {
         Ok(item)
     }
 
-    /// Switches a lesson on again.
+    /// Switches a lesson on again, or puts a candidate to work.
     pub fn enable(&mut self, name: &str, layer: Option<Layer>) -> Result<Item> {
-        let item = self.find(name, layer, State::Disabled)?;
+        let is_off = |state| matches!(state, State::Disabled | State::Candidate);
+        let item = self.catalogue.find_in(name, layer, is_off)?.clone();
+        if item.state == State::Candidate {
+            return self.take_out(item);
+        }
         match item.layer {
             Layer::Personal if item.lesson.is_disabled => {
                 write(&item.file, &Lesson { is_disabled: false, ..item.lesson.clone() })?;
@@ -152,8 +157,12 @@ impl<'a> Change<'a> {
             _ => {}
         }
         self.switch(&item, false)?;
+        let reason = Installed::of(&self.places.paths).what_keeps(item.layer, &item.lesson);
         self.refresh();
-        Ok(item)
+        match reason {
+            Some(reason) => Err(Error::Unfit { slug: item.lesson.slug, reason }),
+            None => Ok(item),
+        }
     }
 
     /// Puts a lesson away. One that is not the user's to move is switched off instead.
@@ -182,6 +191,11 @@ impl<'a> Change<'a> {
             Err(Error::Unfit { .. }) => return self.enable(name, layer),
             Err(error) => return Err(error),
         };
+        self.take_out(item)
+    }
+
+    /// Moves a lesson from the archive or the candidates to those that are at work.
+    fn take_out(&mut self, item: Item) -> Result<Item> {
         let folder = item.file.parent().and_then(Path::parent).unwrap_or(Path::new("."));
         let target = file_of(folder, &item.lesson.slug);
         if target.exists() {

@@ -1,51 +1,8 @@
-//! Between our patterns and the regular expressions of JavaScript that lessons-learned goes by.
+//! Our patterns as the regular expressions of JavaScript that lessons-learned goes by.
+//!
+//! The other way is `lessons::old_expression`, which a hook needs as well.
 
 use lessons::Trigger;
-
-/// Takes "not followed by one of these flags" out of an expression, which we say as `without`.
-///
-/// Returns the expression without it, and the flags; `None` when there is no such part, or none that is only that.
-pub(super) fn without_lookahead(expression: &str) -> Option<(String, Vec<String>)> {
-    let (before, rest) = expression.split_once("(?!")?;
-    let end = closing(rest)?;
-    let (inside, after) = (&rest[..end], &rest[end + 1..]);
-    if after.contains("(?") && !after.contains("(?:") || before.contains("(?=") {
-        return None;
-    }
-    let inside = [".*", r"\s*", r"\s+", "[^|;&]*", "[^|]*", "[^;|&]*"]
-        .iter()
-        .find_map(|gap| inside.strip_prefix(gap))
-        .unwrap_or(inside);
-    let inside = inside.strip_prefix(r"\s").or_else(|| inside.strip_prefix(r"\b")).unwrap_or(inside);
-    let inside = inside
-        .strip_prefix("(?:")
-        .or_else(|| inside.strip_prefix('('))
-        .map_or(inside, |inner| inner.strip_suffix(')').unwrap_or(inner));
-    let is_flag = |text: &&str| {
-        text.starts_with('-') && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-    };
-    let flags: Vec<&str> = inside.split('|').map(|flag| flag.trim_end_matches(r"\b")).collect();
-    let trimmed = format!("{}{}", before.trim_end_matches(".*"), after.trim_start_matches(".*"));
-    (flags.iter().all(is_flag) && !trimmed.is_empty())
-        .then(|| (trimmed, flags.iter().map(|flag| (*flag).to_owned()).collect()))
-}
-
-/// Returns where the parenthesis ends that is open at the beginning.
-fn closing(text: &str) -> Option<usize> {
-    let mut depth = 0;
-    let mut is_escaped = false;
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' => is_escaped = true,
-            b'(' => depth += 1,
-            b')' if depth == 0 => return Some(at),
-            b')' => depth -= 1,
-            _ => {}
-        }
-    }
-    None
-}
 
 /// Returns expressions that fit, as nearly as an expression over the whole text can, what a trigger's commands fit.
 pub(super) fn of_commands(trigger: &Trigger) -> Vec<String> {
@@ -111,27 +68,6 @@ fn flags(token: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn not_followed_by_a_flag_becomes_without() {
-        let check = |expression: &str, rest: &str, flags: &[&str]| {
-            let (found, found_flags) =
-                without_lookahead(expression).unwrap_or_else(|| panic!("{expression}"));
-            assert_eq!(
-                (found.as_str(), found_flags),
-                (rest, flags.iter().map(|flag| (*flag).to_owned()).collect())
-            );
-        };
-        check(r"\bpytest\b(?!.*--timeout)", r"\bpytest\b", &["--timeout"]);
-        check(r"git push(?!.*(?:--dry-run|-n\b))", "git push", &["--dry-run", "-n"]);
-    }
-
-    #[test]
-    fn other_lookaheads_stay_as_they_are() {
-        for expression in [r"git(?! stash)", r"a(?=b)", "plain", r"x(?!.*(unclosed"] {
-            assert_eq!(without_lookahead(expression), None, "{expression}");
-        }
-    }
 
     #[test]
     fn a_pattern_becomes_an_expression_of_javascript() {

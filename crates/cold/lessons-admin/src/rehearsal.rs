@@ -2,6 +2,7 @@
 
 use super::catalogue::{Catalogue, Item, Places, State};
 use hook::Platform;
+use lessons::artifact::Installed;
 use lessons::call::Call;
 use lessons::index::{self, Fingerprint, Index};
 use lessons::inject;
@@ -147,6 +148,7 @@ pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Re
         items.iter().map(|item| Lesson { is_disabled: false, ..item.lesson.clone() }).collect();
     let (bytes, _) = index::build(&lessons, Fingerprint::default());
     let bounds = inject::bounds(&places.settings());
+    let installed = Installed::of(&places.paths);
     let mut rehearsal = Rehearsal { most_hints: bounds.lessons, ..Rehearsal::default() };
     let Ok(index) = Index::new(&bytes[..]) else { return rehearsal };
     let looked_up = index.candidates(&call, &simples).unwrap_or_default();
@@ -160,7 +162,9 @@ pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Re
             Verdict::Unrelated => continue,
         };
         let lesson = &item.lesson;
-        let silenced = if item.state == State::Disabled {
+        let silenced = if let Some(reason) = installed.what_keeps(item.layer, lesson) {
+            Some(reason)
+        } else if item.state == State::Disabled {
             Some("it is disabled".to_owned())
         } else if lesson.confidence < bounds.least_confidence {
             Some("its confidence is below lessons.min_confidence".to_owned())

@@ -17,6 +17,9 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use text::sanitize::Fence;
 
+/// How many of the lessons that are left out are named beside the first.
+const NAMED: usize = 10;
+
 /// How much of a command the heading repeats.
 const TARGET_CHARS: usize = 80;
 
@@ -196,10 +199,11 @@ pub(crate) fn open_all(host: &Host, sources: Vec<Source>) -> Vec<(Source, Index<
         if let Some((file, flaw)) = source.left_out().first() {
             let count = source.left_out().len();
             let first = format!("{}: {}: {}", file.display(), flaw.field, flaw.reason);
-            host.log(
-                Level::Warn,
-                &format!("{count} left out of the lessons, see `wyren lessons doctor`: {first}"),
-            );
+            let mut message = format!("{count} left out of the lessons, see `wyren lessons doctor`: {first}");
+            for (file, _) in source.left_out().iter().skip(1).take(NAMED) {
+                message.extend(["; ", &file.file_name().unwrap_or_default().to_string_lossy()]);
+            }
+            host.log(Level::Warn, &message);
         }
         match index {
             Ok(Some(index)) => indexes.push((source, index)),

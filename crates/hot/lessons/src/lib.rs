@@ -5,6 +5,7 @@
 //! shown. The tags of the reporting protocol are those of lessons-learned, so transcripts of either system serve both.
 
 pub mod allowance;
+pub mod artifact;
 pub mod call;
 pub mod choose;
 mod escaped;
@@ -15,6 +16,7 @@ pub mod layers;
 mod lesson;
 pub mod limits;
 pub mod manifest;
+pub mod old_expression;
 pub mod path_glob;
 pub mod pattern;
 mod protocol;

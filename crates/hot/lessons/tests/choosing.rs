@@ -62,6 +62,11 @@ impl Desk {
         Paths::of(&Env::fixed([("WYREN_DATA_DIR", self.folder.path().join("data"))]))
     }
 
+    fn paths_with_home(&self, home: &str) -> Paths {
+        let data = self.folder.path().join("data");
+        Paths::of(&Env::fixed([("WYREN_DATA_DIR", data.to_str().unwrap()), ("HOME", home)]))
+    }
+
     fn bash(&self, command: &str) -> Value {
         self.bash_in("s", command)
     }
@@ -478,6 +483,109 @@ fn an_old_manifest_adds_to_the_others() {
     assert!(denied(&desk.bash("pytest -x")));
     assert_eq!(desk.bash("git add pytest.ini"), json!({}));
     assert_ne!(desk.bash("make"), json!({}));
+}
+
+/// A manifest with the shapes of expressions that lessons-learned's own guards have.
+const GUARDS: &str = include_str!("../../../../tests/data/lessons-learned/guards.json");
+
+impl Desk {
+    fn with_manifest(self, text: &str) -> Self {
+        let manifest = self.folder.path().join("lesson-manifest.json");
+        std::fs::write(&manifest, text).unwrap();
+        let manifest = manifest.to_str().unwrap().to_owned();
+        self.with("LESSONS_MANIFEST_PATH", &manifest)
+    }
+}
+
+#[test]
+fn item_9_guards_of_a_manifest_that_look_ahead_or_span_commands_refuse() {
+    let desk = Desk::new().with_manifest(GUARDS);
+    for command in [
+        "pytest tests/",
+        "cd api && pytest tests/ -v",
+        "npx vitest",
+        "make; vitest --ui",
+        "terraform apply",
+        "cd infra && terraform apply -auto-approve",
+        "git commit -m 'all of it'",
+        "claude -p 'sum up'",
+        "x=$(git rev-parse HEAD 2>/dev/null)",
+        "git log 2> /dev/null | head",
+    ] {
+        assert!(denied(&desk.bash(command)), "{command}");
+    }
+    assert!(reason(&desk.bash("pytest tests/")).contains("Run pytest with `--no-header`."));
+    for command in [
+        "pytest --no-header tests/",
+        "git add pytest.ini",
+        "vitest run",
+        "npx vitest list --json",
+        "terraform apply plan.out",
+        "terraform apply -help",
+        "echo 'then terraform apply'",
+        "git commit --dry-run",
+        "git commit --no-gpg-sign -m x",
+        "claude -p 'sum up' --model small",
+        "echo 'git log 2>/dev/null hides errors'",
+        "make 2>/dev/null",
+        "git log | head",
+    ] {
+        assert!(!denied(&desk.bash(command)), "{command}");
+    }
+    let hint = |session: &str, command: &str| context(&desk.bash_in(session, command)).to_owned();
+    assert!(hint("h1", "git stash").contains("stash without new files"));
+    assert_eq!(hint("h2", "git stash -u"), "");
+    assert!(hint("h3", "grep -c x log || echo 0").contains("count is printed twice"));
+    assert_eq!(hint("h4", "grep -c x log; echo 0"), "");
+    assert!(hint("h5", "grep -r \"mock.patch(\" tests/").contains("Patch where a name is looked up."));
+    let edit = |content: &str| {
+        let input = json!({"file_path": "/srv/tests/test_auth.py", "new_string": content});
+        desk.call(json!({"session_id": content, "tool_name": "Edit", "tool_input": input}))
+    };
+    assert!(context(&edit("@patch(\"app.verify\")")).contains("looked up"));
+    assert_eq!(edit("assert 1 + 1 == 2"), json!({}));
+}
+
+#[test]
+fn item_9_what_a_manifest_says_in_vain_is_named_once_in_the_log() {
+    let desk = Desk::new().with_manifest(GUARDS);
+    assert_eq!(desk.bash("python -m venv env"), json!({}));
+    desk.bash("ls");
+    let log = std::fs::read_to_string(desk.paths().hook_log()).unwrap();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("wyren lessons doctor")).collect();
+    assert_eq!(lines.len(), 1, "{log}");
+    assert!(lines[0].contains("environment-of-the-system-e7f8: commandRegexSources: "), "{}", lines[0]);
+    assert!(lines[0].contains("looks ahead or behind"), "{}", lines[0]);
+}
+
+#[test]
+fn item_20_a_lesson_of_a_manifest_holds_with_what_it_requires() {
+    let desk = Desk::new();
+    let client = desk.folder.path().join("home/.claude");
+    std::fs::create_dir_all(client.join("plugins")).unwrap();
+    let home = client.parent().unwrap().to_str().unwrap().to_owned();
+    let entry = |slug: &str, command: &str, field: &str| {
+        let mut entry = json!({
+            "slug": slug, "type": "guard", "toolNames": ["Bash"], "message": "m", "summary": "s",
+            "commandRegexSources": [{"source": command, "flags": ""}],
+        });
+        entry[field] = json!({"type": "plugin", "name": "frob"});
+        entry
+    };
+    let lessons = json!({"1": entry("with", "frobwith", "requires"), "2": entry("without", "frobless", "duplicatedBy")});
+    let desk = desk.with_manifest(&json!({"lessons": lessons}).to_string()).with("HOME", &home);
+    assert_eq!((denied(&desk.bash("frobwith")), denied(&desk.bash("frobless"))), (false, true));
+    let plugins = json!({"plugins": {"frob@market": [{"installPath": "/x"}]}});
+    let installed = client.join("plugins/installed_plugins.json");
+    std::fs::write(&installed, plugins.to_string()).unwrap();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(1);
+    std::fs::File::options().write(true).open(&installed).unwrap().set_modified(later).unwrap();
+    // As at the next start of a session.
+    let paths = desk.paths_with_home(&home);
+    let manifest = desk.folder.path().join("lesson-manifest.json");
+    let sources = lessons::layers::Source::others(&paths, desk.folder.path(), Some(manifest));
+    sources.iter().for_each(|source| source.refresh().unwrap());
+    assert_eq!((denied(&desk.bash("frobwith")), denied(&desk.bash("frobless"))), (true, false));
 }
 
 #[test]

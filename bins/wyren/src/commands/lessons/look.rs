@@ -25,9 +25,9 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct List {
-    /// Only this kind: hint, pause, guard, directive, protocol.
-    #[arg(long, value_parser = kind)]
-    kind: Option<Kind>,
+    /// Only these kinds, separated by commas: hint, pause, guard, directive, protocol.
+    #[arg(long, value_parser = kind, value_delimiter = ',')]
+    kind: Vec<Kind>,
     /// Only this layer: shipped, personal, project, manifest.
     #[arg(long, value_parser = layer)]
     layer: Option<Layer>,
@@ -80,25 +80,38 @@ pub(super) fn list(arguments: &List, places: &Places) -> Result<()> {
     };
     let is_wanted = |item: &&Item| {
         (arguments.all || item.state == State::Active)
-            && arguments.kind.is_none_or(|kind| kind == item.lesson.kind)
+            && (arguments.kind.is_empty() || arguments.kind.contains(&item.lesson.kind))
             && arguments.layer.is_none_or(|layer| layer == item.layer)
             && has_tag(&item.lesson)
     };
     let items: Vec<&Item> = catalogue.items.iter().filter(is_wanted).collect();
     write_items(&items, arguments.json)?;
-    if !catalogue.flaws.is_empty() {
-        let files = counted(catalogue.flaws.len(), "file", "files");
-        let name = |(_, file, _): &(Layer, PathBuf, Flaw)| {
-            shown(&file.file_name().unwrap_or_default().to_string_lossy())
-        };
-        let names: Vec<String> = catalogue.flaws.iter().take(NAMED).map(name).collect();
-        let more = if catalogue.flaws.len() > NAMED { ", …" } else { "" };
-        writeln!(
-            terminal::errors(),
-            "{WARNING}{files} left out{WARNING:#}: {}{more}: see `wyren lessons doctor`",
-            names.join(", ")
-        )?;
+    let (manifest, files): (Vec<_>, Vec<_>) =
+        catalogue.flaws.iter().partition(|(layer, ..)| *layer == Layer::Manifest);
+    write_left_out(&files, |count| format!("{} left out", counted(count, "file", "files")))?;
+    write_left_out(&manifest, |count| {
+        let lessons = counted(count, "lesson", "lessons");
+        format!("{lessons} of the manifest cannot do all that they did")
+    })
+}
+
+/// Names what could not be read as a whole.
+fn write_left_out(flaws: &[&(Layer, PathBuf, Flaw)], heading: impl Fn(usize) -> String) -> Result<()> {
+    let name = |(_, file, _): &&(Layer, PathBuf, Flaw)| {
+        shown(&file.file_name().unwrap_or_default().to_string_lossy())
+    };
+    let mut names: Vec<String> = flaws.iter().map(name).collect();
+    names.dedup();
+    if names.is_empty() {
+        return Ok(());
     }
+    let (heading, more) = (heading(names.len()), if names.len() > NAMED { ", …" } else { "" });
+    names.truncate(NAMED);
+    writeln!(
+        terminal::errors(),
+        "{WARNING}{heading}{WARNING:#}: {}{more}: see `wyren lessons doctor`",
+        names.join(", ")
+    )?;
     Ok(())
 }
 

@@ -4,12 +4,13 @@ use super::{layer, shown};
 use crate::commands::sync::PATIENCE;
 use crate::exit::Ending;
 use crate::person;
-use crate::terminal::{self, DIM, STRONG, Styled};
+use crate::terminal::{self, DIM, STRONG, Styled, WARNING};
 use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
 use lessons::layers::Layer;
 use lessons_admin::catalogue::{Catalogue, Item, Places, State};
 use lessons_admin::change::Change;
+use lessons_admin::intake;
 use std::io::Write as _;
 use std::time::Instant;
 use team_sync::Share;
@@ -30,7 +31,16 @@ pub(super) fn disable(arguments: &Arguments, places: &Places) -> Result<()> {
 }
 
 pub(super) fn enable(arguments: &Arguments, places: &Places) -> Result<()> {
-    each(arguments, places, State::Active, Change::enable, enabled).map(drop)
+    let items = each(arguments, places, State::Active, Change::enable, enabled)?;
+    let mut errors = terminal::errors();
+    for item in items.iter().filter(|item| item.state == State::Candidate) {
+        // A candidate was never looked at: what keeps it from working is named now.
+        for problem in intake::check(&item.lesson).iter().filter(|problem| problem.is_grave) {
+            let slug = shown(&item.lesson.slug);
+            writeln!(errors, "{WARNING}{slug}{WARNING:#}: {}: {}", problem.field, shown(&problem.reason))?;
+        }
+    }
+    Ok(())
 }
 
 fn disabled(item: &Item) -> String {
@@ -42,7 +52,8 @@ fn disabled(item: &Item) -> String {
 }
 
 fn enabled(item: &Item) -> String {
-    format!("Enabled {STRONG}{}{STRONG:#}.", shown(&item.lesson.slug))
+    let was = if item.state == State::Candidate { ", which was a candidate" } else { "" };
+    format!("Enabled {STRONG}{}{STRONG:#}{was}.", shown(&item.lesson.slug))
 }
 
 pub(super) fn archive(arguments: &Arguments, places: &Places) -> Result<()> {
