@@ -54,7 +54,10 @@ impl<'a> Call<'a> {
         if let Some(edits) = call.fields.get("edits") {
             call.contents.extend(edited(edits).into_iter().map(Content::from));
         }
-        if let Some(patch) = ["patch", "input"].iter().find_map(|name| call.fields.get(*name)) {
+        // Codex hands a patch to its hooks as the command of `apply_patch`.
+        let patch =
+            if call.tool == "Edit" { &["patch", "input", "command"][..] } else { &["patch", "input"] };
+        if let Some(patch) = patch.iter().find_map(|name| call.fields.get(*name)) {
             call.take_patch(&patch.clone(), project);
         }
         call
@@ -93,7 +96,9 @@ impl<'a> Call<'a> {
         let mut added = String::new();
         for line in patch.lines() {
             if let Some(path) = HEADS.iter().find_map(|head| line.strip_prefix(head)) {
-                self.paths.push(relative(path.trim(), project));
+                let path = path.trim();
+                self.paths.push(relative(path, project));
+                self.fields.entry("file_path".into()).or_insert_with(|| Cow::Owned(path.to_owned()));
             } else if let Some(text) = line.strip_prefix('+') {
                 added.push_str(text);
                 added.push('\n');

@@ -11,7 +11,7 @@ use base::log::Level;
 use base::project::Project;
 use base::settings::{self, Settings};
 use base::trust::Item;
-use hook::{Answer, Claims, Host, Platform, PreToolUse};
+use hook::{Answer, Claims, Event as _, Host, Platform, PreToolUse};
 use memmap2::Mmap;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,8 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     let Some(tool) = call.tool_name.as_deref() else { return Answer::silent() };
     let cwd = host.cwd(call);
     let project = host.env.get("CLAUDE_PROJECT_DIR").map_or_else(|| cwd.clone(), PathBuf::from);
-    let platform = Platform::from_name(host.env.text("LESSONS_AGENT_PLATFORM").as_deref());
+    let platform = host.platform();
+    let turn = Turn::of(call, platform);
     let mut tool_call = Call::read(tool, call.tool_input, platform, &project);
     tool_call.name_data_folder(&host.paths);
     let script = tool_call.command.as_deref().filter(|_| tool_call.is_shell()).unwrap_or_default();
@@ -49,7 +50,7 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
         choosing.get_or_init(|| Choosing {
             target: target(&tool_call),
             command: script,
-            key: hook::call_key(tool, call.tool_input),
+            key: hook::call_key(&tool_call.tool, call.tool_input),
             bounds: bounds(host.settings()),
             claims: host.claims(call),
         })
@@ -61,9 +62,10 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     let mut applying: Vec<Applying<'_>> =
         own.iter().flat_map(|(source, index)| judging.judge(source, index, &unlimited).0).collect();
     if !applying.is_empty()
+        && turn.may_refuse()
         && let Some(refusal) = choosing().refusal(&mut applying, &Fence::default())
     {
-        return refusal.for_platform(platform);
+        return refusal;
     }
 
     let others = open_all(host, others(host, &cwd));
@@ -86,11 +88,43 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     }
     // The word takes a file to read; without others' text there is no fence.
     let fence = if shared.is_empty() { Fence::default() } else { host.fence(call) };
-    let answer = choosing().refusal(&mut shared, &fence).unwrap_or_else(|| {
+    let refusal = if turn.may_refuse() { choosing().refusal(&mut shared, &fence) } else { None };
+    let answer = refusal.unwrap_or_else(|| {
+        if turn == Turn::Refusals {
+            return Answer::silent();
+        }
         applying.extend(shared);
+        if turn == Turn::Hints {
+            choose::soften_spent(&mut applying, choosing().key, &choosing().claims);
+        }
         choosing().hint(applying, &fence)
     });
-    answer.for_platform(platform).noticing(notice)
+    answer.noticing(notice)
+}
+
+/// What may be said about a call now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// Everything.
+    All,
+    /// Only a refusal: Gemini reads nothing else before a tool runs.
+    Refusals,
+    /// Only hints: the tool has run.
+    Hints,
+}
+
+impl Turn {
+    fn of(call: &PreToolUse, platform: Platform) -> Self {
+        match call.event_name() {
+            _ if call.has_run() => Self::Hints,
+            Some(hook::BEFORE_TOOL) if platform == Platform::Gemini => Self::Refusals,
+            _ => Self::All,
+        }
+    }
+
+    fn may_refuse(self) -> bool {
+        self != Self::Hints
+    }
 }
 
 /// What is needed to choose among the lessons that apply to a call.

@@ -594,7 +594,7 @@ fn other_agents_are_understood_and_answered_in_their_way() {
     desk.lesson(&lesson("make-it", Kind::Guard, "make"));
     let call =
         json!({"session_id": "s", "tool_name": "shell", "tool_input": {"command": ["bash", "-lc", "make"]}});
-    assert_eq!(desk.call(call)["permissionDecision"], "deny");
+    assert!(denied(&desk.call(call)));
     let desk = Desk::new().with("LESSONS_AGENT_PLATFORM", "gemini");
     desk.lesson(&lesson("make-it", Kind::Guard, "make"));
     let call =
