@@ -17,6 +17,9 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use text::sanitize::Fence;
 
+/// The most bytes of lessons beside one call, whatever the setting: with the heading the client takes them whole.
+const MAX_BYTES: usize = 9_000;
+
 /// How many of the lessons that are left out are named beside the first.
 const NAMED: usize = 10;
 
@@ -262,7 +265,7 @@ pub fn bounds(settings: &Settings) -> Bounds {
     let small = |name| u8::try_from(settings.number(name)).unwrap_or(u8::MAX);
     Bounds {
         lessons: number("lessons.max_per_call"),
-        bytes: number("lessons.max_bytes"),
+        bytes: number("lessons.max_bytes").min(MAX_BYTES),
         least_confidence: percent(&settings.get("lessons.min_confidence")),
         least_priority: small("lessons.min_priority"),
         returning_priority: small("lessons.returning_priority"),

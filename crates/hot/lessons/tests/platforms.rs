@@ -114,7 +114,7 @@ fn codex_flaw(event: &str, answer: &Value) -> Option<String> {
     };
     let unknown = |object: &Value, known: &[&str]| {
         let names = object.as_object().into_iter().flat_map(|fields| fields.keys());
-        names.filter(|name| !known.contains(&name.as_str())).cloned().next()
+        names.filter(|name| !known.contains(&name.as_str())).next().cloned()
     };
     if let Some(name) = unknown(answer, &TOP) {
         return Some(format!("unknown field {name}"));
