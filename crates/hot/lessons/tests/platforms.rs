@@ -113,8 +113,8 @@ fn codex_flaw(event: &str, answer: &Value) -> Option<String> {
         _ => &["hookEventName", "additionalContext"],
     };
     let unknown = |object: &Value, known: &[&str]| {
-        let names = object.as_object().into_iter().flat_map(|fields| fields.keys());
-        names.filter(|name| !known.contains(&name.as_str())).next().cloned()
+        let mut names = object.as_object().into_iter().flat_map(|fields| fields.keys());
+        names.find(|name| !known.contains(&name.as_str())).cloned()
     };
     if let Some(name) = unknown(answer, &TOP) {
         return Some(format!("unknown field {name}"));

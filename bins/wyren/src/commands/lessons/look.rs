@@ -91,7 +91,7 @@ pub(super) fn list(arguments: &List, places: &Places) -> Result<()> {
     write_left_out(&files, |count| format!("{} left out", counted(count, "file", "files")))?;
     write_left_out(&manifest, |count| {
         let lessons = counted(count, "lesson", "lessons");
-        format!("{lessons} of the manifest cannot do all that they did")
+        format!("{lessons} of the manifest left out in whole or in part")
     })
 }
 
