@@ -166,6 +166,9 @@ impl Source {
     /// Rebuilds the index when a lesson was changed in place, which the folder does not show, or when what is installed
     /// in the client changed.
     pub fn refresh(&self) -> io::Result<()> {
+        if self.layer == Layer::Shipped {
+            return Ok(());
+        }
         let Some(fingerprint) = self.fingerprint() else { return Ok(()) };
         let made = fs::metadata(&self.cache).and_then(|metadata| metadata.modified());
         let is_newer = |file: &PathBuf| {
@@ -177,7 +180,7 @@ impl Source {
         if matches!(self.layer, Layer::Personal | Layer::Manifest) {
             files.extend(Installed::files(&self.paths));
         }
-        if self.layer != Layer::Shipped && files.iter().any(is_newer) {
+        if files.iter().any(is_newer) {
             fs::remove_file(&self.cache)?;
             self.rebuild(fingerprint)?;
         }

@@ -19,8 +19,11 @@ use team_sync::repository::Published;
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The lesson's name, as listed; may be repeated.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "ids")]
     slugs: Vec<String>,
+    /// The same, as lessons-learned spells it.
+    #[arg(long, hide = true, value_delimiter = ',', conflicts_with = "slugs")]
+    ids: Vec<String>,
     /// Which one, when layers share the name.
     #[arg(long, value_parser = layer)]
     layer: Option<Layer>,
@@ -115,7 +118,7 @@ fn each<'a>(
     let mut change = Change::begin(places)?;
     let mut output = terminal::output();
     let mut items = Vec::new();
-    for slug in &arguments.slugs {
+    for slug in arguments.slugs.iter().chain(&arguments.ids) {
         let item = act(&mut change, slug, arguments.layer).map_err(|error| {
             let catalogue = Catalogue::read(places);
             let found = catalogue.find(slug, arguments.layer);
