@@ -2,12 +2,12 @@
 
 use crate::allowance::Allowance;
 use crate::call::Call;
-use crate::condition::{self, Item, Subject};
+use crate::condition::{self, Item, Subject, Targets};
 use crate::index::{self, Entry};
 use crate::limits;
 use crate::path_class::Place;
 use crate::path_glob;
-use crate::pattern::{self, Argument, Arguments, CommandPattern, Text};
+use crate::pattern::{self, Argument, Arguments, CommandPattern};
 use crate::sql;
 use memchr::memmem;
 use regex_lite::Regex;
@@ -221,7 +221,7 @@ impl Entry<'_> {
             .iter()
             .filter_map(|pattern| Some((*pattern, CommandPattern::parse(pattern).ok()?)))
             .collect();
-        let writes = parse_writes(&self.writes);
+        let writes: Vec<Targets> = self.writes.iter().filter_map(|targets| Targets::parse(targets).ok()).collect();
         let (matches, sql) = (OnceCell::new(), OnceCell::new());
         let mut verdict = Verdict::Unrelated;
         for simple in commands {
@@ -256,7 +256,7 @@ impl Entry<'_> {
                 }
             };
             if !self.writes.is_empty() {
-                let fits = |file: &Argument<'_>| writes.iter().any(|text| text.fits(file, place));
+                let fits = |file: &Argument<'_>| writes.iter().any(|targets| targets.fit(file, place));
                 match simple.written_files().find(|file| fits(file)) {
                     Some(file) => by = by.or_else(|| Some(format!("output to {}", file.text))),
                     None => {
@@ -347,12 +347,6 @@ impl Entry<'_> {
         }
         Verdict::Applies { by }
     }
-}
-
-/// Reads the targets of redirections; one that cannot be read fits nothing.
-pub(crate) fn parse_writes(writes: &[&str]) -> Vec<Text> {
-    let all = writes.iter().flat_map(|targets| pattern::alternatives(targets));
-    all.filter_map(|target| Text::parse(target).ok()).collect()
 }
 
 /// A text up to this size is searched whole.
