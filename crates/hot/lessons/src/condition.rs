@@ -113,7 +113,8 @@ impl Condition {
             }
             Self::Input => {
                 let is_input = |operator: &str| operator.trim_start_matches('0').starts_with('<');
-                command.place > 0 || command.redirects.iter().any(|redirect| is_input(&redirect.operator))
+                let is_given = command.place > 0 || command.input.is_some();
+                is_given || command.redirects.iter().any(|redirect| is_input(&redirect.operator))
             }
             Self::Output => {
                 let is_output = |operator: &str| {

@@ -73,7 +73,7 @@ impl<'a> Simple<'a> {
     pub(crate) fn statements(&self) -> &[String] {
         self.statements.get_or_init(|| {
             let all: Vec<Argument<'_>> = self.all_arguments().collect();
-            sql::statements(self.command, &all, self.arguments().words(), None)
+            sql::statements(self.command, &all, self.arguments().words())
         })
     }
 
@@ -84,12 +84,19 @@ impl<'a> Simple<'a> {
 
     /// Returns where it runs.
     pub(crate) fn place<'p>(&'p self, call: &'p Call<'_>) -> Place<'p> {
-        Place { folders: &call.folders, moved_to: None }
+        Place { folders: &call.folders, moved_to: self.command.folder.as_deref() }
     }
 
-    /// Says whether a program that it may be piped into is what it is piped into, or hands its output to.
+    /// Says whether its output goes to one of these programs: by a pipe, as code that an interpreter runs, or as an
+    /// argument of what is no interpreter.
     fn is_handed_to(&self, programs: &[&str], commands: &[Simple<'_>]) -> bool {
         let is_meant = |program: &str| programs.iter().any(|pattern| pattern::fits_word(pattern, program));
+        let is_argument = |program: &String| is_meant(program) && interpreter(program).is_none();
+        if self.command.feeds.as_deref().is_some_and(is_meant)
+            || self.command.substituted_into.as_ref().is_some_and(is_argument)
+        {
+            return true;
+        }
         commands.iter().any(|other| {
             other.command.pipeline == self.command.pipeline
                 && other.command.place > self.command.place
