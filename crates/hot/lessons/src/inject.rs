@@ -3,7 +3,7 @@
 use crate::allowance::{Allowance, OTHERS_TIME};
 use crate::call::Call;
 use crate::choose::{self, Applying, Bounds, Subject};
-use crate::index::Index;
+use crate::index::{Entry, Index};
 use crate::layers::{self, Layer, Source};
 use crate::lesson::Kind;
 use crate::trigger::{Simple, Verdict};
@@ -33,20 +33,14 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     let project = host.env.get("CLAUDE_PROJECT_DIR").map_or_else(|| cwd.clone(), PathBuf::from);
     let platform = host.platform();
     let turn = Turn::of(call, platform);
-    let mut tool_call = Call::read(tool, call.tool_input, platform, &project);
+    let home = ["HOME", "USERPROFILE"].iter().find_map(|name| host.env.get(name)).map(PathBuf::from);
+    let mut tool_call = Call::read(tool, call.tool_input, platform, &project).at(&cwd, home.as_deref());
     tool_call.name_data_folder(&host.paths);
     let script = tool_call.command.as_deref().filter(|_| tool_call.is_shell()).unwrap_or_default();
     let commands = shell::commands(script);
     let simples = Simple::all(&commands);
 
-    let judging = Judging {
-        call: &tool_call,
-        simples: &simples,
-        cwd: &cwd,
-        seen: &host.env.text("LESSONS_SEEN").unwrap_or_default(),
-        disabled: &host.settings().get("lessons.disabled"),
-        host,
-    };
+    let judging = Judging { call: &tool_call, simples: &simples, cwd: &cwd, host };
     // Most calls are about no lesson: what choosing takes is made when there is something to choose.
     let choosing = OnceCell::new();
     let choosing = || {
@@ -161,8 +155,6 @@ struct Judging<'a> {
     call: &'a Call<'a>,
     simples: &'a [Simple<'a>],
     cwd: &'a Path,
-    seen: &'a str,
-    disabled: &'a str,
     host: &'a Host,
 }
 
@@ -193,11 +185,10 @@ impl Judging<'_> {
                     break;
                 }
             };
-            let verdict = || entry.judge_within(self.call, self.simples, time);
-            let is_wanted = !settings::list(self.seen).any(|slug| slug == entry.slug)
-                && !layers::is_disabled(self.disabled, source.layer, entry.slug)
-                && matches!(verdict(), Verdict::Applies { .. })
-                && is_in_scope(entry.scope, self.cwd);
+            let is_wanted =
+                matches!(entry.judge_within(self.call, self.simples, time), Verdict::Applies { .. })
+                    && !self.is_silenced(source.layer, &entry)
+                    && is_in_scope(entry.scope, self.cwd);
             if !is_wanted {
                 continue;
             }
@@ -208,6 +199,18 @@ impl Judging<'_> {
             applying.push(Applying { entry, is_shared: source.layer == Layer::Project });
         }
         (applying, untrusted)
+    }
+}
+
+impl Judging<'_> {
+    /// Returns whether a lesson that applies was shown elsewhere, or is switched off. Few calls need these settings.
+    fn is_silenced(&self, layer: Layer, entry: &Entry<'_>) -> bool {
+        let setting = |name| self.host.settings().get(name);
+        let seen = self.host.env.text("LESSONS_SEEN").unwrap_or_default();
+        settings::list(&seen).any(|slug| slug == entry.slug)
+            || layers::is_disabled(&setting("lessons.disabled"), layer, entry.slug)
+            || (!entry.pack.is_empty()
+                && layers::is_pack_off(&setting("lessons.packs_off"), layer, entry.pack))
     }
 }
 
