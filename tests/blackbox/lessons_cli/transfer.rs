@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use wyren_tests::sandbox::{Sandbox, feed};
+use wyren_tests::sandbox::{self, Sandbox, feed};
 
 use super::{
     SLUG, add, frobnicate, frobnicate_with, lessons, lessons_json, names_in, personal, refused, stdout, told,
@@ -36,7 +36,7 @@ fn write_manifest(file: &Path) -> Result<()> {
             },
             "01HZX4V9M0ABCDEFGHJKMNPQR4": {
                 "slug": "../../evil", "type": "hint", "priority": 5, "toolNames": ["Bash"],
-                "commandRegexSources": [{"source": "x(?=y)", "flags": ""}],
+                "commandRegexSources": [{"source": "(?<=y)x", "flags": ""}],
                 "message": "m", "summary": "evil name", "problem": "p\n## Solution\nq", "solution": "s",
             },
         },
@@ -96,6 +96,172 @@ fn a_manifest_is_imported_with_every_field_and_only_once() -> Result<()> {
     Ok(())
 }
 
+/// A manifest with the shapes of expressions that lessons-learned's own guards have.
+const GUARDS: &str = "lessons-learned/guards.json";
+
+#[test]
+fn item_9_imported_guards_that_look_ahead_or_span_commands_refuse() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let manifest = sandbox::data_folder().join(GUARDS);
+    let imported = lessons_json(&sandbox, &["import", &manifest.to_string_lossy(), "--json"])?;
+    let remarks: Vec<(&str, &Value)> = imported["lessons"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|row| row["remarks"] != json!([]))
+        .filter_map(|row| Some((row["slug"].as_str()?, &row["remarks"])))
+        .collect();
+    // What cannot be said is named by its lesson, and nothing else is.
+    assert_eq!(remarks.len(), 1, "{remarks:#?}");
+    assert_eq!(remarks[0].0, "environment-of-the-system-e7f8");
+    assert!(remarks[0].1.to_string().contains("looking ahead"), "{remarks:#?}");
+    for command in
+        ["pytest tests/", "npx vitest", "terraform apply", "git commit -m x", "git log 2>/dev/null"]
+    {
+        assert!(told(&sandbox, command, command)?.to_string().contains("\"deny\""), "{command}");
+    }
+    for command in
+        ["pytest --no-header", "vitest run", "terraform apply plan.out", "echo 'git log 2>/dev/null'"]
+    {
+        assert!(!told(&sandbox, command, command)?.to_string().contains("\"deny\""), "{command}");
+    }
+    let hint = told(&sandbox, "count", "grep -c x log || echo 0")?;
+    assert!(hint.to_string().contains("count is printed twice"), "{hint}");
+    Ok(())
+}
+
+#[test]
+fn item_9_what_a_manifest_says_in_vain_is_named_by_list_and_doctor() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let manifest = sandbox::data_folder().join(GUARDS);
+    let run = |arguments: &[&str]| {
+        let mut command = sandbox.command("wyren");
+        feed(command.args(arguments).env("LESSONS_MANIFEST_PATH", &manifest), b"")
+    };
+    let listed = run(&["lessons", "list", "--layer", "manifest", "--json"])?;
+    assert_eq!(serde_json::from_slice::<Vec<Value>>(&listed.stdout)?.len(), 9);
+    let named = "1 lesson of the manifest left out in whole or in part: environment-of-the-system-e7f8: see `wyren lessons doctor`";
+    assert!(super::stderr(&listed).contains(named), "{}", super::stderr(&listed));
+    let doctor = run(&["lessons", "doctor", "--layer", "manifest", "--json"])?;
+    assert_eq!(doctor.status.code(), Some(1));
+    let doctor: Value = serde_json::from_slice(&doctor.stdout)?;
+    let bad = |lesson: &&Value| lesson["issues"].to_string().contains("\"bad\"");
+    let sick: Vec<&Value> = doctor["lessons"].as_array().into_iter().flatten().filter(bad).collect();
+    assert_eq!(sick.len(), 1, "{doctor:#}");
+    assert_eq!(sick[0]["slug"], "environment-of-the-system-e7f8");
+    assert_eq!(sick[0]["file"], manifest.to_string_lossy().as_ref());
+    assert!(sick[0].to_string().contains("looks ahead or behind"), "{doctor:#}");
+    let whole = stdout(&run(&["doctor"])?);
+    assert!(whole.contains("left out: environment-of-the-system-e7f8 (manifest)"), "{whole}");
+    Ok(())
+}
+
+#[test]
+fn item_20_a_candidate_is_put_to_work_by_enable() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let file = sandbox.folder().join("lessons.db");
+    let database = Connection::open(&file)?;
+    database.execute_batch(SCHEMA)?;
+    for status in ["candidate", "reviewed"] {
+        database.execute(
+            "INSERT INTO lessons (id, slug, status, type, summary, problem, solution, toolNames, commandPatterns, contentHash)
+             VALUES (?1, ?2, ?1, 'guard', ?2, 'It waits.', 'Close its input.', '[\"Bash\"]', '[\"\\\\bfrobnew\\\\b(?!.*--ci)\"]', 'x')",
+            (status, format!("frob-{status}-1a2b")),
+        )?;
+    }
+    drop(database);
+    lessons(&sandbox, &["import", &file.to_string_lossy()])?;
+    assert!(!told(&sandbox, "1", "frobnew")?.to_string().contains("\"deny\""));
+    let enabled = lessons(&sandbox, &["enable", "frob-candidate-1a2b"])?;
+    assert!(enabled.contains("Enabled frob-candidate-1a2b, which was a candidate."), "{enabled}");
+    assert!(told(&sandbox, "2", "frobnew")?.to_string().contains("\"deny\""));
+    assert!(!told(&sandbox, "3", "frobnew --ci")?.to_string().contains("\"deny\""));
+    assert_eq!(lessons_json(&sandbox, &["show", "frob-candidate-1a2b", "--json"])?["state"], "active");
+    assert_eq!(names_in(&personal(&sandbox).join("candidates")), ["frob-reviewed-1a2b.md"]);
+    // By its id in lessons-learned as well; and it is one verb, not a toggle.
+    lessons(&sandbox, &["enable", "reviewed"])?;
+    assert!(refused(&sandbox, &["enable", "frob-candidate-1a2b"])?.contains("already active"));
+    Ok(())
+}
+
+#[test]
+fn item_20_requires_and_duplicated_by_have_their_effect() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let client = sandbox.folder().join("client");
+    fs::create_dir_all(client.join("plugins"))?;
+    let run = |program: &str, arguments: &[&str], input: &[u8]| {
+        let mut command = sandbox.command(program);
+        feed(command.args(arguments).env("CLAUDE_CONFIG_DIR", &client), input)
+    };
+    let denies = |session: &str, command: &str| -> Result<bool> {
+        let call = json!({"session_id": session, "tool_name": "Bash", "tool_input": {"command": command}});
+        let output = run("lesson-inject", &[], call.to_string().as_bytes())?;
+        Ok(stdout(&output).contains("\"deny\""))
+    };
+    let lesson = |slug: &str, command: &str, field: &str, artifact: Value| {
+        let mut lesson = frobnicate_with(&json!({
+            "slug": slug, "kind": "guard", "commands": [command], "without": [], "fires": [], "quiet": [],
+            "summary": format!("{slug} is about this"), "problem": format!("The {slug} of it goes wrong in {command}."),
+        }));
+        lesson[field] = artifact;
+        lesson.to_string()
+    };
+    let plugin = json!({"type": "plugin", "name": "frob"});
+    let skill = json!([{"type": "skill", "name": "frob:apply"}, {"type": "mcp-server", "name": "none"}]);
+    for lesson in [
+        lesson("needs-plugin", "frobone", "requires", plugin.clone()),
+        lesson("needs-skill", "frobtwo", "requires", skill),
+        lesson("until-plugin", "frobthree", "duplicatedBy", plugin),
+    ] {
+        let output = run("wyren", &["lessons", "add", "--force", "--json", &lesson], b"")?;
+        assert_eq!(output.status.code(), Some(0), "{}", super::stderr(&output));
+    }
+    let all = |session: &str| -> Result<[bool; 3]> {
+        Ok([denies(session, "frobone")?, denies(session, "frobtwo")?, denies(session, "frobthree")?])
+    };
+    let state = |slug: &str| -> Result<Value> {
+        let output = run("wyren", &["lessons", "show", slug, "--json"], b"")?;
+        Ok(serde_json::from_slice::<Value>(&output.stdout)?["state"].clone())
+    };
+    assert_eq!(all("before")?, [false, false, true]);
+    assert_eq!((state("needs-plugin")?, state("until-plugin")?), (json!("disabled"), json!("active")));
+    let output = run("wyren", &["lessons", "enable", "needs-plugin"], b"")?;
+    let reason = "it requires the plugin frob, which is not installed";
+    assert!(super::stderr(&output).contains(reason), "{}", super::stderr(&output));
+    let doctor = stdout(&run("wyren", &["lessons", "doctor", "--layer", "personal"], b"")?);
+    assert!(doctor.contains(&format!("the lesson has no effect: {reason}")), "{doctor}");
+    let test = stdout(&run("wyren", &["lessons", "test", "frobone"], b"")?);
+    assert!(test.contains(reason), "{test}");
+
+    fs::create_dir_all(sandbox.folder().join("frob/skills/apply"))?;
+    let installed = json!({"plugins": {"frob@market": [{"installPath": sandbox.folder().join("frob")}]}});
+    let file = client.join("plugins/installed_plugins.json");
+    fs::write(&file, installed.to_string())?;
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(1);
+    fs::File::options().write(true).open(&file)?.set_modified(later)?;
+    // The next session finds it.
+    run("session-start-lessons", &[], br#"{"session_id":"after","source":"startup"}"#)?;
+    assert_eq!(all("after")?, [true, true, false]);
+    assert_eq!((state("needs-plugin")?, state("until-plugin")?), (json!("active"), json!("disabled")));
+    Ok(())
+}
+
+#[test]
+fn item_20_nested_triggers_are_added() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let nested = json!({
+        "summary": "frobci takes what it finds in pipelines",
+        "mistake": "Using frobci in a pipeline can change what was locked before without a word.",
+        "remediation": "Run `frobci --locked` in every pipeline, and commit the lock file beside its manifest.",
+        "triggers": {"toolNames": ["Bash"], "commandPatterns": ["\\bfrobci\\b(?!.*--locked)"]},
+        "priority": 6, "tags": ["tool:frobci"],
+    });
+    add(&sandbox, &nested)?;
+    assert!(told(&sandbox, "1", "frobci")?.to_string().contains("frobci takes what it finds"));
+    assert_eq!(told(&sandbox, "2", "frobci --locked")?, json!({}));
+    Ok(())
+}
+
 /// The table as lessons-learned 0.1.0 makes it.
 const SCHEMA: &str = "
     CREATE TABLE lessons (id TEXT PRIMARY KEY, slug TEXT UNIQUE NOT NULL, status TEXT DEFAULT 'candidate',
@@ -123,7 +289,7 @@ fn a_database_is_imported_with_every_field_and_state() -> Result<()> {
                updatedAt, archiveReason, requires, scope, embedding)
              VALUES (?1, ?2, ?3, 'hint', ?4, 'It waits.', 'Close its input.', '[\"Bash\",\"Edit\"]', '[\"\\\\bfrobdb\\\\b\"]',
                '[\"**/*.py\"]', '[\"tool:frob\"]', '[\"s1\",\"s2\"]', 8, 0.65, 'structured', 3, 'sha256:1',
-               '2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', 'two\nlines', '{\"type\":\"plugin\",\"name\":\"x\"}', NULL, x'00')",
+               '2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', 'two\nlines', '{\"type\":\"github-issue\",\"status\":\"fixed\"}', NULL, x'00')",
             (format!("01HZX4V9M0ABCDEFGHJKMNPQ{number:02}"), format!("db-{status}-1a2b"), status, format!("db {status}")),
         )?;
     }
@@ -169,7 +335,7 @@ fn a_database_is_imported_with_every_field_and_state() -> Result<()> {
         ("createdAt", "2026-01-01T00:00:00Z"),
         ("updatedAt", "2026-02-01T00:00:00Z"),
         ("archiveReason", "\"two\\nlines\""),
-        ("requires", "{\"name\":\"x\",\"type\":\"plugin\"}"),
+        ("requires", "{\"status\":\"fixed\",\"type\":\"github-issue\"}"),
         ("commandPatterns", "[\"\\\\bfrobdb\\\\b\"]"),
     ] {
         assert_eq!(lesson["extra"][field], expected, "{field}");

@@ -1,20 +1,24 @@
 //! Writing lessons: each file is replaced whole, moved whole, or left alone.
 
-use super::catalogue::{ARCHIVE, CANDIDATES, Catalogue, Item, Places, State, file_of};
+use super::catalogue::{ARCHIVE, CANDIDATES, Catalogue, Item, Pack, Places, State, file_of};
 use super::intake::{self, Problem};
 use super::{Error, Result, similar, slug};
 use base::lock::Lock;
 use base::{Env, Timestamp, digest, files, settings};
 use config::{self, Config};
 use lessons::Lesson;
+use lessons::artifact::Installed;
 use lessons::format;
-use lessons::layers::Layer;
+use lessons::layers::{self, Layer};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long to wait for another program that is changing lessons.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The setting that names the packs that are off.
+const PACKS_OFF: &str = "lessons.packs_off";
 
 /// Whose lesson a new one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,9 +147,13 @@ impl<'a> Change<'a> {
         Ok(item)
     }
 
-    /// Switches a lesson on again.
+    /// Switches a lesson on again, or puts a candidate to work.
     pub fn enable(&mut self, name: &str, layer: Option<Layer>) -> Result<Item> {
-        let item = self.find(name, layer, State::Disabled)?;
+        let is_off = |state| matches!(state, State::Disabled | State::Candidate);
+        let item = self.catalogue.find_in(name, layer, is_off)?.clone();
+        if item.state == State::Candidate {
+            return self.take_out(item);
+        }
         match item.layer {
             Layer::Personal if item.lesson.is_disabled => {
                 write(&item.file, &Lesson { is_disabled: false, ..item.lesson.clone() })?;
@@ -156,9 +164,43 @@ impl<'a> Change<'a> {
             }
             _ => {}
         }
+        let pack = item.lesson.pack.clone().unwrap_or_default();
+        if layers::is_pack_off(&self.places.settings().get(PACKS_OFF), item.layer, &pack) {
+            let reason = format!("its pack {pack} is off: run `wyren lessons enable --pack {pack}`");
+            return Err(Error::Unfit { slug: item.lesson.slug, reason });
+        }
         self.switch(&item, false)?;
+        let reason = Installed::of(&self.places.paths).what_keeps(item.layer, &item.lesson);
         self.refresh();
-        Ok(item)
+        match reason {
+            Some(reason) => Err(Error::Unfit { slug: item.lesson.slug, reason }),
+            None => Ok(item),
+        }
+    }
+
+    /// Switches a pack of the lessons that ship off, or on again, from the very next call on.
+    pub fn switch_pack(&mut self, name: &str, is_off: bool) -> Result<Pack> {
+        let packs = self.catalogue.packs(self.places);
+        let Some(pack) = packs.iter().find(|pack| pack.name == name) else {
+            let names: Vec<&str> = packs.iter().map(|pack| pack.name.as_str()).collect();
+            return Err(Error::UnknownPack { name: name.to_owned(), packs: names.join(", ") });
+        };
+        if pack.is_off == is_off {
+            let state = if is_off { "off" } else { "on" };
+            return Err(Error::Unfit {
+                slug: format!("the pack {name}"),
+                reason: format!("is already {state}"),
+            });
+        }
+        let current = Config::load(&Env::fixed::<String, String>([]), &self.places.paths);
+        let current = current.get(PACKS_OFF)?.value.clone();
+        let mut list: Vec<&str> = settings::list(&current).filter(|other| *other != name).collect();
+        list.extend(is_off.then_some(name));
+        let value = list.join(",");
+        config::set(&self.places.paths, PACKS_OFF, (!value.is_empty()).then_some(&value))?;
+        let pack = Pack { is_off, ..pack.clone() };
+        self.refresh();
+        Ok(pack)
     }
 
     /// Puts a lesson away. One that is not the user's to move is switched off instead.
@@ -187,6 +229,11 @@ impl<'a> Change<'a> {
             Err(Error::Unfit { .. }) => return self.enable(name, layer),
             Err(error) => return Err(error),
         };
+        self.take_out(item)
+    }
+
+    /// Moves a lesson from the archive or the candidates to those that are at work.
+    fn take_out(&mut self, item: Item) -> Result<Item> {
         let folder = item.file.parent().and_then(Path::parent).unwrap_or(Path::new("."));
         let target = file_of(folder, &item.lesson.slug);
         if target.exists() {
@@ -261,8 +308,8 @@ fn restamped(mut lesson: Lesson) -> Lesson {
 /// Returns the digest by which lessons-learned tells texts apart.
 pub(super) fn content_hash(lesson: &Lesson) -> String {
     let trigger = &lesson.trigger;
-    let patterns: Vec<&String> =
-        trigger.commands.iter().chain(&trigger.matches).chain(&trigger.raw).collect();
+    let fields = [&trigger.commands, &trigger.matches, &trigger.raw, &trigger.writes, &trigger.sql];
+    let patterns: Vec<&String> = fields.into_iter().flatten().collect();
     let patterns = serde_json::json!(patterns);
     let text = format!("{}|{}|{patterns}", lesson.problem, lesson.solution);
     format!("sha256:{}", digest::sha256_hex(text.as_bytes()))

@@ -5,6 +5,7 @@ use super::intake::{self, Problem};
 use super::similar;
 use base::settings;
 use lessons::Lesson;
+use lessons::artifact::{self, DUPLICATED_BY, Installed, REQUIRES};
 use lessons::choose::Bounds;
 use lessons::format::Flaw;
 use lessons::index::{self, Fingerprint};
@@ -76,7 +77,9 @@ pub fn examine(places: &Places, catalogue: &Catalogue, layer: Option<Layer>) -> 
     let is_wanted = |other: Layer| layer.is_none_or(|layer| layer == other);
     let items: Vec<&Item> = catalogue.in_use().filter(|item| is_wanted(item.layer)).collect();
     let bounds = inject::bounds(&places.settings());
-    let mut problems: Vec<Vec<Problem>> = items.iter().map(|item| of_lesson(item, &bounds)).collect();
+    let installed = Installed::of(&places.paths);
+    let mut problems: Vec<Vec<Problem>> =
+        items.iter().map(|item| of_lesson(item, &bounds, &installed)).collect();
     note_unindexed(&items, &mut problems);
     note_duplicates(&items, &mut problems);
     let patients = items.iter().zip(problems).map(|(item, problems)| Patient {
@@ -90,7 +93,11 @@ pub fn examine(places: &Places, catalogue: &Catalogue, layer: Option<Layer>) -> 
         |(layer, file, flaw)| Patient {
             slug: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             layer: *layer,
-            file: file.clone(),
+            file: if *layer == Layer::Manifest {
+                places.manifest().unwrap_or_default()
+            } else {
+                file.clone()
+            },
             problems: vec![Problem::grave(&flaw.field, described(flaw))],
         },
     ));
@@ -110,12 +117,22 @@ fn described(flaw: &Flaw) -> String {
     }
 }
 
-fn of_lesson(item: &Item, bounds: &Bounds) -> Vec<Problem> {
+fn of_lesson(item: &Item, bounds: &Bounds, installed: &Installed) -> Vec<Problem> {
     let lesson = &item.lesson;
     let mut problems = intake::check(lesson);
     if item.layer == Layer::Manifest {
         // Lessons-learned has other rules for texts: only what keeps a lesson from working counts.
         problems.retain(|problem| problem.value.is_some());
+    }
+    for (name, text) in &lesson.extra {
+        if [REQUIRES, DUPLICATED_BY].contains(&name.as_str())
+            && let Err(reason) = artifact::parse(text)
+        {
+            problems.push(Problem::grave(name, reason));
+        }
+    }
+    if let Some(reason) = installed.what_keeps(item.layer, lesson) {
+        problems.push(Problem::mild("state", format!("the lesson has no effect: {reason}")));
     }
     if lesson.confidence < bounds.least_confidence {
         problems
@@ -186,6 +203,11 @@ fn of_store(places: &Places, catalogue: &Catalogue, items: &[&Item]) -> Vec<Prob
         if !entry.starts_with("project:") && !catalogue.items.iter().any(is_it) {
             problems.push(Problem::mild("lessons.disabled", format!("no lesson is called {entry:?}")));
         }
+    }
+    let setting = places.settings().get("lessons.packs_off");
+    let packs = catalogue.packs(places);
+    for entry in settings::list(&setting).filter(|entry| packs.iter().all(|pack| pack.name != *entry)) {
+        problems.push(Problem::mild("lessons.packs_off", format!("no pack is called {entry:?}")));
     }
     let own: Vec<&&Item> =
         items.iter().filter(|item| item.layer == Layer::Personal && item.state == State::Active).collect();

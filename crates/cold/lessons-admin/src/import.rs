@@ -8,6 +8,7 @@ use super::change::{Change, write};
 use super::{Error, Result, database, intake, json, old_lesson, slug};
 use base::files;
 use lessons::Lesson;
+use lessons::artifact::Installed;
 use lessons::format;
 use lessons::layers::{self, Layer};
 use lessons::limits::Limits;
@@ -66,6 +67,8 @@ pub struct Imported {
 pub(super) struct Incoming {
     pub(super) lesson: Lesson,
     pub(super) state: State,
+    /// What could not be said, although the rest holds.
+    pub(super) remarks: Vec<String>,
 }
 
 /// Takes in a file or a folder, as the user's own lessons.
@@ -80,14 +83,18 @@ pub fn import(places: &Places, source: &Path, is_forced: bool) -> Result<Importe
     let mut present = Present::default();
     let personal = change.catalogue.items.iter().filter(|item| item.layer == Layer::Personal);
     personal.for_each(|item| present.add(item.clone()));
-    for Incoming { mut lesson, state } in incoming {
+    let installed = Installed::of(&places.paths);
+    for Incoming { mut lesson, state, mut remarks } in incoming {
         lesson.slug = slug::imported(&lesson.slug, &lesson.summary);
         lesson.is_disabled = state == State::Disabled;
         // As it will be read back, so that the same lesson is found to be the same the next time.
         if let Ok(written) = format::parse(&lesson.slug, &format::render(&lesson)) {
             lesson = written;
         }
-        let remarks = remarks(&lesson);
+        remarks.extend(remarks_on(&lesson));
+        remarks.extend(
+            installed.what_keeps(Layer::Personal, &lesson).map(|reason| format!("no effect here: {reason}")),
+        );
         let known = present.find(&mut lesson);
         let outcome = match &known {
             None => Outcome::Added,
@@ -160,18 +167,11 @@ fn is_same(one: &Lesson, other: &Lesson) -> bool {
     text(one) == text(other)
 }
 
-fn remarks(lesson: &Lesson) -> Vec<String> {
-    let mut remarks: Vec<String> = intake::check(lesson)
-        .iter()
-        .filter(|problem| problem.is_grave && problem.value.is_some())
-        .map(ToString::to_string)
-        .collect();
-    for name in ["requires", "duplicatedBy"] {
-        if lesson.extra.iter().any(|(other, _)| other == name) {
-            remarks.push(format!("{name}: is kept, but nothing looks at it"));
-        }
-    }
-    remarks
+/// Returns what keeps a lesson from working.
+pub(super) fn remarks_on(lesson: &Lesson) -> Vec<String> {
+    let problems = intake::check(lesson);
+    let grave = problems.iter().filter(|problem| problem.is_grave && problem.value.is_some());
+    grave.map(ToString::to_string).collect()
 }
 
 fn read_folder(folder: &Path) -> Result<Vec<Incoming>> {
@@ -184,7 +184,7 @@ fn read_folder(folder: &Path) -> Result<Vec<Incoming>> {
         }
         incoming.extend(lessons.into_iter().map(|lesson| {
             let state = if lesson.is_disabled && state == State::Active { State::Disabled } else { state };
-            Incoming { lesson, state }
+            Incoming { lesson, state, remarks: Vec::new() }
         }));
     }
     Ok(incoming)
@@ -234,5 +234,5 @@ fn of_export(value: &Value) -> std::result::Result<Incoming, String> {
         _ if lesson.is_disabled => State::Disabled,
         _ => State::Active,
     };
-    Ok(Incoming { lesson, state })
+    Ok(Incoming { lesson, state, remarks: Vec::new() })
 }

@@ -32,6 +32,9 @@ pub fn lesson(lesson: &Lesson) -> Map<String, Value> {
         "tools": trigger.tools,
         "commands": trigger.commands,
         "without": trigger.without,
+        "with": trigger.with,
+        "writes": trigger.writes,
+        "sql": trigger.sql,
         "piped_to": trigger.piped_to,
         "matches": trigger.matches,
         "raw": trigger.raw,
@@ -40,6 +43,7 @@ pub fn lesson(lesson: &Lesson) -> Map<String, Value> {
         "inputs": named(&trigger.inputs),
         "scope": lesson.scope,
         "tags": lesson.tags,
+        "pack": lesson.pack,
         "source": lesson.source,
         "disabled": lesson.is_disabled.then_some(true),
         "fires": lesson.fires,
@@ -79,7 +83,7 @@ pub fn read(fields: &Map<String, Value>) -> Result<Lesson, Vec<Problem>> {
 
 /// Returns a lesson with some of its fields changed; `null` takes one out.
 pub fn patch(lesson: &Lesson, changes: &Map<String, Value>) -> Result<Lesson, Vec<Problem>> {
-    let mut draft = Draft { lesson: lesson.clone(), old: old::Patterns::default() };
+    let mut draft = Draft { lesson: lesson.clone(), old: old::Patterns::default(), is_about_start: false };
     let mut problems = Vec::new();
     for (name, value) in changes {
         if let Err(reason) = draft.set(name, value) {
@@ -89,13 +93,24 @@ pub fn patch(lesson: &Lesson, changes: &Map<String, Value>) -> Result<Lesson, Ve
     if !problems.is_empty() {
         return Err(problems);
     }
-    draft.old.apply(&mut draft.lesson).map_err(|problem| vec![problem])?;
+    // Whatever its type: `type` may come before or after it.
+    if draft.is_about_start && draft.lesson.kind != Kind::Protocol {
+        draft.lesson.kind = Kind::Directive;
+    }
+    let untold = draft.old.apply(&mut draft.lesson).map_err(|problem| vec![problem])?;
+    if !untold.is_empty() {
+        let problem =
+            |(expression, reason)| Problem::grave("commandPatterns", format!("{expression:?} {reason}"));
+        return Err(untold.into_iter().map(problem).collect());
+    }
     Ok(draft.lesson)
 }
 
 struct Draft {
     lesson: Lesson,
     old: old::Patterns,
+    /// Whether lessons-learned would show it when a session starts.
+    is_about_start: bool,
 }
 
 impl Draft {
@@ -116,6 +131,15 @@ impl Draft {
             }
             "tools" | "tool" | "toolNames" => trigger.tools = list(value)?,
             "without" => trigger.without = list(value)?,
+            "with" => trigger.with = list(value)?,
+            "writes" => trigger.writes = texts(value)?,
+            "sql" => trigger.sql = texts(value)?,
+            "pack" => {
+                lesson.pack = Some(text(value)?).filter(|pack| !pack.is_empty());
+                if lesson.pack.as_deref().is_some_and(|pack| !lessons::format::is_pack(pack)) {
+                    return Err("expected one word of a-z and -".to_owned());
+                }
+            }
             "piped_to" => trigger.piped_to = list(value)?,
             "tags" => lesson.tags = list(value)?,
             "commands" | "command" => trigger.commands = texts(value)?,
@@ -143,8 +167,14 @@ impl Draft {
             "pathPatterns" => self.old.paths = Some(texts(value)?),
             "modelPatterns" => self.old.models = texts(value)?,
             "commandMatchTarget" => self.old.target = Some(text(value)?),
-            "sourceSessionIds" | "occurrenceCount" | "sessionCount" | "projectCount" | "requires"
-            | "duplicatedBy" => {
+            "triggers" => return self.set_triggers(value),
+            "block" => {
+                if value.as_bool().ok_or("expected true or false")? {
+                    lesson.kind = Kind::Guard;
+                }
+            }
+            "blockReason" | "sourceSessionIds" | "occurrenceCount" | "sessionCount" | "projectCount"
+            | "requires" | "duplicatedBy" => {
                 lesson.extra.retain(|(other, _)| other != name);
                 lesson.extra.extend(old::kept(name, value));
             }
@@ -152,6 +182,33 @@ impl Draft {
                 return Err("is changed with `wyren lessons` disable, enable, archive and restore".to_owned());
             }
             _ => return Err("no such field".to_owned()),
+        }
+        Ok(())
+    }
+}
+
+impl Draft {
+    /// Takes the triggers of lessons-learned, which its first versions kept together.
+    fn set_triggers(&mut self, value: &Value) -> Result<(), String> {
+        let Value::Object(fields) = value else { return Err("expected an object".to_owned()) };
+        for (name, value) in fields {
+            let result = match name.as_str() {
+                "toolNames" | "commandPatterns" | "pathPatterns" | "modelPatterns" | "commandMatchTarget" => {
+                    self.set(name, value)
+                }
+                // Over what is written.
+                "contentPatterns" => self.set("content", value),
+                "sessionStart" => match value {
+                    Value::Null => Ok(()),
+                    Value::Bool(is_about_start) => {
+                        self.is_about_start = *is_about_start;
+                        Ok(())
+                    }
+                    _ => Err("expected true or false".to_owned()),
+                },
+                _ => Err("no such field".to_owned()),
+            };
+            result.map_err(|reason| format!("{name}: {reason}"))?;
         }
         Ok(())
     }
@@ -242,6 +299,10 @@ mod tests {
             vec![("id".into(), "01H".into()), ("model".into(), "x".into()), ("model".into(), "y".into())];
         whole.fires.push("{\"tool\":\"Read\"}".into());
         whole.is_disabled = true;
+        whole.trigger.with = vec!["@xargs".into(), "--force".into()];
+        whole.trigger.writes = vec!["<disk>".into()];
+        whole.trigger.sql = vec!["^DROP TABLE, x".into()];
+        whole.pack = Some("git".into());
         assert_eq!(read(&lesson(&whole)).unwrap(), whole);
     }
 
@@ -267,6 +328,43 @@ mod tests {
         assert_eq!(lesson.trigger.commands, ["pytest"]);
         assert_eq!(lesson.trigger.paths, ["**/*.py"]);
         assert_eq!(lesson.extra, [("occurrenceCount".to_owned(), "3".to_owned())]);
+    }
+
+    #[test]
+    fn item_20_nested_triggers_are_understood() {
+        let nested = json!({
+            "summary": "pytest waits for a terminal", "mistake": "It waits.", "remediation": "Close its input.",
+            "triggers": {
+                "toolNames": ["Bash", "Edit"], "commandPatterns": [r"\bpytest\b(?!.*--ci)"],
+                "pathPatterns": ["**/*.py"], "sessionStart": false,
+            },
+        });
+        let lesson = read(&fields(nested)).unwrap();
+        assert_eq!(
+            (lesson.kind, &lesson.trigger.tools[..]),
+            (Kind::Hint, &["Bash".to_owned(), "Edit".to_owned()][..])
+        );
+        assert_eq!(
+            (&lesson.trigger.commands[..], &lesson.trigger.without[..]),
+            (&["pytest".to_owned()][..], &["--ci".to_owned()][..])
+        );
+        assert_eq!(lesson.trigger.paths, ["**/*.py"]);
+        let start = read(&fields(json!({"triggers": {"sessionStart": true}, "type": "hint"}))).unwrap();
+        assert_eq!(start.kind, Kind::Directive);
+        let protocol =
+            read(&fields(json!({"triggers": {"sessionStart": true}, "type": "protocol"}))).unwrap();
+        assert_eq!(protocol.kind, Kind::Protocol);
+        let guard = read(&fields(json!({"block": true, "blockReason": "why"}))).unwrap();
+        assert_eq!((guard.kind, &*guard.extra[0].0), (Kind::Guard, "blockReason"));
+        let problems = read(&fields(json!({"triggers": {"commandPattern": "x"}}))).unwrap_err();
+        assert_eq!(problems[0].to_string(), "triggers: commandPattern: no such field");
+    }
+
+    #[test]
+    fn item_9_an_expression_that_cannot_be_said_is_refused() {
+        let mixed = json!({"tool": "Bash", "commandPatterns": [r"\bmake\b", "(?<!x)y"]});
+        let problems = read(&fields(mixed)).unwrap_err();
+        assert!(problems[0].to_string().starts_with(r#"commandPatterns: "(?<!x)y" looks ahead or behind"#));
     }
 
     #[test]

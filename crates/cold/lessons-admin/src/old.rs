@@ -2,9 +2,10 @@
 
 use super::intake::Problem;
 use super::old_expression;
-use lessons::manifest;
+use lessons::manifest::WRITERS;
+use lessons::old_expression::{Target, translate};
 use lessons::pattern::CommandPattern;
-use lessons::{Lesson, Trigger};
+use lessons::{Kind, Lesson, Trigger};
 use serde_json::{Value, json};
 
 /// Verbs that begin a description of an activity, which is no command.
@@ -46,9 +47,11 @@ pub(super) struct Patterns {
 }
 
 impl Patterns {
-    /// Puts the patterns into a lesson's trigger; what they cannot say there is kept beside it.
-    pub(super) fn apply(&self, lesson: &mut Lesson) -> Result<(), Problem> {
+    /// Puts the patterns into a lesson's trigger; what they cannot say there is kept beside it. Returns the expressions that
+    /// had to be left out although others are there, and why.
+    pub(super) fn apply(&self, lesson: &mut Lesson) -> Result<Vec<(String, String)>, Problem> {
         let mut expressions = self.commands.clone();
+        let mut untold = Vec::new();
         if let (Some(phrase), None) = (&self.phrase, &self.commands) {
             let first = phrase.split_whitespace().next().unwrap_or_default().to_lowercase();
             if GERUNDS.contains(&first.as_str()) {
@@ -62,8 +65,13 @@ impl Patterns {
             }
         }
         if let Some(expressions) = expressions {
-            let target = self.target.as_deref();
-            let found = trigger(&lesson.trigger.tools, &expressions, target);
+            let target = match self.target.as_deref() {
+                Some("executable") => Target::Executable,
+                None if lesson.kind == Kind::Guard => Target::Executable,
+                _ => Target::Full,
+            };
+            let (found, left) = trigger(&lesson.trigger.tools, &expressions, target);
+            untold = left;
             let trigger = &mut lesson.trigger;
             (trigger.commands, trigger.matches, trigger.raw) = (found.commands, found.matches, found.raw);
             trigger.content = found.content;
@@ -87,7 +95,7 @@ impl Patterns {
         }
         let models = json!(self.models);
         lesson.extra.extend(kept("modelPatterns", &models).filter(|_| lesson.trigger.raw != self.models));
-        Ok(())
+        Ok(untold)
     }
 }
 
@@ -95,31 +103,28 @@ fn is_for_shell(tools: &[String]) -> bool {
     tools.is_empty() || tools.iter().any(|tool| tool == "Bash")
 }
 
-/// Returns the trigger that expressions over commands make with these tools.
-fn trigger(tools: &[String], expressions: &[String], target: Option<&str>) -> Trigger {
-    let tools = if tools.is_empty() { vec!["Bash".to_owned()] } else { tools.to_vec() };
-    let (mut plain, mut without) = (Vec::new(), Vec::new());
-    for expression in expressions {
-        match old_expression::without_lookahead(expression) {
-            Some((rest, flags)) => {
-                plain.push(rest);
-                without.extend(flags);
-            }
-            None => plain.push(expression.clone()),
+/// Returns the trigger that expressions over commands make with these tools, and those that cannot be said.
+fn trigger(tools: &[String], expressions: &[String], target: Target) -> (Trigger, Vec<(String, String)>) {
+    let is_for = |tool: &str| tools.iter().any(|name| name == tool);
+    let (mut trigger, mut untold) = (Trigger::default(), Vec::new());
+    if is_for_shell(tools) {
+        let translation = translate(expressions, target);
+        trigger = translation.trigger;
+        untold = translation.untold;
+        if trigger == Trigger::default() {
+            // Named by every check, and never fires: without patterns it would fire with every call of its tools.
+            trigger.matches = expressions.to_vec();
+            untold.clear();
         }
     }
-    let sources: Vec<Value> = plain.iter().map(|source| json!({"source": source})).collect();
-    let entry = json!({"toolNames": tools, "commandRegexSources": sources, "commandMatchTarget": target});
-    let text = json!({"lessons": {"0": entry}}).to_string();
-    let mut trigger =
-        manifest::parse(&text).ok().and_then(|mut lessons| lessons.pop()).unwrap_or_default().trigger;
-    if trigger.is_tool_only() {
-        // Lessons-learned never fires such a lesson; without patterns it would fire with every call of its tools.
-        trigger.raw = plain;
-    } else {
-        trigger.without = without;
+    if WRITERS.iter().any(|tool| is_for(tool)) {
+        trigger.content = expressions.to_vec();
     }
-    trigger
+    if trigger.is_tool_only() {
+        // Lessons-learned never fires such a lesson either.
+        trigger.raw = expressions.to_vec();
+    }
+    (trigger, untold)
 }
 
 /// Returns the pattern of commands that a phrase is, when it begins with a program.

@@ -18,7 +18,8 @@ pub(super) fn of_manifest(id: &str, entry: &Value) -> std::result::Result<Incomi
             && let Ok(lesson) = format::parse(slug, file)
         {
             let is_off = fields.get("disabled").is_some_and(is_on);
-            return Ok(Incoming { lesson, state: if is_off { State::Disabled } else { State::Active } });
+            let state = if is_off { State::Disabled } else { State::Active };
+            return Ok(Incoming { lesson, state, remarks: Vec::new() });
         }
     }
     fields.insert("id".to_owned(), id.into());
@@ -103,6 +104,7 @@ pub(super) fn of_fields(fields: &Map<String, Value>) -> Incoming {
         source: "lessons-learned".to_owned(),
         ..Lesson::default()
     };
+    let mut remarks = Vec::new();
     let is_kept = |name: &&String| !UNDERSTOOD.contains(&name.as_str());
     let mut names: Vec<&String> = fields.keys().filter(is_kept).collect();
     // The id first: a person who looks into the file finds it.
@@ -119,7 +121,10 @@ pub(super) fn of_fields(fields: &Map<String, Value>) -> Incoming {
         };
         let kept = lesson.extra.len();
         // Only a phrase can be refused, and there is none.
-        let _ = patterns.apply(&mut lesson);
+        let untold = patterns.apply(&mut lesson).unwrap_or_default();
+        let remark =
+            |(expression, reason)| format!("commandPatterns: {expression:?} {reason}; the others hold");
+        remarks.extend(untold.into_iter().map(remark));
         lesson.extra.truncate(kept);
     } else {
         lesson.extra.extend(fields.get("toolNames").and_then(|tools| old::kept("toolNames", tools)));
@@ -132,7 +137,7 @@ pub(super) fn of_fields(fields: &Map<String, Value>) -> Incoming {
     if message != standard && message != lesson.problem {
         lesson.extra.extend(old::kept("message", &message.into()));
     }
-    Incoming { lesson, state: state(fields) }
+    Incoming { lesson, state: state(fields), remarks }
 }
 
 /// Returns problem and solution; where a lesson has only its message, they are found in it.

@@ -2,10 +2,11 @@
 
 use super::catalogue::{Catalogue, Item, Places, State};
 use hook::Platform;
+use lessons::artifact::Installed;
 use lessons::call::Call;
 use lessons::index::{self, Fingerprint, Index};
 use lessons::inject;
-use lessons::layers::Layer;
+use lessons::layers::{self, Layer};
 use lessons::trigger::{Simple, Verdict};
 use lessons::{Kind, Lesson};
 use serde_json::value::RawValue;
@@ -48,7 +49,7 @@ impl Written {
         Self { tool: tool.to_owned(), input }
     }
 
-    fn call(&self, platform: Platform, project: &Path) -> Call<'_> {
+    fn call<'a>(&'a self, platform: Platform, project: &'a Path) -> Call<'a> {
         Call::read(&self.tool, Some(&self.input), platform, project)
     }
 }
@@ -60,7 +61,10 @@ fn script<'a>(call: &'a Call<'_>) -> &'a str {
 /// Says whether a lesson, by itself, applies to an example.
 pub fn judge(lesson: &Lesson, example: &str) -> Result<Verdict, String> {
     let written = Written::read(example)?;
-    let call = written.call(Platform::ClaudeCode, Path::new("/"));
+    // A folder like those that people work in: an example must not be about the root, or about a home.
+    let call = written
+        .call(Platform::ClaudeCode, Path::new("/home/dev/app"))
+        .at(Path::new("/home/dev/app"), Some(Path::new("/home/dev")));
     let commands = shell::commands(script(&call));
     let lesson = Lesson { is_disabled: false, ..lesson.clone() };
     let (bytes, _) = index::build(&[lesson], Fingerprint::default());
@@ -137,7 +141,8 @@ impl Rehearsal {
 pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Rehearsal {
     let platform = Platform::from_name(places.env.text("LESSONS_AGENT_PLATFORM").as_deref());
     let project = places.env.get("CLAUDE_PROJECT_DIR").map_or_else(|| places.cwd.clone(), PathBuf::from);
-    let mut call = written.call(platform, &project);
+    let home = ["HOME", "USERPROFILE"].iter().find_map(|name| places.env.get(name)).map(PathBuf::from);
+    let mut call = written.call(platform, &project).at(&places.cwd, home.as_deref());
     call.name_data_folder(&places.paths);
     let commands = shell::commands(script(&call));
     let simples = Simple::all(&commands);
@@ -147,6 +152,8 @@ pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Re
         items.iter().map(|item| Lesson { is_disabled: false, ..item.lesson.clone() }).collect();
     let (bytes, _) = index::build(&lessons, Fingerprint::default());
     let bounds = inject::bounds(&places.settings());
+    let installed = Installed::of(&places.paths);
+    let packs_off = places.settings().get("lessons.packs_off");
     let mut rehearsal = Rehearsal { most_hints: bounds.lessons, ..Rehearsal::default() };
     let Ok(index) = Index::new(&bytes[..]) else { return rehearsal };
     let looked_up = index.candidates(&call, &simples).unwrap_or_default();
@@ -160,7 +167,12 @@ pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Re
             Verdict::Unrelated => continue,
         };
         let lesson = &item.lesson;
-        let silenced = if item.state == State::Disabled {
+        let pack = lesson.pack.as_deref().unwrap_or_default();
+        let silenced = if layers::is_pack_off(&packs_off, item.layer, pack) {
+            Some(format!("its pack {pack} is off"))
+        } else if let Some(reason) = installed.what_keeps(item.layer, lesson) {
+            Some(reason)
+        } else if item.state == State::Disabled {
             Some("it is disabled".to_owned())
         } else if lesson.confidence < bounds.least_confidence {
             Some("its confidence is below lessons.min_confidence".to_owned())
@@ -225,5 +237,35 @@ mod tests {
             assert!(matches!(judged(python.clone(), call), Verdict::Applies { .. }), "{call}");
         }
         assert!(Written::read(r#"{"file_path":"x"}"#).is_err());
+    }
+
+    #[test]
+    fn what_keeps_a_lesson_from_applying_is_said_plainly() {
+        let because = |fields: &str, example: &str| {
+            let lesson = lessons::format::parse("it", &format!("---\n{fields}\n---\n")).unwrap();
+            match judged(lesson.trigger, example) {
+                Verdict::Nearly { because } => because,
+                other => panic!("{fields} on {example}: {other:?}"),
+            }
+        };
+        let psql = "command: psql\nwithout: <, @timeout|@xargs, -c, PGDATABASE=test";
+        assert_eq!(because(psql, "psql < x"), "its input comes from a file, a here-document or a pipe");
+        assert_eq!(because(psql, "timeout 5 psql"), "it runs below timeout or xargs");
+        assert_eq!(because(psql, "psql -c x"), "the command has -c");
+        assert_eq!(because(psql, "PGDATABASE=test psql"), "the command has PGDATABASE=test");
+        assert_eq!(because("command: top\nwithout: >, &", "top > x"), "its output goes to a file or a pipe");
+        assert_eq!(because("command: top\nwithout: >, &", "top &"), "it runs in the background");
+        assert_eq!(
+            because("command: git push\nwith: --force, @xargs", "git push"),
+            "none of these holds: --force, @xargs"
+        );
+        assert_eq!(because("command: cat\nwrites: <disk>", "cat x > y"), "its output goes to no <disk>");
+        assert_eq!(because("sql: ^DROP", "psql -c 'select 1'"), "no SQL statement in it fits");
+        assert_eq!(because("command: psql\nsql: ^DROP", "psql"), "it hands no SQL to a database client");
+        let rm = Trigger { commands: vec!["rm -r ... <root>".into()], ..Trigger::default() };
+        assert_eq!(
+            judged(rm, "rm -r x /tmp/.."),
+            Verdict::Applies { by: "rm -r ... <root> (/tmp/.. is <root>)".into() }
+        );
     }
 }

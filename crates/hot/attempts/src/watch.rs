@@ -57,7 +57,7 @@ pub fn observe(call: &ToolOutcome, host: &Host, may_keep: impl FnOnce() -> bool)
 /// Refuses a call once that failed twice with the same error while nothing changed; `None` for every other call.
 pub fn pause(call: &PreToolUse, host: &Host) -> Option<Answer<PreToolUse>> {
     // The usual case ends here: nothing failed.
-    if !host.has_note(call, NOTE) || !host.settings().is_on(SETTING) {
+    if call.has_run() || !host.has_note(call, NOTE) || !host.settings().is_on(SETTING) {
         return None;
     }
     let tool = call.tool_name.as_deref()?;

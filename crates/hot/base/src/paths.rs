@@ -16,6 +16,7 @@ pub struct Paths {
     data: PathBuf,
     claims: PathBuf,
     plugin: Option<PathBuf>,
+    env: Env,
 }
 
 impl Paths {
@@ -24,7 +25,14 @@ impl Paths {
         let data = env.get("WYREN_DATA_DIR").map_or_else(|| platform_data(env).join("wyren"), PathBuf::from);
         let claims = claims_folder(env, &data);
         let plugin = env.get("CLAUDE_PLUGIN_ROOT").map(PathBuf::from).filter(|path| path.is_absolute());
-        Self { data, claims, plugin }
+        Self { data, claims, plugin, env: env.clone() }
+    }
+
+    /// Returns the client's own folder: `$CLAUDE_CONFIG_DIR`, else `.claude` in the home.
+    pub fn client(&self) -> Option<PathBuf> {
+        let home = || self.env.get("HOME").or_else(|| self.env.get("USERPROFILE"));
+        let named = self.env.get("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+        named.or_else(|| home().map(|home| PathBuf::from(home).join(".claude")))
     }
 
     /// Returns the folder of everything personal.

@@ -140,10 +140,10 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "lessons.max_bytes",
-        kind: Kind::Number { least: 256, most: 9_000 },
+        kind: Kind::Number { least: 256, most: 1_000_000 },
         default: "4096",
         variables: &[Variable::Value("LESSONS_INJECTION_BUDGET_BYTES")],
-        help: "maximum size of the lessons shown for one call, in bytes",
+        help: "maximum size of the lessons shown for one call, in bytes; above 4096 also of a session's start. The client takes 9000",
     },
     Key {
         name: "lessons.max_per_call",
@@ -165,6 +165,13 @@ pub const KEYS: &[Key] = &[
         default: "1",
         variables: &[Variable::Value("LESSONS_MIN_PRIORITY")],
         help: "minimum priority of a lesson to be shown",
+    },
+    Key {
+        name: "lessons.packs_off",
+        kind: Kind::List,
+        default: "",
+        variables: &[],
+        help: "packs of shipped lessons that are off; set by `wyren lessons disable --pack`",
     },
     Key {
         name: "lessons.returning_priority",

@@ -35,7 +35,6 @@ struct Parts {
     lessons: Option<String>,
     claims: Vec<Claim>,
     afterwards: Vec<Afterwards>,
-    platform: Platform,
 }
 
 /// Something to do once the answer is written.
@@ -199,12 +198,6 @@ impl Answer<PreToolUse> {
         self
     }
 
-    /// Answers in the way of another agent.
-    pub fn for_platform(mut self, platform: Platform) -> Self {
-        self.parts.platform = platform;
-        self
-    }
-
     fn decided(decision: &'static str, reason: String) -> Self {
         let reason = Some(reason).filter(|reason| !reason.is_empty());
         Self::of(Parts { permission: Some((decision, reason)), ..Parts::default() })
@@ -287,40 +280,33 @@ struct Seen<'a> {
     slugs: &'a str,
 }
 
-/// An answer to Codex or Gemini: everything at the top level.
-#[derive(Serialize, Default)]
-#[serde(rename_all = "camelCase")]
-struct Flat<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    system_message: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    permission_decision: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    permission_decision_reason: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    additional_context: Option<&'a str>,
-}
-
-impl<'a> Flat<'a> {
-    fn of(platform: Platform, output: &Output<'a>) -> Self {
-        let specific = output.hook_specific_output.as_ref();
-        let decision = specific.and_then(|specific| specific.permission_decision);
-        let reason = specific.and_then(|specific| specific.permission_decision_reason);
-        match platform {
-            Platform::Codex => {
-                Self { permission_decision: decision, permission_decision_reason: reason, ..Self::default() }
+impl<'a> Output<'a> {
+    /// Says the same in the way of an agent.
+    fn adapt(&mut self, platform: Platform, event: &'a str) {
+        match (platform, &mut self.hook_specific_output) {
+            // One unknown field, or one decision that it does not support, makes it drop the whole answer.
+            (Platform::Codex, specific) => {
+                self.env = None;
+                if let Some(specific) = specific {
+                    let is_refusal = specific.permission_decision == Some("deny");
+                    if !is_refusal && specific.updated_input.is_none() {
+                        specific.permission_decision = None;
+                        specific.permission_decision_reason = None;
+                    }
+                    let is_empty =
+                        |reason: Option<&str>| reason.is_none_or(|reason| reason.trim().is_empty());
+                    if is_refusal && is_empty(specific.permission_decision_reason) {
+                        specific.permission_decision_reason = Some("refused");
+                    }
+                }
             }
-            _ => Self {
-                decision,
-                reason,
-                system_message: output.system_message.or(reason),
-                additional_context: specific.and_then(|specific| specific.additional_context),
-                ..Self::default()
-            },
+            // It decides by what is at the top level, and passes over what it does not know.
+            (Platform::Gemini, Some(specific)) => {
+                specific.hook_event_name = event;
+                self.decision = self.decision.or(specific.permission_decision);
+                self.reason = self.reason.or(specific.permission_decision_reason);
+            }
+            _ => {}
         }
     }
 }
@@ -346,8 +332,14 @@ struct Specific<'a> {
 }
 
 impl<E: Event> Answer<E> {
-    /// Turns the answer into what goes to standard output. `spill` keeps a text that is too long and returns where.
-    pub(crate) fn render(self, spill: impl Fn(&str) -> Option<String>) -> Rendered {
+    /// Turns the answer into what goes to standard output, in the way of the agent that sent the event called `event`.
+    /// `spill` keeps a text that is too long and returns where.
+    pub(crate) fn render(
+        self,
+        platform: impl FnOnce() -> Platform,
+        event: &str,
+        spill: impl Fn(&str) -> Option<String>,
+    ) -> Rendered {
         let Parts { mut context, rest, mut system_message, mut block, mut permission, .. } = self.parts;
         let mut decision = self.parts.decision;
         let mut rendered =
@@ -436,10 +428,8 @@ impl<E: Event> Answer<E> {
             || output.system_message.is_some()
             || output.hook_specific_output.is_some()
         {
-            rendered.stdout = match self.parts.platform {
-                Platform::ClaudeCode => serde_json::to_string(&output).unwrap_or_default(),
-                platform => serde_json::to_string(&Flat::of(platform, &output)).unwrap_or_default(),
-            };
+            output.adapt(platform(), event);
+            rendered.stdout = serde_json::to_string(&output).unwrap_or_default();
         }
         rendered
     }
@@ -463,7 +453,12 @@ mod tests {
 
     #[track_caller]
     fn check<E: Event>(answer: Answer<E>, expected: Value) {
-        let stdout = answer.render(|_| None).stdout;
+        check_for(Platform::ClaudeCode, answer, expected);
+    }
+
+    #[track_caller]
+    fn check_for<E: Event>(platform: Platform, answer: Answer<E>, expected: Value) {
+        let stdout = answer.render(|| platform, E::NAME, |_| None).stdout;
         assert_eq!(serde_json::from_str::<Value>(&stdout).expect(&stdout), expected);
     }
 
@@ -505,7 +500,7 @@ mod tests {
 
     #[test]
     fn a_block_without_a_mechanism_says_nothing_and_is_reported() {
-        let rendered = Answer::<SessionEnd>::block("no").render(|_| None);
+        let rendered = Answer::<SessionEnd>::block("no").render(|| Platform::ClaudeCode, "", |_| None);
         assert_eq!(rendered.stdout, "");
         assert!(rendered.is_unblockable);
         assert!(rendered.emitted.is_empty());
@@ -536,20 +531,50 @@ mod tests {
 
     #[test]
     fn other_agents_are_answered_in_their_own_way() {
-        let deny = || Answer::<PreToolUse>::deny("no");
-        check(
-            deny().for_platform(Platform::Codex),
+        let specific = |event: &str| json!({"hookEventName": event, "permissionDecision": "deny", "permissionDecisionReason": "no"});
+        let deny = || Answer::<PreToolUse>::deny("no").with_lessons_seen("a");
+        check_for(Platform::Codex, deny(), json!({"hookSpecificOutput": specific("PreToolUse")}));
+        check_for(
+            Platform::Gemini,
+            deny(),
             json!({
-                "permissionDecision": "deny", "permissionDecisionReason": "no",
+                "decision": "deny", "reason": "no", "hookSpecificOutput": specific("PreToolUse"),
+                "env": {"LESSONS_SEEN": "a"},
             }),
         );
-        check(
-            deny().for_platform(Platform::Gemini),
-            json!({"decision": "deny", "reason": "no", "systemMessage": "no"}),
+        let stdout = deny().render(|| Platform::Gemini, "BeforeTool", |_| None).stdout;
+        let answer: Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!(answer["hookSpecificOutput"], specific("BeforeTool"));
+        let hint = || Answer::<PreToolUse>::context("c").with_lessons_seen("a").telling_user("u");
+        let context = json!({"hookEventName": "PreToolUse", "additionalContext": "c"});
+        check_for(Platform::Codex, hint(), json!({"systemMessage": "u", "hookSpecificOutput": context}));
+        check_for(
+            Platform::Gemini,
+            hint(),
+            json!({"systemMessage": "u", "hookSpecificOutput": context, "env": {"LESSONS_SEEN": "a"}}),
         );
-        let hint = Answer::<PreToolUse>::context("c").for_platform(Platform::Gemini);
-        check(hint, json!({"additionalContext": "c"}));
-        check(Answer::<PreToolUse>::context("c").for_platform(Platform::Codex), json!({}));
+    }
+
+    #[test]
+    fn codex_gets_no_decision_that_it_does_not_support() {
+        let kept = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "c"}});
+        check_for(Platform::Codex, Answer::<PreToolUse>::ask("why").with_context("c"), kept.clone());
+        check_for(Platform::Codex, Answer::<PreToolUse>::allow("safe").with_context("c"), kept);
+        let changed = Answer::<PreToolUse>::allow("safe").updated_input(json!({"command": "ls"}));
+        check_for(
+            Platform::Codex,
+            changed,
+            json!({"hookSpecificOutput": {
+                "hookEventName": "PreToolUse", "permissionDecision": "allow", "permissionDecisionReason": "safe",
+                "updatedInput": {"command": "ls"},
+            }}),
+        );
+        let reason = |answer: Answer<PreToolUse>| {
+            let stdout = answer.render(|| Platform::Codex, "PreToolUse", |_| None).stdout;
+            let answer: Value = serde_json::from_str(&stdout).unwrap();
+            answer["hookSpecificOutput"]["permissionDecisionReason"].clone()
+        };
+        assert_eq!(reason(Answer::deny(" ")), "refused");
     }
 
     #[test]
@@ -583,22 +608,29 @@ mod tests {
     #[test]
     fn the_user_sees_a_message_through_the_client_or_else_on_standard_error() {
         check(Answer::<Stop>::silent().telling_user("low"), json!({"systemMessage": "low"}));
-        let rendered =
-            Answer::<SessionEnd>::silent().telling_user("one").telling_user("two").render(|_| None);
+        let rendered = Answer::<SessionEnd>::silent().telling_user("one").telling_user("two").render(
+            || Platform::ClaudeCode,
+            "",
+            |_| None,
+        );
         assert_eq!(rendered.stdout, "");
         assert_eq!(rendered.stderr.as_deref(), Some("one\ntwo"));
     }
 
     #[test]
     fn instructions_for_the_summariser_are_plain_text() {
-        assert_eq!(Answer::instructions("keep the plan").render(|_| None).stdout, "keep the plan");
-        assert_eq!(Answer::<PreCompact>::silent().render(|_| None).stdout, "");
+        assert_eq!(
+            Answer::instructions("keep the plan").render(|| Platform::ClaudeCode, "", |_| None).stdout,
+            "keep the plan"
+        );
+        assert_eq!(Answer::<PreCompact>::silent().render(|| Platform::ClaudeCode, "", |_| None).stdout, "");
     }
 
     #[test]
     fn an_over_long_context_says_where_the_rest_is() {
         let answer = Answer::<SessionStart>::context("line\n".repeat(10_000)).rest_at("wyren memory show");
-        let text: Value = serde_json::from_str(&answer.render(|_| None).stdout).unwrap();
+        let text: Value =
+            serde_json::from_str(&answer.render(|| Platform::ClaudeCode, "", |_| None).stdout).unwrap();
         let text = text["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
         assert!(text.ends_with("[cut; the rest: wyren memory show]"), "{}", &text[text.len() - 60..]);
     }

@@ -3,6 +3,7 @@
 //! A missing field is `None`, an unknown one is ignored, `null` counts as missing; a field of the wrong type makes
 //! the whole input bad. The input lives as long as the process, so its strings are borrowed, not copied.
 
+use crate::platform::AFTER_TOOL;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -14,7 +15,8 @@ use std::time::Duration;
 pub trait Event: Deserialize<'static> {
     /// The name of the event, as the client writes it.
     const NAME: &'static str;
-    /// The names of the events that a hook of this type is for; more than one only where the hook says nothing.
+    /// The names of the events that a hook of this type is for; more than one only where the hook says nothing, or where
+    /// another agent has names of its own.
     const NAMES: &'static [&'static str];
     /// How a hook of this event refuses.
     const BLOCK: Block;
@@ -174,8 +176,8 @@ events! {
         /// What was typed.
         prompt: Text<'a>,
     }
-    /// A tool is about to run.
-    PreToolUse, block: Deny, tells_user: true, deadline_ms: 4_500, {
+    /// A tool is about to run; with Gemini's second name, it has run.
+    PreToolUse ["PreToolUse", "BeforeTool", "AfterTool"], block: Deny, tells_user: true, deadline_ms: 4_500, {
         /// The tool.
         tool_name: Text<'a>,
         /// Its input, as sent.
@@ -287,6 +289,13 @@ impl TakesContext for Stop {}
 impl TakesContext for SubagentStart {}
 impl TakesContext for SubagentStop {}
 impl TakesContext for Notification {}
+
+impl PreToolUse {
+    /// Says whether the tool has run already, which Gemini reports to the same program.
+    pub fn has_run(&self) -> bool {
+        self.hook_event_name.as_deref() == Some(AFTER_TOOL)
+    }
+}
 
 /// Why a session starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use crate::claims::Claims;
 use crate::event::Event;
+use crate::platform::Platform;
 use base::log::{Level, Line, Log};
 use base::settings::{self, Settings};
 use base::{Env, Paths, Timestamp, secret};
@@ -52,6 +53,14 @@ impl Host {
     /// Returns the settings in force.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Returns the agent that runs the hook: the one that `LESSONS_AGENT_PLATFORM` names, else the one whose event it is.
+    pub fn platform(&self) -> Platform {
+        match self.env.text("LESSONS_AGENT_PLATFORM") {
+            Some(name) => Platform::from_name(Some(&name)),
+            None => Platform::of_event(self.event.get()),
+        }
     }
 
     /// Returns the claims of the window that `call` happened in.

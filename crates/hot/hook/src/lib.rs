@@ -59,7 +59,7 @@ pub use event::{
     SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop, ToolOutcome, UserPromptSubmit,
 };
 pub use host::Host;
-pub use platform::Platform;
+pub use platform::{AFTER_TOOL, BEFORE_TOOL, Platform};
 pub use run::{Outcome, Response, Silence, finish, respond, run};
 
 pub use text::MAX_TEXT_UNITS;

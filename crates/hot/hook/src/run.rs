@@ -144,7 +144,7 @@ pub fn respond<E: Event>(
         answer.tell_user(format!("Wyren: {message}"));
     }
 
-    let rendered = answer.render(|text| keep_whole(host, text));
+    let rendered = answer.render(|| host.platform(), host.event.get(), |text| keep_whole(host, text));
     for emitted in &rendered.emitted {
         host.log(Level::Info, &emitted.message());
     }

@@ -175,6 +175,18 @@ fn pause(lesson: &Applying<'_>, key: u64, bounds: &Bounds, claims: &Claims) -> P
     }
 }
 
+/// Makes hints of the pauses that have paused often enough in this window, unless this very call was paused: for a call
+/// that was made.
+pub(crate) fn soften_spent(lessons: &mut [Applying<'_>], key: u64, claims: &Claims) {
+    for lesson in lessons.iter_mut().filter(|lesson| lesson.entry.kind == Kind::Pause) {
+        let name = lesson.claim_name().into_owned();
+        let is_spent = (1..=MAX_PAUSES).all(|number| claims.is_taken(&format!("{name}@pause-{number}")));
+        if is_spent && !claims.is_taken(&format!("{name}@{key:016x}")) {
+            lesson.entry.kind = Kind::Hint;
+        }
+    }
+}
+
 pub(crate) fn hint(
     lessons: &[Applying<'_>],
     call: Subject<'_>,

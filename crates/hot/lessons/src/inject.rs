@@ -3,7 +3,7 @@
 use crate::allowance::{Allowance, OTHERS_TIME};
 use crate::call::Call;
 use crate::choose::{self, Applying, Bounds, Subject};
-use crate::index::Index;
+use crate::index::{Entry, Index};
 use crate::layers::{self, Layer, Source};
 use crate::lesson::Kind;
 use crate::trigger::{Simple, Verdict};
@@ -11,11 +11,17 @@ use base::log::Level;
 use base::project::Project;
 use base::settings::{self, Settings};
 use base::trust::Item;
-use hook::{Answer, Claims, Host, Platform, PreToolUse};
+use hook::{Answer, Claims, Event as _, Host, Platform, PreToolUse};
 use memmap2::Mmap;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use text::sanitize::Fence;
+
+/// The most bytes of lessons beside one call, whatever the setting: with the heading the client takes them whole.
+const MAX_BYTES: usize = 9_000;
+
+/// How many of the lessons that are left out are named beside the first.
+const NAMED: usize = 10;
 
 /// How much of a command the heading repeats.
 const TARGET_CHARS: usize = 80;
@@ -25,28 +31,23 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     let Some(tool) = call.tool_name.as_deref() else { return Answer::silent() };
     let cwd = host.cwd(call);
     let project = host.env.get("CLAUDE_PROJECT_DIR").map_or_else(|| cwd.clone(), PathBuf::from);
-    let platform = Platform::from_name(host.env.text("LESSONS_AGENT_PLATFORM").as_deref());
-    let mut tool_call = Call::read(tool, call.tool_input, platform, &project);
+    let platform = host.platform();
+    let turn = Turn::of(call, platform);
+    let home = ["HOME", "USERPROFILE"].iter().find_map(|name| host.env.get(name)).map(PathBuf::from);
+    let mut tool_call = Call::read(tool, call.tool_input, platform, &project).at(&cwd, home.as_deref());
     tool_call.name_data_folder(&host.paths);
     let script = tool_call.command.as_deref().filter(|_| tool_call.is_shell()).unwrap_or_default();
     let commands = shell::commands(script);
     let simples = Simple::all(&commands);
 
-    let judging = Judging {
-        call: &tool_call,
-        simples: &simples,
-        cwd: &cwd,
-        seen: &host.env.text("LESSONS_SEEN").unwrap_or_default(),
-        disabled: &host.settings().get("lessons.disabled"),
-        host,
-    };
+    let judging = Judging { call: &tool_call, simples: &simples, cwd: &cwd, host };
     // Most calls are about no lesson: what choosing takes is made when there is something to choose.
     let choosing = OnceCell::new();
     let choosing = || {
         choosing.get_or_init(|| Choosing {
             target: target(&tool_call),
             command: script,
-            key: hook::call_key(tool, call.tool_input),
+            key: hook::call_key(&tool_call.tool, call.tool_input),
             bounds: bounds(host.settings()),
             claims: host.claims(call),
         })
@@ -58,9 +59,10 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     let mut applying: Vec<Applying<'_>> =
         own.iter().flat_map(|(source, index)| judging.judge(source, index, &unlimited).0).collect();
     if !applying.is_empty()
+        && turn.may_refuse()
         && let Some(refusal) = choosing().refusal(&mut applying, &Fence::default())
     {
-        return refusal.for_platform(platform);
+        return refusal;
     }
 
     let others = open_all(host, others(host, &cwd));
@@ -83,11 +85,43 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     }
     // The word takes a file to read; without others' text there is no fence.
     let fence = if shared.is_empty() { Fence::default() } else { host.fence(call) };
-    let answer = choosing().refusal(&mut shared, &fence).unwrap_or_else(|| {
+    let refusal = if turn.may_refuse() { choosing().refusal(&mut shared, &fence) } else { None };
+    let answer = refusal.unwrap_or_else(|| {
+        if turn == Turn::Refusals {
+            return Answer::silent();
+        }
         applying.extend(shared);
+        if turn == Turn::Hints {
+            choose::soften_spent(&mut applying, choosing().key, &choosing().claims);
+        }
         choosing().hint(applying, &fence)
     });
-    answer.for_platform(platform).noticing(notice)
+    answer.noticing(notice)
+}
+
+/// What may be said about a call now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// Everything.
+    All,
+    /// Only a refusal: Gemini reads nothing else before a tool runs.
+    Refusals,
+    /// Only hints: the tool has run.
+    Hints,
+}
+
+impl Turn {
+    fn of(call: &PreToolUse, platform: Platform) -> Self {
+        match call.event_name() {
+            _ if call.has_run() => Self::Hints,
+            Some(hook::BEFORE_TOOL) if platform == Platform::Gemini => Self::Refusals,
+            _ => Self::All,
+        }
+    }
+
+    fn may_refuse(self) -> bool {
+        self != Self::Hints
+    }
 }
 
 /// What is needed to choose among the lessons that apply to a call.
@@ -121,8 +155,6 @@ struct Judging<'a> {
     call: &'a Call<'a>,
     simples: &'a [Simple<'a>],
     cwd: &'a Path,
-    seen: &'a str,
-    disabled: &'a str,
     host: &'a Host,
 }
 
@@ -153,11 +185,10 @@ impl Judging<'_> {
                     break;
                 }
             };
-            let verdict = || entry.judge_within(self.call, self.simples, time);
-            let is_wanted = !settings::list(self.seen).any(|slug| slug == entry.slug)
-                && !layers::is_disabled(self.disabled, source.layer, entry.slug)
-                && matches!(verdict(), Verdict::Applies { .. })
-                && is_in_scope(entry.scope, self.cwd);
+            let is_wanted =
+                matches!(entry.judge_within(self.call, self.simples, time), Verdict::Applies { .. })
+                    && !self.is_silenced(source.layer, &entry)
+                    && is_in_scope(entry.scope, self.cwd);
             if !is_wanted {
                 continue;
             }
@@ -168,6 +199,18 @@ impl Judging<'_> {
             applying.push(Applying { entry, is_shared: source.layer == Layer::Project });
         }
         (applying, untrusted)
+    }
+}
+
+impl Judging<'_> {
+    /// Returns whether a lesson that applies was shown elsewhere, or is switched off. Few calls need these settings.
+    fn is_silenced(&self, layer: Layer, entry: &Entry<'_>) -> bool {
+        let setting = |name| self.host.settings().get(name);
+        let seen = self.host.env.text("LESSONS_SEEN").unwrap_or_default();
+        settings::list(&seen).any(|slug| slug == entry.slug)
+            || layers::is_disabled(&setting("lessons.disabled"), layer, entry.slug)
+            || (!entry.pack.is_empty()
+                && layers::is_pack_off(&setting("lessons.packs_off"), layer, entry.pack))
     }
 }
 
@@ -196,10 +239,11 @@ pub(crate) fn open_all(host: &Host, sources: Vec<Source>) -> Vec<(Source, Index<
         if let Some((file, flaw)) = source.left_out().first() {
             let count = source.left_out().len();
             let first = format!("{}: {}: {}", file.display(), flaw.field, flaw.reason);
-            host.log(
-                Level::Warn,
-                &format!("{count} left out of the lessons, see `wyren lessons doctor`: {first}"),
-            );
+            let mut message = format!("{count} left out of the lessons, see `wyren lessons doctor`: {first}");
+            for (file, _) in source.left_out().iter().skip(1).take(NAMED) {
+                message.extend(["; ", &file.file_name().unwrap_or_default().to_string_lossy()]);
+            }
+            host.log(Level::Warn, &message);
         }
         match index {
             Ok(Some(index)) => indexes.push((source, index)),
@@ -224,7 +268,7 @@ pub fn bounds(settings: &Settings) -> Bounds {
     let small = |name| u8::try_from(settings.number(name)).unwrap_or(u8::MAX);
     Bounds {
         lessons: number("lessons.max_per_call"),
-        bytes: number("lessons.max_bytes"),
+        bytes: number("lessons.max_bytes").min(MAX_BYTES),
         least_confidence: percent(&settings.get("lessons.min_confidence")),
         least_priority: small("lessons.min_priority"),
         returning_priority: small("lessons.returning_priority"),

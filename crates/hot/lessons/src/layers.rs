@@ -3,6 +3,7 @@
 //! An index is current when its fingerprint is that of the folder now, which costs one `stat`, never one per lesson. The
 //! first process that finds an old one rebuilds it; the others are silent meanwhile.
 
+use crate::artifact::Installed;
 use crate::format;
 use crate::index::{self, Entry, Fingerprint, Index};
 use crate::lesson::Lesson;
@@ -68,6 +69,11 @@ pub fn is_disabled(setting: &str, layer: Layer, slug: &str) -> bool {
         Some((wanted, name)) => wanted == layer.name() && name == slug,
         None => item == slug,
     })
+}
+
+/// Says whether the setting `lessons.packs_off` switches a lesson off: one that ships, by its pack.
+pub fn is_pack_off(setting: &str, layer: Layer, pack: &str) -> bool {
+    layer == Layer::Shipped && !pack.is_empty() && settings::list(setting).any(|off| off == pack)
 }
 
 /// One source of lessons.
@@ -162,8 +168,12 @@ impl Source {
         Index::new(map.make_read_only().ok()?).ok()
     }
 
-    /// Rebuilds the index when a lesson was changed in place, which the folder does not show.
+    /// Rebuilds the index when a lesson was changed in place, which the folder does not show, or when what is installed
+    /// in the client changed.
     pub fn refresh(&self) -> io::Result<()> {
+        if self.layer == Layer::Shipped {
+            return Ok(());
+        }
         let Some(fingerprint) = self.fingerprint() else { return Ok(()) };
         let made = fs::metadata(&self.cache).and_then(|metadata| metadata.modified());
         let is_newer = |file: &PathBuf| {
@@ -171,19 +181,30 @@ impl Source {
             matches!((&modified, &made), (Ok(modified), Ok(made)) if modified > made)
         };
         let limits = Limits::of(self.layer);
-        if self.layer != Layer::Shipped && lesson_files(&self.place, &limits).0.iter().any(is_newer) {
+        let mut files = lesson_files(&self.place, &limits).0;
+        if matches!(self.layer, Layer::Personal | Layer::Manifest) {
+            files.extend(Installed::files(&self.paths));
+        }
+        if files.iter().any(is_newer) {
             fs::remove_file(&self.cache)?;
             self.rebuild(fingerprint)?;
         }
         Ok(())
     }
 
-    /// Reads every lesson of this source; what cannot be read, or is over a limit, is returned beside them.
+    /// Reads every lesson of this source; what cannot be read, or is over a limit, is returned beside them. A lesson of a
+    /// manifest is named behind the manifest's path.
     pub fn read(&self) -> (Vec<Lesson>, Vec<(PathBuf, format::Flaw)>) {
         let limits = Limits::of(self.layer);
         if self.layer == Layer::Manifest {
             return match manifest::read(&self.place, &limits) {
-                Ok(lessons) => admit(&self.place, lessons, &limits),
+                Ok(found) => {
+                    let (lessons, mut flaws) = admit(&self.place, found.lessons, &limits);
+                    flaws.extend(
+                        found.flaws.into_iter().map(|(slug, flaw)| (inside(&self.place, &slug), flaw)),
+                    );
+                    (lessons, flaws)
+                }
                 Err(flaw) => (Vec::new(), vec![(self.place.clone(), flaw)]),
             };
         }
@@ -208,8 +229,10 @@ impl Source {
         let Some(_lock) = Lock::exclusive(&self.cache.with_extension("lock"), Duration::ZERO)? else {
             return Ok(());
         };
-        let (lessons, flaws) = self.read();
+        let (mut lessons, flaws) = self.read();
         self.left_out.replace(flaws);
+        let installed = Installed::of(&self.paths);
+        lessons.retain(|lesson| installed.what_keeps(self.layer, lesson).is_none());
         let (bytes, _) = index::build(&lessons, fingerprint);
         // Replaced by rename: a process that has the old one mapped keeps it whole.
         files::write_atomic(&self.cache, &bytes)
@@ -243,7 +266,7 @@ impl Source {
 }
 
 /// Part of the fingerprint of what has limits: an index that was made without them, or with others, is out of date.
-const LIMITED: &[u8] = b"limits 1";
+const LIMITED: &[u8] = b"limits 2";
 
 /// Returns the fingerprint in the index that ships: a plugin's lessons change with its version alone.
 pub fn shipped_fingerprint() -> Fingerprint {
@@ -290,7 +313,7 @@ fn read_text(file: &Path, most: u64, room: &mut u64) -> Result<String, format::F
     Ok(text)
 }
 
-/// Keeps the lessons within the limits; the others are returned as flaws of the file that they are in.
+/// Keeps the lessons within the limits; the others are returned as flaws.
 fn admit(file: &Path, lessons: Vec<Lesson>, limits: &Limits) -> (Vec<Lesson>, Vec<(PathBuf, format::Flaw)>) {
     let too_many = limits.too_many(lessons.len()).map(|flaw| (file.to_owned(), flaw));
     let mut flaws: Vec<_> = too_many.into_iter().collect();
@@ -299,13 +322,16 @@ fn admit(file: &Path, lessons: Vec<Lesson>, limits: &Limits) -> (Vec<Lesson>, Ve
     for lesson in lessons.into_iter().take(limits.lessons) {
         match count.take(&lesson) {
             Ok(()) => admitted.push(lesson),
-            Err(flaw) => {
-                let reason = format!("{}: {}", lesson.slug, flaw.reason);
-                flaws.push((file.to_owned(), format::Flaw { reason, ..flaw }));
-            }
+            Err(flaw) => flaws.push((inside(file, &lesson.slug), flaw)),
         }
     }
     (admitted, flaws)
+}
+
+/// Names a lesson of a manifest behind the manifest's path, in plain characters.
+fn inside(manifest: &Path, slug: &str) -> PathBuf {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || character == '-';
+    manifest.join(slug.replace(|character| !is_plain(character), "-"))
 }
 
 fn open(file: &Path) -> Option<Index<Mmap>> {

@@ -5,8 +5,10 @@
 //! shown. The tags of the reporting protocol are those of lessons-learned, so transcripts of either system serve both.
 
 pub mod allowance;
+pub mod artifact;
 pub mod call;
 pub mod choose;
+pub mod condition;
 mod escaped;
 pub mod format;
 pub mod index;
@@ -15,9 +17,13 @@ pub mod layers;
 mod lesson;
 pub mod limits;
 pub mod manifest;
+pub mod old_expression;
+mod options;
+pub mod path_class;
 pub mod path_glob;
 pub mod pattern;
 mod protocol;
+mod sql;
 pub mod start;
 pub mod trigger;
 mod wildcard;

@@ -14,7 +14,7 @@ use memmap2::Mmap;
 use std::path::Path;
 use text::sanitize::{DATA_NOTE, Fence, TRUSTED};
 
-/// The most bytes of the context for a start.
+/// The most bytes of the context for a start, unless the setting `lessons.max_bytes` allows more.
 pub const MAX_BYTES: usize = 4_096;
 
 /// The longest name of a repository, in characters.
@@ -23,8 +23,8 @@ const MAX_NAME_CHARS: usize = 60;
 /// The heading of the reminders that are ours and the user's.
 const OWN: &str = "\n## Reasoning Reminders\n";
 
-/// Ends the reminders when some did not fit.
-const MORE: &str = "- … more: wyren lessons list --kind directive\n";
+/// How many bytes the line takes that ends the reminders when some did not fit.
+const MORE_BYTES: usize = 80;
 
 /// Answers the start of a session: the protocol, then directives and protocols. What the project changed since the user
 /// trusted it is reported to the user, and so is, once, what waits for that.
@@ -40,7 +40,7 @@ pub fn for_session(host: &Host, call: &SessionStart) -> Answer<SessionStart> {
     let indexes = inject::open_all(host, sources);
     let kinds = [Kind::Directive, Kind::Protocol];
     let reminders = Reminders::read(host, &cwd, &indexes, &kinds);
-    let text = reminders.text(host, call, MAX_BYTES - PROTOCOL.len());
+    let text = reminders.text(host, call, Room::after(PROTOCOL, host));
     let disabled = host.settings().get("lessons.disabled");
     let notice = indexes.iter().find_map(|(source, index)| {
         let Some(trust) = source.trust() else {
@@ -62,21 +62,54 @@ pub fn for_subagent(host: &Host, call: &impl Event) -> String {
     let cwd = host.cwd(call);
     let indexes = inject::open(host, &cwd);
     let reminders = Reminders::read(host, &cwd, &indexes, &[Kind::Directive]);
-    reminders.text(host, call, MAX_BYTES).trim_start().to_owned()
+    reminders.text(host, call, Room::after("", host)).trim_start().to_owned()
+}
+
+/// What is left of a start's budget.
+struct Room {
+    bytes: usize,
+    /// Of UTF-16, which is what the client counts: it shows the beginning alone of a text that is longer.
+    units: usize,
+}
+
+impl Room {
+    fn after(text: &str, host: &Host) -> Self {
+        let allowed = usize::try_from(host.settings().number("lessons.max_bytes")).unwrap_or(MAX_BYTES);
+        let mut room = Self { bytes: allowed.max(MAX_BYTES), units: hook::MAX_TEXT_UNITS };
+        room.take(text.len() + MORE_BYTES, units(text) + MORE_BYTES);
+        room
+    }
+
+    /// Takes a part of the room, if there is as much.
+    fn take(&mut self, bytes: usize, units: usize) -> bool {
+        let fits = bytes <= self.bytes && units <= self.units;
+        if fits {
+            self.bytes -= bytes;
+            self.units -= units;
+        }
+        fits
+    }
+}
+
+fn units(text: &str) -> usize {
+    text.encode_utf16().count()
 }
 
 /// The reminders for a start.
 #[derive(Default)]
 struct Reminders {
-    /// By priority.
+    /// The user's, a trusted repository's and a manifest's before those that ship; each by priority.
     shown: Vec<Reminder>,
     /// Those of the repository that are not shown before the user trusts them.
     waiting: Vec<Item>,
     /// What the repository is called.
     repository: String,
+    /// The kinds, as `wyren lessons list` takes them.
+    kinds: String,
 }
 
 struct Reminder {
+    is_shipped: bool,
     priority: u8,
     slug: String,
     text: String,
@@ -87,11 +120,14 @@ struct Reminder {
 impl Reminders {
     fn read(host: &Host, cwd: &Path, indexes: &[(Source, Index<Mmap>)], kinds: &[Kind]) -> Self {
         let disabled = host.settings().get("lessons.disabled");
-        let mut all = Self::default();
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+        let mut all = Self { kinds: names.join(","), ..Self::default() };
+        let packs_off = host.settings().get("lessons.packs_off");
         for (source, index) in indexes {
             let numbers = kinds.iter().filter_map(|kind| index.said_at_start(*kind).ok()).flatten();
             for entry in numbers.filter_map(|number| index.entry(number).ok()) {
-                let is_off = layers::is_disabled(&disabled, source.layer, entry.slug);
+                let is_off = layers::is_disabled(&disabled, source.layer, entry.slug)
+                    || layers::is_pack_off(&packs_off, source.layer, entry.pack);
                 if is_off || !inject::is_in_scope(entry.scope, cwd) {
                     continue;
                 }
@@ -105,23 +141,26 @@ impl Reminders {
                 }
                 let text = format!("- **{}** {}", entry.summary, entry.solution.replace('\n', " "));
                 let (priority, slug) = (entry.priority, entry.slug.to_owned());
-                all.shown.push(Reminder { priority, slug, text, is_shared });
+                let is_shipped = source.layer == Layer::Shipped;
+                all.shown.push(Reminder { is_shipped, priority, slug, text, is_shared });
             }
         }
         // The name breaks ties, so that the text is the same every time.
-        all.shown
-            .sort_by(|one, other| other.priority.cmp(&one.priority).then_with(|| one.slug.cmp(&other.slug)));
+        all.shown.sort_by(|one, other| {
+            let rank = |reminder: &Reminder| (reminder.is_shipped, u8::MAX - reminder.priority);
+            rank(one).cmp(&rank(other)).then_with(|| one.slug.cmp(&other.slug))
+        });
         all
     }
 
-    /// Returns the reminders that fit into `most` bytes, by priority: ours first, then those of the repository.
-    fn text(&self, host: &Host, call: &impl Event, most: usize) -> String {
+    /// Returns the reminders that fit, in their order: ours and the user's first, then those of the repository. Ends with how
+    /// many did not fit.
+    fn text(&self, host: &Host, call: &impl Event, mut room: Room) -> String {
         let has_shared = self.shown.iter().any(|reminder| reminder.is_shared);
         let fence = if has_shared { host.fence(call) } else { Fence::default() };
         let shared = format!("\n## Reminders of the repository {}\n{DATA_NOTE}\n", self.repository);
         let mut parts = [(OWN, String::new()), (shared.as_str(), String::new())];
-        let mut room = most.saturating_sub(MORE.len());
-        let mut has_more = false;
+        let mut more = 0;
         for reminder in &self.shown {
             let (heading, part) = &mut parts[usize::from(reminder.is_shared)];
             let attribution = [("name", reminder.slug.as_str()), ("trusted", TRUSTED)];
@@ -131,17 +170,15 @@ impl Reminders {
                 reminder.text.clone()
             };
             let heading = if part.is_empty() { heading } else { "" };
-            let cost = heading.len() + text.len() + 1;
-            if cost > room {
-                has_more = true;
+            if !room.take(heading.len() + text.len() + 1, units(heading) + units(&text) + 1) {
+                more += 1;
                 continue;
             }
-            room -= cost;
             part.extend([heading, &text, "\n"]);
         }
         let mut text = parts.map(|(_, part)| part).concat();
-        if has_more && !text.is_empty() {
-            text.push_str(MORE);
+        if more > 0 && !text.is_empty() {
+            text.push_str(&format!("- … {more} more: wyren lessons list --kind {}\n", self.kinds));
         }
         text
     }

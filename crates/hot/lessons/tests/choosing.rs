@@ -62,6 +62,11 @@ impl Desk {
         Paths::of(&Env::fixed([("WYREN_DATA_DIR", self.folder.path().join("data"))]))
     }
 
+    fn paths_with_home(&self, home: &str) -> Paths {
+        let data = self.folder.path().join("data");
+        Paths::of(&Env::fixed([("WYREN_DATA_DIR", data.to_str().unwrap()), ("HOME", home)]))
+    }
+
     fn bash(&self, command: &str) -> Value {
         self.bash_in("s", command)
     }
@@ -387,11 +392,15 @@ fn a_digest_of_a_lesson_covers_all_that_it_does_and_says() {
         Lesson { solution: "x".into(), ..guard.clone() },
         Lesson { instead: Some("x".into()), ..guard.clone() },
         Lesson { scope: Some("x".into()), ..guard.clone() },
+        Lesson { pack: Some("x".into()), ..guard.clone() },
     ];
-    let fields: [fn(&mut Trigger) -> &mut Vec<String>; 8] = [
+    let fields: [fn(&mut Trigger) -> &mut Vec<String>; 11] = [
         |trigger| &mut trigger.tools,
         |trigger| &mut trigger.commands,
         |trigger| &mut trigger.without,
+        |trigger| &mut trigger.with,
+        |trigger| &mut trigger.writes,
+        |trigger| &mut trigger.sql,
         |trigger| &mut trigger.piped_to,
         |trigger| &mut trigger.matches,
         |trigger| &mut trigger.raw,
@@ -412,6 +421,65 @@ fn a_digest_of_a_lesson_covers_all_that_it_does_and_says() {
     digests.dedup();
     assert_eq!(digests.len(), changes.len() + 1);
     assert_eq!(digest(&guard), digest(&Lesson { tags: vec!["tool:make".into()], ..guard.clone() }));
+    // What users trusted before there were these fields stays trusted.
+    assert_eq!(digest(&guard), "2df071a1f0e1df5eac2a049ef918232eacb2d845452d41ffc1a5a91700775401");
+}
+
+#[test]
+fn a_pack_that_is_off_is_silent_and_only_shipped_lessons_have_one() {
+    let off = |setting: &str| {
+        let desk = Desk::new();
+        let path = desk.paths().hook_settings();
+        base::files::write_atomic(
+            &path,
+            format!("{}\n{setting}\n", base::settings::HOOK_SETTINGS_HEADER).as_bytes(),
+        )
+        .unwrap();
+        desk
+    };
+    let guard = Lesson { pack: Some("builds".into()), ..lesson("no-make", Kind::Guard, "make") };
+    for (setting, is_denied) in [
+        ("lessons.packs_off=builds,git", false),
+        ("lessons.packs_off=build", true),
+        ("lessons.packs_off=", true),
+    ] {
+        let desk = off(setting);
+        desk.write("plugin/lessons", &guard);
+        assert_eq!(denied(&desk.bash("make")), is_denied, "{setting}");
+    }
+    let desk = off("lessons.packs_off=builds");
+    desk.lesson(&guard);
+    assert!(denied(&desk.bash("make")), "a lesson of the user's own has no pack that ships");
+}
+
+#[test]
+fn item_4_the_home_of_this_machine_is_known_to_the_hook() {
+    let desk = Desk::new().with("HOME", "/srv/people/ada");
+    desk.lesson(&lesson("home", Kind::Guard, "rm -r ... <home>|<precious>"));
+    assert!(
+        denied(&desk.bash("rm -rf /srv/people/ada")) && denied(&desk.bash("rm -rf /srv/people/ada/.ssh"))
+    );
+    assert!(!denied(&desk.bash("rm -rf /srv/people/bob")));
+    desk.lesson(&lesson("outside", Kind::Guard, "rm -r ... <outside>"));
+    assert!(denied(&desk.bash("rm -rf /srv/other")) && !denied(&desk.bash("rm -rf ./other")));
+}
+
+#[test]
+fn new_fields_of_a_repositorys_lessons_are_bounded() {
+    let desk = Desk::new();
+    let mut hint = lesson("bounded", Kind::Hint, "make");
+    hint.trigger.sql = vec!["(A{1000}){1000}".into()];
+    desk.project_lesson(&hint);
+    assert_eq!(desk.bash("make"), json!({}));
+    let desk = Desk::new();
+    hint.trigger = Trigger { with: vec!["-x".into(); 51], ..hint.trigger };
+    hint.trigger.sql.clear();
+    desk.project_lesson(&hint);
+    assert_eq!(desk.bash("make -x"), json!({}));
+    let desk = Desk::new();
+    hint.trigger.with.truncate(50 - hint.trigger.commands.len());
+    desk.project_lesson(&hint);
+    assert_ne!(desk.bash("make -x"), json!({}));
 }
 
 #[test]
@@ -480,13 +548,118 @@ fn an_old_manifest_adds_to_the_others() {
     assert_ne!(desk.bash("make"), json!({}));
 }
 
+/// A manifest with the shapes of expressions that lessons-learned's own guards have.
+const GUARDS: &str = include_str!("../../../../tests/data/lessons-learned/guards.json");
+
+impl Desk {
+    fn with_manifest(self, text: &str) -> Self {
+        let manifest = self.folder.path().join("lesson-manifest.json");
+        std::fs::write(&manifest, text).unwrap();
+        let manifest = manifest.to_str().unwrap().to_owned();
+        self.with("LESSONS_MANIFEST_PATH", &manifest)
+    }
+}
+
+#[test]
+fn item_9_guards_of_a_manifest_that_look_ahead_or_span_commands_refuse() {
+    let desk = Desk::new().with_manifest(GUARDS);
+    for command in [
+        "pytest tests/",
+        "cd api && pytest tests/ -v",
+        "npx vitest",
+        "make; vitest --ui",
+        "terraform apply",
+        "cd infra && terraform apply -auto-approve",
+        "git commit -m 'all of it'",
+        "claude -p 'sum up'",
+        "x=$(git rev-parse HEAD 2>/dev/null)",
+        "git log 2> /dev/null | head",
+    ] {
+        assert!(denied(&desk.bash(command)), "{command}");
+    }
+    assert!(reason(&desk.bash("pytest tests/")).contains("Run pytest with `--no-header`."));
+    for command in [
+        "pytest --no-header tests/",
+        "pytest -p no:cacheprovider tests/",
+        "TERM=dumb pytest tests/",
+        "git add pytest.ini",
+        "vitest run",
+        "npx vitest list --json",
+        "terraform apply plan.out",
+        "terraform apply -help",
+        "echo 'then terraform apply'",
+        "git commit --dry-run",
+        "git commit --no-gpg-sign -m x",
+        "claude -p 'sum up' --model small",
+        "echo 'git log 2>/dev/null hides errors'",
+        "make 2>/dev/null",
+        "git log | head",
+    ] {
+        assert!(!denied(&desk.bash(command)), "{command}");
+    }
+    let hint = |session: &str, command: &str| context(&desk.bash_in(session, command)).to_owned();
+    assert!(hint("h1", "git stash").contains("stash without new files"));
+    assert_eq!(hint("h2", "git stash -u"), "");
+    assert!(hint("h3", "grep -c x log || echo 0").contains("count is printed twice"));
+    assert_eq!(hint("h4", "grep -c x log; echo 0"), "");
+    assert!(hint("h5", "grep -r \"mock.patch(\" tests/").contains("Patch where a name is looked up."));
+    let edit = |content: &str| {
+        let input = json!({"file_path": "/srv/tests/test_auth.py", "new_string": content});
+        desk.call(json!({"session_id": content, "tool_name": "Edit", "tool_input": input}))
+    };
+    assert!(context(&edit("@patch(\"app.verify\")")).contains("looked up"));
+    assert_eq!(edit("assert 1 + 1 == 2"), json!({}));
+}
+
+#[test]
+fn item_9_what_a_manifest_says_in_vain_is_named_once_in_the_log() {
+    let desk = Desk::new().with_manifest(GUARDS);
+    assert_eq!(desk.bash("python -m venv env"), json!({}));
+    desk.bash("ls");
+    let log = std::fs::read_to_string(desk.paths().hook_log()).unwrap();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("wyren lessons doctor")).collect();
+    assert_eq!(lines.len(), 1, "{log}");
+    assert!(lines[0].contains("environment-of-the-system-e7f8: commandRegexSources: "), "{}", lines[0]);
+    assert!(lines[0].contains("looks ahead or behind"), "{}", lines[0]);
+}
+
+#[test]
+fn item_20_a_lesson_of_a_manifest_holds_with_what_it_requires() {
+    let desk = Desk::new();
+    let client = desk.folder.path().join("home/.claude");
+    std::fs::create_dir_all(client.join("plugins")).unwrap();
+    let home = client.parent().unwrap().to_str().unwrap().to_owned();
+    let entry = |slug: &str, command: &str, field: &str| {
+        let mut entry = json!({
+            "slug": slug, "type": "guard", "toolNames": ["Bash"], "message": "m", "summary": "s",
+            "commandRegexSources": [{"source": command, "flags": ""}],
+        });
+        entry[field] = json!({"type": "plugin", "name": "frob"});
+        entry
+    };
+    let lessons = json!({"1": entry("with", "frobwith", "requires"), "2": entry("without", "frobless", "duplicatedBy")});
+    let desk = desk.with_manifest(&json!({"lessons": lessons}).to_string()).with("HOME", &home);
+    assert_eq!((denied(&desk.bash("frobwith")), denied(&desk.bash("frobless"))), (false, true));
+    let plugins = json!({"plugins": {"frob@market": [{"installPath": "/x"}]}});
+    let installed = client.join("plugins/installed_plugins.json");
+    std::fs::write(&installed, plugins.to_string()).unwrap();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(1);
+    std::fs::File::options().write(true).open(&installed).unwrap().set_modified(later).unwrap();
+    // As at the next start of a session.
+    let paths = desk.paths_with_home(&home);
+    let manifest = desk.folder.path().join("lesson-manifest.json");
+    let sources = lessons::layers::Source::others(&paths, desk.folder.path(), Some(manifest));
+    sources.iter().for_each(|source| source.refresh().unwrap());
+    assert_eq!((denied(&desk.bash("frobwith")), denied(&desk.bash("frobless"))), (true, false));
+}
+
 #[test]
 fn other_agents_are_understood_and_answered_in_their_way() {
     let desk = Desk::new().with("LESSONS_AGENT_PLATFORM", "codex");
     desk.lesson(&lesson("make-it", Kind::Guard, "make"));
     let call =
         json!({"session_id": "s", "tool_name": "shell", "tool_input": {"command": ["bash", "-lc", "make"]}});
-    assert_eq!(desk.call(call)["permissionDecision"], "deny");
+    assert!(denied(&desk.call(call)));
     let desk = Desk::new().with("LESSONS_AGENT_PLATFORM", "gemini");
     desk.lesson(&lesson("make-it", Kind::Guard, "make"));
     let call =

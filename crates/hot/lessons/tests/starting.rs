@@ -9,13 +9,19 @@ use text::sanitize::DATA_NOTE;
 
 struct Desk {
     folder: tempfile::TempDir,
+    variables: Vec<(&'static str, String)>,
 }
 
 impl Desk {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(folder.path().join("my app/.git")).unwrap();
-        Self { folder }
+        Self { folder, variables: Vec::new() }
+    }
+
+    fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.variables.push((name, value.into()));
+        self
     }
 
     fn lesson(&self, folder: &str, lesson: &Lesson) {
@@ -24,12 +30,12 @@ impl Desk {
     }
 
     fn env(&self) -> Env {
-        let folder = self.folder.path();
-        Env::fixed([
-            ("WYREN_DATA_DIR", folder.join("data")),
-            ("XDG_RUNTIME_DIR", folder.to_owned()),
-            ("CLAUDE_PLUGIN_ROOT", folder.join("plugin")),
-        ])
+        let folder = self.folder.path().to_str().unwrap();
+        let mut variables = self.variables.clone();
+        variables.push(("WYREN_DATA_DIR", format!("{folder}/data")));
+        variables.push(("XDG_RUNTIME_DIR", folder.to_owned()));
+        variables.push(("CLAUDE_PLUGIN_ROOT", format!("{folder}/plugin")));
+        Env::fixed(variables)
     }
 
     fn trust(&self, lessons: &[&Lesson]) {
@@ -109,5 +115,81 @@ fn reminders_keep_their_budget_by_priority() {
         text.contains("mine-0") && text.contains("Before all others.") && !text.contains("theirs-8"),
         "{text}"
     );
-    assert!(text.contains("\n- … more: wyren lessons list --kind directive"), "{text}");
+    let shown = text.matches("mine-").count() + text.matches("name=\"theirs-").count() + 1;
+    let more = format!("\n- … {} more: wyren lessons list --kind directive,protocol\n", 19 - shown);
+    assert!(text.ends_with(&more), "{shown}: {text}");
+}
+
+/// A manifest of someone who switches: 18 directives and 13 protocols, as many as lessons-learned ships.
+fn manifest(desk: &Desk) -> String {
+    let entry = |number: usize| {
+        let (kind, name) = if number < 18 { ("directive", "d") } else { ("protocol", "p") };
+        json!({
+            "slug": format!("{name}{number:02}"), "type": kind, "priority": 10 - number % 10, "toolNames": [],
+            "summary": format!("{name}{number:02} matters here"), "message": "m", "problem": "It does.",
+            "solution": "Do it in this way and in no other, éven when it looks longer. ".repeat(6).trim(),
+        })
+    };
+    let lessons: serde_json::Map<String, Value> =
+        (0..31).map(|number| (format!("01J{number:02}"), entry(number))).collect();
+    let file = desk.folder.path().join("lesson-manifest.json");
+    std::fs::write(&file, json!({"lessons": lessons}).to_string()).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn item_19_a_switching_users_own_come_first_and_fill_the_budget() {
+    let desk = Desk::new();
+    let manifest = manifest(&desk);
+    for number in 0..9 {
+        let shipped = Lesson { priority: 10, ..directive(&format!("shipped-{number}"), "Of the plugin.") };
+        desk.lesson("plugin/lessons", &shipped);
+    }
+    let desk = desk.with("LESSONS_MANIFEST_PATH", manifest).with("LESSONS_INJECTION_BUDGET_BYTES", "40000");
+    let (text, _) = desk.start();
+    let units = text.encode_utf16().count();
+    // The whole text reaches the model: nothing cuts it, and one more would not fit.
+    assert!(units <= hook::MAX_TEXT_UNITS && units > hook::MAX_TEXT_UNITS - 600, "{units}");
+    assert!(!text.contains("[cut"), "{text}");
+    let slugs: Vec<&str> = text.split("\n- **").skip(1).map(|line| line.split(' ').next().unwrap()).collect();
+    assert!(slugs.len() >= 15, "{slugs:?}");
+    assert!(slugs.starts_with(&["d00", "d10", "p20", "p30", "d01", "d11", "p21"]), "{slugs:?}");
+    assert!(slugs.iter().take(15).all(|slug| !slug.starts_with("shipped")), "{slugs:?}");
+    let more = format!("\n- … {} more: wyren lessons list --kind directive,protocol\n", 40 - slugs.len());
+    assert!(text.ends_with(&more), "{}", &text[text.len() - 200..]);
+}
+
+#[test]
+fn item_19_without_the_setting_the_start_is_as_short_as_ever_with_ones_own_first() {
+    let desk = Desk::new();
+    let manifest = manifest(&desk);
+    let mine = Lesson { priority: 1, ..directive("mine", "Be brief.") };
+    desk.lesson("data/lessons", &mine);
+    let shipped = Lesson { priority: 10, ..directive("shipped", &"Of the plugin. ".repeat(150)) };
+    desk.lesson("plugin/lessons", &shipped);
+    let (text, _) = desk.start();
+    let first = text.find("mine matters").unwrap();
+    assert!(text.find("shipped matters").is_some_and(|second| second > first), "{text}");
+    // A smaller budget for calls leaves the start alone.
+    let desk = desk.with("LESSONS_MANIFEST_PATH", manifest).with("LESSONS_INJECTION_BUDGET_BYTES", "300");
+    let (text, _) = desk.start();
+    assert!(text.len() <= start::MAX_BYTES && text.len() > start::MAX_BYTES - 600, "{}", text.len());
+    assert!(text.contains("d00 matters") && !text.contains("shipped matters"), "{text}");
+}
+
+#[test]
+fn line_24_a_start_shows_what_is_in_scope_alone() {
+    let desk = Desk::new();
+    let root = desk.folder.path().join("my app").to_str().unwrap().to_owned();
+    let scoped = |slug: &str, scope: &str| Lesson { scope: Some(scope.to_owned()), ..directive(slug, "So.") };
+    desk.lesson("data/lessons", &scoped("here", &root));
+    desk.lesson("data/lessons", &scoped("elsewhere", "git:example.org/acme/other"));
+    desk.lesson("data/lessons", &directive("everywhere", "So."));
+    let (text, _) = desk.start();
+    assert!(text.contains("here matters") && text.contains("everywhere matters"), "{text}");
+    assert!(!text.contains("elsewhere"), "{text}");
+    let input = json!({"session_id": "s", "agent_id": "a", "cwd": root}).to_string();
+    let call: hook::SubagentStart = serde_json::from_str(input.leak()).unwrap();
+    let text = start::for_subagent(&Host::new("subagent-start-lessons", desk.env()), &call);
+    assert!(text.contains("here matters") && !text.contains("elsewhere"), "{text}");
 }

@@ -25,15 +25,18 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct List {
-    /// Only this kind: hint, pause, guard, directive, protocol.
-    #[arg(long, value_parser = kind)]
-    kind: Option<Kind>,
+    /// Only these kinds, separated by commas: hint, pause, guard, directive, protocol.
+    #[arg(long, value_parser = kind, value_delimiter = ',')]
+    kind: Vec<Kind>,
     /// Only this layer: shipped, personal, project, manifest.
     #[arg(long, value_parser = layer)]
     layer: Option<Layer>,
     /// Only lessons with this tag, or with a tag of this category.
     #[arg(long)]
     tag: Option<String>,
+    /// Only lessons of this pack.
+    #[arg(long, value_name = "NAME")]
+    pack: Option<String>,
     /// Include disabled, archived and candidate lessons.
     #[arg(long)]
     all: bool,
@@ -80,25 +83,39 @@ pub(super) fn list(arguments: &List, places: &Places) -> Result<()> {
     };
     let is_wanted = |item: &&Item| {
         (arguments.all || item.state == State::Active)
-            && arguments.kind.is_none_or(|kind| kind == item.lesson.kind)
+            && (arguments.kind.is_empty() || arguments.kind.contains(&item.lesson.kind))
             && arguments.layer.is_none_or(|layer| layer == item.layer)
             && has_tag(&item.lesson)
+            && (arguments.pack.is_none() || arguments.pack == item.lesson.pack)
     };
     let items: Vec<&Item> = catalogue.items.iter().filter(is_wanted).collect();
     write_items(&items, arguments.json)?;
-    if !catalogue.flaws.is_empty() {
-        let files = counted(catalogue.flaws.len(), "file", "files");
-        let name = |(_, file, _): &(Layer, PathBuf, Flaw)| {
-            shown(&file.file_name().unwrap_or_default().to_string_lossy())
-        };
-        let names: Vec<String> = catalogue.flaws.iter().take(NAMED).map(name).collect();
-        let more = if catalogue.flaws.len() > NAMED { ", …" } else { "" };
-        writeln!(
-            terminal::errors(),
-            "{WARNING}{files} left out{WARNING:#}: {}{more}: see `wyren lessons doctor`",
-            names.join(", ")
-        )?;
+    let (manifest, files): (Vec<_>, Vec<_>) =
+        catalogue.flaws.iter().partition(|(layer, ..)| *layer == Layer::Manifest);
+    write_left_out(&files, |count| format!("{} left out", counted(count, "file", "files")))?;
+    write_left_out(&manifest, |count| {
+        let lessons = counted(count, "lesson", "lessons");
+        format!("{lessons} of the manifest left out in whole or in part")
+    })
+}
+
+/// Names what could not be read as a whole.
+fn write_left_out(flaws: &[&(Layer, PathBuf, Flaw)], heading: impl Fn(usize) -> String) -> Result<()> {
+    let name = |(_, file, _): &&(Layer, PathBuf, Flaw)| {
+        shown(&file.file_name().unwrap_or_default().to_string_lossy())
+    };
+    let mut names: Vec<String> = flaws.iter().map(name).collect();
+    names.dedup();
+    if names.is_empty() {
+        return Ok(());
     }
+    let (heading, more) = (heading(names.len()), if names.len() > NAMED { ", …" } else { "" });
+    names.truncate(NAMED);
+    writeln!(
+        terminal::errors(),
+        "{WARNING}{heading}{WARNING:#}: {}{more}: see `wyren lessons doctor`",
+        names.join(", ")
+    )?;
     Ok(())
 }
 
@@ -186,6 +203,9 @@ pub(super) fn show(arguments: &Show, places: &Places) -> Result<()> {
     let fields = [
         ("command", &trigger.commands),
         ("without", &trigger.without),
+        ("with", &trigger.with),
+        ("writes", &trigger.writes),
+        ("sql", &trigger.sql),
         ("piped to", &trigger.piped_to),
         ("match", &trigger.matches),
         ("raw", &trigger.raw),
@@ -199,6 +219,7 @@ pub(super) fn show(arguments: &Show, places: &Places) -> Result<()> {
     row("instead", lesson.instead.as_deref().unwrap_or_default());
     row("scope", lesson.scope.as_deref().unwrap_or_default());
     row("tags", &lesson.tags.join(", "));
+    row("pack", lesson.pack.as_deref().unwrap_or_default());
     row("source", &lesson.source);
     lesson.fires.iter().for_each(|example| row("fires", example));
     lesson.quiet.iter().for_each(|example| row("quiet", example));

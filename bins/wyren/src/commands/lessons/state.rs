@@ -1,15 +1,16 @@
 //! `wyren lessons disable`, `enable`, `archive` and `restore`.
 
-use super::{layer, shown};
+use super::{layer, packs, shown};
 use crate::commands::sync::PATIENCE;
 use crate::exit::Ending;
 use crate::person;
-use crate::terminal::{self, DIM, STRONG, Styled};
+use crate::terminal::{self, DIM, STRONG, Styled, WARNING};
 use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
 use lessons::layers::Layer;
 use lessons_admin::catalogue::{Catalogue, Item, Places, State};
 use lessons_admin::change::Change;
+use lessons_admin::intake;
 use std::io::Write as _;
 use std::time::Instant;
 use team_sync::Share;
@@ -18,19 +19,59 @@ use team_sync::repository::Published;
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The lesson's name, as listed; may be repeated.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "ids")]
     slugs: Vec<String>,
+    /// The same, as lessons-learned spells it.
+    #[arg(long, hide = true, value_delimiter = ',', conflicts_with = "slugs")]
+    ids: Vec<String>,
     /// Which one, when layers share the name.
     #[arg(long, value_parser = layer)]
     layer: Option<Layer>,
 }
 
-pub(super) fn disable(arguments: &Arguments, places: &Places) -> Result<()> {
+/// What `disable` and `enable` are about: lessons, or packs.
+#[derive(Args)]
+pub(crate) struct Switch {
+    /// The lesson's name, as listed; may be repeated.
+    #[arg(required_unless_present = "pack")]
+    slugs: Vec<String>,
+    /// Which one, when layers share the name.
+    #[arg(long, value_parser = layer)]
+    layer: Option<Layer>,
+    /// A pack of shipped lessons, as `wyren lessons packs` lists them; may be repeated.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["slugs", "layer"])]
+    pack: Vec<String>,
+}
+
+impl Switch {
+    fn lessons(&self) -> Arguments {
+        Arguments { slugs: self.slugs.clone(), ids: Vec::new(), layer: self.layer }
+    }
+}
+
+pub(super) fn disable(arguments: &Switch, places: &Places) -> Result<()> {
+    if !arguments.pack.is_empty() {
+        return packs::switch(&arguments.pack, true, places);
+    }
+    let arguments = &arguments.lessons();
     each(arguments, places, State::Disabled, Change::disable, disabled).map(drop)
 }
 
-pub(super) fn enable(arguments: &Arguments, places: &Places) -> Result<()> {
-    each(arguments, places, State::Active, Change::enable, enabled).map(drop)
+pub(super) fn enable(arguments: &Switch, places: &Places) -> Result<()> {
+    if !arguments.pack.is_empty() {
+        return packs::switch(&arguments.pack, false, places);
+    }
+    let arguments = &arguments.lessons();
+    let items = each(arguments, places, State::Active, Change::enable, enabled)?;
+    let mut errors = terminal::errors();
+    for item in items.iter().filter(|item| item.state == State::Candidate) {
+        // A candidate was never looked at: what keeps it from working is named now.
+        for problem in intake::check(&item.lesson).iter().filter(|problem| problem.is_grave) {
+            let slug = shown(&item.lesson.slug);
+            writeln!(errors, "{WARNING}{slug}{WARNING:#}: {}: {}", problem.field, shown(&problem.reason))?;
+        }
+    }
+    Ok(())
 }
 
 fn disabled(item: &Item) -> String {
@@ -42,7 +83,8 @@ fn disabled(item: &Item) -> String {
 }
 
 fn enabled(item: &Item) -> String {
-    format!("Enabled {STRONG}{}{STRONG:#}.", shown(&item.lesson.slug))
+    let was = if item.state == State::Candidate { ", which was a candidate" } else { "" };
+    format!("Enabled {STRONG}{}{STRONG:#}{was}.", shown(&item.lesson.slug))
 }
 
 pub(super) fn archive(arguments: &Arguments, places: &Places) -> Result<()> {
@@ -104,7 +146,7 @@ fn each<'a>(
     let mut change = Change::begin(places)?;
     let mut output = terminal::output();
     let mut items = Vec::new();
-    for slug in &arguments.slugs {
+    for slug in arguments.slugs.iter().chain(&arguments.ids) {
         let item = act(&mut change, slug, arguments.layer).map_err(|error| {
             let catalogue = Catalogue::read(places);
             let found = catalogue.find(slug, arguments.layer);
