@@ -34,7 +34,7 @@ enum Command {
     Torture(torture::Arguments),
     /// Measure every program against the yardsticks.
     Bench(bench::Arguments),
-    /// Evaluate what needs annotated data: the distiller.
+    /// Evaluate what needs annotated data: the distiller, the shipped lessons.
     Eval(eval::Arguments),
     /// Write everything that is generated from a table: wiring, and blocks of the documents.
     Tables,

@@ -158,7 +158,7 @@ fn percent(value: &str) -> Option<u8> {
 }
 
 /// Reads `\n` and `\\` in an example, which must stand on one line.
-fn unescape(value: &str) -> String {
+pub fn unescape(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     let mut characters = value.chars().peekable();
     while let Some(character) = characters.next() {
