@@ -7,7 +7,7 @@ use std::fs;
 use team_sync::Share;
 use team_sync::repository::Published;
 
-/// A way to get what the remote has.
+/// Something that the user does with their git, such as getting what the remote has.
 type Pull = (&'static str, fn(&Clone));
 
 const PULLS: [Pull; 8] = [
@@ -289,7 +289,7 @@ fn d1_own_commits_are_an_edit_without_a_network_too() {
 /// An edit is taken in once: what a teammate made of it since holds when the same edit is committed or pulled over.
 #[test]
 fn d1_an_entry_that_was_removed_by_hand_and_restored_by_a_teammate_is_not_removed_again() {
-    let then: [(&str, fn(&Clone)); 2] = [
+    let then: [Pull; 2] = [
         ("commit", |clone| clone.commit("by hand")),
         ("autostash", |clone| drop(clone.git(&["pull", "--quiet", "--rebase", "--autostash"]))),
     ];
@@ -405,8 +405,7 @@ fn d1_a_tracking_branch_beside_the_known_tip_brings_nothing_back() {
 /// An archive brings whatever references it likes. They give no leave, publish nothing and lose nothing.
 #[test]
 fn d1_a_made_up_tracking_branch_loses_nothing_and_publishes_nothing() {
-    type Forge = (&'static str, fn(&Clone));
-    let forgeries: [Forge; 5] = [
+    let forgeries: [Pull; 5] = [
         ("an object that is not there", |clone| {
             let path = clone.root.join(".git/refs/remotes/origin/main");
             fs::write(path, "0123456789012345678901234567890123456789\n").unwrap();
