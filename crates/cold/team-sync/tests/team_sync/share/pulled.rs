@@ -383,6 +383,51 @@ fn d1_a_forced_push_over_what_only_the_users_git_had_fetched_waits_for_a_decisio
     assert_eq!(published(&world), ["One", "Three"]);
 }
 
+/// What another work tree of the branch has fetched is merged without asking the remote, and counts like a fetch.
+#[test]
+fn d1_a_forced_push_over_what_another_work_tree_had_fetched_waits_for_a_decision() {
+    let world = World::with_memory(&["One"]);
+    let [ada, bob, _] = team(&world);
+    bob.git(&["worktree", "add", "--quiet", "--track", "-b", "topic", "../tree", "origin/main"]);
+    let tree = Clone { root: world.path().join("tree") };
+    tree.sync();
+    push(&ada, &["One", "Two"]);
+    bob.sync();
+    offline(&world, || tree.sync());
+    assert_eq!(tree.decisions(), ["One", "Two"]);
+    force_push(&world, &["One", "Three"]);
+    assert_eq!(tree.sync().rewritten.map(|it| it.vanished.len()), Some(1));
+    assert_eq!(tree.decisions(), ["One", "Two"]);
+}
+
+/// Merges in both directions leave several places where HEAD and the remote parted. What either has is published.
+#[test]
+fn d1_what_was_merged_in_both_directions_is_no_edit() {
+    let world = World::with_memory(&["One", "a", "b", "c", "d", "e", "Two"]);
+    let [ada, bob, _] = team(&world);
+    // Both have a commit of their own, and each merges the other's.
+    bob.write(".wyren/memory.md", &decisions(&["Bob", "One", "a", "b", "c", "d", "e", "Two"]));
+    bob.commit("of bob");
+    bob.git(&["push", "--quiet", "origin", "main:refs/heads/bobs"]);
+    let forked = ada.git(&["rev-parse", "HEAD"]);
+    push(&ada, &["One", "a", "b", "c", "d", "e", "Two", "Ada"]);
+    let of_ada = ada.git(&["rev-parse", "HEAD"]);
+    assert_ne!(forked, of_ada);
+    bob.git(&["pull", "--quiet", "--no-rebase", "--no-edit", "origin", "main"]);
+    ada.git(&["pull", "--quiet", "--no-rebase", "--no-edit", "origin", "bobs"]);
+    ada.git(&["commit", "--quiet", "--allow-empty", "--message", "more"]);
+    ada.git(&["push", "--quiet"]);
+    bob.git(&["fetch", "--quiet"]);
+    assert_eq!(bob.git(&["merge-base", "--all", "HEAD", "origin/main"]).lines().count(), 2);
+    assert_eq!(bob.sync().published, Published::Nothing);
+    let expected = ["Ada", "Bob", "One", "Two", "a", "b", "c", "d", "e"];
+    assert_eq!(
+        (published(&world), bob.sorted_decisions()),
+        (expected.map(str::to_owned).to_vec(), expected.map(str::to_owned).to_vec())
+    );
+    assert!(!authors(&world).lines().next().is_some_and(|author| author == "bob"));
+}
+
 /// A forced push that Wyren has seen and accepted, and the user's git has not: the old commits at HEAD are no edit.
 #[test]
 fn d1_a_tracking_branch_beside_the_known_tip_brings_nothing_back() {
