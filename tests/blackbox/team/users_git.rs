@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+use wyren_tests::sandbox::feed;
 
 use super::{Member, Mode, Remote, git};
 
@@ -119,6 +121,93 @@ fn a_member_in_a_subdirectory_and_one_in_a_work_tree_share_the_memory() -> Resul
             let told = ada.hook("session-start-memory", "s", &fields)?;
             assert!(told.contains("Use tabs"), "{mode:?} {}: {told}", place.display());
         }
+    }
+    Ok(())
+}
+
+/// When a commit by plain git was written.
+const PUSHED: &str = "2026-01-02T03:04:05Z";
+
+/// Has another member change the tracked memory by plain git, as the Node version does.
+fn plain_push(remote: &Remote, name: &str, change: impl Fn(&str) -> String) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let address = format!("file://{}", remote.path().display());
+    git(folder.path(), &["clone", "--quiet", &address, "other"])?;
+    let file = folder.path().join("other/.wyren/memory.md");
+    fs::write(&file, change(&fs::read_to_string(&file)?))?;
+    let (user, email) = (format!("user.name={name}"), format!("user.email={name}@localhost"));
+    let subject = "[wyren] memory update (session aaaaaaaa)";
+    let other = folder.path().join("other");
+    let commit = ["commit", "--quiet", "--all", "--date", PUSHED, "--message", subject];
+    git(&other, &[&["-c", &user, "-c", &email], &commit[..]].concat())?;
+    git(&other, &["push", "--quiet", "origin", "HEAD:main"]).map(|_| ())
+}
+
+/// How Wyren comes to look at what the user has pulled.
+const WAYS: [&str; 4] = ["sync", "background", "session start", "prompt"];
+
+fn look(member: &Member, way: &str) -> Result<()> {
+    match way {
+        "sync" => drop(member.wyren(&["sync"])?),
+        "background" => drop(member.wyren(&["sync", "--background"])?),
+        "session start" => drop(member.start("s")?),
+        _ => drop(member.prompt("s")?),
+    }
+    crate::worker::wait_for("no process", || Ok(member.sandbox.processes().is_empty()))
+}
+
+#[test]
+fn d1_a_pull_of_the_user_is_no_edit_of_theirs_however_wyren_comes_to_see_it() -> Result<()> {
+    for way in WAYS {
+        let remote = Remote::new(Mode::Branch)?;
+        let (Some(bob), Some(cyd)) =
+            (Member::set_up(&remote, "bob", Mode::Branch)?, Member::set_up(&remote, "cyd", Mode::Branch)?)
+        else {
+            return Ok(());
+        };
+        bob.decide("Two")?;
+        bob.wyren(&["sync"])?;
+        plain_push(&remote, "ada", |text| text.replace("- Two\n", "") + "- Four\n")?;
+        bob.git(&["pull", "--quiet", "--ff-only"])?;
+        // What came with the pull is removed, and what it took away is restored.
+        cyd.wyren(&["sync"])?;
+        let mut editing = cyd.command("wyren");
+        editing.args(["memory", "edit"]).env("EDITOR", "sed -i /Four/d");
+        ensure!(feed(&mut editing, b"")?.status.success());
+        cyd.decide("Two")?;
+        cyd.wyren(&["sync"])?;
+        let before = (remote.memory(Mode::Branch), git(&remote.path(), &["rev-parse", "main"])?);
+        look(&bob, way)?;
+        assert_eq!(
+            (remote.memory(Mode::Branch), git(&remote.path(), &["rev-parse", "main"])?),
+            before,
+            "{way}"
+        );
+        let memory = bob.memory()?;
+        assert!(memory.contains("- Two") && !memory.contains("Four"), "{way}: {memory}");
+        let history = bob.wyren(&["memory", "history", "Four"])?;
+        assert!(history.contains("cyd") && !history.contains("by hand"), "{way}: {history}");
+    }
+    Ok(())
+}
+
+#[test]
+fn d1_the_history_names_the_author_and_the_day_of_a_removal_that_came_with_a_pull() -> Result<()> {
+    let remote = Remote::new(Mode::Branch)?;
+    let Some(bob) = Member::set_up(&remote, "bob", Mode::Branch)? else { return Ok(()) };
+    bob.decide("Two")?;
+    bob.wyren(&["sync"])?;
+    plain_push(&remote, "ada", |text| text.replace("- Two", "- Three"))?;
+    bob.git(&["pull", "--quiet", "--ff-only"])?;
+    for _ in 0..2 {
+        // At once, and after a sync.
+        let history: Value = serde_json::from_str(&bob.wyren(&["memory", "history", "Two", "--json"])?)?;
+        let removals = history["removals"].as_array().context("no list")?;
+        assert_eq!(removals.len(), 1, "{history:#}");
+        assert_eq!(removals[0]["by"], "ada");
+        let when = removals[0]["when"].as_str().context("no time")?;
+        assert!(when.starts_with(PUSHED.trim_end_matches('Z')), "{when}");
+        bob.wyren(&["sync"])?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::fs;
 use team_sync::Share;
 use team_sync::repository::Published;
 
-/// A way to get what the remote has.
+/// Something that the user does with their git, such as getting what the remote has.
 type Pull = (&'static str, fn(&Clone));
 
 const PULLS: [Pull; 8] = [
@@ -289,7 +289,7 @@ fn d1_own_commits_are_an_edit_without_a_network_too() {
 /// An edit is taken in once: what a teammate made of it since holds when the same edit is committed or pulled over.
 #[test]
 fn d1_an_entry_that_was_removed_by_hand_and_restored_by_a_teammate_is_not_removed_again() {
-    let then: [(&str, fn(&Clone)); 2] = [
+    let then: [Pull; 2] = [
         ("commit", |clone| clone.commit("by hand")),
         ("autostash", |clone| drop(clone.git(&["pull", "--quiet", "--rebase", "--autostash"]))),
     ];
@@ -383,6 +383,51 @@ fn d1_a_forced_push_over_what_only_the_users_git_had_fetched_waits_for_a_decisio
     assert_eq!(published(&world), ["One", "Three"]);
 }
 
+/// What another work tree of the branch has fetched is merged without asking the remote, and counts like a fetch.
+#[test]
+fn d1_a_forced_push_over_what_another_work_tree_had_fetched_waits_for_a_decision() {
+    let world = World::with_memory(&["One"]);
+    let [ada, bob, _] = team(&world);
+    bob.git(&["worktree", "add", "--quiet", "--track", "-b", "topic", "../tree", "origin/main"]);
+    let tree = Clone { root: world.path().join("tree") };
+    tree.sync();
+    push(&ada, &["One", "Two"]);
+    bob.sync();
+    offline(&world, || tree.sync());
+    assert_eq!(tree.decisions(), ["One", "Two"]);
+    force_push(&world, &["One", "Three"]);
+    assert_eq!(tree.sync().rewritten.map(|it| it.vanished.len()), Some(1));
+    assert_eq!(tree.decisions(), ["One", "Two"]);
+}
+
+/// Merges in both directions leave several places where HEAD and the remote parted. What either has is published.
+#[test]
+fn d1_what_was_merged_in_both_directions_is_no_edit() {
+    let world = World::with_memory(&["One", "a", "b", "c", "d", "e", "Two"]);
+    let [ada, bob, _] = team(&world);
+    // Both have a commit of their own, and each merges the other's.
+    bob.write(".wyren/memory.md", &decisions(&["Bob", "One", "a", "b", "c", "d", "e", "Two"]));
+    bob.commit("of bob");
+    bob.git(&["push", "--quiet", "origin", "main:refs/heads/bobs"]);
+    let forked = ada.git(&["rev-parse", "HEAD"]);
+    push(&ada, &["One", "a", "b", "c", "d", "e", "Two", "Ada"]);
+    let of_ada = ada.git(&["rev-parse", "HEAD"]);
+    assert_ne!(forked, of_ada);
+    bob.git(&["pull", "--quiet", "--no-rebase", "--no-edit", "origin", "main"]);
+    ada.git(&["pull", "--quiet", "--no-rebase", "--no-edit", "origin", "bobs"]);
+    ada.git(&["commit", "--quiet", "--allow-empty", "--message", "more"]);
+    ada.git(&["push", "--quiet"]);
+    bob.git(&["fetch", "--quiet"]);
+    assert_eq!(bob.git(&["merge-base", "--all", "HEAD", "origin/main"]).lines().count(), 2);
+    assert_eq!(bob.sync().published, Published::Nothing);
+    let expected = ["Ada", "Bob", "One", "Two", "a", "b", "c", "d", "e"];
+    assert_eq!(
+        (published(&world), bob.sorted_decisions()),
+        (expected.map(str::to_owned).to_vec(), expected.map(str::to_owned).to_vec())
+    );
+    assert!(!authors(&world).lines().next().is_some_and(|author| author == "bob"));
+}
+
 /// A forced push that Wyren has seen and accepted, and the user's git has not: the old commits at HEAD are no edit.
 #[test]
 fn d1_a_tracking_branch_beside_the_known_tip_brings_nothing_back() {
@@ -405,8 +450,7 @@ fn d1_a_tracking_branch_beside_the_known_tip_brings_nothing_back() {
 /// An archive brings whatever references it likes. They give no leave, publish nothing and lose nothing.
 #[test]
 fn d1_a_made_up_tracking_branch_loses_nothing_and_publishes_nothing() {
-    type Forge = (&'static str, fn(&Clone));
-    let forgeries: [Forge; 5] = [
+    let forgeries: [Pull; 5] = [
         ("an object that is not there", |clone| {
             let path = clone.root.join(".git/refs/remotes/origin/main");
             fs::write(path, "0123456789012345678901234567890123456789\n").unwrap();
