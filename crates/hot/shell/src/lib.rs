@@ -17,6 +17,7 @@
 //! that no shell would accept still gives the commands that can be made out. Any input is read in linear time and
 //! without a panic, since the crate is linked into a hook that must never be the reason why a tool call waits.
 
+mod code;
 mod parse;
 mod wrap;
 
@@ -37,6 +38,10 @@ pub const MAX_WRAPPERS: usize = 8;
 pub fn commands(script: &str) -> Vec<Command> {
     parse::commands(script)
 }
+
+/// The only word of the command that stands for a function which pipes itself into itself in the background and is
+/// called.
+pub const FORK_BOMB: &str = "fork-bomb";
 
 /// How much of a command's input is kept, in bytes.
 pub const MAX_INPUT: usize = 64 * 1024;
@@ -132,15 +137,21 @@ impl Command {
     /// so that no pattern matches its contents; of `--message="two words"` the part up to the `=` stays. An
     /// empty argument shows as `""` too. The arguments as they are remain in [`Command::words`].
     pub fn text(&self) -> String {
+        let mut text = String::new();
+        self.write_text(&mut text);
+        text
+    }
+
+    /// Adds the command as [`Command::text`] returns it.
+    pub fn write_text(&self, text: &mut String) {
         if self.words.is_empty() {
-            return String::new();
+            return;
         }
-        let mut text = visible(self.program()).concat();
+        visible(self.program()).iter().for_each(|part| text.push_str(part));
         for word in self.words.iter().skip(1) {
             text.push(' ');
             visible(&word.text).iter().for_each(|part| text.push_str(part));
         }
-        text
     }
 
     /// Returns whether this command's output is piped into the other one.
