@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context as _, Result, ensure};
-use serde_json::Value;
+use serde_json::{Value, json};
 use wyren_tests::sandbox::feed;
 
 use super::{Member, Mode, Remote, git};
@@ -151,7 +151,12 @@ fn look(member: &Member, way: &str) -> Result<()> {
         "sync" => drop(member.wyren(&["sync"])?),
         "background" => drop(member.wyren(&["sync", "--background"])?),
         "session start" => drop(member.start("s")?),
-        _ => drop(member.prompt("s")?),
+        _ => {
+            let event = member.event("prompt-sync", "s", &json!({"prompt": "go on"}));
+            // However recent the last fetch is.
+            let mut prompt = member.command("prompt-sync");
+            ensure!(feed(prompt.env("WYREN_FETCH_SECONDS", "0"), event.as_bytes())?.status.success());
+        }
     }
     crate::worker::wait_for("no process", || Ok(member.sandbox.processes().is_empty()))
 }

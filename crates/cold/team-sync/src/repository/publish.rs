@@ -38,7 +38,7 @@ const UNKNOWN_USER: (&str, &str) = ("Wyren", "wyren@localhost");
 /// How many characters of a session's id the subject of a commit shows, as in the Node version.
 const SESSION_CHARS: usize = 8;
 
-/// What stands for a session in the subject of a commit that no session made, as in the Node version.
+/// What is in the place of a session in the subject of a commit that no session made, as in the Node version.
 const NO_SESSION: &str = "manual";
 
 /// How a publication ended.
