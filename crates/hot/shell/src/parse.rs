@@ -11,6 +11,7 @@ mod heredoc;
 mod word;
 
 use std::mem;
+use std::ops::Range;
 
 use self::grammar::End;
 use self::heredoc::Heredoc;
@@ -40,6 +41,25 @@ struct Context {
     depth: usize,
     wrappers: Vec<&'static str>,
     is_background: bool,
+    /// What the first command reads that reads anything.
+    input: Option<String>,
+    folder: Option<String>,
+}
+
+/// What a command's substitution runs, and where in the command it stands.
+struct Substituted {
+    place: Place,
+    commands: Range<usize>,
+}
+
+/// A part of a simple command.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Place {
+    /// The word with this index.
+    Word(usize),
+    /// What it reads on standard input.
+    Input,
+    Elsewhere,
 }
 
 /// A place to go back to.
@@ -56,6 +76,10 @@ struct Parser<'text, 'found> {
     nesting: usize,
     open_parentheses: usize,
     context: Context,
+    /// What is being read of the current simple command.
+    place: Place,
+    /// The substitutions in the current simple command.
+    substituted: Vec<Substituted>,
     heredocs: Vec<Heredoc>,
     /// The first here-document whose body may not have been read.
     unread: usize,
@@ -70,22 +94,30 @@ impl<'text, 'found> Parser<'text, 'found> {
             nesting,
             open_parentheses: 0,
             context,
+            place: Place::Elsewhere,
+            substituted: Vec::new(),
             heredocs: Vec::new(),
             unread: 0,
             found,
         }
     }
 
-    fn run(mut self) {
+    /// Returns the folder in which the text leaves its shell.
+    fn run(mut self) -> Option<String> {
         let first = self.found.commands.len();
         self.list(End::Text);
+        let folder = self.context.folder.take();
         self.finish(first);
+        folder
     }
 
     /// Looks into the here-documents and puts the commands in order.
     fn finish(mut self, first: usize) {
         for heredoc in mem::take(&mut self.heredocs) {
             let Some(body) = heredoc.body.clone() else { continue };
+            if let Some(owner) = heredoc.owner {
+                self.give_input(owner, heredoc.end, &heredoc.script(&self.text[body.clone()]));
+            }
             if let Some(shell) = &heredoc.shell {
                 let context = self.context_inside(shell.command, &shell.wrappers, Origin::Heredoc);
                 let script = heredoc.script(&self.text[body.clone()]);
@@ -107,26 +139,45 @@ impl<'text, 'found> Parser<'text, 'found> {
         self.found.commands[first..].sort_by_key(|command| command.start);
     }
 
-    /// Reads a string that is run as shell by the command that starts at `start`.
-    fn string(&mut self, script: &str, start: usize, context: Context) {
+    /// Reads a string that is run as shell by the command that starts at `start`. Returns the folder in which it leaves
+    /// its shell.
+    fn string(&mut self, script: &str, start: usize, context: Context) -> Option<String> {
         if self.nesting == MAX_NESTING {
-            return;
+            return context.folder;
         }
         let first = self.found.commands.len();
-        Parser::new(script, context, self.nesting + 1, self.found).run();
+        let folder = Parser::new(script, context, self.nesting + 1, self.found).run();
         for command in &mut self.found.commands[first..] {
             command.start = start;
         }
+        folder
     }
 
     fn substituted_string(&mut self, script: &str, start: usize) {
-        let context =
-            Context { origin: Origin::Substitution, depth: self.context.depth + 1, ..self.context.clone() };
+        let first = self.found.commands.len();
+        let context = Context {
+            origin: Origin::Substitution,
+            depth: self.context.depth + 1,
+            input: None,
+            ..self.context.clone()
+        };
         self.string(script, start, context);
+        self.note_substitution(first);
+    }
+
+    /// Remembers that the commands from `first` on are in a substitution of the current command.
+    fn note_substitution(&mut self, first: usize) {
+        let commands = first..self.found.commands.len();
+        if !commands.is_empty() {
+            self.substituted.push(Substituted { place: self.place, commands });
+        }
     }
 
     /// Reads the inside of `$( … )`, from behind the opening parenthesis to behind the closing one.
     fn substitution(&mut self) {
+        let first = self.found.commands.len();
+        let place = self.place;
+        let substituted = mem::take(&mut self.substituted);
         self.nested(|parser| {
             let origin = mem::replace(&mut parser.context.origin, Origin::Substitution);
             let unread = mem::replace(&mut parser.unread, parser.heredocs.len());
@@ -136,12 +187,17 @@ impl<'text, 'found> Parser<'text, 'found> {
             parser.unread = unread;
             parser.context.origin = origin;
         });
+        self.place = place;
+        self.substituted = substituted;
+        self.note_substitution(first);
     }
 
     fn parenthesised_list(&mut self) {
+        let folder = self.context.folder.clone();
         self.open_parentheses += 1;
         self.list(End::Parenthesis);
         self.open_parentheses -= 1;
+        self.context.folder = folder;
     }
 
     /// Parses one level deeper; at the bottom, gives up on the rest of the text.

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::parse::assigned_name;
+use crate::parse::{Place, assigned_name};
 use crate::{Command, MAX_WRAPPERS, Word, program};
 
 /// Something that a command runs.
@@ -21,8 +21,19 @@ pub(crate) struct Run {
 /// How a command is handed what it runs.
 pub(crate) enum Inside {
     Words(Range<usize>),
-    /// As a line of shell.
-    Script(String),
+    /// As a line of shell, in these words.
+    Script {
+        script: String,
+        words: Range<usize>,
+    },
+}
+
+/// The program that gets a substitution's output.
+pub(crate) struct Receiver<'word> {
+    /// Its base name.
+    pub(crate) program: &'word str,
+    /// Whether it runs the output as code.
+    pub(crate) runs_it: bool,
 }
 
 /// A command that runs another one.
@@ -255,8 +266,8 @@ pub(crate) fn runs(words: &[Word]) -> Vec<Run> {
     let Some(name) = words.first().map(|word| program(&word.text)) else { return Vec::new() };
     if let Some(shell) = SHELLS.iter().find(|shell| **shell == name) {
         return match shell_input(words) {
-            ShellInput::Script(script) => vec![run(shell, Inside::Script(script))],
-            ShellInput::File | ShellInput::Standard => Vec::new(),
+            ShellInput::Script(at) => vec![run(shell, script_in(words, at))],
+            ShellInput::File(_) | ShellInput::Standard => Vec::new(),
         };
     }
     match name {
@@ -296,7 +307,7 @@ fn reach_shell(words: &[Word], wrappers: &mut Vec<&'static str>) -> bool {
     wrappers.push(run.wrapper);
     match run.inside {
         Inside::Words(range) => reach_shell(&words[range], wrappers),
-        Inside::Script(script) => {
+        Inside::Script { script, .. } => {
             let words =
                 script.split_whitespace().map(|text| Word { text: text.to_owned(), ..Word::default() });
             reach_shell(&words.collect::<Vec<_>>(), wrappers)
@@ -312,6 +323,92 @@ fn login_shell(name: &str, words: &[Word]) -> Option<&'static str> {
         "sudo" => words.iter().any(|word| matches!(word.text.as_str(), "-i" | "-s")).then_some("sudo"),
         _ => None,
     }
+}
+
+/// Returns which program gets the output of a substitution in a command.
+pub(crate) fn receiver(words: &[Word], place: Place) -> Option<Receiver<'_>> {
+    let Place::Word(mut at) = place else {
+        let program = words.first().map(|word| program(&word.text)).filter(|_| place == Place::Input)?;
+        let shell = shell_reading_input(words).and_then(|wrappers| wrappers.last().copied());
+        return Some(Receiver { program: shell.unwrap_or(program), runs_it: shell.is_some() });
+    };
+    let mut words = words;
+    for _ in 0..MAX_WRAPPERS {
+        let name = words.first().filter(|_| at > 0).map(|word| program(&word.text))?;
+        let word = words.get(at)?;
+        let is_file = word.text.contains("<()");
+        let runs_it = if SHELLS.contains(&name) {
+            match shell_input(words) {
+                ShellInput::Script(script) => at == script,
+                ShellInput::File(file) => at == file && is_file,
+                ShellInput::Standard => false,
+            }
+        } else if matches!(name, "." | "source") {
+            return Some(Receiver { program: "source", runs_it: at == 1 && is_file });
+        } else if let Some(code) = code_option(canonical(name)) {
+            let first =
+                words.iter().skip(1).position(|word| !word.text.starts_with('-')).map(|first| first + 1);
+            let is_option = |word: &Word| code.split(' ').any(|option| option == word.text);
+            is_option(&words[at - 1]) || (first == Some(at) && is_file)
+        } else {
+            false
+        };
+        if runs_it {
+            return Some(Receiver { program: name, runs_it });
+        }
+        let is_inside = |run: &Run| match &run.inside {
+            Inside::Words(range) | Inside::Script { words: range, .. } => range.contains(&at),
+        };
+        match runs(words).into_iter().find(is_inside).map(|run| run.inside) {
+            None => return Some(Receiver { program: name, runs_it: false }),
+            Some(Inside::Script { .. }) => return Some(Receiver { program: name, runs_it: true }),
+            Some(Inside::Words(range)) => {
+                at -= range.start;
+                words = &words[range];
+            }
+        }
+    }
+    None
+}
+
+/// Returns the options of an interpreter behind which code stands.
+fn code_option(program: &str) -> Option<&'static str> {
+    match program {
+        "python" => Some("-c"),
+        "node" | "bun" | "deno" | "ts-node" | "tsx" => Some("-e --eval -p --print eval"),
+        "perl" | "ruby" | "lua" => Some("-e -E"),
+        "php" => Some("-r"),
+        "osascript" => Some("-e"),
+        _ => None,
+    }
+}
+
+/// Returns whether a command copies its input to its output.
+pub(crate) fn copies_input(words: &[Word]) -> bool {
+    match words.first().map(|word| program(&word.text)) {
+        Some("cat") => words[1..].iter().all(|word| word.text.starts_with('-')),
+        Some("tee") => true,
+        _ => false,
+    }
+}
+
+/// Returns whether a command may be one that reads its input; those that only set up a shell are not.
+pub(crate) fn may_read(program: &str) -> bool {
+    !matches!(
+        program,
+        "" | "cd" | "pushd" | "popd" | "export" | "set" | "echo" | "printf" | "true" | "false" | ":"
+    )
+}
+
+/// Returns whether what a wrapper runs has another input than the wrapper.
+pub(crate) fn replaces_input(wrapper: &str) -> bool {
+    matches!(wrapper, "xargs" | "parallel" | "find" | "fd" | "entr" | "trap")
+}
+
+/// Returns whether what a wrapper runs is on another machine, where the folders are others.
+pub(crate) fn is_elsewhere(wrapper: &str) -> bool {
+    let program = wrapper.split(' ').next().unwrap_or(wrapper);
+    matches!(program, "ssh" | "docker" | "docker-compose" | "podman" | "kubectl" | "oc" | "chroot")
 }
 
 /// Returns whether a program's output is, more or less, its input.
@@ -330,23 +427,23 @@ pub(crate) fn echoed(command: &Command) -> Option<String> {
 }
 
 enum ShellInput {
-    /// The line of shell behind `-c`.
-    Script(String),
-    /// A file of shell.
-    File,
+    /// The line of shell behind `-c`, which is this word.
+    Script(usize),
+    /// A file of shell, which is this word.
+    File(usize),
     Standard,
 }
 
 fn shell_input(words: &[Word]) -> ShellInput {
     let mut has_script = false;
     let mut reads_input = false;
-    let mut rest = words[1..].iter();
-    while let Some(word) = rest.next() {
+    let mut rest = words.iter().enumerate().skip(1);
+    while let Some((at, word)) = rest.next() {
         let text = word.text.as_str();
         match text.strip_prefix(['-', '+']) {
-            None | Some("") if has_script => return ShellInput::Script(text.to_owned()),
+            None | Some("") if has_script => return ShellInput::Script(at),
             None if reads_input => return ShellInput::Standard,
-            None => return ShellInput::File,
+            None => return ShellInput::File(at),
             Some("" | "-") => {}
             Some("-rcfile" | "-init-file") => drop(rest.next()),
             Some(long) if long.starts_with('-') => {}
@@ -360,6 +457,11 @@ fn shell_input(words: &[Word]) -> ShellInput {
         }
     }
     ShellInput::Standard
+}
+
+/// Returns the line of shell that is a word.
+fn script_in(words: &[Word], at: usize) -> Inside {
+    Inside::Script { script: words[at].text.clone(), words: at..at + 1 }
 }
 
 fn run(wrapper: &'static str, inside: Inside) -> Run {
@@ -403,7 +505,9 @@ impl Wrapper {
         let mut assignments = Vec::new();
         let mut is_behind_dashes = false;
         let mut index = 1;
-        let script = |script: String| Some(self.result(Inside::Script(script), Vec::new()));
+        let script = |script: String, words: Range<usize>| {
+            Some(self.result(Inside::Script { script, words }, Vec::new()))
+        };
         while let Some(word) = words.get(index) {
             let text = word.text.as_str();
             let is_option = !is_behind_dashes && text.len() > 1 && text.starts_with('-');
@@ -414,8 +518,10 @@ impl Wrapper {
                     OptionKind::Flag => index += 1,
                     OptionKind::Value => index += 2,
                     OptionKind::Idle => return None,
-                    OptionKind::Script(Some(value)) => return script(value.to_owned()),
-                    OptionKind::Script(None) => return script(words.get(index + 1)?.text.clone()),
+                    OptionKind::Script(Some(value)) => return script(value.to_owned(), index..index + 1),
+                    OptionKind::Script(None) => {
+                        return script(words.get(index + 1)?.text.clone(), index + 1..index + 2);
+                    }
                     OptionKind::Command => {
                         let range = index + 1..words.len();
                         return (!range.is_empty()).then(|| self.result(Inside::Words(range), assignments));
@@ -453,9 +559,11 @@ impl Wrapper {
             Rest::Words | Rest::WordsBehindDashes => {
                 Some(self.result(Inside::Words(index..words.len()), assignments))
             }
-            Rest::Script => script(script_of(rest)),
-            Rest::Scripts => script(joined(rest, "\n")),
-            Rest::ScriptFirst if rest.len() > 1 && rest[0].text != "-" => script(rest[0].text.clone()),
+            Rest::Script => script(script_of(rest), index..words.len()),
+            Rest::Scripts => script(joined(rest, "\n"), index..words.len()),
+            Rest::ScriptFirst if rest.len() > 1 && rest[0].text != "-" => {
+                script(rest[0].text.clone(), index..index + 1)
+            }
             Rest::ScriptFirst | Rest::Nothing => None,
         }
     }

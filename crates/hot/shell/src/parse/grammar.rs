@@ -4,8 +4,8 @@
 //! stepped over, so that a half-written line still gives its commands.
 
 use super::heredoc::Heredoc;
-use super::{Parser, assigned_name, is_name};
-use crate::{Command, Redirect, Word};
+use super::{Parser, Place, assigned_name, is_name};
+use crate::{Command, Redirect, Word, wrap};
 
 /// The redirection operators, longer ones first.
 const OPERATORS: [&str; 12] = ["<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">", "&>>", "&>"];
@@ -77,6 +77,7 @@ impl Parser<'_, '_> {
             command.is_negated = !command.is_negated;
         }
         let mut stages = Vec::new();
+        let folder = self.context.folder.clone();
         loop {
             stages.push(self.stage(command.clone()));
             self.skip_blanks();
@@ -84,15 +85,27 @@ impl Parser<'_, '_> {
                 break;
             }
             self.skip_lines();
+            self.context.folder.clone_from(&folder);
             command.place += 1;
         }
         if let Some(Some(last)) = stages.last() {
             self.found.commands[*last].is_last = true;
         }
+        self.pass_input(&stages);
         for stage in stages.iter().flatten() {
             self.unwrap(*stage);
         }
+        let end = self.found.commands.len();
+        for heredoc in self.heredocs[first_heredoc..].iter_mut().filter(|heredoc| heredoc.end == 0) {
+            heredoc.end = end;
+        }
         self.read_by_shells(&stages, first_heredoc);
+        // The commands of a longer pipeline run in shells of their own.
+        if stages.len() > 1 {
+            self.context.folder = folder;
+        } else if let [Some(stage)] = stages[..] {
+            self.change_folder(stage);
+        }
     }
 
     /// Reads one command of a pipeline. Returns its index if it is a simple one.
@@ -131,10 +144,33 @@ impl Parser<'_, '_> {
             }
             _ => return self.simple_command(command),
         }
+        self.redirects_of_compound(command);
+        None
+    }
+
+    /// Reads the redirections behind a compound command. Those of its output are a command without words.
+    fn redirects_of_compound(&mut self, mut command: Command) {
+        self.start(&mut command);
         loop {
             self.skip_blanks();
-            self.redirect()?;
+            let Some(redirect) = self.redirect() else { break };
+            if redirect.operator.contains('>') && !redirect.operator.ends_with('&') {
+                command.redirects.push(redirect);
+            }
         }
+        if !command.redirects.is_empty() {
+            command.wrappers.clone_from(&self.context.wrappers);
+            command.folder.clone_from(&self.context.folder);
+            self.found.commands.push(command);
+        }
+    }
+
+    /// Fills in where a command starts and what it has from its surroundings.
+    fn start(&self, command: &mut Command) {
+        command.start = self.position;
+        command.origin = self.context.origin;
+        command.depth = self.context.depth;
+        command.is_background = self.context.is_background;
     }
 
     fn compound(&mut self, keyword: &str, end: End) {
@@ -240,12 +276,11 @@ impl Parser<'_, '_> {
 
     fn simple_command(&mut self, mut command: Command) -> Option<usize> {
         let first_heredoc = self.heredocs.len();
-        command.start = self.position;
-        command.origin = self.context.origin;
-        command.depth = self.context.depth;
-        command.is_background = self.context.is_background;
+        self.start(&mut command);
+        self.substituted.clear();
         loop {
             self.skip_blanks();
+            self.place = Place::Elsewhere;
             match self.peek() {
                 None | Some(b'\n' | b';' | b'|' | b')') => break,
                 Some(b'&') if self.peek_at(1) != Some(b'>') => break,
@@ -265,16 +300,22 @@ impl Parser<'_, '_> {
                     {
                         command.assignments.push(assignment);
                     } else {
+                        self.place = Place::Word(command.words.len());
                         let word = self.argument();
                         command.words.push(word);
                     }
                 }
             }
         }
-        if command.words.is_empty() {
+        if command.words.is_empty() && command.redirects.is_empty() {
             return None;
         }
-        command.wrappers = self.context.wrappers.clone();
+        self.settle_substitutions(&command.words);
+        command.wrappers.clone_from(&self.context.wrappers);
+        command.folder.clone_from(&self.context.folder);
+        if command.place == 0 && self.context.input.is_some() && wrap::may_read(command.program()) {
+            command.input = self.context.input.take();
+        }
         let index = self.found.commands.len();
         for heredoc in &mut self.heredocs[first_heredoc..] {
             heredoc.owner.get_or_insert(index);
@@ -314,6 +355,7 @@ impl Parser<'_, '_> {
         let length = descriptor + operator.len();
         self.position += length;
         self.skip_blanks();
+        self.place = if matches!(operator, "<" | "<<<") { Place::Input } else { Place::Elsewhere };
         let target = self.word();
         if matches!(operator, "<<" | "<<-") {
             self.heredocs.push(Heredoc {
@@ -321,6 +363,7 @@ impl Parser<'_, '_> {
                 is_quoted: target.is_quoted,
                 strips_tabs: operator == "<<-",
                 owner: None,
+                end: 0,
                 body: None,
                 shell: None,
             });

