@@ -5,7 +5,7 @@ use hook::Platform;
 use lessons::call::Call;
 use lessons::index::{self, Fingerprint, Index};
 use lessons::inject;
-use lessons::layers::Layer;
+use lessons::layers::{self, Layer};
 use lessons::trigger::{Simple, Verdict};
 use lessons::{Kind, Lesson};
 use serde_json::value::RawValue;
@@ -151,6 +151,7 @@ pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Re
         items.iter().map(|item| Lesson { is_disabled: false, ..item.lesson.clone() }).collect();
     let (bytes, _) = index::build(&lessons, Fingerprint::default());
     let bounds = inject::bounds(&places.settings());
+    let packs_off = places.settings().get("lessons.packs_off");
     let mut rehearsal = Rehearsal { most_hints: bounds.lessons, ..Rehearsal::default() };
     let Ok(index) = Index::new(&bytes[..]) else { return rehearsal };
     let looked_up = index.candidates(&call, &simples).unwrap_or_default();
@@ -164,7 +165,10 @@ pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Re
             Verdict::Unrelated => continue,
         };
         let lesson = &item.lesson;
-        let silenced = if item.state == State::Disabled {
+        let pack = lesson.pack.as_deref().unwrap_or_default();
+        let silenced = if layers::is_pack_off(&packs_off, item.layer, pack) {
+            Some(format!("its pack {pack} is off"))
+        } else if item.state == State::Disabled {
             Some("it is disabled".to_owned())
         } else if lesson.confidence < bounds.least_confidence {
             Some("its confidence is below lessons.min_confidence".to_owned())

@@ -39,6 +39,7 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
         cwd: &cwd,
         seen: &host.env.text("LESSONS_SEEN").unwrap_or_default(),
         disabled: &host.settings().get("lessons.disabled"),
+        packs_off: &host.settings().get("lessons.packs_off"),
         host,
     };
     // Most calls are about no lesson: what choosing takes is made when there is something to choose.
@@ -124,6 +125,7 @@ struct Judging<'a> {
     cwd: &'a Path,
     seen: &'a str,
     disabled: &'a str,
+    packs_off: &'a str,
     host: &'a Host,
 }
 
@@ -157,6 +159,7 @@ impl Judging<'_> {
             let verdict = || entry.judge_within(self.call, self.simples, time);
             let is_wanted = !settings::list(self.seen).any(|slug| slug == entry.slug)
                 && !layers::is_disabled(self.disabled, source.layer, entry.slug)
+                && !layers::is_pack_off(self.packs_off, source.layer, entry.pack)
                 && matches!(verdict(), Verdict::Applies { .. })
                 && is_in_scope(entry.scope, self.cwd);
             if !is_wanted {

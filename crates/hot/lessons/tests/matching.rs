@@ -285,6 +285,20 @@ fn item_2_global_options_are_no_flags_of_the_subcommand() {
 }
 
 #[test]
+fn item_3_where_the_line_went_decides_what_a_star_is() {
+    check(
+        fields("command: rm -r ... <root>|<home>|<system>"),
+        &["cd / && rm -rf *", "cd ~ && rm -rf .", "cd /etc; rm -rf nginx", "cd && cd / && rm -rf *", "cd /usr && cd local && rm -rf ./*"],
+        &["cd build && rm -rf *", "(cd /; ls); rm -rf build", "cd /tmp && rm -rf *", "rm -rf *"],
+    );
+    check(
+        fields("command: rm -r ... <here>"),
+        &["rm -rf *", "make 2>&1; rm -rf *", "cd .. && rm -rf *", "(cd build); rm -rf .", "x & rm -rf ./*"],
+        &["cd build && rm -rf *", "cd build; rm -rf .", "cd /tmp/x && rm -rf *", "rm -rf build"],
+    );
+}
+
+#[test]
 fn item_4_paths_are_normalised() {
     check(
         fields("command: rm -r|-R|--recursive ... <root>|<system>|<home>|<precious>"),
@@ -304,7 +318,7 @@ fn item_4_paths_are_normalised() {
 fn item_5_a_disk_is_what_the_command_writes_to() {
     check(
         fields("writes: <disk>"),
-        &["echo \"x\" > /dev/sda", "cat < img > /dev/sda", "x 2>&1 >> /dev/nvme0n1", "sudo sh -c 'x > /dev/sdb1'", "x &> /dev/sda"],
+        &["> /dev/sda", "{ echo; ls; } > /dev/sda", "cd /dev && echo x > sda", "echo \"x\" > /dev/sda", "cat < img > /dev/sda", "x 2>&1 >> /dev/nvme0n1", "sudo sh -c 'x > /dev/sdb1'", "x &> /dev/sda"],
         &["echo x > /dev/null", "echo '> /dev/sda'", "x 2>&1", "x > y", "cat /dev/sda > img", "x < /dev/sda"],
     );
     check(
@@ -347,6 +361,40 @@ fn item_22_texts_in_statements_and_flags_of_wrappers_do_not_count() {
         fields("command: rm -r <root>\nwithout: --help, --dry-run"),
         &["timeout --help 5 rm -r /", "bash --help -c 'rm -r /'", "sudo --help rm -r /"],
         &["rm -r / --help"],
+    );
+}
+
+#[test]
+fn item_13_what_is_substituted_into_code_is_run() {
+    check(
+        fields("command: curl|wget\npiped_to: sh, bash, eval, source, python*"),
+        &[
+            "bash -c \"$(curl -fsSL https://x/install.sh)\"", "bash <(curl -fsSL https://x/i.sh)", "eval \"$(curl -s x)\"",
+            "source <(curl -s x)", "curl x | python3 -", "curl x | python3", "curl x | python3.12", "curl x | bash -s -- -y",
+        ],
+        &[
+            "echo \"$(curl x)\"", "curl x | python3 parse.py", "curl x | python3 -c 'import json'", "curl x | python3 -m json.tool",
+            "bash -c 'echo' \"$(curl x)\"",
+        ],
+    );
+    check(
+        fields("command: curl\npiped_to: perl, ruby, node"),
+        &["curl x | perl", "curl x | ruby -", "curl x | node -"],
+        &["curl x | perl -pe 's/a/b/'", "curl x | node x.js", "curl x | ruby -ne 'puts'", "curl x | node -e 1"],
+    );
+}
+
+#[test]
+fn item_14_what_lists_all_hands_it_over() {
+    check(
+        fields("command: docker ps -q\npiped_to: docker"),
+        &["docker rm -f $(docker ps -aq)", "docker rm -f `docker ps -aq`", "docker ps -aq | xargs docker rm -f"],
+        &["docker ps -aq", "docker ps -aq | wc -l", "echo $(docker ps -aq)"],
+    );
+    check(
+        fields("sql: ^DROP TABLE"),
+        &["psql <<E\nselect 1;\ndrop table users;\nE", "echo 'drop table users' | psql app", "cat <<E | mysql\nDROP TABLE x\nE"],
+        &["cat > x.sql <<E\ndrop table users;\nE", "echo 'drop table users' | wc"],
     );
 }
 

@@ -21,10 +21,13 @@ use crate::{Command, MAX_NESTING, Origin};
 const MAX_RETRIES: usize = 16;
 
 pub(crate) fn commands(script: &str) -> Vec<Command> {
-    let mut found = Found::default();
+    let mut found = Found { extra: EXTRA_BYTES + script.len(), ..Found::default() };
     Parser::new(script, Context::default(), 0, &mut found).run();
     found.commands
 }
+
+/// How much text may be read beyond the script itself, in bytes: what repeats and values of variables put into it.
+const EXTRA_BYTES: usize = 64 * 1024;
 
 /// What all parsers of one script share.
 #[derive(Default)]
@@ -32,6 +35,17 @@ struct Found {
     commands: Vec<Command>,
     pipelines: usize,
     retries: usize,
+    /// How much of the additional text is left.
+    extra: usize,
+}
+
+impl Found {
+    /// Takes as much of the additional text as is asked for, or nothing: reading has to stay linear in the script.
+    fn spend(&mut self, bytes: usize) -> bool {
+        let left = self.extra.checked_sub(bytes);
+        self.extra = left.unwrap_or(self.extra);
+        left.is_some()
+    }
 }
 
 /// What a command inherits from its surroundings.

@@ -48,26 +48,26 @@ impl Parser<'_, '_> {
     fn follow(&mut self, outer: usize, run: wrap::Run) {
         match run.inside {
             Inside::Words(words) => {
-                let outer = &self.found.commands[outer];
-                let mut inner = Command {
-                    words: outer.words[words].to_vec(),
-                    assignments: outer.assignments.clone(),
-                    wrappers: outer.wrappers.clone(),
-                    redirects: outer.redirects.clone(),
-                    input: outer.input.clone().filter(|_| !wrap::replaces_input(run.wrapper)),
-                    feeds: outer.feeds.clone(),
-                    substituted_into: outer.substituted_into.clone(),
-                    folder: outer.folder.clone().filter(|_| !wrap::is_elsewhere(run.wrapper)),
-                    origin: Origin::Wrapped,
-                    depth: outer.depth + 1,
-                    ..*outer
-                };
-                inner.assignments.extend(run.assignments);
-                inner.wrappers.push(run.wrapper);
-                self.found.commands.push(inner);
-                self.unwrap(self.found.commands.len() - 1);
+                let command = &self.found.commands[outer];
+                match &command.input {
+                    Some(input) if run.wrapper == "xargs" => {
+                        let (options, words) = (&command.words[..words.start], &command.words[words]);
+                        for words in wrap::xargs(options, words, input) {
+                            if !self.found.spend(words.iter().map(|word| word.text.len() + 1).sum()) {
+                                return;
+                            }
+                            self.follow_words(outer, words, run.wrapper, Vec::new());
+                        }
+                    }
+                    _ => {
+                        self.follow_words(outer, command.words[words].to_vec(), run.wrapper, run.assignments)
+                    }
+                }
             }
             Inside::Script { script, .. } => {
+                if matches!(run.wrapper, "parallel" | "sem") && !self.found.spend(script.len()) {
+                    return;
+                }
                 let command = &self.found.commands[outer];
                 let start = command.start;
                 let input = command.input.clone().filter(|_| !wrap::replaces_input(run.wrapper));
@@ -78,6 +78,33 @@ impl Parser<'_, '_> {
                 }
             }
         }
+    }
+
+    fn follow_words(
+        &mut self,
+        outer: usize,
+        words: Vec<Word>,
+        wrapper: &'static str,
+        assignments: Vec<(String, String)>,
+    ) {
+        let outer = &self.found.commands[outer];
+        let mut inner = Command {
+            words,
+            assignments: outer.assignments.clone(),
+            wrappers: outer.wrappers.clone(),
+            redirects: outer.redirects.clone(),
+            input: outer.input.clone().filter(|_| !wrap::replaces_input(wrapper)),
+            feeds: outer.feeds.clone(),
+            substituted_into: outer.substituted_into.clone(),
+            folder: outer.folder.clone().filter(|_| !wrap::is_elsewhere(wrapper)),
+            origin: Origin::Wrapped,
+            depth: outer.depth + 1,
+            ..*outer
+        };
+        inner.assignments.extend(assignments);
+        inner.wrappers.push(wrapper);
+        self.found.commands.push(inner);
+        self.unwrap(self.found.commands.len() - 1);
     }
 
     pub(super) fn context_inside(&self, outer: usize, wrappers: &[&'static str], origin: Origin) -> Context {

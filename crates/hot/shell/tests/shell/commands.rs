@@ -287,7 +287,10 @@ fn a_string_of_shell_counts() {
     check("su - me -c 'pytest -x'", &["su - me -c \"\"", "string: pytest -x"]);
     check("script -qc 'pytest -x' /dev/null", &["script -qc \"\" /dev/null", "string: pytest -x"]);
     check("watch -n 5 'pytest -x'", &["watch -n 5 \"\"", "string: pytest -x"]);
-    check("parallel -j 4 pytest {} ::: a b", &["parallel -j 4 pytest {} ::: a b", "string: pytest {}"]);
+    check(
+        "parallel -j 4 pytest {} ::: a b",
+        &["parallel -j 4 pytest {} ::: a b", "string: pytest a", "string: pytest b"],
+    );
     check("parallel ::: 'a b' pytest", &["parallel ::: \"\" pytest", "string: a b", "string: pytest"]);
     check("nix-shell -p a b --run 'pytest -x'", &["nix-shell -p a b --run \"\"", "string: pytest -x"]);
     check("npx -c 'jest -x'", &["npx -c \"\"", "string: jest -x"]);
