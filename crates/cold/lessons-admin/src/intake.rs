@@ -277,7 +277,7 @@ fn check_trigger(lesson: &Lesson, problems: &mut Vec<Problem>) {
     let is_about_shell = trigger.is_about_shell();
     if trigger.is_tool_only() {
         if trigger.tools.is_empty() {
-            let reason = format!("a {} needs one: commands, paths, content, inputs or tools", lesson.kind);
+            let reason = format!("a {} needs one: commands, writes, sql, paths, content, inputs or tools", lesson.kind);
             problems.push(Problem::grave("trigger", reason));
         } else if let Some(tool) = trigger.tools.iter().find(|tool| COMMON_TOOLS.contains(&tool.as_str())) {
             let reason = format!("would apply to every call of {tool}: add commands, paths or content");
@@ -422,10 +422,62 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn conditions_classes_and_statements_must_be_readable() {
+        let no_class = "is no class of paths; expected one of <root>, <system>, <home>, <precious>, <here>, <outside>, \
+                        <disk>, <variable>";
+        check_problems(
+            |lesson| lesson.trigger.without.push("<nowhere>".into()),
+            &[&format!("without: \"<nowhere>\": <nowhere> {no_class}")],
+        );
+        check_problems(
+            |lesson| lesson.trigger.with.push("@".into()),
+            &["with: \"@\": @ needs the name of a wrapper behind it, such as @timeout"],
+        );
+        check_problems(
+            |lesson| lesson.trigger.writes.push("a|<nowhere>".into()),
+            &[&format!("writes: \"a|<nowhere>\": <nowhere> {no_class}")],
+        );
+        check_problems(
+            |lesson| lesson.trigger.sql.push("drop table".into()),
+            &["sql: \"drop table\": statements are in upper case, so this never fits"],
+        );
+        check_problems(
+            |lesson| lesson.trigger.without.push("a,b".into()),
+            &["without: \"a,b\" must not hold a comma"],
+        );
+        check_problems(
+            |lesson| {
+                lesson.trigger = Trigger { raw: vec!["abcd".into()], with: vec!["-f".into()], ..Trigger::default() };
+            },
+            &["with: needs commands, matches, writes or sql that it narrows"],
+        );
+        let only = |trigger: Trigger, fires: &str| {
+            check_problems(
+                |lesson| {
+                    lesson.trigger = trigger;
+                    lesson.fires = vec![fires.into()];
+                },
+                &[],
+            );
+        };
+        only(Trigger { writes: vec!["<disk>".into()], ..Trigger::default() }, "> /dev/sda");
+        let sql = vec![r"(?i)^drop\s+table|^\w+ X".into()];
+        only(Trigger { sql, ..Trigger::default() }, "psql -c 'drop table x'");
+    }
+
+    #[test]
+    fn item_25_two_stars_are_worth_a_look() {
+        let mut lesson = good();
+        lesson.trigger.commands.push("ssh ** $".into());
+        let problems = check(&lesson);
+        assert!(!problems[0].is_grave && problems[0].reason.contains("** is the same as *"), "{problems:?}");
+    }
+
+    #[test]
     fn a_kind_needs_its_trigger() {
         check_problems(
             |lesson| lesson.trigger = Trigger::default(),
-            &["trigger: a hint needs one: commands, paths, content, inputs or tools"],
+            &["trigger: a hint needs one: commands, writes, sql, paths, content, inputs or tools"],
         );
         check_problems(
             |lesson| lesson.kind = Kind::Directive,

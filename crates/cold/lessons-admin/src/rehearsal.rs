@@ -234,4 +234,34 @@ mod tests {
         }
         assert!(Written::read(r#"{"file_path":"x"}"#).is_err());
     }
+
+    #[test]
+    fn what_keeps_a_lesson_from_applying_is_said_plainly() {
+        let because = |fields: &str, example: &str| {
+            let lesson = lessons::format::parse("it", &format!("---\n{fields}\n---\n")).unwrap();
+            match judged(lesson.trigger, example) {
+                Verdict::Nearly { because } => because,
+                other => panic!("{fields} on {example}: {other:?}"),
+            }
+        };
+        let psql = "command: psql\nwithout: <, @timeout|@xargs, -c, PGDATABASE=test";
+        assert_eq!(because(psql, "psql < x"), "its input comes from a file, a here-document or a pipe");
+        assert_eq!(because(psql, "timeout 5 psql"), "it runs below timeout or xargs");
+        assert_eq!(because(psql, "psql -c x"), "the command has -c");
+        assert_eq!(because(psql, "PGDATABASE=test psql"), "the command has PGDATABASE=test");
+        assert_eq!(because("command: top\nwithout: >, &", "top > x"), "its output goes to a file or a pipe");
+        assert_eq!(because("command: top\nwithout: >, &", "top &"), "it runs in the background");
+        assert_eq!(
+            because("command: git push\nwith: --force, @xargs", "git push"),
+            "none of these holds: --force, @xargs"
+        );
+        assert_eq!(because("command: cat\nwrites: <disk>", "cat x > y"), "its output goes to no <disk>");
+        assert_eq!(because("sql: ^DROP", "psql -c 'select 1'"), "no SQL statement in it fits");
+        assert_eq!(because("command: psql\nsql: ^DROP", "psql"), "it hands no SQL to a database client");
+        let rm = Trigger { commands: vec!["rm -r ... <root>".into()], ..Trigger::default() };
+        assert_eq!(
+            judged(rm, "rm -r x /tmp/.."),
+            Verdict::Applies { by: "rm -r ... <root> (/tmp/.. is <root>)".into() }
+        );
+    }
 }

@@ -242,7 +242,12 @@ impl Entry<'_> {
                     pattern.fits(simple.program, simple.arguments(), place)
                 };
                 match patterns.iter().find(fits) {
-                    Some((pattern, _)) => by = Some((*pattern).to_owned()),
+                    Some((text, pattern)) => {
+                        by = Some(match pattern.explained(simple.arguments(), place) {
+                            Some(reason) => format!("{text} ({reason})"),
+                            None => (*text).to_owned(),
+                        });
+                    }
                     None => continue,
                 }
             }
