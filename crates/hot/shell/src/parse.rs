@@ -8,6 +8,7 @@
 mod follow;
 mod grammar;
 mod heredoc;
+mod variables;
 mod word;
 
 use std::mem;
@@ -15,6 +16,7 @@ use std::ops::Range;
 
 use self::grammar::End;
 use self::heredoc::Heredoc;
+use self::variables::{Scope, Variables};
 use crate::{Command, MAX_NESTING, Origin};
 
 /// How often `((` may turn out not to be arithmetic; each time, what was read of it is read again.
@@ -37,6 +39,9 @@ struct Found {
     retries: usize,
     /// How much of the additional text is left.
     extra: usize,
+    variables: Variables,
+    /// How many substitutions surround what is being read.
+    substitutions: usize,
 }
 
 impl Found {
@@ -58,6 +63,7 @@ struct Context {
     /// What the first command reads that reads anything.
     input: Option<String>,
     folder: Option<String>,
+    scope: Scope,
 }
 
 /// What a command's substitution runs, and where in the command it stands.
@@ -97,6 +103,12 @@ struct Parser<'text, 'found> {
     heredocs: Vec<Heredoc>,
     /// The first here-document whose body may not have been read.
     unread: usize,
+    /// The first here-document that has not been looked into.
+    unresolved: usize,
+    /// Where the value of a variable splits the current word.
+    breaks: Vec<Range<usize>>,
+    /// Whether a variable's value has been put into a word.
+    was_expanded: bool,
     found: &'found mut Found,
 }
 
@@ -112,6 +124,9 @@ impl<'text, 'found> Parser<'text, 'found> {
             substituted: Vec::new(),
             heredocs: Vec::new(),
             unread: 0,
+            unresolved: 0,
+            breaks: Vec::new(),
+            was_expanded: false,
             found,
         }
     }
@@ -125,37 +140,73 @@ impl<'text, 'found> Parser<'text, 'found> {
         folder
     }
 
-    /// Looks into the here-documents and puts the commands in order.
+    /// Looks into the remaining here-documents and puts the commands in order.
     fn finish(mut self, first: usize) {
-        for heredoc in mem::take(&mut self.heredocs) {
-            let Some(body) = heredoc.body.clone() else { continue };
-            if let Some(owner) = heredoc.owner {
-                self.give_input(owner, heredoc.end, &heredoc.script(&self.text[body.clone()]));
-            }
-            if let Some(shell) = &heredoc.shell {
-                let context = self.context_inside(shell.command, &shell.wrappers, Origin::Heredoc);
-                let script = heredoc.script(&self.text[body.clone()]);
-                self.string(&script, body.start, context);
-            } else if !heredoc.is_quoted
-                && self.nesting < MAX_NESTING
-                && self.text[body.clone()].contains(['(', '`'])
-            {
-                // Only a body with a substitution in it has commands.
-                let first = self.found.commands.len();
-                let context = self.context.clone();
-                let mut parser = Parser::new(&self.text[..body.end], context, self.nesting + 1, self.found);
-                parser.position = body.start;
-                parser.expansions();
-                parser.finish(first);
-            }
-        }
+        self.heredocs[self.unresolved..].iter_mut().for_each(|heredoc| heredoc.is_decided = true);
+        self.resolve_heredocs();
         // Substitutions are complete before the command that contains them.
-        self.found.commands[first..].sort_by_key(|command| command.start);
+        let commands = &mut self.found.commands[first..];
+        if !commands.is_sorted_by_key(|command| command.start) {
+            commands.sort_by_key(|command| command.start);
+        }
     }
 
-    /// Reads a string that is run as shell by the command that starts at `start`. Returns the folder in which it leaves
-    /// its shell.
-    fn string(&mut self, script: &str, start: usize, context: Context) -> Option<String> {
+    /// Looks into the here-documents that have been read and whose readers are known.
+    fn resolve_heredocs(&mut self) {
+        while let Some(heredoc) = self.heredocs.get_mut(self.unresolved).filter(|heredoc| heredoc.is_decided)
+        {
+            let Some(body) = heredoc.body.clone() else {
+                // It has no body yet; at the end of the text it never will.
+                if self.position < self.text.len() {
+                    return;
+                }
+                self.unresolved += 1;
+                continue;
+            };
+            let heredoc = mem::take(heredoc);
+            self.unresolved += 1;
+            self.resolve(heredoc, body);
+        }
+    }
+
+    fn resolve(&mut self, heredoc: Heredoc, body: Range<usize>) {
+        let text = self.text;
+        let has_expansions = !heredoc.is_quoted && text[body.clone()].contains(['$', '`']);
+        let shell = heredoc.shell.as_ref();
+        let mut input = heredoc.script(&text[body.clone()]);
+        if shell.is_none() && has_expansions && self.nesting < MAX_NESTING {
+            let first = self.found.commands.len();
+            let context = Context { input: None, ..self.context.clone() };
+            let mut parser = Parser::new(&text[..body.end], context, self.nesting + 1, self.found);
+            parser.position = body.start;
+            let expanded = parser.expansions();
+            parser.finish(first);
+            if !heredoc.strips_tabs {
+                input = expanded.text;
+            }
+        }
+        if let Some(owner) = heredoc.owner {
+            self.give_input(owner, heredoc.end, &input);
+        }
+        if let Some(shell) = shell {
+            let mut context = self.context_inside(shell.command, &shell.wrappers, Origin::Heredoc);
+            if !heredoc.is_quoted {
+                // It is the outer shell that puts in the variables.
+                context.scope = self.context.scope;
+            }
+            self.string(&input, body.start, context);
+        }
+    }
+
+    /// Reads a string that is run by a shell of its own for the command that starts at `start`.
+    fn string(&mut self, script: &str, start: usize, context: Context) {
+        let mark = self.found.variables.open();
+        self.string_of_this_shell(script, start, context);
+        self.found.variables.take_back(&mark);
+    }
+
+    /// Reads a string that the current shell runs. Returns the folder in which it leaves the shell.
+    fn string_of_this_shell(&mut self, script: &str, start: usize, context: Context) -> Option<String> {
         if self.nesting == MAX_NESTING {
             return context.folder;
         }
@@ -175,13 +226,18 @@ impl<'text, 'found> Parser<'text, 'found> {
             input: None,
             ..self.context.clone()
         };
+        self.found.substitutions += 1;
         self.string(script, start, context);
+        self.found.substitutions -= 1;
         self.note_substitution(first);
     }
 
     /// Remembers that the commands from `first` on are in a substitution of the current command.
     fn note_substitution(&mut self, first: usize) {
-        let commands = first..self.found.commands.len();
+        self.note_substituted(first..self.found.commands.len());
+    }
+
+    fn note_substituted(&mut self, commands: Range<usize>) {
         if !commands.is_empty() {
             self.substituted.push(Substituted { place: self.place, commands });
         }
@@ -192,6 +248,8 @@ impl<'text, 'found> Parser<'text, 'found> {
         let first = self.found.commands.len();
         let place = self.place;
         let substituted = mem::take(&mut self.substituted);
+        let was_expanded = self.was_expanded;
+        self.found.substitutions += 1;
         self.nested(|parser| {
             let origin = mem::replace(&mut parser.context.origin, Origin::Substitution);
             let unread = mem::replace(&mut parser.unread, parser.heredocs.len());
@@ -201,16 +259,20 @@ impl<'text, 'found> Parser<'text, 'found> {
             parser.unread = unread;
             parser.context.origin = origin;
         });
+        self.found.substitutions -= 1;
         self.place = place;
         self.substituted = substituted;
+        self.was_expanded = was_expanded;
         self.note_substitution(first);
     }
 
     fn parenthesised_list(&mut self) {
         let folder = self.context.folder.clone();
+        let mark = self.found.variables.open();
         self.open_parentheses += 1;
         self.list(End::Parenthesis);
         self.open_parentheses -= 1;
+        self.found.variables.take_back(&mark);
         self.context.folder = folder;
     }
 
@@ -244,6 +306,7 @@ impl<'text, 'found> Parser<'text, 'found> {
         self.position = checkpoint.position;
         self.found.commands.truncate(checkpoint.commands);
         self.heredocs.truncate(checkpoint.heredocs);
+        self.unresolved = self.unresolved.min(checkpoint.heredocs);
         self.unread = checkpoint.unread;
         true
     }

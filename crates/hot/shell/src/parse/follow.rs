@@ -72,10 +72,17 @@ impl Parser<'_, '_> {
                 let start = command.start;
                 let input = command.input.clone().filter(|_| !wrap::replaces_input(run.wrapper));
                 let context = self.context_inside(outer, &[run.wrapper], Origin::ShellString);
-                let folder = self.string(&script, start, Context { input, ..context });
-                if run.wrapper == "eval" {
-                    self.context.folder = folder;
+                let context = Context { input, ..context };
+                let assignments = mem::take(&mut self.found.commands[outer].assignments);
+                if run.wrapper == "eval" && assignments.is_empty() {
+                    self.context.folder = self.string_of_this_shell(&script, start, context);
+                } else {
+                    let mark = self.found.variables.open();
+                    self.assign_environment(&assignments, context.scope);
+                    self.string_of_this_shell(&script, start, context);
+                    self.found.variables.take_back(&mark);
                 }
+                self.found.commands[outer].assignments = assignments;
             }
         }
     }
@@ -107,7 +114,16 @@ impl Parser<'_, '_> {
         self.unwrap(self.found.commands.len() - 1);
     }
 
-    pub(super) fn context_inside(&self, outer: usize, wrappers: &[&'static str], origin: Origin) -> Context {
+    pub(super) fn context_inside(
+        &mut self,
+        outer: usize,
+        wrappers: &[&'static str],
+        origin: Origin,
+    ) -> Context {
+        let is_elsewhere = wrappers.iter().any(|wrapper| wrap::is_elsewhere(wrapper));
+        let is_this_shell = matches!(wrappers, ["eval" | "trap" | "env"]);
+        let scope =
+            if is_this_shell { self.context.scope } else { self.found.variables.new_shell(!is_elsewhere) };
         let outer = &self.found.commands[outer];
         Context {
             origin,
@@ -115,10 +131,8 @@ impl Parser<'_, '_> {
             wrappers: outer.wrappers.iter().chain(wrappers).copied().take(MAX_WRAPPERS).collect(),
             is_background: outer.is_background,
             input: None,
-            folder: outer
-                .folder
-                .clone()
-                .filter(|_| !wrappers.iter().any(|wrapper| wrap::is_elsewhere(wrapper))),
+            folder: outer.folder.clone().filter(|_| !is_elsewhere),
+            scope,
         }
     }
 
@@ -202,7 +216,9 @@ impl Parser<'_, '_> {
     pub(super) fn settle_substitutions(&mut self, words: &[Word]) {
         for substituted in mem::take(&mut self.substituted) {
             let Some(receiver) = wrap::receiver(words, substituted.place) else { continue };
-            for command in &mut self.found.commands[substituted.commands] {
+            // What was read again is not there any more.
+            let commands = self.found.commands.get_mut(substituted.commands).unwrap_or_default();
+            for command in commands {
                 let is_passed_on =
                     matches!(command.substituted_into.as_deref(), None | Some("echo" | "printf" | "cat"));
                 if is_passed_on && receiver.runs_it && command.feeds.is_none() {
@@ -235,8 +251,9 @@ impl Parser<'_, '_> {
                 && let Some(shell) = shell.take()
                 && let Some(script) = wrap::echoed(command)
             {
+                let start = command.start;
                 let context = self.context_inside(shell.command, &shell.wrappers, Origin::ShellString);
-                self.string(&script, command.start, context);
+                self.string(&script, start, context);
             }
             readers.extend(shell.clone().map(|shell| (index, shell)));
         }

@@ -3,7 +3,11 @@
 //! Reserved words are taken loosely. `then`, `do` and `else` only separate commands, and what closes nothing is
 //! stepped over, so that a half-written line still gives its commands.
 
+use std::mem;
+use std::ops::Range;
+
 use super::heredoc::Heredoc;
+use super::variables::Mark;
 use super::{Parser, Place, assigned_name, is_name};
 use crate::{Command, Redirect, Word, wrap};
 
@@ -25,6 +29,9 @@ impl Parser<'_, '_> {
     pub(super) fn list(&mut self, end: End) {
         loop {
             self.skip_lines();
+            if self.unresolved < self.heredocs.len() {
+                self.resolve_heredocs();
+            }
             match self.peek() {
                 None => return,
                 Some(b')') if end == End::Parenthesis => {
@@ -67,7 +74,36 @@ impl Parser<'_, '_> {
         }
     }
 
+    /// Reads a pipeline, once for each value that a loop's variable in it has.
     fn pipeline(&mut self) {
+        let start = self.position;
+        let choices = mem::replace(&mut self.found.variables.choices, 0);
+        let is_simple = self.pipeline_once();
+        let used = self.found.variables.choices;
+        self.found.variables.choices = choices;
+        if self.found.substitutions > 0 {
+            // The pipeline around the substitution is the one to repeat.
+            self.found.variables.choices = choices.max(used);
+        } else if used > 1 && is_simple && self.found.variables.choice == 0 {
+            let (end, heredocs, unread) = (self.position, self.heredocs.len(), self.unread);
+            for choice in 1..used {
+                if !self.found.spend(end - start) {
+                    break;
+                }
+                self.found.variables.choice = choice;
+                self.position = start;
+                self.pipeline_once();
+                self.heredocs.truncate(heredocs);
+            }
+            self.found.variables.choice = 0;
+            self.found.variables.choices = choices;
+            self.position = end;
+            self.unread = unread;
+        }
+    }
+
+    /// Returns whether the pipeline consists of simple commands.
+    fn pipeline_once(&mut self) -> bool {
         let first_heredoc = self.heredocs.len();
         let mut command = Command { pipeline: self.found.pipelines, ..Command::default() };
         self.found.pipelines += 1;
@@ -77,9 +113,10 @@ impl Parser<'_, '_> {
             command.is_negated = !command.is_negated;
         }
         let mut stages = Vec::new();
+        let mut is_simple = true;
         let folder = self.context.folder.clone();
         loop {
-            stages.push(self.stage(command.clone()));
+            stages.push(self.stage(command.clone(), &mut is_simple));
             self.skip_blanks();
             if self.starts_with("||") || !(self.eat("|&") || self.eat("|")) {
                 break;
@@ -96,8 +133,9 @@ impl Parser<'_, '_> {
             self.unwrap(*stage);
         }
         let end = self.found.commands.len();
-        for heredoc in self.heredocs[first_heredoc..].iter_mut().filter(|heredoc| heredoc.end == 0) {
+        for heredoc in self.heredocs[first_heredoc..].iter_mut().filter(|heredoc| !heredoc.is_decided) {
             heredoc.end = end;
+            heredoc.is_decided = true;
         }
         self.read_by_shells(&stages, first_heredoc);
         // The commands of a longer pipeline run in shells of their own.
@@ -106,10 +144,11 @@ impl Parser<'_, '_> {
         } else if let [Some(stage)] = stages[..] {
             self.change_folder(stage);
         }
+        is_simple
     }
 
     /// Reads one command of a pipeline. Returns its index if it is a simple one.
-    fn stage(&mut self, command: Command) -> Option<usize> {
+    fn stage(&mut self, command: Command, is_simple: &mut bool) -> Option<usize> {
         let word = self.bare_word();
         match word {
             "if" => self.compound(word, End::Keyword("fi")),
@@ -140,10 +179,11 @@ impl Parser<'_, '_> {
                 self.nested(Self::parenthesised_list);
             }
             "time" | "coproc" if self.compound_follows(word) => {
-                return self.nested(|parser| parser.stage(command)).flatten();
+                return self.nested(|parser| parser.stage(command, is_simple)).flatten();
             }
             _ => return self.simple_command(command),
         }
+        *is_simple = false;
         self.redirects_of_compound(command);
         None
     }
@@ -200,23 +240,27 @@ impl Parser<'_, '_> {
     fn for_loop(&mut self, keyword: &str) {
         self.position += keyword.len();
         self.skip_blanks();
+        let mut name = String::new();
         if self.eat("((") {
             self.arithmetic();
         } else {
-            self.word();
+            name = self.word().text;
             self.skip_lines();
+            let mut values = Vec::new();
             if self.bare_word() == "in" {
                 self.position += 2;
                 self.skip_blanks();
                 while !matches!(self.peek(), None | Some(b';' | b'\n' | b')')) {
-                    self.word_or_byte();
+                    self.fields(&mut values);
                     self.skip_blanks();
                     if self.peek() == Some(b'#') {
                         self.skip_comment();
                     }
                 }
             }
+            self.assign_choices(&name, &values);
         }
+        self.found.variables.choices = 0;
         self.skip_lines();
         self.eat(";");
         self.skip_lines();
@@ -224,6 +268,7 @@ impl Parser<'_, '_> {
             "{" => self.compound("{", End::Keyword("}")),
             _ => self.compound("", End::Keyword("done")),
         }
+        self.end_choices(&name);
     }
 
     fn case(&mut self) {
@@ -278,6 +323,7 @@ impl Parser<'_, '_> {
         let first_heredoc = self.heredocs.len();
         self.start(&mut command);
         self.substituted.clear();
+        let mut assigned = None;
         loop {
             self.skip_blanks();
             self.place = Place::Elsewhere;
@@ -296,20 +342,27 @@ impl Parser<'_, '_> {
                     if let Some(redirect) = self.redirect() {
                         command.redirects.push(redirect);
                     } else if command.words.is_empty()
-                        && let Some(assignment) = self.assignment()
+                        && let Some(assignment) = self.assignment(&mut assigned)
                     {
                         command.assignments.push(assignment);
                     } else {
+                        // What is assigned in front of a command is not assigned in the shell.
+                        if let Some(mark) = assigned.take() {
+                            self.found.variables.take_back(&mark);
+                        }
                         self.place = Place::Word(command.words.len());
-                        let word = self.argument();
-                        command.words.push(word);
+                        self.fields(&mut command.words);
                     }
                 }
             }
         }
+        if assigned.is_some() {
+            self.found.variables.keep();
+        }
         if command.words.is_empty() && command.redirects.is_empty() {
             return None;
         }
+        self.follow_builtin(&command);
         self.settle_substitutions(&command.words);
         command.wrappers.clone_from(&self.context.wrappers);
         command.folder.clone_from(&self.context.folder);
@@ -324,23 +377,59 @@ impl Parser<'_, '_> {
         Some(index)
     }
 
-    /// Reads a word that may be `name=(…)`, as in `declare -a names=(a b)`.
-    fn argument(&mut self) -> Word {
-        let mut word = self.word_or_byte();
+    /// Reads a word that may be `name=(…)`, as in `declare -a names=(a b)`, or several words in the value of a variable.
+    fn fields(&mut self, words: &mut Vec<Word>) {
+        let first_break = self.breaks.len();
+        self.was_expanded = false;
+        let mut word = self.splitting_word_or_byte();
         if self.peek() == Some(b'(') && word.text.ends_with('=') {
-            let array = self.array();
+            let (array, _) = self.array();
             word.text.push_str(&array.text);
             word.is_quoted |= array.is_quoted;
             word.is_dynamic |= array.is_dynamic;
         }
-        word
+        if self.breaks.len() > first_break {
+            let mut start = 0;
+            let breaks: Vec<Range<usize>> = self.breaks.drain(first_break..).collect();
+            for gap in breaks.into_iter().chain([word.text.len()..word.text.len()]) {
+                let text = word.text.get(start..gap.start).unwrap_or_default();
+                if !text.is_empty() || gap.is_empty() && word.is_quoted {
+                    words.push(Word { text: text.to_owned(), ..word });
+                }
+                start = gap.end;
+            }
+        } else if !(word.text.is_empty() && self.was_expanded && !word.is_quoted) {
+            words.push(word);
+        }
     }
 
-    fn assignment(&mut self) -> Option<(String, String)> {
-        let name = assigned_name(&self.text[self.position..])?;
-        let assigned = self.text[self.position + name.len()..].find('=').map_or(0, |equals| equals + 1);
-        self.position += name.len() + assigned;
-        let value = if self.peek() == Some(b'(') { self.array() } else { self.word() };
+    fn assignment(&mut self, assigned: &mut Option<Mark>) -> Option<(String, String)> {
+        let text = self.text;
+        let name = assigned_name(&text[self.position..])?;
+        let behind = &text[self.position + name.len()..];
+        let operator = behind.find('=').map_or(0, |equals| equals + 1);
+        let is_element = behind.starts_with('[');
+        self.position += name.len() + operator;
+        let (first, substituted) = (self.found.commands.len(), self.substituted.len());
+        let (value, elements) = if self.peek() == Some(b'(') {
+            let (array, elements) = self.array();
+            (array, Some(elements))
+        } else {
+            (self.word(), None)
+        };
+        if assigned.is_none() {
+            *assigned = Some(self.found.variables.open());
+        }
+        // Those that are only passed on in a variable are no arguments.
+        self.substituted.truncate(substituted);
+        match elements {
+            Some(elements) if operator == 1 => self.assign_array(name, &elements),
+            None if !is_element && value.text == "$()" && self.found.commands.len() > first => {
+                self.assign_output(name, first..self.found.commands.len());
+            }
+            None if !is_element => self.assign(name, &value, operator == 2),
+            _ => self.assign_array(name, &[]),
+        }
         Some((name.to_owned(), value.text))
     }
 
@@ -362,10 +451,7 @@ impl Parser<'_, '_> {
                 delimiter: target.text.clone(),
                 is_quoted: target.is_quoted,
                 strips_tabs: operator == "<<-",
-                owner: None,
-                end: 0,
-                body: None,
-                shell: None,
+                ..Heredoc::default()
             });
         }
         Some(Redirect { operator: rest[..length].to_owned(), target })

@@ -3,6 +3,7 @@
 mod commands;
 mod properties;
 mod surroundings;
+mod variables;
 mod wrappers;
 
 use shell::{Command, Origin};
