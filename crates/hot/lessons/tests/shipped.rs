@@ -290,6 +290,7 @@ fn everyday_work_stays_quiet() {
     assert!(seen.len() >= MIN_QUIET_CALLS, "{} calls", seen.len());
     assert_none(duplicates);
     assert_none(denials);
+    println!("{} hints in {} calls\n{}", hints.len(), seen.len(), hints.join("\n"));
     let most = seen.len() / QUIET_CALLS_PER_HINT;
     assert!(hints.len() < most, "{} hints in {} calls:\n{}", hints.len(), seen.len(), hints.join("\n"));
 }
