@@ -87,7 +87,8 @@ impl Shelf {
     fn applying(&self, example: &str) -> Vec<(&str, Kind, String)> {
         let (tool, input) = call(example);
         let project = Path::new("/home/dev/app");
-        let call = Call::read(&tool, Some(&input), Platform::ClaudeCode, project).at(project, Some(Path::new("/home/dev")));
+        let call = Call::read(&tool, Some(&input), Platform::ClaudeCode, project)
+            .at(project, Some(Path::new("/home/dev")));
         let commands =
             shell::commands(call.command.as_deref().filter(|_| call.is_shell()).unwrap_or_default());
         let simples = Simple::all(&commands);
@@ -316,7 +317,8 @@ fn command_list(file: &Path) -> Vec<String> {
     let text = fs::read_to_string(file).unwrap();
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let unescaped = |line: &str| {
-        let lesson = format::parse("one", &format!("---\nsummary: x\ncommand: x\nfires: {line}\n---\nx\n")).unwrap();
+        let lesson =
+            format::parse("one", &format!("---\nsummary: x\ncommand: x\nfires: {line}\n---\nx\n")).unwrap();
         lesson.fires[0].clone()
     };
     lines.map(unescaped).collect()
@@ -328,12 +330,25 @@ fn what_cannot_be_undone_is_answered() {
     let mut poor = Vec::new();
     for file in files("tests/data/commands/answered", "txt") {
         let commands = command_list(&file);
-        let silent: Vec<String> =
-            commands.iter().filter(|command| shelf.applying(command).is_empty()).map(|command| format!("  {command}")).collect();
+        let silent: Vec<String> = commands
+            .iter()
+            .filter(|command| shelf.applying(command).is_empty())
+            .map(|command| format!("  {command}"))
+            .collect();
         let name = file.file_name().unwrap().to_string_lossy();
-        println!("{name}: {} of {} are answered\n{}", commands.len() - silent.len(), commands.len(), silent.join("\n"));
+        println!(
+            "{name}: {} of {} are answered\n{}",
+            commands.len() - silent.len(),
+            commands.len(),
+            silent.join("\n")
+        );
         if commands.len() < MIN_ANSWERED || silent.len() * 100 > commands.len() * UNANSWERED_PERCENT {
-            poor.push(format!("{name}: {} of {} are silent:\n{}", silent.len(), commands.len(), silent.join("\n")));
+            poor.push(format!(
+                "{name}: {} of {} are silent:\n{}",
+                silent.len(),
+                commands.len(),
+                silent.join("\n")
+            ));
         }
     }
     assert_none(poor);
@@ -350,9 +365,13 @@ fn ordinary_commands_are_not_answered() {
             few.push(format!("{name} has {} commands", commands.len()));
         }
         for command in commands {
-            answered.extend(shelf.applying(&command).iter().filter(|(_, kind, _)| *kind != Kind::Hint).map(|(slug, _, by)| {
-                format!("{name}: {slug} ({by}): {command}")
-            }));
+            answered.extend(
+                shelf
+                    .applying(&command)
+                    .iter()
+                    .filter(|(_, kind, _)| *kind != Kind::Hint)
+                    .map(|(slug, _, by)| format!("{name}: {slug} ({by}): {command}")),
+            );
         }
     }
     assert_none(few);
