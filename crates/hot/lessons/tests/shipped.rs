@@ -41,7 +41,7 @@ const UNINDEXED: [(&str, &str); 3] = [
 const UNANSWERED_PERCENT: usize = 10;
 /// The least number of commands that must be answered in a domain, and of those that must stay quiet.
 const MIN_ANSWERED: usize = 40;
-const MIN_NEAR_MISSES: usize = 120;
+const MIN_NEAR_MISSES: usize = 100;
 
 /// The severities that a lesson may name.
 const SEVERITIES: [&str; 6] = ["data-loss", "hang", "silent-failure", "security", "waste", "confusion"];
