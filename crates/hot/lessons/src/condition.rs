@@ -7,6 +7,7 @@
 //! | `NAME=`, `NAME=value` | the variable is assigned for this command, or is one of its words |
 //! | `<` | its standard input is a file, a here-document, a here-string or a pipe |
 //! | `>` | its standard output goes to a file or a pipe |
+//! | `>>` | its standard output is appended to a file |
 //! | `&` | it runs in the background |
 //! | `@timeout` | it runs below this wrapper |
 
@@ -22,6 +23,7 @@ enum Condition {
     Assignment { name: String, value: Option<Text> },
     Input,
     Output,
+    Appends,
     Background,
     Below(String),
 }
@@ -62,6 +64,7 @@ pub(crate) fn description(item: &str) -> String {
     match item {
         "<" => "its input comes from a file, a here-document or a pipe".to_owned(),
         ">" => "its output goes to a file or a pipe".to_owned(),
+        ">>" => "its output is appended to a file".to_owned(),
         "&" => "it runs in the background".to_owned(),
         _ => match item.strip_prefix('@') {
             Some(wrapper) => format!("it runs below {}", wrapper.replace("|@", " or ")),
@@ -75,6 +78,7 @@ impl Condition {
         Ok(match text {
             "<" => Self::Input,
             ">" => Self::Output,
+            ">>" => Self::Appends,
             "&" => Self::Background,
             _ if text.starts_with('-') && text.len() > 1 => Self::Flag(Flag::parse(text)?),
             _ => {
@@ -127,6 +131,10 @@ impl Condition {
                 !command.is_last
                     || command.origin == Origin::Substitution
                     || command.redirects.iter().any(|redirect| is_output(&redirect.operator))
+            }
+            Self::Appends => {
+                let is_appended = |operator: &str| operator.trim_start_matches(['1', '&']) == ">>";
+                command.redirects.iter().any(|redirect| is_appended(&redirect.operator))
             }
             Self::Background => command.is_background,
             Self::Below(name) => command.wrappers.iter().any(|wrapper| {
@@ -218,6 +226,7 @@ mod tests {
             &["it > x", "it >> x", "it &> x", "it | cat", "a=$(it)"],
             &["it", "it 2> x", "it 2>&1", "ls | it"],
         );
+        check(">>", &["it >> x", "it &>> x", "it 1>> x"], &["it > x", "it 2>> x", "it < x", "it"]);
         check("&", &["it &", "(it) &"], &["it && ls", "ls & it", "it 2>&1"]);
     }
 

@@ -51,7 +51,8 @@ fn client(program: &str, words: &[Argument<'_>]) -> Option<Client> {
         "turso" if word(0) == "db" && word(1) == "shell" => ("", Some(3), Standard),
         "heroku" if word(0) == "pg:psql" => ("-c --command", None, Standard),
         "trino" | "presto" => ("--execute", None, Standard),
-        "hive" | "beeline" => ("-e", None, MySql),
+        "hive" | "beeline" | "spark-sql" => ("-e", None, MySql),
+        "influx" => ("-execute", None, Standard),
         "impala-shell" => ("-q --query", None, MySql),
         "cqlsh" => ("-e --execute", None, Standard),
         "gcloud" if word(0) == "spanner" => ("--sql", None, Standard),
@@ -96,6 +97,9 @@ pub(crate) fn statements(
         let is_option = |option: &&str| !option.is_empty() && argument.text.starts_with(*option);
         let Some(option) = client.options.split(' ').filter(is_option).max_by_key(|option| option.len())
         else {
+            if client.options.split(' ').any(|option| ends_bundle(argument.text, option)) {
+                found.take(arguments.get(place + 1).map_or("", |next| next.text));
+            }
             continue;
         };
         let rest = &argument.text[option.len()..];
@@ -112,6 +116,18 @@ pub(crate) fn statements(
     }
     found.take(command.input.as_deref().unwrap_or_default());
     found.statements
+}
+
+/// The most letters of a bundle of short options.
+const MAX_BUNDLE: usize = 6;
+
+/// Says whether a word is a bundle of short options that ends in this one: `-Atc` in `-c`.
+fn ends_bundle(word: &str, option: &str) -> bool {
+    let (Some(bundle), Some(letter)) = (word.strip_prefix('-'), option.strip_prefix('-')) else {
+        return false;
+    };
+    let is_bundle = bundle.len() <= MAX_BUNDLE && bundle.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    letter.len() == 1 && is_bundle && bundle.ends_with(letter)
 }
 
 struct Found {
@@ -345,6 +361,9 @@ mod tests {
     fn item_14_statements_are_where_each_client_takes_them() {
         for (script, expected) in [
             ("psql -c 'drop table users'", "DROP TABLE USERS"),
+            ("psql -Atc 'drop table users'", "DROP TABLE USERS"),
+            ("mysql -sNe 'drop table users' app", "DROP TABLE USERS"),
+            ("influx -execute 'drop database x'", "DROP DATABASE X"),
             ("psql app --command='drop table users;'", "DROP TABLE USERS"),
             ("mysql -u root -e\"drop table users\" app", "DROP TABLE USERS"),
             ("sqlite3 app.db 'drop table users'", "DROP TABLE USERS"),
