@@ -32,6 +32,9 @@ pub fn lesson(lesson: &Lesson) -> Map<String, Value> {
         "tools": trigger.tools,
         "commands": trigger.commands,
         "without": trigger.without,
+        "with": trigger.with,
+        "writes": trigger.writes,
+        "sql": trigger.sql,
         "piped_to": trigger.piped_to,
         "matches": trigger.matches,
         "raw": trigger.raw,
@@ -40,6 +43,7 @@ pub fn lesson(lesson: &Lesson) -> Map<String, Value> {
         "inputs": named(&trigger.inputs),
         "scope": lesson.scope,
         "tags": lesson.tags,
+        "pack": lesson.pack,
         "source": lesson.source,
         "disabled": lesson.is_disabled.then_some(true),
         "fires": lesson.fires,
@@ -116,6 +120,15 @@ impl Draft {
             }
             "tools" | "tool" | "toolNames" => trigger.tools = list(value)?,
             "without" => trigger.without = list(value)?,
+            "with" => trigger.with = list(value)?,
+            "writes" => trigger.writes = texts(value)?,
+            "sql" => trigger.sql = texts(value)?,
+            "pack" => {
+                lesson.pack = Some(text(value)?).filter(|pack| !pack.is_empty());
+                if lesson.pack.as_deref().is_some_and(|pack| !lessons::format::is_pack(pack)) {
+                    return Err("expected one word of a-z and -".to_owned());
+                }
+            }
             "piped_to" => trigger.piped_to = list(value)?,
             "tags" => lesson.tags = list(value)?,
             "commands" | "command" => trigger.commands = texts(value)?,
@@ -242,6 +255,10 @@ mod tests {
             vec![("id".into(), "01H".into()), ("model".into(), "x".into()), ("model".into(), "y".into())];
         whole.fires.push("{\"tool\":\"Read\"}".into());
         whole.is_disabled = true;
+        whole.trigger.with = vec!["@xargs".into(), "--force".into()];
+        whole.trigger.writes = vec!["<disk>".into()];
+        whole.trigger.sql = vec!["^DROP TABLE, x".into()];
+        whole.pack = Some("git".into());
         assert_eq!(read(&lesson(&whole)).unwrap(), whole);
     }
 

@@ -48,7 +48,7 @@ impl Written {
         Self { tool: tool.to_owned(), input }
     }
 
-    fn call(&self, platform: Platform, project: &Path) -> Call<'_> {
+    fn call<'a>(&'a self, platform: Platform, project: &'a Path) -> Call<'a> {
         Call::read(&self.tool, Some(&self.input), platform, project)
     }
 }
@@ -60,7 +60,10 @@ fn script<'a>(call: &'a Call<'_>) -> &'a str {
 /// Says whether a lesson, by itself, applies to an example.
 pub fn judge(lesson: &Lesson, example: &str) -> Result<Verdict, String> {
     let written = Written::read(example)?;
-    let call = written.call(Platform::ClaudeCode, Path::new("/"));
+    // A folder like those that people work in: an example must not be about the root, or about a home.
+    let call = written
+        .call(Platform::ClaudeCode, Path::new("/home/dev/app"))
+        .at(Path::new("/home/dev/app"), Some(Path::new("/home/dev")));
     let commands = shell::commands(script(&call));
     let lesson = Lesson { is_disabled: false, ..lesson.clone() };
     let (bytes, _) = index::build(&[lesson], Fingerprint::default());
@@ -137,7 +140,8 @@ impl Rehearsal {
 pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Rehearsal {
     let platform = Platform::from_name(places.env.text("LESSONS_AGENT_PLATFORM").as_deref());
     let project = places.env.get("CLAUDE_PROJECT_DIR").map_or_else(|| places.cwd.clone(), PathBuf::from);
-    let mut call = written.call(platform, &project);
+    let home = ["HOME", "USERPROFILE"].iter().find_map(|name| places.env.get(name)).map(PathBuf::from);
+    let mut call = written.call(platform, &project).at(&places.cwd, home.as_deref());
     call.name_data_folder(&places.paths);
     let commands = shell::commands(script(&call));
     let simples = Simple::all(&commands);

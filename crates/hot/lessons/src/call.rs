@@ -1,6 +1,7 @@
 //! A tool call, whichever agent makes it, as lessons see it.
 
 use crate::escaped::{self, Content, Members};
+use crate::path_class::Folders;
 use base::Paths;
 use hook::Platform;
 use serde_json::value::RawValue;
@@ -22,6 +23,8 @@ pub struct Call<'a> {
     pub contents: Vec<Content<'a>>,
     /// Every other field of the input as text.
     pub fields: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
+    /// Where it is made.
+    pub folders: Folders<'a>,
     lower_contents: OnceCell<Vec<String>>,
 }
 
@@ -36,8 +39,11 @@ const USUAL_ENDS: [&str; 2] = ["/share/wyren", "/Application Support/wyren"];
 
 impl<'a> Call<'a> {
     /// Reads a call: its tool, and its input as the agent sent it. What is not understood is left out.
-    pub fn read(tool: &'a str, input: Option<&'a RawValue>, platform: Platform, project: &Path) -> Self {
-        let mut call = Call { tool: platform.canonical_tool(tool).into(), ..Call::default() };
+    ///
+    /// The call is made in the project's folder, unless [`Self::at`] says otherwise.
+    pub fn read(tool: &'a str, input: Option<&'a RawValue>, platform: Platform, project: &'a Path) -> Self {
+        let folders = Folders::new(project, project, None);
+        let mut call = Call { tool: platform.canonical_tool(tool).into(), folders, ..Call::default() };
         for (name, value) in Members::of(input.map_or("", RawValue::get)) {
             let name = escaped::resolve(name);
             match escaped::string(value) {
@@ -58,6 +64,11 @@ impl<'a> Call<'a> {
             call.take_patch(&patch.clone(), project);
         }
         call
+    }
+
+    /// Says where the call is made, and where the user's home is.
+    pub fn at(self, current: &'a Path, home: Option<&'a Path>) -> Self {
+        Self { folders: self.folders.at(current, home), ..self }
     }
 
     /// Calls the user's data folder by its usual name, so that the shipped lessons about it hold wherever it is.

@@ -87,6 +87,11 @@ pub fn is_slug(name: &str) -> bool {
     (1..=100).contains(&name.len()) && name.bytes().all(is_plain)
 }
 
+/// Says whether a name can be a pack's.
+pub fn is_pack(name: &str) -> bool {
+    (1..=40).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+}
+
 fn join(lines: &[&str], heading: &str) -> String {
     let lines = match lines.iter().position(|line| !line.trim().is_empty()) {
         Some(first) if lines[first].trim_end().eq_ignore_ascii_case(heading) => &lines[first + 1..],
@@ -107,6 +112,9 @@ fn set(lesson: &mut Lesson, name: &str, value: &str) -> Result<(), String> {
         "tools" => trigger.tools.extend(list(&value)),
         "command" => trigger.commands.push(value),
         "without" => trigger.without.extend(list(&value)),
+        "with" => trigger.with.extend(list(&value)),
+        "writes" => trigger.writes.push(value),
+        "sql" => trigger.sql.push(value),
         "piped_to" => trigger.piped_to.extend(list(&value)),
         "match" => trigger.matches.push(value),
         "raw" => trigger.raw.push(value),
@@ -123,6 +131,9 @@ fn set(lesson: &mut Lesson, name: &str, value: &str) -> Result<(), String> {
         "confidence" => lesson.confidence = percent(&value).ok_or("expected a number from 0 to 1")?,
         "scope" => lesson.scope = Some(value).filter(|scope| !scope.is_empty()),
         "tags" => lesson.tags.extend(list(&value)),
+        "pack" if value.is_empty() => lesson.pack = None,
+        "pack" if is_pack(&value) => lesson.pack = Some(value),
+        "pack" => return Err("expected one word of a-z and -".to_owned()),
         "source" => lesson.source = value,
         "disabled" => lesson.is_disabled = value == "true",
         "fires" => lesson.fires.push(unescape(&value)),
@@ -182,6 +193,7 @@ pub fn render(lesson: &Lesson) -> String {
     let lists = [
         ("tools", &trigger.tools),
         ("without", &trigger.without),
+        ("with", &trigger.with),
         ("piped_to", &trigger.piped_to),
         ("tags", &lesson.tags),
     ];
@@ -192,6 +204,8 @@ pub fn render(lesson: &Lesson) -> String {
     }
     let repeated = [
         ("command", &trigger.commands),
+        ("writes", &trigger.writes),
+        ("sql", &trigger.sql),
         ("match", &trigger.matches),
         ("raw", &trigger.raw),
         ("path", &trigger.paths),
@@ -214,6 +228,9 @@ pub fn render(lesson: &Lesson) -> String {
     }
     if let Some(scope) = &lesson.scope {
         field("scope", scope);
+    }
+    if let Some(pack) = &lesson.pack {
+        field("pack", pack);
     }
     field("source", &lesson.source);
     if lesson.is_disabled {
@@ -276,6 +293,9 @@ Use -u.
                 tools: vec!["Bash".into(), "Write".into()],
                 commands: vec!["a b".into()],
                 without: vec!["-x".into()],
+                with: vec!["@xargs".into(), "<".into(), "-X=DELETE|--method=DELETE".into()],
+                writes: vec!["<disk>|/etc/*".into()],
+                sql: vec!["^DROP TABLE".into()],
                 piped_to: vec!["sh".into()],
                 matches: vec![r"a\s+b: c".into()],
                 raw: vec!["r".into()],
@@ -288,6 +308,7 @@ Use -u.
             confidence: 75,
             scope: Some("git:github.com/acme/app".into()),
             tags: vec!["x:y".into()],
+            pack: Some("git".into()),
             source: "imported".into(),
             is_disabled: true,
             fires: vec!["a b\n\\n".into()],
@@ -312,6 +333,7 @@ Use -u.
         );
         check_flaw("---\n\npriority: 11\n---\n", "line 3: priority: expected a whole number from 1 to 10");
         check_flaw("---\nsumary: x\n---\n", "line 2: sumary: no such field");
+        check_flaw("---\npack: Git 2\n---\n", "line 2: pack: expected one word of a-z and -");
         check_flaw("---\nnonsense\n---\n", "line 2: nonsense: expected `name: value`");
     }
 }

@@ -26,7 +26,8 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     let cwd = host.cwd(call);
     let project = host.env.get("CLAUDE_PROJECT_DIR").map_or_else(|| cwd.clone(), PathBuf::from);
     let platform = Platform::from_name(host.env.text("LESSONS_AGENT_PLATFORM").as_deref());
-    let mut tool_call = Call::read(tool, call.tool_input, platform, &project);
+    let home = ["HOME", "USERPROFILE"].iter().find_map(|name| host.env.get(name)).map(PathBuf::from);
+    let mut tool_call = Call::read(tool, call.tool_input, platform, &project).at(&cwd, home.as_deref());
     tool_call.name_data_folder(&host.paths);
     let script = tool_call.command.as_deref().filter(|_| tool_call.is_shell()).unwrap_or_default();
     let commands = shell::commands(script);

@@ -61,8 +61,14 @@ pub struct Trigger {
     pub tools: Vec<String>,
     /// Patterns of simple commands: `git push --force|-f`.
     pub commands: Vec<String>,
-    /// Flags and words whose presence in the command makes it harmless.
+    /// What makes the command harmless: flags, words, assignments, and how it is run. See [`crate::condition`].
     pub without: Vec<String>,
+    /// Of these, which are written as those in `without`, at least one must hold.
+    pub with: Vec<String>,
+    /// Words and classes of paths, one of which the command's output must be redirected to.
+    pub writes: Vec<String>,
+    /// Regular expressions over one SQL statement that the command hands to a database client.
+    pub sql: Vec<String>,
     /// Programs that a later command of the same pipeline must be.
     pub piped_to: Vec<String>,
     /// Regular expressions over one simple command, quoted prose masked.
@@ -80,12 +86,18 @@ pub struct Trigger {
 impl Trigger {
     /// Says whether nothing but the tool decides.
     pub fn is_tool_only(&self) -> bool {
-        self.commands.is_empty()
-            && self.matches.is_empty()
-            && self.raw.is_empty()
-            && self.paths.is_empty()
-            && self.content.is_empty()
-            && self.inputs.is_empty()
+        !self.is_about_shell() && self.paths.is_empty() && self.content.is_empty() && self.inputs.is_empty()
+    }
+
+    /// Says whether it is about what a shell runs.
+    pub fn is_about_shell(&self) -> bool {
+        !self.raw.is_empty() || self.is_about_commands()
+    }
+
+    /// Says whether it is about simple commands, which `without`, `with` and `piped_to` narrow.
+    pub fn is_about_commands(&self) -> bool {
+        let fields = [&self.commands, &self.matches, &self.writes, &self.sql];
+        fields.iter().any(|field| !field.is_empty())
     }
 }
 
@@ -114,6 +126,8 @@ pub struct Lesson {
     pub scope: Option<String>,
     /// What it is about: `tool:git`, `severity:hang`.
     pub tags: Vec<String>,
+    /// The pack that it belongs to: `git`, `files`.
+    pub pack: Option<String>,
     /// Where it came from.
     pub source: String,
     /// Whether it is switched off.
@@ -152,6 +166,7 @@ impl Default for Lesson {
             confidence: DEFAULT_CONFIDENCE,
             scope: None,
             tags: Vec::new(),
+            pack: None,
             source: "manual".to_owned(),
             is_disabled: false,
             fires: Vec::new(),

@@ -107,10 +107,17 @@ impl Count {
             ("tools", &trigger.tools),
             ("command", &trigger.commands),
             ("without", &trigger.without),
+            ("with", &trigger.with),
+            ("writes", &trigger.writes),
             ("piped_to", &trigger.piped_to),
             ("path", &trigger.paths),
         ];
-        let expressions = [("match", &trigger.matches), ("raw", &trigger.raw), ("content", &trigger.content)];
+        let expressions = [
+            ("match", &trigger.matches),
+            ("raw", &trigger.raw),
+            ("content", &trigger.content),
+            ("sql", &trigger.sql),
+        ];
         let lists = words.iter().chain(&expressions);
         let number = lists.clone().map(|(_, list)| list.len()).sum::<usize>() + trigger.inputs.len();
         if number > limits.per_lesson {

@@ -3,70 +3,243 @@
 //! | part | fits |
 //! |---|---|
 //! | first word | the program, by its base name: `./deploy.sh` is `deploy.sh` |
-//! | `-f\|--force` | one of these flags, anywhere; a short one also in a bundle (`-rf`), a long one also with `=value` |
+//! | `-f\|--force` | one of these flags, anywhere behind the subcommand; a short one also in a bundle (`-rf`), a long one also with `=value` |
+//! | `--to=x`, `-X=DELETE` | a flag with this value, however they are joined |
 //! | a word | the next word that is no flag |
 //! | `a\|b`, `test_*` | alternatives; a star fits any part of a word, `\*` a star |
-//! | `*` | any one word |
+//! | `*`, `**` | any one word |
+//! | `<root>`, `of=<disk>` | a path of this class, see [`crate::path_class`] |
 //! | `...` | any number of words |
 //! | `$` | no further word |
 //!
 //! A pattern fits the beginning of a command: what follows is free, unless it ends in `$`.
 
+use crate::options::{Role, Scan};
+use crate::path_class::{self, Class, Classes, Place, Written};
 use crate::wildcard;
+use std::cell::OnceCell;
 
 /// A word of a command, as patterns see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Argument<'a> {
     /// The word without its quotes.
     pub text: &'a str,
-    /// Whether it is prose: quoted, and with white space in it. Prose fits only a star.
+    /// Whether it is prose: quoted, and with white space in it. Prose fits only a star and classes of paths.
     pub is_prose: bool,
+    /// Whether some part of it is quoted.
+    pub is_quoted: bool,
+    /// Whether its text is not what the program will see.
+    pub is_dynamic: bool,
+}
+
+impl<'a> Argument<'a> {
+    /// Returns a word as a pattern sees it.
+    pub(crate) fn of(word: &'a shell::Word) -> Self {
+        Self {
+            text: &word.text,
+            is_prose: word.is_quoted && word.text.contains(char::is_whitespace),
+            is_quoted: word.is_quoted,
+            is_dynamic: word.is_dynamic,
+        }
+    }
+
+    pub(crate) fn classes(&self, place: Place<'_>) -> Classes {
+        let written = Written { text: self.text, is_quoted: self.is_quoted, is_dynamic: self.is_dynamic };
+        path_class::classes(written, place)
+    }
+}
+
+/// What is behind a program, sorted into flags and words.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arguments<'a> {
+    all: Vec<Argument<'a>>,
+    words: Vec<Argument<'a>>,
+    /// Where the flags of the command itself begin: behind a subcommand, where there is one.
+    flags_from: usize,
+    /// The classes of the words, made when first asked for: several lessons ask for the same.
+    classes: OnceCell<Vec<Classes>>,
+}
+
+impl<'a> Arguments<'a> {
+    pub(crate) fn new(program: &str, all: Vec<Argument<'a>>) -> Self {
+        let mut scan = Scan::new(program);
+        let (mut words, mut flags_from) = (Vec::new(), 0);
+        for (place, argument) in all.iter().enumerate() {
+            let was_before = !scan.is_behind_subcommand();
+            if scan.role(argument.text, argument.is_prose) == Role::Word {
+                words.push(*argument);
+                if was_before {
+                    flags_from = place + 1;
+                }
+            }
+        }
+        Self { all, words, flags_from, classes: OnceCell::new() }
+    }
+
+    /// Returns whether a word fits one of the alternatives.
+    fn fits(&self, word: usize, alternatives: &[Text], place: Place<'_>) -> bool {
+        let Some(argument) = self.words.get(word) else { return false };
+        alternatives.iter().any(|text| match text.class() {
+            Some(class) => {
+                let all = || self.words.iter().map(|word| word.classes(place)).collect();
+                self.classes.get_or_init(all)[word].has(class)
+            }
+            None => text.fits(argument, place),
+        })
+    }
+
+    /// Returns whether some word fits.
+    pub(crate) fn has_word(&self, text: &Text, place: Place<'_>) -> bool {
+        (0..self.words.len()).any(|word| self.fits(word, std::slice::from_ref(text), place))
+    }
+
+    /// Returns the words that are no flags.
+    pub(crate) fn words(&self) -> &[Argument<'a>] {
+        &self.words
+    }
+
+    /// Returns the flags of the command itself with what is between them, up to `--`.
+    fn flags(&self, is_of_program: bool) -> &[Argument<'a>] {
+        let all = &self.all[if is_of_program { 0 } else { self.flags_from }..];
+        let end = all.iter().position(|argument| argument.text == "--").unwrap_or(all.len());
+        &all[..end]
+    }
 }
 
 /// A pattern of simple commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandPattern {
     programs: Vec<String>,
-    flags: Vec<Vec<String>>,
+    flags: Vec<Vec<Flag>>,
     words: Vec<Part>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
-    OneOf(Vec<String>),
+    OneOf(Vec<Text>),
     AnyNumber,
     End,
 }
 
-/// Options before the subcommand that take the next word as their value, so that it is not taken for the subcommand.
-const VALUED_OPTIONS: [(&str, &[&str]); 17] = [
-    ("git", &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path"]),
-    ("docker", &["-H", "--host", "-c", "--context", "--config", "-l", "--log-level"]),
-    ("podman", &["--connection", "-c", "--url", "--root"]),
-    ("kubectl", &["-n", "--namespace", "--context", "--cluster", "--kubeconfig", "-s", "--server", "--user"]),
-    ("helm", &["-n", "--namespace", "--kube-context", "--kubeconfig"]),
-    ("npm", &["--prefix", "-w", "--workspace", "-C"]),
-    ("pnpm", &["-C", "--dir", "--filter", "-F"]),
-    ("yarn", &["--cwd"]),
-    ("cargo", &["--manifest-path", "-Z", "--config", "-C", "--color"]),
-    ("make", &["-C", "-f", "--file", "--directory", "-j"]),
-    ("gh", &["-R", "--repo"]),
-    ("aws", &["--profile", "--region", "--output", "--endpoint-url"]),
-    (
-        "ssh",
-        &[
-            "-i", "-p", "-l", "-o", "-F", "-J", "-L", "-R", "-D", "-b", "-c", "-e", "-E", "-m", "-S", "-W",
-            "-w",
-        ],
-    ),
-    (
-        "psql",
-        &["-h", "--host", "-p", "--port", "-U", "--username", "-d", "--dbname", "-v", "--set", "-F", "-P"],
-    ),
-    ("mysql", &["-h", "--host", "-P", "--port", "-u", "--user", "-D", "--database", "-S", "--socket"]),
-    ("mariadb", &["-h", "--host", "-P", "--port", "-u", "--user", "-D", "--database", "-S", "--socket"]),
-    ("redis-cli", &["-h", "-p", "-a", "-n", "-u", "-s", "--user", "--pass"]),
-];
+/// What a word, or the value of a flag, must be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Text {
+    /// Anything.
+    Any,
+    /// This, with stars in it.
+    Like(String),
+    /// A path of this class, behind this text: `of=<disk>`.
+    Path { behind: String, class: Class },
+}
+
+impl Text {
+    /// Reads the pattern of a word.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        if !text.is_empty() && text.bytes().all(|byte| byte == b'*') {
+            return Ok(Self::Any);
+        }
+        let Some(at) = text.find('<').filter(|at| text.ends_with('>') && (*at == 0 || text[..*at].ends_with('=')))
+        else {
+            return Ok(Self::Like(text.to_owned()));
+        };
+        let class = Class::from_name(&text[at..]).ok_or_else(|| {
+            let names = Class::ALL.map(Class::name).join(", ");
+            format!("{} is no class of paths; expected one of {names}", &text[at..])
+        })?;
+        Ok(Self::Path { behind: text[..at].to_owned(), class })
+    }
+
+    fn parse_all(token: &str) -> Result<Vec<Self>, String> {
+        alternatives(token).map(Self::parse).collect()
+    }
+
+    /// Returns the one text that fits, if there is but one.
+    pub(crate) fn fixed(&self) -> Option<&str> {
+        match self {
+            Self::Like(text) if !text.contains('*') => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the class of paths that fits.
+    pub(crate) fn class(&self) -> Option<Class> {
+        match self {
+            Self::Path { behind, class } if behind.is_empty() => Some(*class),
+            _ => None,
+        }
+    }
+
+    /// Fits a word: prose is not looked into.
+    pub(crate) fn fits(&self, word: &Argument<'_>, place: Place<'_>) -> bool {
+        match self {
+            Self::Like(text) => !word.is_prose && fits_word(text, word.text),
+            _ => self.fits_value(word, place),
+        }
+    }
+
+    /// Fits the value of a flag, which may be prose: a flag says what its value is.
+    pub(crate) fn fits_value(&self, word: &Argument<'_>, place: Place<'_>) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Like(text) => fits_word(text, word.text),
+            Self::Path { behind, class } => word.text.strip_prefix(behind.as_str()).is_some_and(|text| {
+                // A tilde behind `of=` is a name.
+                let is_quoted = word.is_quoted || (!behind.is_empty() && text == "~");
+                Argument { text, is_quoted, ..*word }.classes(place).has(*class)
+            }),
+        }
+    }
+}
+
+/// A flag, and what its value must be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Flag {
+    name: String,
+    value: Option<Text>,
+}
+
+impl Flag {
+    /// Reads a flag: `-f`, `--force`, `--visibility=public`, `-X=DELETE`.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        Ok(match text.split_once('=') {
+            Some((name, value)) if name.len() > 1 => {
+                Self { name: name.to_owned(), value: Some(Text::parse(value)?) }
+            }
+            _ => Self { name: text.to_owned(), value: None },
+        })
+    }
+
+    /// Says whether a command has the flag.
+    pub(crate) fn is_in(&self, arguments: &Arguments<'_>, place: Place<'_>) -> bool {
+        self.is_among(arguments.flags(false), place)
+    }
+
+    fn is_among(&self, arguments: &[Argument<'_>], place: Place<'_>) -> bool {
+        let Some(value) = &self.value else {
+            let plain = arguments.iter().filter(|argument| !argument.is_prose);
+            return plain.into_iter().any(|argument| fits_flag(&self.name, argument.text));
+        };
+        arguments.iter().enumerate().any(|(at, argument)| match self.value_in(argument.text) {
+            None => false,
+            Some("") => arguments.get(at + 1).is_some_and(|next| value.fits_value(next, place)),
+            Some(text) => value.fits_value(&Argument { text, ..*argument }, place),
+        })
+    }
+
+    /// Returns the value in a word that is this flag: the empty text when it is the next word.
+    fn value_in<'w>(&self, word: &'w str) -> Option<&'w str> {
+        let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+        if fits_word(&self.name, name) && name.starts_with('-') {
+            return Some(value.unwrap_or_default());
+        }
+        // A short flag has its value behind it, and may be the last of a bundle: `-XDELETE`, `-sX DELETE`.
+        let letter = self.name.strip_prefix('-').filter(|letter| letter.len() == 1 && *letter != "-")?;
+        let bundle = word.strip_prefix('-').filter(|bundle| !bundle.starts_with('-'))?;
+        let at = bundle.find(letter)?;
+        let is_bundle = at < MAX_BUNDLE && bundle[..at].bytes().all(|byte| byte.is_ascii_alphabetic());
+        is_bundle.then(|| bundle[at + 1..].trim_start_matches('='))
+    }
+}
 
 /// The most pairs of program and first word that a pattern is looked up by; one with more is looked up by its programs.
 const MAX_BEGINNINGS: usize = 256;
@@ -82,7 +255,10 @@ impl CommandPattern {
         if program.starts_with('-') || matches!(program, "..." | "$" | "*") {
             return Err("the first word must be the program".to_owned());
         }
-        let mut programs = alternatives(program);
+        if program.contains(['<', '>']) {
+            return Err("the program cannot be a class of paths".to_owned());
+        }
+        let mut programs: Vec<String> = alternatives(program).map(str::to_owned).collect();
         for program in &mut programs {
             // Commands are matched by base name, so a folder in the pattern would keep it from ever fitting.
             if let Some(name) = program.rfind('/') {
@@ -101,13 +277,12 @@ impl CommandPattern {
                 "..." => parsed.words.push(Part::AnyNumber),
                 "$" => parsed.words.push(Part::End),
                 _ if token.starts_with('-') && token.len() > 1 => {
-                    let flags = alternatives(token);
-                    if flags.iter().any(|flag| !flag.starts_with('-')) {
+                    if alternatives(token).any(|flag| !flag.starts_with('-')) {
                         return Err(format!("{token} mixes flags and words"));
                     }
-                    parsed.flags.push(flags);
+                    parsed.flags.push(alternatives(token).map(Flag::parse).collect::<Result<_, _>>()?);
                 }
-                _ => parsed.words.push(Part::OneOf(alternatives(token))),
+                _ => parsed.words.push(Part::OneOf(Text::parse_all(token)?)),
             }
         }
         Ok(parsed)
@@ -116,14 +291,15 @@ impl CommandPattern {
     /// Returns what a command that fits must begin with: programs, each with its first word where that is fixed.
     /// `None` when a program is not fixed.
     pub fn beginnings(&self) -> Option<Vec<String>> {
-        let is_fixed = |words: &[String]| words.iter().all(|word| !word.contains('*'));
-        if !is_fixed(&self.programs) {
+        if self.programs.iter().any(|program| program.contains('*')) {
             return None;
         }
-        match self.words.first() {
-            Some(Part::OneOf(words))
-                if is_fixed(words) && self.programs.len().saturating_mul(words.len()) <= MAX_BEGINNINGS =>
-            {
+        let fixed = match self.words.first() {
+            Some(Part::OneOf(words)) => words.iter().map(Text::fixed).collect::<Option<Vec<&str>>>(),
+            _ => None,
+        };
+        match fixed {
+            Some(words) if self.programs.len().saturating_mul(words.len()) <= MAX_BEGINNINGS => {
                 let pair = |program: &String| {
                     words.iter().map(move |word| format!("{program} {word}")).collect::<Vec<_>>()
                 };
@@ -134,65 +310,26 @@ impl CommandPattern {
     }
 
     /// Says whether a command fits: its program by base name, then its arguments.
-    pub fn fits(&self, program: &str, arguments: &[Argument<'_>]) -> bool {
+    pub(crate) fn fits(&self, program: &str, arguments: &Arguments<'_>, place: Place<'_>) -> bool {
+        // A pattern without words is about the program, before any subcommand.
+        let flags = arguments.flags(self.words.is_empty());
         self.programs.iter().any(|pattern| fits_word(pattern, program))
-            && self.flags.iter().all(|flags| flags.iter().any(|flag| has_flag(arguments, flag)))
-            && fit_parts(&self.words, &words(program, arguments))
+            && self.flags.iter().all(|any| any.iter().any(|flag| flag.is_among(flags, place)))
+            && fit_parts(&self.words, arguments.words().len(), |alternatives, word| {
+                arguments.fits(word, alternatives, place)
+            })
     }
 }
 
-/// Says whether a command has a flag, or a word, or (`NAME=`) an assignment.
-pub fn has(item: &str, program: &str, arguments: &[Argument<'_>], assignments: &[&str]) -> bool {
-    if let Some(name) = item.strip_suffix('=')
-        && !item.starts_with('-')
-    {
-        return assignments.contains(&name);
-    }
-    alternatives(item).iter().any(|item| {
-        if item.starts_with('-') && item.len() > 1 {
-            has_flag(arguments, item)
-        } else {
-            words(program, arguments).iter().any(|word| !word.is_prose && fits_word(item, word.text))
-        }
-    })
+/// Returns the first word behind a program that is no flag, and no value of one.
+pub(crate) fn first_word<'a>(program: &str, words: impl Iterator<Item = Argument<'a>>) -> Option<&'a str> {
+    let mut scan = Scan::new(program);
+    words.into_iter().find(|word| scan.role(word.text, word.is_prose) == Role::Word).map(|word| word.text)
 }
 
-/// Returns the program's first word that is no flag, and no value of a flag before it.
-pub fn first_word<'a>(program: &str, arguments: &[Argument<'a>]) -> Option<&'a str> {
-    words(program, arguments).first().map(|word| word.text)
-}
-
-fn alternatives(token: &str) -> Vec<String> {
-    token.split('|').filter(|part| !part.is_empty()).map(str::to_owned).collect()
-}
-
-/// Returns the arguments that are no flags.
-fn words<'a>(program: &str, arguments: &[Argument<'a>]) -> Vec<Argument<'a>> {
-    let valued =
-        VALUED_OPTIONS.iter().find(|(name, _)| *name == program).map_or(&[][..], |(_, options)| options);
-    let mut words = Vec::new();
-    let mut skips_value = false;
-    let mut only_words = false;
-    for argument in arguments {
-        if std::mem::take(&mut skips_value) {
-            continue;
-        }
-        let is_flag =
-            !only_words && argument.text.len() > 1 && argument.text.starts_with('-') && !argument.is_prose;
-        if is_flag && argument.text == "--" {
-            only_words = true;
-        } else if is_flag {
-            skips_value = words.is_empty() && valued.contains(&argument.text);
-        } else {
-            words.push(*argument);
-        }
-    }
-    words
-}
-
-fn has_flag(arguments: &[Argument<'_>], flag: &str) -> bool {
-    let before_terminator = arguments.iter().take_while(|argument| argument.text != "--");
-    before_terminator.filter(|argument| !argument.is_prose).any(|argument| fits_flag(flag, argument.text))
+/// Returns the parts of a token between bars.
+pub(crate) fn alternatives(token: &str) -> impl Iterator<Item = &str> {
+    token.split('|').filter(|part| !part.is_empty())
 }
 
 fn fits_flag(flag: &str, word: &str) -> bool {
@@ -220,7 +357,7 @@ fn fits_flag(flag: &str, word: &str) -> bool {
 /// Fits parts to the beginning of the words, and to all of them where the last part says so.
 ///
 /// Works without recursion, as [`wildcard::fits`] does: on a mismatch the last gap takes one word more.
-fn fit_parts(parts: &[Part], words: &[Argument<'_>]) -> bool {
+fn fit_parts(parts: &[Part], words: usize, fits: impl Fn(&[Text], usize) -> bool) -> bool {
     let (mut at, mut in_words) = (0, 0);
     let mut gap = None;
     loop {
@@ -232,19 +369,19 @@ fn fit_parts(parts: &[Part], words: &[Argument<'_>]) -> bool {
                 continue;
             }
             // Nothing follows it, so it holds with the last gap as large as can be, too.
-            Some(Part::End) if in_words == words.len() || gap.is_some_and(|(after, _)| after == at) => {
+            Some(Part::End) if in_words == words || gap.is_some_and(|(after, _)| after == at) => {
                 return true;
             }
             Some(Part::End) => false,
             Some(Part::OneOf(alternatives)) => {
-                words.get(in_words).is_some_and(|word| fits_one_of(alternatives, word))
+                fits(alternatives, in_words)
             }
         };
         if is_fitting {
             at += 1;
             in_words += 1;
         } else if let Some((after, reached)) = gap
-            && reached < words.len()
+            && reached < words
         {
             gap = Some((after, reached + 1));
             (at, in_words) = (after, reached + 1);
@@ -254,12 +391,8 @@ fn fit_parts(parts: &[Part], words: &[Argument<'_>]) -> bool {
     }
 }
 
-fn fits_one_of(alternatives: &[String], word: &Argument<'_>) -> bool {
-    alternatives.iter().any(|pattern| pattern == "*" || (!word.is_prose && fits_word(pattern, word.text)))
-}
-
 /// Fits a word to a pattern in which `*` fits anything and `\*` a star.
-fn fits_word(pattern: &str, word: &str) -> bool {
+pub(crate) fn fits_word(pattern: &str, word: &str) -> bool {
     if !pattern.contains(['*', '\\']) {
         return pattern == word;
     }
@@ -273,12 +406,23 @@ fn fits_word(pattern: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::path_class::Folders;
 
-    fn arguments(command: &str) -> (&str, Vec<Argument<'_>>) {
+    fn arguments(command: &str) -> (&str, Arguments<'_>) {
         let mut words = command.split(' ');
         let program = words.next().unwrap();
-        let is_prose = |word: &str| word.starts_with('"');
-        (program, words.map(|text| Argument { text, is_prose: is_prose(text) }).collect())
+        let argument = |text: &'_ str| Argument {
+            text: Box::leak(text.to_owned().into_boxed_str()),
+            is_prose: text.starts_with('"'),
+            is_quoted: text.starts_with('"'),
+            is_dynamic: text.contains('$'),
+        };
+        (program, Arguments::new(program, words.map(argument).collect()))
+    }
+
+    fn fits(pattern: &CommandPattern, command: &str) -> bool {
+        let (program, arguments) = arguments(command);
+        pattern.fits(program, &arguments, Place { folders: &Folders::default(), moved_to: None })
     }
 
     #[track_caller]
@@ -286,8 +430,7 @@ mod tests {
         let parsed = CommandPattern::parse(pattern).unwrap();
         for (commands, expected) in [(fitting, true), (others, false)] {
             for command in commands {
-                let (program, arguments) = arguments(command);
-                assert_eq!(parsed.fits(program, &arguments), expected, "{pattern} on {command}");
+                assert_eq!(fits(&parsed, command), expected, "{pattern} on {command}");
             }
         }
     }
@@ -357,18 +500,52 @@ mod tests {
         let words = "a ".repeat(2_000);
         check(&format!("x {}zzz", "... a ".repeat(40)), &[], &[&format!("x {}", words.trim_end())]);
         let many = |prefix: &str| (0..300).map(|n| format!("{prefix}{n}|")).collect::<String>();
+        let long: String = (0..2_000).map(|number| format!(" d{number}/..")).collect();
+        check("x ... <root>|<system>|<home>|<precious>|<disk> y", &[], &[&format!("x{long}")]);
         let pattern = CommandPattern::parse(&format!("{} {}", many("p"), many("w"))).unwrap();
         assert_eq!(pattern.beginnings().unwrap().len(), 300);
     }
 
     #[test]
-    fn what_makes_a_command_harmless() {
-        let (program, arguments) = arguments("git push origin --force-with-lease=x");
-        assert!(has("--force-with-lease", program, &arguments, &[]));
-        assert!(has("origin", program, &arguments, &[]));
-        assert!(has("upstream|origin", program, &arguments, &[]));
-        assert!(!has("-n", program, &arguments, &[]));
-        assert!(has("CI=", program, &arguments, &["CI"]) && !has("CI=", program, &arguments, &[]));
+    fn item_2_global_options_are_no_flags_of_the_subcommand() {
+        check("git commit -C", &["git commit -C HEAD"], &["git -C dir commit", "git -c a=b commit"]);
+        check("docker compose down -v", &["docker compose -f x down -v"], &["docker compose -v down"]);
+        check("docker run -c", &["docker run -c 5 x"], &["docker -c ctx run x"]);
+        // Options of these may be anywhere.
+        check("kubectl delete --all", &["kubectl --all delete x", "kubectl delete x --all"], &["kubectl delete"]);
+        // Without a word it is about the program itself.
+        check("git --version", &["git --version"], &["git status"]);
+    }
+
+    #[test]
+    fn item_17_a_flag_may_have_a_value() {
+        check(
+            "gh repo edit --visibility=public",
+            &["gh repo edit --visibility=public", "gh repo edit --visibility public", "gh repo edit -x --visibility public"],
+            &["gh repo edit --visibility=private", "gh repo edit --visibility", "gh repo edit public --visibility x"],
+        );
+        check(
+            "curl -X=DELETE|--request=DELETE",
+            &["curl -X DELETE u", "curl -XDELETE u", "curl -X=DELETE u", "curl -sX DELETE u", "curl -sXDELETE u", "curl u --request=DELETE", "curl --request DELETE"],
+            &["curl -X GET u", "curl DELETE", "curl -- -X DELETE", "curl --requests DELETE", "curl -X DELETED"],
+        );
+        check("x --env=prod*", &["x --env=production", "x --env prod"], &["x --env=test", "x --env-file prod"]);
+        check("curl -H=*token*", &["curl -H \"x-token:y"], &["curl -H a:b"]);
+        check("x -o=<disk>", &["x -o /dev/sda", "x -o/dev/sda"], &["x -o disk.img"]);
+    }
+
+    #[test]
+    fn words_may_be_classes_of_paths() {
+        check("rm -r ... <root>|<system>|build", &["rm -r x /tmp/..", "rm -rf /etc", "rm -r build"], &["rm -r x", "rm /"]);
+        check("dd of=<disk>", &["dd of=/dev/sda"], &["dd if=/dev/sda", "dd of=/dev/null", "dd /dev/sda"]);
+        check("x <here> $", &["x .", "x *"], &["x a", "x . a"]);
+        assert!(CommandPattern::parse("rm <rooot>").unwrap_err().contains("<rooot> is no class of paths"));
+        assert!(CommandPattern::parse("<root>").is_err());
+    }
+
+    #[test]
+    fn item_25_a_word_of_only_stars_is_any_word() {
+        check("ssh ** $", &["ssh h", "ssh \"a"], &["ssh", "ssh h ls"]);
     }
 
     #[test]
@@ -382,6 +559,7 @@ mod tests {
         assert_eq!(beginnings("rm -rf ... /"), Some(vec!["rm".into()]));
         assert_eq!(beginnings("git stash* x"), Some(vec!["git".into()]));
         assert_eq!(beginnings("python3* x"), None);
+        assert_eq!(beginnings("rm <root>|x"), Some(vec!["rm".into()]));
     }
 
     #[test]

@@ -2,25 +2,26 @@
 
 use crate::allowance::Allowance;
 use crate::call::Call;
+use crate::condition::{self, Item, Subject};
 use crate::index::{self, Entry};
 use crate::limits;
+use crate::path_class::Place;
 use crate::path_glob;
-use crate::pattern::{self, Argument, CommandPattern};
+use crate::pattern::{self, Argument, Arguments, CommandPattern, Text};
+use crate::sql;
 use memchr::memmem;
 use regex_lite::Regex;
 use std::cell::OnceCell;
 
-/// A simple command, as patterns see it.
+/// A simple command, as patterns see it. What only few commands need is made when it is first asked for.
 #[derive(Debug)]
 pub struct Simple<'a> {
-    /// The program's base name.
+    /// The program's base name; empty for a redirection without a command.
     pub program: &'a str,
-    /// What follows it.
-    pub arguments: Vec<Argument<'a>>,
-    /// All of it as one text, prose masked.
-    pub text: String,
-    assignments: Vec<&'a str>,
     command: &'a shell::Command,
+    arguments: OnceCell<Arguments<'a>>,
+    text: OnceCell<String>,
+    statements: OnceCell<Vec<String>>,
 }
 
 impl<'a> Simple<'a> {
@@ -28,46 +29,116 @@ impl<'a> Simple<'a> {
     pub fn all(commands: &'a [shell::Command]) -> Vec<Self> {
         // What follows an image may be its command or an argument to its own: the line does not tell.
         let is_known = |command: &&shell::Command| {
-            !command.words.is_empty()
-                && !command.wrappers.iter().any(|wrapper| {
-                    wrapper.ends_with(" run") && IMAGES.iter().any(|program| wrapper.starts_with(program))
-                })
+            !command.wrappers.iter().any(|wrapper| {
+                wrapper.ends_with(" run") && IMAGES.iter().any(|program| wrapper.starts_with(program))
+            })
         };
         commands.iter().filter(is_known).map(Self::of).collect()
     }
 
     fn of(command: &'a shell::Command) -> Self {
-        let argument = |word: &'a shell::Word| Argument {
-            text: &word.text,
-            is_prose: word.is_quoted && word.text.contains(char::is_whitespace),
-        };
-        let mut arguments: Vec<Argument<'a>> = command.words.iter().skip(1).map(argument).collect();
-        // `xargs` and the like: the arguments cannot be seen here.
-        if command.wrappers.iter().any(|wrapper| ["xargs", "parallel", "fd", "fdfind"].contains(wrapper)) {
-            arguments.push(Argument { text: "{}", is_prose: false });
-        }
         Self {
             program: command.program(),
-            arguments,
-            text: command.text(),
-            assignments: command.assignments.iter().map(|(name, _)| name.as_str()).collect(),
             command,
+            arguments: OnceCell::new(),
+            text: OnceCell::new(),
+            statements: OnceCell::new(),
         }
+    }
+
+    /// Returns what follows the program.
+    fn all_arguments(&self) -> impl Iterator<Item = Argument<'a>> {
+        // `xargs` and the like: the arguments cannot be seen here.
+        let is_unseen = |wrapper: &&str| ["xargs", "parallel", "fd", "fdfind"].contains(wrapper);
+        let unseen = Argument { text: "{}", is_prose: false, is_quoted: false, is_dynamic: false };
+        let unseen = self.command.wrappers.iter().any(is_unseen).then_some(unseen);
+        self.command.words.iter().skip(1).map(Argument::of).chain(unseen)
+    }
+
+    pub(crate) fn arguments(&self) -> &Arguments<'a> {
+        self.arguments.get_or_init(|| Arguments::new(self.program, self.all_arguments().collect()))
+    }
+
+    /// Returns the first word that is no flag.
+    pub(crate) fn first_word(&self) -> Option<&'a str> {
+        pattern::first_word(self.program, self.all_arguments())
+    }
+
+    /// Returns all of it as one text, prose masked.
+    pub fn text(&self) -> &str {
+        self.text.get_or_init(|| self.command.text())
+    }
+
+    /// Returns the SQL statements that it hands to a database client.
+    pub(crate) fn statements(&self) -> &[String] {
+        self.statements.get_or_init(|| {
+            let all: Vec<Argument<'_>> = self.all_arguments().collect();
+            sql::statements(self.command, &all, self.arguments().words(), None)
+        })
+    }
+
+    /// Returns the files that its output is redirected to.
+    pub(crate) fn written_files(&self) -> impl Iterator<Item = Argument<'a>> + use<'a> {
+        condition::written_files(self.command)
+    }
+
+    /// Returns where it runs.
+    pub(crate) fn place<'p>(&'p self, call: &'p Call<'_>) -> Place<'p> {
+        Place { folders: &call.folders, moved_to: None }
+    }
+
+    /// Says whether a program that it may be piped into is what it is piped into, or hands its output to.
+    fn is_handed_to(&self, programs: &[&str], commands: &[Simple<'_>]) -> bool {
+        let is_meant = |program: &str| programs.iter().any(|pattern| pattern::fits_word(pattern, program));
+        commands.iter().any(|other| {
+            other.command.pipeline == self.command.pipeline
+                && other.command.place > self.command.place
+                && is_meant(other.program)
+                && other.reads_its_input()
+        })
     }
 }
 
 /// Programs whose `run` takes an image.
 const IMAGES: [&str; 2] = ["docker", "podman"];
-/// Programs that run what they read, unless an argument says what to run.
-const SHELLS: [&str; 5] = ["bash", "dash", "ksh", "sh", "zsh"];
+
+/// What runs programs that it reads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Interpreter {
+    Shell,
+    Language,
+}
+
+fn interpreter(program: &str) -> Option<Interpreter> {
+    let name = program.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.');
+    match name {
+        "bash" | "dash" | "ksh" | "sh" | "zsh" | "ash" | "fish" => Some(Interpreter::Shell),
+        "python" | "pypy" | "node" | "nodejs" | "perl" | "ruby" | "php" | "lua" | "deno" | "bun" => {
+            Some(Interpreter::Language)
+        }
+        _ => None,
+    }
+}
 
 impl Simple<'_> {
-    /// Says whether the command works on what is piped into it: a shell that is given a script or a string does not.
+    /// Says whether the command works on what is piped into it: an interpreter that is given a script or a string does
+    /// not.
     fn reads_its_input(&self) -> bool {
-        let is_script = |argument: &Argument<'_>| !argument.text.starts_with('-') || argument.text == "-c";
-        let reads_script =
-            self.arguments.iter().any(|argument| argument.text == "-s" || argument.text == "-");
-        !SHELLS.contains(&self.program) || reads_script || !self.arguments.iter().any(is_script)
+        let Some(interpreter) = interpreter(self.program) else { return true };
+        let mut words = self.command.words.iter().skip(1).map(|word| word.text.as_str());
+        let is_input = |word: &str| matches!(word, "-" | "/dev/stdin" | "-s");
+        let is_script = |word: &str| match word.strip_prefix('-') {
+            None => true,
+            Some(letters) if interpreter == Interpreter::Shell => letters == "c",
+            // `-c`, `-e`, `-pe`, `-ne`, `-r`, `-m`, `--eval`.
+            Some(letters) => {
+                let is_bundle = letters.len() <= 4 && letters.bytes().all(|byte| byte.is_ascii_alphabetic());
+                letters.starts_with("-eval")
+                    || letters.starts_with("-print")
+                    || (is_bundle && letters.contains(['c', 'e', 'E', 'r', 'm', 'n', 'p']))
+            }
+        };
+        words.clone().any(is_input) || !words.any(is_script)
     }
 }
 
@@ -99,17 +170,25 @@ impl Entry<'_> {
         if !self.is_for_tool(&call.tool) {
             return Verdict::Unrelated;
         }
-        if call.is_shell() && !(self.commands.is_empty() && self.matches.is_empty() && self.raw.is_empty()) {
+        if call.is_shell() && self.is_about_shell() {
             return self.judge_shell(call, first_of(commands, time), time);
         }
         if !(self.paths.is_empty() && self.content.is_empty() && self.inputs.is_empty()) {
             return self.judge_fields(call, time);
         }
-        let is_tool_only = self.commands.is_empty() && self.matches.is_empty() && self.raw.is_empty();
-        if is_tool_only && !self.tools.is_empty() {
+        if !self.is_about_shell() && !self.tools.is_empty() {
             return Verdict::Applies { by: format!("the tool {}", call.tool) };
         }
         Verdict::Unrelated
+    }
+
+    fn is_about_shell(&self) -> bool {
+        !self.raw.is_empty() || self.is_about_commands()
+    }
+
+    fn is_about_commands(&self) -> bool {
+        let fields = [&self.commands, &self.matches, &self.writes, &self.sql];
+        fields.iter().any(|field| !field.is_empty())
     }
 
     fn is_for_tool(&self, tool: &str) -> bool {
@@ -118,9 +197,7 @@ impl Entry<'_> {
             None => *wanted == tool || (*wanted == "Task" && tool == "Agent"),
         };
         if self.tools.is_empty() {
-            let is_about_shell =
-                !(self.commands.is_empty() && self.matches.is_empty() && self.raw.is_empty());
-            return !is_about_shell || tool == "Bash" || !self.paths.is_empty() || !self.content.is_empty();
+            return !self.is_about_shell() || tool == "Bash" || !self.paths.is_empty() || !self.content.is_empty();
         }
         self.tools.iter().any(fits)
     }
@@ -134,7 +211,7 @@ impl Entry<'_> {
         if by_raw.is_none() && !self.raw.is_empty() {
             return Verdict::Unrelated;
         }
-        if self.commands.is_empty() && self.matches.is_empty() {
+        if !self.is_about_commands() {
             return Verdict::Applies {
                 by: by_raw.map_or_else(String::new, |expression| (*expression).to_owned()),
             };
@@ -144,43 +221,92 @@ impl Entry<'_> {
             .iter()
             .filter_map(|pattern| Some((*pattern, CommandPattern::parse(pattern).ok()?)))
             .collect();
-        let expressions: Vec<(&str, Regex)> = compile(&self.matches, time);
+        let writes = parse_writes(&self.writes);
+        let (matches, sql) = (OnceCell::new(), OnceCell::new());
         let mut verdict = Verdict::Unrelated;
         for simple in commands {
-            let fits = |pattern: &CommandPattern| {
-                !time.is_spent_by_a_step() && pattern.fits(simple.program, &simple.arguments)
-            };
-            let pattern = patterns.iter().find(|(_, pattern)| fits(pattern));
-            let expression = expressions.iter().find(|(source, expression)| {
-                !time.is_spent() && expression.is_match(within(&simple.text, source, time))
-            });
-            if (pattern.is_none() && !self.commands.is_empty())
-                || (expression.is_none() && !self.matches.is_empty())
-            {
-                continue;
+            if time.is_spent_by_a_step() {
+                break;
             }
-            let decided =
-                pattern.map(|(text, _)| *text).or(expression.map(|(text, _)| *text)).unwrap_or_default();
-            match self.what_keeps_from(simple, commands) {
-                None => return Verdict::Applies { by: decided.to_owned() },
+            let place = simple.place(call);
+            let mut by = None;
+            if !self.commands.is_empty() {
+                let fits = |(_, pattern): &&(&str, CommandPattern)| {
+                    pattern.fits(simple.program, simple.arguments(), place)
+                };
+                match patterns.iter().find(fits) {
+                    Some((pattern, _)) => by = Some((*pattern).to_owned()),
+                    None => continue,
+                }
+            }
+            if !self.matches.is_empty() {
+                let matches = matches.get_or_init(|| compile(&self.matches, time));
+                let found = matches.iter().find(|(source, expression)| {
+                    let is_asked = !time.is_spent() && !simple.program.is_empty();
+                    is_asked && expression.is_match(within(simple.text(), source, time))
+                });
+                let Some((expression, _)) = found else { continue };
+                by = by.or_else(|| Some((*expression).to_owned()));
+            }
+            // From here on it is about something like this command: what fails now is worth a word.
+            let mut is_near = by.is_some();
+            let mut nearly = |because: String| {
+                if is_near {
+                    verdict = Verdict::Nearly { because };
+                }
+            };
+            if !self.writes.is_empty() {
+                let fits = |file: &Argument<'_>| writes.iter().any(|text| text.fits(file, place));
+                match simple.written_files().find(|file| fits(file)) {
+                    Some(file) => by = by.or_else(|| Some(format!("output to {}", file.text))),
+                    None => {
+                        nearly(format!("its output goes to no {}", self.writes.join("|")));
+                        continue;
+                    }
+                }
+            }
+            if !self.sql.is_empty() {
+                let statements = simple.statements();
+                is_near |= !statements.is_empty();
+                let sql = sql.get_or_init(|| compile(&self.sql, time));
+                let is_in = |source: &str, expression: &Regex| {
+                    let is_match = |text: &String| expression.is_match(within(text, source, time));
+                    statements.iter().any(|text| !time.is_spent() && is_match(text))
+                };
+                match sql.iter().find(|(source, expression)| is_in(source, expression)) {
+                    Some((expression, _)) => by = by.or_else(|| Some(format!("SQL like {expression}"))),
+                    None => {
+                        if is_near {
+                            let because = if statements.is_empty() {
+                                "it hands no SQL to a database client"
+                            } else {
+                                "no SQL statement in it fits"
+                            };
+                            verdict = Verdict::Nearly { because: because.to_owned() };
+                        }
+                        continue;
+                    }
+                }
+            }
+            match self.what_keeps_from(simple, commands, place) {
+                None => return Verdict::Applies { by: by.unwrap_or_default() },
                 Some(because) => verdict = Verdict::Nearly { because },
             }
         }
         verdict
     }
 
-    fn what_keeps_from(&self, simple: &Simple<'_>, commands: &[Simple<'_>]) -> Option<String> {
-        let has = |item: &&&str| pattern::has(item, simple.program, &simple.arguments, &simple.assignments);
-        if let Some(item) = self.without.iter().find(has) {
-            return Some(format!("the command has {item}"));
+    fn what_keeps_from(&self, simple: &Simple<'_>, commands: &[Simple<'_>], place: Place<'_>) -> Option<String> {
+        let subject = Subject { command: simple.command, arguments: simple.arguments(), place };
+        // An item that cannot be read holds for nothing.
+        let holds = |item: &&&str| Item::parse(item).is_ok_and(|item| item.holds(subject));
+        if let Some(item) = self.without.iter().find(holds) {
+            return Some(condition::description(item));
         }
-        let is_target = |other: &Simple<'_>| {
-            self.piped_to.contains(&other.program)
-                && other.reads_its_input()
-                && other.command.pipeline == simple.command.pipeline
-                && other.command.place > simple.command.place
-        };
-        if !self.piped_to.is_empty() && !commands.iter().any(is_target) {
+        if !self.with.is_empty() && !self.with.iter().any(|item| holds(&item)) {
+            return Some(format!("none of these holds: {}", self.with.join(", ")));
+        }
+        if !self.piped_to.is_empty() && !simple.is_handed_to(&self.piped_to, commands) {
             return Some(format!("its output does not go to {}", self.piped_to.join(", ")));
         }
         None
@@ -221,6 +347,12 @@ impl Entry<'_> {
         }
         Verdict::Applies { by }
     }
+}
+
+/// Reads the targets of redirections; one that cannot be read fits nothing.
+pub(crate) fn parse_writes(writes: &[&str]) -> Vec<Text> {
+    let all = writes.iter().flat_map(|targets| pattern::alternatives(targets));
+    all.filter_map(|target| Text::parse(target).ok()).collect()
 }
 
 /// A text up to this size is searched whole.
@@ -300,7 +432,7 @@ fn first_of<'a, 'b>(commands: &'a [Simple<'b>], time: &Allowance) -> &'a [Simple
     }
     let mut bytes = 0;
     let is_beyond = |command: &Simple<'_>| {
-        bytes += command.text.len();
+        bytes += command.command.words.iter().map(|word| word.text.len() + 1).sum::<usize>();
         bytes > SHARED_COMMAND_BYTES
     };
     let count = commands.iter().position(is_beyond).unwrap_or(commands.len());

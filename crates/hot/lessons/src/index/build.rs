@@ -8,7 +8,8 @@ use super::literals::{self, GRAM_BYTES};
 use super::record;
 use crate::lesson::Lesson;
 use crate::path_glob;
-use crate::pattern::CommandPattern;
+use crate::pattern::{CommandPattern, Text};
+use crate::trigger::parse_writes;
 use std::collections::BTreeMap;
 
 /// A lesson that is verified with every call of its tool, since nothing in its patterns can be looked up.
@@ -31,6 +32,12 @@ const MAX_LITERAL: usize = 64;
 
 /// The tools that a lesson without tools is filed under.
 pub(super) const ANY_TOOL: &str = "*";
+
+/// What a lesson is filed under whose expressions over SQL have no text to look up.
+pub(super) const ANY_STATEMENT: &str = "*";
+
+/// What a lesson is filed under that names the target of a redirection by a pattern.
+pub(super) const ANY_FILE: &str = "*";
 
 /// Makes an index of the lessons that are about calls and not switched off.
 pub fn build(lessons: &[Lesson], fingerprint: Fingerprint) -> (Vec<u8>, Vec<Unindexed>) {
@@ -153,9 +160,11 @@ fn file(lesson: &Lesson, unindexed: &mut Vec<Unindexed>) -> Vec<Filing> {
     let mut note = |pattern: &str| {
         unindexed.push(Unindexed { slug: lesson.slug.clone(), pattern: pattern.to_owned() });
     };
-    let shell_fields = [&trigger.matches, &trigger.raw];
-    if !trigger.commands.is_empty() || shell_fields.iter().any(|field| !field.is_empty()) {
+    if trigger.is_about_shell() {
+        let shell_fields = [&trigger.matches, &trigger.raw];
         let found = file_commands(&trigger.commands)
+            .or_else(|| file_sql(&trigger.sql))
+            .or_else(|| file_writes(&trigger.writes))
             .or_else(|| shell_fields.iter().find_map(|field| file_expressions(field, Domain::Shell)));
         filings.extend(found.unwrap_or_else(|| {
             note(first(&[&trigger.commands, &trigger.matches, &trigger.raw]));
@@ -203,6 +212,26 @@ fn file_commands(patterns: &[String]) -> Option<Vec<Filing>> {
         filings.extend(pattern.beginnings()?.iter().map(|words| Filing::Key(key(Domain::Program, words))));
     }
     (!filings.is_empty()).then_some(filings)
+}
+
+/// Statements are few, so those without a text that can be looked up are found with each of them.
+fn file_sql(expressions: &[String]) -> Option<Vec<Filing>> {
+    let under_any = || vec![Filing::Key(key(Domain::Sql, ANY_STATEMENT))];
+    let is_given = !expressions.is_empty();
+    is_given.then(|| file_expressions(expressions, Domain::Sql).unwrap_or_else(under_any))
+}
+
+fn file_writes(targets: &[String]) -> Option<Vec<Filing>> {
+    let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+    let under = |target: &Text| {
+        let name = match target.class() {
+            Some(class) => class.name(),
+            None => target.fixed().unwrap_or(ANY_FILE),
+        };
+        Filing::Key(key(Domain::Writes, name))
+    };
+    let is_given = !targets.is_empty();
+    is_given.then(|| parse_writes(&targets).iter().map(under).collect())
 }
 
 fn file_paths(globs: &[String]) -> Option<Vec<Filing>> {

@@ -4,7 +4,7 @@ use super::Damaged;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What an index begins with; the last byte is the version of the format.
-const MAGIC: [u8; 8] = *b"WYRENLX\x02";
+const MAGIC: [u8; 8] = *b"WYRENLX\x03";
 /// How long the header is.
 pub(super) const HEADER_BYTES: usize = 64;
 /// A bitmap has one bit for each value of the 16 bits that a gram is folded to; each domain of texts has its own.
@@ -122,6 +122,10 @@ pub(super) enum Domain {
     Field,
     /// What is shown when a session or a subagent starts, by the kind's name.
     Start,
+    /// A class of paths that output is redirected to, or a path itself.
+    Writes,
+    /// Four bytes of a statement for a database client; and the name of the lessons that have none.
+    Sql,
 }
 
 /// Returns the key of a name; never 0, which marks an empty slot.
@@ -149,7 +153,8 @@ pub(super) fn gram_key(domain: Domain, gram: u32) -> u64 {
 /// Returns which bitmap a domain of texts has.
 pub(super) fn bitmap(domain: Domain) -> usize {
     match domain {
-        Domain::Shell => 0,
+        // Statements are few: they need no bitmap of their own.
+        Domain::Shell | Domain::Sql => 0,
         Domain::Content => 1,
         _ => 2,
     }

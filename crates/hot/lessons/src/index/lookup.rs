@@ -12,7 +12,8 @@ use crate::allowance::Allowance;
 use crate::call::Call;
 use crate::escaped::{OVERLAP_BYTES, Piece};
 use crate::lesson::Kind;
-use crate::pattern;
+use crate::path_class::Class;
+use crate::sql;
 use crate::trigger::Simple;
 use std::ops::Deref;
 
@@ -72,11 +73,21 @@ impl<B: Deref<Target = [u8]>> Index<B> {
         self.find(key(Domain::Tool, build::ANY_TOOL), &mut found)?;
         if call.is_shell() {
             for command in commands {
+                self.find_written_files(call, command, &mut found)?;
+                if command.program.is_empty() {
+                    continue;
+                }
                 self.find(key(Domain::Program, command.program), &mut found)?;
-                if let Some(word) = pattern::first_word(command.program, &command.arguments) {
+                if let Some(word) = command.first_word() {
                     self.find(key(Domain::Program, &format!("{} {word}", command.program)), &mut found)?;
                 }
-                self.find_grams(Domain::Shell, Piece::only(&command.text), &mut found)?;
+                self.find_grams(Domain::Shell, Piece::only(command.text()), &mut found)?;
+                if sql::may_be_client(command.program) {
+                    for statement in command.statements() {
+                        self.find(key(Domain::Sql, build::ANY_STATEMENT), &mut found)?;
+                        self.find_grams(Domain::Sql, Piece::only(statement), &mut found)?;
+                    }
+                }
             }
             let line = call.command.as_deref().unwrap_or_default();
             self.find_grams(Domain::Shell, Piece::only(line), &mut found)?;
@@ -107,6 +118,24 @@ impl<B: Deref<Target = [u8]>> Index<B> {
         let mut found = Found { numbers: Vec::new(), lessons: self.len(), time: &unlimited };
         self.find(key(Domain::Start, kind.name()), &mut found)?;
         Ok(found.numbers)
+    }
+
+    /// Adds the lessons about what a command's output is redirected to.
+    fn find_written_files(
+        &self,
+        call: &Call<'_>,
+        command: &Simple<'_>,
+        found: &mut Found<'_>,
+    ) -> Result<(), Damaged> {
+        for file in command.written_files() {
+            self.find(key(Domain::Writes, build::ANY_FILE), found)?;
+            self.find(key(Domain::Writes, file.text), found)?;
+            let classes = file.classes(command.place(call));
+            for class in Class::ALL.into_iter().filter(|class| classes.has(*class)) {
+                self.find(key(Domain::Writes, class.name()), found)?;
+            }
+        }
+        Ok(())
     }
 
     /// Adds the lessons filed under a key.

@@ -28,12 +28,20 @@ pub struct Entry<'a> {
     pub instead: &'a str,
     /// The project that it holds for; empty for all.
     pub scope: &'a str,
+    /// The pack that it belongs to; empty for none.
+    pub pack: &'a str,
     /// See [`crate::Trigger`].
     pub tools: Vec<&'a str>,
     /// See [`crate::Trigger`].
     pub commands: Vec<&'a str>,
     /// See [`crate::Trigger`].
     pub without: Vec<&'a str>,
+    /// See [`crate::Trigger`].
+    pub with: Vec<&'a str>,
+    /// See [`crate::Trigger`].
+    pub writes: Vec<&'a str>,
+    /// See [`crate::Trigger`].
+    pub sql: Vec<&'a str>,
     /// See [`crate::Trigger`].
     pub piped_to: Vec<&'a str>,
     /// See [`crate::Trigger`].
@@ -78,6 +86,10 @@ impl Entry<'_> {
         add("raw", &self.raw);
         add("paths", &self.paths);
         add("content", &self.content);
+        add("with", &self.with);
+        add("writes", &self.writes);
+        add("sql", &self.sql);
+        add("pack", &[self.pack]);
         self.inputs.chunks(2).for_each(|pair| add("input", &[&pair.join("\0")]));
         Item { kind: kind.name().to_owned(), name: (*slug).to_owned(), digest: digest::sha256_hex(&seed) }
     }
@@ -103,6 +115,7 @@ pub(super) fn write(lesson: &Lesson) -> Vec<u8> {
         &lesson.solution,
         lesson.instead.as_deref().unwrap_or_default(),
         lesson.scope.as_deref().unwrap_or_default(),
+        lesson.pack.as_deref().unwrap_or_default(),
     ];
     texts.iter().for_each(|text| push(&mut body, text));
     let inputs: Vec<String> =
@@ -111,6 +124,9 @@ pub(super) fn write(lesson: &Lesson) -> Vec<u8> {
         &trigger.tools,
         &trigger.commands,
         &trigger.without,
+        &trigger.with,
+        &trigger.writes,
+        &trigger.sql,
         &trigger.piped_to,
         &trigger.matches,
         &trigger.raw,
@@ -165,9 +181,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Entry<'_>, Damaged> {
         solution: fields.text()?,
         instead: fields.text()?,
         scope: fields.text()?,
+        pack: fields.text()?,
         tools: fields.list()?,
         commands: fields.list()?,
         without: fields.list()?,
+        with: fields.list()?,
+        writes: fields.list()?,
+        sql: fields.list()?,
         piped_to: fields.list()?,
         matches: fields.list()?,
         raw: fields.list()?,
