@@ -4,6 +4,7 @@ mod add;
 mod doctor;
 mod edit;
 mod look;
+mod packs;
 mod state;
 mod test;
 mod transfer;
@@ -23,6 +24,7 @@ Examples:
   wyren lessons test 'git push --force'       show which lessons match, and why
   wyren lessons add                           write a lesson of your own, step by step
   wyren lessons disable git-hooks-skipped     silence a lesson from the next call on
+  wyren lessons disable --pack cloud          silence all shipped lessons of a pack
   wyren lessons import lessons.db             import from lessons-learned
   wyren lessons doctor                        check all lessons";
 
@@ -47,10 +49,12 @@ enum Action {
     Add(Box<add::Arguments>),
     /// Edit a lesson in your editor or with a patch.
     Edit(edit::Arguments),
-    /// Disable a lesson from the next call on.
-    Disable(state::Arguments),
+    /// List the packs of shipped lessons.
+    Packs(packs::Arguments),
+    /// Disable a lesson, or a pack of shipped lessons, from the next call on.
+    Disable(state::Switch),
     /// Enable a disabled lesson.
-    Enable(state::Arguments),
+    Enable(state::Switch),
     /// Archive a lesson.
     Archive(state::Arguments),
     /// Restore an archived lesson.
@@ -92,6 +96,7 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         Action::Test(arguments) => test::run(arguments, places),
         Action::Add(arguments) => add::run(*arguments, &places),
         Action::Edit(arguments) => edit::run(&arguments, &places),
+        Action::Packs(arguments) => packs::run(&arguments, &places),
         Action::Disable(arguments) => state::disable(&arguments, &places),
         Action::Enable(arguments) => state::enable(&arguments, &places),
         Action::Archive(arguments) => state::archive(&arguments, &places),

@@ -4,7 +4,7 @@ use super::{Error, Result};
 use base::project::Project;
 use base::settings::Settings;
 use base::{Env, Paths};
-use lessons::Lesson;
+use lessons::{Kind, Lesson};
 use lessons::format::Flaw;
 use lessons::layers::{self, ENDING, Layer, Source};
 use lessons::limits::Limits;
@@ -55,6 +55,19 @@ pub struct Item {
     pub is_trusted: bool,
 }
 
+/// A pack of lessons that ship.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pack {
+    /// Its name.
+    pub name: String,
+    /// How many lessons are in it.
+    pub lessons: usize,
+    /// How many of them refuse calls: guards and pauses.
+    pub refusing: usize,
+    /// Whether it is switched off.
+    pub is_off: bool,
+}
+
 /// For whom and where lessons are looked up.
 #[derive(Clone, Debug)]
 pub struct Places {
@@ -102,13 +115,17 @@ impl Catalogue {
     /// Reads everything.
     pub fn read(places: &Places) -> Self {
         let disabled = places.settings().get("lessons.disabled");
+        let packs_off = places.settings().get("lessons.packs_off");
         let mut catalogue = Self::default();
         for source in places.sources() {
             let (lessons, flaws) = source.read();
             catalogue.flaws.extend(flaws.into_iter().map(|(file, flaw)| (source.layer, file, flaw)));
             for lesson in lessons {
                 let is_trusted = is_trusted(&source, &lesson);
-                let is_off = lesson.is_disabled || layers::is_disabled(&disabled, source.layer, &lesson.slug);
+                let pack = lesson.pack.as_deref().unwrap_or_default();
+                let is_off = lesson.is_disabled
+                    || layers::is_disabled(&disabled, source.layer, &lesson.slug)
+                    || layers::is_pack_off(&packs_off, source.layer, pack);
                 let state = if is_off { State::Disabled } else { State::Active };
                 let file = match source.layer {
                     Layer::Manifest => source.place.clone(),
@@ -168,6 +185,24 @@ impl Catalogue {
         let share = |item: &Item| super::similar::jaccard(&wanted, &parts(&item.lesson.slug));
         let best = self.items.iter().max_by(|one, other| share(one).total_cmp(&share(other)))?;
         (share(best) > 0.0 || best.lesson.slug.starts_with(name)).then(|| best.lesson.slug.clone())
+    }
+
+    /// Returns the packs of the lessons that ship, by name, and the names of those that are off.
+    pub fn packs(&self, places: &Places) -> Vec<Pack> {
+        let off = places.settings().get("lessons.packs_off");
+        let mut packs: Vec<Pack> = Vec::new();
+        for item in self.items.iter().filter(|item| item.layer == Layer::Shipped) {
+            let Some(name) = item.lesson.pack.as_deref() else { continue };
+            let place = packs.iter().position(|pack| pack.name == name).unwrap_or_else(|| {
+                let is_off = layers::is_pack_off(&off, Layer::Shipped, name);
+                packs.push(Pack { name: name.to_owned(), is_off, ..Pack::default() });
+                packs.len() - 1
+            });
+            packs[place].lessons += 1;
+            packs[place].refusing += usize::from(matches!(item.lesson.kind, Kind::Guard | Kind::Pause));
+        }
+        packs.sort_by(|one, other| one.name.cmp(&other.name));
+        packs
     }
 
     /// Returns the lessons that are at work or only switched off: what a new one is compared with.

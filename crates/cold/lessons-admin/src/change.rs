@@ -1,6 +1,6 @@
 //! Writing lessons: each file is replaced whole, moved whole, or left alone.
 
-use super::catalogue::{ARCHIVE, CANDIDATES, Catalogue, Item, Places, State, file_of};
+use super::catalogue::{ARCHIVE, CANDIDATES, Catalogue, Item, Pack, Places, State, file_of};
 use super::intake::{self, Problem};
 use super::{Error, Result, similar, slug};
 use base::lock::Lock;
@@ -8,13 +8,16 @@ use base::{Env, Timestamp, digest, files, settings};
 use config::{self, Config};
 use lessons::Lesson;
 use lessons::format;
-use lessons::layers::Layer;
+use lessons::layers::{self, Layer};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long to wait for another program that is changing lessons.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The setting that names the packs that are off.
+const PACKS_OFF: &str = "lessons.packs_off";
 
 /// Whose lesson a new one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,9 +154,36 @@ impl<'a> Change<'a> {
             }
             _ => {}
         }
+        let pack = item.lesson.pack.clone().unwrap_or_default();
+        if layers::is_pack_off(&self.places.settings().get(PACKS_OFF), item.layer, &pack) {
+            let reason = format!("its pack {pack} is off: run `wyren lessons enable --pack {pack}`");
+            return Err(Error::Unfit { slug: item.lesson.slug, reason });
+        }
         self.switch(&item, false)?;
         self.refresh();
         Ok(item)
+    }
+
+    /// Switches a pack of the lessons that ship off, or on again, from the very next call on.
+    pub fn switch_pack(&mut self, name: &str, is_off: bool) -> Result<Pack> {
+        let packs = self.catalogue.packs(self.places);
+        let Some(pack) = packs.iter().find(|pack| pack.name == name) else {
+            let names: Vec<&str> = packs.iter().map(|pack| pack.name.as_str()).collect();
+            return Err(Error::UnknownPack { name: name.to_owned(), packs: names.join(", ") });
+        };
+        if pack.is_off == is_off {
+            let state = if is_off { "off" } else { "on" };
+            return Err(Error::Unfit { slug: format!("the pack {name}"), reason: format!("is already {state}") });
+        }
+        let current = Config::load(&Env::fixed::<String, String>([]), &self.places.paths);
+        let current = current.get(PACKS_OFF)?.value.clone();
+        let mut list: Vec<&str> = settings::list(&current).filter(|other| *other != name).collect();
+        list.extend(is_off.then_some(name));
+        let value = list.join(",");
+        config::set(&self.places.paths, PACKS_OFF, (!value.is_empty()).then_some(&value))?;
+        let pack = Pack { is_off, ..pack.clone() };
+        self.refresh();
+        Ok(pack)
     }
 
     /// Puts a lesson away. One that is not the user's to move is switched off instead.
@@ -256,8 +286,8 @@ fn restamped(mut lesson: Lesson) -> Lesson {
 /// Returns the digest by which lessons-learned tells texts apart.
 pub(super) fn content_hash(lesson: &Lesson) -> String {
     let trigger = &lesson.trigger;
-    let patterns: Vec<&String> =
-        trigger.commands.iter().chain(&trigger.matches).chain(&trigger.raw).collect();
+    let fields = [&trigger.commands, &trigger.matches, &trigger.raw, &trigger.writes, &trigger.sql];
+    let patterns: Vec<&String> = fields.into_iter().flatten().collect();
     let patterns = serde_json::json!(patterns);
     let text = format!("{}|{}|{patterns}", lesson.problem, lesson.solution);
     format!("sha256:{}", digest::sha256_hex(text.as_bytes()))

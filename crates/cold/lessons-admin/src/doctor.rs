@@ -187,6 +187,11 @@ fn of_store(places: &Places, catalogue: &Catalogue, items: &[&Item]) -> Vec<Prob
             problems.push(Problem::mild("lessons.disabled", format!("no lesson is called {entry:?}")));
         }
     }
+    let setting = places.settings().get("lessons.packs_off");
+    let packs = catalogue.packs(places);
+    for entry in settings::list(&setting).filter(|entry| packs.iter().all(|pack| pack.name != *entry)) {
+        problems.push(Problem::mild("lessons.packs_off", format!("no pack is called {entry:?}")));
+    }
     let own: Vec<&&Item> =
         items.iter().filter(|item| item.layer == Layer::Personal && item.state == State::Active).collect();
     if own.len() < FEWEST_FOR_TENDENCY {

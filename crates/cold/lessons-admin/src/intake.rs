@@ -3,6 +3,7 @@
 use super::rehearsal;
 use super::similar::{self, SAME_WORDS};
 use super::slug;
+use lessons::condition::{self, Targets};
 use lessons::pattern::CommandPattern;
 use lessons::trigger::Verdict;
 use lessons::{Kind, Lesson};
@@ -146,6 +147,7 @@ fn check_lines(lesson: &Lesson, problems: &mut Vec<Problem>) {
     let lists = [
         ("tools", &trigger.tools),
         ("without", &trigger.without),
+        ("with", &trigger.with),
         ("piped_to", &trigger.piped_to),
         ("tags", &lesson.tags),
     ];
@@ -183,6 +185,8 @@ fn patterns(lesson: &Lesson) -> impl Iterator<Item = (&'static str, &str)> {
     let trigger = &lesson.trigger;
     let fields = [
         ("commands", &trigger.commands),
+        ("writes", &trigger.writes),
+        ("sql", &trigger.sql),
         ("matches", &trigger.matches),
         ("raw", &trigger.raw),
         ("paths", &trigger.paths),
@@ -198,12 +202,42 @@ fn check_patterns(lesson: &Lesson, problems: &mut Vec<Problem>) {
     for (field, pattern) in patterns(lesson) {
         let flaw = match field {
             "commands" => CommandPattern::parse(pattern).err(),
+            "writes" => Targets::parse(pattern).err(),
+            "sql" => sql_flaw(pattern),
             "paths" => glob_flaw(pattern),
             _ => expression_flaw(pattern),
         };
         problems
             .extend(flaw.map(|flaw| Problem::grave(field, format!("{pattern:?}: {flaw}")).about(pattern)));
     }
+    let trigger = &lesson.trigger;
+    for (field, items) in [("without", &trigger.without), ("with", &trigger.with)] {
+        for item in items {
+            let flaw = condition::Item::parse(item).err();
+            problems.extend(flaw.map(|flaw| Problem::grave(field, format!("{item:?}: {flaw}")).about(item)));
+        }
+    }
+    let is_stars = |word: &str| word.len() > 1 && word.bytes().all(|byte| byte == b'*');
+    let words = |pattern: &String| pattern.split([' ', '|']).any(is_stars);
+    for pattern in trigger.commands.iter().filter(|pattern| words(pattern)) {
+        let reason = format!("{pattern:?}: ** is the same as *, any one word; ... is any number of words");
+        problems.push(Problem::mild("commands", reason).about(pattern));
+    }
+}
+
+/// Returns what is wrong with an expression over statements, which are in upper case.
+fn sql_flaw(expression: &str) -> Option<String> {
+    let is_any_case = expression.contains("(?i");
+    let mut is_escaped = false;
+    let has_lower = expression.chars().any(|character| {
+        let is_letter = character.is_ascii_lowercase() && !is_escaped;
+        is_escaped = character == '\\' && !is_escaped;
+        is_letter
+    });
+    if has_lower && !is_any_case && expression_flaw(expression).is_none() {
+        return Some("statements are in upper case, so this never fits".to_owned());
+    }
+    expression_flaw(expression)
 }
 
 /// Texts that have nothing in common.
@@ -240,21 +274,22 @@ fn check_trigger(lesson: &Lesson, problems: &mut Vec<Problem>) {
         }
         return;
     }
-    let is_about_shell =
-        !(trigger.commands.is_empty() && trigger.matches.is_empty() && trigger.raw.is_empty());
+    let is_about_shell = trigger.is_about_shell();
     if trigger.is_tool_only() {
         if trigger.tools.is_empty() {
-            let reason = format!("a {} needs one: commands, paths, content, inputs or tools", lesson.kind);
+            let reason = format!("a {} needs one: commands, writes, sql, paths, content, inputs or tools", lesson.kind);
             problems.push(Problem::grave("trigger", reason));
         } else if let Some(tool) = trigger.tools.iter().find(|tool| COMMON_TOOLS.contains(&tool.as_str())) {
             let reason = format!("would apply to every call of {tool}: add commands, paths or content");
             problems.push(Problem::grave("tools", reason));
         }
     }
-    if trigger.commands.is_empty() && trigger.matches.is_empty() {
-        for (field, values) in [("without", &trigger.without), ("piped_to", &trigger.piped_to)] {
+    if !trigger.is_about_commands() {
+        let fields =
+            [("without", &trigger.without), ("with", &trigger.with), ("piped_to", &trigger.piped_to)];
+        for (field, values) in fields {
             if !values.is_empty() {
-                problems.push(Problem::grave(field, "needs commands or matches that it narrows"));
+                problems.push(Problem::grave(field, "needs commands, matches, writes or sql that it narrows"));
             }
         }
     }
@@ -267,7 +302,7 @@ fn check_trigger(lesson: &Lesson, problems: &mut Vec<Problem>) {
             && program.split('|').any(|program| COMMON_PROGRAMS.contains(&program))
             && trigger.matches.is_empty()
             && trigger.raw.is_empty()
-            && trigger.piped_to.is_empty()
+            && [&trigger.piped_to, &trigger.with, &trigger.writes, &trigger.sql].iter().all(|field| field.is_empty())
         {
             let reason = format!("{program:?} alone fits nearly every session: add a subcommand or a flag");
             problems.push(Problem::mild("commands", reason).about(program));
@@ -387,10 +422,62 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn conditions_classes_and_statements_must_be_readable() {
+        let no_class = "is no class of paths; expected one of <root>, <system>, <home>, <precious>, <here>, <outside>, \
+                        <disk>, <variable>";
+        check_problems(
+            |lesson| lesson.trigger.without.push("<nowhere>".into()),
+            &[&format!("without: \"<nowhere>\": <nowhere> {no_class}")],
+        );
+        check_problems(
+            |lesson| lesson.trigger.with.push("@".into()),
+            &["with: \"@\": @ needs the name of a wrapper behind it, such as @timeout"],
+        );
+        check_problems(
+            |lesson| lesson.trigger.writes.push("a|<nowhere>".into()),
+            &[&format!("writes: \"a|<nowhere>\": <nowhere> {no_class}")],
+        );
+        check_problems(
+            |lesson| lesson.trigger.sql.push("drop table".into()),
+            &["sql: \"drop table\": statements are in upper case, so this never fits"],
+        );
+        check_problems(
+            |lesson| lesson.trigger.without.push("a,b".into()),
+            &["without: \"a,b\" must not hold a comma"],
+        );
+        check_problems(
+            |lesson| {
+                lesson.trigger = Trigger { raw: vec!["abcd".into()], with: vec!["-f".into()], ..Trigger::default() };
+            },
+            &["with: needs commands, matches, writes or sql that it narrows"],
+        );
+        let only = |trigger: Trigger, fires: &str| {
+            check_problems(
+                |lesson| {
+                    lesson.trigger = trigger;
+                    lesson.fires = vec![fires.into()];
+                },
+                &[],
+            );
+        };
+        only(Trigger { writes: vec!["<disk>".into()], ..Trigger::default() }, "> /dev/sda");
+        let sql = vec![r"(?i)^drop\s+table|^\w+ X".into()];
+        only(Trigger { sql, ..Trigger::default() }, "psql -c 'drop table x'");
+    }
+
+    #[test]
+    fn item_25_two_stars_are_worth_a_look() {
+        let mut lesson = good();
+        lesson.trigger.commands.push("ssh ** $".into());
+        let problems = check(&lesson);
+        assert!(!problems[0].is_grave && problems[0].reason.contains("** is the same as *"), "{problems:?}");
+    }
+
+    #[test]
     fn a_kind_needs_its_trigger() {
         check_problems(
             |lesson| lesson.trigger = Trigger::default(),
-            &["trigger: a hint needs one: commands, paths, content, inputs or tools"],
+            &["trigger: a hint needs one: commands, writes, sql, paths, content, inputs or tools"],
         );
         check_problems(
             |lesson| lesson.kind = Kind::Directive,

@@ -36,6 +36,14 @@ pub enum Error {
         /// The lesson with the most similar name.
         nearest: Option<String>,
     },
+    /// No pack has this name.
+    #[error("no pack is called {name:?}; there are {packs}")]
+    UnknownPack {
+        /// The name that was asked for.
+        name: String,
+        /// The packs that there are.
+        packs: String,
+    },
     /// A lesson is not good enough.
     #[error("{}", lines(.0))]
     Refused(Vec<Problem>),

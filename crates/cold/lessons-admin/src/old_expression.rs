@@ -1,6 +1,7 @@
 //! Between our patterns and the regular expressions of JavaScript that lessons-learned goes by.
 
 use lessons::Trigger;
+use lessons::path_class::Class;
 
 /// Takes "not followed by one of these flags" out of an expression, which we say as `without`.
 ///
@@ -49,12 +50,28 @@ fn closing(text: &str) -> Option<usize> {
 
 /// Returns expressions that fit, as nearly as an expression over the whole text can, what a trigger's commands fit.
 pub(super) fn of_commands(trigger: &Trigger) -> Vec<String> {
-    let without: String =
-        trigger.without.iter().map(|item| format!(r"(?![^|;&]*\s{})", flags(item))).collect();
+    // How a command is run cannot be said there.
+    let is_word = |item: &&String| !item.starts_with(['<', '>', '&', '@']);
+    let words = trigger.without.iter().filter(is_word);
+    let without: String = words.map(|item| format!(r"(?![^|;&]*\s{})", flags(item))).collect();
     let patterns = trigger.commands.iter().map(|pattern| of_command(pattern, &without));
     let expressions = trigger.matches.iter().map(|expression| format!("{}{without}", plain(expression)));
-    patterns.chain(expressions).chain(trigger.raw.iter().map(|expression| plain(expression))).collect()
+    let mut all: Vec<String> = patterns.chain(expressions).collect();
+    all.extend(trigger.raw.iter().map(|expression| plain(expression)));
+    if all.is_empty() {
+        // Other fields narrow patterns that lessons-learned has; these are all there is.
+        all.extend(trigger.writes.iter().map(|targets| format!(r">\s*{}", alternatives(targets))));
+        let statement = |expression: &String| {
+            let inside = plain(expression);
+            format!(r"{CLIENTS}\b.*{}", inside.trim_start_matches('^').trim_end_matches('$'))
+        };
+        all.extend(trigger.sql.iter().map(statement));
+    }
+    all
 }
+
+/// The clients that statements are handed to.
+const CLIENTS: &str = "(?:psql|mysql|mariadb|sqlite3|sqlcmd|clickhouse-client|duckdb)";
 
 /// Returns an expression that fits a text literally, in either language.
 pub(super) fn escape(text: &str) -> String {
@@ -90,8 +107,24 @@ fn of_command(pattern: &str, without: &str) -> String {
 }
 
 fn alternatives(token: &str) -> String {
-    let parts: Vec<String> = token.split('|').map(star).collect();
+    let parts: Vec<String> = token.split('|').map(|part| class(part).unwrap_or_else(|| star(part))).collect();
     format!("(?:{})", parts.join("|"))
+}
+
+/// Returns an expression that fits the plainest paths of a class.
+fn class(word: &str) -> Option<String> {
+    let at = word.find('<').filter(|_| word.ends_with('>'))?;
+    let path = match Class::from_name(&word[at..])? {
+        Class::Root => r"/+[*.]?",
+        Class::System => r"/(?:etc|usr|var|boot|bin|sbin|lib|lib64|opt|root|System|Library)(?:/[^\s/]*)?",
+        Class::Home => r"(?:~|\$HOME|\$\{HOME\}|/(?:home|Users)/[^\s/]+)/?\*?",
+        Class::Precious => r"(?:~|\$HOME)/\.?[A-Za-z]\S*",
+        Class::Here => r"(?:\.{1,2}/?\*?|\*)",
+        Class::Outside => r"(?:/|\.\./)\S*",
+        Class::Disk => r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|r?disk|md)\S*",
+        Class::Variable => r"\$\S+/\S*",
+    };
+    Some(format!("{}{path}", escape(&word[..at])))
 }
 
 fn star(word: &str) -> String {
@@ -148,5 +181,20 @@ mod tests {
                 r"(?:\s+-\S+)*\s+(?:push)(?![\w-])(?:\s+\S+)*?(?:\s+-\S+)*\s+(?:main)(?![\w-])"
             )]
         );
+    }
+
+    #[test]
+    fn what_only_we_can_say_becomes_the_nearest_expression() {
+        let trigger = Trigger {
+            commands: vec!["rm -r ... <root>|build".into()],
+            without: vec!["@timeout".into(), "<".into(), "-n".into()],
+            ..Trigger::default()
+        };
+        let [expression] = &of_commands(&trigger)[..] else { panic!("one expression") };
+        assert!(expression.contains(r"(?:/+[*.]?|build)") && !expression.contains("timeout"), "{expression}");
+        let writes = Trigger { writes: vec!["<disk>".into()], ..Trigger::default() };
+        assert!(of_commands(&writes)[0].starts_with(r">\s*(?:/dev/(?:sd|"));
+        let sql = Trigger { sql: vec!["^DROP TABLE".into()], ..Trigger::default() };
+        assert!(of_commands(&sql)[0].ends_with(r"\b.*DROP TABLE"));
     }
 }

@@ -5,7 +5,7 @@ use hook::Platform;
 use lessons::call::Call;
 use lessons::index::{self, Fingerprint, Index};
 use lessons::inject;
-use lessons::layers::Layer;
+use lessons::layers::{self, Layer};
 use lessons::trigger::{Simple, Verdict};
 use lessons::{Kind, Lesson};
 use serde_json::value::RawValue;
@@ -151,6 +151,7 @@ pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Re
         items.iter().map(|item| Lesson { is_disabled: false, ..item.lesson.clone() }).collect();
     let (bytes, _) = index::build(&lessons, Fingerprint::default());
     let bounds = inject::bounds(&places.settings());
+    let packs_off = places.settings().get("lessons.packs_off");
     let mut rehearsal = Rehearsal { most_hints: bounds.lessons, ..Rehearsal::default() };
     let Ok(index) = Index::new(&bytes[..]) else { return rehearsal };
     let looked_up = index.candidates(&call, &simples).unwrap_or_default();
@@ -164,7 +165,10 @@ pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Re
             Verdict::Unrelated => continue,
         };
         let lesson = &item.lesson;
-        let silenced = if item.state == State::Disabled {
+        let pack = lesson.pack.as_deref().unwrap_or_default();
+        let silenced = if layers::is_pack_off(&packs_off, item.layer, pack) {
+            Some(format!("its pack {pack} is off"))
+        } else if item.state == State::Disabled {
             Some("it is disabled".to_owned())
         } else if lesson.confidence < bounds.least_confidence {
             Some("its confidence is below lessons.min_confidence".to_owned())
@@ -229,5 +233,35 @@ mod tests {
             assert!(matches!(judged(python.clone(), call), Verdict::Applies { .. }), "{call}");
         }
         assert!(Written::read(r#"{"file_path":"x"}"#).is_err());
+    }
+
+    #[test]
+    fn what_keeps_a_lesson_from_applying_is_said_plainly() {
+        let because = |fields: &str, example: &str| {
+            let lesson = lessons::format::parse("it", &format!("---\n{fields}\n---\n")).unwrap();
+            match judged(lesson.trigger, example) {
+                Verdict::Nearly { because } => because,
+                other => panic!("{fields} on {example}: {other:?}"),
+            }
+        };
+        let psql = "command: psql\nwithout: <, @timeout|@xargs, -c, PGDATABASE=test";
+        assert_eq!(because(psql, "psql < x"), "its input comes from a file, a here-document or a pipe");
+        assert_eq!(because(psql, "timeout 5 psql"), "it runs below timeout or xargs");
+        assert_eq!(because(psql, "psql -c x"), "the command has -c");
+        assert_eq!(because(psql, "PGDATABASE=test psql"), "the command has PGDATABASE=test");
+        assert_eq!(because("command: top\nwithout: >, &", "top > x"), "its output goes to a file or a pipe");
+        assert_eq!(because("command: top\nwithout: >, &", "top &"), "it runs in the background");
+        assert_eq!(
+            because("command: git push\nwith: --force, @xargs", "git push"),
+            "none of these holds: --force, @xargs"
+        );
+        assert_eq!(because("command: cat\nwrites: <disk>", "cat x > y"), "its output goes to no <disk>");
+        assert_eq!(because("sql: ^DROP", "psql -c 'select 1'"), "no SQL statement in it fits");
+        assert_eq!(because("command: psql\nsql: ^DROP", "psql"), "it hands no SQL to a database client");
+        let rm = Trigger { commands: vec!["rm -r ... <root>".into()], ..Trigger::default() };
+        assert_eq!(
+            judged(rm, "rm -r x /tmp/.."),
+            Verdict::Applies { by: "rm -r ... <root> (/tmp/.. is <root>)".into() }
+        );
     }
 }

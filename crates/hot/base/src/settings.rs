@@ -167,6 +167,13 @@ pub const KEYS: &[Key] = &[
         help: "minimum priority of a lesson to be shown",
     },
     Key {
+        name: "lessons.packs_off",
+        kind: Kind::List,
+        default: "",
+        variables: &[],
+        help: "packs of shipped lessons that are off; set by `wyren lessons disable --pack`",
+    },
+    Key {
         name: "lessons.returning_priority",
         kind: Kind::Number { least: 1, most: 10 },
         default: "7",

@@ -113,7 +113,8 @@ impl Condition {
             }
             Self::Input => {
                 let is_input = |operator: &str| operator.trim_start_matches('0').starts_with('<');
-                command.place > 0 || command.redirects.iter().any(|redirect| is_input(&redirect.operator))
+                let is_given = command.place > 0 || command.input.is_some();
+                is_given || command.redirects.iter().any(|redirect| is_input(&redirect.operator))
             }
             Self::Output => {
                 let is_output = |operator: &str| {
@@ -136,6 +137,32 @@ impl Condition {
 fn is_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// A value of `writes`: one of these must be what output is redirected to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Targets {
+    alternatives: Vec<Text>,
+}
+
+impl Targets {
+    /// Reads a value of `writes`, or says what is wrong with it.
+    pub fn parse(targets: &str) -> Result<Self, String> {
+        let alternatives = pattern::alternatives(targets).map(Text::parse).collect::<Result<Vec<_>, _>>()?;
+        if alternatives.is_empty() {
+            return Err("is empty".to_owned());
+        }
+        Ok(Self { alternatives })
+    }
+
+    /// Returns whether a file is one of them.
+    pub(crate) fn fit(&self, file: &Argument<'_>, place: Place<'_>) -> bool {
+        self.alternatives.iter().any(|text| text.fits(file, place))
+    }
+
+    pub(crate) fn alternatives(&self) -> &[Text] {
+        &self.alternatives
+    }
 }
 
 /// Returns the files that a command's output is redirected to.

@@ -3,7 +3,7 @@
 use crate::allowance::{Allowance, OTHERS_TIME};
 use crate::call::Call;
 use crate::choose::{self, Applying, Bounds, Subject};
-use crate::index::Index;
+use crate::index::{Entry, Index};
 use crate::layers::{self, Layer, Source};
 use crate::lesson::Kind;
 use crate::trigger::{Simple, Verdict};
@@ -37,8 +37,6 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
         call: &tool_call,
         simples: &simples,
         cwd: &cwd,
-        seen: &host.env.text("LESSONS_SEEN").unwrap_or_default(),
-        disabled: &host.settings().get("lessons.disabled"),
         host,
     };
     // Most calls are about no lesson: what choosing takes is made when there is something to choose.
@@ -122,8 +120,6 @@ struct Judging<'a> {
     call: &'a Call<'a>,
     simples: &'a [Simple<'a>],
     cwd: &'a Path,
-    seen: &'a str,
-    disabled: &'a str,
     host: &'a Host,
 }
 
@@ -154,10 +150,8 @@ impl Judging<'_> {
                     break;
                 }
             };
-            let verdict = || entry.judge_within(self.call, self.simples, time);
-            let is_wanted = !settings::list(self.seen).any(|slug| slug == entry.slug)
-                && !layers::is_disabled(self.disabled, source.layer, entry.slug)
-                && matches!(verdict(), Verdict::Applies { .. })
+            let is_wanted = matches!(entry.judge_within(self.call, self.simples, time), Verdict::Applies { .. })
+                && !self.is_silenced(source.layer, &entry)
                 && is_in_scope(entry.scope, self.cwd);
             if !is_wanted {
                 continue;
@@ -169,6 +163,17 @@ impl Judging<'_> {
             applying.push(Applying { entry, is_shared: source.layer == Layer::Project });
         }
         (applying, untrusted)
+    }
+}
+
+impl Judging<'_> {
+    /// Returns whether a lesson that applies was shown elsewhere, or is switched off. Few calls need these settings.
+    fn is_silenced(&self, layer: Layer, entry: &Entry<'_>) -> bool {
+        let setting = |name| self.host.settings().get(name);
+        let seen = self.host.env.text("LESSONS_SEEN").unwrap_or_default();
+        settings::list(&seen).any(|slug| slug == entry.slug)
+            || layers::is_disabled(&setting("lessons.disabled"), layer, entry.slug)
+            || (!entry.pack.is_empty() && layers::is_pack_off(&setting("lessons.packs_off"), layer, entry.pack))
     }
 }
 

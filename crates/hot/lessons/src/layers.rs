@@ -70,6 +70,11 @@ pub fn is_disabled(setting: &str, layer: Layer, slug: &str) -> bool {
     })
 }
 
+/// Says whether the setting `lessons.packs_off` switches a lesson off: one that ships, by its pack.
+pub fn is_pack_off(setting: &str, layer: Layer, pack: &str) -> bool {
+    layer == Layer::Shipped && !pack.is_empty() && settings::list(setting).any(|off| off == pack)
+}
+
 /// One source of lessons.
 #[derive(Clone, Debug)]
 pub struct Source {

@@ -321,6 +321,23 @@ impl CommandPattern {
     }
 }
 
+impl CommandPattern {
+    /// Returns which words of a command that fits are of a class that the pattern names: `/tmp/.. is <root>`.
+    pub(crate) fn explained(&self, arguments: &Arguments<'_>, place: Place<'_>) -> Option<String> {
+        let texts = self.words.iter().flat_map(|part| match part {
+            Part::OneOf(texts) => &texts[..],
+            _ => &[],
+        });
+        let classes: Vec<Class> = texts.filter_map(Text::class).collect();
+        let of_word = |word: &Argument<'_>| {
+            let found = word.classes(place);
+            let class = classes.iter().find(|class| found.has(**class))?;
+            Some(format!("{} is {}", word.text, class.name()))
+        };
+        if classes.is_empty() { None } else { arguments.words().iter().find_map(of_word) }
+    }
+}
+
 /// Returns the first word behind a program that is no flag, and no value of one.
 pub(crate) fn first_word<'a>(program: &str, words: impl Iterator<Item = Argument<'a>>) -> Option<&'a str> {
     let mut scan = Scan::new(program);

@@ -74,12 +74,11 @@ pub(crate) fn may_be_client(program: &str) -> bool {
     needs_words || client(program, &[]).is_some()
 }
 
-/// Returns the statements of a command. `words` are its words that are no flags; `input` is what it reads.
+/// Returns the statements of a command. `words` are its words that are no flags.
 pub(crate) fn statements(
     command: &Command,
     arguments: &[Argument<'_>],
     words: &[Argument<'_>],
-    input: Option<&str>,
 ) -> Vec<String> {
     let Some(client) = client(command.program(), words) else { return Vec::new() };
     let mut found = Found { statements: Vec::new(), room: MAX_BYTES, dialect: client.dialect };
@@ -100,7 +99,7 @@ pub(crate) fn statements(
     if let Some(from) = client.words_from {
         words.iter().skip(from).for_each(|word| found.take(word.text));
     }
-    found.take(input.unwrap_or_default());
+    found.take(command.input.as_deref().unwrap_or_default());
     found.statements
 }
 
@@ -320,7 +319,7 @@ mod tests {
         let statements = |command: &Command| {
             let arguments: Vec<Argument<'_>> = command.words.iter().skip(1).map(Argument::of).collect();
             let sorted = Arguments::new(command.program(), arguments.clone());
-            super::statements(command, &arguments, sorted.words(), None)
+            super::statements(command, &arguments, sorted.words())
         };
         commands.iter().flat_map(statements).collect()
     }
@@ -343,6 +342,9 @@ mod tests {
             ("clickhouse-client --query 'drop table users'", "DROP TABLE USERS"),
             ("cockroach sql --insecure -e 'drop table users'", "DROP TABLE USERS"),
             ("bq query --use_legacy_sql=false 'drop table users'", "DROP TABLE USERS"),
+            ("psql app <<E\ndrop table users;\nE", "DROP TABLE USERS"),
+            ("psql <<< 'drop table users'", "DROP TABLE USERS"),
+            ("echo 'drop table users' | mysql app", "DROP TABLE USERS"),
             ("wrangler d1 execute app --remote --command 'drop table users'", "DROP TABLE USERS"),
         ] {
             assert_eq!(of(script), [expected], "{script}");

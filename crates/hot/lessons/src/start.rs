@@ -87,11 +87,13 @@ struct Reminder {
 impl Reminders {
     fn read(host: &Host, cwd: &Path, indexes: &[(Source, Index<Mmap>)], kinds: &[Kind]) -> Self {
         let disabled = host.settings().get("lessons.disabled");
+        let packs_off = host.settings().get("lessons.packs_off");
         let mut all = Self::default();
         for (source, index) in indexes {
             let numbers = kinds.iter().filter_map(|kind| index.said_at_start(*kind).ok()).flatten();
             for entry in numbers.filter_map(|number| index.entry(number).ok()) {
-                let is_off = layers::is_disabled(&disabled, source.layer, entry.slug);
+                let is_off = layers::is_disabled(&disabled, source.layer, entry.slug)
+                    || layers::is_pack_off(&packs_off, source.layer, entry.pack);
                 if is_off || !inject::is_in_scope(entry.scope, cwd) {
                     continue;
                 }

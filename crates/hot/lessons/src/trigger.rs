@@ -2,12 +2,12 @@
 
 use crate::allowance::Allowance;
 use crate::call::Call;
-use crate::condition::{self, Item, Subject};
+use crate::condition::{self, Item, Subject, Targets};
 use crate::index::{self, Entry};
 use crate::limits;
 use crate::path_class::Place;
 use crate::path_glob;
-use crate::pattern::{self, Argument, Arguments, CommandPattern, Text};
+use crate::pattern::{self, Argument, Arguments, CommandPattern};
 use crate::sql;
 use memchr::memmem;
 use regex_lite::Regex;
@@ -73,7 +73,7 @@ impl<'a> Simple<'a> {
     pub(crate) fn statements(&self) -> &[String] {
         self.statements.get_or_init(|| {
             let all: Vec<Argument<'_>> = self.all_arguments().collect();
-            sql::statements(self.command, &all, self.arguments().words(), None)
+            sql::statements(self.command, &all, self.arguments().words())
         })
     }
 
@@ -84,12 +84,19 @@ impl<'a> Simple<'a> {
 
     /// Returns where it runs.
     pub(crate) fn place<'p>(&'p self, call: &'p Call<'_>) -> Place<'p> {
-        Place { folders: &call.folders, moved_to: None }
+        Place { folders: &call.folders, moved_to: self.command.folder.as_deref() }
     }
 
-    /// Says whether a program that it may be piped into is what it is piped into, or hands its output to.
+    /// Says whether its output goes to one of these programs: by a pipe, as code that an interpreter runs, or as an
+    /// argument of what is no interpreter.
     fn is_handed_to(&self, programs: &[&str], commands: &[Simple<'_>]) -> bool {
         let is_meant = |program: &str| programs.iter().any(|pattern| pattern::fits_word(pattern, program));
+        let is_argument = |program: &String| is_meant(program) && interpreter(program).is_none();
+        if self.command.feeds.as_deref().is_some_and(is_meant)
+            || self.command.substituted_into.as_ref().is_some_and(is_argument)
+        {
+            return true;
+        }
         commands.iter().any(|other| {
             other.command.pipeline == self.command.pipeline
                 && other.command.place > self.command.place
@@ -221,7 +228,7 @@ impl Entry<'_> {
             .iter()
             .filter_map(|pattern| Some((*pattern, CommandPattern::parse(pattern).ok()?)))
             .collect();
-        let writes = parse_writes(&self.writes);
+        let writes: Vec<Targets> = self.writes.iter().filter_map(|targets| Targets::parse(targets).ok()).collect();
         let (matches, sql) = (OnceCell::new(), OnceCell::new());
         let mut verdict = Verdict::Unrelated;
         for simple in commands {
@@ -235,7 +242,12 @@ impl Entry<'_> {
                     pattern.fits(simple.program, simple.arguments(), place)
                 };
                 match patterns.iter().find(fits) {
-                    Some((pattern, _)) => by = Some((*pattern).to_owned()),
+                    Some((text, pattern)) => {
+                        by = Some(match pattern.explained(simple.arguments(), place) {
+                            Some(reason) => format!("{text} ({reason})"),
+                            None => (*text).to_owned(),
+                        });
+                    }
                     None => continue,
                 }
             }
@@ -256,7 +268,7 @@ impl Entry<'_> {
                 }
             };
             if !self.writes.is_empty() {
-                let fits = |file: &Argument<'_>| writes.iter().any(|text| text.fits(file, place));
+                let fits = |file: &Argument<'_>| writes.iter().any(|targets| targets.fit(file, place));
                 match simple.written_files().find(|file| fits(file)) {
                     Some(file) => by = by.or_else(|| Some(format!("output to {}", file.text))),
                     None => {
@@ -347,12 +359,6 @@ impl Entry<'_> {
         }
         Verdict::Applies { by }
     }
-}
-
-/// Reads the targets of redirections; one that cannot be read fits nothing.
-pub(crate) fn parse_writes(writes: &[&str]) -> Vec<Text> {
-    let all = writes.iter().flat_map(|targets| pattern::alternatives(targets));
-    all.filter_map(|target| Text::parse(target).ok()).collect()
 }
 
 /// A text up to this size is searched whole.

@@ -387,11 +387,15 @@ fn a_digest_of_a_lesson_covers_all_that_it_does_and_says() {
         Lesson { solution: "x".into(), ..guard.clone() },
         Lesson { instead: Some("x".into()), ..guard.clone() },
         Lesson { scope: Some("x".into()), ..guard.clone() },
+        Lesson { pack: Some("x".into()), ..guard.clone() },
     ];
-    let fields: [fn(&mut Trigger) -> &mut Vec<String>; 8] = [
+    let fields: [fn(&mut Trigger) -> &mut Vec<String>; 11] = [
         |trigger| &mut trigger.tools,
         |trigger| &mut trigger.commands,
         |trigger| &mut trigger.without,
+        |trigger| &mut trigger.with,
+        |trigger| &mut trigger.writes,
+        |trigger| &mut trigger.sql,
         |trigger| &mut trigger.piped_to,
         |trigger| &mut trigger.matches,
         |trigger| &mut trigger.raw,
@@ -412,6 +416,57 @@ fn a_digest_of_a_lesson_covers_all_that_it_does_and_says() {
     digests.dedup();
     assert_eq!(digests.len(), changes.len() + 1);
     assert_eq!(digest(&guard), digest(&Lesson { tags: vec!["tool:make".into()], ..guard.clone() }));
+    // What users trusted before there were these fields stays trusted.
+    assert_eq!(digest(&guard), "2df071a1f0e1df5eac2a049ef918232eacb2d845452d41ffc1a5a91700775401");
+}
+
+#[test]
+fn a_pack_that_is_off_is_silent_and_only_shipped_lessons_have_one() {
+    let off = |setting: &str| {
+        let desk = Desk::new();
+        let path = desk.paths().hook_settings();
+        base::files::write_atomic(&path, format!("{}\n{setting}\n", base::settings::HOOK_SETTINGS_HEADER).as_bytes()).unwrap();
+        desk
+    };
+    let guard = Lesson { pack: Some("builds".into()), ..lesson("no-make", Kind::Guard, "make") };
+    for (setting, is_denied) in
+        [("lessons.packs_off=builds,git", false), ("lessons.packs_off=build", true), ("lessons.packs_off=", true)]
+    {
+        let desk = off(setting);
+        desk.write("plugin/lessons", &guard);
+        assert_eq!(denied(&desk.bash("make")), is_denied, "{setting}");
+    }
+    let desk = off("lessons.packs_off=builds");
+    desk.lesson(&guard);
+    assert!(denied(&desk.bash("make")), "a lesson of the user's own has no pack that ships");
+}
+
+#[test]
+fn item_4_the_home_of_this_machine_is_known_to_the_hook() {
+    let desk = Desk::new().with("HOME", "/srv/people/ada");
+    desk.lesson(&lesson("home", Kind::Guard, "rm -r ... <home>|<precious>"));
+    assert!(denied(&desk.bash("rm -rf /srv/people/ada")) && denied(&desk.bash("rm -rf /srv/people/ada/.ssh")));
+    assert!(!denied(&desk.bash("rm -rf /srv/people/bob")));
+    desk.lesson(&lesson("outside", Kind::Guard, "rm -r ... <outside>"));
+    assert!(denied(&desk.bash("rm -rf /srv/other")) && !denied(&desk.bash("rm -rf ./other")));
+}
+
+#[test]
+fn new_fields_of_a_repositorys_lessons_are_bounded() {
+    let desk = Desk::new();
+    let mut hint = lesson("bounded", Kind::Hint, "make");
+    hint.trigger.sql = vec!["(A{1000}){1000}".into()];
+    desk.project_lesson(&hint);
+    assert_eq!(desk.bash("make"), json!({}));
+    let desk = Desk::new();
+    hint.trigger = Trigger { with: vec!["-x".into(); 51], ..hint.trigger };
+    hint.trigger.sql.clear();
+    desk.project_lesson(&hint);
+    assert_eq!(desk.bash("make -x"), json!({}));
+    let desk = Desk::new();
+    hint.trigger.with.truncate(50 - hint.trigger.commands.len());
+    desk.project_lesson(&hint);
+    assert_ne!(desk.bash("make -x"), json!({}));
 }
 
 #[test]

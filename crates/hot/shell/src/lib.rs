@@ -31,17 +31,21 @@ pub const MAX_WRAPPERS: usize = 8;
 ///
 /// A command that runs another one is followed by it: `sudo reboot` gives `sudo reboot` and `reboot`. Mere prefixes
 /// (`env`, `timeout`, `nice`, `nohup`, `time`, `command`, `exec` and their like) are no commands of their own: they
-/// are named in [`Command::wrappers`] and nowhere else. Assignments and redirections without a command, `[[ … ]]` and
-/// `(( … ))` run nothing and give nothing but the substitutions in them.
+/// are named in [`Command::wrappers`] and nowhere else. A redirection without a simple command (`> file`, `{ … } > file`)
+/// gives a command without words. Assignments without a command, `[[ … ]]` and `(( … ))` run nothing and give nothing
+/// but the substitutions in them.
 pub fn commands(script: &str) -> Vec<Command> {
     parse::commands(script)
 }
 
+/// How much of a command's input is kept, in bytes.
+pub const MAX_INPUT: usize = 64 * 1024;
+
 /// A simple command: a program and its arguments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Command {
-    /// The program and its arguments, at least one word. Options stay where they are, also those before a
-    /// subcommand: `git -C dir push` has four words.
+    /// The program and its arguments; nothing for a redirection without a command. Options stay where they are, also
+    /// those before a subcommand: `git -C dir push` has four words.
     pub words: Vec<Word>,
     /// The `NAME=value` prefixes of the command and of the wrappers around it.
     pub assignments: Vec<(String, String)>,
@@ -49,6 +53,16 @@ pub struct Command {
     pub wrappers: Vec<&'static str>,
     /// Where its input comes from and its output goes to.
     pub redirects: Vec<Redirect>,
+    /// What the script itself says that the command reads on standard input: its here-document or here-string, or
+    /// what `echo` and `printf` pipe into it. At most [`MAX_INPUT`] bytes.
+    pub input: Option<String>,
+    /// For a command in a substitution: the program that runs its output as code, by its base name (`bash` for
+    /// `bash -c "$(…)"` and `bash <(…)`, `eval`, `python3`; `source` also for `. <(…)`).
+    pub feeds: Option<String>,
+    /// For a command in a substitution: the program that its output becomes an argument of, by its base name.
+    pub substituted_into: Option<String>,
+    /// Where the last `cd` or `pushd` before it in the same shell goes, as written; relative ones are joined.
+    pub folder: Option<String>,
     /// The pipeline that it is part of; a number that no other pipeline of the script has.
     pub pipeline: usize,
     /// Its place in the pipeline, from 0.
@@ -80,6 +94,8 @@ pub enum Origin {
     ShellString,
     /// It is in a here-document or here-string that a shell reads.
     Heredoc,
+    /// It is in the code of another language: `python -c 'os.system("…")'`. What code deletes shows as `rm`.
+    Code,
     /// It is the argument of a command that runs commands: `sudo`, `xargs`, `find -exec`, `npx`, `docker exec`.
     Wrapped,
 }
@@ -116,6 +132,9 @@ impl Command {
     /// so that no pattern matches its contents; of `--message="two words"` the part up to the `=` stays. An
     /// empty argument shows as `""` too. The arguments as they are remain in [`Command::words`].
     pub fn text(&self) -> String {
+        if self.words.is_empty() {
+            return String::new();
+        }
         let mut text = visible(self.program()).concat();
         for word in self.words.iter().skip(1) {
             text.push(' ');

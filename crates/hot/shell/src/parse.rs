@@ -8,22 +8,28 @@
 mod follow;
 mod grammar;
 mod heredoc;
+mod variables;
 mod word;
 
 use std::mem;
+use std::ops::Range;
 
 use self::grammar::End;
 use self::heredoc::Heredoc;
+use self::variables::{Scope, Variables};
 use crate::{Command, MAX_NESTING, Origin};
 
 /// How often `((` may turn out not to be arithmetic; each time, what was read of it is read again.
 const MAX_RETRIES: usize = 16;
 
 pub(crate) fn commands(script: &str) -> Vec<Command> {
-    let mut found = Found::default();
+    let mut found = Found { extra: EXTRA_BYTES + script.len(), ..Found::default() };
     Parser::new(script, Context::default(), 0, &mut found).run();
     found.commands
 }
+
+/// How much text may be read beyond the script itself, in bytes: what repeats and values of variables put into it.
+const EXTRA_BYTES: usize = 64 * 1024;
 
 /// What all parsers of one script share.
 #[derive(Default)]
@@ -31,6 +37,20 @@ struct Found {
     commands: Vec<Command>,
     pipelines: usize,
     retries: usize,
+    /// How much of the additional text is left.
+    extra: usize,
+    variables: Variables,
+    /// How many substitutions surround what is being read.
+    substitutions: usize,
+}
+
+impl Found {
+    /// Takes as much of the additional text as is asked for, or nothing: reading has to stay linear in the script.
+    fn spend(&mut self, bytes: usize) -> bool {
+        let left = self.extra.checked_sub(bytes);
+        self.extra = left.unwrap_or(self.extra);
+        left.is_some()
+    }
 }
 
 /// What a command inherits from its surroundings.
@@ -40,6 +60,26 @@ struct Context {
     depth: usize,
     wrappers: Vec<&'static str>,
     is_background: bool,
+    /// What the first command reads that reads anything.
+    input: Option<String>,
+    folder: Option<String>,
+    scope: Scope,
+}
+
+/// What a command's substitution runs, and where in the command it stands.
+struct Substituted {
+    place: Place,
+    commands: Range<usize>,
+}
+
+/// A part of a simple command.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Place {
+    /// The word with this index.
+    Word(usize),
+    /// What it reads on standard input.
+    Input,
+    Elsewhere,
 }
 
 /// A place to go back to.
@@ -56,9 +96,19 @@ struct Parser<'text, 'found> {
     nesting: usize,
     open_parentheses: usize,
     context: Context,
+    /// What is being read of the current simple command.
+    place: Place,
+    /// The substitutions in the current simple command.
+    substituted: Vec<Substituted>,
     heredocs: Vec<Heredoc>,
     /// The first here-document whose body may not have been read.
     unread: usize,
+    /// The first here-document that has not been looked into.
+    unresolved: usize,
+    /// Where the value of a variable splits the current word.
+    breaks: Vec<Range<usize>>,
+    /// Whether a variable's value has been put into a word.
+    was_expanded: bool,
     found: &'found mut Found,
 }
 
@@ -70,63 +120,136 @@ impl<'text, 'found> Parser<'text, 'found> {
             nesting,
             open_parentheses: 0,
             context,
+            place: Place::Elsewhere,
+            substituted: Vec::new(),
             heredocs: Vec::new(),
             unread: 0,
+            unresolved: 0,
+            breaks: Vec::new(),
+            was_expanded: false,
             found,
         }
     }
 
-    fn run(mut self) {
+    /// Returns the folder in which the text leaves its shell.
+    fn run(mut self) -> Option<String> {
         let first = self.found.commands.len();
         self.list(End::Text);
+        let folder = self.context.folder.take();
         self.finish(first);
+        folder
     }
 
-    /// Looks into the here-documents and puts the commands in order.
+    /// Looks into the remaining here-documents and puts the commands in order.
     fn finish(mut self, first: usize) {
-        for heredoc in mem::take(&mut self.heredocs) {
-            let Some(body) = heredoc.body.clone() else { continue };
-            if let Some(shell) = &heredoc.shell {
-                let context = self.context_inside(shell.command, &shell.wrappers, Origin::Heredoc);
-                let script = heredoc.script(&self.text[body.clone()]);
-                self.string(&script, body.start, context);
-            } else if !heredoc.is_quoted
-                && self.nesting < MAX_NESTING
-                && self.text[body.clone()].contains(['(', '`'])
-            {
-                // Only a body with a substitution in it has commands.
-                let first = self.found.commands.len();
-                let context = self.context.clone();
-                let mut parser = Parser::new(&self.text[..body.end], context, self.nesting + 1, self.found);
-                parser.position = body.start;
-                parser.expansions();
-                parser.finish(first);
+        self.heredocs[self.unresolved..].iter_mut().for_each(|heredoc| heredoc.is_decided = true);
+        self.resolve_heredocs();
+        // Substitutions are complete before the command that contains them.
+        let commands = &mut self.found.commands[first..];
+        if !commands.is_sorted_by_key(|command| command.start) {
+            commands.sort_by_key(|command| command.start);
+        }
+    }
+
+    /// Looks into the here-documents that have been read and whose readers are known.
+    fn resolve_heredocs(&mut self) {
+        while let Some(heredoc) = self.heredocs.get_mut(self.unresolved).filter(|heredoc| heredoc.is_decided)
+        {
+            let Some(body) = heredoc.body.clone() else {
+                // It has no body yet; at the end of the text it never will.
+                if self.position < self.text.len() {
+                    return;
+                }
+                self.unresolved += 1;
+                continue;
+            };
+            let heredoc = mem::take(heredoc);
+            self.unresolved += 1;
+            self.resolve(heredoc, body);
+        }
+    }
+
+    fn resolve(&mut self, heredoc: Heredoc, body: Range<usize>) {
+        let text = self.text;
+        let has_expansions = !heredoc.is_quoted && text[body.clone()].contains(['$', '`']);
+        let shell = heredoc.shell.as_ref();
+        let mut input = heredoc.script(&text[body.clone()]);
+        if shell.is_none() && has_expansions && self.nesting < MAX_NESTING {
+            let first = self.found.commands.len();
+            let context = Context { input: None, ..self.context.clone() };
+            let mut parser = Parser::new(&text[..body.end], context, self.nesting + 1, self.found);
+            parser.position = body.start;
+            let expanded = parser.expansions();
+            parser.finish(first);
+            if !heredoc.strips_tabs {
+                input = expanded.text;
             }
         }
-        // Substitutions are complete before the command that contains them.
-        self.found.commands[first..].sort_by_key(|command| command.start);
+        if let Some(owner) = heredoc.owner {
+            self.give_input(owner, heredoc.end, &input);
+        }
+        if let Some(shell) = shell {
+            let mut context = self.context_inside(shell.command, &shell.wrappers, Origin::Heredoc);
+            if !heredoc.is_quoted {
+                // It is the outer shell that puts in the variables.
+                context.scope = self.context.scope;
+            }
+            self.string(&input, body.start, context);
+        }
     }
 
-    /// Reads a string that is run as shell by the command that starts at `start`.
+    /// Reads a string that is run by a shell of its own for the command that starts at `start`.
     fn string(&mut self, script: &str, start: usize, context: Context) {
+        let mark = self.found.variables.open();
+        self.string_of_this_shell(script, start, context);
+        self.found.variables.take_back(&mark);
+    }
+
+    /// Reads a string that the current shell runs. Returns the folder in which it leaves the shell.
+    fn string_of_this_shell(&mut self, script: &str, start: usize, context: Context) -> Option<String> {
         if self.nesting == MAX_NESTING {
-            return;
+            return context.folder;
         }
         let first = self.found.commands.len();
-        Parser::new(script, context, self.nesting + 1, self.found).run();
+        let folder = Parser::new(script, context, self.nesting + 1, self.found).run();
         for command in &mut self.found.commands[first..] {
             command.start = start;
         }
+        folder
     }
 
     fn substituted_string(&mut self, script: &str, start: usize) {
-        let context =
-            Context { origin: Origin::Substitution, depth: self.context.depth + 1, ..self.context.clone() };
+        let first = self.found.commands.len();
+        let context = Context {
+            origin: Origin::Substitution,
+            depth: self.context.depth + 1,
+            input: None,
+            ..self.context.clone()
+        };
+        self.found.substitutions += 1;
         self.string(script, start, context);
+        self.found.substitutions -= 1;
+        self.note_substitution(first);
+    }
+
+    /// Remembers that the commands from `first` on are in a substitution of the current command.
+    fn note_substitution(&mut self, first: usize) {
+        self.note_substituted(first..self.found.commands.len());
+    }
+
+    fn note_substituted(&mut self, commands: Range<usize>) {
+        if !commands.is_empty() {
+            self.substituted.push(Substituted { place: self.place, commands });
+        }
     }
 
     /// Reads the inside of `$( … )`, from behind the opening parenthesis to behind the closing one.
     fn substitution(&mut self) {
+        let first = self.found.commands.len();
+        let place = self.place;
+        let substituted = mem::take(&mut self.substituted);
+        let was_expanded = self.was_expanded;
+        self.found.substitutions += 1;
         self.nested(|parser| {
             let origin = mem::replace(&mut parser.context.origin, Origin::Substitution);
             let unread = mem::replace(&mut parser.unread, parser.heredocs.len());
@@ -136,12 +259,21 @@ impl<'text, 'found> Parser<'text, 'found> {
             parser.unread = unread;
             parser.context.origin = origin;
         });
+        self.found.substitutions -= 1;
+        self.place = place;
+        self.substituted = substituted;
+        self.was_expanded = was_expanded;
+        self.note_substitution(first);
     }
 
     fn parenthesised_list(&mut self) {
+        let folder = self.context.folder.clone();
+        let mark = self.found.variables.open();
         self.open_parentheses += 1;
         self.list(End::Parenthesis);
         self.open_parentheses -= 1;
+        self.found.variables.take_back(&mark);
+        self.context.folder = folder;
     }
 
     /// Parses one level deeper; at the bottom, gives up on the rest of the text.
@@ -174,6 +306,7 @@ impl<'text, 'found> Parser<'text, 'found> {
         self.position = checkpoint.position;
         self.found.commands.truncate(checkpoint.commands);
         self.heredocs.truncate(checkpoint.heredocs);
+        self.unresolved = self.unresolved.min(checkpoint.heredocs);
         self.unread = checkpoint.unread;
         true
     }

@@ -74,6 +74,15 @@ struct Fields {
     /// A flag or word that makes the command harmless; may be repeated.
     #[arg(long, allow_hyphen_values = true)]
     without: Vec<String>,
+    /// One of these must hold, written as for --without; may be repeated.
+    #[arg(long, allow_hyphen_values = true)]
+    with: Vec<String>,
+    /// A file, pattern or class such as `<disk>` that the output is redirected to; may be repeated.
+    #[arg(long)]
+    writes: Vec<String>,
+    /// A regular expression over one SQL statement for a database client, in upper case; may be repeated.
+    #[arg(long)]
+    sql: Vec<String>,
     /// A program that the output must go to; may be repeated.
     #[arg(long)]
     piped_to: Vec<String>,
@@ -198,6 +207,9 @@ impl Fields {
             ("tools", &self.tool),
             ("commands", &self.command),
             ("without", &self.without),
+            ("with", &self.with),
+            ("writes", &self.writes),
+            ("sql", &self.sql),
             ("piped_to", &self.piped_to),
             ("matches", &self.matches),
             ("raw", &self.raw),

@@ -34,6 +34,9 @@ pub(crate) struct List {
     /// Only lessons with this tag, or with a tag of this category.
     #[arg(long)]
     tag: Option<String>,
+    /// Only lessons of this pack.
+    #[arg(long, value_name = "NAME")]
+    pack: Option<String>,
     /// Include disabled, archived and candidate lessons.
     #[arg(long)]
     all: bool,
@@ -83,6 +86,7 @@ pub(super) fn list(arguments: &List, places: &Places) -> Result<()> {
             && arguments.kind.is_none_or(|kind| kind == item.lesson.kind)
             && arguments.layer.is_none_or(|layer| layer == item.layer)
             && has_tag(&item.lesson)
+            && (arguments.pack.is_none() || arguments.pack == item.lesson.pack)
     };
     let items: Vec<&Item> = catalogue.items.iter().filter(is_wanted).collect();
     write_items(&items, arguments.json)?;
@@ -186,6 +190,9 @@ pub(super) fn show(arguments: &Show, places: &Places) -> Result<()> {
     let fields = [
         ("command", &trigger.commands),
         ("without", &trigger.without),
+        ("with", &trigger.with),
+        ("writes", &trigger.writes),
+        ("sql", &trigger.sql),
         ("piped to", &trigger.piped_to),
         ("match", &trigger.matches),
         ("raw", &trigger.raw),
@@ -199,6 +206,7 @@ pub(super) fn show(arguments: &Show, places: &Places) -> Result<()> {
     row("instead", lesson.instead.as_deref().unwrap_or_default());
     row("scope", lesson.scope.as_deref().unwrap_or_default());
     row("tags", &lesson.tags.join(", "));
+    row("pack", lesson.pack.as_deref().unwrap_or_default());
     row("source", &lesson.source);
     lesson.fires.iter().for_each(|example| row("fires", example));
     lesson.quiet.iter().for_each(|example| row("quiet", example));

@@ -1,6 +1,6 @@
 //! `wyren lessons disable`, `enable`, `archive` and `restore`.
 
-use super::{layer, shown};
+use super::{layer, packs, shown};
 use crate::commands::sync::PATIENCE;
 use crate::exit::Ending;
 use crate::person;
@@ -25,11 +25,39 @@ pub(crate) struct Arguments {
     layer: Option<Layer>,
 }
 
-pub(super) fn disable(arguments: &Arguments, places: &Places) -> Result<()> {
+/// What `disable` and `enable` are about: lessons, or packs.
+#[derive(Args)]
+pub(crate) struct Switch {
+    /// The lesson's name, as listed; may be repeated.
+    #[arg(required_unless_present = "pack")]
+    slugs: Vec<String>,
+    /// Which one, when layers share the name.
+    #[arg(long, value_parser = layer)]
+    layer: Option<Layer>,
+    /// A pack of shipped lessons, as `wyren lessons packs` lists them; may be repeated.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["slugs", "layer"])]
+    pack: Vec<String>,
+}
+
+impl Switch {
+    fn lessons(&self) -> Arguments {
+        Arguments { slugs: self.slugs.clone(), layer: self.layer }
+    }
+}
+
+pub(super) fn disable(arguments: &Switch, places: &Places) -> Result<()> {
+    if !arguments.pack.is_empty() {
+        return packs::switch(&arguments.pack, true, places);
+    }
+    let arguments = &arguments.lessons();
     each(arguments, places, State::Disabled, Change::disable, disabled).map(drop)
 }
 
-pub(super) fn enable(arguments: &Arguments, places: &Places) -> Result<()> {
+pub(super) fn enable(arguments: &Switch, places: &Places) -> Result<()> {
+    if !arguments.pack.is_empty() {
+        return packs::switch(&arguments.pack, false, places);
+    }
+    let arguments = &arguments.lessons();
     each(arguments, places, State::Active, Change::enable, enabled).map(drop)
 }
 

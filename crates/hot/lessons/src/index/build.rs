@@ -6,10 +6,10 @@ use super::layout::{
 };
 use super::literals::{self, GRAM_BYTES};
 use super::record;
+use crate::condition::Targets;
 use crate::lesson::Lesson;
 use crate::path_glob;
 use crate::pattern::{CommandPattern, Text};
-use crate::trigger::parse_writes;
 use std::collections::BTreeMap;
 
 /// A lesson that is verified with every call of its tool, since nothing in its patterns can be looked up.
@@ -221,8 +221,7 @@ fn file_sql(expressions: &[String]) -> Option<Vec<Filing>> {
     is_given.then(|| file_expressions(expressions, Domain::Sql).unwrap_or_else(under_any))
 }
 
-fn file_writes(targets: &[String]) -> Option<Vec<Filing>> {
-    let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+fn file_writes(writes: &[String]) -> Option<Vec<Filing>> {
     let under = |target: &Text| {
         let name = match target.class() {
             Some(class) => class.name(),
@@ -230,8 +229,9 @@ fn file_writes(targets: &[String]) -> Option<Vec<Filing>> {
         };
         Filing::Key(key(Domain::Writes, name))
     };
-    let is_given = !targets.is_empty();
-    is_given.then(|| parse_writes(&targets).iter().map(under).collect())
+    let targets: Vec<Targets> = writes.iter().filter_map(|targets| Targets::parse(targets).ok()).collect();
+    let filings = || targets.iter().flat_map(Targets::alternatives).map(under).collect();
+    (!writes.is_empty()).then(filings)
 }
 
 fn file_paths(globs: &[String]) -> Option<Vec<Filing>> {

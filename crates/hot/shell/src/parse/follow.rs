@@ -2,9 +2,15 @@
 
 use std::mem;
 
-use super::{Context, Parser};
+use super::{Context, Parser, Place};
 use crate::wrap::{self, Inside};
-use crate::{Command, MAX_WRAPPERS, Origin};
+use crate::{Command, MAX_INPUT, MAX_WRAPPERS, Origin, Word};
+
+/// A folder with a longer name is not followed further.
+const MAX_FOLDER: usize = 256;
+
+/// How many of the commands behind a here-document may read it.
+const MAX_READERS: usize = 64;
 
 /// A command in a pipeline whose input is run as shell.
 #[derive(Clone)]
@@ -42,36 +48,186 @@ impl Parser<'_, '_> {
     fn follow(&mut self, outer: usize, run: wrap::Run) {
         match run.inside {
             Inside::Words(words) => {
-                let outer = &self.found.commands[outer];
-                let mut inner = Command {
-                    words: outer.words[words].to_vec(),
-                    assignments: outer.assignments.clone(),
-                    wrappers: outer.wrappers.clone(),
-                    redirects: outer.redirects.clone(),
-                    origin: Origin::Wrapped,
-                    depth: outer.depth + 1,
-                    ..*outer
-                };
-                inner.assignments.extend(run.assignments);
-                inner.wrappers.push(run.wrapper);
-                self.found.commands.push(inner);
-                self.unwrap(self.found.commands.len() - 1);
+                let command = &self.found.commands[outer];
+                match &command.input {
+                    Some(input) if run.wrapper == "xargs" => {
+                        let (options, words) = (&command.words[..words.start], &command.words[words]);
+                        for words in wrap::xargs(options, words, input) {
+                            if !self.found.spend(words.iter().map(|word| word.text.len() + 1).sum()) {
+                                return;
+                            }
+                            self.follow_words(outer, words, run.wrapper, Vec::new());
+                        }
+                    }
+                    _ => {
+                        self.follow_words(outer, command.words[words].to_vec(), run.wrapper, run.assignments)
+                    }
+                }
             }
-            Inside::Script(script) => {
-                let start = self.found.commands[outer].start;
+            Inside::Script { script, .. } => {
+                if matches!(run.wrapper, "parallel" | "sem") && !self.found.spend(script.len()) {
+                    return;
+                }
+                let command = &self.found.commands[outer];
+                let start = command.start;
+                let input = command.input.clone().filter(|_| !wrap::replaces_input(run.wrapper));
                 let context = self.context_inside(outer, &[run.wrapper], Origin::ShellString);
-                self.string(&script, start, context);
+                let context = Context { input, ..context };
+                let assignments = mem::take(&mut self.found.commands[outer].assignments);
+                if run.wrapper == "eval" && assignments.is_empty() {
+                    self.context.folder = self.string_of_this_shell(&script, start, context);
+                } else {
+                    let mark = self.found.variables.open();
+                    self.assign_environment(&assignments, context.scope);
+                    self.string_of_this_shell(&script, start, context);
+                    self.found.variables.take_back(&mark);
+                }
+                self.found.commands[outer].assignments = assignments;
             }
         }
     }
 
-    pub(super) fn context_inside(&self, outer: usize, wrappers: &[&'static str], origin: Origin) -> Context {
+    fn follow_words(
+        &mut self,
+        outer: usize,
+        words: Vec<Word>,
+        wrapper: &'static str,
+        assignments: Vec<(String, String)>,
+    ) {
+        let outer = &self.found.commands[outer];
+        let mut inner = Command {
+            words,
+            assignments: outer.assignments.clone(),
+            wrappers: outer.wrappers.clone(),
+            redirects: outer.redirects.clone(),
+            input: outer.input.clone().filter(|_| !wrap::replaces_input(wrapper)),
+            feeds: outer.feeds.clone(),
+            substituted_into: outer.substituted_into.clone(),
+            folder: outer.folder.clone().filter(|_| !wrap::is_elsewhere(wrapper)),
+            origin: Origin::Wrapped,
+            depth: outer.depth + 1,
+            ..*outer
+        };
+        inner.assignments.extend(assignments);
+        inner.wrappers.push(wrapper);
+        self.found.commands.push(inner);
+        self.unwrap(self.found.commands.len() - 1);
+    }
+
+    pub(super) fn context_inside(
+        &mut self,
+        outer: usize,
+        wrappers: &[&'static str],
+        origin: Origin,
+    ) -> Context {
+        let is_elsewhere = wrappers.iter().any(|wrapper| wrap::is_elsewhere(wrapper));
+        let is_this_shell = matches!(wrappers, ["eval" | "trap" | "env"]);
+        let scope =
+            if is_this_shell { self.context.scope } else { self.found.variables.new_shell(!is_elsewhere) };
         let outer = &self.found.commands[outer];
         Context {
             origin,
             depth: outer.depth + 1,
             wrappers: outer.wrappers.iter().chain(wrappers).copied().take(MAX_WRAPPERS).collect(),
             is_background: outer.is_background,
+            input: None,
+            folder: outer.folder.clone().filter(|_| !is_elsewhere),
+            scope,
+        }
+    }
+
+    /// Tells the commands of a pipeline what they read, as far as here-strings, `echo` and `printf` say so.
+    pub(super) fn pass_input(&mut self, stages: &[Option<usize>]) {
+        let mut piped: Option<String> = None;
+        for stage in stages {
+            let Some(index) = *stage else {
+                piped = None;
+                continue;
+            };
+            let command = &mut self.found.commands[index];
+            let own = command.redirects.iter().rev().find(|redirect| redirect.operator.starts_with('<'));
+            match own {
+                Some(redirect) if redirect.operator == "<<<" => {
+                    command.input = Some(shortened(&redirect.target.text).to_owned());
+                }
+                Some(_) => {}
+                None => command.input = piped.take().or(command.input.take()),
+            }
+            piped = match wrap::echoed(command) {
+                Some(text) => Some(shortened(&text).to_owned()),
+                None if wrap::copies_input(&command.words) => command.input.clone(),
+                None => None,
+            };
+        }
+    }
+
+    /// Tells the owner of a here-document what it reads, and those that it runs or pipes it to.
+    pub(super) fn give_input(&mut self, owner: usize, end: usize, text: &str) {
+        let text = shortened(text);
+        let Command { pipeline, place, .. } = self.found.commands[owner];
+        // The last command of the pipeline that the text gets to.
+        let mut reached = place;
+        let mut is_read = false;
+        for index in owner..end.min(owner + MAX_READERS) {
+            let command = &mut self.found.commands[index];
+            let is_reader = if command.pipeline == pipeline {
+                command.place <= reached
+            } else {
+                // The first command of a string that reads anything.
+                !is_read
+                    && command.place == 0
+                    && command.origin == Origin::ShellString
+                    && wrap::may_read(command.program())
+            };
+            if !is_reader
+                || command.input.is_some()
+                || command.wrappers.iter().any(|wrapper| wrap::replaces_input(wrapper))
+            {
+                continue;
+            }
+            is_read |= command.pipeline != pipeline;
+            command.input = Some(text.to_owned());
+            if command.pipeline == pipeline && wrap::copies_input(&command.words) {
+                reached = reached.max(command.place + 1);
+            }
+        }
+    }
+
+    /// Notes the folder that a command changes to.
+    pub(super) fn change_folder(&mut self, index: usize) {
+        let command = &self.found.commands[index];
+        let (program, target) = match command.program() {
+            program @ ("cd" | "pushd") => {
+                let is_option = |word: &&Word| word.text.len() > 1 && word.text.starts_with('-');
+                (program, command.words[1..].iter().find(|word| !is_option(word)))
+            }
+            "popd" => ("popd", None),
+            _ => return,
+        };
+        self.context.folder = match target.map(|word| word.text.as_str()) {
+            None if program == "cd" => Some(String::from("~")),
+            Some("-") => Some(String::from("$OLDPWD")),
+            None => None,
+            Some(target) => Some(joined(self.context.folder.as_deref(), target)),
+        };
+    }
+
+    /// Tells the commands in a command's substitutions what becomes of their output.
+    pub(super) fn settle_substitutions(&mut self, words: &[Word]) {
+        for substituted in mem::take(&mut self.substituted) {
+            let Some(receiver) = wrap::receiver(words, substituted.place) else { continue };
+            // What was read again is not there any more.
+            let commands = self.found.commands.get_mut(substituted.commands).unwrap_or_default();
+            for command in commands {
+                let is_passed_on =
+                    matches!(command.substituted_into.as_deref(), None | Some("echo" | "printf" | "cat"));
+                if is_passed_on && receiver.runs_it && command.feeds.is_none() {
+                    command.feeds = Some(receiver.program.to_owned());
+                }
+                if substituted.place != Place::Input && command.substituted_into.is_none() {
+                    command.substituted_into = Some(receiver.program.to_owned());
+                }
+            }
         }
     }
 
@@ -95,8 +251,9 @@ impl Parser<'_, '_> {
                 && let Some(shell) = shell.take()
                 && let Some(script) = wrap::echoed(command)
             {
+                let start = command.start;
                 let context = self.context_inside(shell.command, &shell.wrappers, Origin::ShellString);
-                self.string(&script, command.start, context);
+                self.string(&script, start, context);
             }
             readers.extend(shell.clone().map(|shell| (index, shell)));
         }
@@ -117,5 +274,23 @@ impl Parser<'_, '_> {
             let reader = readers.binary_search_by(|(index, _)| heredoc.owner.cmp(&Some(*index)));
             heredoc.shell = reader.ok().map(|reader| readers[reader].1.clone()).or(heredoc.shell.take());
         }
+    }
+}
+
+/// Returns as much of a text as is kept of a command's input.
+fn shortened(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_INPUT)]
+}
+
+/// Returns where `cd target` goes from a folder.
+fn joined(folder: Option<&str>, target: &str) -> String {
+    let is_relative = !target.starts_with(['/', '~', '$', '\\']) && target.as_bytes().get(1) != Some(&b':');
+    match folder {
+        Some(folder) if is_relative && folder.len() + target.len() < MAX_FOLDER => {
+            let slash = if folder.ends_with('/') { "" } else { "/" };
+            format!("{folder}{slash}{target}")
+        }
+        Some(folder) if is_relative => folder.to_owned(),
+        _ => target[..target.floor_char_boundary(MAX_FOLDER)].to_owned(),
     }
 }

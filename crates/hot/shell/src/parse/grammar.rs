@@ -3,9 +3,13 @@
 //! Reserved words are taken loosely. `then`, `do` and `else` only separate commands, and what closes nothing is
 //! stepped over, so that a half-written line still gives its commands.
 
+use std::mem;
+use std::ops::Range;
+
 use super::heredoc::Heredoc;
-use super::{Parser, assigned_name, is_name};
-use crate::{Command, Redirect, Word};
+use super::variables::Mark;
+use super::{Parser, Place, assigned_name, is_name};
+use crate::{Command, Redirect, Word, wrap};
 
 /// The redirection operators, longer ones first.
 const OPERATORS: [&str; 12] = ["<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">", "&>>", "&>"];
@@ -25,6 +29,9 @@ impl Parser<'_, '_> {
     pub(super) fn list(&mut self, end: End) {
         loop {
             self.skip_lines();
+            if self.unresolved < self.heredocs.len() {
+                self.resolve_heredocs();
+            }
             match self.peek() {
                 None => return,
                 Some(b')') if end == End::Parenthesis => {
@@ -67,7 +74,36 @@ impl Parser<'_, '_> {
         }
     }
 
+    /// Reads a pipeline, once for each value that a loop's variable in it has.
     fn pipeline(&mut self) {
+        let start = self.position;
+        let choices = mem::replace(&mut self.found.variables.choices, 0);
+        let is_simple = self.pipeline_once();
+        let used = self.found.variables.choices;
+        self.found.variables.choices = choices;
+        if self.found.substitutions > 0 {
+            // The pipeline around the substitution is the one to repeat.
+            self.found.variables.choices = choices.max(used);
+        } else if used > 1 && is_simple && self.found.variables.choice == 0 {
+            let (end, heredocs, unread) = (self.position, self.heredocs.len(), self.unread);
+            for choice in 1..used {
+                if !self.found.spend(end - start) {
+                    break;
+                }
+                self.found.variables.choice = choice;
+                self.position = start;
+                self.pipeline_once();
+                self.heredocs.truncate(heredocs);
+            }
+            self.found.variables.choice = 0;
+            self.found.variables.choices = choices;
+            self.position = end;
+            self.unread = unread;
+        }
+    }
+
+    /// Returns whether the pipeline consists of simple commands.
+    fn pipeline_once(&mut self) -> bool {
         let first_heredoc = self.heredocs.len();
         let mut command = Command { pipeline: self.found.pipelines, ..Command::default() };
         self.found.pipelines += 1;
@@ -77,26 +113,42 @@ impl Parser<'_, '_> {
             command.is_negated = !command.is_negated;
         }
         let mut stages = Vec::new();
+        let mut is_simple = true;
+        let folder = self.context.folder.clone();
         loop {
-            stages.push(self.stage(command.clone()));
+            stages.push(self.stage(command.clone(), &mut is_simple));
             self.skip_blanks();
             if self.starts_with("||") || !(self.eat("|&") || self.eat("|")) {
                 break;
             }
             self.skip_lines();
+            self.context.folder.clone_from(&folder);
             command.place += 1;
         }
         if let Some(Some(last)) = stages.last() {
             self.found.commands[*last].is_last = true;
         }
+        self.pass_input(&stages);
         for stage in stages.iter().flatten() {
             self.unwrap(*stage);
         }
+        let end = self.found.commands.len();
+        for heredoc in self.heredocs[first_heredoc..].iter_mut().filter(|heredoc| !heredoc.is_decided) {
+            heredoc.end = end;
+            heredoc.is_decided = true;
+        }
         self.read_by_shells(&stages, first_heredoc);
+        // The commands of a longer pipeline run in shells of their own.
+        if stages.len() > 1 {
+            self.context.folder = folder;
+        } else if let [Some(stage)] = stages[..] {
+            self.change_folder(stage);
+        }
+        is_simple
     }
 
     /// Reads one command of a pipeline. Returns its index if it is a simple one.
-    fn stage(&mut self, command: Command) -> Option<usize> {
+    fn stage(&mut self, command: Command, is_simple: &mut bool) -> Option<usize> {
         let word = self.bare_word();
         match word {
             "if" => self.compound(word, End::Keyword("fi")),
@@ -127,14 +179,38 @@ impl Parser<'_, '_> {
                 self.nested(Self::parenthesised_list);
             }
             "time" | "coproc" if self.compound_follows(word) => {
-                return self.nested(|parser| parser.stage(command)).flatten();
+                return self.nested(|parser| parser.stage(command, is_simple)).flatten();
             }
             _ => return self.simple_command(command),
         }
+        *is_simple = false;
+        self.redirects_of_compound(command);
+        None
+    }
+
+    /// Reads the redirections behind a compound command. Those of its output are a command without words.
+    fn redirects_of_compound(&mut self, mut command: Command) {
+        self.start(&mut command);
         loop {
             self.skip_blanks();
-            self.redirect()?;
+            let Some(redirect) = self.redirect() else { break };
+            if redirect.operator.contains('>') && !redirect.operator.ends_with('&') {
+                command.redirects.push(redirect);
+            }
         }
+        if !command.redirects.is_empty() {
+            command.wrappers.clone_from(&self.context.wrappers);
+            command.folder.clone_from(&self.context.folder);
+            self.found.commands.push(command);
+        }
+    }
+
+    /// Fills in where a command starts and what it has from its surroundings.
+    fn start(&self, command: &mut Command) {
+        command.start = self.position;
+        command.origin = self.context.origin;
+        command.depth = self.context.depth;
+        command.is_background = self.context.is_background;
     }
 
     fn compound(&mut self, keyword: &str, end: End) {
@@ -164,23 +240,27 @@ impl Parser<'_, '_> {
     fn for_loop(&mut self, keyword: &str) {
         self.position += keyword.len();
         self.skip_blanks();
+        let mut name = String::new();
         if self.eat("((") {
             self.arithmetic();
         } else {
-            self.word();
+            name = self.word().text;
             self.skip_lines();
+            let mut values = Vec::new();
             if self.bare_word() == "in" {
                 self.position += 2;
                 self.skip_blanks();
                 while !matches!(self.peek(), None | Some(b';' | b'\n' | b')')) {
-                    self.word_or_byte();
+                    self.fields(&mut values);
                     self.skip_blanks();
                     if self.peek() == Some(b'#') {
                         self.skip_comment();
                     }
                 }
             }
+            self.assign_choices(&name, &values);
         }
+        self.found.variables.choices = 0;
         self.skip_lines();
         self.eat(";");
         self.skip_lines();
@@ -188,6 +268,7 @@ impl Parser<'_, '_> {
             "{" => self.compound("{", End::Keyword("}")),
             _ => self.compound("", End::Keyword("done")),
         }
+        self.end_choices(&name);
     }
 
     fn case(&mut self) {
@@ -240,12 +321,12 @@ impl Parser<'_, '_> {
 
     fn simple_command(&mut self, mut command: Command) -> Option<usize> {
         let first_heredoc = self.heredocs.len();
-        command.start = self.position;
-        command.origin = self.context.origin;
-        command.depth = self.context.depth;
-        command.is_background = self.context.is_background;
+        self.start(&mut command);
+        self.substituted.clear();
+        let mut assigned = None;
         loop {
             self.skip_blanks();
+            self.place = Place::Elsewhere;
             match self.peek() {
                 None | Some(b'\n' | b';' | b'|' | b')') => break,
                 Some(b'&') if self.peek_at(1) != Some(b'>') => break,
@@ -261,20 +342,33 @@ impl Parser<'_, '_> {
                     if let Some(redirect) = self.redirect() {
                         command.redirects.push(redirect);
                     } else if command.words.is_empty()
-                        && let Some(assignment) = self.assignment()
+                        && let Some(assignment) = self.assignment(&mut assigned)
                     {
                         command.assignments.push(assignment);
                     } else {
-                        let word = self.argument();
-                        command.words.push(word);
+                        // What is assigned in front of a command is not assigned in the shell.
+                        if let Some(mark) = assigned.take() {
+                            self.found.variables.take_back(&mark);
+                        }
+                        self.place = Place::Word(command.words.len());
+                        self.fields(&mut command.words);
                     }
                 }
             }
         }
-        if command.words.is_empty() {
+        if assigned.is_some() {
+            self.found.variables.keep();
+        }
+        if command.words.is_empty() && command.redirects.is_empty() {
             return None;
         }
-        command.wrappers = self.context.wrappers.clone();
+        self.follow_builtin(&command);
+        self.settle_substitutions(&command.words);
+        command.wrappers.clone_from(&self.context.wrappers);
+        command.folder.clone_from(&self.context.folder);
+        if command.place == 0 && self.context.input.is_some() && wrap::may_read(command.program()) {
+            command.input = self.context.input.take();
+        }
         let index = self.found.commands.len();
         for heredoc in &mut self.heredocs[first_heredoc..] {
             heredoc.owner.get_or_insert(index);
@@ -283,23 +377,59 @@ impl Parser<'_, '_> {
         Some(index)
     }
 
-    /// Reads a word that may be `name=(…)`, as in `declare -a names=(a b)`.
-    fn argument(&mut self) -> Word {
-        let mut word = self.word_or_byte();
+    /// Reads a word that may be `name=(…)`, as in `declare -a names=(a b)`, or several words in the value of a variable.
+    fn fields(&mut self, words: &mut Vec<Word>) {
+        let first_break = self.breaks.len();
+        self.was_expanded = false;
+        let mut word = self.splitting_word_or_byte();
         if self.peek() == Some(b'(') && word.text.ends_with('=') {
-            let array = self.array();
+            let (array, _) = self.array();
             word.text.push_str(&array.text);
             word.is_quoted |= array.is_quoted;
             word.is_dynamic |= array.is_dynamic;
         }
-        word
+        if self.breaks.len() > first_break {
+            let mut start = 0;
+            let breaks: Vec<Range<usize>> = self.breaks.drain(first_break..).collect();
+            for gap in breaks.into_iter().chain([word.text.len()..word.text.len()]) {
+                let text = word.text.get(start..gap.start).unwrap_or_default();
+                if !text.is_empty() || gap.is_empty() && word.is_quoted {
+                    words.push(Word { text: text.to_owned(), ..word });
+                }
+                start = gap.end;
+            }
+        } else if !(word.text.is_empty() && self.was_expanded && !word.is_quoted) {
+            words.push(word);
+        }
     }
 
-    fn assignment(&mut self) -> Option<(String, String)> {
-        let name = assigned_name(&self.text[self.position..])?;
-        let assigned = self.text[self.position + name.len()..].find('=').map_or(0, |equals| equals + 1);
-        self.position += name.len() + assigned;
-        let value = if self.peek() == Some(b'(') { self.array() } else { self.word() };
+    fn assignment(&mut self, assigned: &mut Option<Mark>) -> Option<(String, String)> {
+        let text = self.text;
+        let name = assigned_name(&text[self.position..])?;
+        let behind = &text[self.position + name.len()..];
+        let operator = behind.find('=').map_or(0, |equals| equals + 1);
+        let is_element = behind.starts_with('[');
+        self.position += name.len() + operator;
+        let (first, substituted) = (self.found.commands.len(), self.substituted.len());
+        let (value, elements) = if self.peek() == Some(b'(') {
+            let (array, elements) = self.array();
+            (array, Some(elements))
+        } else {
+            (self.word(), None)
+        };
+        if assigned.is_none() {
+            *assigned = Some(self.found.variables.open());
+        }
+        // Those that are only passed on in a variable are no arguments.
+        self.substituted.truncate(substituted);
+        match elements {
+            Some(elements) if operator == 1 => self.assign_array(name, &elements),
+            None if !is_element && value.text == "$()" && self.found.commands.len() > first => {
+                self.assign_output(name, first..self.found.commands.len());
+            }
+            None if !is_element => self.assign(name, &value, operator == 2),
+            _ => self.assign_array(name, &[]),
+        }
         Some((name.to_owned(), value.text))
     }
 
@@ -314,15 +444,14 @@ impl Parser<'_, '_> {
         let length = descriptor + operator.len();
         self.position += length;
         self.skip_blanks();
+        self.place = if matches!(operator, "<" | "<<<") { Place::Input } else { Place::Elsewhere };
         let target = self.word();
         if matches!(operator, "<<" | "<<-") {
             self.heredocs.push(Heredoc {
                 delimiter: target.text.clone(),
                 is_quoted: target.is_quoted,
                 strips_tabs: operator == "<<-",
-                owner: None,
-                body: None,
-                shell: None,
+                ..Heredoc::default()
             });
         }
         Some(Redirect { operator: rest[..length].to_owned(), target })

@@ -5,12 +5,17 @@ use std::ops::Range;
 use super::Parser;
 use super::follow::Shell;
 
+#[derive(Default)]
 pub(super) struct Heredoc {
     pub(super) delimiter: String,
     pub(super) is_quoted: bool,
     pub(super) strips_tabs: bool,
     /// The command that it is redirected to, once that is known.
     pub(super) owner: Option<usize>,
+    /// Where the commands of the owner's pipeline end.
+    pub(super) end: usize,
+    /// Whether the owner's pipeline is complete, so that it is known who reads it.
+    pub(super) is_decided: bool,
     /// Its place in the text, once it has been read.
     pub(super) body: Option<Range<usize>>,
     /// The shell that reads it.

@@ -3,9 +3,17 @@
 use super::{Parser, is_name};
 use crate::Word;
 
-impl Parser<'_, '_> {
+impl<'text> Parser<'text, '_> {
     /// Reads one word. It is empty, and nothing is read, where none starts.
     pub(super) fn word(&mut self) -> Word {
+        let first_break = self.breaks.len();
+        let word = self.splitting_word();
+        self.breaks.truncate(first_break);
+        word
+    }
+
+    /// Reads one word, and notes where a variable's value splits it.
+    fn splitting_word(&mut self) -> Word {
         let mut word = Word::default();
         while let Some(byte) = self.peek() {
             match byte {
@@ -22,7 +30,13 @@ impl Parser<'_, '_> {
                 b'\\' => self.escape(&mut word),
                 b'\'' => self.single_quoted(&mut word),
                 b'"' => self.double_quoted(&mut word),
-                b'$' => self.dollar(&mut word, false),
+                b'$' => {
+                    let start = word.text.len();
+                    self.dollar(&mut word, false);
+                    if self.was_expanded {
+                        self.note_breaks(&word.text, start);
+                    }
+                }
                 b'`' => self.backticks(&mut word, false),
                 _ => self.copy_until(&mut word, b" \t\r\n;&|<>()\\'\"$`"),
             }
@@ -30,9 +44,21 @@ impl Parser<'_, '_> {
         word
     }
 
+    /// Notes the blanks in an unquoted value, which begins at `start`.
+    fn note_breaks(&mut self, text: &str, start: usize) {
+        let mut rest = start;
+        while let Some(blank) = text[rest..].find([' ', '\t', '\n']).map(|blank| rest + blank) {
+            let length = text[blank..].bytes().take_while(|byte| b" \t\n".contains(byte)).count();
+            rest = blank + length;
+            self.breaks.push(blank..rest);
+        }
+    }
+
     /// Reads the rest of the text as the inside of double quotes: only its expansions mean anything.
-    pub(super) fn expansions(&mut self) {
-        self.double_quoted_until(&mut Word::default(), None);
+    pub(super) fn expansions(&mut self) -> Word {
+        let mut word = Word::default();
+        self.double_quoted_until(&mut word, None);
+        word
     }
 
     /// Reads the inside of `(( … ))`, from behind the opening pair to behind the closing one. Returns `false`, and
@@ -72,7 +98,8 @@ impl Parser<'_, '_> {
     }
 
     /// Reads `(a b …)` behind `name=`.
-    pub(super) fn array(&mut self) -> Word {
+    pub(super) fn array(&mut self) -> (Word, Vec<Word>) {
+        let mut elements = Vec::new();
         let mut array = Word { text: String::from("("), ..Word::default() };
         self.position += 1;
         loop {
@@ -91,11 +118,22 @@ impl Parser<'_, '_> {
                     array.text.push_str(&element.text);
                     array.is_quoted |= element.is_quoted;
                     array.is_dynamic |= element.is_dynamic;
+                    elements.push(element);
                 }
             }
         }
         array.text.push(')');
-        array
+        (array, elements)
+    }
+
+    /// Reads a word, and notes where a variable's value splits it; where none starts, skips the operator.
+    pub(super) fn splitting_word_or_byte(&mut self) -> Word {
+        let before = self.position;
+        let word = self.splitting_word();
+        if self.position == before {
+            self.position += 1;
+        }
+        word
     }
 
     /// Reads a word; where none starts, skips the operator.
@@ -189,18 +227,22 @@ impl Parser<'_, '_> {
                 self.substitution();
             }
             Some(b'{') => {
+                self.position += 1;
+                if self.known_parameter(word, is_in_double_quotes) {
+                    return;
+                }
                 word.is_dynamic = true;
                 word.text.push_str("${");
-                self.position += 1;
                 self.nested(|parser| parser.parameter(word, is_in_double_quotes));
                 word.text.push('}');
             }
             Some(byte) if is_name(byte) => {
-                word.is_dynamic = true;
-                word.text.push('$');
-                while let Some(byte) = self.peek().filter(|byte| is_name(*byte)) {
-                    word.text.push(char::from(byte));
-                    self.position += 1;
+                let name = self.name();
+                self.position += name.len();
+                if !self.expand(name, word) {
+                    word.is_dynamic = true;
+                    word.text.push('$');
+                    word.text.push_str(name);
                 }
             }
             Some(byte @ (b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!')) => {
@@ -211,6 +253,67 @@ impl Parser<'_, '_> {
             }
             _ => word.text.push('$'),
         }
+    }
+
+    /// Reads the inside of `${ … }` if it is a variable whose value is known, with a default at most.
+    fn known_parameter(&mut self, word: &mut Word, is_in_double_quotes: bool) -> bool {
+        let start = self.position;
+        let name = self.name();
+        if name.is_empty() {
+            return false;
+        }
+        let rest = &self.text.as_bytes()[start + name.len()..];
+        if rest.starts_with(b"[@]}") || rest.starts_with(b"[*]}") {
+            let is_known = self.expand_array(name, word);
+            self.position += if is_known { name.len() + 4 } else { 0 };
+            return is_known;
+        }
+        let is_for_empty = rest.first() == Some(&b':');
+        let operator = rest.get(usize::from(is_for_empty)).copied().unwrap_or_default();
+        let is_supported = matches!(operator, b'-' | b'=' | b'?' | b'+') || !is_for_empty && operator == b'}';
+        let removed = if is_supported { None } else { removed_part(rest) };
+        let length = word.text.len();
+        if !(is_supported || removed.is_some()) || !self.expand(name, word) {
+            return false;
+        }
+        self.position += name.len();
+        if let Some((part, is_suffix)) = removed {
+            let value = &word.text[length..];
+            if is_suffix && value.ends_with(part) {
+                word.text.truncate(word.text.len() - part.len());
+            } else if !is_suffix && value.starts_with(part) {
+                word.text.drain(length..length + part.len());
+            }
+            let operators = rest.iter().take_while(|byte| matches!(byte, b'%' | b'#')).count();
+            self.position += operators + part.len() + 1;
+            return true;
+        }
+        self.position += usize::from(is_for_empty) + 1;
+        if operator == b'}' {
+            return true;
+        }
+        let is_empty = is_for_empty && word.text.len() == length;
+        let takes_other = match operator {
+            b'+' => !is_empty,
+            b'?' => false,
+            _ => is_empty,
+        };
+        if takes_other {
+            word.text.truncate(length);
+            self.nested(|parser| parser.parameter(word, is_in_double_quotes));
+        } else {
+            let mut unused = Word::default();
+            self.nested(|parser| parser.parameter(&mut unused, is_in_double_quotes));
+        }
+        true
+    }
+
+    /// Returns the name that starts here.
+    fn name(&self) -> &'text str {
+        let text = self.text;
+        let rest = &text.as_bytes()[self.position..];
+        let length = rest.iter().take_while(|byte| is_name(**byte)).count();
+        &text[self.position..self.position + length]
     }
 
     /// Reads the inside of `${ … }`, from behind the opening brace to behind the closing one.
@@ -349,3 +452,15 @@ impl Parser<'_, '_> {
 fn is_glob_group(word: &Word) -> bool {
     matches!(word.text.as_bytes().last(), Some(b'?' | b'*' | b'+' | b'@' | b'!'))
 }
+
+/// Returns what `%part}` or `#part}` takes off a value, and whether it does so at the end; nothing for patterns.
+fn removed_part(rest: &[u8]) -> Option<(&str, bool)> {
+    let operators = rest.iter().take_while(|byte| matches!(byte, b'%' | b'#')).count();
+    let end = rest.iter().take(MAX_PART).position(|byte| *byte == b'}')?;
+    let part = std::str::from_utf8(rest.get(operators..end)?).ok()?;
+    let is_literal = !part.contains(['*', '?', '[', '$', '`', '\'', '"', '\\', '{']);
+    ((1..=2).contains(&operators) && is_literal).then_some((part, rest[0] == b'%'))
+}
+
+/// A longer part is not taken off, in bytes.
+const MAX_PART: usize = 64;

@@ -2,11 +2,14 @@
 
 mod commands;
 mod properties;
+mod surroundings;
+mod variables;
+mod wrappers;
 
 use shell::{Command, Origin};
 
-/// Checks the commands of a script: the text of each, with `substituted:`, `string:`, `heredoc:` or `wrapped:` before
-/// those that do not stand in the script itself.
+/// Checks the commands of a script: the text of each, with `substituted:`, `string:`, `heredoc:`, `code:` or `wrapped:`
+/// before those that do not stand in the script itself. A command without words shows as its redirections.
 #[track_caller]
 fn check(script: &str, expected: &[&str]) {
     let found: Vec<String> = shell::commands(script).iter().map(described).collect();
@@ -19,8 +22,17 @@ fn described(command: &Command) -> String {
         Origin::Substitution => "substituted: ",
         Origin::ShellString => "string: ",
         Origin::Heredoc => "heredoc: ",
+        Origin::Code => "code: ",
         Origin::Wrapped => "wrapped: ",
     };
+    if command.words.is_empty() {
+        let redirects: Vec<String> = command
+            .redirects
+            .iter()
+            .map(|redirect| format!("{} {}", redirect.operator, redirect.target.text))
+            .collect();
+        return format!("{origin}{}", redirects.join(" "));
+    }
     format!("{origin}{}", command.text())
 }
 

@@ -83,6 +83,30 @@ fn pieces() -> impl Strategy<Value = String> {
         "\r",
         "\0",
         "pytest",
+        "D=/ ",
+        "D+=",
+        "$D",
+        "\"$D\"",
+        "${D:-",
+        "${D%/}",
+        "export D=",
+        "a=(x y)",
+        "${a[@]}",
+        "for d in a $D; do ",
+        "$d",
+        "done; ",
+        "cd /x && ",
+        "xargs -I{} ",
+        "parallel x ::: ",
+        "python -c ",
+        "os.system(",
+        "node -e ",
+        "perl -e ",
+        "awk ",
+        "{system(",
+        "tmux new ",
+        "git -c alias.x=",
+        ":(){ :|:& };:",
     ]);
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
@@ -98,7 +122,7 @@ proptest! {
     #[test]
     fn any_shell_is_read_without_a_panic(script in pieces()) {
         for command in commands(&script) {
-            prop_assert!(!command.words.is_empty());
+            prop_assert!(!command.words.is_empty() || !command.redirects.is_empty());
             prop_assert!(command.wrappers.len() <= MAX_WRAPPERS);
             prop_assert!(script.is_char_boundary(command.start), "{script:?}: {command:?}");
             prop_assert!(command.depth <= MAX_NESTING + MAX_WRAPPERS);
@@ -225,10 +249,65 @@ fn hostile_repeats_are_read_in_linear_time() {
         "for x in ",
         "function ",
         "cat <<E $(cat <<F\n",
+        "D=$D$D; ",
+        "D=aaaaaaaa; $D ",
+        "$D ",
+        "${D:-",
+        "D=(a a a a); ${D[@]} ",
+        "export D=a; ",
+        "for d in a b c; do $d; done; ",
+        "for d in a b c d e f g h; do $d ",
+        "for d in a b; do $($d ",
+        "A='eval \"$A\"; eval \"$A\"'; eval \"$A\"; ",
+        "parallel 'parallel x ::: 1 2 3' ::: 1 2 3; ",
+        "echo a | xargs -I{} {} ",
+        "echo a b c | xargs x; ",
+        "x=$(a); eval \"$x\"; ",
+        "cd a; b; ",
+        "tmux x \\; ",
+        "git -c alias.x=!git x; ",
+        "psql <<E | cat\nx\nE\n",
+        "f() { ",
+        "f() { f | f & }; f; ",
+        "python -c 'os.system(\"a\")'; ",
+        "python3 <<E\nos.system('a')\nE\n",
     ] {
         let is_linear = || time_to_read(piece, 200_000) < time_to_read(piece, 50_000) * MOST_GROWTH + NOISE;
         assert!((0..3).any(|_| is_linear()), "{piece:?}");
     }
+}
+
+/// A shell that assigns in its first part what the parts behind it use.
+#[test]
+fn thousands_of_variables_are_followed_in_linear_time() {
+    let script = |count: usize| -> String {
+        let assigned = (0..count).map(|at| format!("v{at}=value{at}\n"));
+        assigned.chain((0..count).map(|at| format!("rm \"$v{at}\"\n"))).collect()
+    };
+    let found = commands(&script(3_000));
+    assert!(found.iter().all(|command| command.words[1].text.starts_with("value")));
+    let time = |count: usize| {
+        let script = script(count);
+        let start = Instant::now();
+        commands(&script);
+        start.elapsed()
+    };
+    assert!((0..3).any(|_| time(20_000) < time(5_000) * MOST_GROWTH + NOISE));
+}
+
+/// What grows with each level would take longer than any machine has, and what is left of the text is still read.
+#[test]
+fn values_that_grow_are_given_up() {
+    let doubling: String = (0..64).map(|at| format!("v{}=$v{at}$v{at};", at + 1)).collect();
+    let script = format!("v0=aaaaaaaa;{doubling} rm $v64; eval \"$v64\"; pytest");
+    assert_eq!(commands(&script).last().map(|command| command.text()), Some("pytest".to_owned()));
+    let mut nested = String::from("rm x");
+    for _ in 0..MAX_WRAPPERS {
+        nested = format!("parallel {} ::: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16", quote(&nested));
+    }
+    assert!(commands(&nested).len() < 10_000);
+    let endless = "A='eval \"$A\"; eval \"$A\"'; eval \"$A\"; pytest";
+    assert_eq!(commands(endless).last().map(|command| command.text()), Some("pytest".to_owned()));
 }
 
 #[test]
