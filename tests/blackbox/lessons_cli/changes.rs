@@ -181,6 +181,33 @@ fn line_16_switching_off_or_putting_away_stops_a_lesson_on_the_very_next_call() 
 }
 
 #[test]
+fn a_pack_of_shipped_lessons_is_switched_off_and_on() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let packs = lessons_json(&sandbox, &["packs", "--json"])?;
+    let Some(pack) = packs.as_array().into_iter().flatten().find(|pack| pack["refusing"] != 0) else {
+        // Shipped lessons need not be in packs; then there is nothing to switch.
+        assert!(refused(&sandbox, &["disable", "--pack", "git"])?.contains("no pack is called \"git\""));
+        return Ok(());
+    };
+    let name = pack["name"].as_str().unwrap_or_default();
+    assert_eq!(pack["enabled"], true);
+    let in_pack = |state: &str| -> Result<usize> {
+        let items = lessons_json(&sandbox, &["list", "--pack", name, "--all", "--json"])?;
+        let items = items.as_array().cloned().unwrap_or_default();
+        Ok(items.iter().filter(|item| item["state"] == state).count())
+    };
+    let count = in_pack("active")?;
+    assert_eq!(json!(count), pack["lessons"]);
+    lessons(&sandbox, &["disable", "--pack", name])?;
+    assert_eq!(stdout(&sandbox.wyren(&["config", "get", "lessons.packs_off"])?).trim(), name);
+    assert_eq!((in_pack("active")?, in_pack("disabled")?), (0, count));
+    assert!(refused(&sandbox, &["disable", "--pack", name])?.contains("is already off"));
+    lessons(&sandbox, &["enable", "--pack", name])?;
+    assert_eq!(in_pack("active")?, count);
+    Ok(())
+}
+
+#[test]
 fn a_shipped_lesson_is_switched_off_for_the_user_alone() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     let guards = lessons_json(&sandbox, &["list", "--layer", "shipped", "--kind", "guard", "--json"])?;

@@ -44,13 +44,13 @@ impl<'a> Call<'a> {
     pub fn read(tool: &'a str, input: Option<&'a RawValue>, platform: Platform, project: &'a Path) -> Self {
         let folders = Folders::new(project, project, None);
         let mut call = Call { tool: platform.canonical_tool(tool).into(), folders, ..Call::default() };
-        for (name, value) in Members::of(input.map_or("", RawValue::get)) {
-            let name = escaped::resolve(name);
-            match escaped::string(value) {
+        for member in Members::of(input.map_or("", RawValue::get)) {
+            let name = escaped::resolve(member.name);
+            match escaped::string(member.value) {
                 Some(content) if CONTENT_FIELDS.contains(&&*name) => {
-                    call.contents.push(Content::escaped(content))
+                    call.contents.push(Content::escaped(content, member.is_plain))
                 }
-                _ => drop(call.fields.insert(name, text(value))),
+                _ => drop(call.fields.insert(name, text(member.value))),
             }
         }
         call.command = call.fields.get("command").or_else(|| call.fields.get("cmd")).cloned();

@@ -18,6 +18,8 @@ pub(crate) const OVERLAP_BYTES: usize = 256;
 pub struct Content<'a> {
     /// As in JSON, between its quotes.
     escaped: &'a str,
+    /// Whether no character is written as its number.
+    is_plain: bool,
     /// Resolved, when first asked for.
     whole: OnceCell<Cow<'a, str>>,
 }
@@ -38,9 +40,9 @@ impl<'a> Piece<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// Returns the content that is written like this in JSON.
-    pub(crate) fn escaped(escaped: &'a str) -> Self {
-        Self { escaped, whole: OnceCell::new() }
+    /// Returns the content that is written like this in JSON; `is_plain` when no character of it is written as its number.
+    pub(crate) fn escaped(escaped: &'a str, is_plain: bool) -> Self {
+        Self { escaped, is_plain, whole: OnceCell::new() }
     }
 
     /// Returns all of the text.
@@ -48,10 +50,14 @@ impl<'a> Content<'a> {
         self.whole.get_or_init(|| resolve(self.escaped))
     }
 
-    /// Goes through the text piece by piece, until `look` fails.
+    /// Goes through the text, until `look` fails: all of it, as it is or as JSON writes it, or piece by piece. Printable
+    /// characters but for quotes, backslashes and slashes are in each of them as they are.
     pub(crate) fn each_piece<E>(&self, mut look: impl FnMut(Piece<'_>) -> Result<(), E>) -> Result<(), E> {
         if self.escaped.len() <= PIECE_BYTES || self.whole.get().is_some() {
             return look(Piece::only(self.whole()));
+        }
+        if self.is_plain {
+            return look(Piece::only(self.escaped));
         }
         let mut rest = self.escaped;
         let mut piece: Vec<u8> = Vec::with_capacity(2 * PIECE_BYTES);
@@ -71,7 +77,7 @@ impl<'a> Content<'a> {
 
 impl From<String> for Content<'_> {
     fn from(text: String) -> Self {
-        Self { escaped: "", whole: OnceCell::from(Cow::Owned(text)) }
+        Self { escaped: "", is_plain: false, whole: OnceCell::from(Cow::Owned(text)) }
     }
 }
 
@@ -142,6 +148,14 @@ pub(crate) struct Members<'a> {
     rest: &'a str,
 }
 
+/// A member of an object.
+pub(crate) struct Member<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) value: &'a str,
+    /// Whether no character of the value is written as its number.
+    pub(crate) is_plain: bool,
+}
+
 impl<'a> Members<'a> {
     /// Begins with an object; anything else has no members.
     pub(crate) fn of(object: &'a str) -> Self {
@@ -162,19 +176,22 @@ impl<'a> Members<'a> {
 }
 
 impl<'a> Iterator for Members<'a> {
-    type Item = (&'a str, &'a str);
+    type Item = Member<'a>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.skip(&[',']);
-        let name = self.take(string_end(self.rest.as_bytes(), 0)?)?;
+        let mut is_plain = true;
+        let name = self.take(string_end(self.rest.as_bytes(), 0, &mut is_plain)?)?;
         self.skip(&[':']);
-        let value = self.take(value_end(self.rest.as_bytes())?)?;
-        Some((name.get(1..name.len() - 1)?, value))
+        is_plain = true;
+        let value = self.take(value_end(self.rest.as_bytes(), &mut is_plain)?)?;
+        Some(Member { name: name.get(1..name.len() - 1)?, value, is_plain })
     }
 }
 
-/// Returns where the string that begins at `start` ends, behind its quote.
-fn string_end(text: &[u8], start: usize) -> Option<usize> {
+/// Returns where the string that begins at `start` ends, behind its quote. A character that is written as its number is
+/// noted.
+fn string_end(text: &[u8], start: usize, is_plain: &mut bool) -> Option<usize> {
     if text.get(start) != Some(&b'"') {
         return None;
     }
@@ -184,16 +201,17 @@ fn string_end(text: &[u8], start: usize) -> Option<usize> {
         if text[at] == b'"' {
             return Some(at + 1);
         }
+        *is_plain &= text.get(at + 1) != Some(&b'u');
         at += 2;
     }
 }
 
 /// Returns where the value ends that the text begins with.
-fn value_end(text: &[u8]) -> Option<usize> {
+fn value_end(text: &[u8], is_plain: &mut bool) -> Option<usize> {
     let (mut at, mut depth) = (0, 0_usize);
     loop {
         match text.get(at)? {
-            b'"' => at = string_end(text, at)?,
+            b'"' => at = string_end(text, at, is_plain)?,
             b'{' | b'[' => (at, depth) = (at + 1, depth + 1),
             b'}' | b']' => (at, depth) = (at + 1, depth.checked_sub(1)?),
             _ => {
@@ -212,6 +230,24 @@ fn value_end(text: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_large_text_without_numbered_characters_is_looked_through_as_it_is_written() {
+        for (line, is_plain) in [("say(\"x\")\n\\ / \u{e9}", true), ("x\u{1}", false), ("\\u0041", true)] {
+            let json = serde_json::json!({"a": line.repeat(2 * PIECE_BYTES)}).to_string();
+            let member = Members::of(&json).next().unwrap();
+            let escaped = string(member.value).unwrap();
+            let mut pieces = 0;
+            Content::escaped(escaped, member.is_plain)
+                .each_piece(|piece| {
+                    pieces += 1;
+                    assert_eq!(piece.bytes == escaped.as_bytes(), is_plain, "{line}");
+                    Ok::<(), ()>(())
+                })
+                .unwrap();
+            assert_eq!(pieces == 1, is_plain, "{line}");
+        }
+    }
 
     proptest::proptest! {
         #[test]
@@ -242,17 +278,17 @@ mod tests {
             let json = if is_spread { serde_json::to_string_pretty(&object) } else { serde_json::to_string(&object) };
             let json = json.unwrap();
             let found: serde_json::Map<String, serde_json::Value> = Members::of(&json)
-                .map(|(name, value)| (resolve(name).into_owned(), serde_json::from_str(value).unwrap()))
+                .map(|member| (resolve(member.name).into_owned(), serde_json::from_str(member.value).unwrap()))
                 .collect();
             proptest::prop_assert_eq!(found, object);
         }
 
         #[test]
         fn pieces_overlap_and_hold_the_whole(text in ".{0,3}", count in 0..40_000_usize) {
-            let whole = format!("{text}\n\u{e9}").repeat(count);
+            let whole = format!("{text}\n\u{e9}\u{1}").repeat(count);
             let json = serde_json::to_string(&whole).unwrap();
             let mut found: Vec<u8> = Vec::new();
-            Content::escaped(string(&json).unwrap()).each_piece(|piece| {
+            Content::escaped(string(&json).unwrap(), false).each_piece(|piece| {
                 let overlap = if piece.is_first { 0 } else { OVERLAP_BYTES };
                 found.extend_from_slice(&piece.bytes[overlap..]);
                 Ok::<(), ()>(())

@@ -2,7 +2,7 @@
 //! as with a hundred.
 //!
 //! Each lesson is filed under something that no call it applies to can lack: a program with its subcommand, a file's
-//! ending or name, or the rarest four bytes of a text that its expression needs. A call looks up what it has and
+//! ending or name, or the rarest bytes of a text that its expression needs. A call looks up what it has and
 //! verifies only the lessons it finds. What cannot be filed is verified with every call of its tool.
 //!
 //! ```text

@@ -14,6 +14,7 @@ use base::trust::Item;
 use hook::{Answer, Claims, Host, Platform, PreToolUse};
 use memmap2::Mmap;
 use std::cell::OnceCell;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use text::sanitize::Fence;
 
@@ -30,8 +31,9 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     let mut tool_call = Call::read(tool, call.tool_input, platform, &project).at(&cwd, home.as_deref());
     tool_call.name_data_folder(&host.paths);
     let script = tool_call.command.as_deref().filter(|_| tool_call.is_shell()).unwrap_or_default();
-    let commands = shell::commands(script);
-    let simples = Simple::all(&commands);
+    // The process ends with the answer: to give back what a long script took would cost a part of its reading.
+    let commands = ManuallyDrop::new(shell::commands(script));
+    let simples = ManuallyDrop::new(Simple::all(&commands));
 
     let judging = Judging {
         call: &tool_call,
@@ -52,7 +54,7 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     };
 
     // The user's own lessons have the first word: what a repository brings is not even looked at when they refuse.
-    let own = open_all(host, Source::own(&host.paths));
+    let own = ManuallyDrop::new(open_all(host, Source::own(&host.paths)));
     let unlimited = Allowance::unlimited();
     let mut applying: Vec<Applying<'_>> =
         own.iter().flat_map(|(source, index)| judging.judge(source, index, &unlimited).0).collect();
@@ -62,7 +64,7 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
         return refusal.for_platform(platform);
     }
 
-    let others = open_all(host, others(host, &cwd));
+    let others = ManuallyDrop::new(open_all(host, others(host, &cwd)));
     let (mut shared, mut notice) = (Vec::new(), None);
     let time = OnceCell::new();
     for (source, index) in others.iter().filter(|(_, index)| !index.is_empty()) {

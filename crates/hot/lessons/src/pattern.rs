@@ -309,12 +309,16 @@ impl CommandPattern {
         }
     }
 
-    /// Says whether a command fits: its program by base name, then its arguments.
-    pub(crate) fn fits(&self, program: &str, arguments: &Arguments<'_>, place: Place<'_>) -> bool {
+    /// Says whether a program, by its base name, is one that it is about.
+    pub(crate) fn is_for(&self, program: &str) -> bool {
+        self.programs.iter().any(|pattern| fits_word(pattern, program))
+    }
+
+    /// Says whether the arguments of a command whose program it is about fit.
+    pub(crate) fn fits(&self, arguments: &Arguments<'_>, place: Place<'_>) -> bool {
         // A pattern without words is about the program, before any subcommand.
         let flags = arguments.flags(self.words.is_empty());
-        self.programs.iter().any(|pattern| fits_word(pattern, program))
-            && self.flags.iter().all(|any| any.iter().any(|flag| flag.is_among(flags, place)))
+        self.flags.iter().all(|any| any.iter().any(|flag| flag.is_among(flags, place)))
             && fit_parts(&self.words, arguments.words().len(), |alternatives, word| {
                 arguments.fits(word, alternatives, place)
             })
@@ -439,7 +443,8 @@ mod tests {
 
     fn fits(pattern: &CommandPattern, command: &str) -> bool {
         let (program, arguments) = arguments(command);
-        pattern.fits(program, &arguments, Place { folders: &Folders::default(), moved_to: None })
+        let place = Place { folders: &Folders::default(), moved_to: None };
+        pattern.is_for(program) && pattern.fits(&arguments, place)
     }
 
     #[track_caller]

@@ -19,6 +19,13 @@ pub struct Simple<'a> {
     /// The program's base name; empty for a redirection without a command.
     pub program: &'a str,
     command: &'a shell::Command,
+    /// Apart, so that a script of thousands of commands takes few pages.
+    seen: OnceCell<Box<Seen<'a>>>,
+}
+
+/// What is made of a command when it is looked at closely.
+#[derive(Debug, Default)]
+struct Seen<'a> {
     arguments: OnceCell<Arguments<'a>>,
     text: OnceCell<String>,
     statements: OnceCell<Vec<String>>,
@@ -37,13 +44,11 @@ impl<'a> Simple<'a> {
     }
 
     fn of(command: &'a shell::Command) -> Self {
-        Self {
-            program: command.program(),
-            command,
-            arguments: OnceCell::new(),
-            text: OnceCell::new(),
-            statements: OnceCell::new(),
-        }
+        Self { program: command.program(), command, seen: OnceCell::new() }
+    }
+
+    fn seen(&self) -> &Seen<'a> {
+        self.seen.get_or_init(Box::default)
     }
 
     /// Returns what follows the program.
@@ -56,7 +61,7 @@ impl<'a> Simple<'a> {
     }
 
     pub(crate) fn arguments(&self) -> &Arguments<'a> {
-        self.arguments.get_or_init(|| Arguments::new(self.program, self.all_arguments().collect()))
+        self.seen().arguments.get_or_init(|| Arguments::new(self.program, self.all_arguments().collect()))
     }
 
     /// Returns the first word that is no flag.
@@ -66,12 +71,17 @@ impl<'a> Simple<'a> {
 
     /// Returns all of it as one text, prose masked.
     pub fn text(&self) -> &str {
-        self.text.get_or_init(|| self.command.text())
+        self.seen().text.get_or_init(|| self.command.text())
+    }
+
+    /// Adds the same text to another.
+    pub(crate) fn write_text(&self, text: &mut String) {
+        self.command.write_text(text);
     }
 
     /// Returns the SQL statements that it hands to a database client.
     pub(crate) fn statements(&self) -> &[String] {
-        self.statements.get_or_init(|| {
+        self.seen().statements.get_or_init(|| {
             let all: Vec<Argument<'_>> = self.all_arguments().collect();
             sql::statements(self.command, &all, self.arguments().words())
         })
@@ -212,17 +222,20 @@ impl Entry<'_> {
     fn judge_shell(&self, call: &Call<'_>, commands: &[Simple<'_>], time: &Allowance) -> Verdict {
         let raw = call.command.as_deref().unwrap_or_default();
         let lower = OnceCell::new();
-        let by_raw = self.raw.iter().find(|expression| {
-            is_in(expression, raw, || lower.get_or_init(|| raw.to_ascii_lowercase()), time)
-        });
-        if by_raw.is_none() && !self.raw.is_empty() {
-            return Verdict::Unrelated;
-        }
+        let find_raw = || {
+            self.raw.iter().find(|expression| {
+                is_in(expression, raw, || lower.get_or_init(|| raw.to_ascii_lowercase()), time)
+            })
+        };
         if !self.is_about_commands() {
-            return Verdict::Applies {
-                by: by_raw.map_or_else(String::new, |expression| (*expression).to_owned()),
+            return match find_raw() {
+                Some(expression) => Verdict::Applies { by: (*expression).to_owned() },
+                None => Verdict::Unrelated,
             };
         }
+        // Patterns are quick, expressions over a whole line are not.
+        let by_raw = OnceCell::new();
+        let fits_raw = || self.raw.is_empty() || by_raw.get_or_init(find_raw).is_some();
         let patterns: Vec<(&str, CommandPattern)> = self
             .commands
             .iter()
@@ -239,7 +252,7 @@ impl Entry<'_> {
             let mut by = None;
             if !self.commands.is_empty() {
                 let fits = |(_, pattern): &&(&str, CommandPattern)| {
-                    pattern.fits(simple.program, simple.arguments(), place)
+                    pattern.is_for(simple.program) && pattern.fits(simple.arguments(), place)
                 };
                 match patterns.iter().find(fits) {
                     Some((text, pattern)) => {
@@ -259,6 +272,9 @@ impl Entry<'_> {
                 });
                 let Some((expression, _)) = found else { continue };
                 by = by.or_else(|| Some((*expression).to_owned()));
+            }
+            if !fits_raw() {
+                return Verdict::Unrelated;
             }
             // From here on it is about something like this command: what fails now is worth a word.
             let mut is_near = by.is_some();

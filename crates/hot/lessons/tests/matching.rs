@@ -196,7 +196,18 @@ fn a_large_file_is_searched_where_it_matters() {
     };
     assert!(write(format!("{filler}try:\n  y\nEXCEPT:\n  pass\n{filler}")));
     assert!(write(format!("except:\n  pass\n{filler}")));
-    assert!(!write(filler));
+    assert!(!write(filler.clone()));
+    // What JSON escapes, and what it writes as a number, is found all the same, at any place.
+    for expression in [r#"say\("hello"\)"#, r"\\begin\{doc", "caf\u{e9}s:", "----", "\tx/bin/y\n"] {
+        let content = Trigger { tools: words(&["Write"]), content: words(&[expression]), ..Trigger::default() };
+        let lessons = [lesson("it", content)];
+        let text = ["say(\"hello\")", "\\begin{doc", "caf\u{e9}s:", "----", "\tx/bin/y\n"].concat();
+        for padding in ["", "x", "xx", "\u{1}", "\n"] {
+            let content = format!("{filler}{padding}{text}{filler}");
+            let input = serde_json::json!({"file_path": "/p/foo.py", "content": content}).to_string();
+            assert_eq!(applying(&lessons, "Write", &input), ["it"], "{expression} behind {padding:?}");
+        }
+    }
 }
 
 #[test]

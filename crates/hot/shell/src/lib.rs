@@ -132,15 +132,21 @@ impl Command {
     /// so that no pattern matches its contents; of `--message="two words"` the part up to the `=` stays. An
     /// empty argument shows as `""` too. The arguments as they are remain in [`Command::words`].
     pub fn text(&self) -> String {
+        let mut text = String::new();
+        self.write_text(&mut text);
+        text
+    }
+
+    /// Adds the command as [`Command::text`] returns it.
+    pub fn write_text(&self, text: &mut String) {
         if self.words.is_empty() {
-            return String::new();
+            return;
         }
-        let mut text = visible(self.program()).concat();
+        visible(self.program()).iter().for_each(|part| text.push_str(part));
         for word in self.words.iter().skip(1) {
             text.push(' ');
             visible(&word.text).iter().for_each(|part| text.push_str(part));
         }
-        text
     }
 
     /// Returns whether this command's output is piped into the other one.

@@ -1,10 +1,10 @@
 //! Making an index from lessons.
 
 use super::layout::{
-    BITMAP_BYTES, BITMAPS, Domain, Fingerprint, HEADER_BYTES, Header, POSTING_BYTES, SLOT_BYTES, bit, bitmap,
-    fold, gram_key, key,
+    BITMAP_BYTES, BITMAPS, Domain, Fingerprint, GRAM_BYTES, HEADER_BYTES, Header, POSTING_BYTES, SLOT_BYTES,
+    STRIDE, bit, bitmap, fold, gram_key, key,
 };
-use super::literals::{self, GRAM_BYTES};
+use super::literals;
 use super::record;
 use crate::condition::Targets;
 use crate::lesson::Lesson;
@@ -55,8 +55,8 @@ pub fn build(lessons: &[Lesson], fingerprint: Fingerprint) -> (Vec<u8>, Vec<Unin
         } else {
             vec![Filing::Key(key(Domain::Start, lesson.kind.name()))]
         };
-        filings.sort_by_key(|filing| filing.key());
-        filings.dedup_by(|one, other| one.key() == other.key() && one.literal() == other.literal());
+        filings.sort_by(|one, other| one.order().cmp(&other.order()));
+        filings.dedup_by(|one, other| one.order() == other.order());
         for filing in filings {
             let posting = postings.entry(filing.key()).or_default();
             posting.extend(as_u32(number).to_le_bytes());
@@ -104,6 +104,7 @@ fn lay_out(
         postings: as_u32(all.len() / POSTING_BYTES),
         records_at: as_u32(records_at),
         literals_at: as_u32(literals_at),
+        filled_bitmaps: filled(bitmaps),
         fingerprint,
     };
     let mut table = vec![0_u8; slots * SLOT_BYTES];
@@ -131,6 +132,13 @@ fn lay_out(
     file
 }
 
+/// Returns a bit for each bitmap that has one.
+fn filled(bitmaps: &[u8]) -> u32 {
+    let is_filled = |bitmap: &[u8]| bitmap.iter().any(|byte| *byte != 0);
+    let all = bitmaps.chunks(BITMAP_BYTES).enumerate();
+    all.filter(|(_, bitmap)| is_filled(bitmap)).fold(0, |filled, (place, _)| filled | 1 << place)
+}
+
 fn as_u32(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
@@ -140,6 +148,17 @@ impl Filing {
         match self {
             Self::Key(key) | Self::Gram { key, .. } => *key,
         }
+    }
+
+    fn at(&self) -> usize {
+        match self {
+            Self::Key(_) => 0,
+            Self::Gram { at, .. } => *at,
+        }
+    }
+
+    fn order(&self) -> (u64, &[u8], usize) {
+        (self.key(), self.literal(), self.at())
     }
 
     fn literal(&self) -> &[u8] {
@@ -240,13 +259,13 @@ fn file_paths(globs: &[String]) -> Option<Vec<Filing>> {
         let name = glob.rsplit('/').next().unwrap_or(&glob);
         let is_literal = |text: &str| !text.is_empty() && !text.contains(['*', '?', '[']);
         let ending = name.rsplit_once('.').map(|(_, ending)| ending).filter(|ending| is_literal(ending));
-        filings.push(if is_literal(name) {
-            Filing::Key(key(Domain::FileName, name))
+        if is_literal(name) {
+            filings.push(Filing::Key(key(Domain::FileName, name)));
         } else if let Some(ending) = ending {
-            Filing::Key(key(Domain::Ending, ending))
+            filings.push(Filing::Key(key(Domain::Ending, ending)));
         } else {
-            gram(longest_literal(&glob).to_ascii_lowercase().into_bytes(), Domain::Field)?
-        });
+            filings.extend(grams(longest_literal(&glob).to_ascii_lowercase().as_bytes(), Domain::Field)?);
+        }
     }
     (!filings.is_empty()).then_some(filings)
 }
@@ -272,19 +291,30 @@ fn file_expressions(expressions: &[String], domain: Domain) -> Option<Vec<Filing
     let mut filings = Vec::new();
     for expression in expressions {
         for literal in literals::required(expression)? {
-            filings.push(gram(literal, domain)?);
+            filings.extend(grams(&literal, domain)?);
         }
     }
     (!filings.is_empty()).then_some(filings)
 }
 
-/// Files a literal under the four of its bytes that are least likely to be met by chance.
-fn gram(mut literal: Vec<u8>, domain: Domain) -> Option<Filing> {
-    literal.truncate(MAX_LITERAL);
-    let at = (0..literal.len().checked_sub(GRAM_BYTES - 1)?)
-        .min_by_key(|at| literal[*at..at + GRAM_BYTES].iter().map(|byte| commonness(*byte)).sum::<u32>())?;
-    let gram = fold(literal[at..at + GRAM_BYTES].try_into().ok()?);
-    Some(Filing::Gram { key: gram_key(domain, gram), domain, gram, literal, at })
+/// Files a literal under those of its bytes that are least likely to be met by chance.
+fn grams(literal: &[u8], domain: Domain) -> Option<[Filing; STRIDE]> {
+    let literal = if domain == Domain::Content { plain_part(literal) } else { literal };
+    let literal = &literal[..literal.len().min(MAX_LITERAL)];
+    const WINDOW: usize = GRAM_BYTES + STRIDE - 1;
+    let at = (0..literal.len().checked_sub(WINDOW - 1)?)
+        .min_by_key(|at| literal[*at..at + WINDOW].iter().map(|byte| commonness(*byte)).sum::<u32>())?;
+    Some(std::array::from_fn(|offset| {
+        let at = at + offset;
+        let gram = fold(std::array::from_fn(|byte| literal[at + byte]));
+        Filing::Gram { key: gram_key(domain, gram), domain, gram, literal: literal.to_vec(), at }
+    }))
+}
+
+/// Returns the longest part that JSON writes as it is: a large text is looked through as it comes.
+fn plain_part(literal: &[u8]) -> &[u8] {
+    let is_escaped = |byte: &u8| matches!(byte, b'"' | b'\\' | b'/') || !(b' '..=b'~').contains(byte);
+    literal.split(is_escaped).max_by_key(|part| part.len()).unwrap_or_default()
 }
 
 /// Says how common a byte is in code and commands; only the order matters.

@@ -31,6 +31,8 @@ pub(super) struct Header {
     pub(super) postings: u32,
     pub(super) records_at: u32,
     pub(super) literals_at: u32,
+    /// A bit for each bitmap that has one: the others need not be looked at.
+    pub(super) filled_bitmaps: u32,
     pub(super) fingerprint: Fingerprint,
 }
 
@@ -39,7 +41,7 @@ impl Header {
         let mut bytes = [0; HEADER_BYTES];
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[8..16].copy_from_slice(&self.fingerprint.0.to_le_bytes());
-        for (place, number) in bytes[16..48].chunks_exact_mut(4).zip(self.numbers()) {
+        for (place, number) in bytes[16..52].chunks_exact_mut(4).zip(self.numbers()) {
             place.copy_from_slice(&number.to_le_bytes());
         }
         let sum = xxh3_64(&bytes[..56]);
@@ -61,6 +63,7 @@ impl Header {
             postings: number(5),
             records_at: number(6),
             literals_at: number(7),
+            filled_bitmaps: number(8),
             fingerprint: Fingerprint(u64_at(bytes, 8).unwrap_or(0)),
         };
         if is_whole && header.file_bytes as usize == file.len() && header.slots.is_power_of_two() {
@@ -77,7 +80,7 @@ impl Header {
         Ok(())
     }
 
-    fn numbers(&self) -> [u32; 8] {
+    fn numbers(&self) -> [u32; 9] {
         [
             self.file_bytes,
             self.lessons,
@@ -87,6 +90,7 @@ impl Header {
             self.postings,
             self.records_at,
             self.literals_at,
+            self.filled_bitmaps,
         ]
     }
 }
@@ -114,17 +118,17 @@ pub(super) enum Domain {
     FileName,
     /// A tool: lessons that are verified with each of its calls.
     Tool,
-    /// Four bytes of what a shell runs.
+    /// Three bytes of what a shell runs.
     Shell,
-    /// Four bytes of what is written to a file.
+    /// Three bytes of what is written to a file.
     Content,
-    /// Four bytes of any other field, or of a path.
+    /// Three bytes of any other field, or of a path.
     Field,
     /// What is shown when a session or a subagent starts, by the kind's name.
     Start,
     /// A class of paths that output is redirected to, or a path itself.
     Writes,
-    /// Four bytes of a statement for a database client; and the name of the lessons that have none.
+    /// Three bytes of a statement for a database client; and the name of the lessons that have none.
     Sql,
 }
 
@@ -133,15 +137,22 @@ pub(super) fn key(domain: Domain, name: &str) -> u64 {
     xxh3_64(name.as_bytes()).wrapping_mul(2 * domain as u64 + 1).max(1)
 }
 
-/// Packs four bytes into a number that does not tell upper from lower case (nor a few other pairs): one operation, where
+/// How many bytes are looked up at once.
+pub(super) const GRAM_BYTES: usize = 3;
+
+/// How far apart the grams of a text are that are looked up. A literal is filed under as many grams, one after the other, so
+/// that one of them is met wherever it is.
+pub(super) const STRIDE: usize = 2;
+
+/// Packs three bytes into a number that does not tell upper from lower case (nor a few other pairs): one operation, where
 /// exact lower case would take several for every byte of a large text. The literal itself is compared exactly.
-pub(super) fn fold(bytes: [u8; 4]) -> u32 {
-    u32::from_be_bytes(bytes) | 0x2020_2020
+pub(super) fn fold([one, two, three]: [u8; GRAM_BYTES]) -> u32 {
+    u32::from_le_bytes([one, two, three, 0]) | 0x0020_2020
 }
 
 /// Folds eight bytes at once.
 pub(super) fn fold_eight(bytes: [u8; 8]) -> u64 {
-    u64::from_be_bytes(bytes) | 0x2020_2020_2020_2020
+    u64::from_le_bytes(bytes) | 0x2020_2020_2020_2020
 }
 
 /// Returns the key of a folded gram.

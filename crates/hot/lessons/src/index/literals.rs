@@ -3,7 +3,7 @@
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// The shortest literal that can be looked up.
-pub(super) const GRAM_BYTES: usize = 4;
+pub(super) const LITERAL_BYTES: usize = 4;
 /// The most alternatives that are looked up one by one.
 const MAX_ALTERNATIVES: usize = 32;
 
@@ -25,7 +25,7 @@ pub(crate) fn required_as_written(expression: &str) -> Option<Vec<Vec<u8>>> {
 fn is_useful(literals: &[Vec<u8>]) -> bool {
     !literals.is_empty()
         && literals.len() <= MAX_ALTERNATIVES
-        && literals.iter().all(|literal| literal.len() >= GRAM_BYTES)
+        && literals.iter().all(|literal| literal.len() >= LITERAL_BYTES)
 }
 
 fn best(hir: &Hir) -> Option<Vec<Vec<u8>>> {

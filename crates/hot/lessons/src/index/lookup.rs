@@ -2,10 +2,9 @@
 
 use super::layout::bitmap as bitmap_of;
 use super::layout::{
-    BITMAP_BYTES, Domain, Fingerprint, HEADER_BYTES, Header, POSTING_BYTES, SLOT_BYTES, bit, fold,
-    fold_eight, gram_key, key, u16_at, u32_at, u64_at,
+    BITMAP_BYTES, Domain, Fingerprint, GRAM_BYTES, HEADER_BYTES, Header, POSTING_BYTES, SLOT_BYTES, STRIDE, bit,
+    fold, fold_eight, gram_key, key, u16_at, u32_at, u64_at,
 };
-use super::literals::GRAM_BYTES;
 use super::record::{self, Entry};
 use super::{Damaged, build};
 use crate::allowance::Allowance;
@@ -72,16 +71,24 @@ impl<B: Deref<Target = [u8]>> Index<B> {
         self.find(key(Domain::Tool, &call.tool), &mut found)?;
         self.find(key(Domain::Tool, build::ANY_TOOL), &mut found)?;
         if call.is_shell() {
+            // One room for all texts that are looked up.
+            let mut room = String::new();
             for command in commands {
                 self.find_written_files(call, command, &mut found)?;
                 if command.program.is_empty() {
                     continue;
                 }
-                self.find(key(Domain::Program, command.program), &mut found)?;
+                room.clear();
+                room.push_str(command.program);
+                self.find(key(Domain::Program, &room), &mut found)?;
                 if let Some(word) = command.first_word() {
-                    self.find(key(Domain::Program, &format!("{} {word}", command.program)), &mut found)?;
+                    room.push(' ');
+                    room.push_str(word);
+                    self.find(key(Domain::Program, &room), &mut found)?;
                 }
-                self.find_grams(Domain::Shell, Piece::only(command.text()), &mut found)?;
+                room.clear();
+                command.write_text(&mut room);
+                self.find_grams(Domain::Shell, Piece::only(&room), &mut found)?;
                 if sql::may_be_client(command.program) {
                     for statement in command.statements() {
                         self.find(key(Domain::Sql, build::ANY_STATEMENT), &mut found)?;
@@ -152,31 +159,32 @@ impl<B: Deref<Target = [u8]>> Index<B> {
     /// Adds the lessons whose literal is in a text.
     fn find_grams(&self, domain: Domain, piece: Piece<'_>, found: &mut Found<'_>) -> Result<(), Damaged> {
         let text = piece.bytes;
+        if self.header.filled_bitmaps & 1 << bitmap_of(domain) == 0 {
+            return Ok(());
+        }
         let bitmap_at = HEADER_BYTES + bitmap_of(domain) * BITMAP_BYTES;
         let bitmap =
             self.bytes.get(bitmap_at..).and_then(<[u8]>::first_chunk::<BITMAP_BYTES>).ok_or(Damaged)?;
-        if bitmap.iter().all(|byte| *byte == 0) {
-            return Ok(());
-        }
-        let is_filed = |gram: u32| {
+        let filed = |gram: u32| {
             let (place, mask) = bit(gram);
-            bitmap[place] & mask != 0
+            bitmap[place] & mask
         };
-        // Eight bytes hold four grams that begin in the first half; a large text is gone through in such steps.
+        // Eight bytes hold three grams that are looked up; a large text is gone through in such steps.
+        const GRAM: u32 = 0x00ff_ffff;
         let mut start = 0;
-        while let Some(eight) = text[start..].first_chunk() {
+        while let Some(eight) = text.get(start..).and_then(<[u8]>::first_chunk) {
             let packed = fold_eight(*eight);
-            for offset in 0..4 {
-                let gram = (packed >> (32 - 8 * offset)) as u32;
-                if is_filed(gram) {
-                    self.find_gram(domain, gram, piece, start + offset, found)?;
+            let (one, two, three) = (packed as u32 & GRAM, (packed >> 16) as u32 & GRAM, (packed >> 32) as u32 & GRAM);
+            if filed(one) | filed(two) | filed(three) != 0 {
+                for (place, gram) in [one, two, three].into_iter().enumerate().filter(|(_, gram)| filed(*gram) != 0) {
+                    self.find_gram(domain, gram, piece, start + STRIDE * place, found)?;
                 }
             }
-            start += 4;
+            start += 3 * STRIDE;
         }
-        for (offset, window) in text[start..].windows(GRAM_BYTES).enumerate() {
+        for (offset, window) in text[start..].windows(GRAM_BYTES).enumerate().step_by(STRIDE) {
             let Some(gram) = window.first_chunk().copied().map(fold) else { continue };
-            if is_filed(gram) {
+            if filed(gram) != 0 {
                 self.find_gram(domain, gram, piece, start + offset, found)?;
             }
         }
