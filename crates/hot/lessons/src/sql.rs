@@ -68,8 +68,18 @@ fn client(program: &str, words: &[Argument<'_>]) -> Option<Client> {
 pub(crate) fn may_be_client(program: &str) -> bool {
     let needs_words = matches!(
         program,
-        "aws" | "bq" | "clickhouse" | "cockroach" | "dolt" | "gcloud" | "heroku" | "prisma" | "snow" | "supabase"
-            | "turso" | "wrangler"
+        "aws"
+            | "bq"
+            | "clickhouse"
+            | "cockroach"
+            | "dolt"
+            | "gcloud"
+            | "heroku"
+            | "prisma"
+            | "snow"
+            | "supabase"
+            | "turso"
+            | "wrangler"
     );
     needs_words || client(program, &[]).is_some()
 }
@@ -84,7 +94,8 @@ pub(crate) fn statements(
     let mut found = Found { statements: Vec::new(), room: MAX_BYTES, dialect: client.dialect };
     for (place, argument) in arguments.iter().enumerate() {
         let is_option = |option: &&str| !option.is_empty() && argument.text.starts_with(*option);
-        let Some(option) = client.options.split(' ').filter(is_option).max_by_key(|option| option.len()) else {
+        let Some(option) = client.options.split(' ').filter(is_option).max_by_key(|option| option.len())
+        else {
             continue;
         };
         let rest = &argument.text[option.len()..];
@@ -349,7 +360,9 @@ mod tests {
         ] {
             assert_eq!(of(script), [expected], "{script}");
         }
-        for script in ["echo 'drop table users'", "psql app", "cockroach node -e 'drop table users'", "psql -f x.sql"] {
+        for script in
+            ["echo 'drop table users'", "psql app", "cockroach node -e 'drop table users'", "psql -f x.sql"]
+        {
             assert!(of(script).is_empty(), "{script}");
         }
     }

@@ -57,7 +57,8 @@ impl Shelf {
         let simples = Simple::all(&commands);
         let numbers = self.index.candidates(&call, &simples).unwrap();
         let entries = numbers.into_iter().map(|number| self.index.entry(number).unwrap());
-        let applies = |entry: &index::Entry<'_>| matches!(entry.judge(&call, &simples), Verdict::Applies { .. });
+        let applies =
+            |entry: &index::Entry<'_>| matches!(entry.judge(&call, &simples), Verdict::Applies { .. });
         let lesson = |entry: index::Entry<'_>| self.lessons.iter().find(|lesson| lesson.slug == entry.slug);
         entries.filter(applies).filter_map(lesson).collect()
     }
@@ -66,7 +67,8 @@ impl Shelf {
 /// Reads the commands of a domain: one per line, `\n` is a line end, `\\` a backslash.
 fn commands(folder: &str, domain: &str) -> Vec<String> {
     let file = repository().join(format!("tests/data/commands/{folder}/{domain}.txt"));
-    let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("could not read {}: {error}", file.display()));
+    let text = fs::read_to_string(&file)
+        .unwrap_or_else(|error| panic!("could not read {}: {error}", file.display()));
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| line.replace("\\\\", "\0").replace("\\n", "\n").replace('\0', "\\")).collect()
 }
