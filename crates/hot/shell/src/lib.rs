@@ -17,6 +17,7 @@
 //! that no shell would accept still gives the commands that can be made out. Any input is read in linear time and
 //! without a panic, since the crate is linked into a hook that must never be the reason why a tool call waits.
 
+mod code;
 mod parse;
 mod wrap;
 
@@ -37,6 +38,10 @@ pub const MAX_WRAPPERS: usize = 8;
 pub fn commands(script: &str) -> Vec<Command> {
     parse::commands(script)
 }
+
+/// The only word of the command that stands for a function which pipes itself into itself in the background and is
+/// called.
+pub const FORK_BOMB: &str = "fork-bomb";
 
 /// How much of a command's input is kept, in bytes.
 pub const MAX_INPUT: usize = 64 * 1024;

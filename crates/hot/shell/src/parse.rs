@@ -17,7 +17,7 @@ use std::ops::Range;
 use self::grammar::End;
 use self::heredoc::Heredoc;
 use self::variables::{Scope, Variables};
-use crate::{Command, MAX_NESTING, Origin};
+use crate::{Command, FORK_BOMB, MAX_NESTING, Origin, Word};
 
 /// How often `((` may turn out not to be arithmetic; each time, what was read of it is read again.
 const MAX_RETRIES: usize = 16;
@@ -25,6 +25,7 @@ const MAX_RETRIES: usize = 16;
 pub(crate) fn commands(script: &str) -> Vec<Command> {
     let mut found = Found { extra: EXTRA_BYTES + script.len(), ..Found::default() };
     Parser::new(script, Context::default(), 0, &mut found).run();
+    found.add_fork_bombs();
     found.commands
 }
 
@@ -42,9 +43,51 @@ struct Found {
     variables: Variables,
     /// How many substitutions surround what is being read.
     substitutions: usize,
+    bombs: Vec<Bomb>,
 }
 
+/// A function that pipes itself into itself in the background.
+struct Bomb {
+    name: String,
+    /// How often it calls itself.
+    calls: usize,
+    start: usize,
+}
+
+/// How many of a function's calls of itself are looked at.
+const MAX_CALLS: usize = 16;
+
+/// How many such functions are looked at.
+const MAX_BOMBS: usize = 4;
+
 impl Found {
+    /// Notes a function, whose commands are those from `first` on, if it is one to be afraid of.
+    fn note_function(&mut self, name: &str, first: usize, start: usize) {
+        let is_call = |command: &&Command| command.program() == name && !command.words.is_empty();
+        let commands = &self.commands[first..];
+        let is_piped = |call: &Command| {
+            let mut others = commands.iter().filter(is_call);
+            others.any(|other| call.is_piped_into(other) && call.is_background)
+        };
+        let mut calls = commands.iter().filter(is_call).take(MAX_CALLS);
+        if self.bombs.len() < MAX_BOMBS && calls.any(is_piped) {
+            let calls = commands.iter().filter(is_call).count();
+            self.bombs.push(Bomb { name: name.to_owned(), calls, start });
+        }
+    }
+
+    /// Adds a command for each of these functions that is called.
+    fn add_fork_bombs(&mut self) {
+        for Bomb { name, calls, start } in mem::take(&mut self.bombs) {
+            if self.commands.iter().filter(|command| command.program() == name).count() > calls {
+                let word = Word { text: String::from(FORK_BOMB), ..Word::default() };
+                let at = self.commands.partition_point(|command| command.start < start);
+                let bomb = Command { words: vec![word], start, is_last: true, ..Command::default() };
+                self.commands.insert(at, bomb);
+            }
+        }
+    }
+
     /// Takes as much of the additional text as is asked for, or nothing: reading has to stay linear in the script.
     fn spend(&mut self, bytes: usize) -> bool {
         let left = self.extra.checked_sub(bytes);
@@ -173,8 +216,9 @@ impl<'text, 'found> Parser<'text, 'found> {
         let text = self.text;
         let has_expansions = !heredoc.is_quoted && text[body.clone()].contains(['$', '`']);
         let shell = heredoc.shell.as_ref();
+        let is_script = shell.is_some_and(|shell| shell.reader.language.is_none());
         let mut input = heredoc.script(&text[body.clone()]);
-        if shell.is_none() && has_expansions && self.nesting < MAX_NESTING {
+        if !is_script && has_expansions && self.nesting < MAX_NESTING {
             let first = self.found.commands.len();
             let context = Context { input: None, ..self.context.clone() };
             let mut parser = Parser::new(&text[..body.end], context, self.nesting + 1, self.found);
@@ -189,12 +233,15 @@ impl<'text, 'found> Parser<'text, 'found> {
             self.give_input(owner, heredoc.end, &input);
         }
         if let Some(shell) = shell {
-            let mut context = self.context_inside(shell.command, &shell.wrappers, Origin::Heredoc);
+            let mut context = self.context_inside(shell.command, &shell.reader.wrappers, Origin::Heredoc);
             if !heredoc.is_quoted {
                 // It is the outer shell that puts in the variables.
                 context.scope = self.context.scope;
             }
-            self.string(&input, body.start, context);
+            match shell.reader.language {
+                None => self.string(&input, body.start, context),
+                Some(language) => self.code(language, &input, body.start, &context),
+            }
         }
     }
 

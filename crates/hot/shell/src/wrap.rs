@@ -7,6 +7,7 @@ mod table;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::code::{self, Code, Language};
 use crate::parse::Place;
 use crate::{Command, MAX_WRAPPERS, Word, program};
 
@@ -32,6 +33,16 @@ pub(crate) enum Inside {
         script: String,
         words: Range<usize>,
     },
+    /// As code of another language.
+    Code(Code),
+}
+
+/// What runs the input of a command: a shell, unless a language is named.
+#[derive(Clone)]
+pub(crate) struct Reader {
+    /// What has to be taken off the command to get to it, and itself.
+    pub(crate) wrappers: Vec<&'static str>,
+    pub(crate) language: Option<Language>,
 }
 
 /// The program that gets a substitution's output.
@@ -79,7 +90,13 @@ pub(crate) fn runs(words: &[Word]) -> Vec<Run> {
         "$SUDO" | "$sudo" | "${SUDO}" | "${sudo}" | "${SUDO:-}" if words.len() > 1 => {
             Some(run("sudo", Inside::Words(1..words.len())))
         }
-        _ => table::run(canonical(name), words),
+        _ => {
+            let name = canonical(name);
+            match code::find(name, words) {
+                Some(code) => Some(run(code.wrapper, Inside::Code(code))),
+                None => table::run(name, words),
+            }
+        }
     };
     only.into_iter().collect()
 }
@@ -169,38 +186,44 @@ fn git_alias(words: &[Word]) -> Option<Run> {
     Some(run("git -c", Inside::Script { script, words: at..words.len() }))
 }
 
-/// Returns the wrappers and the shell of a command that runs its standard input as shell: `bash`, `sudo sh -s`,
-/// `ssh host`, `docker exec -i name bash`.
-pub(crate) fn shell_reading_input(words: &[Word]) -> Option<Vec<&'static str>> {
-    let mut wrappers = Vec::new();
-    reach_shell(words, &mut wrappers).then_some(wrappers)
+/// Returns what runs a command's standard input as shell or code: `bash`, `sudo sh -s`, `ssh host`,
+/// `docker exec -i name bash`, `python -`.
+pub(crate) fn reader(words: &[Word]) -> Option<Reader> {
+    let mut reader = Reader { wrappers: Vec::new(), language: None };
+    reach_reader(words, &mut reader).then_some(reader)
 }
 
-fn reach_shell(words: &[Word], wrappers: &mut Vec<&'static str>) -> bool {
+fn reach_reader(words: &[Word], reader: &mut Reader) -> bool {
     let Some(name) = words.first().map(|word| program(&word.text)) else { return false };
     if let Some(shell) = shell(name) {
-        wrappers.push(shell);
+        reader.wrappers.push(shell);
         return matches!(shell_input(words), ShellInput::Standard);
     }
     // What these run gets another input than they do.
     if matches!(name, "xargs" | "parallel" | "sem" | "find" | "fd" | "entr" | "eval" | "trap")
-        || wrappers.len() == MAX_WRAPPERS
+        || reader.wrappers.len() == MAX_WRAPPERS
     {
         return false;
     }
+    if let Some((language, wrapper)) = code::is_read_from_input(canonical(name), words) {
+        reader.wrappers.push(wrapper);
+        reader.language = Some(language);
+        return true;
+    }
     let Some(run) = runs(words).pop() else {
         let login = login_shell(name, words);
-        wrappers.extend(login);
+        reader.wrappers.extend(login);
         return login.is_some();
     };
-    wrappers.push(run.wrapper);
+    reader.wrappers.push(run.wrapper);
     match run.inside {
-        Inside::Words(range) => reach_shell(&words[range], wrappers),
+        Inside::Words(range) => reach_reader(&words[range], reader),
         Inside::Script { script, .. } => {
             let words =
                 script.split_whitespace().map(|text| Word { text: text.to_owned(), ..Word::default() });
-            reach_shell(&words.collect::<Vec<_>>(), wrappers)
+            reach_reader(&words.collect::<Vec<_>>(), reader)
         }
+        Inside::Code(_) => false,
     }
 }
 
@@ -271,8 +294,12 @@ fn xargs_marker(options: &[Word]) -> Option<&str> {
 pub(crate) fn receiver(words: &[Word], place: Place) -> Option<Receiver<'_>> {
     let Place::Word(mut at) = place else {
         let program = words.first().map(|word| program(&word.text)).filter(|_| place == Place::Input)?;
-        let shell = shell_reading_input(words).and_then(|wrappers| wrappers.last().copied());
-        return Some(Receiver { program: shell.unwrap_or(program), runs_it: shell.is_some() });
+        let reader = reader(words);
+        let shell = reader
+            .as_ref()
+            .filter(|reader| reader.language.is_none())
+            .and_then(|reader| reader.wrappers.last());
+        return Some(Receiver { program: shell.copied().unwrap_or(program), runs_it: reader.is_some() });
     };
     let mut words = words;
     for _ in 0..MAX_WRAPPERS {
@@ -287,11 +314,8 @@ pub(crate) fn receiver(words: &[Word], place: Place) -> Option<Receiver<'_>> {
             }
         } else if matches!(name, "." | "source") {
             return Some(Receiver { program: "source", runs_it: at == 1 && is_file });
-        } else if let Some(code) = code_option(canonical(name)) {
-            let first =
-                words.iter().skip(1).position(|word| !word.text.starts_with('-')).map(|first| first + 1);
-            let is_option = |word: &Word| code.split(' ').any(|option| option == word.text);
-            is_option(&words[at - 1]) || (first == Some(at) && is_file)
+        } else if is_file && code::is_read_from_input(canonical(name), &words[..1]).is_some() {
+            words.iter().skip(1).position(|word| !word.text.starts_with('-')) == Some(at - 1)
         } else {
             false
         };
@@ -300,10 +324,13 @@ pub(crate) fn receiver(words: &[Word], place: Place) -> Option<Receiver<'_>> {
         }
         let is_inside = |run: &Run| match &run.inside {
             Inside::Words(range) | Inside::Script { words: range, .. } => range.contains(&at),
+            Inside::Code(code) => code.words.contains(&at),
         };
         match runs(words).into_iter().find(is_inside).map(|run| run.inside) {
             None => return Some(Receiver { program: name, runs_it: false }),
-            Some(Inside::Script { .. }) => return Some(Receiver { program: name, runs_it: true }),
+            Some(Inside::Script { .. } | Inside::Code(_)) => {
+                return Some(Receiver { program: name, runs_it: true });
+            }
             Some(Inside::Words(range)) => {
                 at -= range.start;
                 words = &words[range];
@@ -311,18 +338,6 @@ pub(crate) fn receiver(words: &[Word], place: Place) -> Option<Receiver<'_>> {
         }
     }
     None
-}
-
-/// Returns the options of an interpreter behind which code stands.
-fn code_option(program: &str) -> Option<&'static str> {
-    match program {
-        "python" => Some("-c"),
-        "node" | "bun" | "deno" | "ts-node" | "tsx" => Some("-e --eval -p --print eval"),
-        "perl" | "ruby" | "lua" => Some("-e -E"),
-        "php" => Some("-r"),
-        "osascript" => Some("-e"),
-        _ => None,
-    }
 }
 
 /// Returns whether a command copies its input to its output.

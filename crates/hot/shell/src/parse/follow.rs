@@ -3,7 +3,8 @@
 use std::mem;
 
 use super::{Context, Parser, Place};
-use crate::wrap::{self, Inside};
+use crate::code::{self, Language, Snippet};
+use crate::wrap::{self, Inside, Reader};
 use crate::{Command, MAX_INPUT, MAX_WRAPPERS, Origin, Word};
 
 /// A folder with a longer name is not followed further.
@@ -12,12 +13,11 @@ const MAX_FOLDER: usize = 256;
 /// How many of the commands behind a here-document may read it.
 const MAX_READERS: usize = 64;
 
-/// A command in a pipeline whose input is run as shell.
+/// A command in a pipeline whose input is run.
 #[derive(Clone)]
 pub(super) struct Shell {
     pub(super) command: usize,
-    /// What has to be taken off that command to get to the shell, and the shell itself.
-    pub(super) wrappers: Vec<&'static str>,
+    pub(super) reader: Reader,
 }
 
 impl Parser<'_, '_> {
@@ -63,6 +63,11 @@ impl Parser<'_, '_> {
                         self.follow_words(outer, command.words[words].to_vec(), run.wrapper, run.assignments)
                     }
                 }
+            }
+            Inside::Code(code) => {
+                let start = self.found.commands[outer].start;
+                let context = self.context_inside(outer, &[run.wrapper], Origin::Code);
+                self.code(code.language, &code.code, start, &context);
             }
             Inside::Script { script, .. } => {
                 if matches!(run.wrapper, "parallel" | "sem") && !self.found.spend(script.len()) {
@@ -245,25 +250,23 @@ impl Parser<'_, '_> {
             let command = &self.found.commands[index];
             let has_input = command.place > 0
                 || command.redirects.iter().any(|redirect| redirect.operator.contains("<<"));
-            if has_input && let Some(wrappers) = wrap::shell_reading_input(&command.words) {
-                shell = Some(Shell { command: index, wrappers });
+            if has_input && let Some(reader) = wrap::reader(&command.words) {
+                shell = Some(Shell { command: index, reader });
             } else if !wrap::passes_input_on(command.program())
                 && let Some(shell) = shell.take()
                 && let Some(script) = wrap::echoed(command)
             {
                 let start = command.start;
-                let context = self.context_inside(shell.command, &shell.wrappers, Origin::ShellString);
-                self.string(&script, start, context);
+                self.run_by_reader(&shell, &script, start, Origin::ShellString);
             }
             readers.extend(shell.clone().map(|shell| (index, shell)));
         }
         for (index, shell) in &readers {
-            let context = self.context_inside(shell.command, &shell.wrappers, Origin::Heredoc);
             let command = &mut self.found.commands[*index];
             let start = command.start;
             let redirects = mem::take(&mut command.redirects);
             for redirect in redirects.iter().filter(|redirect| redirect.operator == "<<<") {
-                self.string(&redirect.target.text, start, context.clone());
+                self.run_by_reader(shell, &redirect.target.text, start, Origin::Heredoc);
             }
             self.found.commands[*index].redirects = redirects;
         }
@@ -273,6 +276,43 @@ impl Parser<'_, '_> {
         for heredoc in &mut self.heredocs[first_heredoc..] {
             let reader = readers.binary_search_by(|(index, _)| heredoc.owner.cmp(&Some(*index)));
             heredoc.shell = reader.ok().map(|reader| readers[reader].1.clone()).or(heredoc.shell.take());
+        }
+    }
+
+    /// Reads what a shell or another interpreter gets on its standard input.
+    fn run_by_reader(&mut self, shell: &Shell, script: &str, start: usize, origin: Origin) {
+        let Shell { command, reader } = shell;
+        let context = self.context_inside(*command, &reader.wrappers, origin);
+        match reader.language {
+            None => self.string(script, start, context),
+            Some(language) => self.code(language, script, start, &context),
+        }
+    }
+
+    /// Finds the commands in code of another language.
+    pub(super) fn code(&mut self, language: Language, code: &str, start: usize, context: &Context) {
+        let context = Context { origin: Origin::Code, ..context.clone() };
+        for snippet in code::snippets(language, code) {
+            match snippet {
+                Snippet::Script(script) => self.string(&script, start, context.clone()),
+                Snippet::Words(words) => {
+                    let pipeline = self.found.pipelines;
+                    self.found.pipelines += 1;
+                    self.found.commands.push(Command {
+                        words,
+                        wrappers: context.wrappers.clone(),
+                        pipeline,
+                        is_last: true,
+                        is_background: context.is_background,
+                        origin: Origin::Code,
+                        depth: context.depth,
+                        folder: context.folder.clone(),
+                        start,
+                        ..Command::default()
+                    });
+                    self.unwrap(self.found.commands.len() - 1);
+                }
+            }
         }
     }
 }

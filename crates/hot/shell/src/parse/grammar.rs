@@ -94,6 +94,7 @@ impl Parser<'_, '_> {
                 self.position = start;
                 self.pipeline_once();
                 self.heredocs.truncate(heredocs);
+                self.unresolved = self.unresolved.min(heredocs);
             }
             self.found.variables.choice = 0;
             self.found.variables.choices = choices;
@@ -162,10 +163,11 @@ impl Parser<'_, '_> {
             "function" => {
                 self.position += word.len();
                 self.skip_blanks();
-                self.word();
+                let name = self.word().text;
                 self.skip_blanks();
                 self.eat_empty_parentheses();
-                // The body is the next command of the list.
+                self.function(&name);
+                *is_simple = false;
                 return None;
             }
             "" if self.starts_with("((") => {
@@ -181,7 +183,7 @@ impl Parser<'_, '_> {
             "time" | "coproc" if self.compound_follows(word) => {
                 return self.nested(|parser| parser.stage(command, is_simple)).flatten();
             }
-            _ => return self.simple_command(command),
+            _ => return self.simple_command(command, is_simple),
         }
         *is_simple = false;
         self.redirects_of_compound(command);
@@ -211,6 +213,25 @@ impl Parser<'_, '_> {
         command.origin = self.context.origin;
         command.depth = self.context.depth;
         command.is_background = self.context.is_background;
+    }
+
+    /// Reads the body of a function, from behind its name. A folder that it changes to is not the line's.
+    fn function(&mut self, name: &str) {
+        let (first, start) = (self.found.commands.len(), self.position);
+        self.skip_lines();
+        let folder = self.context.folder.clone();
+        match self.bare_word() {
+            "{" => self.compound("{", End::Keyword("}")),
+            "" if self.eat("(") => {
+                self.nested(Self::parenthesised_list);
+            }
+            // Whatever it is, it is the next command of the list.
+            _ => return,
+        }
+        self.context.folder = folder;
+        self.found.note_function(name, first, start);
+        self.redirects_of_compound(Command { pipeline: self.found.pipelines, ..Command::default() });
+        self.found.pipelines += 1;
     }
 
     fn compound(&mut self, keyword: &str, end: End) {
@@ -319,7 +340,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn simple_command(&mut self, mut command: Command) -> Option<usize> {
+    fn simple_command(&mut self, mut command: Command, is_simple: &mut bool) -> Option<usize> {
         let first_heredoc = self.heredocs.len();
         self.start(&mut command);
         self.substituted.clear();
@@ -333,7 +354,9 @@ impl Parser<'_, '_> {
                 Some(b'#') => self.skip_comment(),
                 Some(b'(') => {
                     if command.words.len() == 1 && self.eat_empty_parentheses() {
-                        // A function's name; the body is the next command of the list.
+                        let name = mem::take(&mut command.words[0].text);
+                        self.function(&name);
+                        *is_simple = false;
                         return None;
                     }
                     break;

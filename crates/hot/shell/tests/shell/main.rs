@@ -1,5 +1,6 @@
 //! What is found in a line of shell, and that no line does harm.
 
+mod code;
 mod commands;
 mod properties;
 mod surroundings;

@@ -311,6 +311,49 @@ fn values_that_grow_are_given_up() {
 }
 
 #[test]
+fn megabytes_of_code_are_read_in_linear_time() {
+    for piece in [
+        "os.system(",
+        "os.system(\"a\")\n",
+        "run(x)\n",
+        "remove(x)\n",
+        "subprocess.run([",
+        "f\"{",
+        "f\"{x}\" ",
+        "Path(\"x\").",
+        "\"\"\"",
+        "#",
+        "x = ",
+        "recursive=   ",
+        "os.system(a, (b, [",
+        "a.b.c.d.",
+        "a(b(",
+        "{\"a\": [",
+        "é",
+        "`${",
+        "qx{",
+        "%w[",
+        "system ",
+        "/*",
+        "\\",
+        "| getline ",
+    ] {
+        for program in ["python -c", "node -e", "perl -e", "ruby -e", "php -r", "awk", "osascript -e"] {
+            let time = |length: usize| {
+                let script = format!("{program} {}", quote(&piece.repeat(length / piece.len())));
+                let start = Instant::now();
+                commands(&script);
+                start.elapsed()
+            };
+            let is_linear = || time(400_000) < time(100_000) * MOST_GROWTH + NOISE;
+            assert!((0..3).any(|_| is_linear()), "{program} {piece:?}");
+        }
+    }
+    let code = "print(\"os.system('rm -rf /')\")\n".repeat(100_000);
+    assert_eq!(commands(&format!("python -c {}", quote(&code))).len(), 1);
+}
+
+#[test]
 fn text_nested_too_deep_is_opaque() {
     let deep = |depth: usize| format!("{}pytest{}; a", "$(".repeat(depth), ")".repeat(depth));
     let programs = |script: &str| {

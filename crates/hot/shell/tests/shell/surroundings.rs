@@ -129,3 +129,37 @@ fn item_5_a_redirection_without_a_command_is_a_command_without_words() {
     let command = commands("> /dev/sda").pop().unwrap_or_default();
     assert_eq!((command.text().as_str(), command.program(), command.origin), ("", "", Origin::Direct));
 }
+
+#[test]
+fn item_18_a_function_that_multiplies_itself_is_a_fork_bomb() {
+    for script in [
+        ":(){ :|:& };:",
+        ":() { : | : & }; :",
+        "bomb() { bomb | bomb & }; bomb",
+        "echo hi; b ()\n{\n  b|b&\n}\nb",
+        "function b { b | b & }; b",
+        "function b() { sleep 1; b | b & }; ls && b",
+        "f() ( f | f & ); f",
+        "f() { (f | f) & }; f",
+        "g() { f; }; f() { f | cat | f & f | f & }; g",
+        "bash -c ':(){ :|:& };:'",
+        "f() { f | sudo f & f | f & }; f",
+    ] {
+        let found = commands(script).iter().filter(|command| command.text() == shell::FORK_BOMB).count();
+        assert_eq!(found, 1, "in {script:?}");
+    }
+    for script in [
+        ":(){ :|:& }",
+        "f() { f | f; }; f",
+        "f() { g | g & }; f",
+        "f() { a | b & }; f",
+        "f() { f & }; f",
+        "echo ':(){ :|:& };:'",
+        "git commit -m ':(){ :|:& };:'",
+        ": | : &",
+    ] {
+        let found = commands(script);
+        assert!(found.iter().all(|command| command.text() != shell::FORK_BOMB), "in {script:?}: {found:?}");
+    }
+    check_folder("f() { cd /; }; rm x", "rm", None);
+}
