@@ -162,6 +162,10 @@ impl Command {
 
 /// Returns a program's bare name.
 fn program(path: &str) -> &str {
+    // Most names are bare ones.
+    if !path.bytes().any(|byte| matches!(byte, b'/' | b'.' | b'@')) {
+        return path;
+    }
     // The slash of `${SHELL:-/bin/sh}` is not one of a path.
     let is_name = |name: &&str| !name.is_empty() && (!name.contains('}') || name.contains("${"));
     let name = path.rsplit('/').next().filter(is_name).unwrap_or(path);

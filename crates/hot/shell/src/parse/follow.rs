@@ -143,6 +143,11 @@ impl Parser<'_, '_> {
 
     /// Tells the commands of a pipeline what they read, as far as here-strings, `echo` and `printf` say so.
     pub(super) fn pass_input(&mut self, stages: &[Option<usize>]) {
+        if let [Some(only)] = *stages
+            && self.found.commands[only].redirects.is_empty()
+        {
+            return;
+        }
         let mut piped: Option<String> = None;
         for stage in stages {
             let Some(index) = *stage else {

@@ -457,6 +457,9 @@ impl Parser<'_, '_> {
     }
 
     fn redirect(&mut self) -> Option<Redirect> {
+        if !matches!(self.peek(), Some(b'<' | b'>' | b'&' | b'{' | b'0'..=b'9')) {
+            return None;
+        }
         let rest = &self.text[self.position..];
         let descriptor = descriptor_length(rest);
         let operator = OPERATORS.into_iter().find(|operator| rest[descriptor..].starts_with(operator))?;

@@ -38,7 +38,7 @@ impl<'text> Parser<'text, '_> {
                     }
                 }
                 b'`' => self.backticks(&mut word, false),
-                _ => self.copy_until(&mut word, b" \t\r\n;&|<>()\\'\"$`"),
+                _ => self.copy_until(&mut word, Stops::Word),
             }
         }
         word
@@ -146,9 +146,10 @@ impl<'text> Parser<'text, '_> {
         word
     }
 
-    fn copy_until(&mut self, word: &mut Word, stops: &[u8]) {
+    fn copy_until(&mut self, word: &mut Word, stops: Stops) {
         let rest = &self.text[self.position..];
-        let length = rest.bytes().position(|byte| stops.contains(&byte)).unwrap_or(rest.len());
+        let stops = |byte: u8| STOPS[usize::from(byte)] & stops as u8 != 0;
+        let length = rest.bytes().position(stops).unwrap_or(rest.len());
         word.text.push_str(&rest[..length]);
         self.position += length;
     }
@@ -172,7 +173,7 @@ impl<'text> Parser<'text, '_> {
     fn single_quoted(&mut self, word: &mut Word) {
         word.is_quoted = true;
         self.position += 1;
-        self.copy_until(word, b"'");
+        self.copy_until(word, Stops::SingleQuotes);
         self.eat("'");
     }
 
@@ -202,7 +203,7 @@ impl<'text> Parser<'text, '_> {
                     word.text.push('"');
                     self.position += 1;
                 }
-                _ => self.copy_until(word, b"\"\\$`"),
+                _ => self.copy_until(word, Stops::DoubleQuotes),
             }
         }
     }
@@ -333,7 +334,7 @@ impl<'text> Parser<'text, '_> {
                     word.text.push('\'');
                     self.position += 1;
                 }
-                _ => self.copy_until(word, b"}\\'\"$`"),
+                _ => self.copy_until(word, Stops::Parameter),
             }
         }
     }
@@ -359,7 +360,7 @@ impl<'text> Parser<'text, '_> {
                     }
                     self.copy_char(&mut script);
                 }
-                _ => self.copy_until(&mut script, b"`\\"),
+                _ => self.copy_until(&mut script, Stops::Backticks),
             }
         }
         self.eat("`");
@@ -380,7 +381,7 @@ impl<'text> Parser<'text, '_> {
                     self.position += 1;
                     self.ansi_escape(word);
                 }
-                _ => self.copy_until(word, b"'\\"),
+                _ => self.copy_until(word, Stops::AnsiQuotes),
             }
         }
     }
@@ -442,7 +443,7 @@ impl<'text> Parser<'text, '_> {
                         }
                     }
                 }
-                _ => self.copy_until(word, b"\n\\'\"$`()"),
+                _ => self.copy_until(word, Stops::Pattern),
             }
         }
     }
@@ -464,3 +465,39 @@ fn removed_part(rest: &[u8]) -> Option<(&str, bool)> {
 
 /// A longer part is not taken off, in bytes.
 const MAX_PART: usize = 64;
+
+/// Where a part of a word ends that is copied as it is.
+#[derive(Clone, Copy)]
+enum Stops {
+    Word = 1,
+    SingleQuotes = 2,
+    DoubleQuotes = 4,
+    Parameter = 8,
+    Backticks = 16,
+    AnsiQuotes = 32,
+    Pattern = 64,
+}
+
+/// The parts that each byte ends.
+static STOPS: [u8; 256] = {
+    let mut table = [0; 256];
+    let kinds: [(Stops, &[u8]); 7] = [
+        (Stops::Word, b" \t\r\n;&|<>()\\'\"$`"),
+        (Stops::SingleQuotes, b"'"),
+        (Stops::DoubleQuotes, b"\"\\$`"),
+        (Stops::Parameter, b"}\\'\"$`"),
+        (Stops::Backticks, b"`\\"),
+        (Stops::AnsiQuotes, b"'\\"),
+        (Stops::Pattern, b"\n\\'\"$`()"),
+    ];
+    let mut kind = 0;
+    while kind < kinds.len() {
+        let (stops, mut bytes) = kinds[kind];
+        while let Some((byte, rest)) = bytes.split_first() {
+            table[*byte as usize] |= stops as u8;
+            bytes = rest;
+        }
+        kind += 1;
+    }
+    table
+};

@@ -319,51 +319,69 @@ fn shared(name: &str) -> &'static str {
     }
 }
 
-/// Where the lines of each letter start in the table.
-const STARTS: [u16; 27] = starts();
-
-const fn starts() -> [u16; 27] {
-    let table = WRAPPERS.as_bytes();
-    let mut starts = [0; 27];
-    let mut letter = 0;
+const LINES: usize = {
+    let mut lines = 0;
     let mut at = 0;
-    while at < table.len() {
-        let first = (table[at] - b'a') as usize;
-        assert!(first + 1 >= letter, "a line of the table is out of order");
-        while letter <= first {
-            starts[letter] = at as u16;
-            letter += 1;
-        }
-        while table[at] != b'\n' {
-            at += 1;
+    while at < WRAPPERS.len() {
+        lines += (WRAPPERS.as_bytes()[at] == b'\n') as usize;
+        at += 1;
+    }
+    lines
+};
+
+/// Where the lines of the table start, and its end.
+static STARTS: [u16; LINES + 1] = starts();
+
+/// The first line of each letter.
+static LETTERS: [u16; 27] = letters();
+
+const fn starts() -> [u16; LINES + 1] {
+    assert!(WRAPPERS.len() <= u16::MAX as usize);
+    let mut starts = [0; LINES + 1];
+    let (mut line, mut at) = (0, 0);
+    while at < WRAPPERS.len() {
+        if WRAPPERS.as_bytes()[at] == b'\n' {
+            line += 1;
+            starts[line] = (at + 1) as u16;
         }
         at += 1;
     }
-    assert!(at <= u16::MAX as usize);
-    while letter < starts.len() {
-        starts[letter] = at as u16;
+    starts
+}
+
+const fn letters() -> [u16; 27] {
+    let starts = starts();
+    let mut letters = [0; 27];
+    let (mut letter, mut line) = (0, 0);
+    while line < LINES {
+        let first = (WRAPPERS.as_bytes()[starts[line] as usize] - b'a') as usize;
+        assert!(first + 1 >= letter, "a line of the table is out of order");
+        while letter <= first {
+            letters[letter] = line as u16;
+            letter += 1;
+        }
+        line += 1;
+    }
+    while letter < letters.len() {
+        letters[letter] = LINES as u16;
         letter += 1;
     }
-    starts
+    letters
 }
 
 /// Returns what the words of a program run, if the program is in the table.
 pub(super) fn run(name: &str, words: &[Word]) -> Option<Run> {
     let letter = usize::from(name.as_bytes().first()?.wrapping_sub(b'a'));
-    let end = usize::from(*STARTS.get(letter + 1)?);
-    let mut rest = &WRAPPERS[usize::from(STARTS[letter])..end];
-    while !rest.is_empty() {
-        let end = rest.bytes().position(|byte| byte == b'\n')?;
-        let line = &rest[..end];
-        rest = &rest[end + 1..];
-        // Most lines of the letter are about others: a length and a name are all that is looked at.
-        let bytes = line.as_bytes();
-        if bytes.len() > name.len()
-            && matches!(bytes[name.len()], b':' | b' ')
-            && bytes[..name.len()] == *name.as_bytes()
-            && let Some(run) = run_by_line(line, name.len(), words)
-        {
-            return Some(run);
+    let end = usize::from(*LETTERS.get(letter + 1)?);
+    for line in usize::from(LETTERS[letter])..end {
+        let start = usize::from(STARTS[line]);
+        // Most lines of the letter are about others, which the byte behind the name tells already.
+        let behind = WRAPPERS.as_bytes().get(start + name.len());
+        if matches!(behind, Some(b':' | b' ')) && WRAPPERS[start..].starts_with(name) {
+            let line = &WRAPPERS[start..usize::from(STARTS[line + 1]) - 1];
+            if let Some(run) = run_by_line(line, name.len(), words) {
+                return Some(run);
+            }
         }
     }
     None
