@@ -256,7 +256,9 @@ impl Entry<'_> {
             let mut by = None;
             if !self.commands.is_empty() {
                 let fits = |(_, pattern): &&(&str, CommandPattern)| {
-                    pattern.is_for(simple.program) && pattern.fits(simple.arguments(), place)
+                    pattern.is_for(simple.program)
+                        && !time.is_spent_by_a_step()
+                        && pattern.fits(simple.arguments(), place)
                 };
                 match patterns.iter().find(fits) {
                     Some((text, pattern)) => {

@@ -268,6 +268,30 @@ fn a_cut_index_is_refused_and_a_damaged_one_is_read_without_a_panic() {
     }
 }
 
+#[test]
+fn items_15_23_and_24_what_the_parser_follows_is_judged() {
+    check(
+        fields("command: rm -r ... <root>"),
+        &[
+            "busybox rm -rf /",
+            "env - rm -rf /",
+            "echo / | xargs rm -rf",
+            "parallel rm -rf ::: /",
+            "D=/; rm -rf \"$D\"",
+            "cmd=\"rm -rf /\"; eval \"$cmd\"",
+            "X=rm; $X -rf /",
+            "python3 -c 'import os; os.system(\"rm -rf /\")'",
+            "python3 -c 'import shutil; shutil.rmtree(\"/\")'",
+        ],
+        &["D=build; rm -rf \"$D\"", "python3 -c 'print(\"rm -rf /\")'"],
+    );
+    check(
+        fields("command: fork-bomb"),
+        &[":() { : | : & }; :", "ls; bomb() { bomb | bomb & }; bomb"],
+        &["echo ':(){ :|:& };:'", "f() { g | h & }; f"],
+    );
+}
+
 /// Reads a trigger from the fields of a lesson's file.
 fn fields(text: &str) -> Trigger {
     lessons::format::parse("it", &format!("---\n{text}\n---\n")).unwrap().trigger
@@ -578,4 +602,22 @@ proptest! {
 
 fn command_trigger(pattern: &str) -> Trigger {
     command(&pattern.replace('\\', ""))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn the_index_finds_what_classes_redirections_and_statements_fit(
+        triggers in prop::collection::vec(prop_oneof![
+            "(rm|cat|psql) (-r )?(\\.\\.\\. )?(<root>|<system>|<here>|<disk>|<home>\\|x|build)".prop_map(|it| format!("command: {it}")),
+            "(<root>|<system>|<disk>|<outside>|log|\\*\\.txt|/etc/hosts\\|<home>)".prop_map(|it| format!("writes: {it}")),
+            "(\\^DROP|TABLE [A-Z]+|DELETE FROM|X|\\^(SELECT|DROP TABLE)|A\\*)".prop_map(|it| format!("sql: {it}")),
+            "(DROP|DELETE) [A-Z]".prop_map(|it| format!("command: psql|mysql\nsql: {it}")),
+        ], 1..20),
+        line in "((cd (/|build|~|\\.\\.) && )?(rm -r|cat|psql -c|mysql -e|echo) (/|\\*|\\.|~|build|/etc/nginx|/dev/sda|'drop table x'|'delete from y; select 1')( (>|>>|2>) (/dev/sda|log|a\\.txt|/etc/hosts|~|/srv/x|/dev/null))?(; | && | \\| )?){1,3}",
+    ) {
+        let lessons: Vec<Lesson> =
+            triggers.iter().enumerate().map(|(number, it)| lesson(&format!("l{number}"), fields(it))).collect();
+        bash(&lessons, &line);
+    }
 }
