@@ -4,10 +4,10 @@ use super::{Error, Result};
 use base::project::Project;
 use base::settings::Settings;
 use base::{Env, Paths};
-use lessons::{Kind, Lesson};
 use lessons::format::Flaw;
 use lessons::layers::{self, ENDING, Layer, Source};
 use lessons::limits::Limits;
+use lessons::{Kind, Lesson};
 use std::path::{Path, PathBuf};
 
 /// The folder of lessons that were put away, within a layer's folder.

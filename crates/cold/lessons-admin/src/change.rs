@@ -173,7 +173,10 @@ impl<'a> Change<'a> {
         };
         if pack.is_off == is_off {
             let state = if is_off { "off" } else { "on" };
-            return Err(Error::Unfit { slug: format!("the pack {name}"), reason: format!("is already {state}") });
+            return Err(Error::Unfit {
+                slug: format!("the pack {name}"),
+                reason: format!("is already {state}"),
+            });
         }
         let current = Config::load(&Env::fixed::<String, String>([]), &self.places.paths);
         let current = current.get(PACKS_OFF)?.value.clone();

@@ -71,9 +71,7 @@ fn entry(item: &Item) -> Value {
     commands.extend(trigger.content.iter().map(|expression| old_expression::plain(expression)));
     let tools = match (&trigger.tools[..], is_start) {
         (_, true) => Vec::new(),
-        ([], _) if !trigger.is_about_shell() => {
-            ["Read", "Edit", "Write"].map(str::to_owned).to_vec()
-        }
+        ([], _) if !trigger.is_about_shell() => ["Read", "Edit", "Write"].map(str::to_owned).to_vec(),
         ([], _) => vec!["Bash".to_owned()],
         (tools, _) => tools.to_vec(),
     };

@@ -277,7 +277,10 @@ fn check_trigger(lesson: &Lesson, problems: &mut Vec<Problem>) {
     let is_about_shell = trigger.is_about_shell();
     if trigger.is_tool_only() {
         if trigger.tools.is_empty() {
-            let reason = format!("a {} needs one: commands, writes, sql, paths, content, inputs or tools", lesson.kind);
+            let reason = format!(
+                "a {} needs one: commands, writes, sql, paths, content, inputs or tools",
+                lesson.kind
+            );
             problems.push(Problem::grave("trigger", reason));
         } else if let Some(tool) = trigger.tools.iter().find(|tool| COMMON_TOOLS.contains(&tool.as_str())) {
             let reason = format!("would apply to every call of {tool}: add commands, paths or content");
@@ -289,7 +292,8 @@ fn check_trigger(lesson: &Lesson, problems: &mut Vec<Problem>) {
             [("without", &trigger.without), ("with", &trigger.with), ("piped_to", &trigger.piped_to)];
         for (field, values) in fields {
             if !values.is_empty() {
-                problems.push(Problem::grave(field, "needs commands, matches, writes or sql that it narrows"));
+                problems
+                    .push(Problem::grave(field, "needs commands, matches, writes or sql that it narrows"));
             }
         }
     }
@@ -302,7 +306,9 @@ fn check_trigger(lesson: &Lesson, problems: &mut Vec<Problem>) {
             && program.split('|').any(|program| COMMON_PROGRAMS.contains(&program))
             && trigger.matches.is_empty()
             && trigger.raw.is_empty()
-            && [&trigger.piped_to, &trigger.with, &trigger.writes, &trigger.sql].iter().all(|field| field.is_empty())
+            && [&trigger.piped_to, &trigger.with, &trigger.writes, &trigger.sql]
+                .iter()
+                .all(|field| field.is_empty())
         {
             let reason = format!("{program:?} alone fits nearly every session: add a subcommand or a flag");
             problems.push(Problem::mild("commands", reason).about(program));
@@ -447,7 +453,8 @@ pub(super) mod tests {
         );
         check_problems(
             |lesson| {
-                lesson.trigger = Trigger { raw: vec!["abcd".into()], with: vec!["-f".into()], ..Trigger::default() };
+                lesson.trigger =
+                    Trigger { raw: vec!["abcd".into()], with: vec!["-f".into()], ..Trigger::default() };
             },
             &["with: needs commands, matches, writes or sql that it narrows"],
         );

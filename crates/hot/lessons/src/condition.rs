@@ -45,7 +45,8 @@ pub(crate) struct Subject<'a> {
 impl Item {
     /// Reads an item, or says what is wrong with it.
     pub fn parse(item: &str) -> Result<Self, String> {
-        let alternatives = pattern::alternatives(item).map(Condition::parse).collect::<Result<Vec<_>, _>>()?;
+        let alternatives =
+            pattern::alternatives(item).map(Condition::parse).collect::<Result<Vec<_>, _>>()?;
         if alternatives.is_empty() {
             return Err("is empty".to_owned());
         }
@@ -108,9 +109,11 @@ impl Condition {
                     let word = Argument { text, is_prose: false, is_quoted: false, is_dynamic };
                     value.as_ref().is_none_or(|value| value.fits_value(&word, place))
                 };
-                let is_assigned = |(other, text): &(String, String)| other == name && fits(text, text.contains('$'));
+                let is_assigned =
+                    |(other, text): &(String, String)| other == name && fits(text, text.contains('$'));
                 let is_word = |word: &Argument<'_>| {
-                    let assigned = word.text.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('='));
+                    let assigned =
+                        word.text.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('='));
                     assigned.is_some_and(|text| fits(text, word.is_dynamic))
                 };
                 command.assignments.iter().any(is_assigned) || arguments.words().iter().any(is_word)
@@ -135,7 +138,9 @@ impl Condition {
             }
             Self::Background => command.is_background,
             Self::Below(name) => command.wrappers.iter().any(|wrapper| {
-                wrapper.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+                wrapper
+                    .strip_prefix(name.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
             }),
         }
     }
@@ -211,8 +216,16 @@ mod tests {
 
     #[test]
     fn item_16_conditions_are_about_the_command_itself() {
-        check("<", &["it < x", "ls | it", "it <<E\nx\nE", "it <<< x"], &["it", "it > x", "ls | wc; it", "it 2< x"]);
-        check(">", &["it > x", "it >> x", "it &> x", "it | cat", "a=$(it)"], &["it", "it 2> x", "it 2>&1", "ls | it"]);
+        check(
+            "<",
+            &["it < x", "ls | it", "it <<E\nx\nE", "it <<< x"],
+            &["it", "it > x", "ls | wc; it", "it 2< x"],
+        );
+        check(
+            ">",
+            &["it > x", "it >> x", "it &> x", "it | cat", "a=$(it)"],
+            &["it", "it 2> x", "it 2>&1", "ls | it"],
+        );
         check(">>", &["it >> x", "it &>> x", "it 1>> x"], &["it > x", "it 2>> x", "it < x", "it"]);
         check("&", &["it &", "(it) &"], &["it && ls", "ls & it", "it 2>&1"]);
     }

@@ -35,12 +35,7 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     let commands = ManuallyDrop::new(shell::commands(script));
     let simples = ManuallyDrop::new(Simple::all(&commands));
 
-    let judging = Judging {
-        call: &tool_call,
-        simples: &simples,
-        cwd: &cwd,
-        host,
-    };
+    let judging = Judging { call: &tool_call, simples: &simples, cwd: &cwd, host };
     // Most calls are about no lesson: what choosing takes is made when there is something to choose.
     let choosing = OnceCell::new();
     let choosing = || {
@@ -152,9 +147,10 @@ impl Judging<'_> {
                     break;
                 }
             };
-            let is_wanted = matches!(entry.judge_within(self.call, self.simples, time), Verdict::Applies { .. })
-                && !self.is_silenced(source.layer, &entry)
-                && is_in_scope(entry.scope, self.cwd);
+            let is_wanted =
+                matches!(entry.judge_within(self.call, self.simples, time), Verdict::Applies { .. })
+                    && !self.is_silenced(source.layer, &entry)
+                    && is_in_scope(entry.scope, self.cwd);
             if !is_wanted {
                 continue;
             }
@@ -175,7 +171,8 @@ impl Judging<'_> {
         let seen = self.host.env.text("LESSONS_SEEN").unwrap_or_default();
         settings::list(&seen).any(|slug| slug == entry.slug)
             || layers::is_disabled(&setting("lessons.disabled"), layer, entry.slug)
-            || (!entry.pack.is_empty() && layers::is_pack_off(&setting("lessons.packs_off"), layer, entry.pack))
+            || (!entry.pack.is_empty()
+                && layers::is_pack_off(&setting("lessons.packs_off"), layer, entry.pack))
     }
 }
 

@@ -154,9 +154,7 @@ fn of_program(program: &str) -> Options {
         "heroku" => anywhere("-a --app -r --remote -t --team"),
         "fly" | "flyctl" => anywhere("-a --app -c --config -o --org -t --access-token"),
         "doctl" => anywhere("-t --access-token -c --config --context -o --output -u --api-url"),
-        "ssh" => {
-            leading("-i -p -l -o -F -J -L -R -D -b -B -c -e -E -I -m -O -P -Q -S -W -w")
-        }
+        "ssh" => leading("-i -p -l -o -F -J -L -R -D -b -B -c -e -E -I -m -O -P -Q -S -W -w"),
         "scp" | "sftp" => leading("-i -P -o -F -J -c -l -S -b -B -D -X -R -s"),
         "rsync" => anywhere(
             "-e --rsh --exclude --include --exclude-from --include-from --files-from --bwlimit --timeout --port \
@@ -184,15 +182,20 @@ fn of_program(program: &str) -> Options {
              --user-agent --header --method --body-data --body-file --post-data --post-file --user --password -e \
              --execute -i --input-file --limit-rate -w --wait",
         ),
-        "systemctl" => anywhere("-H --host -M --machine -t --type -p --property -n --lines -o --output -s --signal --root"),
-        "journalctl" => anywhere("-u --unit -n --lines -o --output -t --identifier -p --priority -S --since -U --until"),
+        "systemctl" => anywhere(
+            "-H --host -M --machine -t --type -p --property -n --lines -o --output -s --signal --root",
+        ),
+        "journalctl" => {
+            anywhere("-u --unit -n --lines -o --output -t --identifier -p --priority -S --since -U --until")
+        }
         "apt" | "apt-get" => anywhere("-o --option -t --target-release --default-release -c --config-file"),
         "vault" => anywhere("--address --namespace"),
         _ => leading(""),
     }
 }
 
-const COMPOSE: &str = "-f --file -p --project-name --profile --env-file --project-directory --ansi --parallel --progress";
+const COMPOSE: &str =
+    "-f --file -p --project-name --profile --env-file --project-directory --ansi --parallel --progress";
 
 /// Returns the options behind the first word of a program, where they are other than before it.
 fn of_subcommand(program: &str, word: &str) -> Option<Options> {

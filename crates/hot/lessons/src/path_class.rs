@@ -264,7 +264,14 @@ impl Resolved {
     /// Returns where a path that is not relative begins, and the rest of it.
     fn absolute<'t>(text: &'t str, word: Written<'_>, folders: &Known) -> Option<(Self, &'t str)> {
         const HOMES: [&str; 8] = [
-            "~", "$HOME", "${HOME}", "${HOME:?}", "$USERPROFILE", "$env:USERPROFILE", "$env:HOME", "%USERPROFILE%",
+            "~",
+            "$HOME",
+            "${HOME}",
+            "${HOME:?}",
+            "$USERPROFILE",
+            "$env:USERPROFILE",
+            "$env:HOME",
+            "%USERPROFILE%",
         ];
         let is_meant = |name: &&&str| match name.as_bytes()[0] {
             b'~' => !(word.is_quoted && text == "~"),
@@ -279,9 +286,12 @@ impl Resolved {
         if text.starts_with('/') || text.get(..2).is_some_and(is_drive) {
             return Some((Self::at(Base::Root), text));
         }
-        let user = text.strip_prefix('~').filter(|user| user.starts_with(|first: char| first.is_ascii_alphabetic()))?;
+        let user = text
+            .strip_prefix('~')
+            .filter(|user| user.starts_with(|first: char| first.is_ascii_alphabetic()))?;
         let (user, rest) = user.split_once('/').unwrap_or((user, ""));
-        let names = if user == "root" { vec![user.to_owned()] } else { vec!["home".to_owned(), user.to_owned()] };
+        let names =
+            if user == "root" { vec![user.to_owned()] } else { vec!["home".to_owned(), user.to_owned()] };
         Some((Self { names, ..Self::at(Base::Root) }, rest))
     }
 
@@ -317,7 +327,8 @@ fn behind<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 
 /// Writes a path of Windows with slashes.
 fn with_slashes(text: &str) -> Cow<'_, str> {
-    let is_windows = text.get(..2).is_some_and(is_drive) || text.starts_with('%') || text.starts_with("$env:");
+    let is_windows =
+        text.get(..2).is_some_and(is_drive) || text.starts_with('%') || text.starts_with("$env:");
     if is_windows && text.contains('\\') { Cow::Owned(text.replace('\\', "/")) } else { Cow::Borrowed(text) }
 }
 
@@ -339,7 +350,11 @@ fn below_home<'n>(names: &'n [String], folders: &Known) -> Option<&'n [String]> 
     let count = match names {
         [first, ..] if first == "~" || first == "root" => 1,
         [first, user, ..] if (first == "home" || first == "Users") && user != "Shared" => 2,
-        [drive, users, user, ..] if is_drive(drive) && users.eq_ignore_ascii_case("users") && user != "Public" => 3,
+        [drive, users, user, ..]
+            if is_drive(drive) && users.eq_ignore_ascii_case("users") && user != "Public" =>
+        {
+            3
+        }
         _ => return None,
     };
     Some(&names[count..])
@@ -359,12 +374,13 @@ fn is_precious(below: &[String]) -> bool {
     let Some(first) = below.first() else { return false };
     let second = below.get(1).map(String::as_str).unwrap_or_default();
     match first.as_str() {
-        ".ssh" | ".gnupg" | ".aws" | ".azure" | ".kube" | ".docker" | ".config" | ".password-store" | ".mozilla"
-        | ".thunderbird" | ".netrc" | ".git-credentials" | ".gitconfig" | ".npmrc" | ".pypirc" | ".pgpass"
-        | ".my.cnf" | ".bashrc" | ".bash_profile" | ".bash_history" | ".bash_aliases" | ".profile" | ".zshrc"
-        | ".zshenv" | ".zprofile" | ".zsh_history" | ".vimrc" | ".vim" | ".emacs" | ".emacs.d" | ".tmux.conf"
-        | ".inputrc" | ".gitignore_global" | "Documents" | "Desktop" | "Pictures" | "Downloads" | "Music"
-        | "Movies" | "Videos" | "Dropbox" | "OneDrive" | "Google Drive" | "iCloudDrive" => true,
+        ".ssh" | ".gnupg" | ".aws" | ".azure" | ".kube" | ".docker" | ".config" | ".password-store"
+        | ".mozilla" | ".thunderbird" | ".netrc" | ".git-credentials" | ".gitconfig" | ".npmrc"
+        | ".pypirc" | ".pgpass" | ".my.cnf" | ".bashrc" | ".bash_profile" | ".bash_history"
+        | ".bash_aliases" | ".profile" | ".zshrc" | ".zshenv" | ".zprofile" | ".zsh_history" | ".vimrc"
+        | ".vim" | ".emacs" | ".emacs.d" | ".tmux.conf" | ".inputrc" | ".gitignore_global" | "Documents"
+        | "Desktop" | "Pictures" | "Downloads" | "Music" | "Movies" | "Videos" | "Dropbox" | "OneDrive"
+        | "Google Drive" | "iCloudDrive" => true,
         ".local" => !(second == "share" && below.get(2).is_some_and(|name| name == "Trash")),
         // What tools can make again.
         "Library" => !matches!(second, "Caches" | "Developer" | "Logs"),
@@ -377,8 +393,8 @@ fn is_precious(below: &[String]) -> bool {
 fn is_system(names: &[String]) -> bool {
     let Some(first) = names.first() else { return false };
     match first.as_str() {
-        "etc" | "usr" | "var" | "boot" | "bin" | "sbin" | "lib" | "lib32" | "lib64" | "libx32" | "sys" | "proc"
-        | "nix" | "snap" | "System" | "Library" | "Applications" => names.len() <= 2,
+        "etc" | "usr" | "var" | "boot" | "bin" | "sbin" | "lib" | "lib32" | "lib64" | "libx32" | "sys"
+        | "proc" | "nix" | "snap" | "System" | "Library" | "Applications" => names.len() <= 2,
         // What is in these is as often the user's own.
         "dev" | "opt" | "srv" | "mnt" | "media" | "root" | "home" | "Users" | "Volumes" | "run" | "cores" => {
             names.len() == 1
@@ -426,7 +442,9 @@ fn is_disk(names: &[String]) -> bool {
         next.is_some_and(|byte| fits(&byte) || is_glob(byte))
     };
     if let [below, ..] = rest {
-        return (name == "mapper" && below != "control") || (name == "disk" && below.starts_with("by-")) || name == "zvol";
+        return (name == "mapper" && below != "control")
+            || (name == "disk" && below.starts_with("by-"))
+            || name == "zvol";
     }
     ["sd", "hd", "vd", "xvd"].iter().any(|prefix| begins(name, prefix, u8::is_ascii_lowercase))
         || ["nvme", "mmcblk", "disk", "rdisk", "md", "dm-", "nbd", "pmem", "bcache", "zd", "da", "ada"]
@@ -470,7 +488,8 @@ fn may_become_the_root(text: &str) -> bool {
         has_expansion = true;
         rest = &behind[length..];
     }
-    let is_behind = |below: &str| !is_absolute || below.split('/').all(|name| name.is_empty() || is_all(name));
+    let is_behind =
+        |below: &str| !is_absolute || below.split('/').all(|name| name.is_empty() || is_all(name));
     has_expansion && (rest.strip_prefix('/').is_some_and(is_behind) || (is_absolute && rest.is_empty()))
 }
 
@@ -511,8 +530,8 @@ mod tests {
         check(
             "<root>",
             &[
-                "/", "/*", "/.", "//", "/./", "/tmp/..", "/*/", "/**", "C:\\", "C:/", "c:\\*", "/etc/../", "/{*,.*}",
-                "../../..",
+                "/", "/*", "/.", "//", "/./", "/tmp/..", "/*/", "/**", "C:\\", "C:/", "c:\\*", "/etc/../",
+                "/{*,.*}", "../../..",
             ],
             &["/etc", "/tmp", "/x", ".", "~", "$x", "/$x", "D:\\x"],
         );
@@ -523,13 +542,47 @@ mod tests {
         check(
             "<system>",
             &[
-                "/etc", "/etc/", "/etc/*", "/etc/nginx", "/usr/local", "/usr/*/", "/var/lib", "/boot", "/bin", "/lib64",
-                "/opt", "/root", "/home", "/home/*", "/tmp/../etc", "/System", "/Library", "/Applications/X.app",
-                "C:\\Windows", "C:\\Program Files", "C:/Windows/System32", "/private/etc", "/{bin,sbin}", "//etc",
+                "/etc",
+                "/etc/",
+                "/etc/*",
+                "/etc/nginx",
+                "/usr/local",
+                "/usr/*/",
+                "/var/lib",
+                "/boot",
+                "/bin",
+                "/lib64",
+                "/opt",
+                "/root",
+                "/home",
+                "/home/*",
+                "/tmp/../etc",
+                "/System",
+                "/Library",
+                "/Applications/X.app",
+                "C:\\Windows",
+                "C:\\Program Files",
+                "C:/Windows/System32",
+                "/private/etc",
+                "/{bin,sbin}",
+                "//etc",
             ],
             &[
-                "/etc/nginx/sites-enabled", "/usr/local/go", "/var/tmp", "/var/tmp/x", "/tmp", "/tmp/x", "/private/tmp/x",
-                "/opt/app", "/var/lib/apt/lists/*", "/dev/null", "/home/dev", "etc", "./etc", "/data", "C:\\Users\\ada\\x",
+                "/etc/nginx/sites-enabled",
+                "/usr/local/go",
+                "/var/tmp",
+                "/var/tmp/x",
+                "/tmp",
+                "/tmp/x",
+                "/private/tmp/x",
+                "/opt/app",
+                "/var/lib/apt/lists/*",
+                "/dev/null",
+                "/home/dev",
+                "etc",
+                "./etc",
+                "/data",
+                "C:\\Users\\ada\\x",
             ],
         );
     }
@@ -539,8 +592,24 @@ mod tests {
         check(
             "<home>",
             &[
-                "~", "~/", "~/*", "~/.", "~/.*", "$HOME", "${HOME}", "$HOME/", "$HOME/*", "/home/dev", "/home/ada/",
-                "/Users/dev", "~ada", "~root", "/root", "~/x/..", "%USERPROFILE%", "C:\\Users\\ada",
+                "~",
+                "~/",
+                "~/*",
+                "~/.",
+                "~/.*",
+                "$HOME",
+                "${HOME}",
+                "$HOME/",
+                "$HOME/*",
+                "/home/dev",
+                "/home/ada/",
+                "/Users/dev",
+                "~ada",
+                "~root",
+                "/root",
+                "~/x/..",
+                "%USERPROFILE%",
+                "C:\\Users\\ada",
             ],
             &["~/x", "~/.ssh", "/home/dev/app", "/home/dev/*.log", "/Users/Shared", "$HOMES", "home", "."],
         );
@@ -552,12 +621,27 @@ mod tests {
         check(
             "<precious>",
             &[
-                "~/.ssh", "~/.ssh/id_ed25519", "~/.aws/*", "$HOME/Documents", "~/Documents/tax/2024", "~/.config/x",
-                "~/.local/share/x", "~/.bashrc", "/home/ada/.gnupg", "/root/.kube/config", "~/Library/Mail",
+                "~/.ssh",
+                "~/.ssh/id_ed25519",
+                "~/.aws/*",
+                "$HOME/Documents",
+                "~/Documents/tax/2024",
+                "~/.config/x",
+                "~/.local/share/x",
+                "~/.bashrc",
+                "/home/ada/.gnupg",
+                "/root/.kube/config",
+                "~/Library/Mail",
                 "$HOME/Library/Application Support",
             ],
             &[
-                "~", "~/x", "~/.cache", "~/.npm", "~/Library/Caches/x", "~/.local/share/Trash/files", "Documents",
+                "~",
+                "~/x",
+                "~/.cache",
+                "~/.npm",
+                "~/Library/Caches/x",
+                "~/.local/share/Trash/files",
+                "Documents",
                 "/srv/.ssh",
             ],
         );
@@ -577,7 +661,9 @@ mod tests {
             &[".", "./", "*", "./*", "..", "../..", "../*", "$PWD", "$PWD/*", "build/..", "/home/dev/app"],
             &["build", "*.log", "./build/*", "../other", "/", "/home/dev", "~"],
         );
-        for (folder, expected) in [("build", false), ("..", true), ("/home/dev/app", true), ("/tmp", false), ("$x", false)] {
+        for (folder, expected) in
+            [("build", false), ("..", true), ("/home/dev/app", true), ("/tmp", false), ("$x", false)]
+        {
             assert_eq!(of("*", Some(folder), None).contains(&"<here>"), expected, "cd {folder}");
         }
     }
@@ -598,7 +684,17 @@ mod tests {
         check(
             "<outside>",
             &["/srv/data", "../other", "/home/dev/x", "/", "/etc", "/home/dev/app-2"],
-            &["build", "./x/../y", "/home/dev/app/x", "/tmp/x", "/var/folders/a/T/x", "/dev/null", "$x", "$x/y", "/$x"],
+            &[
+                "build",
+                "./x/../y",
+                "/home/dev/app/x",
+                "/tmp/x",
+                "/var/folders/a/T/x",
+                "/dev/null",
+                "$x",
+                "$x/y",
+                "/$x",
+            ],
         );
     }
 
@@ -607,13 +703,34 @@ mod tests {
         check(
             "<disk>",
             &[
-                "/dev/sda", "/dev/sdb1", "/dev/nvme0n1", "/dev/mmcblk0p1", "/dev/disk2", "/dev/rdisk2", "/dev/vda",
-                "/dev/xvda", "/dev/md0", "/dev/mapper/root", "/dev/disk/by-id/x", "//dev//sda", "/dev/sd*",
+                "/dev/sda",
+                "/dev/sdb1",
+                "/dev/nvme0n1",
+                "/dev/mmcblk0p1",
+                "/dev/disk2",
+                "/dev/rdisk2",
+                "/dev/vda",
+                "/dev/xvda",
+                "/dev/md0",
+                "/dev/mapper/root",
+                "/dev/disk/by-id/x",
+                "//dev//sda",
+                "/dev/sd*",
                 "\\\\.\\PhysicalDrive0",
             ],
             &[
-                "/dev/null", "/dev/zero", "/dev/loop0", "/dev/ram0", "/dev/stdout", "/dev/tty", "/dev/shm", "/dev/shm/x",
-                "/dev/mapper/control", "/dev", "dev/sda", "/dev/*",
+                "/dev/null",
+                "/dev/zero",
+                "/dev/loop0",
+                "/dev/ram0",
+                "/dev/stdout",
+                "/dev/tty",
+                "/dev/shm",
+                "/dev/shm/x",
+                "/dev/mapper/control",
+                "/dev",
+                "dev/sda",
+                "/dev/*",
             ],
         );
         assert!(of("sda", Some("/dev"), None).contains(&"<disk>"));
@@ -624,13 +741,27 @@ mod tests {
         check(
             "<variable>",
             &["$x/", "$x/*", "${x}/y", "$()/y", "$a$b/*", "/$x", "/${x}/*", "$1/x"],
-            &["$x", "${x:?}/*", "${x:?not set}/y", "${x:-/tmp}/y", "$HOME/x", "$PWD/*", "/tmp/$x", "/$x/y", "a$x/y", "x"],
+            &[
+                "$x",
+                "${x:?}/*",
+                "${x:?not set}/y",
+                "${x:-/tmp}/y",
+                "$HOME/x",
+                "$PWD/*",
+                "/tmp/$x",
+                "/$x/y",
+                "a$x/y",
+                "x",
+            ],
         );
     }
 
     #[test]
     fn odd_words_are_tolerated() {
-        for word in ["", "~~", "$", "${", "$(", "${x", "é:", "~é", "/\u{0}", "{", "{,", "\\", "%", "C:", "..", "////..//"] {
+        for word in [
+            "", "~~", "$", "${", "$(", "${x", "é:", "~é", "/\u{0}", "{", "{,", "\\", "%", "C:", "..",
+            "////..//",
+        ] {
             let _ = of(word, Some(word), None);
         }
         let quoted = |text| {

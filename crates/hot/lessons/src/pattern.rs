@@ -138,7 +138,8 @@ impl Text {
         if !text.is_empty() && text.bytes().all(|byte| byte == b'*') {
             return Ok(Self::Any);
         }
-        let Some(at) = text.find('<').filter(|at| text.ends_with('>') && (*at == 0 || text[..*at].ends_with('=')))
+        let Some(at) =
+            text.find('<').filter(|at| text.ends_with('>') && (*at == 0 || text[..*at].ends_with('=')))
         else {
             return Ok(Self::Like(text.to_owned()));
         };
@@ -394,9 +395,7 @@ fn fit_parts(parts: &[Part], words: usize, fits: impl Fn(&[Text], usize) -> bool
                 return true;
             }
             Some(Part::End) => false,
-            Some(Part::OneOf(alternatives)) => {
-                fits(alternatives, in_words)
-            }
+            Some(Part::OneOf(alternatives)) => fits(alternatives, in_words),
         };
         if is_fitting {
             at += 1;
@@ -534,7 +533,11 @@ mod tests {
         check("docker compose down -v", &["docker compose -f x down -v"], &["docker compose -v down"]);
         check("docker run -c", &["docker run -c 5 x"], &["docker -c ctx run x"]);
         // Options of these may be anywhere.
-        check("kubectl delete --all", &["kubectl --all delete x", "kubectl delete x --all"], &["kubectl delete"]);
+        check(
+            "kubectl delete --all",
+            &["kubectl --all delete x", "kubectl delete x --all"],
+            &["kubectl delete"],
+        );
         // Without a word it is about the program itself.
         check("git --version", &["git --version"], &["git status"]);
     }
@@ -543,22 +546,52 @@ mod tests {
     fn item_17_a_flag_may_have_a_value() {
         check(
             "gh repo edit --visibility=public",
-            &["gh repo edit --visibility=public", "gh repo edit --visibility public", "gh repo edit -x --visibility public"],
-            &["gh repo edit --visibility=private", "gh repo edit --visibility", "gh repo edit public --visibility x"],
+            &[
+                "gh repo edit --visibility=public",
+                "gh repo edit --visibility public",
+                "gh repo edit -x --visibility public",
+            ],
+            &[
+                "gh repo edit --visibility=private",
+                "gh repo edit --visibility",
+                "gh repo edit public --visibility x",
+            ],
         );
         check(
             "curl -X=DELETE|--request=DELETE",
-            &["curl -X DELETE u", "curl -XDELETE u", "curl -X=DELETE u", "curl -sX DELETE u", "curl -sXDELETE u", "curl u --request=DELETE", "curl --request DELETE"],
-            &["curl -X GET u", "curl DELETE", "curl -- -X DELETE", "curl --requests DELETE", "curl -X DELETED"],
+            &[
+                "curl -X DELETE u",
+                "curl -XDELETE u",
+                "curl -X=DELETE u",
+                "curl -sX DELETE u",
+                "curl -sXDELETE u",
+                "curl u --request=DELETE",
+                "curl --request DELETE",
+            ],
+            &[
+                "curl -X GET u",
+                "curl DELETE",
+                "curl -- -X DELETE",
+                "curl --requests DELETE",
+                "curl -X DELETED",
+            ],
         );
-        check("x --env=prod*", &["x --env=production", "x --env prod"], &["x --env=test", "x --env-file prod"]);
+        check(
+            "x --env=prod*",
+            &["x --env=production", "x --env prod"],
+            &["x --env=test", "x --env-file prod"],
+        );
         check("curl -H=*token*", &["curl -H \"x-token:y"], &["curl -H a:b"]);
         check("x -o=<disk>", &["x -o /dev/sda", "x -o/dev/sda"], &["x -o disk.img"]);
     }
 
     #[test]
     fn words_may_be_classes_of_paths() {
-        check("rm -r ... <root>|<system>|build", &["rm -r x /tmp/..", "rm -rf /etc", "rm -r build"], &["rm -r x", "rm /"]);
+        check(
+            "rm -r ... <root>|<system>|build",
+            &["rm -r x /tmp/..", "rm -rf /etc", "rm -r build"],
+            &["rm -r x", "rm /"],
+        );
         check("dd of=<disk>", &["dd of=/dev/sda"], &["dd if=/dev/sda", "dd of=/dev/null", "dd /dev/sda"]);
         check("x <here> $", &["x .", "x *"], &["x a", "x . a"]);
         assert!(CommandPattern::parse("rm <rooot>").unwrap_err().contains("<rooot> is no class of paths"));

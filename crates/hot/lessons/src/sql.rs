@@ -69,8 +69,18 @@ fn client(program: &str, words: &[Argument<'_>]) -> Option<Client> {
 pub(crate) fn may_be_client(program: &str) -> bool {
     let needs_words = matches!(
         program,
-        "aws" | "bq" | "clickhouse" | "cockroach" | "dolt" | "gcloud" | "heroku" | "prisma" | "snow" | "supabase"
-            | "turso" | "wrangler"
+        "aws"
+            | "bq"
+            | "clickhouse"
+            | "cockroach"
+            | "dolt"
+            | "gcloud"
+            | "heroku"
+            | "prisma"
+            | "snow"
+            | "supabase"
+            | "turso"
+            | "wrangler"
     );
     needs_words || client(program, &[]).is_some()
 }
@@ -85,7 +95,8 @@ pub(crate) fn statements(
     let mut found = Found { statements: Vec::new(), room: MAX_BYTES, dialect: client.dialect };
     for (place, argument) in arguments.iter().enumerate() {
         let is_option = |option: &&str| !option.is_empty() && argument.text.starts_with(*option);
-        let Some(option) = client.options.split(' ').filter(is_option).max_by_key(|option| option.len()) else {
+        let Some(option) = client.options.split(' ').filter(is_option).max_by_key(|option| option.len())
+        else {
             if client.options.split(' ').any(|option| ends_bundle(argument.text, option)) {
                 found.take(arguments.get(place + 1).map_or("", |next| next.text));
             }
@@ -112,7 +123,9 @@ const MAX_BUNDLE: usize = 6;
 
 /// Says whether a word is a bundle of short options that ends in this one: `-Atc` in `-c`.
 fn ends_bundle(word: &str, option: &str) -> bool {
-    let (Some(bundle), Some(letter)) = (word.strip_prefix('-'), option.strip_prefix('-')) else { return false };
+    let (Some(bundle), Some(letter)) = (word.strip_prefix('-'), option.strip_prefix('-')) else {
+        return false;
+    };
     let is_bundle = bundle.len() <= MAX_BUNDLE && bundle.bytes().all(|byte| byte.is_ascii_alphanumeric());
     letter.len() == 1 && is_bundle && bundle.ends_with(letter)
 }
@@ -366,7 +379,9 @@ mod tests {
         ] {
             assert_eq!(of(script), [expected], "{script}");
         }
-        for script in ["echo 'drop table users'", "psql app", "cockroach node -e 'drop table users'", "psql -f x.sql"] {
+        for script in
+            ["echo 'drop table users'", "psql app", "cockroach node -e 'drop table users'", "psql -f x.sql"]
+        {
             assert!(of(script).is_empty(), "{script}");
         }
     }

@@ -214,7 +214,10 @@ impl Entry<'_> {
             None => *wanted == tool || (*wanted == "Task" && tool == "Agent"),
         };
         if self.tools.is_empty() {
-            return !self.is_about_shell() || tool == "Bash" || !self.paths.is_empty() || !self.content.is_empty();
+            return !self.is_about_shell()
+                || tool == "Bash"
+                || !self.paths.is_empty()
+                || !self.content.is_empty();
         }
         self.tools.iter().any(fits)
     }
@@ -241,7 +244,8 @@ impl Entry<'_> {
             .iter()
             .filter_map(|pattern| Some((*pattern, CommandPattern::parse(pattern).ok()?)))
             .collect();
-        let writes: Vec<Targets> = self.writes.iter().filter_map(|targets| Targets::parse(targets).ok()).collect();
+        let writes: Vec<Targets> =
+            self.writes.iter().filter_map(|targets| Targets::parse(targets).ok()).collect();
         let (matches, sql) = (OnceCell::new(), OnceCell::new());
         let mut verdict = Verdict::Unrelated;
         for simple in commands {
@@ -324,7 +328,12 @@ impl Entry<'_> {
         verdict
     }
 
-    fn what_keeps_from(&self, simple: &Simple<'_>, commands: &[Simple<'_>], place: Place<'_>) -> Option<String> {
+    fn what_keeps_from(
+        &self,
+        simple: &Simple<'_>,
+        commands: &[Simple<'_>],
+        place: Place<'_>,
+    ) -> Option<String> {
         let subject = Subject { command: simple.command, arguments: simple.arguments(), place };
         // An item that cannot be read holds for nothing.
         let holds = |item: &&&str| Item::parse(item).is_ok_and(|item| item.holds(subject));

@@ -425,13 +425,19 @@ fn a_pack_that_is_off_is_silent_and_only_shipped_lessons_have_one() {
     let off = |setting: &str| {
         let desk = Desk::new();
         let path = desk.paths().hook_settings();
-        base::files::write_atomic(&path, format!("{}\n{setting}\n", base::settings::HOOK_SETTINGS_HEADER).as_bytes()).unwrap();
+        base::files::write_atomic(
+            &path,
+            format!("{}\n{setting}\n", base::settings::HOOK_SETTINGS_HEADER).as_bytes(),
+        )
+        .unwrap();
         desk
     };
     let guard = Lesson { pack: Some("builds".into()), ..lesson("no-make", Kind::Guard, "make") };
-    for (setting, is_denied) in
-        [("lessons.packs_off=builds,git", false), ("lessons.packs_off=build", true), ("lessons.packs_off=", true)]
-    {
+    for (setting, is_denied) in [
+        ("lessons.packs_off=builds,git", false),
+        ("lessons.packs_off=build", true),
+        ("lessons.packs_off=", true),
+    ] {
         let desk = off(setting);
         desk.write("plugin/lessons", &guard);
         assert_eq!(denied(&desk.bash("make")), is_denied, "{setting}");
@@ -445,7 +451,9 @@ fn a_pack_that_is_off_is_silent_and_only_shipped_lessons_have_one() {
 fn item_4_the_home_of_this_machine_is_known_to_the_hook() {
     let desk = Desk::new().with("HOME", "/srv/people/ada");
     desk.lesson(&lesson("home", Kind::Guard, "rm -r ... <home>|<precious>"));
-    assert!(denied(&desk.bash("rm -rf /srv/people/ada")) && denied(&desk.bash("rm -rf /srv/people/ada/.ssh")));
+    assert!(
+        denied(&desk.bash("rm -rf /srv/people/ada")) && denied(&desk.bash("rm -rf /srv/people/ada/.ssh"))
+    );
     assert!(!denied(&desk.bash("rm -rf /srv/people/bob")));
     desk.lesson(&lesson("outside", Kind::Guard, "rm -r ... <outside>"));
     assert!(denied(&desk.bash("rm -rf /srv/other")) && !denied(&desk.bash("rm -rf ./other")));

@@ -2,8 +2,8 @@
 
 use super::layout::bitmap as bitmap_of;
 use super::layout::{
-    BITMAP_BYTES, Domain, Fingerprint, GRAM_BYTES, HEADER_BYTES, Header, POSTING_BYTES, SLOT_BYTES, STRIDE, bit,
-    fold, fold_eight, gram_key, key, u16_at, u32_at, u64_at,
+    BITMAP_BYTES, Domain, Fingerprint, GRAM_BYTES, HEADER_BYTES, Header, POSTING_BYTES, SLOT_BYTES, STRIDE,
+    bit, fold, fold_eight, gram_key, key, u16_at, u32_at, u64_at,
 };
 use super::record::{self, Entry};
 use super::{Damaged, build};
@@ -174,9 +174,12 @@ impl<B: Deref<Target = [u8]>> Index<B> {
         let mut start = 0;
         while let Some(eight) = text.get(start..).and_then(<[u8]>::first_chunk) {
             let packed = fold_eight(*eight);
-            let (one, two, three) = (packed as u32 & GRAM, (packed >> 16) as u32 & GRAM, (packed >> 32) as u32 & GRAM);
+            let (one, two, three) =
+                (packed as u32 & GRAM, (packed >> 16) as u32 & GRAM, (packed >> 32) as u32 & GRAM);
             if filed(one) | filed(two) | filed(three) != 0 {
-                for (place, gram) in [one, two, three].into_iter().enumerate().filter(|(_, gram)| filed(*gram) != 0) {
+                for (place, gram) in
+                    [one, two, three].into_iter().enumerate().filter(|(_, gram)| filed(*gram) != 0)
+                {
                     self.find_gram(domain, gram, piece, start + STRIDE * place, found)?;
                 }
             }
