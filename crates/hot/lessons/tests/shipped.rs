@@ -335,12 +335,6 @@ fn what_cannot_be_undone_is_answered() {
             .map(|command| format!("  {command}"))
             .collect();
         let name = file.file_name().unwrap().to_string_lossy();
-        println!(
-            "{name}: {} of {} are answered\n{}",
-            commands.len() - silent.len(),
-            commands.len(),
-            silent.join("\n")
-        );
         if commands.len() < MIN_ANSWERED || silent.len() * 100 > commands.len() * UNANSWERED_PERCENT {
             poor.push(format!(
                 "{name}: {} of {} are silent:\n{}",
