@@ -13,6 +13,7 @@ mod word;
 
 use std::mem;
 use std::ops::Range;
+use std::rc::Rc;
 
 use self::grammar::End;
 use self::heredoc::Heredoc;
@@ -23,11 +24,19 @@ use crate::{Command, FORK_BOMB, MAX_NESTING, Origin, Word};
 const MAX_RETRIES: usize = 16;
 
 pub(crate) fn commands(script: &str) -> Vec<Command> {
-    let mut found = Found { extra: EXTRA_BYTES + script.len(), ..Found::default() };
+    let mut found = Found {
+        commands: Vec::with_capacity(FEW_COMMANDS + script.len() / BYTES_PER_COMMAND),
+        extra: EXTRA_BYTES + script.len(),
+        ..Found::default()
+    };
     Parser::new(script, Context::default(), 0, &mut found).run();
     found.add_fork_bombs();
     found.commands
 }
+
+/// How many commands are expected: memory that is reserved and never touched costs nothing, growing costs a copy.
+const FEW_COMMANDS: usize = 4;
+const BYTES_PER_COMMAND: usize = 48;
 
 /// How much text may be read beyond the script itself, in bytes: what repeats and values of variables put into it.
 const EXTRA_BYTES: usize = 64 * 1024;
@@ -105,7 +114,7 @@ struct Context {
     is_background: bool,
     /// What the first command reads that reads anything.
     input: Option<String>,
-    folder: Option<String>,
+    folder: Option<Rc<str>>,
     scope: Scope,
 }
 
@@ -148,6 +157,8 @@ struct Parser<'text, 'found> {
     unread: usize,
     /// The first here-document that has not been looked into.
     unresolved: usize,
+    /// The words of the simple commands that are being read.
+    words: Vec<Word>,
     /// Where the value of a variable splits the current word.
     breaks: Vec<Range<usize>>,
     /// Whether a variable's value has been put into a word.
@@ -168,6 +179,7 @@ impl<'text, 'found> Parser<'text, 'found> {
             heredocs: Vec::new(),
             unread: 0,
             unresolved: 0,
+            words: Vec::new(),
             breaks: Vec::new(),
             was_expanded: false,
             found,
@@ -175,7 +187,7 @@ impl<'text, 'found> Parser<'text, 'found> {
     }
 
     /// Returns the folder in which the text leaves its shell.
-    fn run(mut self) -> Option<String> {
+    fn run(mut self) -> Option<Rc<str>> {
         let first = self.found.commands.len();
         self.list(End::Text);
         let folder = self.context.folder.take();
@@ -253,7 +265,7 @@ impl<'text, 'found> Parser<'text, 'found> {
     }
 
     /// Reads a string that the current shell runs. Returns the folder in which it leaves the shell.
-    fn string_of_this_shell(&mut self, script: &str, start: usize, context: Context) -> Option<String> {
+    fn string_of_this_shell(&mut self, script: &str, start: usize, context: Context) -> Option<Rc<str>> {
         if self.nesting == MAX_NESTING {
             return context.folder;
         }

@@ -1,6 +1,7 @@
 //! What commands run: the words behind a wrapper, strings of shell, and the input of a shell.
 
 use std::mem;
+use std::rc::Rc;
 
 use super::{Context, Parser, Place};
 use crate::code::{self, Language, Snippet};
@@ -136,7 +137,7 @@ impl Parser<'_, '_> {
             wrappers: outer.wrappers.iter().chain(wrappers).copied().take(MAX_WRAPPERS).collect(),
             is_background: outer.is_background,
             input: None,
-            folder: outer.folder.clone().filter(|_| !is_elsewhere),
+            folder: outer.folder.as_deref().filter(|_| !is_elsewhere).map(Rc::from),
             scope,
         }
     }
@@ -215,10 +216,10 @@ impl Parser<'_, '_> {
             _ => return,
         };
         self.context.folder = match target.map(|word| word.text.as_str()) {
-            None if program == "cd" => Some(String::from("~")),
-            Some("-") => Some(String::from("$OLDPWD")),
+            None if program == "cd" => Some(Rc::from("~")),
+            Some("-") => Some(Rc::from("$OLDPWD")),
             None => None,
-            Some(target) => Some(joined(self.context.folder.as_deref(), target)),
+            Some(target) => Some(joined(self.context.folder.as_deref(), target).into()),
         };
     }
 
@@ -311,7 +312,7 @@ impl Parser<'_, '_> {
                         is_background: context.is_background,
                         origin: Origin::Code,
                         depth: context.depth,
-                        folder: context.folder.clone(),
+                        folder: context.folder.as_deref().map(str::to_owned),
                         start,
                         ..Command::default()
                     });

@@ -14,6 +14,14 @@ use crate::{Command, Redirect, Word, wrap};
 /// The redirection operators, longer ones first.
 const OPERATORS: [&str; 12] = ["<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">", "&>>", "&>"];
 
+/// What the commands of a pipeline have in common.
+#[derive(Clone, Copy)]
+struct Seed {
+    pipeline: usize,
+    place: usize,
+    is_negated: bool,
+}
+
 /// What ends a list of commands.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum End {
@@ -106,30 +114,36 @@ impl Parser<'_, '_> {
     /// Returns whether the pipeline consists of simple commands.
     fn pipeline_once(&mut self) -> bool {
         let first_heredoc = self.heredocs.len();
-        let mut command = Command { pipeline: self.found.pipelines, ..Command::default() };
+        let mut seed = Seed { pipeline: self.found.pipelines, place: 0, is_negated: false };
         self.found.pipelines += 1;
-        while self.bare_word() == "!" {
+        while self.peek() == Some(b'!') && self.bare_word() == "!" {
             self.position += 1;
             self.skip_blanks();
-            command.is_negated = !command.is_negated;
+            seed.is_negated = !seed.is_negated;
         }
-        let mut stages = Vec::new();
         let mut is_simple = true;
         let folder = self.context.folder.clone();
+        let only = [self.stage(seed, &mut is_simple)];
+        let mut several = Vec::new();
         loop {
-            stages.push(self.stage(command.clone(), &mut is_simple));
             self.skip_blanks();
-            if self.starts_with("||") || !(self.eat("|&") || self.eat("|")) {
+            if self.peek() != Some(b'|') || self.starts_with("||") {
                 break;
             }
+            self.position += if self.starts_with("|&") { 2 } else { 1 };
             self.skip_lines();
             self.context.folder.clone_from(&folder);
-            command.place += 1;
+            seed.place += 1;
+            if several.is_empty() {
+                several.extend(only);
+            }
+            several.push(self.stage(seed, &mut is_simple));
         }
+        let stages = if several.is_empty() { &only[..] } else { &several };
         if let Some(Some(last)) = stages.last() {
             self.found.commands[*last].is_last = true;
         }
-        self.pass_input(&stages);
+        self.pass_input(stages);
         for stage in stages.iter().flatten() {
             self.unwrap(*stage);
         }
@@ -138,18 +152,18 @@ impl Parser<'_, '_> {
             heredoc.end = end;
             heredoc.is_decided = true;
         }
-        self.read_by_shells(&stages, first_heredoc);
+        self.read_by_shells(stages, first_heredoc);
         // The commands of a longer pipeline run in shells of their own.
         if stages.len() > 1 {
             self.context.folder = folder;
-        } else if let [Some(stage)] = stages[..] {
+        } else if let [Some(stage)] = only {
             self.change_folder(stage);
         }
         is_simple
     }
 
     /// Reads one command of a pipeline. Returns its index if it is a simple one.
-    fn stage(&mut self, command: Command, is_simple: &mut bool) -> Option<usize> {
+    fn stage(&mut self, seed: Seed, is_simple: &mut bool) -> Option<usize> {
         let word = self.bare_word();
         match word {
             "if" => self.compound(word, End::Keyword("fi")),
@@ -181,18 +195,22 @@ impl Parser<'_, '_> {
                 self.nested(Self::parenthesised_list);
             }
             "time" | "coproc" if self.compound_follows(word) => {
-                return self.nested(|parser| parser.stage(command, is_simple)).flatten();
+                return self.nested(|parser| parser.stage(seed, is_simple)).flatten();
             }
-            _ => return self.simple_command(command, is_simple),
+            _ => return self.simple_command(seed, is_simple),
         }
         *is_simple = false;
-        self.redirects_of_compound(command);
+        self.redirects_of_compound(seed);
         None
     }
 
     /// Reads the redirections behind a compound command. Those of its output are a command without words.
-    fn redirects_of_compound(&mut self, mut command: Command) {
-        self.start(&mut command);
+    fn redirects_of_compound(&mut self, seed: Seed) {
+        self.skip_blanks();
+        if !matches!(self.peek(), Some(b'<' | b'>' | b'&' | b'{' | b'0'..=b'9')) {
+            return;
+        }
+        let mut command = self.start(seed);
         loop {
             self.skip_blanks();
             let Some(redirect) = self.redirect() else { break };
@@ -202,17 +220,23 @@ impl Parser<'_, '_> {
         }
         if !command.redirects.is_empty() {
             command.wrappers.clone_from(&self.context.wrappers);
-            command.folder.clone_from(&self.context.folder);
+            command.folder = self.context.folder.as_deref().map(str::to_owned);
             self.found.commands.push(command);
         }
     }
 
-    /// Fills in where a command starts and what it has from its surroundings.
-    fn start(&self, command: &mut Command) {
-        command.start = self.position;
-        command.origin = self.context.origin;
-        command.depth = self.context.depth;
-        command.is_background = self.context.is_background;
+    /// Returns a command that starts here, with what it has from its surroundings.
+    fn start(&self, seed: Seed) -> Command {
+        Command {
+            pipeline: seed.pipeline,
+            place: seed.place,
+            is_negated: seed.is_negated,
+            start: self.position,
+            origin: self.context.origin,
+            depth: self.context.depth,
+            is_background: self.context.is_background,
+            ..Command::default()
+        }
     }
 
     /// Reads the body of a function, from behind its name. A folder that it changes to is not the line's.
@@ -230,7 +254,7 @@ impl Parser<'_, '_> {
         }
         self.context.folder = folder;
         self.found.note_function(name, first, start);
-        self.redirects_of_compound(Command { pipeline: self.found.pipelines, ..Command::default() });
+        self.redirects_of_compound(Seed { pipeline: self.found.pipelines, place: 0, is_negated: false });
         self.found.pipelines += 1;
     }
 
@@ -267,18 +291,19 @@ impl Parser<'_, '_> {
         } else {
             name = self.word().text;
             self.skip_lines();
-            let mut values = Vec::new();
+            let first_value = self.words.len();
             if self.bare_word() == "in" {
                 self.position += 2;
                 self.skip_blanks();
                 while !matches!(self.peek(), None | Some(b';' | b'\n' | b')')) {
-                    self.fields(&mut values);
+                    self.argument();
                     self.skip_blanks();
                     if self.peek() == Some(b'#') {
                         self.skip_comment();
                     }
                 }
             }
+            let values: Vec<Word> = self.words.drain(first_value..).collect();
             self.assign_choices(&name, &values);
         }
         self.found.variables.choices = 0;
@@ -340,9 +365,10 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn simple_command(&mut self, mut command: Command, is_simple: &mut bool) -> Option<usize> {
+    fn simple_command(&mut self, seed: Seed, is_simple: &mut bool) -> Option<usize> {
         let first_heredoc = self.heredocs.len();
-        self.start(&mut command);
+        let mut command = self.start(seed);
+        let first_word = self.words.len();
         self.substituted.clear();
         let mut assigned = None;
         loop {
@@ -353,8 +379,8 @@ impl Parser<'_, '_> {
                 Some(b'&') if self.peek_at(1) != Some(b'>') => break,
                 Some(b'#') => self.skip_comment(),
                 Some(b'(') => {
-                    if command.words.len() == 1 && self.eat_empty_parentheses() {
-                        let name = mem::take(&mut command.words[0].text);
+                    if self.words.len() == first_word + 1 && self.eat_empty_parentheses() {
+                        let name = self.words.pop().unwrap_or_default().text;
                         self.function(&name);
                         *is_simple = false;
                         return None;
@@ -364,7 +390,7 @@ impl Parser<'_, '_> {
                 Some(_) => {
                     if let Some(redirect) = self.redirect() {
                         command.redirects.push(redirect);
-                    } else if command.words.is_empty()
+                    } else if self.words.len() == first_word
                         && let Some(assignment) = self.assignment(&mut assigned)
                     {
                         command.assignments.push(assignment);
@@ -373,8 +399,8 @@ impl Parser<'_, '_> {
                         if let Some(mark) = assigned.take() {
                             self.found.variables.take_back(&mark);
                         }
-                        self.place = Place::Word(command.words.len());
-                        self.fields(&mut command.words);
+                        self.place = Place::Word(self.words.len() - first_word);
+                        self.argument();
                     }
                 }
             }
@@ -382,13 +408,14 @@ impl Parser<'_, '_> {
         if assigned.is_some() {
             self.found.variables.keep();
         }
+        command.words = self.words.drain(first_word..).collect();
         if command.words.is_empty() && command.redirects.is_empty() {
             return None;
         }
         self.follow_builtin(&command);
         self.settle_substitutions(&command.words);
         command.wrappers.clone_from(&self.context.wrappers);
-        command.folder.clone_from(&self.context.folder);
+        command.folder = self.context.folder.as_deref().map(str::to_owned);
         if command.place == 0 && self.context.input.is_some() && wrap::may_read(command.program()) {
             command.input = self.context.input.take();
         }
@@ -401,7 +428,7 @@ impl Parser<'_, '_> {
     }
 
     /// Reads a word that may be `name=(…)`, as in `declare -a names=(a b)`, or several words in the value of a variable.
-    fn fields(&mut self, words: &mut Vec<Word>) {
+    fn argument(&mut self) {
         let first_break = self.breaks.len();
         self.was_expanded = false;
         let mut word = self.splitting_word_or_byte();
@@ -417,12 +444,12 @@ impl Parser<'_, '_> {
             for gap in breaks.into_iter().chain([word.text.len()..word.text.len()]) {
                 let text = word.text.get(start..gap.start).unwrap_or_default();
                 if !text.is_empty() || gap.is_empty() && word.is_quoted {
-                    words.push(Word { text: text.to_owned(), ..word });
+                    self.words.push(Word { text: text.to_owned(), ..word });
                 }
                 start = gap.end;
             }
         } else if !(word.text.is_empty() && self.was_expanded && !word.is_quoted) {
-            words.push(word);
+            self.words.push(word);
         }
     }
 
