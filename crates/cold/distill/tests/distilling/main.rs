@@ -4,4 +4,6 @@ mod answers;
 mod desk;
 mod distilling;
 mod interrupted;
+mod leaving;
 mod long_run;
+mod rehearsing;
