@@ -7,7 +7,8 @@ use std::io;
 use std::path::Path;
 
 /// Where what left the memory is, and how it comes back.
-pub const HOW_TO_BRING_BACK: &str = "to see it: wyren memory history; to bring it back: wyren memory restore";
+pub const HOW_TO_BRING_BACK: &str =
+    "to see it: wyren memory history; to bring it back: wyren memory restore NUMBER";
 
 /// The contents of the file once the user knows.
 const TOLD: &str = "told";
@@ -26,8 +27,9 @@ pub fn notice(paths: &Paths, wyren: &Path) -> Option<Notice> {
         1 => "distillation took 1 entry out of the team memory".to_owned(),
         count => format!("distillation took {count} entries out of the team memory"),
     };
-    let text =
-        format!("{what}. To see it: `wyren memory history`; to bring it back: `wyren memory restore`.");
+    let text = format!(
+        "{what}. To see it: `wyren memory history`; to bring it back: `wyren memory restore NUMBER`."
+    );
     Some(Notice { text, file, mark: Mark::Text(TOLD.to_owned()) })
 }
 
@@ -50,7 +52,9 @@ mod tests {
         assert!(notice(&paths, &one).unwrap().text.contains("took 1 entry out"));
         note(&paths, &one, 2).unwrap();
         let due = notice(&paths, &one).unwrap();
-        assert!(due.text.contains("took 3 entries out") && due.text.contains("`wyren memory restore`"));
+        assert!(
+            due.text.contains("took 3 entries out") && due.text.contains("`wyren memory restore NUMBER`")
+        );
         assert!(notice(&paths, &one).is_some(), "until the answer is out, it was not said");
         due.remember().unwrap();
         assert!(notice(&paths, &one).is_none() && notice(&paths, &other).is_none());
