@@ -696,7 +696,7 @@ fn d2_a_distillation_of_a_large_memory_without_dates_publishes_one_entry_more() 
 }
 
 #[test]
-fn d2_what_left_to_make_room_is_said_once_and_comes_back_for_good() -> Result<()> {
+fn d2_what_left_to_make_room_is_shown_once_and_comes_back_for_good() -> Result<()> {
     let script: Vec<Value> =
         (0..3).map(|n| answer(&format!("Choice c{n} is made for unit u{n}"), n * 2 + 1)).collect();
     let Some(place) = Place::new(&script)? else { return Ok(()) };
@@ -721,7 +721,7 @@ fn d2_what_left_to_make_room_is_said_once_and_comes_back_for_good() -> Result<()
     assert!(removed.contains("2 entries") && removed.contains("wyren memory restore"), "{removed}");
     let facts: Value = serde_json::from_slice(&wyren(&["status", "--json"])?.stdout)?;
     assert_eq!(facts["removed"].as_array().map(Vec::len), Some(2), "{facts:#}");
-    // The running session and new ones are told at once, and once.
+    // The running session shows it at its next prompt, and a new one does not again.
     let told = stdout(&place.hook("prompt-sync", "before")?);
     let answer: Value = serde_json::from_str(&told)?;
     let message = answer["systemMessage"].as_str().context("a message to the person")?;

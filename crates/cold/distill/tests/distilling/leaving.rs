@@ -1,4 +1,4 @@
-//! What a distillation takes out of a memory that is over its size, and who is told.
+//! What a distillation takes out of a memory that is over its size, and how a person learns of it.
 
 use crate::desk::{Desk, NOW, SESSION, add, answer};
 use memory::Memory;
@@ -47,7 +47,7 @@ fn d2_one_distillation_of_a_large_memory_adds_and_removes_nothing() {
 }
 
 #[test]
-fn d2_after_a_week_over_its_size_two_old_entries_leave_and_it_is_said() {
+fn d2_after_a_week_over_its_size_two_old_entries_leave_and_the_log_and_a_notice_name_them() {
     let desk = desk(&facts(100, "[session 11112222, turn 4, by Mo, 2026-01-01]"));
     distill_on(&desk, 0);
     distill_on(&desk, 6);

@@ -77,7 +77,8 @@ fn months_of_days_make_room_two_old_entries_at_a_time_and_lose_nothing() {
             applied.removals.iter().filter(|removal| removal.replaced_by.is_none()).collect();
         assert!(unreplaced.len() <= 2, "day {number}: {unreplaced:?}");
         for removal in &unreplaced {
-            let (day, _) = said.iter().find(|(_, text)| *text == removal.text).expect("it was said");
+            let (day, _) =
+                said.iter().find(|(_, text)| *text == removal.text).expect("an entry of an earlier day");
             assert!(number - day > 30, "day {number}: {} is of day {day}", removal.text);
         }
         made_room += unreplaced.len();
