@@ -657,3 +657,132 @@ fn five_repositories_at_once_keep_to_the_budget_and_to_one_question_each() -> Re
     }
     Ok(())
 }
+
+/// Returns a memory of entries about different things, each with the tag.
+fn facts(count: usize, tag: &str) -> String {
+    let lines: String =
+        (0..count).map(|n| format!("- Module m{n} follows rule r{n} of team t{n} {tag}\n")).collect();
+    format!("# Wyren Memory\n\n## Decisions\n\n{lines}")
+}
+
+#[test]
+fn d2_a_distillation_of_a_large_memory_without_dates_publishes_one_entry_more() -> Result<()> {
+    for (mode, count) in [(Mode::Side, 100), (Mode::Branch, 200)] {
+        let remote = Remote::new(mode)?;
+        let Some(member) = Member::set_up(&remote, "ada", mode)? else { return Ok(()) };
+        let entries: Vec<String> = (0..count)
+            .map(|n| format!("Module m{n} follows rule r{n} of team t{n} [session aaaaaaaa, turn {n}]"))
+            .collect();
+        let edited = member.editing(&entries)?.output()?;
+        ensure!(edited.status.success(), "{edited:?}");
+        let script = member.sandbox.folder().join("script.jsonl");
+        fs::write(&script, answer("Postgres is the database", 1).to_string())?;
+        let transcript = member.sandbox.folder().join(format!("{SESSION}.jsonl"));
+        write_transcript(&transcript, None, SESSION, &decision("Postgres"))?;
+        let mut command = member.command("wyren");
+        command
+            .args(["distill", "--push", "--transcript"])
+            .arg(&transcript)
+            .env("WYREN_MODEL_SCRIPT", &script);
+        let output = feed(&mut command, b"")?;
+        ensure!(output.status.success(), "{output:?}");
+        let published = remote.memory(mode);
+        assert_eq!(published.matches("follows rule").count(), count, "{mode:?}");
+        assert!(published.contains("Postgres is the database"), "{mode:?}");
+        let again = member.wyren(&["status"])?;
+        assert!(!again.contains("Removed:"), "{again}");
+    }
+    Ok(())
+}
+
+#[test]
+fn d2_what_left_to_make_room_is_shown_once_and_comes_back_for_good() -> Result<()> {
+    let script: Vec<Value> =
+        (0..3).map(|n| answer(&format!("Choice c{n} is made for unit u{n}"), n * 2 + 1)).collect();
+    let Some(place) = Place::new(&script)? else { return Ok(()) };
+    fs::write(place.memory_file(), facts(100, "[session 11112222, turn 4, by Mo, 2024-01-01]"))?;
+    fs::create_dir_all(place.state())?;
+    fs::write(place.state().join("size.json"), json!({"v": 1, "over_since": 1}).to_string())?;
+    let start =
+        |session: &str| -> Result<String> { Ok(stdout(&place.hook("session-start-memory", session)?)) };
+    assert!(!start("before")?.contains("systemMessage"));
+    place.say(&decision("choice c0"))?;
+    let transcript = place.transcript().to_string_lossy().into_owned();
+    let dry = stdout(&place.distill(&["--dry-run", "--transcript", &transcript])?);
+    assert!(dry.contains("- Decisions: Module m0 follows rule r0 of team t0"), "{dry}");
+    let output = place.distill(&["--transcript", &transcript])?;
+    ensure!(output.status.success(), "{output:?}");
+    assert!(stderr(&output).contains("distiller: left the memory: \"Module m0 follows"), "{output:?}");
+    assert_eq!(place.memory()?.matches("follows rule").count(), 98);
+
+    let wyren = |arguments: &[&str]| feed(place.command("wyren").args(arguments), b"");
+    let status = stdout(&wyren(&["status"])?);
+    let removed = status.lines().find(|line| line.starts_with("Removed:")).context("a line of the status")?;
+    assert!(removed.contains("2 entries") && removed.contains("wyren memory restore"), "{removed}");
+    let facts: Value = serde_json::from_slice(&wyren(&["status", "--json"])?.stdout)?;
+    assert_eq!(facts["removed"].as_array().map(Vec::len), Some(2), "{facts:#}");
+    // The running session shows it at its next prompt, and a new one does not again.
+    let told = stdout(&place.hook("prompt-sync", "before")?);
+    let answer: Value = serde_json::from_str(&told)?;
+    let message = answer["systemMessage"].as_str().context("a message to the person")?;
+    assert!(message.contains("took 2 entries out of the team memory"), "{message}");
+    assert!(!start("after")?.contains("systemMessage"));
+
+    let history: Value = serde_json::from_slice(&wyren(&["memory", "history", "m0", "--json"])?.stdout)?;
+    let number = history["removals"][0]["number"].to_string();
+    let listed = stdout(&wyren(&["memory", "history"])?);
+    assert!(listed.starts_with("1  "), "{listed}");
+    let restored = wyren(&["memory", "restore", &number])?;
+    ensure!(restored.status.success(), "{restored:?}");
+    assert!(stdout(&restored).contains("+ Module m0 follows rule r0 of team t0"), "{restored:?}");
+    assert_eq!(wyren(&["memory", "restore", "99"])?.status.code(), Some(1));
+    assert_eq!(wyren(&["memory", "restore"])?.status.code(), Some(2));
+    let mut messages = decision("choice c0");
+    messages.extend(decision("choice c1"));
+    place.say(&messages)?;
+    place.distill(&["--transcript", &transcript])?;
+    let memory = place.memory()?;
+    assert!(memory.contains("- Module m0 follows rule r0 of team t0 [by "), "{memory}");
+    assert_eq!(memory.matches("follows rule").count(), 97);
+    Ok(())
+}
+
+#[test]
+fn d6_a_dry_run_begins_at_the_record_that_the_node_version_noted() -> Result<()> {
+    let Some(place) = Place::new(&[answer("Redis is the cache", 3)])? else { return Ok(()) };
+    let mut messages = decision("Postgres");
+    messages.extend(decision("Redis"));
+    place.say(&messages)?;
+    fs::create_dir_all(place.state())?;
+    let node =
+        json!({"last_uuid": "00000000-0000-4000-8000-000000000002", "last_transcript": place.transcript()});
+    fs::write(place.state().join("watermark.json"), node.to_string())?;
+    let facts: Value = serde_json::from_slice(&place.distill(&["--dry-run", "--json"])?.stdout)?;
+    assert_eq!(
+        (&facts["turns"], &facts["slices"][0]["turns"]),
+        (&json!([3, 4]), &json!([3, 4])),
+        "{facts:#}"
+    );
+    assert_eq!((&facts["rest_after"], &facts["continued"]), (&Value::Null, &Value::Null));
+    Ok(())
+}
+
+#[test]
+fn d6_a_dry_run_shows_every_part_of_a_long_transcript() -> Result<()> {
+    let Some(place) = Place::new(&[])? else { return Ok(()) };
+    let mut messages = Vec::new();
+    for _ in 0..20 {
+        messages.push((
+            "user",
+            json!(format!("We decided to use Redis. Agreed, settled on. {}", "word ".repeat(1_590))),
+        ));
+    }
+    messages.extend(decision("dark mode as the default theme"));
+    place.say(&messages)?;
+    let transcript = place.transcript().to_string_lossy().into_owned();
+    let text = stdout(&place.distill(&["--dry-run", "--transcript", &transcript])?);
+    for part in ["Part 1 of 2", "Part 2 of 2", "[turn 1, user]", "[turn 22, assistant]"] {
+        assert!(text.contains(part), "{part}");
+    }
+    Ok(())
+}

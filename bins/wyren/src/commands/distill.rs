@@ -127,7 +127,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let watcher = Watcher::new(arguments.json);
     // Publishing is done here, with a remote that failed lately asked again: see `publish`.
     let settings = Settings { since, publishes: false, ..arguments.settings(env, paths) };
-    let mut session = Session {
+    let session = Session {
         env,
         paths,
         cwd: &cwd,
@@ -144,11 +144,9 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return Err(Ending::failed(words).into());
     }
     if arguments.dry_run {
-        session.settings.since = session.settings.since.clone().or_else(|| session.last_mark(&state));
-        let share = Share::open(&cwd, env)?;
-        let considered = session.consider(&share.memory()?, &share.author(), arguments.asks())?;
+        let rehearsal = session.rehearse(&Share::open(&cwd, env)?, arguments.asks())?;
         watcher.end();
-        return show::considered(&considered, &transcript, arguments);
+        return show::rehearsal(&rehearsal, &transcript, arguments);
     }
     let mut report = session.distill();
     if let Ok(report) = &mut report

@@ -31,6 +31,9 @@ const MAX_NOTE: u64 = 64 * 1024;
 
 const SESSION_CHARS: usize = 8;
 
+/// Of a stamp, those of its day.
+const DAY_CHARS: usize = 10;
+
 /// The text of a handoff without a note, as in the Node version.
 const NO_NOTE: &str = "(session handoff — no note)";
 
@@ -42,6 +45,7 @@ Examples:
   wyren memory                            print the whole memory
   wyren memory diff                       compare with the remote
   wyren memory history postgres           find removed entries: who, when, why, replaced by what
+  wyren memory restore 1                  bring a removed entry back, by its number in the history
   wyren memory edit                       open $VISUAL or $EDITOR; concurrent changes are merged
   wyren memory handoff 'tests are red since the rebase'
   wyren memory handoff - <<'NOTE'         read the note from standard input
@@ -68,6 +72,12 @@ enum Action {
         /// Words that must all occur; without any, list everything.
         query: Vec<String>,
     },
+    /// Bring removed entries back, by their numbers in `wyren memory history`.
+    Restore {
+        /// The numbers.
+        #[arg(required = true, value_name = "NUMBER")]
+        numbers: Vec<usize>,
+    },
     /// Edit the memory in your editor.
     Edit,
     /// Leave a handoff note for the next session and publish it.
@@ -87,6 +97,7 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         Action::Show => show(&share, json),
         Action::Diff => diff(&share, json),
         Action::History { query } => find(&share, &query.join(" "), json),
+        Action::Restore { numbers } => restore(&share, &numbers, env, paths),
         Action::Edit => edit(&share, env, paths),
         Action::Handoff { session, note } => {
             let session = session.or_else(|| env.text(SESSION_VARIABLE));
@@ -217,10 +228,20 @@ fn delta_json(delta: &Delta) -> Vec<Value> {
 
 fn find(share: &Share, query: &str, json: bool) -> Result<()> {
     let history = share.history()?;
-    let found: Vec<&Removal> = history.search(query);
+    let found = history.search(query);
+    let all = history.search("");
+    // Of the whole list, so that a number means the same whatever was searched for.
+    let number =
+        |removal: &Removal| all.iter().position(|it| std::ptr::eq(*it, removal)).map_or(0, |at| at + 1);
     let mut output = terminal::output();
     if json {
-        return Ok(writeln!(output, "{:#}", json!({"removals": found}))?);
+        let numbered = |removal: &&Removal| -> Result<Value> {
+            let mut facts = serde_json::to_value(removal)?;
+            facts["number"] = json!(number(removal));
+            Ok(facts)
+        };
+        let removals: Vec<Value> = found.iter().map(numbered).collect::<Result<_>>()?;
+        return Ok(writeln!(output, "{:#}", json!({"removals": removals}))?);
     }
     if found.is_empty() {
         let what = if query.is_empty() {
@@ -230,9 +251,52 @@ fn find(share: &Share, query: &str, json: bool) -> Result<()> {
         };
         return Ok(writeln!(terminal::errors(), "{what}")?);
     }
-    let local: Vec<Removal> = found.into_iter().map(at_local_time).collect();
-    let local: Vec<&Removal> = local.iter().collect();
-    Ok(output.write_all(history::render_for_people(&local).as_bytes())?)
+    for removal in found {
+        let shown = history::render_for_people(&[&at_local_time(removal)]);
+        write!(output, "{STRONG}{}{STRONG:#}  {shown}", number(removal))?;
+    }
+    drop(output);
+    Ok(writeln!(terminal::errors(), "{DIM}To bring one back: wyren memory restore NUMBER{DIM:#}")?)
+}
+
+/// Puts removed entries back. The user vouches for them now: they count as written by hand, which no distillation takes out
+/// by itself.
+fn restore(share: &Share, numbers: &[usize], env: &Env, paths: &Paths) -> Result<()> {
+    fold(share)?;
+    let history = share.history()?;
+    let all = history.search("");
+    let mut wanted: Vec<&Removal> = Vec::new();
+    for number in numbers {
+        let removal = number.checked_sub(1).and_then(|at| all.get(at));
+        let removal = removal.ok_or_else(|| {
+            Ending::failed(format!(
+                "wyren: no removed entry has the number {number}; see: wyren memory history"
+            ))
+        })?;
+        if removal.section.is_empty() {
+            let text = sanitize::one_line(&removal.text, MAX_CHARS);
+            let message =
+                format!("wyren: text outside of a section is not restored; use `wyren memory edit`: {text}");
+            return Err(Ending::failed(message).into());
+        }
+        wanted.push(removal);
+    }
+    let author = share.author();
+    let today: String = Timestamp::now().to_string().chars().take(DAY_CHARS).collect();
+    let from = Provenance::of_author(&author, &today);
+    let delta = share.change(&author, "restored", |memory| {
+        let mut memory = memory.clone();
+        for removal in &wanted {
+            memory.add_distinct(&removal.section, &removal.text, &from);
+        }
+        memory
+    })?;
+    let mut output = terminal::output();
+    for entry in delta.sections.iter().flat_map(|section| &section.added) {
+        writeln!(output, "{SUCCESS}+ {}{SUCCESS:#}", sanitize::one_line(&entry.text(), MAX_CHARS))?;
+    }
+    drop(output);
+    tell_changes(share, Some(delta.len()), "wyren memory restore", env, paths)
 }
 
 /// Returns a removal with its moment as a person reads it; one without a moment stays as it is.
@@ -263,9 +327,14 @@ fn edit(share: &Share, env: &Env, paths: &Paths) -> Result<()> {
             return Err(error.context(format!("the memory is unchanged; your draft is {}", draft.display())));
         }
     };
-    let Some(delta) = changed else { return Ok(writeln!(terminal::errors(), "No changes.")?) };
-    person::allow_publishing(share, env, "wyren memory edit")?;
-    let count = delta.len();
+    tell_changes(share, changed.map(|delta| delta.len()), "wyren memory edit", env, paths)
+}
+
+/// Says how many entries a command of the user changed, which allows the clone to publish, and how they get to the remote.
+/// `None` when the text is as it was.
+fn tell_changes(share: &Share, count: Option<usize>, command: &str, env: &Env, paths: &Paths) -> Result<()> {
+    let Some(count) = count else { return Ok(writeln!(terminal::errors(), "No changes.")?) };
+    person::allow_publishing(share, env, command)?;
     let changes = match count {
         0 => "The text changed, but no entry".to_owned(),
         _ => counted(count, "change", "changes"),

@@ -9,6 +9,8 @@ use anyhow::Result;
 use base::{Env, Paths, Timestamp, files};
 use clap::Args;
 use config::Config;
+use distiller::SESSION_FIELD;
+use memory::history::Removal;
 use place::{FetchState, Mode};
 use serde_json::{Value, json};
 use std::fs;
@@ -21,6 +23,12 @@ const LABEL: usize = 11;
 
 /// In characters.
 const MAX_CHARS: usize = 200;
+
+/// The most removed entries that are named.
+const MAX_REMOVED: usize = 3;
+
+/// In characters.
+const MAX_REMOVED_CHARS: usize = 60;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -54,6 +62,8 @@ struct Status {
     vanished: Option<usize>,
     held_back: usize,
     last: LastSync,
+    /// What the last distillation that took something out of the memory took out.
+    removed: Vec<Removal>,
 }
 
 /// The last commit on the shared memory.
@@ -117,6 +127,7 @@ impl Status {
             vanished: share.rewritten().ok().flatten().map(|rewritten| rewritten.vanished.len()),
             held_back: share.held_back().len(),
             last: share.last_sync(),
+            removed: removed(share),
         }
     }
 
@@ -231,6 +242,20 @@ impl Status {
                 + " missing on the remote: wyren sync --restore or --accept";
             lines.push(("Rewritten", what));
         }
+        if let Some(last) = self.removed.first() {
+            let when = last.when.parse().map_or_else(|_| shown(&last.when), |when| when::with_age(when, now));
+            let count = counted(self.removed.len(), "entry", "entries");
+            let texts: Vec<String> = self.removed.iter().take(MAX_REMOVED).map(describe_removed).collect();
+            let others = match self.removed.len().saturating_sub(MAX_REMOVED) {
+                0 => String::new(),
+                others => format!(", {others} more"),
+            };
+            let how = "wyren memory history, wyren memory restore NUMBER";
+            lines.push((
+                "Removed",
+                format!("{count} by a distillation, {when}: {}{others}; {how}", texts.join(", ")),
+            ));
+        }
         if self.held_back > 0 {
             lines.push((
                 "Held back",
@@ -266,8 +291,26 @@ impl Status {
             "held_back": self.held_back,
             "sync_error": self.last.error,
             "left_out": self.last.left_out,
+            "removed": self.removed,
         })
     }
+}
+
+/// Returns what left the memory in the last distillation of this clone that took something out.
+fn removed(share: &Share) -> Vec<Removal> {
+    let noted = share.noted().map(|history| history.removals).unwrap_or_default();
+    let is_distilled = |removal: &Removal| removal.other.contains_key(SESSION_FIELD);
+    let last = noted.iter().filter(|removal| is_distilled(removal)).map(|removal| removal.when.clone()).max();
+    noted
+        .into_iter()
+        .filter(|removal| is_distilled(removal) && Some(&removal.when) == last.as_ref())
+        .collect()
+}
+
+fn describe_removed(removal: &Removal) -> String {
+    let text = sanitize::one_line(&redact::redact(&removal.text), MAX_REMOVED_CHARS);
+    let became = if removal.replaced_by.is_some() { " (replaced)" } else { "" };
+    format!("\"{text}\"{became}")
 }
 
 fn peer(share: &Share) -> Peer {

@@ -2,11 +2,18 @@
 
 use crate::intent::Intent;
 use crate::progress::Begun;
-use crate::session::{Step, Work};
+use crate::session::{Session, Step, Work};
+use crate::size::Room;
 use crate::{Error, progress};
 use base::Timestamp;
-use distiller::{Applied, Context, Operation};
+use base::left::HOW_TO_BRING_BACK;
+use distiller::{Applied, Context, Operation, SESSION_FIELD};
+use memory::history::Removal;
 use team_sync::Share;
+use text::{privacy, redact, sanitize};
+
+/// The longest part of an entry in the log, in characters.
+const MAX_LOGGED_CHARS: usize = 100;
 
 /// Applies an intent, and marks how far the session is distilled by it. Returns `None` when the intent was dropped.
 pub(crate) fn apply(
@@ -14,11 +21,14 @@ pub(crate) fn apply(
     intent: &Intent,
     ended: Option<&Begun>,
 ) -> Result<Option<Applied>, Error> {
+    let when = Timestamp::from_millis(intent.when);
+    let room = Room::of(&work.share, &work.share.memory()?, when);
     let context = Context {
         session: &intent.session,
         author: &intent.author,
-        when: Timestamp::from_millis(intent.when),
+        when,
         evidence: &intent.evidence,
+        clearance: room.clearance(work.taken.get()),
     };
     let applied = match change(&work.share, &intent.operations, &context) {
         Ok(applied) => Some(applied),
@@ -30,6 +40,10 @@ pub(crate) fn apply(
         Err(error) => return Err(error.into()),
     };
     work.reached(Step::Changed);
+    if let Some(applied) = &applied {
+        work.taken.update(|taken| taken + applied.taken);
+        work.session.tell(&work.share, applied);
+    }
     progress::mark(work, &intent.next, ended)?;
     work.reached(Step::Marked);
     // A file that went with its project is not called written.
@@ -50,6 +64,38 @@ pub(crate) fn change(
         let changed = applied.is_changed().then(|| (applied.memory.clone(), applied.removals.clone()));
         (changed, applied)
     })
+}
+
+/// Returns how many entries the history says that an intent took out without anything in their place.
+pub(crate) fn noted(share: &Share, intent: &Intent) -> usize {
+    let when = Timestamp::from_millis(intent.when).to_string();
+    let is_of_it = |removal: &&Removal| {
+        removal.when == when && removal.replaced_by.is_none() && removal.other.contains_key(SESSION_FIELD)
+    };
+    share.noted().map_or(0, |history| history.removals.iter().filter(is_of_it).count())
+}
+
+impl Session<'_> {
+    /// Notes the size of a memory that was changed, and says what left it without anything in its place: in the log, and to
+    /// the person at their next prompt.
+    pub(crate) fn tell(&self, share: &Share, applied: &Applied) {
+        self.note_size(share, &applied.memory);
+        let is_unreplaced = |removal: &&Removal| removal.replaced_by.is_none();
+        let left: Vec<String> = applied.removals.iter().filter(is_unreplaced).map(described).collect();
+        if left.is_empty() {
+            return;
+        }
+        let line = format!("distiller: left the memory: {}; {HOW_TO_BRING_BACK}", left.join(", "));
+        self.observer.line(&line);
+        share.log(&line);
+        // The log and `wyren status` say it, too.
+        let _ = base::left::note(self.paths, &share.folder().wyren, left.len());
+    }
+}
+
+fn described(removal: &Removal) -> String {
+    let text = sanitize::one_line(&redact::redact(&privacy::strip(&removal.text).text), MAX_LOGGED_CHARS);
+    format!("\"{text}\" ({})", removal.why)
 }
 
 fn log(work: &Work<'_>, intent: &Intent, applied: &Applied) {

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use team_sync::Synced;
 
 /// How many slices of a session are distilled in a row. One holds what a session says in hours.
-const MAX_SLICES: usize = 4;
+pub(crate) const MAX_SLICES: usize = 4;
 
 /// How long after the beginning another slice is still begun.
-const SLICES_TIME: Duration = Duration::from_secs(300);
+pub(crate) const SLICES_TIME: Duration = Duration::from_secs(300);
 
 /// The result of a distillation.
 #[derive(Debug)]
@@ -56,6 +56,10 @@ impl Session<'_> {
         let _lock = progress::lock(&work.state)?;
         let begun = progress::begin(work)?;
         work.reached(Step::Begun);
+        // A memory that cannot be read fails where it is needed.
+        if let Ok(memory) = work.share.memory() {
+            self.note_size(&work.share, &memory);
+        }
         let mut report = distill_slices(work, &begun).or_else(|error| {
             work.log(&format!("distiller error: {}", with_causes(&error)));
             match error {
@@ -80,8 +84,11 @@ fn distill_slices(work: &Work<'_>, begun: &Begun) -> Result<Report, Error> {
     let mut report =
         Report { outcome: Outcome::Empty, score: None, applied: Vec::new(), has_more: false, synced: None };
     let (mut mark, mut bad_answers) = (begun.mark.clone(), begun.bad_answers);
-    if let Some(intent) = plan::left_intent(work, mark.as_ref()) {
+    if let Some(intent) = plan::left_intent(&work.state, work.session.id, mark.as_ref()) {
+        work.log("distiller: continuing with the intent of an interrupted distillation");
         (mark, bad_answers) = (Some(intent.next.clone()), 0);
+        // It may have been applied already, to a memory that has changed since.
+        work.taken.set(apply::noted(&work.share, &intent));
         report.applied.extend(apply::apply(work, &intent, None)?);
     }
     intent::remove(&work.state, work.session.id)?;

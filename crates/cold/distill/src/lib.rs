@@ -22,8 +22,9 @@ mod progress;
 mod propose;
 mod publish;
 mod session;
+mod size;
 
-pub use consider::Considered;
+pub use consider::{Considered, Rehearsal};
 pub use distill::{Outcome, Report};
 pub use error::Error;
 pub use origin::session_of;

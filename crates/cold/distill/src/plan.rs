@@ -5,6 +5,7 @@ use crate::intent::Intent;
 use crate::session::{Session, Work};
 use distiller::{Score, Slice};
 use place::node;
+use std::path::Path;
 use transcript::Mark;
 
 /// The next part of a session.
@@ -63,13 +64,9 @@ impl Plan {
     }
 }
 
-/// Returns the intent of an interrupted distillation that was not marked as done yet.
-pub(crate) fn left_intent(work: &Work<'_>, mark: Option<&Mark>) -> Option<Intent> {
-    let intent = Intent::left(&work.state, work.session.id)?;
+/// Returns the intent of an interrupted distillation of a session that was not marked as done yet.
+pub(crate) fn left_intent(state: &Path, session: &str, mark: Option<&Mark>) -> Option<Intent> {
     let position = |mark: &Mark| (mark.message, mark.offset);
-    let is_open = mark.is_none_or(|mark| position(&intent.next) > position(mark));
-    is_open.then(|| {
-        work.log("distiller: continuing with the intent of an interrupted distillation");
-        intent
-    })
+    let is_open = |intent: &Intent| mark.is_none_or(|mark| position(&intent.next) > position(mark));
+    Intent::left(state, session).filter(is_open)
 }

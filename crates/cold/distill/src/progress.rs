@@ -45,18 +45,8 @@ pub(crate) fn begin(work: &Work<'_>) -> Result<Begun, Error> {
         hold.write(now)?;
         return Err(Error::Busy);
     }
-    let mut mark = marks::mark(&work.state, &hold.watermark, session.id);
-    let noted = hold.watermark.session_mut(session.id, Some(&session.transcript.to_string_lossy()));
-    if mark.uuid.is_none() {
-        // The first session in a folder of the Node version takes over its record just now.
-        mark.uuid.clone_from(&noted.uuid);
-    }
-    let begun = Begun {
-        turns: noted.turns,
-        requested_at: noted.requested_at,
-        bad_answers: noted.bad_answers,
-        mark: session.settings.since.clone().or_else(|| mark.known()),
-    };
+    let begun = session.begun(&work.state, &mut hold.watermark);
+    let noted = hold.watermark.session_mut(session.id, None);
     noted.requested_at = now.millis().max(noted.requested_at);
     noted.cwd = Some(session.cwd.to_string_lossy().into_owned());
     hold.watermark.set_running(Some(std::process::id()));
@@ -104,8 +94,24 @@ pub(crate) fn give_up(work: &Work<'_>, bad_answers: Option<u64>) -> Result<(), E
 }
 
 impl Session<'_> {
+    /// Returns the state in which a distillation would begin, and takes the session into the watermark.
+    pub(crate) fn begun(&self, state: &Path, watermark: &mut Watermark) -> Begun {
+        let mut mark = marks::mark(state, watermark, self.id);
+        let noted = watermark.session_mut(self.id, Some(&self.transcript.to_string_lossy()));
+        if mark.uuid.is_none() {
+            // The first session in a folder of the Node version takes over its record just now.
+            mark.uuid.clone_from(&noted.uuid);
+        }
+        Begun {
+            turns: noted.turns,
+            requested_at: noted.requested_at,
+            bad_answers: noted.bad_answers,
+            mark: self.settings.since.clone().or_else(|| mark.known()),
+        }
+    }
+
     /// Returns where the session was distilled last.
-    pub fn last_mark(&self, state: &Path) -> Option<Mark> {
+    pub(crate) fn last_mark(&self, state: &Path) -> Option<Mark> {
         marks::mark(state, &Watermark::read(state), self.id).known()
     }
 

@@ -3,6 +3,7 @@
 use crate::Error;
 use base::{Env, Paths, Timestamp};
 use config::Config;
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use team_sync::Share;
@@ -107,13 +108,15 @@ pub(crate) struct Work<'a> {
     pub(crate) share: Share,
     /// `.wyren/state/` of the clone.
     pub(crate) state: PathBuf,
+    /// How many entries left the memory so far without anything in their place.
+    pub(crate) taken: Cell<usize>,
 }
 
 impl<'a> Work<'a> {
     pub(crate) fn open(session: &'a Session<'a>) -> Result<Self, Error> {
         let share = Share::open(session.cwd, session.env)?;
         let state = share.folder().state();
-        Ok(Self { session, share, state })
+        Ok(Self { session, share, state, taken: Cell::new(0) })
     }
 
     /// Returns the `.wyren/` of the clone if it was removed meanwhile.

@@ -1,9 +1,27 @@
 //! Applies operations to a memory: the rules of what may be written, replaced and removed.
 //!
+//! # What leaves
+//!
+//! A proposer names entries that are to go; code decides which do. An entry leaves when code can see what takes its place:
+//!
+//! - *superseded*: the operation replaces it by a text that shares a word with it; or it removes it, and an entry that the
+//!   same answer writes, or one that the operation names in `by`, says half of its words;
+//! - *contradicted*: [`crate::conflict`] finds that an entry of the answer or of the memory cannot hold together with it;
+//! - *a duplicate*: another entry has its identity, or is a near duplicate in the same section.
+//!
+//! Beyond that a distillation takes out [`UNREPLACED`] entries at most: those that a person speaks about in a message that
+//! the operation cites, or with one of their words in a sentence by which something changes; those that the operation replaces by a text without a word in common, each by a text of its own;
+//! and others, asked for or not, when the memory has been over its size for [`crate::budget::OVER_MILLIS`] and the entry is
+//! older than [`crate::budget::YOUNG_MILLIS`]. What a person wrote leaves on the word of a person alone. Where a
+//! replacement may not take its entry out, both stay.
+//!
+//! # Twice is once
+//!
 //! The same operations, applied twice, give the memory of the first time; that is what makes it safe to apply a plan
 //! again after a crash. Four things see to it: entries are named by what they say; what is there already is not written
 //! again; what an answer says later takes the place of what it said before, whatever the memory holds; and what an answer
-//! wrote or confirmed is not culled to make room for the rest of it.
+//! wrote or confirmed is not culled to make room for the rest of it. An operation whose entry is gone counts as one that
+//! took it out, or a second application would have room for two more.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,21 +30,35 @@ use memory::history::Removal;
 use memory::{Added, Entry, Memory, Provenance};
 use text::redact;
 
-use crate::budget::{MIN_CONFIDENCE, REMOVED_FEW, REMOVED_SHARE, TOUCHED_FEW, TOUCHED_SHARE, WRITTEN};
+use serde_json::Value;
+
+use crate::budget::{
+    MIN_CONFIDENCE, REMOVED_FEW, REMOVED_SHARE, TOUCHED_FEW, TOUCHED_SHARE, UNREPLACED, WRITTEN,
+};
 use crate::conflict::{contradict, contradict_in_words};
-use crate::cull::cull;
+use crate::cull::{Clearance, cull};
 use crate::entry::{
     EXTRACTED_MARK, SECTIONS, entries, find, id_of_text, is_written_by_a_person, plain_id, section,
 };
 use crate::evidence::Evidence;
 use crate::operation::{Action, Operation, Reason, Source};
 use crate::wording::{self, Unfit};
+use crate::words::content_words;
 
 /// The version of a removal, as `memory::history` writes it.
 const REMOVAL_VERSION: u32 = 1;
 
 /// The longest reason in the history, in characters.
 const MAX_WHY_CHARS: usize = 200;
+
+/// The field of a removal that says which session's distillation took the entry out.
+pub const SESSION_FIELD: &str = "session";
+
+/// How many characters of the session's id it has, as a tag.
+const SESSION_CHARS: usize = 8;
+
+/// An entry that says half of another's words, and at least this many, says what became of it.
+const COVERED_WORDS: usize = 2;
 
 /// What applying needs to know besides the memory and the operations.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +71,8 @@ pub struct Context<'a> {
     pub when: Timestamp,
     /// The messages that may be cited.
     pub evidence: &'a Evidence,
+    /// What may leave although nothing takes its place.
+    pub clearance: Clearance<'a>,
 }
 
 /// The result of the operations.
@@ -52,6 +86,8 @@ pub struct Applied {
     pub refused: Vec<Refused>,
     /// What left the memory, for the history: removed, replaced and culled.
     pub removals: Vec<Removal>,
+    /// How many of them left without anything that code can see to take their place; [`UNREPLACED`] at most.
+    pub taken: usize,
 }
 
 impl Applied {
@@ -111,6 +147,15 @@ pub enum Why {
     /// A person wrote the entry, and no person spoke about it in the cited messages.
     #[error("a person wrote the entry, and the slice does not mention it")]
     WrittenByAPerson,
+    /// Nothing takes the entry's place, and there is room for it.
+    #[error("nothing takes the entry's place, and the memory has not been over its size for a week")]
+    HasRoom,
+    /// Nothing takes the entry's place, and it is young, or its age is unknown.
+    #[error("nothing takes the entry's place, and it is younger than thirty days")]
+    Young,
+    /// The distillation took out as many entries without anything in their place as it may.
+    #[error("nothing takes the entry's place, and two such entries left already")]
+    Enough,
     /// Another operation of the same answer takes it back.
     #[error("another operation of the same answer reverts it")]
     TakenBack,
@@ -137,24 +182,40 @@ pub fn apply(memory: &Memory, operations: &[Operation], context: &Context<'_>) -
         outcomes[prepared.remove(at).at] = Err(Why::TakenBack);
     }
     let additions = prepared.iter().filter_map(Prepared::addition).map(memory::identity).collect();
-    let mut hand =
-        Hand { memory: memory.clone(), context, additions, confirmed: HashSet::new(), removals: Vec::new() };
+    let mut hand = Hand {
+        memory: memory.clone(),
+        context,
+        additions,
+        confirmed: HashSet::new(),
+        successors: HashSet::new(),
+        removals: Vec::new(),
+        taken: 0,
+        gone: 0,
+    };
     if !hand.is_too_much(&prepared) {
         prepared.sort_by_key(Prepared::order);
         let mut written = HashSet::new();
         for operation in &prepared {
             written.extend(operation.text.as_deref().map(memory::identity));
-            outcomes[operation.at] =
-                if written.len() > WRITTEN { Err(Why::TooMany) } else { hand.carry_out(operation) };
+            outcomes[operation.at] = if written.len() > WRITTEN {
+                Err(Why::TooMany)
+            } else {
+                hand.carry_out(operation, &prepared)
+            };
         }
         let is_changed =
             |outcome: &Result<Change, Why>| matches!(outcome, Ok(change) if *change != Change::AlreadyThere);
         if outcomes.iter().any(is_changed) {
-            hand.keep_to_caps();
+            hand.make_room();
         }
     }
-    let mut applied =
-        Applied { memory: hand.memory, done: Vec::new(), refused: Vec::new(), removals: hand.removals };
+    let mut applied = Applied {
+        memory: hand.memory,
+        done: Vec::new(),
+        refused: Vec::new(),
+        removals: hand.removals,
+        taken: hand.taken,
+    };
     for (operation, outcome) in operations.iter().cloned().zip(outcomes) {
         match outcome {
             Ok(change) => applied.done.push(Done { operation, change }),
@@ -254,7 +315,13 @@ struct Hand<'c> {
     additions: HashSet<String>,
     /// The identities of what this answer wrote, or would have written if it were not there.
     confirmed: HashSet<String>,
+    /// The identities of the texts that entries were to be replaced by so far.
+    successors: HashSet<String>,
     removals: Vec<Removal>,
+    /// How many entries left without anything that code can see to take their place.
+    taken: usize,
+    /// How many operations named an entry that is not there.
+    gone: usize,
 }
 
 impl Hand<'_> {
@@ -316,12 +383,12 @@ impl Hand<'_> {
             .filter(move |(section, entry)| except != Some(*entry) && contradicts(section, entry))
     }
 
-    fn carry_out(&mut self, prepared: &Prepared<'_>) -> Result<Change, Why> {
+    fn carry_out(&mut self, prepared: &Prepared<'_>, answer: &[Prepared<'_>]) -> Result<Change, Why> {
         let text = prepared.text.as_deref().unwrap_or_default();
         match &prepared.operation.action {
             Action::Add { .. } => self.add(prepared, text),
             Action::Replace { entry, why, .. } => self.replace(prepared, entry, text, why),
-            Action::Remove { entry, reason, by } => self.remove(prepared, entry, *reason, by),
+            Action::Remove { entry, reason, by } => self.remove(prepared, entry, (*reason, by), answer),
         }
     }
 
@@ -382,13 +449,21 @@ impl Hand<'_> {
         why: &str,
     ) -> Result<Change, Why> {
         let name = prepared.section;
+        let is_first = self.successors.insert(memory::identity(text));
         let Some((section, before)) =
             find(&self.memory, entry).map(|(section, entry)| (section, entry.clone()))
         else {
             // It was replaced by this very operation, or a teammate took it out meanwhile: what is new is still new.
+            self.gone += 1;
             return self.add(prepared, text);
         };
         self.allow(&before, prepared.operation)?;
+        let (new, old) = ((name, text), (section, &*before.text()));
+        let is_related = is_first && shares_a_word(text, old.1) || takes_the_place(new, old);
+        if !is_related && self.permit(&before, prepared.operation, is_first).is_err() {
+            return self.add(prepared, text);
+        }
+        self.taken += usize::from(!is_related);
         self.supersede(prepared, text, Some(&before))?;
         self.confirmed.insert(memory::identity(text));
         let said = before.text().into_owned();
@@ -409,20 +484,85 @@ impl Hand<'_> {
         &mut self,
         prepared: &Prepared<'_>,
         entry: &str,
-        kind: Reason,
-        by: &str,
+        (kind, by): (Reason, &str),
+        answer: &[Prepared<'_>],
     ) -> Result<Change, Why> {
         let Some((section, before)) =
             find(&self.memory, entry).map(|(section, entry)| (section, entry.clone()))
         else {
+            self.gone += 1;
             return Ok(Change::AlreadyThere);
         };
         self.allow(&before, prepared.operation)?;
+        let successor = self.successor((section, &before), by, answer);
+        if successor.is_none() {
+            self.permit(&before, prepared.operation, false)?;
+            self.taken += 1;
+        }
         let said = before.text().into_owned();
         if let Some(left) = self.memory.remove(section, &said) {
-            self.record(section, &left, &reason(kind.name(), by), None);
+            self.record(section, &left, &reason(kind.name(), by), successor.as_deref());
         }
         Ok(Change::Removed { before: said })
+    }
+
+    /// Returns what takes the place of an entry: another one that says the same or cannot hold together with it, or one
+    /// that the answer writes or `by` names and that says half of its words.
+    fn successor(
+        &self,
+        (section, entry): (&str, &Entry),
+        by: &str,
+        answer: &[Prepared<'_>],
+    ) -> Option<String> {
+        let old = (section, &*entry.text());
+        // What the answer itself wants gone takes no place.
+        let targets: Vec<(&str, &Entry)> = answer
+            .iter()
+            .filter_map(|operation| find(&self.memory, operation.target()?))
+            .chain([(section, entry)])
+            .collect();
+        let stays = |found: &(&'static str, &Entry)| !targets.contains(found);
+        let said = |(name, other): (&'static str, &Entry)| (name, other.text().into_owned());
+        let named = || find(&self.memory, by).filter(stays).map(said);
+        let mut known = entries(&self.memory).filter(stays).map(said);
+        let excludes = |new: &(&str, String)| is_same_or_contrary((new.0, &new.1), old);
+        let takes_it = |new: &(&str, String)| takes_the_place((new.0, &new.1), old);
+        let written = answer.iter().find_map(|operation| {
+            let new = (operation.section, operation.text.clone()?);
+            (takes_it(&new) && self.will_be_written(operation, answer)).then_some(new)
+        });
+        let found = written.or_else(|| named().filter(takes_it));
+        found.or_else(|| known.find(excludes)).map(|(_, text)| text)
+    }
+
+    /// Returns whether the text of an operation is sure to be in the memory in the end.
+    fn will_be_written(&self, operation: &Prepared<'_>, answer: &[Prepared<'_>]) -> bool {
+        let Some(text) = operation.text.as_deref() else { return false };
+        let texts: HashSet<String> =
+            answer.iter().filter_map(|operation| operation.text.as_deref()).map(memory::identity).collect();
+        let target = operation.target().and_then(|name| find(&self.memory, name)).map(|(_, entry)| entry);
+        let mut touched = self.contradicted(operation, text, target).map(|(_, entry)| entry).chain(target);
+        texts.len() <= WRITTEN && touched.all(|entry| self.allow(entry, operation.operation).is_ok())
+    }
+
+    /// Says whether an entry may leave although code cannot see what takes its place. `is_vouched` is for one that the
+    /// operation puts another text in the place of.
+    fn permit(&self, entry: &Entry, operation: &Operation, is_vouched: bool) -> Result<(), Why> {
+        let Context { evidence, clearance, when, .. } = self.context;
+        if !is_vouched && !evidence.is_taken_back(&operation.turns, &entry.text()) {
+            if !clearance.is_long_over {
+                return Err(Why::HasRoom);
+            }
+            if !clearance.is_old(entry, *when) {
+                return Err(Why::Young);
+            }
+        }
+        if self.room() == 0 { Err(Why::Enough) } else { Ok(()) }
+    }
+
+    /// Returns how many entries may still leave without anything in their place.
+    fn room(&self) -> usize {
+        UNREPLACED.saturating_sub(self.context.clearance.taken + self.taken + self.gone)
     }
 
     /// Says whether the operation may take the entry away.
@@ -434,13 +574,17 @@ impl Hand<'_> {
         Ok(())
     }
 
-    fn keep_to_caps(&mut self) {
-        for culled in cull(&mut self.memory, &self.confirmed) {
-            self.record(culled.section, &culled.entry, "made room: the memory was over its target", None);
+    fn make_room(&mut self) {
+        let Context { clearance, when, .. } = self.context;
+        let room = self.room();
+        for culled in cull(&mut self.memory, &self.confirmed, clearance, *when, room) {
+            self.taken += 1;
+            self.record(culled.section, &culled.entry, "made room: the memory was over its size", None);
         }
     }
 
     fn record(&mut self, section: &str, entry: &Entry, why: &str, replaced_by: Option<&str>) {
+        let session: String = self.context.session.chars().take(SESSION_CHARS).collect();
         self.removals.push(Removal {
             version: REMOVAL_VERSION,
             when: self.context.when.to_string(),
@@ -450,7 +594,7 @@ impl Hand<'_> {
             text: redact::redact(&entry.text()).into_owned(),
             provenance: entry.provenance().to_string(),
             replaced_by: replaced_by.map(str::to_owned),
-            other: BTreeMap::new(),
+            other: [(SESSION_FIELD.to_owned(), Value::String(session))].into(),
         });
     }
 }
@@ -463,4 +607,22 @@ fn reason(kind: &str, note: &str) -> String {
     } else {
         format!("{kind}: {note}")
     }
+}
+
+/// Returns whether an entry says the same as another one, or cannot hold together with it.
+fn is_same_or_contrary(new: (&str, &str), old: (&str, &str)) -> bool {
+    memory::identity(new.1) == memory::identity(old.1)
+        || new.0 == old.0 && memory::is_near_duplicate(new.1, old.1)
+        || contradict(new, old)
+}
+
+/// Returns whether an entry says what became of another one: by excluding it, or by half of its words.
+fn takes_the_place(new: (&str, &str), old: (&str, &str)) -> bool {
+    let about = content_words(old.1);
+    let needed = about.len().div_ceil(2).max(COVERED_WORDS);
+    is_same_or_contrary(new, old) || content_words(new.1).intersection(&about).count() >= needed
+}
+
+fn shares_a_word(one: &str, two: &str) -> bool {
+    !content_words(one).is_disjoint(&content_words(two))
 }

@@ -34,8 +34,7 @@ pub const OPERATIONS: usize = 64;
 /// this was never meant to be one.
 pub const OPERATION_CHARS: usize = 1_200;
 
-/// The most different entries that one answer writes. They are not culled in the same breath, so together they have
-/// to fit into the target.
+/// The most different entries that one answer writes.
 pub const WRITTEN: usize = 30;
 
 /// The most messages that one operation may cite.
@@ -44,12 +43,23 @@ pub const TURNS: usize = 32;
 /// Below this confidence nothing is written.
 pub const MIN_CONFIDENCE: f64 = 0.3;
 
-/// The most lines of entries in one section.
+/// The lines of entries in one section above which the memory is over its size.
 pub const SECTION_LINES: usize = 30;
 
-/// The most lines of `memory.md` that distillation leaves: its title and the sections it writes, headings and blank
-/// lines included. What people wrote elsewhere in the file is not counted.
+/// The lines of `memory.md` above which it is over its size: its title and the sections that distillation writes, headings
+/// and blank lines included. What people wrote elsewhere in the file is not counted.
 pub const TARGET_LINES: usize = 60;
+
+/// How long a memory is over its size before an entry leaves to make room.
+pub const OVER_MILLIS: u64 = 7 * DAY_MILLIS;
+
+/// An entry that is younger does not leave unless another one takes its place.
+pub const YOUNG_MILLIS: u64 = 30 * DAY_MILLIS;
+
+/// The most entries that one distillation takes out without anything that code can see to take their place.
+pub const UNREPLACED: usize = 2;
+
+pub(crate) const DAY_MILLIS: u64 = 86_400_000;
 
 /// How many lines of distilled entries stay, however much people wrote.
 pub const FLOOR_LINES: usize = 15;

@@ -22,6 +22,7 @@ use memory::Memory;
 use serde::{Deserialize, Serialize};
 
 use crate::apply::{Applied, Context, apply};
+use crate::cull::Clearance;
 use crate::entry::{self, entries};
 use crate::evidence::Evidence;
 use crate::extract::extract;
@@ -187,6 +188,7 @@ impl Case {
             author: "Eve",
             when: Timestamp::from_millis(1_794_000_000_000),
             evidence: &evidence,
+            clearance: Clearance::default(),
         };
         let applied = apply(&memory, operations, &context);
         self.annotation.judge(&memory, &applied)

@@ -78,6 +78,17 @@ impl Evidence {
             _ => false,
         })
     }
+
+    /// Returns whether a person spoke about a distilled entry so that it may go: about it, or with one of
+    /// its words where they say that something changes.
+    pub(crate) fn is_taken_back(&self, cited: &[u64], text: &str) -> bool {
+        let about = content_words(text);
+        let changes = |number: &u64| match self.messages.get(number) {
+            Some(Voice::Person { changed, .. }) => !changed.is_disjoint(&about),
+            _ => false,
+        };
+        self.is_direct(cited, text) || cited.iter().any(changes)
+    }
 }
 
 impl Voice {

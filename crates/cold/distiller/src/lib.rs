@@ -8,8 +8,8 @@
 //! memory + operations ─apply─► Applied: the new memory, what was done, refused and removed
 //! ```
 //!
-//! A model never writes the memory: it proposes operations, and code decides which of them are done. Whatever is wrong
-//! with an answer, the memory stays as it was or becomes better.
+//! A model never writes the memory: it proposes operations, and code decides which of them are done, and what leaves
+//! (`apply.rs` has the rules). Whatever is wrong with an answer, the memory stays as it was or becomes better.
 //!
 //! **Architecture invariant:** text in, operations out. Nothing here asks a model, runs git, opens the database or
 //! writes a file; the transcript is read through `transcript`, and the clock is passed in.
@@ -32,7 +32,8 @@ mod text;
 mod wording;
 mod words;
 
-pub use apply::{Applied, Change, Context, Done, Refused, Why, apply};
+pub use apply::{Applied, Change, Context, Done, Refused, SESSION_FIELD, Why, apply};
+pub use cull::{Clearance, is_over};
 pub use entry::{EXTRACTED_MARK, SECTIONS, id_of, is_extracted, is_written_by_a_person};
 pub use evidence::Evidence;
 pub use extract::extract;

@@ -46,7 +46,7 @@ impl Share {
     }
 }
 
-fn keys(contents: &[u8]) -> BTreeSet<String> {
+pub(crate) fn keys(contents: &[u8]) -> BTreeSet<String> {
     let memory = Memory::parse(&String::from_utf8_lossy(contents));
     memory.entries().map(|(_, entry)| entry.key()).collect()
 }

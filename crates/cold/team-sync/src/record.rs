@@ -1,12 +1,13 @@
 //! What left the memory: `state/history.jsonl` of this clone, and the commits of the shared branch.
 
+use crate::authors::keys;
 use crate::repository::Commit;
 use crate::{Error, Share};
-use base::files;
 use base::lock::Lock;
+use base::{Timestamp, files};
 use memory::history::{self, History, Removal};
 use memory::{Memory, diff, identity};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -57,14 +58,34 @@ impl Share {
     /// Returns what left the memory: what this clone has noted, and what the commits of the shared branch show. So a fresh
     /// clone knows what was decided before it was made.
     pub fn history(&self) -> Result<History, Error> {
-        let path = file(&self.folder().state());
-        let text = files::read_if_there(&path).map_err(Error::file(&path))?.unwrap_or_default();
-        let noted = History::parse(&String::from_utf8_lossy(&text));
+        let noted = self.noted()?;
         let commits = match self.team() {
             Some(team) => team.commits(place::MEMORY, MAX_COMMITS)?,
             None => Vec::new(),
         };
         Ok(together(noted, commits.iter().flat_map(removals_of).collect()))
+    }
+
+    /// Returns what this clone has noted of what left the memory, without the commits.
+    pub fn noted(&self) -> Result<History, Error> {
+        let path = file(&self.folder().state());
+        let text = files::read_if_there(&path).map_err(Error::file(&path))?.unwrap_or_default();
+        Ok(History::parse(&String::from_utf8_lossy(&text)))
+    }
+
+    /// Returns when git first saw the entries of the memory, by their keys, as far as the newest commits tell: one that an
+    /// older commit brought counts from the first of these. Empty where nothing is shared.
+    pub fn first_seen(&self) -> Result<BTreeMap<String, Timestamp>, Error> {
+        let mut first_seen: BTreeMap<String, Timestamp> = BTreeMap::new();
+        let Some(team) = self.team() else { return Ok(first_seen) };
+        for Commit { when, before, after, .. } in team.commits(place::MEMORY, MAX_COMMITS)? {
+            for contents in [before, after].into_iter().flatten() {
+                for key in keys(&contents) {
+                    first_seen.entry(key).and_modify(|seen| *seen = when.min(*seen)).or_insert(when);
+                }
+            }
+        }
+        Ok(first_seen)
     }
 }
 

@@ -11,6 +11,7 @@ pub mod files;
 mod git_config;
 pub mod glob;
 pub mod leave;
+pub mod left;
 pub mod limits;
 pub mod lock;
 pub mod log;

@@ -96,6 +96,12 @@ impl Paths {
         self.data.join("cache/kept").join(name_of(common_folder))
     }
 
+    /// Returns the file that says how many entries distillations took out of the memory in a `.wyren/` folder; see
+    /// [`crate::left`].
+    pub fn left_file(&self, wyren: &Path) -> PathBuf {
+        self.data.join("cache/left").join(name_of(wyren))
+    }
+
     /// Returns the file of this installation's secret; see [`crate::secret`].
     pub fn secret(&self) -> PathBuf {
         self.data.join("secret")

@@ -1,10 +1,9 @@
 //! The beginning of a session: the whole memory, or what a resumed window has missed.
 
-use base::Timestamp;
-use base::leave;
 use base::log::Level;
 use base::notice::Notice;
 use base::trust::{Identity, Item, Trust};
+use base::{Timestamp, leave, left};
 use hook::event::Source;
 use hook::{Answer, Event, Host, Outcome, SessionStart};
 use memory::{Authors, BroadcastFile, Frame, INJECTION_UNITS, Memory, inject};
@@ -92,18 +91,19 @@ pub(crate) fn authors(folder: &Folder, host: &Host) -> Authors {
     Authors(place::authors::read(&host.paths.authors_file(&folder.wyren)))
 }
 
-/// Returns what to tell the user once: which skills are not trusted any more, and what stays on this machine until they
-/// let it publish.
+/// Returns what to tell the user once: which skills are not trusted any more, what stays on this machine until they let it
+/// publish, and what distillation took out.
 pub(crate) fn notices(
     folder: &Folder,
     trust: Option<&Trust>,
     untrusted: &[Item],
     host: &Host,
-) -> [Option<Notice>; 2] {
+) -> [Option<Notice>; 3] {
     let place = folder.place.as_ref();
     [
         trust.and_then(|trust| trust.notice(&host.paths, untrusted)),
         place.and_then(|place| leave::kept_notice(&host.paths, &place.repository.common_folder)),
+        left::notice(&host.paths, &folder.wyren),
     ]
 }
 

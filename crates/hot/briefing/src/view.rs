@@ -245,9 +245,14 @@ pub(crate) fn tellable(text: String) -> String {
     secretless(public(text))
 }
 
-/// Returns a memory as [`tellable`] does, with lines of bounded length.
+/// Returns a memory as [`tellable`] does, with lines of bounded length. A private part that is never closed ends with its
+/// entry, as for the remote.
 pub(crate) fn tellable_memory(text: String) -> String {
-    secretless(cut_lines(public(text)))
+    let public = match privacy::strip_memory(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(public) => public,
+    };
+    secretless(cut_lines(public))
 }
 
 /// Returns a text with the end of every line cut off that is too long. What is private is gone by then: the end of such a
@@ -335,6 +340,15 @@ mod tests {
         let mut view = look(folder.path());
         assert_eq!(view.memory().as_deref(), Some("- a  d\n"));
         assert_eq!(view.broadcast(None)[0].body, "e ");
+    }
+
+    #[test]
+    fn a_private_part_that_is_never_closed_ends_with_its_entry() {
+        let before = tellable_memory("## Decisions\n\n- a\n- b c\n- d\n".to_owned());
+        let after = tellable_memory("## Decisions\n\n- a\n- b <private>c\n- d\n".to_owned());
+        assert_eq!(after, "## Decisions\n\n- a\n- b \n- d\n");
+        let delta = memory::diff(&memory::Memory::parse(&before), &memory::Memory::parse(&after));
+        assert!(delta.sections.iter().all(|section| section.removed.is_empty()), "{delta:?}");
     }
 
     #[test]

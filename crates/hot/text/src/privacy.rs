@@ -48,6 +48,82 @@ pub fn strip_private(text: &str) -> Cow<'_, str> {
     strip_tags(text, &TAGS[..1], Scope::Entry).text
 }
 
+/// Removes what its writer marked as private from a memory, a text of entries by different writers. As [`strip_private`]
+/// does, but a tag that is never closed hides the rest of its own entry or paragraph alone.
+pub fn strip_memory(text: &str) -> Cow<'_, str> {
+    let tags = matched_tags(text);
+    if tags.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let (mut kept, mut copied) = (String::with_capacity(text.len()), 0);
+    for (tag, partner) in &tags {
+        if tag.start < copied {
+            continue;
+        }
+        kept.push_str(text[copied..tag.start].trim_end_matches('\\'));
+        copied = match (tag.role, partner) {
+            (Role::Closing, _) => {
+                kept.truncate(start_of_entry(&kept));
+                tag.end
+            }
+            (_, Some(end)) => *end,
+            (_, None) => end_of_entry(text, tag.start),
+        };
+    }
+    kept.push_str(&text[copied..]);
+    Cow::Owned(kept)
+}
+
+/// Returns the tags of the user with, for those that open something, where its closing tag ends. One pass: a scan from each
+/// tag to the end would let a memory of many tags take its square in time.
+fn matched_tags(text: &str) -> Vec<(Tag, Option<usize>)> {
+    let mut tags: Vec<(Tag, Option<usize>)> = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    let (mut at, mut entry_end) = (0, 0);
+    while let Some(mut tag) = Tag::next(text, at, &TAGS[..1]) {
+        // What looks like attributes in another entry belongs to that one.
+        if entry_end <= tag.start {
+            entry_end = end_of_entry(text, tag.start);
+        }
+        tag.end = tag.end.min(entry_end);
+        at = tag.end;
+        if tag.role == Role::Closing {
+            // A self-closing tag hides as much as an opening one, but closes nothing of another.
+            while let Some(last) = open.pop() {
+                tags[last].1 = Some(tag.end);
+                if tags[last].0.role == Role::Opening {
+                    break;
+                }
+            }
+        } else {
+            open.push(tags.len());
+        }
+        tags.push((tag, None));
+    }
+    tags
+}
+
+/// Returns where the entry or paragraph of a memory ends that goes on at `from`, before its last line break. An indented
+/// paragraph below a blank line still belongs to the entry.
+fn end_of_entry(text: &str, from: usize) -> usize {
+    let end_of_line = |at: usize| text[at..].find('\n').map_or(text.len(), |length| at + length);
+    let mut end = end_of_line(from);
+    loop {
+        let mut next = end + 1;
+        let mut is_below_blank = false;
+        while next < text.len() && text[next..end_of_line(next)].trim().is_empty() {
+            next = end_of_line(next) + 1;
+            is_below_blank = true;
+        }
+        let Some(line) = text.get(next..).filter(|rest| !rest.is_empty()) else { break };
+        if line.starts_with(['#', '-', '*', '+']) || is_below_blank && !line.starts_with([' ', '\t']) {
+            break;
+        }
+        end = end_of_line(next);
+    }
+    if text[..end].ends_with('\r') { end - 1 } else { end }
+}
+
 /// Returns whether a private part may end in the text.
 pub fn has_closing_tag(text: &str) -> bool {
     let mut at = 0;

@@ -5,7 +5,7 @@ use crate::exit::Ending;
 use crate::terminal;
 use anyhow::{Context as _, Result};
 use base::{Env, Paths, Timestamp, files};
-use distill::{Error, Session, Settings, session_of};
+use distill::{Error, Rehearsal, Session, Settings, session_of};
 use memory::Memory;
 use place::{MEMORY, node};
 use std::fs;
@@ -52,10 +52,12 @@ pub(super) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     };
     let author = share.as_ref().map(Share::author).or_else(|| env.text("USER")).unwrap_or_default();
     let asks = !arguments.dry_run || arguments.asks();
-    let considered = session.consider(&Memory::parse(&before), &author, asks)?;
+    let considered = session.consider(&Memory::parse(&before), &author, asks, own)?;
     watcher.end();
     if arguments.dry_run {
-        return show::considered(&considered, transcript, arguments);
+        let rest_after = considered.slice.has_more.then_some(considered.slice.next.message);
+        let rehearsal = Rehearsal { continued: None, slices: vec![considered], rest_after };
+        return show::rehearsal(&rehearsal, transcript, arguments);
     }
     let mut errors = terminal::errors();
     let (points, threshold, passes) = (considered.score.points, considered.threshold, considered.passes());

@@ -3,7 +3,7 @@
 use super::Arguments;
 use crate::terminal::{self, DIM, FAILURE, STRONG, SUCCESS, WARNING};
 use anyhow::Result;
-use distill::{Considered, Outcome, Report, Way};
+use distill::{Considered, Outcome, Rehearsal, Report, Way};
 use distiller::{Action, Applied, Change, Operation, Score};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -14,11 +14,33 @@ use text::sanitize;
 /// The longest line of a change, in characters.
 const MAX_CHARS: usize = 400;
 
-pub(super) fn considered(considered: &Considered, transcript: &Path, arguments: &Arguments) -> Result<()> {
+/// Shows what a distillation would do, slice by slice.
+pub(super) fn rehearsal(rehearsal: &Rehearsal, transcript: &Path, arguments: &Arguments) -> Result<()> {
     if arguments.json {
-        writeln!(terminal::output(), "{:#}", considered_json(considered))?;
+        writeln!(terminal::output(), "{:#}", rehearsal_json(rehearsal))?;
         return Ok(());
     }
+    if let Some(applied) = &rehearsal.continued {
+        let mut output = terminal::output();
+        writeln!(output, "{STRONG}Left by an interrupted distillation{STRONG:#}")?;
+        changes(&mut output, applied)?;
+        writeln!(output)?;
+    }
+    for (at, slice) in rehearsal.slices.iter().enumerate() {
+        if rehearsal.slices.len() > 1 {
+            let (part, parts) = (at + 1, rehearsal.slices.len());
+            let break_before = if at > 0 { "\n" } else { "" };
+            writeln!(terminal::output(), "{break_before}{STRONG}Part {part} of {parts}{STRONG:#}")?;
+        }
+        considered(slice, transcript, arguments)?;
+    }
+    if let Some(message) = rehearsal.rest_after {
+        writeln!(terminal::output(), "\nMessages after {message} are left to the next distillation.")?;
+    }
+    Ok(())
+}
+
+fn considered(considered: &Considered, transcript: &Path, arguments: &Arguments) -> Result<()> {
     let mut output = terminal::output();
     let messages = considered.slice.messages.first().zip(considered.slice.messages.last());
     let messages = messages.map_or("nothing new".to_owned(), |(first, last)| {
@@ -141,6 +163,16 @@ pub(super) fn report(report: &Report) -> Value {
     })
 }
 
+/// The fields of the first slice are also on top, where there was no list once.
+fn rehearsal_json(rehearsal: &Rehearsal) -> Value {
+    let slices: Vec<Value> = rehearsal.slices.iter().map(considered_json).collect();
+    let mut facts = slices.first().cloned().unwrap_or_else(|| json!({}));
+    facts["slices"] = json!(slices);
+    facts["continued"] = json!(rehearsal.continued.as_ref().map(changes_json));
+    facts["rest_after"] = json!(rehearsal.rest_after);
+    facts
+}
+
 fn considered_json(considered: &Considered) -> Value {
     let (way, changes) = match &considered.done {
         Ok((way, applied)) => (self::way(way), changes_json(applied)),
@@ -179,5 +211,16 @@ fn changes_json(applied: &Applied) -> Vec<Value> {
         let text = subject(&refused.operation);
         json!({"section": refused.operation.section, "before": null, "after": text, "refused": refused.why.to_string()})
     });
-    done.chain(refused).collect()
+    let named: Vec<&String> = applied
+        .done
+        .iter()
+        .filter_map(|done| match &done.change {
+            Change::Replaced { before, .. } | Change::Removed { before } => Some(before),
+            _ => None,
+        })
+        .collect();
+    let made_room = applied.removals.iter().filter(|removal| !named.contains(&&removal.text)).map(|removal| {
+        json!({"section": removal.section, "before": removal.text, "after": null, "refused": null, "why": removal.why})
+    });
+    done.chain(refused).chain(made_room).collect()
 }

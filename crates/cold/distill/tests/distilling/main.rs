@@ -4,5 +4,7 @@ mod answers;
 mod desk;
 mod distilling;
 mod interrupted;
+mod leaving;
 mod long_run;
+mod rehearsing;
 mod removed;

@@ -46,8 +46,13 @@ fn a_perfect_model_resolves_what_is_resolved() {
         let slice = case.slice().unwrap();
         let evidence = Evidence::of(&slice);
         let when = "2026-11-16T09:00:00Z".parse().unwrap();
-        let context =
-            distiller::Context { session: &slice.session, author: "Ada", when, evidence: &evidence };
+        let context = distiller::Context {
+            session: &slice.session,
+            author: "Ada",
+            when,
+            evidence: &evidence,
+            clearance: distiller::Clearance::default(),
+        };
         let applied = apply(&case.memory(), &case.perfect(), &context);
         assert_eq!(case.annotation.unresolved(&applied.memory).count(), 0, "{}", case.name);
         let gone = case.annotation.removed.len()

@@ -5,6 +5,7 @@ mod applying;
 mod asking;
 mod evaluating;
 mod extracting;
+mod leaving;
 mod months;
 mod properties;
 mod scoring;
@@ -13,7 +14,7 @@ mod slicing;
 use std::path::{Path, PathBuf};
 
 use base::Timestamp;
-use distiller::{Action, Applied, Context, Evidence, Operation, Reason, Slice, Source, apply};
+use distiller::{Action, Applied, Clearance, Context, Evidence, Operation, Reason, Slice, Source, apply};
 use memory::Memory;
 use serde_json::{Value, json};
 
@@ -128,11 +129,20 @@ fn remove(section: &str, entry: &str, turns: &[u64]) -> Operation {
     operation(action, section, turns)
 }
 
-/// Applies operations as Ada does on the morning of 16 November 2026.
+/// The morning of 16 November 2026.
+const NOW: &str = "2026-11-16T09:00:00Z";
+
+/// Applies operations as Ada does then.
 fn apply_to(memory: &Memory, slice: &Slice, operations: &[Operation]) -> Applied {
     let evidence = Evidence::of(slice);
-    let when: Timestamp = "2026-11-16T09:00:00Z".parse().unwrap();
-    let context = Context { session: &slice.session, author: "Ada", when, evidence: &evidence };
+    let when: Timestamp = NOW.parse().unwrap();
+    let context = Context {
+        session: &slice.session,
+        author: "Ada",
+        when,
+        evidence: &evidence,
+        clearance: Clearance::default(),
+    };
     let applied = apply(memory, operations, &context);
     let again = apply(&applied.memory, operations, &context);
     assert_eq!(again.memory.render(), applied.memory.render(), "applying twice is applying once");

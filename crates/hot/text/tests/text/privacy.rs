@@ -1,7 +1,9 @@
 use std::borrow::Cow;
 
 use proptest::prelude::*;
-use text::privacy::{Stripped, has_closing_tag, may_have_tag, strip, strip_composed, strip_private};
+use text::privacy::{
+    Stripped, has_closing_tag, may_have_tag, strip, strip_composed, strip_memory, strip_private,
+};
 
 use crate::check_linear;
 
@@ -113,6 +115,28 @@ fn a_self_closing_tag_hides_what_follows_up_to_a_closing_one() {
 }
 
 #[test]
+fn in_a_memory_a_tag_that_is_never_closed_hides_its_entry_alone() {
+    for (memory, told) in [
+        ("- a\n- b\n", "- a\n- b\n"),
+        ("- a <private>x\n  y\n- b\n", "- a \n- b\n"),
+        ("- a <private>x\n\n## S\n- b\n", "- a \n\n## S\n- b\n"),
+        ("- a <private>x\r\n- b\r\n", "- a \r\n- b\r\n"),
+        ("- a <private>x\n\n  y\n\n\tz\n\n- b\n", "- a \n\n- b\n"),
+        ("- a <private>x\n- b\n- c <private>y</private>\n- d\n", "- a \n- b\n- c \n- d\n"),
+        ("- a <private>x\n- b <private>y\n- c", "- a \n- b \n- c"),
+        ("- a <private x\n- b\n- c > d\n", "- a \n- b\n- c > d\n"),
+        ("- a <private>x\n- y</private> z\n- b\n", "- a  z\n- b\n"),
+        ("- a <private/>x\n- b <private>y</private>\n", "- a \n- b \n"),
+        ("- a <private/>x\n- b y</private> c\n", "- a  c\n"),
+        ("- a\n- x\n  y</private> z\n- b\n", "- a\n z\n- b\n"),
+        ("para <private>x\ny\n\nother", "para \n\nother"),
+    ] {
+        assert_eq!(strip_memory(memory), told, "{memory:?}");
+    }
+    assert!(matches!(strip_memory("- a < b"), std::borrow::Cow::Borrowed(_)));
+}
+
+#[test]
 fn a_closing_tag_without_an_opening_one_hides_what_is_before_it() {
     check("a</private>b", "b");
     check("a<private>b</private>c</private>d", "d");
@@ -189,6 +213,7 @@ fn hostile_repetition_takes_linear_time() {
         check_linear(unit, |text| drop(strip(text)));
         check_linear(unit, |text| drop(strip(&format!("<private>{text}"))));
         check_linear(unit, |text| drop(strip_private(text).into_owned()));
+        check_linear(unit, |text| drop(strip_memory(text).into_owned()));
     }
 }
 

@@ -59,3 +59,21 @@ fn private_text_and_secrets_do_not_go_to_the_history_and_a_torn_line_does_no_har
     assert_eq!(history.removals.len(), 2, "{history:?}");
     assert_eq!(history.unreadable, ["{\"torn"]);
 }
+
+#[test]
+fn d2_an_entry_was_first_seen_with_the_first_commit_that_has_it() {
+    let world = World::with_memory(&["one"]);
+    let a = world.clone_called("a");
+    a.decide("two");
+    a.land();
+    a.decide("three");
+    let share = a.share();
+    let seen = share.first_seen().unwrap();
+    let of = |text: &str| {
+        let memory = share.memory().unwrap();
+        let found = memory.entries().find(|(_, entry)| entry.text() == text).map(|(_, entry)| entry.key());
+        seen.get(&found.expect("it is there")).copied()
+    };
+    assert!(of("one").is_some() && of("one") <= of("two"));
+    assert_eq!(of("three"), None, "it is in no commit");
+}
