@@ -25,6 +25,8 @@ impl Desk {
 
     fn write(&self, lesson: &Lesson) {
         let path = self.folder.path().join("data/lessons").join(format!("{}.md", lesson.slug));
+        // A project's folder is not made by writing a file into it.
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         base::files::write_atomic(&path, format::render(lesson).as_bytes()).unwrap();
     }
 

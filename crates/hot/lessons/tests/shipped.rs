@@ -37,12 +37,6 @@ const UNINDEXED: [(&str, &str); 3] = [
     ("grep-across-lines-without-multiline", "its pattern has two bytes; one expression per call of Grep"),
 ];
 
-/// Of the commands that must be answered, how many of a domain may be without an answer, in percent.
-const UNANSWERED_PERCENT: usize = 10;
-/// The least number of commands that must be answered in a domain, and of those that must stay quiet.
-const MIN_ANSWERED: usize = 40;
-const MIN_NEAR_MISSES: usize = 100;
-
 /// The severities that a lesson may name.
 const SEVERITIES: [&str; 6] = ["data-loss", "hang", "silent-failure", "security", "waste", "confusion"];
 
@@ -309,65 +303,4 @@ fn the_most_important_reminders_fit_into_a_start() {
     const FRAME: usize = 128;
     let total = PROTOCOL.len() + FRAME + said;
     assert!(total <= start::MAX_BYTES, "{total} bytes");
-}
-
-/// Returns the commands of a file with one command per line, written as `fires:` is.
-fn command_list(file: &Path) -> Vec<String> {
-    let text = fs::read_to_string(file).unwrap();
-    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let unescaped = |line: &str| {
-        let lesson =
-            format::parse("one", &format!("---\nsummary: x\ncommand: x\nfires: {line}\n---\nx\n")).unwrap();
-        lesson.fires[0].clone()
-    };
-    lines.map(unescaped).collect()
-}
-
-#[test]
-fn what_cannot_be_undone_is_answered() {
-    let shelf = Shelf::open();
-    let mut poor = Vec::new();
-    for file in files("tests/data/commands/answered", "txt") {
-        let commands = command_list(&file);
-        let silent: Vec<String> = commands
-            .iter()
-            .filter(|command| shelf.applying(command).is_empty())
-            .map(|command| format!("  {command}"))
-            .collect();
-        let name = file.file_name().unwrap().to_string_lossy();
-        if commands.len() < MIN_ANSWERED || silent.len() * 100 > commands.len() * UNANSWERED_PERCENT {
-            poor.push(format!(
-                "{name}: {} of {} are silent:\n{}",
-                silent.len(),
-                commands.len(),
-                silent.join("\n")
-            ));
-        }
-    }
-    assert_none(poor);
-}
-
-#[test]
-fn ordinary_commands_are_not_answered() {
-    let shelf = Shelf::open();
-    let (mut refused, mut hints, mut few) = (Vec::new(), Vec::new(), Vec::new());
-    let mut number = 0;
-    for file in files("tests/data/commands/quiet", "txt") {
-        let commands = command_list(&file);
-        let name = file.file_name().unwrap().to_string_lossy().into_owned();
-        if commands.len() < MIN_NEAR_MISSES {
-            few.push(format!("{name} has {} commands", commands.len()));
-        }
-        number += commands.len();
-        for command in commands {
-            for (slug, kind, by) in shelf.applying(&command) {
-                let found = format!("{name}: {slug} ({by}): {command}");
-                if kind == Kind::Hint { hints.push(found) } else { refused.push(found) }
-            }
-        }
-    }
-    assert_none(few);
-    assert_none(refused);
-    let most = number / QUIET_CALLS_PER_HINT;
-    assert!(hints.len() <= most, "{} hints in {number} commands:\n{}", hints.len(), hints.join("\n"));
 }

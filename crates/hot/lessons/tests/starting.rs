@@ -26,6 +26,8 @@ impl Desk {
 
     fn lesson(&self, folder: &str, lesson: &Lesson) {
         let path = self.folder.path().join(folder).join(format!("{}.md", lesson.slug));
+        // A project's folder is not made by writing a file into it.
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         base::files::write_atomic(&path, format::render(lesson).as_bytes()).unwrap();
     }
 
