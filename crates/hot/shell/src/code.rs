@@ -241,7 +241,7 @@ impl<'code> Scanner<'code> {
                     arguments.push(self.argument(close.is_none()));
                     // Whatever it is, it is not read twice.
                     self.at = self.at.max(before + 1);
-                    self.to_boundary();
+                    self.step_to_boundary();
                 }
             }
         }
@@ -598,7 +598,7 @@ impl<'code> Scanner<'code> {
         self.code.get(self.at..).unwrap_or_default()
     }
 
-    fn to_boundary(&mut self) {
+    fn step_to_boundary(&mut self) {
         while self.at < self.code.len() && !self.code.is_char_boundary(self.at) {
             self.at += 1;
         }

@@ -91,7 +91,10 @@ impl Found {
             if self.commands.iter().filter(|command| command.program() == name).count() > calls {
                 let word = Word { text: String::from(FORK_BOMB), ..Word::default() };
                 let at = self.commands.partition_point(|command| command.start < start);
-                let bomb = Command { words: vec![word], start, is_last: true, ..Command::default() };
+                let pipeline = self.pipelines;
+                self.pipelines += 1;
+                let bomb =
+                    Command { words: vec![word], start, pipeline, is_last: true, ..Command::default() };
                 self.commands.insert(at, bomb);
             }
         }
@@ -200,10 +203,7 @@ impl<'text, 'found> Parser<'text, 'found> {
         self.heredocs[self.unresolved..].iter_mut().for_each(|heredoc| heredoc.is_decided = true);
         self.resolve_heredocs();
         // Substitutions are complete before the command that contains them.
-        let commands = &mut self.found.commands[first..];
-        if !commands.is_sorted_by_key(|command| command.start) {
-            commands.sort_by_key(|command| command.start);
-        }
+        put_in_order(&mut self.found.commands[first..]);
     }
 
     /// Looks into the here-documents that have been read and whose readers are known.
@@ -269,10 +269,13 @@ impl<'text, 'found> Parser<'text, 'found> {
         if self.nesting == MAX_NESTING {
             return context.folder;
         }
-        let first = self.found.commands.len();
+        let (first, first_bomb) = (self.found.commands.len(), self.found.bombs.len());
         let folder = Parser::new(script, context, self.nesting + 1, self.found).run();
         for command in &mut self.found.commands[first..] {
             command.start = start;
+        }
+        for bomb in &mut self.found.bombs[first_bomb..] {
+            bomb.start = start;
         }
         folder
     }
@@ -425,6 +428,13 @@ impl<'text, 'found> Parser<'text, 'found> {
         const LONGEST: usize = "function".len();
         let text = self.text;
         let rest = &text.as_bytes()[self.position..];
+        // Most words begin otherwise than any that is reserved.
+        if !matches!(
+            rest.first(),
+            Some(b'!' | b'-' | b'[' | b']' | b'{' | b'}' | b'c'..=b'f' | b'i' | b's'..=b'u' | b'w')
+        ) {
+            return "";
+        }
         for (length, byte) in rest.iter().enumerate().take(LONGEST + 1) {
             match byte {
                 b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' => {
@@ -435,6 +445,25 @@ impl<'text, 'found> Parser<'text, 'found> {
             }
         }
         if rest.len() <= LONGEST { &text[self.position..] } else { "" }
+    }
+}
+
+/// Sorts commands by their start. They are nearly in order: a command has only its substitutions in front of it, so
+/// that moving it past these is less than sorting all of them.
+fn put_in_order(commands: &mut [Command]) {
+    let mut moves = commands.len() * MAX_NESTING;
+    for index in 1..commands.len() {
+        let start = commands[index].start;
+        if commands[index - 1].start <= start {
+            continue;
+        }
+        let place = commands[..index].partition_point(|command| command.start <= start);
+        let Some(left) = moves.checked_sub(index - place) else {
+            commands.sort_by_key(|command| command.start);
+            return;
+        };
+        moves = left;
+        commands[place..=index].rotate_right(1);
     }
 }
 

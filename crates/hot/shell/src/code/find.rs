@@ -31,6 +31,9 @@ struct Interpreter {
 }
 
 fn interpreter(name: &str) -> Option<Interpreter> {
+    if !matches!(name.as_bytes().first(), Some(b'R' | b'b' | b'd' | b'l' | b'n'..=b'p' | b'r' | b't')) {
+        return None;
+    }
     let of = |language, wrapper, reader, letters, names, values, attached| Interpreter {
         language,
         wrapper,
@@ -58,7 +61,7 @@ fn interpreter(name: &str) -> Option<Interpreter> {
 
 /// Returns the code in the words of a command. `name` is the program's, without a version.
 pub(crate) fn find(name: &str, words: &[Word]) -> Option<Code> {
-    if matches!(name, "awk" | "gawk" | "mawk" | "nawk") {
+    if name.ends_with("awk") && matches!(name, "awk" | "gawk" | "mawk" | "nawk") {
         return awk(words);
     }
     let Interpreter { language, wrapper, letters, names, values, attached, .. } = interpreter(name)?;

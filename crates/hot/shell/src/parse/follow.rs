@@ -207,7 +207,7 @@ impl Parser<'_, '_> {
     /// Notes the folder that a command changes to.
     pub(super) fn change_folder(&mut self, index: usize) {
         let command = &self.found.commands[index];
-        let (program, target) = match command.program() {
+        let (program, target) = match command.words.first().map_or("", |word| &word.text) {
             program @ ("cd" | "pushd") => {
                 let is_option = |word: &&Word| word.text.len() > 1 && word.text.starts_with('-');
                 (program, command.words[1..].iter().find(|word| !is_option(word)))
@@ -245,6 +245,11 @@ impl Parser<'_, '_> {
     /// Finds out which input of a pipeline's commands is read by a shell: the here-document of `cat <<X | sh`, the
     /// here-string of `bash <<< 'x'` and the arguments of `echo x | sh`.
     pub(super) fn read_by_shells(&mut self, stages: &[Option<usize>], first_heredoc: usize) {
+        if let [Some(only)] = *stages
+            && self.found.commands[only].redirects.is_empty()
+        {
+            return;
+        }
         let mut shell: Option<Shell> = None;
         // The commands whose input ends up in a shell, last one first.
         let mut readers: Vec<(usize, Shell)> = Vec::new();

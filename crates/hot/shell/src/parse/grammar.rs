@@ -441,7 +441,8 @@ impl Parser<'_, '_> {
         if self.breaks.len() > first_break {
             let mut start = 0;
             let breaks: Vec<Range<usize>> = self.breaks.drain(first_break..).collect();
-            for gap in breaks.into_iter().chain([word.text.len()..word.text.len()]) {
+            let end = word.text.len();
+            for gap in breaks.into_iter().chain(std::iter::once(end..end)) {
                 let text = word.text.get(start..gap.start).unwrap_or_default();
                 if !text.is_empty() || gap.is_empty() && word.is_quoted {
                     self.words.push(Word { text: text.to_owned(), ..word });

@@ -369,15 +369,41 @@ const fn letters() -> [u16; 27] {
     letters
 }
 
+/// The lengths that the programs of each letter have, a bit each.
+static LENGTHS: [u32; 26] = {
+    let starts = starts();
+    let mut lengths = [0; 26];
+    let mut line = 0;
+    while line < LINES {
+        let table = WRAPPERS.as_bytes();
+        let mut end = starts[line] as usize;
+        let letter = (table[end] - b'a') as usize;
+        while table[end] != b':' && table[end] != b' ' {
+            end += 1;
+        }
+        lengths[letter] |= 1 << (end - starts[line] as usize);
+        line += 1;
+    }
+    lengths
+};
+
 /// Returns what the words of a program run, if the program is in the table.
 pub(super) fn run(name: &str, words: &[Word]) -> Option<Run> {
     let letter = usize::from(name.as_bytes().first()?.wrapping_sub(b'a'));
-    let end = usize::from(*LETTERS.get(letter + 1)?);
+    let lengths = *LENGTHS.get(letter)?;
+    if lengths.checked_shr(u32::try_from(name.len()).ok()?).unwrap_or_default() & 1 == 0 {
+        return None;
+    }
+    let end = usize::from(LETTERS[letter + 1]);
     for line in usize::from(LETTERS[letter])..end {
         let start = usize::from(STARTS[line]);
         // Most lines of the letter are about others, which the byte behind the name tells already.
         let behind = WRAPPERS.as_bytes().get(start + name.len());
         if matches!(behind, Some(b':' | b' ')) && WRAPPERS[start..].starts_with(name) {
+            // `sudo:` is no name of the table, though the table has these bytes.
+            if name.contains([':', ' ']) {
+                return None;
+            }
             let line = &WRAPPERS[start..usize::from(STARTS[line + 1]) - 1];
             if let Some(run) = run_by_line(line, name.len(), words) {
                 return Some(run);

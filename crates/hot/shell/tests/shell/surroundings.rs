@@ -161,5 +161,9 @@ fn item_18_a_function_that_multiplies_itself_is_a_fork_bomb() {
         let found = commands(script);
         assert!(found.iter().all(|command| command.text() != shell::FORK_BOMB), "in {script:?}: {found:?}");
     }
+    let found = commands("é; bash -c 'éé; :(){ :|:& };:'");
+    let bomb = found.iter().find(|command| command.text() == shell::FORK_BOMB).cloned().unwrap_or_default();
+    assert_eq!(bomb.start, "é; ".len(), "a bomb in a string is where the string is handed over");
+    assert!(found.iter().filter(|command| command.pipeline == bomb.pipeline).count() == 1);
     check_folder("f() { cd /; }; rm x", "rm", None);
 }

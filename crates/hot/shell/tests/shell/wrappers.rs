@@ -109,6 +109,14 @@ fn item_15_wrappers_of_all_kinds_are_known() {
     assert_eq!(last("echo a | xargs rm").words.len(), 2);
 }
 
+/// The table is a text: what separates its parts may be in a name as well.
+#[test]
+fn a_name_with_what_separates_the_table_is_no_wrapper() {
+    for name in ["sudo:", "'git bisect'", "'git bisect run'", "'sudo: values'", "'docker compose'", "git:"] {
+        assert_eq!(commands(&format!("{name} run x y")).len(), 1, "{name}");
+    }
+}
+
 #[test]
 fn wrappers_that_are_only_asked_run_nothing() {
     for script in [
