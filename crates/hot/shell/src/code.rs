@@ -406,7 +406,7 @@ impl<'code> Scanner<'code> {
             }
             return;
         }
-        if self.run_call(path) {
+        if path != "Path.home" && self.run_call(path) {
             text.push_str(UNKNOWN);
             return;
         }
