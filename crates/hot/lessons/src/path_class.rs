@@ -149,6 +149,11 @@ pub(crate) fn classes(word: Written<'_>, place: Place<'_>) -> Classes {
 
 fn classes_of_one(word: Written<'_>, place: Place<'_>) -> Classes {
     let mut found = Classes::default();
+    let with_default = default_of(word);
+    let word = match &with_default {
+        Some(text) => Written { text, is_dynamic: text.contains('$'), ..word },
+        None => word,
+    };
     found.add(Class::Disk, is_windows_disk(word.text));
     found.add(Class::Variable, word.is_dynamic && may_become_the_root(word.text));
     let folders = place.folders.known();
@@ -175,6 +180,15 @@ fn classes_of_one(word: Written<'_>, place: Place<'_>) -> Classes {
         found.add(Class::Outside, is_told && !is_in_project && !is_temporary && !is_device);
     }
     found
+}
+
+/// Returns the path that a word is if its variable is not set: `/var/lib/data` for `${DIR:-/var/lib/data}`.
+fn default_of(word: Written<'_>) -> Option<String> {
+    let variable = word.text.strip_prefix("${").filter(|_| word.is_dynamic)?;
+    let (inside, rest) = variable.split_at_checked(variable.find('}')?)?;
+    let (name, default) = inside.split_once(":-").or_else(|| inside.split_once('-'))?;
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    (is_name && default.starts_with(['/', '~'])).then(|| format!("{default}{}", &rest[1..]))
 }
 
 /// What a path begins at.
@@ -327,8 +341,10 @@ fn behind<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 
 /// Writes a path of Windows with slashes.
 fn with_slashes(text: &str) -> Cow<'_, str> {
-    let is_windows =
-        text.get(..2).is_some_and(is_drive) || text.starts_with('%') || text.starts_with("$env:");
+    let is_windows = text.get(..2).is_some_and(is_drive)
+        || text.starts_with('%')
+        || text.starts_with("$env:")
+        || ["~\\", ".\\", "..\\", "$HOME\\", "$PWD\\"].iter().any(|start| text.starts_with(start));
     if is_windows && text.contains('\\') { Cow::Owned(text.replace('\\', "/")) } else { Cow::Borrowed(text) }
 }
 

@@ -19,12 +19,17 @@ const MAX_DEPTH: usize = 16;
 /// What stands for a part that is not literal: a substitution of which nothing is known.
 const UNKNOWN: &str = "$()";
 
+/// What stands for the home folder.
+const HOME: &str = "$HOME";
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Language {
     AppleScript,
     Awk,
     JavaScript,
     Lua,
+    /// A language of which only the most common calls are known.
+    Other,
     Perl,
     Php,
     Python,
@@ -48,9 +53,11 @@ pub(crate) fn snippets(language: Language, code: &str) -> Vec<Snippet> {
         depth: 0,
         is_recursive: false,
         mentions: Mentions::new(code),
+        globs: Vec::new(),
         found: Vec::new(),
     };
     scanner.scan();
+    scanner.note_globs();
     scanner.found
 }
 
@@ -71,6 +78,8 @@ struct Scanner<'code> {
     /// Whether the last arguments said that folders are deleted with what is in them.
     is_recursive: bool,
     mentions: Mentions<'code>,
+    /// The files that the code goes through.
+    globs: Vec<String>,
     found: Vec<Snippet>,
 }
 
@@ -83,7 +92,11 @@ impl<'code> Scanner<'code> {
             }
             match byte {
                 _ if self.is_quote(byte) => {
-                    let text = self.string(false);
+                    let text = self.string(self.language == Language::Other);
+                    if self.language == Language::Other && self.rest().starts_with(".!") {
+                        self.found.push(Snippet::Script(text));
+                        continue;
+                    }
                     self.awk_pipe(before, text);
                 }
                 b'`' if self.has_shell_quotes() => self.shell_quoted(),
@@ -98,6 +111,26 @@ impl<'code> Scanner<'code> {
         }
     }
 
+    /// Adds what is done to each of the files that the code goes through: `for f in glob("/x/*"): os.remove(f)`.
+    fn note_globs(&mut self) {
+        if self.globs.is_empty() {
+            return;
+        }
+        let start: &[&str] =
+            if ["remove", "unlink", "delete", "rmtree"].iter().any(|name| self.code.contains(name)) {
+                &["rm", "-rf"]
+            } else if self.code.contains("chmod") {
+                &["chmod", "-R", "777"]
+            } else if self.code.contains("chown") {
+                &["chown", "-R", "nobody"]
+            } else {
+                return;
+            };
+        for glob in std::mem::take(&mut self.globs) {
+            self.found.push(Snippet::Words(words(&[start, &[glob.as_str()]].concat())));
+        }
+    }
+
     /// Reads `print | "command"` and `"command" | getline`.
     fn awk_pipe(&mut self, before: u8, text: String) {
         if self.language != Language::Awk {
@@ -106,7 +139,9 @@ impl<'code> Scanner<'code> {
         self.skip_blanks();
         let is_read =
             self.rest().strip_prefix('|').is_some_and(|rest| rest.trim_start().starts_with("getline"));
-        if before == b'|' || is_read {
+        // `cmd = "…"; cmd | getline`
+        let is_kept = before == b'=' && text.contains(' ') && self.mentions.has("| getline");
+        if before == b'|' || is_read || is_kept {
             self.found.push(Snippet::Script(text));
         }
     }
@@ -182,7 +217,19 @@ impl<'code> Scanner<'code> {
             ))),
             Call::Delete { is_tree } => self.deletion(&texts(&arguments), is_tree),
             Call::DeleteAsSaid => self.deletion(&texts(&arguments), self.is_recursive),
+            // `Path.home()`
+            Call::Path if arguments.is_empty() => self.path_method(&[HOME]),
             Call::Path => self.path_method(&texts(&arguments)),
+            Call::Move => Some(Snippet::Words(words(&[&["mv"][..], &texts(&arguments)].concat()))),
+            Call::Glob => {
+                let is_told = |text: &&str| text.starts_with(['/', '~']) || text.starts_with(HOME);
+                self.globs.extend(texts(&arguments).into_iter().filter(is_told).take(1).map(str::to_owned));
+                None
+            }
+            Call::Map => match texts(&arguments).split_first() {
+                Some((&("unlink" | "rmdir"), paths)) => self.deletion(paths, false),
+                _ => None,
+            },
         };
         // Where nothing is literal, there is nothing to see.
         let says_something = |snippet: &Snippet| match snippet {
@@ -193,8 +240,11 @@ impl<'code> Scanner<'code> {
         self.is_recursive = false;
     }
 
-    fn deletion(&self, paths: &[&str], is_tree: bool) -> Option<Snippet> {
-        if paths.is_empty() {
+    fn deletion(&mut self, paths: &[&str], is_tree: bool) -> Option<Snippet> {
+        // What the code itself has made for a while may go.
+        const MAKERS: [&str; 3] = ["mkdtemp", "mktmpdir", "TemporaryDirectory"];
+        let are_unknown = paths.iter().all(|path| *path == UNKNOWN);
+        if are_unknown && MAKERS.iter().any(|name| self.mentions.has(name)) {
             return None;
         }
         let start: &[&str] = if is_tree { &["rm", "-rf"] } else { &["rm"] };
@@ -213,7 +263,12 @@ impl<'code> Scanner<'code> {
             }
             match method {
                 "unlink" | "rmdir" | "delete" => return self.deletion(&[path.as_str()], false),
-                "rmtree" => return self.deletion(&[path.as_str()], true),
+                "rmtree" | "deleteDir" | "deleteRecursively" => return self.deletion(&[path.as_str()], true),
+                "rename" | "replace" => return Some(Snippet::Words(words(&["mv", &path, UNKNOWN]))),
+                "rglob" | "glob" | "iterdir" if path.starts_with(['/', '$', '~']) => {
+                    self.globs.push(path);
+                    return None;
+                }
                 "" => return None,
                 _ => {}
             }
@@ -287,6 +342,11 @@ impl<'code> Scanner<'code> {
                     self.at += 2;
                     list.get_or_insert_default().extend(self.quoted_words());
                 }
+                // `removeItem(atPath: "x")`
+                b':' if self.language == Language::Other && text == UNKNOWN => {
+                    text.clear();
+                    self.at += 1;
+                }
                 b'=' | b':' if !text.is_empty() && text == UNKNOWN && list.is_none() => {
                     is_named = self.code.as_bytes().get(self.at + 1) != Some(&b'=');
                     self.at += 1;
@@ -344,7 +404,7 @@ impl<'code> Scanner<'code> {
             }
             return;
         }
-        if self.run_call(path) {
+        if path != "Path.home" && self.run_call(path) {
             text.push_str(UNKNOWN);
             return;
         }
@@ -352,7 +412,11 @@ impl<'code> Scanner<'code> {
         self.skip_blanks();
         if self.peek() != Some(b'(') {
             if !is_behind_dot {
-                text.push_str(if path.ends_with("HOME") { "~" } else { UNKNOWN });
+                let is_glob = matches!(path, "glob") && self.starts_value();
+                let is_home = path.ends_with("HOME") || path == "Dir.home";
+                if !is_glob {
+                    text.push_str(if is_home { HOME } else { UNKNOWN });
+                }
             }
             return;
         }
@@ -361,10 +425,18 @@ impl<'code> Scanner<'code> {
         match path.rsplit(['.', ':']).next().unwrap_or(path) {
             _ if is_behind_dot => {}
             "join" | "resolve" | "Path" | "PurePath" => text.push_str(&texts(&arguments).join("/")),
-            "split" | "expanduser" | "abspath" | "realpath" | "expand_path" | "str" | "String" | "fspath"
-            | "glob" | "quote" => text.push_str(&texts(&arguments).concat()),
+            "expanduser" | "expand_path" => {
+                let path = texts(&arguments).concat();
+                match path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+                    Some(rest) => text.extend([HOME, rest]),
+                    None => text.push_str(&path),
+                }
+            }
+            "split" | "abspath" | "realpath" | "str" | "String" | "fspath" | "glob" | "quote" => {
+                text.push_str(&texts(&arguments).concat())
+            }
             "c" | "list" | "Array" => list.get_or_insert_default().extend(arguments),
-            "home" | "homedir" => text.push('~'),
+            "home" | "homedir" => text.push_str(HOME),
             _ => text.push_str(UNKNOWN),
         }
     }
@@ -574,11 +646,12 @@ impl<'code> Scanner<'code> {
         };
         self.peek().is_some_and(|byte| self.is_quote(byte) || matches!(byte, b'[' | b'$' | b'@'))
             || self.language == Language::Perl && ["q", "qq", "qw"].into_iter().any(is_quoting)
-            || self.language == Language::Ruby && rest.starts_with("%w")
+            || self.language == Language::Perl && rest.starts_with("glob ")
+            || self.language == Language::Ruby && (rest.starts_with("%w") || rest.starts_with("Dir."))
     }
 
     fn has_shell_quotes(&self) -> bool {
-        matches!(self.language, Language::Perl | Language::Ruby | Language::Php)
+        matches!(self.language, Language::Perl | Language::Ruby | Language::Php | Language::Other)
     }
 
     fn is_quote(&self, byte: u8) -> bool {
@@ -619,8 +692,11 @@ fn texts(arguments: &[Argument]) -> Vec<&str> {
 }
 
 fn words(texts: &[&str]) -> Vec<Word> {
-    let word =
-        |text: &&str| Word { text: (*text).to_owned(), is_quoted: true, is_dynamic: text.contains(UNKNOWN) };
+    let word = |text: &&str| Word {
+        text: (*text).to_owned(),
+        is_quoted: true,
+        is_dynamic: text.contains(UNKNOWN) || text.starts_with(HOME),
+    };
     texts.iter().map(word).collect()
 }
 

@@ -19,6 +19,7 @@
 
 mod code;
 mod parse;
+mod windows;
 mod wrap;
 
 /// The nesting limit of parentheses, compound commands, substitutions and strings of shell. Deeper text is opaque,
@@ -169,7 +170,7 @@ fn program(path: &str) -> &str {
     // The slash of `${SHELL:-/bin/sh}` is not one of a path.
     let is_name = |name: &&str| !name.is_empty() && (!name.contains('}') || name.contains("${"));
     let name = path.rsplit('/').next().filter(is_name).unwrap_or(path);
-    let name = name.strip_suffix(".exe").unwrap_or(name);
+    let name = name.strip_suffix(".exe").or(name.strip_suffix(".EXE")).unwrap_or(name);
     match name.find('@') {
         Some(version) if version > 0 && !name.starts_with('$') => &name[..version],
         _ => name,

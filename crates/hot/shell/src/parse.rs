@@ -18,7 +18,7 @@ use std::rc::Rc;
 use self::grammar::End;
 use self::heredoc::Heredoc;
 use self::variables::{Scope, Variables};
-use crate::{Command, FORK_BOMB, MAX_NESTING, Origin, Word};
+use crate::{Command, FORK_BOMB, MAX_NESTING, Origin, Word, windows};
 
 /// How often `((` may turn out not to be arithmetic; each time, what was read of it is read again.
 const MAX_RETRIES: usize = 16;
@@ -29,6 +29,12 @@ pub(crate) fn commands(script: &str) -> Vec<Command> {
         extra: EXTRA_BYTES + script.len(),
         ..Found::default()
     };
+    if let Some(dialect) = windows::dialect(script) {
+        let script = windows::as_shell(dialect, script);
+        Parser::new(&script, Context::default(), 0, &mut found).run();
+        found.commands.iter_mut().for_each(|command| command.start = 0);
+        return found.commands;
+    }
     Parser::new(script, Context::default(), 0, &mut found).run();
     found.add_fork_bombs();
     found.commands

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use crate::code::{self, Code, Language};
 use crate::parse::Place;
+use crate::windows::{self, Dialect};
 use crate::{Command, MAX_WRAPPERS, Word, program};
 
 /// Something that a command runs.
@@ -87,7 +88,12 @@ pub(crate) fn runs(words: &[Word]) -> Vec<Run> {
         "tmux" => return tmux(words),
         "screen" => screen(words),
         "cmd" | "CMD" => windows_shell(words),
-        "powershell" | "pwsh" => power_shell(name, words),
+        "powershell" | "pwsh" | "PowerShell" | "POWERSHELL" => power_shell(name, words),
+        "start" => start(words),
+        "winrs" => winrs(words),
+        "forfiles" => forfiles(words),
+        "Start-Process" => start_process(words),
+        "Invoke-Expression" => behind("Invoke-Expression", Dialect::PowerShell, words, 1),
         "capsh" => capsh(words),
         "git" => git_alias(words).or_else(|| table::run(name, words)),
         "$SUDO" | "$sudo" | "${SUDO}" | "${sudo}" | "${SUDO:-}" if words.len() > 1 => {
@@ -135,7 +141,58 @@ fn screen(words: &[Word]) -> Option<Run> {
 fn windows_shell(words: &[Word]) -> Option<Run> {
     let is_switch = |word: &Word| matches!(word.text.as_str(), "/c" | "/C" | "/k" | "/K" | "//c" | "//C");
     let start = words.iter().position(is_switch)? + 1;
-    behind("cmd", words, start)
+    behind("cmd", Dialect::Prompt, words, start)
+}
+
+/// Returns what `start /b program` runs; a quoted title may be in front of it.
+fn start(words: &[Word]) -> Option<Run> {
+    let is_own = |word: &Word| word.text.starts_with('/') || (word.is_quoted && word.text.is_empty());
+    let start = 1 + words.get(1..)?.iter().take_while(|word| is_own(word)).count();
+    (start < words.len()).then(|| run("start", Inside::Words(start..words.len())))
+}
+
+/// Returns what `winrs -r:host "…"` runs on the host.
+fn winrs(words: &[Word]) -> Option<Run> {
+    let start = 1 + words.get(1..)?.iter().take_while(|word| word.text.starts_with(['-', '/'])).count();
+    behind("winrs", Dialect::Prompt, words, start)
+}
+
+/// Returns what `forfiles /p folder /c "…"` runs for the files of the folder.
+fn forfiles(words: &[Word]) -> Option<Run> {
+    let value = |name: &str| {
+        let at = words.iter().position(|word| word.text.eq_ignore_ascii_case(name))? + 1;
+        words.get(at).map(|word| (at, word.text.as_str()))
+    };
+    let (at, command) = value("/c")?;
+    let folder = value("/p").map_or(".", |(_, folder)| folder);
+    if folder.len() > MAX_LINE || command.len() > MAX_REPEATED {
+        return None;
+    }
+    let mut command = command.replacen("@path", folder, 4).replacen("@file", folder, 4);
+    if value("/s").is_some() {
+        command.push_str(" /s");
+    }
+    let script = windows::as_shell(Dialect::Prompt, &command);
+    Some(run("forfiles", Inside::Script { script, words: at..at + 1 }))
+}
+
+/// Returns what `Start-Process program -ArgumentList …` runs.
+fn start_process(words: &[Word]) -> Option<Run> {
+    let mut line = String::new();
+    let mut rest = words.get(1..)?.iter();
+    while let Some(word) = rest.next() {
+        match word.text.to_ascii_lowercase().as_str() {
+            "-argumentlist" | "-args" | "-filepath" => {}
+            "-verb" | "-windowstyle" | "-workingdirectory" | "-credential" => drop(rest.next()),
+            "-wait" | "-nonewwindow" | "-passthru" => {}
+            _ => {
+                line.push_str(&word.text);
+                line.push(' ');
+            }
+        }
+    }
+    let script = windows::as_shell(Dialect::PowerShell, &line);
+    Some(run("Start-Process", Inside::Script { script, words: 1..words.len() }))
 }
 
 /// Returns what PowerShell is to run, as if it were a line of shell: its simple commands look the same.
@@ -146,8 +203,10 @@ fn power_shell(name: &str, words: &[Word]) -> Option<Run> {
         let option = option.to_ascii_lowercase();
         index += 1;
         match option.as_str() {
-            "c" => return behind(wrapper, words, index),
-            _ if option.len() > 1 && "command".starts_with(&option) => return behind(wrapper, words, index),
+            "c" => return behind(wrapper, Dialect::PowerShell, words, index),
+            _ if option.len() > 1 && "command".starts_with(&option) => {
+                return behind(wrapper, Dialect::PowerShell, words, index);
+            }
             _ if "file".starts_with(&option) || option.starts_with('e') && option != "executionpolicy" => {
                 return None;
             }
@@ -157,12 +216,12 @@ fn power_shell(name: &str, words: &[Word]) -> Option<Run> {
         }
     }
     // The older one takes words without an option for a command, the newer one for a file.
-    (wrapper == "powershell").then(|| behind(wrapper, words, index)).flatten()
+    (wrapper == "powershell").then(|| behind(wrapper, Dialect::PowerShell, words, index)).flatten()
 }
 
-/// Returns the line of shell that the words from `start` on are.
-fn behind(wrapper: &'static str, words: &[Word], start: usize) -> Option<Run> {
-    let script = joined(words.get(start..)?, " ");
+/// Returns the line of Windows that the words from `start` on are.
+fn behind(wrapper: &'static str, dialect: Dialect, words: &[Word], start: usize) -> Option<Run> {
+    let script = windows::as_shell(dialect, &joined(words.get(start..)?, " "));
     (start < words.len()).then(|| run(wrapper, Inside::Script { script, words: start..words.len() }))
 }
 

@@ -22,6 +22,12 @@ pub(super) enum Call {
     DeleteAsSaid,
     /// They make a path, which something is done with.
     Path,
+    /// They are a file or folder and where it is moved to.
+    Move,
+    /// They name the files that the code goes through.
+    Glob,
+    /// The first one is the name of a function, the others are what it is called with.
+    Map,
 }
 
 /// Which modules a piece of code mentions; each is looked for once.
@@ -35,7 +41,7 @@ impl<'code> Mentions<'code> {
         Mentions { code, known: Vec::new() }
     }
 
-    fn has(&mut self, module: &'static str) -> bool {
+    pub(super) fn has(&mut self, module: &'static str) -> bool {
         if let Some((_, is_mentioned)) = self.known.iter().find(|(known, _)| *known == module) {
             return *is_mentioned;
         }
@@ -77,8 +83,13 @@ pub(super) fn call(language: Language, path: &str, mentions: &mut Mentions<'_>) 
             "rmtree" | "remove_tree" | "send2trash" => TREE,
             "removedirs" => FILE,
             "remove" | "unlink" | "rmdir" if module == "os" => FILE,
+            "rename" | "renames" | "replace" if module == "os" => Call::Move,
+            "move" if is_of(&["shutil"]) => Call::Move,
+            "glob" | "iglob" if is_of(&["glob"]) => Call::Glob,
+            "walk" | "listdir" | "scandir" if is_of(&["os"]) => Call::Glob,
             "remove" | "unlink" | "rmdir" if module.is_empty() && mentions.has("from os ") => FILE,
             "Path" | "PosixPath" => Call::Path,
+            "home" if module == "Path" => Call::Path,
             _ => return None,
         },
         Language::JavaScript => match name {
@@ -110,6 +121,9 @@ pub(super) fn call(language: Language, path: &str, mentions: &mut Mentions<'_>) 
             "rm_rf" | "rm_r" | "remove_dir" | "remove_entry" | "remove_entry_secure" | "rmtree" => TREE,
             "rm" | "rm_f" if is_of(&["FileUtils"]) => FILE,
             "delete" | "unlink" | "rmdir" if matches!(module, "File" | "Dir") => FILE,
+            "mv" | "move" if module == "FileUtils" => Call::Move,
+            "rename" if module == "File" => Call::Move,
+            "glob" | "each_child" | "children" if module == "Dir" => Call::Glob,
             "Pathname" | "new" if path == "Pathname" || path == "Pathname.new" => Call::Path,
             _ => return None,
         },
@@ -119,6 +133,18 @@ pub(super) fn call(language: Language, path: &str, mentions: &mut Mentions<'_>) 
             }
             "pcntl_exec" => Call::Program,
             "unlink" | "rmdir" if module.is_empty() => FILE,
+            "rename" if module.is_empty() => Call::Move,
+            "array_map" => Call::Map,
+            _ => return None,
+        },
+        Language::Other => match name {
+            "cmd" | "shell" if module == "System" => Call::Program,
+            "system" | "exec" | "executeShell" | "run" => Call::Shell,
+            "rm_rf" | "deleteDir" | "deleteRecursively" | "deleteDirectory" | "removeItem"
+            | "delete_tree" => TREE,
+            "rm" | "delete" | "deleteIfExists" => Call::DeleteAsSaid,
+            "File" | "Path" => Call::Path,
+            "mv" | "moveItem" => Call::Move,
             _ => return None,
         },
         Language::Awk => match path {

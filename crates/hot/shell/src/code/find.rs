@@ -54,6 +54,14 @@ fn interpreter(name: &str) -> Option<Interpreter> {
         "php" => of(Language::Php, "php -r", "php -", "r", "--run", "dc", ""),
         "lua" | "luajit" => of(Language::Lua, "lua -e", "lua -", "e", "", "l", ""),
         "osascript" => of(Language::AppleScript, "osascript -e", "osascript -", "e", "", "l", ""),
+        "R" => of(Language::R, "R -e", "R -", "e", "", "f", ""),
+        "julia" => of(Language::Other, "julia -e", "julia -", "eE", "--eval --print", "Lpt", ""),
+        "elixir" => of(Language::Other, "elixir -e", "elixir -", "e", "--eval", "rS", ""),
+        "groovy" => of(Language::Other, "groovy -e", "groovy -", "e", "", "", ""),
+        "scala" => of(Language::Other, "scala -e", "scala -", "e", "", "", ""),
+        "swift" => of(Language::Other, "swift -e", "swift -", "e", "", "", ""),
+        "kotlin" => of(Language::Other, "kotlin -e", "kotlin -", "e", "", "", ""),
+        "emacs" => of(Language::Other, "emacs --eval", "emacs -", "", "--eval -eval --execute", "lf", ""),
         "Rscript" => of(Language::R, "Rscript -e", "Rscript -", "e", "", "", ""),
         _ => return None,
     })
@@ -68,7 +76,10 @@ pub(crate) fn find(name: &str, words: &[Word]) -> Option<Code> {
     let mut found: Option<Code> = None;
     let mut add = |code: &str, at: usize| {
         let all = found.get_or_insert_with(|| Code { language, wrapper, code: String::new(), words: at..at });
-        all.code.push_str(code);
+        match name {
+            "emacs" => all.code.push_str(&as_calls(code)),
+            _ => all.code.push_str(code),
+        }
         all.code.push('\n');
         all.words.end = at + 1;
     };
@@ -116,6 +127,14 @@ pub(crate) fn find(name: &str, words: &[Word]) -> Option<Code> {
         index += 1;
     }
     found
+}
+
+/// Writes the calls of Lisp that delete or run something as other languages do.
+fn as_calls(code: &str) -> String {
+    code.replace("(delete-directory ", "rm_rf(")
+        .replace("(delete-file ", "rm(")
+        .replace("(shell-command ", "system(")
+        .replace("(shell-command-to-string ", "system(")
 }
 
 fn awk(words: &[Word]) -> Option<Code> {

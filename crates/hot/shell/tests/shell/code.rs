@@ -74,8 +74,8 @@ fn item_24_deletions_in_code_are_rm() {
     for (script, expected) in [
         ("python3 -c 'import shutil; shutil.rmtree(\"/etc\")'", "rm -rf /etc"),
         ("python3 -c 'import shutil; shutil.rmtree(\"/etc\", ignore_errors=True)'", "rm -rf /etc"),
-        ("python3 -c 'import shutil, os; shutil.rmtree(os.path.expanduser(\"~\"))'", "rm -rf ~"),
-        ("python3 -c 'import shutil; from pathlib import Path; shutil.rmtree(Path.home())'", "rm -rf ~"),
+        ("python3 -c 'import shutil, os; shutil.rmtree(os.path.expanduser(\"~\"))'", "rm -rf $HOME"),
+        ("python3 -c 'import shutil; from pathlib import Path; shutil.rmtree(Path.home())'", "rm -rf $HOME"),
         ("python3 -c 'import shutil, os; shutil.rmtree(os.path.join(\"a\", \"b\"))'", "rm -rf a/b"),
         ("python3 -c 'import shutil,sys; shutil.rmtree(sys.argv[1])' x", "rm -rf $()"),
         ("python3 -c 'import shutil; shutil.rmtree(f\"{home}/x\")'", "rm -rf $()/x"),

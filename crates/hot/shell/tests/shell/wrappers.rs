@@ -143,3 +143,23 @@ fn wrappers_that_are_only_asked_run_nothing() {
         check(script, &[script]);
     }
 }
+
+#[test]
+fn commands_of_windows_are_found_in_whatever_letters_and_blocks_they_stand() {
+    let found = |line: &str, expected: &str| {
+        let texts: Vec<String> = commands(line).iter().map(shell::Command::text).collect();
+        assert!(
+            texts.iter().any(|text| text.split_whitespace().eq(expected.split_whitespace())),
+            "in {line:?}: {texts:?}"
+        );
+    };
+    found("CMD.EXE /C RD /S /Q C:\\Users\\bob", "rd /s /q C:\\Users\\bob");
+    found("start /b cmd /c rd /s /q build", "rd /s /q build");
+    found("winrs -r:web1 \"rd /s /q C:\\x\"", "rd /s /q C:\\x");
+    found("forfiles /p D:\\b /c \"cmd /c del @path\"", "del D:\\b");
+    found("remove-item x -rec -fo", "Remove-Item x -Recurse -Force");
+    found("Start-Job { ri D:\\x -Recurse }", "Remove-Item D:\\x -Recurse");
+    found("gci ~ | ForEach-Object { ri $_ -r }; Get-ChildItem ~ | % { ri $_ -r }", "Remove-Item $_ -Recurse");
+    found("[IO.Directory]::Delete('/srv/x', $true)", "Remove-Item -Recurse -Force /srv/x $true");
+    found("cd /a; (cd /; ls); rm x", "rm x");
+}
