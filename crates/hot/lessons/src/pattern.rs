@@ -310,6 +310,13 @@ impl CommandPattern {
         }
     }
 
+    /// Returns the bytes that the names of its programs begin with; `None` when that can be any.
+    pub(crate) fn beginnings_of_programs(&self) -> Option<impl Iterator<Item = u8>> {
+        let first = |program: &String| program.as_bytes().first().copied();
+        let is_fixed = |program: &String| first(program).is_some_and(|byte| !matches!(byte, b'*' | b'\\'));
+        self.programs.iter().all(is_fixed).then(|| self.programs.iter().filter_map(first))
+    }
+
     /// Says whether a program, by its base name, is one that it is about.
     pub(crate) fn is_for(&self, program: &str) -> bool {
         self.programs.iter().any(|pattern| fits_word(pattern, program))
@@ -413,7 +420,13 @@ fn fit_parts(parts: &[Part], words: usize, fits: impl Fn(&[Text], usize) -> bool
 
 /// Fits a word to a pattern in which `*` fits anything and `\*` a star.
 pub(crate) fn fits_word(pattern: &str, word: &str) -> bool {
-    if !pattern.contains(['*', '\\']) {
+    let is_special = |byte: u8| matches!(byte, b'*' | b'\\');
+    // Most words differ in their first letter, and a long script asks for very many of them.
+    let first = pattern.as_bytes().first();
+    if first != word.as_bytes().first() && first.is_some_and(|byte| !is_special(*byte)) {
+        return false;
+    }
+    if !pattern.bytes().any(is_special) {
         return pattern == word;
     }
     wildcard::fits(pattern.as_bytes(), word.as_bytes(), |pattern, byte| match pattern {

@@ -107,6 +107,10 @@ impl<'a> Simple<'a> {
         {
             return true;
         }
+        // Most commands are: looking at all others for each of them would make a long script slow.
+        if self.command.is_last {
+            return false;
+        }
         commands.iter().any(|other| {
             other.command.pipeline == self.command.pipeline
                 && other.command.place > self.command.place
@@ -246,11 +250,16 @@ impl Entry<'_> {
             .collect();
         let writes: Vec<Targets> =
             self.writes.iter().filter_map(|targets| Targets::parse(targets).ok()).collect();
-        let (matches, sql) = (OnceCell::new(), OnceCell::new());
-        let mut verdict = Verdict::Unrelated;
+        let (matches, sql, conditions) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        // Words are put together at the end: a long script has very many commands that a lesson is nearly about.
+        let mut kept_by = None;
+        let initials = Initials::of(&patterns);
         for simple in commands {
             if time.is_spent_by_a_step() {
                 break;
+            }
+            if !initials.have(simple.program) {
+                continue;
             }
             let place = simple.place(call);
             let mut by = None;
@@ -260,14 +269,15 @@ impl Entry<'_> {
                         && !time.is_spent_by_a_step()
                         && pattern.fits(simple.arguments(), place)
                 };
-                match patterns.iter().find(fits) {
-                    Some((text, pattern)) => {
-                        by = Some(match pattern.explained(simple.arguments(), place) {
-                            Some(reason) => format!("{text} ({reason})"),
-                            None => (*text).to_owned(),
-                        });
-                    }
-                    None => continue,
+                let Some(pattern) = patterns.iter().find(fits) else { continue };
+                by = Some(Decision::Pattern(pattern));
+            }
+            // Conditions are quicker than expressions, which decide only whether the call is worth a word then.
+            let is_cheap = self.matches.is_empty() && self.raw.is_empty();
+            if !is_cheap && !self.commands.is_empty() {
+                let conditions = conditions.get_or_init(|| Conditions::of(self));
+                if self.what_keeps_from(simple, commands, place, conditions).is_some() {
+                    continue;
                 }
             }
             if !self.matches.is_empty() {
@@ -277,76 +287,72 @@ impl Entry<'_> {
                     is_asked && expression.is_match(within(simple.text(), source, time))
                 });
                 let Some((expression, _)) = found else { continue };
-                by = by.or_else(|| Some((*expression).to_owned()));
-            }
-            if !fits_raw() {
-                return Verdict::Unrelated;
+                by = by.or(Some(Decision::Expression(expression)));
             }
             // From here on it is about something like this command: what fails now is worth a word.
-            let mut is_near = by.is_some();
-            let mut nearly = |because: String| {
-                if is_near {
-                    verdict = Verdict::Nearly { because };
-                }
-            };
             if !self.writes.is_empty() {
                 let fits = |file: &Argument<'_>| writes.iter().any(|targets| targets.fit(file, place));
                 match simple.written_files().find(|file| fits(file)) {
-                    Some(file) => by = by.or_else(|| Some(format!("output to {}", file.text))),
+                    Some(file) => by = by.or(Some(Decision::Output(file.text))),
                     None => {
-                        nearly(format!("its output goes to no {}", self.writes.join("|")));
+                        kept_by = by.map(|_| KeptBy::Output).or(kept_by);
                         continue;
                     }
                 }
             }
             if !self.sql.is_empty() {
                 let statements = simple.statements();
-                is_near |= !statements.is_empty();
                 let sql = sql.get_or_init(|| compile(&self.sql, time));
                 let is_in = |source: &str, expression: &Regex| {
                     let is_match = |text: &String| expression.is_match(within(text, source, time));
                     statements.iter().any(|text| !time.is_spent() && is_match(text))
                 };
                 match sql.iter().find(|(source, expression)| is_in(source, expression)) {
-                    Some((expression, _)) => by = by.or_else(|| Some(format!("SQL like {expression}"))),
+                    Some((expression, _)) => by = by.or(Some(Decision::Sql(expression))),
+                    None if !statements.is_empty() => {
+                        kept_by = Some(KeptBy::Statements);
+                        continue;
+                    }
                     None => {
-                        if is_near {
-                            let because = if statements.is_empty() {
-                                "it hands no SQL to a database client"
-                            } else {
-                                "no SQL statement in it fits"
-                            };
-                            verdict = Verdict::Nearly { because: because.to_owned() };
-                        }
+                        kept_by = by.map(|_| KeptBy::NoSql).or(kept_by);
                         continue;
                     }
                 }
             }
-            match self.what_keeps_from(simple, commands, place) {
-                None => return Verdict::Applies { by: by.unwrap_or_default() },
-                Some(because) => verdict = Verdict::Nearly { because },
+            let conditions = conditions.get_or_init(|| Conditions::of(self));
+            match self.what_keeps_from(simple, commands, place, conditions) {
+                // What is about the whole line fails for every command of it.
+                None if !fits_raw() => return Verdict::Unrelated,
+                None => {
+                    let by = by.map_or_else(String::new, |by| by.text(simple, place));
+                    return Verdict::Applies { by };
+                }
+                Some(kept) if is_cheap => kept_by = Some(kept),
+                Some(_) => {}
             }
         }
-        verdict
+        match kept_by {
+            Some(kept_by) => Verdict::Nearly { because: kept_by.text(self) },
+            None => Verdict::Unrelated,
+        }
     }
 
-    fn what_keeps_from(
+    fn what_keeps_from<'e>(
         &self,
         simple: &Simple<'_>,
         commands: &[Simple<'_>],
         place: Place<'_>,
-    ) -> Option<String> {
+        conditions: &Conditions<'e>,
+    ) -> Option<KeptBy<'e>> {
         let subject = Subject { command: simple.command, arguments: simple.arguments(), place };
-        // An item that cannot be read holds for nothing.
-        let holds = |item: &&&str| Item::parse(item).is_ok_and(|item| item.holds(subject));
-        if let Some(item) = self.without.iter().find(holds) {
-            return Some(condition::description(item));
+        if let Some((text, _)) = conditions.without.iter().find(|(_, item)| item.holds(subject)) {
+            return Some(KeptBy::Without(text));
         }
-        if !self.with.is_empty() && !self.with.iter().any(|item| holds(&item)) {
-            return Some(format!("none of these holds: {}", self.with.join(", ")));
+        if !self.with.is_empty() && !conditions.with.iter().any(|item| item.holds(subject)) {
+            return Some(KeptBy::With);
         }
         if !self.piped_to.is_empty() && !simple.is_handed_to(&self.piped_to, commands) {
-            return Some(format!("its output does not go to {}", self.piped_to.join(", ")));
+            return Some(KeptBy::PipedTo);
         }
         None
     }
@@ -385,6 +391,90 @@ impl Entry<'_> {
             }
         }
         Verdict::Applies { by }
+    }
+}
+
+/// The bytes that the programs of a lesson begin with: nearly all commands of a long script are sorted out by them.
+struct Initials([u64; 4]);
+
+impl Initials {
+    fn of(patterns: &[(&str, CommandPattern)]) -> Self {
+        let mut bytes = [0; 4];
+        for (_, pattern) in patterns {
+            let Some(initials) = pattern.beginnings_of_programs() else { return Self([u64::MAX; 4]) };
+            initials.for_each(|byte| bytes[usize::from(byte >> 6)] |= 1 << (byte & 63));
+        }
+        // Without patterns, other fields decide.
+        Self(if patterns.is_empty() { [u64::MAX; 4] } else { bytes })
+    }
+
+    fn have(&self, program: &str) -> bool {
+        match program.as_bytes().first() {
+            Some(byte) => self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1,
+            None => self.0 == [u64::MAX; 4],
+        }
+    }
+}
+
+/// What made a lesson apply to a command.
+enum Decision<'e> {
+    Pattern(&'e (&'e str, CommandPattern)),
+    Expression(&'e str),
+    Output(&'e str),
+    Sql(&'e str),
+}
+
+impl Decision<'_> {
+    fn text(&self, simple: &Simple<'_>, place: Place<'_>) -> String {
+        match self {
+            Self::Pattern((text, pattern)) => match pattern.explained(simple.arguments(), place) {
+                Some(reason) => format!("{text} ({reason})"),
+                None => (*text).to_owned(),
+            },
+            Self::Expression(expression) => (*expression).to_owned(),
+            Self::Output(file) => format!("output to {file}"),
+            Self::Sql(expression) => format!("SQL like {expression}"),
+        }
+    }
+}
+
+/// What kept a lesson from applying to a command that it is nearly about.
+#[derive(Clone, Copy)]
+enum KeptBy<'e> {
+    Output,
+    NoSql,
+    Statements,
+    Without(&'e str),
+    With,
+    PipedTo,
+}
+
+impl KeptBy<'_> {
+    fn text(self, entry: &Entry<'_>) -> String {
+        match self {
+            Self::Output => format!("its output goes to no {}", entry.writes.join("|")),
+            Self::NoSql => "it hands no SQL to a database client".to_owned(),
+            Self::Statements => "no SQL statement in it fits".to_owned(),
+            Self::Without(item) => condition::description(item),
+            Self::With => format!("none of these holds: {}", entry.with.join(", ")),
+            Self::PipedTo => format!("its output does not go to {}", entry.piped_to.join(", ")),
+        }
+    }
+}
+
+/// The conditions of a lesson, read. An item that cannot be read holds for nothing.
+struct Conditions<'e> {
+    without: Vec<(&'e str, Item)>,
+    with: Vec<Item>,
+}
+
+impl<'e> Conditions<'e> {
+    fn of(entry: &Entry<'e>) -> Self {
+        let read = |item: &&'e str| Some((*item, Item::parse(item).ok()?));
+        Self {
+            without: entry.without.iter().filter_map(read).collect(),
+            with: entry.with.iter().filter_map(read).map(|(_, item)| item).collect(),
+        }
     }
 }
 
