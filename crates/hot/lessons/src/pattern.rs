@@ -310,13 +310,6 @@ impl CommandPattern {
         }
     }
 
-    /// Returns the bytes that the names of its programs begin with; `None` when that can be any.
-    pub(crate) fn beginnings_of_programs(&self) -> Option<impl Iterator<Item = u8>> {
-        let first = |program: &String| program.as_bytes().first().copied();
-        let is_fixed = |program: &String| first(program).is_some_and(|byte| !matches!(byte, b'*' | b'\\'));
-        self.programs.iter().all(is_fixed).then(|| self.programs.iter().filter_map(first))
-    }
-
     /// Says whether a program, by its base name, is one that it is about.
     pub(crate) fn is_for(&self, program: &str) -> bool {
         self.programs.iter().any(|pattern| fits_word(pattern, program))
@@ -416,6 +409,17 @@ fn fit_parts(parts: &[Part], words: usize, fits: impl Fn(&[Text], usize) -> bool
             return false;
         }
     }
+}
+
+/// Returns the bytes that the names of a pattern's programs begin with; `None` when that can be any.
+pub(crate) fn initials(pattern: &str) -> Option<impl Iterator<Item = u8>> {
+    let programs = || {
+        let names = alternatives(pattern.split_whitespace().next().unwrap_or_default());
+        // Commands are known by the base name of their program.
+        names.map(|name| name.rsplit('/').next().and_then(|name| name.bytes().next()))
+    };
+    let is_fixed = |byte: Option<u8>| byte.is_some_and(|byte| !matches!(byte, b'*' | b'\\'));
+    programs().all(is_fixed).then(|| programs().flatten())
 }
 
 /// Fits a word to a pattern in which `*` fits anything and `\*` a star.

@@ -243,11 +243,19 @@ impl Entry<'_> {
         // Patterns are quick, expressions over a whole line are not.
         let by_raw = OnceCell::new();
         let fits_raw = || self.raw.is_empty() || by_raw.get_or_init(find_raw).is_some();
+        // Reading a pattern takes memory, and most of a lesson's are about programs that are not there.
+        let programs = Initials::of_programs(commands);
         let patterns: Vec<(&str, CommandPattern)> = self
             .commands
             .iter()
+            .filter(|pattern| {
+                pattern::initials(pattern).is_none_or(|mut bytes| bytes.any(|byte| programs.has(byte)))
+            })
             .filter_map(|pattern| Some((*pattern, CommandPattern::parse(pattern).ok()?)))
             .collect();
+        if patterns.is_empty() && !self.commands.is_empty() {
+            return Verdict::Unrelated;
+        }
         let writes: Vec<Targets> =
             self.writes.iter().filter_map(|targets| Targets::parse(targets).ok()).collect();
         let (matches, sql, conditions) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
@@ -395,24 +403,36 @@ impl Entry<'_> {
 }
 
 /// The bytes that the programs of a lesson begin with: nearly all commands of a long script are sorted out by them.
+#[derive(Default)]
 struct Initials([u64; 4]);
 
 impl Initials {
+    /// Returns those of patterns; all when there are none, or when some can begin with any.
     fn of(patterns: &[(&str, CommandPattern)]) -> Self {
-        let mut bytes = [0; 4];
-        for (_, pattern) in patterns {
-            let Some(initials) = pattern.beginnings_of_programs() else { return Self([u64::MAX; 4]) };
-            initials.for_each(|byte| bytes[usize::from(byte >> 6)] |= 1 << (byte & 63));
+        let mut all = Self::default();
+        for (text, _) in patterns {
+            let Some(initials) = pattern::initials(text) else { return Self([u64::MAX; 4]) };
+            initials.for_each(|byte| all.add(byte));
         }
-        // Without patterns, other fields decide.
-        Self(if patterns.is_empty() { [u64::MAX; 4] } else { bytes })
+        if patterns.is_empty() { Self([u64::MAX; 4]) } else { all }
+    }
+
+    fn of_programs(commands: &[Simple<'_>]) -> Self {
+        let mut all = Self::default();
+        commands.iter().filter_map(|simple| simple.program.bytes().next()).for_each(|byte| all.add(byte));
+        all
+    }
+
+    fn add(&mut self, byte: u8) {
+        self.0[usize::from(byte >> 6)] |= 1 << (byte & 63);
+    }
+
+    fn has(&self, byte: u8) -> bool {
+        self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
     }
 
     fn have(&self, program: &str) -> bool {
-        match program.as_bytes().first() {
-            Some(byte) => self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1,
-            None => self.0 == [u64::MAX; 4],
-        }
+        program.bytes().next().map_or(self.0 == [u64::MAX; 4], |byte| self.has(byte))
     }
 }
 
