@@ -175,9 +175,9 @@ fn classes_of_one(word: Written<'_>, place: Place<'_>) -> Classes {
         found.add(Class::Root, names.is_empty() || (names.len() == 1 && is_drive(&names[0])));
         found.add(Class::System, is_system(names) && !is_temporary);
         found.add(Class::Disk, is_disk(names) && !path.is_all);
-        let is_told = !folders.project.is_empty() && names.first().is_none_or(|name| !name.contains('$'));
+        let is_known = !folders.project.is_empty() && names.first().is_none_or(|name| !name.contains('$'));
         let is_device = names.first().is_some_and(|name| name == "dev");
-        found.add(Class::Outside, is_told && !is_in_project && !is_temporary && !is_device);
+        found.add(Class::Outside, is_known && !is_in_project && !is_temporary && !is_device);
     }
     found
 }

@@ -16,10 +16,10 @@ const MAX_SNIPPETS: usize = 256;
 /// How deep arguments are looked into.
 const MAX_DEPTH: usize = 16;
 
-/// What stands for a part that is not literal: a substitution of which nothing is known.
+/// In the place of a part that is not literal: a substitution of which nothing is known.
 const UNKNOWN: &str = "$()";
 
-/// What stands for the home folder.
+/// In the place of the home folder.
 const HOME: &str = "$HOME";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,7 +122,7 @@ impl<'code> Scanner<'code> {
             } else if self.code.contains("chmod") {
                 &["chmod", "-R", "777"]
             } else if self.code.contains("chown") {
-                &["chown", "-R", "nobody"]
+                &["chown", "-R", "root"]
             } else {
                 return;
             };
@@ -222,8 +222,9 @@ impl<'code> Scanner<'code> {
             Call::Path => self.path_method(&texts(&arguments)),
             Call::Move => Some(Snippet::Words(words(&[&["mv"][..], &texts(&arguments)].concat()))),
             Call::Glob => {
-                let is_told = |text: &&str| text.starts_with(['/', '~']) || text.starts_with(HOME);
-                self.globs.extend(texts(&arguments).into_iter().filter(is_told).take(1).map(str::to_owned));
+                let is_absolute = |text: &&str| text.starts_with(['/', '~']) || text.starts_with(HOME);
+                self.globs
+                    .extend(texts(&arguments).into_iter().filter(is_absolute).take(1).map(str::to_owned));
                 None
             }
             Call::Map => match texts(&arguments).split_first() {

@@ -40,7 +40,7 @@ pub fn commands(script: &str) -> Vec<Command> {
     parse::commands(script)
 }
 
-/// The only word of the command that stands for a function which pipes itself into itself in the background and is
+/// The only word of the command that is given for a function which pipes itself into itself in the background and is
 /// called.
 pub const FORK_BOMB: &str = "fork-bomb";
 

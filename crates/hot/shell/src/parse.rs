@@ -127,7 +127,7 @@ struct Context {
     scope: Scope,
 }
 
-/// What a command's substitution runs, and where in the command it stands.
+/// What a command's substitution runs, and where in the command that is.
 struct Substituted {
     place: Place,
     commands: Range<usize>,

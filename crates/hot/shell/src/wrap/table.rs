@@ -17,7 +17,7 @@ use crate::parse::assigned_name;
 /// | word | meaning |
 /// |---|---|
 /// | `prefix` | it only changes how the words are run, and is no command of its own |
-/// | `values(…)` | options whose value is the next word; `@name` stands for a list below |
+/// | `values(…)` | options whose value is the next word; `@name` is a list below |
 /// | `operands(n)` | so many words, or `any` number, are between the options and the command |
 /// | `assignments` | `NAME=value` may be in front of the command |
 /// | `scripts(…)` | options whose value is a line of shell |
