@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_keeps_a_lesson_from_applying_is_said_plainly() {
+    fn what_keeps_a_lesson_from_applying_is_shown_plainly() {
         let because = |fields: &str, example: &str| {
             let lesson = lessons::format::parse("it", &format!("---\n{fields}\n---\n")).unwrap();
             match judged(lesson.trigger, example) {
