@@ -194,6 +194,24 @@ pub const HOOKS: &[Hook] = &[
         silence: Silence::Continue,
         job: "records the session's end; queues the distillation of the remaining turns; starts the worker when something waits",
     },
+    Hook {
+        name: "prompt-bind",
+        events: &["UserPromptSubmit"],
+        matcher: None,
+        timeout: 5,
+        weight: Weight::Hot,
+        silence: Silence::Empty,
+        job: "answers `/wyren:status` and the other commands of Wyren without a model",
+    },
+    Hook {
+        name: "context-monitor",
+        events: &["PostToolUse"],
+        matcher: None,
+        timeout: 5,
+        weight: Weight::Hot,
+        silence: Silence::Empty,
+        job: "shows what the team changed during the turn, once per turn",
+    },
 ];
 
 /// Returns the hook of this name.

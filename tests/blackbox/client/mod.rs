@@ -3,12 +3,14 @@
 //! Every hook adds its case here: what it says must be found in what the client sends to the model.
 
 mod capture;
+mod context_monitor;
 mod harness;
 mod hostile;
 mod install;
 mod interactive;
 mod lessons;
 mod model;
+mod prompt_bind;
 mod session_start;
 mod team;
 

@@ -60,6 +60,12 @@ pub const LOG_LEVELS: &[&str] = &["debug", "info", "warn", "error", "alert"];
 
 pub const MODEL_PROVIDERS: &[&str] = &["cli", "api", "openai", "off"];
 
+/// How lessons are worded for the model.
+pub const LESSON_FORMATS: &[&str] = &["wyren", "lessons-learned"];
+
+/// Which notices the user gets.
+pub const MESSAGES: &[&str] = &["all", "important", "off"];
+
 pub const KEYS: &[Key] = &[
     Key {
         name: "capture.enabled",
@@ -130,6 +136,13 @@ pub const KEYS: &[Key] = &[
         default: "",
         variables: &[],
         help: "disabled lessons, as slug or layer:slug; set by `wyren lessons disable`",
+    },
+    Key {
+        name: "lessons.format",
+        kind: Kind::Choice(LESSON_FORMATS),
+        default: "wyren",
+        variables: &[Variable::Value("WYREN_LESSON_FORMAT")],
+        help: "how lessons are worded for the model: wyren, or lessons-learned for scripts that read its form",
     },
     Key {
         name: "lessons.loops",
@@ -251,9 +264,9 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "memory.wait_ms",
         kind: Kind::Number { least: 0, most: 1_500 },
-        default: "300",
+        default: "100",
         variables: &[Variable::Value("WYREN_WAIT_MS")],
-        help: "maximum time a prompt waits for a fetch, in milliseconds",
+        help: "maximum time a prompt waits for a fetch, in milliseconds; it waits only if the last fetch took less",
     },
     Key {
         name: "model.command",
@@ -303,6 +316,13 @@ pub const KEYS: &[Key] = &[
         default: "120",
         variables: &[Variable::Value("WYREN_MODEL_TIMEOUT_S")],
         help: "time limit of a model call including its retry, in seconds",
+    },
+    Key {
+        name: "ui.messages",
+        kind: Kind::Choice(MESSAGES),
+        default: "all",
+        variables: &[Variable::Value("WYREN_MESSAGES")],
+        help: "lines for you in a session: all, important (what needs you), off",
     },
     Key {
         name: "worker.idle_seconds",
