@@ -11,6 +11,7 @@ mod interactive;
 mod lessons;
 mod model;
 mod prompt_bind;
+mod readme;
 mod session_start;
 mod team;
 
