@@ -215,6 +215,11 @@ fn at_one_stop_one_program_is_started_whatever_waits() -> Result<()> {
         let state = sandbox.project().join(".wyren/state");
         fs::create_dir_all(&state)?;
         fs::write(sandbox.project().join(".wyren/memory.md"), "# Wyren Memory\n")?;
+        // A remote that is due to be looked at, too.
+        fs::create_dir_all(sandbox.project().join(".git/info"))?;
+        fs::write(sandbox.project().join(".git/HEAD"), "ref: refs/heads/main\n")?;
+        fs::write(sandbox.project().join(".git/info/exclude"), "/.wyren/\n")?;
+        fs::write(sandbox.project().join(".git/config"), "[remote \"origin\"]\n\turl = /nowhere/x.git\n")?;
         let left = json!({"id": "left", "turns": 3, "last_turn_at": 1, "transcript": "/t/left.jsonl"});
         fs::write(state.join("watermark.json"), json!({"sessions": {"left": left}}).to_string())?;
         fs::create_dir_all(sandbox.data().join("jobs"))?;
@@ -227,6 +232,11 @@ fn at_one_stop_one_program_is_started_whatever_waits() -> Result<()> {
         wait_for("a trace", || Ok(trace.exists()))?;
         wait_for("no process", || Ok(sandbox.processes().is_empty()))?;
         assert_eq!(fs::read_to_string(&trace)?, "wyren-worker\n", "{ending:?}, {turns}");
+        // A turn for which no worker is started looks at the remote.
+        if ending == NUDGING[0] {
+            end(&sandbox, ending, json!({"session_id": "other"}), &[])?;
+            wait_for("a look", || Ok(fs::read_to_string(&trace)? == "wyren-worker\nwyren\n"))?;
+        }
     }
     Ok(())
 }

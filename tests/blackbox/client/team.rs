@@ -12,7 +12,7 @@ use super::{check_hook_log, check_processes, client_with_plugin};
 use crate::team::{Member, Mode, Remote};
 
 /// Has a client work in a fresh clone of the remote, in which no command of Wyren was ever run.
-fn client_in_clone(remote: &Remote) -> Result<Option<Client>> {
+pub(super) fn client_in_clone(remote: &Remote) -> Result<Option<Client>> {
     let Some(client) = client_with_plugin()? else { return Ok(None) };
     let address = format!("file://{}", remote.path().display());
     let mut clone = Command::new("git");

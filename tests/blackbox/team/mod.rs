@@ -6,6 +6,7 @@ mod network;
 mod rounds;
 mod torture;
 mod users_git;
+mod waiting;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -180,6 +181,8 @@ impl Member {
         let name = match hook {
             "session-start-memory" => "SessionStart",
             "prompt-sync" => "UserPromptSubmit",
+            "prompt-record" => "UserPromptSubmit",
+            "context-monitor" => "PostToolUse",
             "stop-distill" => "Stop",
             _ => "SessionEnd",
         };

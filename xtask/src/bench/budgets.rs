@@ -45,9 +45,12 @@ pub(crate) const RUNS: &[(&str, Yard, f64)] = &[
 pub(crate) const OCCASIONS: &[(&str, Option<f64>, Option<f64>)] = &[
     ("session-start-memory, remote answers", Some(500.0), None),
     ("session-start-memory, remote hangs", Some(2_000.0), None),
-    ("prompt-sync, remote hangs", Some(350.0), None),
+    ("prompt-sync, remote hangs", None, Some(2.0)),
+    ("prompt-sync, quick remote hangs", Some(150.0), None),
+    ("prompt-sync, remote needs 700 ms", None, Some(2.0)),
     ("prompt-sync, remote is left alone", None, Some(2.0)),
     ("stop-distill, worker started", None, Some(1.6)),
+    ("stop-distill, fetch begun", None, Some(1.6)),
 ];
 
 /// Runs that [`HOT_HOOK_TRUE_RATIO`] is not meant for: their input alone takes longer.

@@ -220,7 +220,7 @@ const CASES: &[(&str, Case)] = &[
     ("tool-record", Case::plain("1 KB", "").reading(Payload::Output(KIB)).silent()),
     ("tool-record", Case::plain("skipped", SKIPPED).silent()),
     ("prompt-bind", Case::plain("UserPromptSubmit", payload!("UserPromptSubmit")).silent()),
-    ("context-monitor", Case::plain("PostToolUse", payload!("PostToolUse.Bash")).silent()),
+    ("context-monitor", Case::plain("no news", payload!("PostToolUse.Bash")).silent()),
     ("wyren", Case::plain("--version", "").with(&["--version"]).speaking()),
 ];
 

@@ -20,11 +20,20 @@ const RUNS: usize = 5;
 /// How often the start of the worker is: it is short, so that more runs are needed for a median.
 const SHORT_RUNS: usize = 25;
 
+/// How many prompts meet a remote that takes its time.
+const SLOW_RUNS: usize = 6;
+
 /// How long whatever a run left behind may take to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An ssh that never answers, and shrugs off a polite request to end.
 const HANGING_SSH: &str = "#!/bin/sh\ntrap '' TERM\nsleep 600\nsleep 600\n";
+
+/// An ssh that needs 700 ms to reach the other side, which is this machine. Git calls it with what is to be run at the end.
+const SLOW_SSH: &str = "#!/bin/sh\nsleep 0.7\nfor last; do :; done\neval \"exec $last\"\n";
+
+/// How long ago the last look was when the remote is due again.
+const LONG_AGO_MILLIS: u128 = 7_000;
 
 /// The figures of one occasion.
 #[derive(Clone, Debug, Serialize)]
@@ -39,8 +48,14 @@ pub(crate) struct Occasion {
 /// Measures every occasion.
 pub(crate) fn measure(plugin: &Path, folder: &Path) -> Result<Vec<Occasion>> {
     let desk = Desk::set(plugin, &folder.join("occasions"))?;
-    let hanging: &[(&str, &str)] = &[("GIT_SSH_COMMAND", &desk.hanging_ssh()?), ("WYREN_SYNC_SECONDS", "2")];
-    Ok(vec![
+    let hanging_ssh = desk.ssh("hanging", HANGING_SSH)?;
+    let hanging: &[(&str, &str)] = &[("GIT_SSH_COMMAND", &hanging_ssh), ("WYREN_SYNC_SECONDS", "2")];
+    let slow_ssh = desk.ssh("slow", SLOW_SSH)?;
+    let slow: &[(&str, &str)] = &[("GIT_SSH_COMMAND", &slow_ssh)];
+    let counting: &[(&str, &str)] =
+        &[("GIT_SSH_COMMAND", &slow_ssh), ("WYREN_TURNS_THRESHOLD", "10000"), ("WYREN_IDLE_MS", "86400000")];
+    let slow_remote = format!("ssh://localhost{}", folder.join("occasions/remote.git").display());
+    let mut occasions = vec![
         desk.time("session-start-memory, remote answers", RUNS, "session-start-memory", &[], || {
             desk.forget()
         })?,
@@ -49,11 +64,21 @@ pub(crate) fn measure(plugin: &Path, folder: &Path) -> Result<Vec<Occasion>> {
             desk.forget()
         })?,
         desk.time("prompt-sync, remote hangs", RUNS, "prompt-sync", hanging, || desk.forget())?,
+        desk.time("prompt-sync, quick remote hangs", RUNS, "prompt-sync", hanging, || {
+            desk.have_answered_in(40)
+        })?,
         desk.time("prompt-sync, remote is left alone", SHORT_RUNS, "prompt-sync", hanging, || {
             desk.be_failing()
         })?,
         desk.time("stop-distill, worker started", SHORT_RUNS, "stop-distill", &[], || desk.forget_turns())?,
-    ])
+    ];
+    desk.point_to(&slow_remote)?;
+    let be_slow = || desk.have_answered_in(700);
+    occasions.push(desk.time("prompt-sync, remote needs 700 ms", SLOW_RUNS, "prompt-sync", slow, be_slow)?);
+    desk.check_answer()?;
+    occasions.push(desk.time("stop-distill, fetch begun", SHORT_RUNS, "stop-distill", counting, be_slow)?);
+    desk.check_answer()?;
+    Ok(occasions)
 }
 
 /// Lays the figures out.
@@ -161,16 +186,41 @@ impl Desk {
             "v": 1, "mode": "side", "remote": "origin", "branch": "wyren/memory", "fetched_at": 0,
             "tried_at": now, "failures": 1, "retry_at": now + 60_000, "error": "no answer",
         });
-        Ok(fs::write(self.project().join(".wyren/state/fetch.json"), state.to_string())?)
+        Ok(fs::write(self.fetch_state(), state.to_string())?)
+    }
+
+    /// Has the remote have answered a while ago, after so many milliseconds.
+    fn have_answered_in(&self, took: u64) -> Result<()> {
+        let at = std::time::UNIX_EPOCH.elapsed()?.as_millis() - LONG_AGO_MILLIS;
+        let state = json!({
+            "v": 1, "mode": "side", "remote": "origin", "branch": "wyren/memory", "fetched_at": at, "tried_at": at,
+            "took_ms": took,
+        });
+        Ok(fs::write(self.fetch_state(), state.to_string())?)
+    }
+
+    /// Checks that what the last hook began got the remote's answer, and that it was no quick one.
+    fn check_answer(&self) -> Result<()> {
+        let state: Value = serde_json::from_slice(&fs::read(self.fetch_state())?)?;
+        let ago = std::time::UNIX_EPOCH.elapsed()?.as_millis()
+            - u128::from(state["fetched_at"].as_u64().unwrap_or_default());
+        ensure!(ago < LONG_AGO_MILLIS && state["took_ms"].as_u64() >= Some(700), "no answer: {state}");
+        Ok(())
+    }
+
+    fn fetch_state(&self) -> PathBuf {
+        self.project().join(".wyren/state/fetch.json")
     }
 
     fn point_to(&self, address: &str) -> Result<()> {
         self.git(&self.project(), &["remote", "set-url", "origin", address])
     }
 
-    fn hanging_ssh(&self) -> Result<String> {
-        let path = self.folder.join("hanging-ssh");
-        fs::write(&path, HANGING_SSH)?;
+    /// Writes a program that git takes for ssh by its name.
+    fn ssh(&self, folder: &str, script: &str) -> Result<String> {
+        let path = self.folder.join(folder).join("ssh");
+        fs::create_dir_all(self.folder.join(folder))?;
+        fs::write(&path, script)?;
         #[cfg(unix)]
         fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
         Ok(path.display().to_string())

@@ -6,7 +6,7 @@ use crate::terminal::{self, DIM, WARNING};
 use anyhow::Result;
 use base::lock::Lock;
 use base::settings::Settings;
-use base::{Env, Paths, detached};
+use base::{Env, Paths, Timestamp, detached};
 use clap::Args;
 use place::{Folder, Reason};
 use serde_json::{Value, json};
@@ -59,6 +59,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    let (began, clock) = (Timestamp::now(), Instant::now());
     let cwd = std::env::current_dir()?;
     if arguments.discover || arguments.background {
         detached::leave_session();
@@ -78,7 +79,9 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return Ok(());
     }
     if arguments.background {
-        in_background(&cwd, env, paths);
+        if let Some(share) = in_background(&cwd, env, paths) {
+            note_duration(&share, began, clock);
+        }
         return Ok(());
     }
     let share = open(&cwd, env)?.insistent();
@@ -91,6 +94,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         _ => share.sync(None, deadline),
     };
     spinner.finish_and_clear();
+    note_duration(&share, began, clock);
     let synced = synced?;
     if arguments.json {
         writeln!(terminal::output(), "{:#}", to_json(&synced))?;
@@ -250,19 +254,24 @@ fn background_limit(env: &Env, paths: &Paths) -> Duration {
     Duration::from_secs(Settings::read(env, &paths.hook_settings()).number("memory.sync_seconds"))
 }
 
-/// Syncs for hooks: prints nothing, waits for no other sync, writes to the log.
-fn in_background(cwd: &Path, env: &Env, paths: &Paths) {
+/// Notes for hooks how long the sync took. Without it they do not wait for the next one.
+fn note_duration(share: &Share, began: Timestamp, clock: Instant) {
+    let _ = share.note_duration(began, clock.elapsed());
+}
+
+/// Syncs for hooks: prints nothing, waits for no other sync, writes to the log. Returns the memory that was synced.
+fn in_background(cwd: &Path, env: &Env, paths: &Paths) -> Option<Share> {
     let share = match Share::open(cwd, env) {
         Ok(share) => share,
         Err(error) => {
             if let Some(folder) = Folder::find(cwd) {
                 team_sync::log_once(&folder.wyren, &format!("sync error: {error}"));
             }
-            return;
+            return None;
         }
     };
     let lock = Lock::exclusive(&share.folder().state().join("background.lock"), Duration::ZERO);
-    let Ok(Some(_lock)) = lock else { return };
+    let Ok(Some(_lock)) = lock else { return None };
     let settings = Settings::read(env, &paths.hook_settings());
     let deadline = Instant::now() + background_limit(env, paths);
     let synced =
@@ -271,6 +280,7 @@ fn in_background(cwd: &Path, env: &Env, paths: &Paths) {
         Ok(synced) => tell(&share, &synced),
         Err(error) => share.log_once(&format!("sync error: {error}")),
     }
+    Some(share)
 }
 
 /// Logs changes, local or on the remote, and errors.

@@ -13,7 +13,7 @@ use memory::history::{self, Removal};
 use memory::{Delta, Memory, diff};
 use place::{MEMORY, Mode, Reason};
 use serde_json::{Value, json};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Why entries left the memory that a rewritten history lacks.
 const REWRITTEN: &str = "vanished when the shared history was rewritten";
@@ -150,6 +150,12 @@ impl Share {
         Ok(synced)
     }
 
+    /// Notes how long a sync took that began at `began`, if the remote answered it: hooks wait for the next one only where
+    /// that is short enough.
+    pub fn note_duration(&self, began: Timestamp, took: Duration) -> Result<(), Error> {
+        Ok(self.team().map_or(Ok(()), |team| team.note_duration(began, took))?)
+    }
+
     /// Returns the user's leave to publish from this clone; `None` until the user gives it.
     pub fn leave(&self) -> Result<Option<Leave>, Error> {
         Ok(self.team().map(|team| team.leave(self.env())).transpose()?.flatten())
@@ -191,6 +197,11 @@ impl Share {
         let before = self.last_sync();
         let synced = self.try_exchange(exchange, merging, &before, deadline);
         self.note_end(before, &synced);
+        if synced.as_ref().is_ok_and(|synced| !synced.changed.is_empty()) {
+            // Without the notes, sessions get the news with their next prompt.
+            let paths = Paths::of(self.env());
+            let _ = place::news::announce(&paths, &self.folder().wyren, Timestamp::now());
+        }
         synced
     }
 

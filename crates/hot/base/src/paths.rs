@@ -102,6 +102,11 @@ impl Paths {
         self.data.join("cache/left").join(name_of(wyren))
     }
 
+    /// Returns the folder of notes for sessions that a sync brought news during their turn, one file per session.
+    pub fn news(&self) -> PathBuf {
+        self.data.join("cache/news")
+    }
+
     /// Returns the file of this installation's secret; see [`crate::secret`].
     pub fn secret(&self) -> PathBuf {
         self.data.join("secret")

@@ -6,12 +6,14 @@
 //! Snapshot (per session) ─┘
 //! ```
 //!
-//! A session starts with the whole memory ([`start`]) and gets at each prompt what changed since ([`prompt`]). A
-//! [`Snapshot`] per session holds what it has seen. It is written after the answer: if the process dies in between, the
-//! text is shown again, never lost. `wyren sync` fetches in the background; a hook waits a moment at most ([`pull`]).
+//! A session starts with the whole memory ([`start`]) and gets at each prompt what changed since ([`prompt`]), and beside a
+//! tool's result what arrived during the turn ([`during`]). A [`Snapshot`] per session holds what it has seen. It is written
+//! after the answer: if the process dies in between, the text is shown again, never lost. `wyren sync` fetches in the
+//! background; a hook waits a moment at most, and only where that is enough ([`pull`]).
 //!
 //! Hooks link this crate: it reads files and starts no git. Fetching and publishing is the job of `team-sync`.
 
+pub mod during;
 mod error;
 mod lessons;
 mod news;

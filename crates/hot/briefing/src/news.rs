@@ -26,6 +26,28 @@ const MAX_LINE_CHARS: usize = 300;
 /// The end of a file of which the update shows the beginning.
 const CUT_IN_UPDATE: &str = "\n[wyren: truncated; the whole file is in .wyren/, below broadcast/]";
 
+/// The longest text beside a tool's result, in bytes: the model is in the middle of something.
+const DURING_BYTES: usize = 2_000;
+
+/// How much one text shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// With a prompt or at a start.
+    Full,
+    /// During a turn. A file is shown whole or waits for the next prompt, and so does a skill that the user has to be asked
+    /// about.
+    Short,
+}
+
+impl Length {
+    const fn bytes(self) -> usize {
+        match self {
+            Self::Full => LIVE_UPDATE_BYTES,
+            Self::Short => DURING_BYTES,
+        }
+    }
+}
+
 /// Whom the news is for.
 pub(crate) struct Audience<'a> {
     /// The session, whose own entries are no news to it.
@@ -35,6 +57,7 @@ pub(crate) struct Audience<'a> {
     /// What the user trusts of the project; `None` for nothing.
     pub(crate) trust: Option<&'a Trust>,
     pub(crate) frame: Frame<'a>,
+    pub(crate) length: Length,
 }
 
 /// The text to show, and what the session has then seen.
@@ -73,7 +96,8 @@ pub(crate) fn everything(view: &View, memory: Option<&str>, broadcast: &[Broadca
 pub(crate) fn since(known: Snapshot, view: &View, memory: Option<&str>, audience: &Audience<'_>) -> News {
     let before = known.stamps.clone();
     let mut told = Snapshot { stamps: view.stamps.clone(), ..known };
-    let mut page = Page { text: audience.warning.to_owned(), is_titled: false, frame: audience.frame };
+    let text = audience.warning.to_owned();
+    let mut page = Page { text, is_titled: false, frame: audience.frame, length: audience.length };
     // A memory that is gone for a moment is no removal of all that it said.
     if let Some(memory) = memory.filter(|memory| *memory != told.memory) {
         let is_whole = tell_memory(&mut page, &mut told, memory, audience.session);
@@ -103,7 +127,7 @@ fn tell_memory(page: &mut Page<'_>, told: &mut Snapshot, memory: &str, session: 
     if let Some(session) = session {
         delta.forget_session(session);
     }
-    let update = delta.render(LIVE_UPDATE_BYTES - page.text.len() - GAP.len(), page.frame);
+    let update = delta.render(page.left(), page.frame);
     page.append(&update.text);
     page.is_titled = !update.text.is_empty();
     told.memory = if update.rest.is_empty() { memory.to_owned() } else { update.rest.undo(&new).render() };
@@ -126,8 +150,10 @@ fn tell_broadcast(
             None if file.body.trim().is_empty() => continue,
             None => "new",
         };
-        let shown = BroadcastFile { path: &file.path, body: &file.body, is_trusted: is_trusted(file) };
-        if page.push_file(&shown, word) {
+        let is_trusted = is_trusted(file);
+        let shown = BroadcastFile { path: &file.path, body: &file.body, is_trusted };
+        let may_come = page.length == Length::Full || is_trusted || file.skill.is_none();
+        if may_come && page.push_file(&shown, word) {
             known.insert(file.path.clone(), file.digest.clone());
         } else {
             waiting += 1;
@@ -175,13 +201,19 @@ struct Page<'a> {
     text: String,
     is_titled: bool,
     frame: Frame<'a>,
+    length: Length,
 }
 
 impl Page<'_> {
+    /// Returns how many bytes are left.
+    fn left(&self) -> usize {
+        self.length.bytes().saturating_sub(self.text.len() + GAP.len())
+    }
+
     /// Returns how many bytes a further part may have.
     fn room(&self) -> usize {
         let title = if self.is_titled { 0 } else { GAP.len() + live_update_opening().len() };
-        LIVE_UPDATE_BYTES.saturating_sub(self.text.len() + title + GAP.len() + FOOTER_BYTES)
+        self.left().saturating_sub(title + FOOTER_BYTES)
     }
 
     fn append(&mut self, part: &str) {
@@ -210,8 +242,8 @@ impl Page<'_> {
             self.push(&whole);
             return true;
         }
-        let empty_page = Self { text: String::new(), is_titled: false, frame: self.frame };
-        if whole.len() <= empty_page.room() || self.room() < MIN_CUT_BYTES {
+        let empty_page = Self { text: String::new(), is_titled: false, ..*self };
+        if self.length == Length::Short || whole.len() <= empty_page.room() || self.room() < MIN_CUT_BYTES {
             return false;
         }
         let room = self.room() - frame(CUT_IN_UPDATE).len();
@@ -244,10 +276,7 @@ impl Page<'_> {
     fn end(&mut self, waiting: usize) {
         let footer =
             format!("_{waiting} more changes of broadcast and lessons follow with the next prompt._");
-        if waiting > 0
-            && !self.text.is_empty()
-            && self.text.len() + GAP.len() + footer.len() <= LIVE_UPDATE_BYTES
-        {
+        if waiting > 0 && !self.text.is_empty() && footer.len() <= self.left() {
             self.append(&footer);
         }
     }

@@ -1,14 +1,15 @@
 //! A prompt: shows what the team has changed since this session's last one.
 
 use base::log::Level;
-use hook::{Answer, Event as _, Host, Outcome, UserPromptSubmit};
+use base::trust::{Item, Trust};
+use hook::{Answer, Event, Host, Outcome, UserPromptSubmit};
 use memory::Frame;
 use place::node::{UpsState, last_injected, write_last_injected};
 use place::{FetchState, Folder};
 use std::path::{Path, PathBuf};
 
 use crate::error::log_injection;
-use crate::news::{self, Audience, News};
+use crate::news::{self, Audience, Length, News};
 use crate::pull::{self, Launch, Pulled};
 use crate::snapshot::{self, Snapshot};
 use crate::view::{View, tellable_memory};
@@ -24,65 +25,90 @@ pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) ->
     let cwd = host.cwd(call);
     let Some(found) = Folder::find(&cwd) else { return Ok(Answer::silent()) };
     let (folder, fetched) = pulled(found, &cwd, host, launch);
-    let session = call.session_id();
-    let file = session.map(|session| snapshot::file(&folder.state(), session));
+    if let Some(session) = call.session_id() {
+        // Before the look: what arrives after it has a note of its own. A note that stays costs a tool call a look.
+        let _ = place::news::take(&host.paths, session);
+    }
+    let file = call.session_id().map(|session| snapshot::file(&folder.state(), session));
     let known = file.as_deref().and_then(Snapshot::read);
-    let mut view = View::look(&folder);
-    if let Some(known) = &known
-        && known.stamps.still_hold(&view.stamps)
-        && known.rewrite == fetched.rewritten_from
-    {
+    let Some(composed) = Composed::of(call, host, &folder, (file, known), fetched, Length::Full) else {
         return Ok(Answer::silent());
-    }
-
-    let memory = view.memory();
-    let mut ups = UpsState::read(&folder.state());
-    let start = known.clone().unwrap_or_else(|| of_clone(&folder, &ups, &view, memory.as_deref()));
-    // Sessions without an id share one warning per clone.
-    let warned = if session.is_some() { start.rewrite.clone() } else { ups.rewrite() };
-    let warning = rewrite::warning(&fetched, warned.as_deref());
-    let trust = if view.has_skills() { start::trust(&folder, host) } else { None };
-    let (fence, authors) = (host.fence(call), start::authors(&folder, host));
-    let frame = Frame { fence: &fence, authors: &authors };
-    let audience = Audience { session, warning: &warning, trust: trust.as_ref(), frame };
-    let News { text, mut told, untrusted } = news::since(start, &view, memory.as_deref(), &audience);
-    told.rewrite = fetched.rewritten_from;
-
-    let known_ups = ups.clone();
-    if memory.is_some() {
-        ups.note(&told.memory, view.memory_millis().filter(|_| memory.as_ref() == Some(&told.memory)));
-    }
-    if session.is_none() {
-        ups.note_rewrite(told.rewrite.as_deref());
-    }
-    let kept = Kept {
-        state: folder.state(),
-        snapshot: file.filter(|_| known.as_ref() != Some(&told)),
-        ups: Some(ups).filter(|ups| *ups != known_ups),
-        has_memory: memory.is_some(),
-        told,
     };
-    let is_shown = !text.is_empty();
+    let Composed { text, trust, untrusted, kept } = composed;
     let notices = start::notices(&folder, trust.as_ref(), &untrusted, host);
+    let is_shown = !text.is_empty();
     let answer = notices.into_iter().fold(Answer::context(text), Answer::noticing);
-    Ok(answer.afterwards(move || {
-        let logged =
-            if is_shown { log_injection(&folder.wyren, PROMPT_TAG, "user-prompt-submit") } else { Ok(()) };
-        let written = kept.write().and(logged);
-        written.inspect_err(|error| error.note(&folder.wyren, PROMPT_TAG)).map_err(Into::into)
-    }))
+    Ok(answer.afterwards(move || kept.finish(&folder, is_shown.then_some("user-prompt-submit"))))
+}
+
+/// News for a session, and what is kept once it is shown.
+pub(crate) struct Composed {
+    pub(crate) text: String,
+    trust: Option<Trust>,
+    untrusted: Vec<Item>,
+    pub(crate) kept: Kept,
+}
+
+impl Composed {
+    /// Composes what the session of `call` has not seen yet; `None` when nothing changed. `file` and `known` are its snapshot.
+    pub(crate) fn of(
+        call: &impl Event,
+        host: &Host,
+        folder: &Folder,
+        (file, known): (Option<PathBuf>, Option<Snapshot>),
+        fetched: FetchState,
+        length: Length,
+    ) -> Option<Self> {
+        let session = call.session_id();
+        let mut view = View::look(folder);
+        if let Some(known) = &known
+            && known.stamps.still_hold(&view.stamps)
+            && known.rewrite == fetched.rewritten_from
+        {
+            return None;
+        }
+
+        let memory = view.memory();
+        let mut ups = UpsState::read(&folder.state());
+        let start = known.clone().unwrap_or_else(|| of_clone(folder, &ups, &view, memory.as_deref()));
+        // Sessions without an id share one warning per clone.
+        let warned = if session.is_some() { start.rewrite.clone() } else { ups.rewrite() };
+        let warning = rewrite::warning(&fetched, warned.as_deref());
+        let trust = if view.has_skills() { start::trust(folder, host) } else { None };
+        let (fence, authors) = (host.fence(call), start::authors(folder, host));
+        let frame = Frame { fence: &fence, authors: &authors };
+        let audience = Audience { session, warning: &warning, trust: trust.as_ref(), frame, length };
+        let News { text, mut told, untrusted } = news::since(start, &view, memory.as_deref(), &audience);
+        told.rewrite = fetched.rewritten_from;
+
+        let known_ups = ups.clone();
+        if memory.is_some() {
+            ups.note(&told.memory, view.memory_millis().filter(|_| memory.as_ref() == Some(&told.memory)));
+        }
+        if session.is_none() {
+            ups.note_rewrite(told.rewrite.as_deref());
+        }
+        let kept = Kept {
+            state: folder.state(),
+            snapshot: file.filter(|_| known.as_ref() != Some(&told)),
+            ups: Some(ups).filter(|ups| *ups != known_ups),
+            has_memory: memory.is_some(),
+            told,
+        };
+        Some(Self { text, trust, untrusted, kept })
+    }
 }
 
 /// Returns the memory as the remote has it now, where that can be had in time, and what is known about the remote.
 fn pulled(folder: Folder, cwd: &Path, host: &Host, launch: &Launch<'_>) -> (Folder, FetchState) {
     let fetched = FetchState::read(&folder.wyren);
     match pull::at_prompt(&folder, &fetched, host, launch) {
-        Ok(Pulled::Asked) => {
+        Ok(Pulled::Awaited) => {
             let folder = Folder::find(cwd).unwrap_or(folder);
             let fetched = FetchState::read(&folder.wyren);
             (folder, fetched)
         }
-        Ok(Pulled::NotAsked) => (folder, fetched),
+        Ok(Pulled::NotAwaited) => (folder, fetched),
         Err(error) => {
             error.note(&folder.wyren, PROMPT_TAG);
             host.log(Level::Error, &error.whole());
@@ -103,7 +129,7 @@ fn of_clone(folder: &Folder, ups: &UpsState, view: &View, memory: Option<&str>) 
 }
 
 /// What is kept once the answer is written.
-struct Kept {
+pub(crate) struct Kept {
     /// The folder of what is never shared.
     state: PathBuf,
     /// Where the session's snapshot goes, when it changed.
@@ -117,6 +143,17 @@ struct Kept {
 }
 
 impl Kept {
+    /// Keeps it, and logs that the session was given something at `event`.
+    pub(crate) fn finish(
+        &self,
+        folder: &Folder,
+        event: Option<&str>,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        let logged = event.map_or(Ok(()), |event| log_injection(&folder.wyren, PROMPT_TAG, event));
+        let written = self.write().and(logged);
+        written.inspect_err(|error| error.note(&folder.wyren, PROMPT_TAG)).map_err(Into::into)
+    }
+
     /// Writes the snapshot first: after a crash in between, only sessions without one get the text again.
     fn write(&self) -> Result<(), Error> {
         self.snapshot.as_deref().map_or(Ok(()), |file| self.told.write(file))?;

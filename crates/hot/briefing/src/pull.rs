@@ -1,7 +1,7 @@
 //! Fetches: starts `wyren sync` in the background and waits for it within the hook's budget.
 //!
-//! The result is in `.wyren/state/fetch.json`. For a remote that is failing, or did not answer the last time, the sync is
-//! started without waiting.
+//! The result is in `.wyren/state/fetch.json`, and so is how long the last sync took. A hook waits only where that says that
+//! the answer will come in time; else the sync goes on alone, and the news comes with a later tool call or prompt.
 
 use base::{Paths, Timestamp, detached, digest, files};
 use hook::Host;
@@ -35,23 +35,30 @@ pub fn launch(paths: &Paths, arguments: &[&str], folder: &Path) -> io::Result<Ch
     detached::command(&program, paths)?.args(arguments).current_dir(folder).spawn()
 }
 
-/// The result of a fetch started by a hook.
+/// Whether a hook waited for the remote's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pulled {
-    /// There was no need, or no way, to ask.
-    NotAsked,
-    /// It was asked; what is on disk may have changed.
-    Asked,
+    /// The remote was not asked, or its answer is not waited for.
+    NotAwaited,
+    /// It was: what is on disk may have changed.
+    Awaited,
 }
 
 /// Asks at the beginning of a session.
 pub(crate) fn at_start(folder: &Folder, host: &Host, launch: &Launch<'_>) -> Result<Pulled, Error> {
-    let Some(place) = askable(folder, host) else { return Ok(Pulled::NotAsked) };
+    let Some(place) = askable(folder, host) else { return Ok(Pulled::NotAwaited) };
     let state = FetchState::read(&folder.wyren);
     if state.backing_off(host.started).is_some() || place.repository.remote().is_none() {
-        return Ok(Pulled::NotAsked);
+        return Ok(Pulled::NotAwaited);
     }
-    ask(&SYNC, place, if is_healthy(&state) { START_PATIENCE } else { Duration::ZERO }, launch)
+    // A remote that was never measured may be quick, and a session begins but once.
+    let is_in_time = state.took_ms.is_none() || takes_less_than(START_PATIENCE, &state);
+    ask(
+        &SYNC,
+        place,
+        if state.is_answering() && is_in_time { START_PATIENCE } else { Duration::ZERO },
+        launch,
+    )
 }
 
 /// Asks at a prompt, when the last time is long enough ago.
@@ -61,14 +68,20 @@ pub(crate) fn at_prompt(
     host: &Host,
     launch: &Launch<'_>,
 ) -> Result<Pulled, Error> {
-    let Some(place) = askable(folder, host) else { return Ok(Pulled::NotAsked) };
-    let pause = host.settings().number("memory.fetch_seconds").saturating_mul(1_000);
-    let is_due = is_due(state, host.started, pause) && state.backing_off(host.started).is_none();
-    if !is_due || place.repository.remote().is_none() {
-        return Ok(Pulled::NotAsked);
-    }
+    let Some(place) = due(folder, state, host) else { return Ok(Pulled::NotAwaited) };
     let patience = Duration::from_millis(host.settings().number("memory.wait_ms"));
-    ask(&SYNC, place, if is_healthy(state) { patience } else { Duration::ZERO }, launch)
+    ask(&SYNC, place, if takes_less_than(patience, state) { patience } else { Duration::ZERO }, launch)
+}
+
+/// Asks at the end of a turn, when the last time is long enough ago, so that the next prompt finds the answer.
+pub fn at_stop(folder: &Folder, host: &Host) -> Result<(), Error> {
+    at_stop_with(folder, host, &|arguments, folder| self::launch(&host.paths, arguments, folder))
+}
+
+/// Asks at the end of a turn; `launch` starts what asks the remote.
+pub fn at_stop_with(folder: &Folder, host: &Host, launch: &Launch<'_>) -> Result<(), Error> {
+    let Some(place) = due(folder, &FetchState::read(&folder.wyren), host) else { return Ok(()) };
+    ask(&SYNC, place, Duration::ZERO, launch).map(drop).inspect_err(|error| error.note(&folder.wyren, ""))
 }
 
 /// Looks for a team's memory on the remote of a clone that has none, and returns it once it is here.
@@ -105,6 +118,19 @@ fn askable<'a>(folder: &'a Folder, host: &Host) -> Option<&'a Place> {
     folder.place.as_ref().filter(|_| host.settings().is_on("memory.pull"))
 }
 
+/// Returns the repository whose remote is to be asked now.
+fn due<'a>(folder: &'a Folder, state: &FetchState, host: &Host) -> Option<&'a Place> {
+    let pause = host.settings().number("memory.fetch_seconds").saturating_mul(1_000);
+    let is_due = is_due(state, host.started, pause) && state.backing_off(host.started).is_none();
+    askable(folder, host).filter(|place| is_due && place.repository.remote().is_some())
+}
+
+/// Returns whether a sync is known to end within `patience`, because the last one did.
+fn takes_less_than(patience: Duration, state: &FetchState) -> bool {
+    let took = state.took_ms.map(Duration::from_millis);
+    state.is_answering() && took.is_some_and(|took| took < patience)
+}
+
 /// Returns whether the last look at the remote is `pause` milliseconds ago.
 fn is_due(state: &FetchState, now: Timestamp, pause: u64) -> bool {
     let last = Timestamp::from_millis(state.tried_at.max(state.fetched_at));
@@ -112,16 +138,14 @@ fn is_due(state: &FetchState, now: Timestamp, pause: u64) -> bool {
     last > now || now.millis_since(last) >= pause
 }
 
-/// Returns whether the remote answered the last time it was asked.
-fn is_healthy(state: &FetchState) -> bool {
-    state.failures == 0 && state.tried_at <= state.fetched_at
-}
-
 fn ask(arguments: &[&str], place: &Place, patience: Duration, launch: &Launch<'_>) -> Result<Pulled, Error> {
     let started = launch(arguments, &place.repository.root);
     let child = started.map_err(|source| Error::Start { command: arguments.join(" "), source })?;
+    if patience.is_zero() {
+        return Ok(Pulled::NotAwaited);
+    }
     wait(child, patience);
-    Ok(Pulled::Asked)
+    Ok(Pulled::Awaited)
 }
 
 /// Waits for a program to end; one that takes longer than `patience` is left alone.
@@ -169,11 +193,15 @@ mod tests {
     }
 
     #[test]
-    fn a_remote_is_healthy_unless_it_failed_or_still_owes_an_answer() {
-        assert!(is_healthy(&state(0, 0, 0)));
-        assert!(is_healthy(&state(5, 6, 0)));
-        assert!(!is_healthy(&state(7, 6, 0)));
-        assert!(!is_healthy(&state(5, 6, 1)));
+    fn a_look_is_waited_for_when_the_last_one_was_answered_in_less_time() {
+        let took = |took_ms, state: FetchState| FetchState { took_ms, ..state };
+        let hundred = Duration::from_millis(100);
+        assert!(takes_less_than(hundred, &took(Some(99), state(5, 6, 0))));
+        assert!(!takes_less_than(hundred, &took(Some(100), state(5, 6, 0))));
+        assert!(!takes_less_than(Duration::ZERO, &took(Some(0), state(5, 6, 0))));
+        assert!(!takes_less_than(hundred, &took(None, state(5, 6, 0))), "never measured");
+        assert!(!takes_less_than(hundred, &took(Some(40), state(7, 6, 0))), "under way, or cut");
+        assert!(!takes_less_than(hundred, &took(Some(40), state(5, 6, 1))), "failed");
     }
 
     #[test]

@@ -3,12 +3,12 @@
 //! One file per session, replaced as a whole: a line of JSON, then the text of the memory that the session has seen. An
 //! unreadable file counts as missing.
 
-use base::{Timestamp, digest, files};
+use base::{Timestamp, files};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use crate::Error;
@@ -68,10 +68,7 @@ struct Header {
     rewrite: Option<String>,
 }
 
-/// Returns the snapshot's file of a session.
-pub(crate) fn file(state: &Path, session: &str) -> PathBuf {
-    state.join("sessions").join(digest::short_hex(session.as_bytes()))
-}
+pub(crate) use place::news::snapshot_file as file;
 
 impl Snapshot {
     /// Reads a snapshot; `None` when there is none that can be read.

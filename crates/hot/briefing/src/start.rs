@@ -11,7 +11,7 @@ use place::{FetchState, Folder};
 use std::path::Path;
 
 use crate::error::log_injection;
-use crate::news::{self, Audience, News};
+use crate::news::{self, Audience, Length, News};
 use crate::pull::{self, Launch, Pulled};
 use crate::snapshot::{self, Snapshot};
 use crate::view::View;
@@ -28,6 +28,10 @@ pub fn answer(call: &SessionStart, host: &Host) -> Outcome<SessionStart> {
 /// Answers the beginning of a session; `launch` starts what asks the remote.
 pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Outcome<SessionStart> {
     let Some(folder) = folder(&host.cwd(call), host, launch)? else { return Ok(Answer::silent()) };
+    if let Some(session) = call.session_id() {
+        // Before the look: what arrives after it has a note of its own.
+        let _ = place::news::take(&host.paths, session);
+    }
     let file = call.session_id().map(|session| snapshot::file(&folder.state(), session));
     let known = file.as_deref().and_then(Snapshot::read);
     let fetched = FetchState::read(&folder.wyren);
@@ -41,8 +45,13 @@ pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Out
     let mut news = match &known {
         // The window still has the text.
         Some(known) if call.source() == Source::Resume => {
-            let audience =
-                Audience { session: call.session_id(), warning: &warning, trust: trust.as_ref(), frame };
+            let audience = Audience {
+                session: call.session_id(),
+                warning: &warning,
+                trust: trust.as_ref(),
+                frame,
+                length: Length::Full,
+            };
             news::since(known.clone(), &view, memory.as_deref(), &audience)
         }
         _ => whole(&view, memory.as_deref(), &warning, trust.as_ref(), frame),
@@ -71,8 +80,8 @@ fn remember(file: &Path, known: Option<&Snapshot>, told: &Snapshot) -> Result<()
 fn folder(cwd: &Path, host: &Host, launch: &Launch<'_>) -> Result<Option<Folder>, Error> {
     let Some(folder) = Folder::find(cwd) else { return pull::discover(cwd, host, launch) };
     match pull::at_start(&folder, host, launch) {
-        Ok(Pulled::Asked) => Ok(Folder::find(cwd)),
-        Ok(Pulled::NotAsked) => Ok(Some(folder)),
+        Ok(Pulled::Awaited) => Ok(Folder::find(cwd)),
+        Ok(Pulled::NotAwaited) => Ok(Some(folder)),
         Err(error) => {
             error.note(&folder.wyren, "");
             host.log(Level::Error, &error.whole());

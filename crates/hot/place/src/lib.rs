@@ -6,6 +6,7 @@ pub mod authors;
 mod folder;
 mod lessons;
 pub mod log;
+pub mod news;
 pub mod node;
 mod place;
 mod reason;

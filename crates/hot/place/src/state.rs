@@ -51,6 +51,8 @@ pub struct FetchState {
     pub fetched_at: u64,
     /// The last attempt.
     pub tried_at: u64,
+    /// How long the last `wyren sync` that got an answer took in all, in milliseconds; `None` when none was measured.
+    pub took_ms: Option<u64>,
     /// Consecutive failures.
     pub failures: u32,
     /// The next attempt after a failure.
@@ -77,6 +79,11 @@ impl FetchState {
 }
 
 impl FetchState {
+    /// Returns whether the remote answered the last time it was asked: a look that failed, was cut or is under way did not.
+    pub fn is_answering(&self) -> bool {
+        self.failures == 0 && self.tried_at <= self.fetched_at
+    }
+
     pub fn succeed(&mut self, now: Timestamp) {
         *self = Self { fetched_at: now.millis(), failures: 0, retry_at: 0, error: None, ..self.clone() };
     }
@@ -123,6 +130,17 @@ mod tests {
     }
 
     #[test]
+    fn a_remote_is_answering_unless_it_failed_or_still_owes_an_answer() {
+        let is_answering = |tried_at, fetched_at, failures| {
+            FetchState { tried_at, fetched_at, failures, ..FetchState::default() }.is_answering()
+        };
+        assert!(is_answering(0, 0, 0));
+        assert!(is_answering(5, 6, 0));
+        assert!(!is_answering(7, 6, 0));
+        assert!(!is_answering(5, 6, 1));
+    }
+
+    #[test]
     fn a_clock_that_was_set_back_does_not_stop_fetching_for_long() {
         let mut state = FetchState::default();
         state.fail(Timestamp::from_millis(10_000_000_000), "no".to_owned());
@@ -137,6 +155,9 @@ mod tests {
         assert_eq!(FetchState::read(folder.path()), state);
         let text = fs::read_to_string(path(folder.path())).unwrap();
         assert!(text.contains(r#""verdict":"fast-forward""#), "{text}");
+        // Versions before 0.2 do not measure.
+        fs::write(path(folder.path()), r#"{"v":1,"fetched_at":7}"#).unwrap();
+        assert_eq!(FetchState::read(folder.path()).took_ms, None);
         for nonsense in ["", "{", r#"{"v":2,"failures":3}"#] {
             fs::write(path(folder.path()), nonsense).unwrap();
             assert_eq!(FetchState::read(folder.path()), FetchState::default());

@@ -21,5 +21,5 @@ pub mod watermark;
 pub use ask::{KIND, Payload};
 pub use end::end;
 pub use leftovers::{leftovers, request_leftovers, see_to_leftovers};
-pub use stop::count;
+pub use stop::{count, folder};
 pub use watermark::{Hold, Session, Watermark};

@@ -16,16 +16,17 @@ use std::time::Duration;
 /// How long a turn waits for its place in the watermark, which others hold for a millisecond.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Counts the turn that has just ended, and asks for a distillation when one is due. Returns whether it did: the worker that
-/// was started for it, or runs already, does all other work as well.
-pub fn count(call: &Stop, host: &Host) -> Result<bool, Box<dyn Error>> {
-    // A subagent's turn is part of its parent's; a turn that a hook prolonged was counted when it first ended.
-    if call.agent_id().is_some() || call.stop_hook_active == Some(true) {
-        return Ok(false);
-    }
-    let cwd = host.cwd(call);
-    let Some(folder) = Folder::find(&cwd) else { return Ok(false) };
-    let counted = count_in(&folder, &cwd, call, host);
+/// Returns the team's memory that a turn counts for. A subagent's turn is part of its parent's; a turn that a hook prolonged
+/// was counted when it first ended.
+pub fn folder(call: &Stop, host: &Host) -> Option<Folder> {
+    let is_counted = call.agent_id().is_none() && call.stop_hook_active != Some(true);
+    if is_counted { Folder::find(&host.cwd(call)) } else { None }
+}
+
+/// Counts the turn that has just ended for the memory in `folder`, and asks for a distillation when one is due. Returns
+/// whether it did: the worker that was started for it, or runs already, does all other work as well.
+pub fn count(call: &Stop, host: &Host, folder: &Folder) -> Result<bool, Box<dyn Error>> {
+    let counted = count_in(folder, &host.cwd(call), call, host);
     if let Err(error) = &counted {
         let _ = place::log::append(&folder.wyren, host.started, "", &format!("stop failed: {error}"));
     }

@@ -43,6 +43,17 @@ impl Team {
         }
     }
 
+    /// Notes how long a sync took that began at `began`, unless the remote did not answer it or another sync is at work.
+    pub fn note_duration(&self, began: Timestamp, took: Duration) -> Result<(), Error> {
+        let lock = SyncLock::take(&self.folder, Instant::now()).map_err(Error::file(&self.folder))?;
+        let mut state = self.state();
+        if lock.is_none() || !state.is_answering() || state.fetched_at < began.millis() {
+            return Ok(());
+        }
+        state.took_ms = Some(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+        self.write_state(&mut state)
+    }
+
     /// Returns until when the remote is left alone.
     pub(crate) fn backing_off(&self) -> Option<Timestamp> {
         self.state().backing_off(Timestamp::now()).filter(|_| !self.is_insistent)

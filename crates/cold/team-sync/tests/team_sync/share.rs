@@ -7,6 +7,7 @@ mod change;
 mod hand;
 mod leave;
 mod mended;
+mod news;
 mod past;
 mod pulled;
 mod rewrite;

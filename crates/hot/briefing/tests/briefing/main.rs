@@ -1,6 +1,7 @@
 //! The texts about the team memory that sessions get. Numbers in comments are lines of the list in docs/status.md.
 
 mod concurrency;
+mod during;
 mod files;
 mod live;
 mod pulling;

@@ -1,4 +1,4 @@
-//! When the remote is asked, and how long anybody waits for it. A stand-in takes the place of `wyren sync`.
+//! When the remote is asked, and how long a hook waits for it. A stand-in takes the place of `wyren sync`.
 #![cfg(unix)]
 
 use crate::support::{Clone, memory, millis_ago};
@@ -75,6 +75,7 @@ fn news_from_the_remote_is_shown_with_the_prompt_that_fetched_it() {
     let stand_in = StandIn::new(&quick);
     assert!(start(&clone, &stand_in).0.contains("- a\n"));
     assert_eq!(stand_in.started(), ["sync --background"]);
+    clone.fetched(json!({"tried_at": 5, "fetched_at": 6, "took_ms": 40}));
     let stand_in = StandIn::new(&brings);
     let (told, _) = prompt(&clone, &stand_in);
     assert!(told.contains("- from a teammate\n") && !told.contains("- a\n"), "{told}");
@@ -103,16 +104,17 @@ fn the_remote_is_asked_when_the_last_look_is_old_and_not_before() {
 fn a_hanging_remote_costs_one_prompt_the_wait_and_later_ones_nothing() {
     let clone = impatient(Clone::new(&["a"])).with("WYREN_FETCH_SECONDS", "0");
     let stand_in = StandIn::new(&hanging);
+    clone.fetched(json!({"tried_at": 5, "fetched_at": 6, "took_ms": 40}));
     let (_, first) = prompt(&clone, &stand_in);
     let wait = Duration::from_millis(WAIT_MS);
     assert!(first >= wait && first < wait * 2, "{first:?}");
     // What was started has noted that it asked, and got no answer.
-    clone.fetched(json!({"tried_at": millis_ago(2_000), "fetched_at": millis_ago(60_000)}));
+    clone.fetched(json!({"tried_at": millis_ago(2_000), "fetched_at": millis_ago(60_000), "took_ms": 40}));
     let (_, second) = prompt(&clone, &stand_in);
     assert!(second < wait, "{second:?}");
     assert_eq!(stand_in.started().len(), 2);
     // It failed: left alone until then, asked again afterwards, waited for only once it is well again.
-    let failed = |retry_at: u64| json!({"tried_at": millis_ago(9_000), "failures": 1, "retry_at": retry_at});
+    let failed = |retry_at: u64| json!({"tried_at": millis_ago(9_000), "failures": 1, "retry_at": retry_at, "took_ms": 40});
     clone.fetched(failed(millis_ago(0) + 30_000));
     let (_, third) = prompt(&clone, &stand_in);
     assert!(third < wait && stand_in.started().is_empty(), "{third:?}");
@@ -120,6 +122,62 @@ fn a_hanging_remote_costs_one_prompt_the_wait_and_later_ones_nothing() {
     let (_, fourth) = prompt(&clone, &stand_in);
     assert!(fourth < wait, "{fourth:?}");
     assert_eq!(stand_in.started(), ["sync --background"]);
+}
+
+#[test]
+fn d9_a_prompt_waits_only_for_a_remote_whose_last_answer_came_in_less_time() {
+    let clone = impatient(Clone::new(&["a"])).with("WYREN_FETCH_SECONDS", "0");
+    let stand_in = StandIn::new(&hanging);
+    let wait = Duration::from_millis(WAIT_MS);
+    let check = |took: Value, is_waited_for: bool| {
+        clone.fetched(json!({"tried_at": 5, "fetched_at": 6, "took_ms": took}));
+        let (_, elapsed) = prompt(&clone, &stand_in);
+        assert_eq!(elapsed >= wait, is_waited_for, "{took}: {elapsed:?}");
+        assert_eq!(stand_in.started(), ["sync --background"], "{took}");
+    };
+    check(json!(WAIT_MS - 1), true);
+    check(json!(WAIT_MS), false);
+    check(json!(60_000), false);
+    // Never measured.
+    check(Value::Null, false);
+}
+
+/// Ends a turn in a clone.
+fn stop(clone: &Clone, stand_in: &StandIn<'_>) -> Result<(), briefing::Error> {
+    let folder = place::Folder::find(&clone.root()).unwrap();
+    let launch = |arguments: &[&str], folder: &Path| stand_in.launch(arguments, folder);
+    briefing::pull::at_stop_with(&folder, &clone.host("stop-distill"), &launch)
+}
+
+#[test]
+fn the_end_of_a_turn_asks_when_a_prompt_would_and_waits_for_nothing() {
+    let clone = impatient(Clone::new(&["a"]));
+    let stand_in = StandIn::new(&hanging);
+    for (fields, is_asked) in [
+        (json!({"tried_at": 5, "fetched_at": 6, "took_ms": 1}), true),
+        (json!({"tried_at": millis_ago(1_000), "fetched_at": millis_ago(900)}), false),
+        (json!({"failures": 2, "retry_at": millis_ago(0) + 30_000}), false),
+        (json!({}), true),
+    ] {
+        clone.fetched(fields.clone());
+        let begun = Instant::now();
+        stop(&clone, &stand_in).unwrap();
+        assert!(begun.elapsed() < Duration::from_millis(WAIT_MS), "{fields}");
+        assert_eq!(stand_in.started().len(), usize::from(is_asked), "{fields}");
+    }
+}
+
+#[test]
+fn the_end_of_a_turn_asks_no_remote_that_is_missing_or_unwanted_and_logs_a_failure() {
+    let stand_in = StandIn::new(&quick);
+    for clone in [Clone::new(&["a"]), Clone::new(&["a"]).with_remote().with("WYREN_PULL", "off")] {
+        stop(&clone, &stand_in).unwrap();
+        assert!(stand_in.started().is_empty());
+    }
+    let missing = |_: &Path| Err(io::Error::from(io::ErrorKind::NotFound));
+    let clone = impatient(Clone::new(&["a"]));
+    stop(&clone, &StandIn::new(&missing)).unwrap_err();
+    assert!(clone.read(".wyren/log").contains("] error: could not start `wyren sync --background`"));
 }
 
 // 15
@@ -137,6 +195,8 @@ fn a_start_waits_for_a_healthy_remote_and_for_no_other() {
         assert!(elapsed < wait * 2, "{fields}: {elapsed:?}");
     };
     check(json!({}), 1, true);
+    check(json!({"tried_at": 5, "fetched_at": 6, "took_ms": 700}), 1, true);
+    check(json!({"tried_at": 5, "fetched_at": 6, "took_ms": 1_500}), 1, false);
     check(json!({"tried_at": millis_ago(9_000), "fetched_at": millis_ago(20_000)}), 1, false);
     check(json!({"tried_at": 5, "fetched_at": 6, "failures": 2, "retry_at": millis_ago(1)}), 1, false);
     check(json!({"failures": 2, "retry_at": millis_ago(0) + 30_000}), 0, false);

@@ -2,7 +2,7 @@
 
 use base::Timestamp;
 use briefing::pull::Launch;
-use hook::{Host, SessionStart, Silence, UserPromptSubmit};
+use hook::{Host, PostToolUse, SessionStart, Silence, UserPromptSubmit};
 use serde_json::{Value, json};
 use std::fs;
 use std::io;
@@ -125,6 +125,44 @@ impl Clone {
         told(hook::respond(leak(&call), &host, Silence::Empty, body), &host, "UserPromptSubmit")
     }
 
+    /// Has a sync bring `decisions` during a turn.
+    pub(crate) fn arrive(&self, decisions: &[&str]) {
+        self.decide(decisions);
+        self.announce();
+    }
+
+    /// Leaves the notes that a sync with news leaves.
+    pub(crate) fn announce(&self) {
+        place::news::announce(&self.desk.paths(), &self.path(".wyren"), Timestamp::now()).unwrap();
+    }
+
+    /// Returns whether a note waits for a session.
+    pub(crate) fn has_note(&self, session: &str) -> bool {
+        place::news::is_waiting(&self.desk.paths(), session)
+    }
+
+    /// Ends a tool call under a prompt and returns the text that the session gets.
+    pub(crate) fn tool(&self, session: &str, prompt: &str) -> String {
+        self.tool_with(json!({"session_id": session, "prompt_id": prompt, "cwd": self.root()}))
+    }
+
+    /// Ends a tool call.
+    pub(crate) fn tool_with(&self, call: Value) -> String {
+        let host = self.host("context-monitor");
+        told(self.tool_response(&host, call), &host, "PostToolUse")
+    }
+
+    /// Ends a tool call in a process that is killed before it has written its answer.
+    pub(crate) fn tool_killed(&self, call: Value) {
+        drop(self.tool_response(&self.host("context-monitor"), call));
+    }
+
+    /// Returns the answer to the end of a tool call, which is not written yet.
+    pub(crate) fn tool_response(&self, host: &Host, call: Value) -> hook::Response {
+        let body = |call: PostToolUse, host: &Host| briefing::during::answer(&call, host);
+        hook::respond(leak(&call), host, Silence::Empty, body)
+    }
+
     /// Starts a session and returns the text that it gets.
     pub(crate) fn start(&self, session: &str, source: &str) -> String {
         self.start_with(json!({"session_id": session, "cwd": self.root(), "source": source}), &no_launch)
@@ -172,6 +210,7 @@ fn leak(call: &Value) -> &'static [u8] {
 #[track_caller]
 fn told(response: hook::Response, host: &Host, event: &str) -> String {
     assert_eq!(response.stderr, None);
+    response.claims.into_iter().for_each(hook::Claim::confirm);
     response.afterwards.into_iter().for_each(|task| hook::finish(task, host));
     if response.stdout.is_empty() {
         return String::new();

@@ -62,7 +62,9 @@ impl Desk {
 
     pub(crate) fn stop_with(&self, input: &Value, at: u64) -> Response {
         let body = |call: Stop, host: &Host| {
-            schedule::count(&call, host)?;
+            if let Some(folder) = schedule::folder(&call, host) {
+                schedule::count(&call, host, &folder)?;
+            }
             Ok(Answer::silent())
         };
         let input = input.to_string().into_bytes().leak();
