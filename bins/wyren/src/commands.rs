@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod broadcast;
+mod completions;
 mod config;
 mod distill;
 mod doctor;
@@ -19,6 +20,7 @@ mod sync;
 mod trust;
 mod worker;
 
+use crate::similar;
 use crate::terminal::Styled;
 use anyhow::Result;
 use base::{Env, Paths};
@@ -40,6 +42,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   wyren init                          start a team memory, or join the existing one
+  wyren status                        the state of everything, on one screen
   wyren memory                        print the team memory
   wyren doctor                        check the installation and suggest fixes
   wyren lessons test 'git push -f'    show which lessons a command triggers, and why
@@ -51,6 +54,8 @@ Examples:
 enum Command {
     /// Share a skill with every session of the team.
     BroadcastSkill(broadcast::Arguments),
+    /// Print a script that completes commands in your shell.
+    Completions(completions::Arguments),
     /// Show or change settings.
     Config(config::Arguments),
     /// Distill a session into the team memory.
@@ -77,7 +82,7 @@ enum Command {
     Repair(repair::Arguments),
     /// Show the cost of model calls and today's remaining budget.
     Spend(spend::Arguments),
-    /// Show the state of the team memory.
+    /// Show memory, lessons, spending, what waits for you and health, on one screen.
     Status(status::Arguments),
     /// Publish local changes to the team memory and fetch those of others.
     Sync(sync::Arguments),
@@ -98,7 +103,12 @@ impl Command {
     fn only_looks(&self) -> bool {
         matches!(
             self,
-            Self::Config(_) | Self::Doctor(_) | Self::Spend(_) | Self::Status(_) | Self::Unknown(_)
+            Self::Completions(_)
+                | Self::Config(_)
+                | Self::Doctor(_)
+                | Self::Spend(_)
+                | Self::Status(_)
+                | Self::Unknown(_)
         )
     }
 }
@@ -118,6 +128,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     }
     match command {
         Command::BroadcastSkill(arguments) => broadcast::run(&arguments, &env),
+        Command::Completions(arguments) => completions::run(&arguments),
         Command::Config(arguments) => config::run(arguments, &env, &paths),
         Command::Distill(arguments) => distill::run(&arguments, &env, &paths),
         Command::Doctor(arguments) => doctor::run(&arguments, &env, &paths),
@@ -143,7 +154,12 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
 
 fn unknown(words: &[OsString]) -> crate::exit::Ending {
     let word = words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+    let program = Arguments::command();
+    let names = program.get_subcommands().map(clap::Command::get_name);
+    let meant = match &*similar::nearest(&word, names, 2) {
+        [] => "`wyren --help` lists all commands".to_owned(),
+        near => format!("did you mean '{}'?", near.join("' or '")),
+    };
     let word = text::sanitize::one_line(&word, 60);
-    let help = Arguments::command().render_help();
-    crate::exit::Ending::misused(format!("wyren: unknown command '{word}'\n\n{help}"))
+    crate::exit::Ending::misused(format!("wyren: unknown command '{word}'; {meant}"))
 }

@@ -3,7 +3,6 @@
 use crate::places;
 use crate::terminal::{self, DIM, STRONG, WARNING, counted};
 use anyhow::{Context as _, Result};
-use base::project::Project;
 use base::settings::Settings;
 use base::{Env, Paths, Timestamp};
 use capture::Rules;
@@ -164,12 +163,6 @@ pub(crate) fn show_repaired(output: &mut impl Write, repaired: &Repaired, aside:
 fn client_folder(env: &Env) -> PathBuf {
     let home = || env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from).unwrap_or_default();
     env.get("CLAUDE_CONFIG_DIR").map_or_else(|| home().join(".claude"), PathBuf::from)
-}
-
-/// Returns the project's key from an argument that is a key or a folder in the project.
-pub(crate) fn project_key(named: &str) -> String {
-    let is_key = ["git:", "repo:", "path:"].iter().any(|kind| named.starts_with(kind));
-    if is_key { named.to_owned() } else { Project::of(Path::new(named)).key }
 }
 
 #[cfg(test)]

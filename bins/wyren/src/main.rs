@@ -6,8 +6,10 @@ mod editor;
 mod exit;
 mod person;
 mod places;
+mod projects;
 #[cfg(test)]
 mod reference;
+mod similar;
 mod terminal;
 mod when;
 

@@ -4,16 +4,21 @@
 //! misled by what it read is stopped by that; a program that runs as the user and wants to do harm is not.
 
 use crate::exit::Ending;
-use crate::terminal::{self, DIM};
+use crate::terminal::{self, DIM, WARNING};
 use anyhow::Result;
 use base::settings::Settings;
 use base::{Env, Paths};
 use std::io::Write as _;
+use std::time::{Duration, Instant};
 use team_sync::Share;
+use team_sync::repository::Visibility;
 use text::sanitize;
 
 /// Set by the client, if only to nothing, for what the model runs.
 const MODEL_VARIABLE: &str = "CLAUDECODE";
+
+/// How long to wait for the answer whether a remote is public.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// In characters.
 const MAX_CHARS: usize = 200;
@@ -66,30 +71,103 @@ pub(crate) fn must_be_here_to_set(env: &Env, setting: &str) -> Result<()> {
     if is_theirs { must_be_here(env) } else { Ok(()) }
 }
 
+/// What a command means for publishing from a clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Publishing {
+    /// Nothing changed: the clone published before, or the model runs the command.
+    AsBefore,
+    /// There is no remote. Leave is not taken in advance: the remote may turn out to be public.
+    NoRemote,
+    /// The person has just let the clone publish, to these addresses.
+    Begins { where_to: String, visibility: Visibility },
+    /// The remote is public, and the person did not agree to that.
+    Declined { where_to: String },
+}
+
 /// Takes a person's command for their leave that this clone publishes, and says once what it means. The model's commands
 /// publish only where a person gave leave before.
 pub(crate) fn allow_publishing(share: &Share, env: &Env, command: &str) -> Result<()> {
-    if !is_here(env) || !share.give_leave(command)? {
-        return Ok(());
+    describe(&let_publish(share, env, command, false)?, env)
+}
+
+/// Takes a person's command for their leave to publish. Asks first where the remote is public, unless they agreed to that.
+pub(crate) fn let_publish(share: &Share, env: &Env, command: &str, is_agreed: bool) -> Result<Publishing> {
+    if !is_here(env) {
+        return Ok(Publishing::AsBefore);
     }
-    let destinations = share.team().map(|team| team.destinations()).unwrap_or_default();
-    if destinations.is_empty() {
-        return Ok(());
+    let Some(team) = share.team().filter(|team| !team.destinations().is_empty()) else {
+        return Ok(Publishing::NoRemote);
+    };
+    let where_to = named(&team.destinations());
+    let mut visibility = Visibility::NotPublic;
+    if share.leave()?.is_none() {
+        let spinner = terminal::spinner("checking whether the remote is public");
+        visibility = team.visibility(Instant::now() + PATIENCE);
+        spinner.finish_and_clear();
+        if visibility == Visibility::Public && !is_agreed && !agrees_to_public()? {
+            return Ok(Publishing::Declined { where_to });
+        }
     }
+    match share.give_leave(command)? {
+        true => Ok(Publishing::Begins { where_to, visibility }),
+        false => Ok(Publishing::AsBefore),
+    }
+}
+
+fn agrees_to_public() -> Result<bool> {
+    let question = "This repository is public: anyone can read its memory. Publish it?";
+    Ok(terminal::confirm(question)?.unwrap_or(false))
+}
+
+/// Says what a command means for publishing, on standard error.
+pub(crate) fn describe(publishing: &Publishing, env: &Env) -> Result<()> {
+    let mut errors = terminal::errors();
+    match publishing {
+        Publishing::AsBefore | Publishing::NoRemote => {}
+        Publishing::Begins { where_to, visibility } => {
+            let how = if publishes_by_itself(env) {
+                ", also in the background. To stop that: wyren config set memory.publish false"
+            } else {
+                " when you run `wyren sync` (memory.publish is off)."
+            };
+            writeln!(
+                errors,
+                "{DIM}From now on Wyren publishes the team memory of this clone to {where_to}{how}{DIM:#}"
+            )?;
+            if let Some(warning) = who_can_read(*visibility) {
+                writeln!(errors, "{WARNING}{warning}{WARNING:#}")?;
+            }
+        }
+        Publishing::Declined { where_to } => writeln!(
+            errors,
+            "{WARNING}Not published{WARNING:#}: {where_to} is public, and anyone could read the memory there. It stays on \
+             this machine. To publish it: wyren sync --public"
+        )?,
+    }
+    Ok(())
+}
+
+/// Returns what to say about the readers of a remote.
+pub(crate) fn who_can_read(visibility: Visibility) -> Option<&'static str> {
+    match visibility {
+        Visibility::Public => Some("The repository is public: anyone can read its memory."),
+        Visibility::Unknown => Some(
+            "Wyren could not find out whether the repository is public. If it is, anyone can read its memory.",
+        ),
+        Visibility::NotPublic => None,
+    }
+}
+
+/// Returns whether the background publishes where it may.
+pub(crate) fn publishes_by_itself(env: &Env) -> bool {
+    Settings::read(env, &Paths::of(env).hook_settings()).is_on("memory.publish")
+}
+
+fn named(destinations: &[String]) -> String {
     let is_named = |destination: &&String| !destination.starts_with("address:");
     let named: Vec<&str> = destinations.iter().filter(is_named).map(String::as_str).collect();
     let where_to = if named.is_empty() { "its remote".to_owned() } else { named.join(", ") };
-    let where_to = sanitize::one_line(&where_to, MAX_CHARS);
-    let settings = Settings::read(env, &Paths::of(env).hook_settings());
-    let how = if settings.is_on("memory.publish") {
-        ", also in the background. To stop that: wyren config set memory.publish false"
-    } else {
-        " when you run `wyren sync` (memory.publish is off)."
-    };
-    Ok(writeln!(
-        terminal::errors(),
-        "{DIM}From now on Wyren publishes the team memory of this clone to {where_to}{how}{DIM:#}"
-    )?)
+    sanitize::one_line(&where_to, MAX_CHARS)
 }
 
 #[cfg(test)]

@@ -1,14 +1,17 @@
 //! Terminal output: tables and colours; no colours unless the output is a terminal, and no control characters.
 
+mod layout;
 mod net;
 
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::time::Duration;
 use unicode_width::UnicodeWidthStr as _;
 
+use layout::Layout;
+pub(crate) use layout::{cut, wrap};
 use net::Net;
 pub(crate) use net::Styled;
 
@@ -44,21 +47,40 @@ pub(crate) fn spinner(message: &'static str) -> ProgressBar {
 
 pub(crate) type Cell = (String, Style);
 
-/// Writes rows as columns two spaces apart, without trailing spaces.
+/// Writes rows as columns two spaces apart, without trailing spaces. Where the width is known, long cells are wrapped.
 pub(crate) fn write_table(output: &mut impl Write, rows: &[Vec<Cell>]) -> io::Result<()> {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width_of = |row: &Vec<Cell>, column: usize| row.get(column).map_or(0, |(text, _)| columns_of(text));
-    let widths: Vec<usize> =
-        (0..columns).map(|column| rows.iter().map(|row| width_of(row, column)).max().unwrap_or(0)).collect();
+    write_table_in(output, rows, width())
+}
+
+fn write_table_in(output: &mut impl Write, rows: &[Vec<Cell>], width: Option<usize>) -> io::Result<()> {
+    let layout = Layout::of(rows, width);
     for row in rows {
-        for (column, (text, style)) in row.iter().enumerate() {
-            let is_last = column + 1 == row.len();
-            let padding = if is_last { 0 } else { widths[column] - columns_of(text) + 2 };
-            write!(output, "{style}{text}{style:#}{:padding$}", "")?;
-        }
-        writeln!(output)?;
+        layout.write_row(output, row)?;
     }
     Ok(())
+}
+
+/// Returns how many columns a line may have: those of the terminal, else of `COLUMNS`, which is set by programs that show
+/// our output. `None` for a pipe or a file: a line of a script is never broken.
+pub(crate) fn width() -> Option<usize> {
+    if io::stdout().is_terminal()
+        && let Some((width, _)) = terminal_size::terminal_size()
+    {
+        return Some(usize::from(width.0)).filter(|width| *width > 0);
+    }
+    std::env::var("COLUMNS").ok()?.parse().ok().filter(|width| *width > 0)
+}
+
+/// Asks a question that is answered with yes or no; `None` where there is no terminal to answer at.
+pub(crate) fn confirm(question: &str) -> io::Result<Option<bool>> {
+    if !io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    write!(errors(), "{question} [y/N] ")?;
+    io::stderr().flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(Some(matches!(answer.trim(), "y" | "Y" | "yes")))
 }
 
 /// Returns how many columns of a terminal a text takes: two for each character of Chinese, none for an accent.

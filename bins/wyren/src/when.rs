@@ -138,10 +138,51 @@ pub(crate) fn with_age(moment: Timestamp, now: Timestamp) -> String {
 }
 
 fn format(moment: Timestamp, form: &str) -> String {
-    let millis = i64::try_from(moment.millis()).ok();
-    let time = millis.and_then(|millis| Local.timestamp_millis_opt(millis).single());
     // A stamp that no calendar has was damaged; its number is all there is to say.
-    time.map_or_else(|| moment.millis().to_string(), |time| time.format(form).to_string())
+    local_time(moment).map_or_else(|| moment.millis().to_string(), |time| time.format(form).to_string())
+}
+
+fn local_time(moment: Timestamp) -> Option<DateTime<Local>> {
+    Local.timestamp_millis_opt(i64::try_from(moment.millis()).ok()?).single()
+}
+
+/// Returns the local day of a moment.
+pub(crate) fn day(moment: Timestamp) -> NaiveDate {
+    local_time(moment).map(|time| time.date_naive()).unwrap_or_default()
+}
+
+/// Returns the local day that a text names: a date, or a moment in RFC 3339.
+pub(crate) fn day_in(text: &str) -> Option<NaiveDate> {
+    match date(text).ok()? {
+        Written::Day(day) => Some(day),
+        Written::Local(time) => Some(time.date()),
+        Written::Utc(time) => Some(time.with_timezone(&Local).date_naive()),
+    }
+}
+
+/// Returns when a local day began.
+pub(crate) fn start_of(day: NaiveDate) -> Timestamp {
+    let start = in_zone(day.and_time(NaiveTime::MIN), &Local).map(|time| time.timestamp_millis());
+    Timestamp::from_millis(start.and_then(|millis| u64::try_from(millis).ok()).unwrap_or_default())
+}
+
+/// Returns a day as people speak of it: `today`, `yesterday`, `16 Nov`, `16 Nov 2025`.
+pub(crate) fn spoken(day: NaiveDate, today: NaiveDate) -> String {
+    use chrono::Datelike as _;
+    match (today - day).num_days() {
+        // A teammate's day may have begun already.
+        ..=0 => "today".to_owned(),
+        1 => "yesterday".to_owned(),
+        _ if day.year() == today.year() => day.format("%-d %b").to_string(),
+        _ => day.format("%-d %b %Y").to_string(),
+    }
+}
+
+/// Returns a moment as people speak of it: `today 14:30`, `16 Nov`.
+pub(crate) fn spoken_moment(moment: Timestamp, today: NaiveDate) -> String {
+    let day = day(moment);
+    let spoken = spoken(day, today);
+    if day == today { format!("{spoken} {}", format(moment, "%H:%M")) } else { spoken }
 }
 
 /// Returns how long ago a moment was.
@@ -218,6 +259,17 @@ mod tests {
         for text in ["1969-12-31", "99999d", "9999999999999999w"] {
             assert!(read(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn days_are_named_from_today() {
+        let day = |text: &str| day_in(text).unwrap();
+        let spoken: Vec<String> = ["2026-11-17", "2026-11-16", "2026-11-15", "2026-11-01", "2025-11-16"]
+            .map(|text| spoken(day(text), day("2026-11-16")))
+            .into();
+        assert_eq!(spoken, ["today", "today", "yesterday", "1 Nov", "16 Nov 2025"]);
+        assert_eq!(day_in("last week"), None);
+        assert_eq!(super::day(start_of(day("2026-11-16"))), day("2026-11-16"));
     }
 
     #[test]

@@ -2,14 +2,19 @@
 
 use crate::exit::Ending;
 use crate::person;
+use crate::similar;
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING};
 use anstyle::Style;
 use anyhow::Result;
-use base::{Env, Paths};
+use base::{Env, Paths, settings};
 use clap::{Args, Subcommand};
 use config::{self, Config, Setting, Source};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::io::Write as _;
+use text::sanitize;
+
+const HOOKS_DISABLED: &str = "hooks.disabled";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,6 +64,9 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         Action::Get { name } => get(load().get(&name).map_err(failure)?, arguments.json),
         Action::Set { name, value } => {
             person::must_be_here_to_set(env, &name)?;
+            if name == HOOKS_DISABLED {
+                refuse_unknown_hooks(&value)?;
+            }
             config::set(paths, &name, Some(&value)).map_err(failure)?;
             get(load().get(&name)?, arguments.json)
         }
@@ -68,6 +76,29 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
             get(load().get(&name)?, arguments.json)
         }
     }
+}
+
+/// Fails when a list of hooks names one that does not exist: it would have no effect.
+fn refuse_unknown_hooks(value: &str) -> Result<(), Ending> {
+    let hooks = hooks();
+    let Some(unknown) = settings::list(value).find(|name| !hooks.contains(name)) else { return Ok(()) };
+    let unknown = sanitize::one_line(unknown, 60);
+    let meant = match &*similar::nearest(&unknown, hooks.iter().copied(), 1) {
+        [] => String::new(),
+        near => format!(" (did you mean {:?}?)", near[0]),
+    };
+    let all = hooks.into_iter().collect::<Vec<_>>().join(", ");
+    Err(Ending::misused(format!(
+        "wyren: no hook is named {unknown:?}{meant}. Nothing was changed. The hooks are: {all}"
+    )))
+}
+
+/// Returns the names of all hooks, from the files that wire them.
+fn hooks() -> BTreeSet<&'static str> {
+    const WIRED: &str = "${CLAUDE_PLUGIN_ROOT}/bin/";
+    let files = [include_str!("../../../../hooks/hooks.json"), include_str!("../../../../hooks/extra.json")];
+    let behind = files.into_iter().flat_map(|file| file.split(WIRED).skip(1));
+    behind.filter_map(|rest| rest.split('"').next()).collect()
 }
 
 /// Tells a wrong name or value from a file that cannot be used.
@@ -104,6 +135,9 @@ fn list(config: &Config, json: bool) -> Result<()> {
     }));
     terminal::write_table(&mut output, &rows)?;
     let mut errors = terminal::errors();
+    if let Ok(Err(unknown)) = config.get(HOOKS_DISABLED).map(|setting| refuse_unknown_hooks(&setting.value)) {
+        writeln!(errors, "{WARNING}no effect{WARNING:#} {HOOKS_DISABLED}: {unknown}")?;
+    }
     for complaint in config.complaints() {
         let (file, name) = (complaint.file.display(), &complaint.name);
         writeln!(errors, "{WARNING}ignored{WARNING:#} {name} in {file}: {}", complaint.reason)?;
@@ -135,4 +169,28 @@ fn to_json(setting: &Setting) -> Value {
 
 fn shown(value: &str) -> &str {
     if value.is_empty() { "–" } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c9_the_hooks_are_those_of_the_table() {
+        let table: BTreeSet<&str> = tables::hooks::HOOKS.iter().map(|hook| hook.name).collect();
+        assert_eq!(hooks(), table);
+    }
+
+    #[test]
+    fn c9_a_hook_that_does_not_exist_cannot_be_disabled() {
+        for value in ["", "lesson-inject", "tool-record, stop-distill"] {
+            assert!(refuse_unknown_hooks(value).is_ok(), "{value}");
+        }
+        let refused = refuse_unknown_hooks("tool-record,lesson-injct").unwrap_err().to_string();
+        assert!(
+            refused.contains(r#"no hook is named "lesson-injct" (did you mean "lesson-inject"?)"#),
+            "{refused}"
+        );
+        assert!(refused.contains("session-start-reset, stop-distill"), "{refused}");
+    }
 }

@@ -128,6 +128,28 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     }
 }
 
+/// What the worst check says, for a line of `wyren status`.
+pub(super) struct Worst {
+    /// `ok`, `warn` or `bad`.
+    pub(super) state: &'static str,
+    pub(super) name: &'static str,
+    pub(super) message: String,
+    pub(super) fix: Option<String>,
+}
+
+/// Returns the first of the worst checks.
+pub(super) fn worst(env: &Env, paths: &Paths, now: Timestamp) -> Option<Worst> {
+    let subject = Subject { env, paths, now };
+    let mut checks: Vec<Check> = CHECKS.iter().map(|check| check(&subject)).collect();
+    checks.sort_by_key(|check| match check.health {
+        Health::Bad => 0,
+        Health::Odd => 1,
+        Health::Good => 2,
+    });
+    let Check { name, health, message, fix } = checks.into_iter().next()?;
+    Some(Worst { state: health.name(), name, message, fix })
+}
+
 fn rows(check: &Check) -> Vec<Vec<Cell>> {
     let found = vec![
         check.health.glyph(),

@@ -1,10 +1,12 @@
 //! `wyren export`: all recorded observations as JSON lines.
 
 use crate::database::{self, Look};
+use crate::projects;
 use crate::terminal::{self, DIM, WARNING, counted};
 use crate::when;
 use anyhow::{Context as _, Result};
 use base::{Env, Paths, Timestamp, files};
+use capture::Spool;
 use clap::Args;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -20,8 +22,8 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Only this project: its key or a folder in it.
-    #[arg(long, value_name = "KEY|PATH")]
+    /// Only this project: its name, its key or a folder in it.
+    #[arg(long, value_name = "NAME|KEY|PATH")]
     project: Option<String>,
     /// Only from this time on: yesterday, 2h, 2026-11-16, "2026-11-16 14:30" or 2026-11-16T14:30:00Z.
     #[arg(long, value_name = "TIME", value_parser = when::parse)]
@@ -33,8 +35,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let store = database::open_drained(env, paths, Look::Whole)?;
-    let export =
-        Export { project: arguments.project.as_deref().map(database::project_key), since: arguments.since };
+    let named = arguments.project.as_deref();
+    let project = named.map(|named| projects::find(named, &store, &Spool::new(paths.spool()))).transpose()?;
+    let export = Export { project, since: arguments.since };
     match &arguments.output {
         Some(file) => to_file(&export, &store, file),
         None => {

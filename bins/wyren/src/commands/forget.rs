@@ -5,6 +5,7 @@ mod leftovers;
 use crate::database::{self, Look};
 use crate::exit::Ending;
 use crate::person;
+use crate::projects;
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING, counted};
 use crate::when;
 use anstyle::Style;
@@ -35,8 +36,8 @@ pub(crate) struct Arguments {
     /// Everything that contains this text, in any case.
     #[arg(long, value_name = "TEXT", group = "what", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     query: Option<String>,
-    /// Everything in this project: its key or a folder in it.
-    #[arg(long, value_name = "KEY|PATH", group = "what")]
+    /// Everything in this project: its name, its key or a folder in it.
+    #[arg(long, value_name = "NAME|KEY|PATH", group = "what")]
     project: Option<String>,
     /// Everything in this session.
     #[arg(long, value_name = "ID", group = "what")]
@@ -67,10 +68,12 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         person::must_be_here(env)?;
     }
     let deletes_damaged = arguments.damaged;
-    let selection = arguments.selection();
-    show_bounds(&selection)?;
     let mut store = database::open_for_user(env, paths, Look::Whole)?;
     let spool = Spool::new(paths.spool());
+    let named = arguments.project.as_deref();
+    let project = named.map(|named| projects::find(named, &store, &spool)).transpose()?;
+    let selection = arguments.selection(project);
+    show_bounds(&selection)?;
     if is_dry_run || !is_agreed {
         let preview = database::patiently(|| selection.preview(&mut store, &spool, Timestamp::now()))?;
         if is_dry_run {
@@ -127,11 +130,11 @@ enum Stage {
 }
 
 impl Arguments {
-    fn selection(self) -> Selection {
+    fn selection(self, project: Option<String>) -> Selection {
         Selection {
             ids: self.id,
             query: self.query,
-            project: self.project.as_deref().map(database::project_key),
+            project,
             session: self.session,
             before: self.before,
             after: self.after,
@@ -139,9 +142,12 @@ impl Arguments {
     }
 }
 
-/// Prints which moments were understood, before anything is asked or deleted.
+/// Prints which project and moments were understood, before anything is asked or deleted.
 fn show_bounds(selection: &Selection) -> Result<()> {
     let mut errors = terminal::errors();
+    if let Some(project) = &selection.project {
+        writeln!(errors, "Project {STRONG}{}{STRONG:#}", text::sanitize::one_line(project, 200))?;
+    }
     for (what, moment) in [("Before", selection.before), ("From", selection.after)] {
         if let Some(moment) = moment {
             writeln!(errors, "{what} {STRONG}{}{STRONG:#} ({moment})", when::exact(moment))?;
@@ -151,15 +157,13 @@ fn show_bounds(selection: &Selection) -> Result<()> {
 }
 
 fn is_confirmed(preview: &Forgotten) -> Result<bool> {
-    if !io::stdin().is_terminal() {
-        bail!("not a terminal: pass --yes to confirm, or --dry-run to look first");
+    if io::stdin().is_terminal() {
+        show(preview, Elsewhere::default(), false, Stage::Preview)?;
     }
-    show(preview, Elsewhere::default(), false, Stage::Preview)?;
-    write!(terminal::errors(), "Delete this permanently? [y/N] ")?;
-    io::stderr().flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    match terminal::confirm("Delete this permanently?")? {
+        Some(answer) => Ok(answer),
+        None => bail!("not a terminal: pass --yes to confirm, or --dry-run to look first"),
+    }
 }
 
 fn show(forgotten: &Forgotten, elsewhere: Elsewhere, json: bool, stage: Stage) -> Result<()> {

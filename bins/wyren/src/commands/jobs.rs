@@ -3,7 +3,7 @@
 use crate::database::{Look, open_for_user};
 use crate::exit::Ending;
 use crate::places;
-use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, WARNING};
+use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, WARNING, counted};
 use crate::when;
 use anstyle::Style;
 use anyhow::{Context as _, Result, bail};
@@ -169,17 +169,41 @@ fn to_json(job: &Job) -> Value {
 }
 
 fn retry(env: &Env, paths: &Paths, id: Option<i64>, now: Timestamp) -> Result<()> {
-    let retried = jobs::retry(&mut open_for_user(env, paths, Look::Quick)?, id, now)?;
-    if let (Some(id), 0) = (id, retried) {
+    let mut store = open_for_user(env, paths, Look::Quick)?;
+    let mut failed = jobs::list(&store)?;
+    failed.retain(|job| job.state == State::Dead && id.is_none_or(|id| job.id == id));
+    // This version has no handler for the others: they would only fail again.
+    let (known, unknown): (Vec<Job>, Vec<Job>) = failed.into_iter().partition(is_known);
+    if let (Some(id), true, true) = (id, known.is_empty(), unknown.is_empty()) {
         bail!("no failed job {id}; `wyren jobs` lists them");
     }
-    if retried == 0 {
+    let mut retried = 0;
+    for job in &known {
+        retried += jobs::retry(&mut store, Some(job.id), now)?;
+    }
+    if retried > 0 {
+        queue::set_due(paths, Some(now))?;
+        writeln!(terminal::output(), "Queued {retried} again; {}.", start_worker(paths, now))?;
+    } else if unknown.is_empty() {
         writeln!(terminal::output(), "No failed jobs.")?;
+    }
+    if unknown.is_empty() {
         return Ok(());
     }
-    queue::set_due(paths, Some(now))?;
-    writeln!(terminal::output(), "Queued {retried} again; {}.", start_worker(paths, now))?;
-    Ok(())
+    for job in &unknown {
+        let kind = sanitize::one_line(&job.kind, 40);
+        writeln!(
+            terminal::errors(),
+            "wyren: job {} cannot be retried: this version knows no kind {kind:?}. To delete it: wyren jobs drop {}",
+            job.id,
+            job.id
+        )?;
+    }
+    bail!("{} not retried", counted(unknown.len(), "job was", "jobs were"));
+}
+
+fn is_known(job: &Job) -> bool {
+    KINDS.iter().any(|kind| kind.name == job.kind)
 }
 
 fn drop(env: &Env, paths: &Paths, id: i64) -> Result<()> {

@@ -1,6 +1,7 @@
 //! `wyren spend`: the cost of model calls and today's remaining budget.
 
 use crate::places;
+use crate::projects;
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING, columns_of, counted};
 use anstyle::Style;
 use anyhow::Result;
@@ -63,7 +64,6 @@ struct Report {
     budget: Budget,
     spent: Money,
     project: String,
-    project_name: String,
     project_spent: Money,
 }
 
@@ -76,7 +76,6 @@ impl Report {
             budget: options.budget,
             spent: Money::ZERO,
             project: project.key.clone(),
-            project_name: project.name.clone(),
             project_spent: Money::ZERO,
         };
         // Reporting must not create a database.
@@ -141,26 +140,28 @@ impl Report {
         } else {
             self.write_table(output)?;
             writeln!(output)?;
-            write_chart(output, &self.days, look)?;
+            write_chart(output, &self.days, self.budget.daily, look)?;
             writeln!(output)?;
         }
         self.write_left(output)
     }
 
     fn write_table(&self, output: &mut impl Write) -> io::Result<()> {
-        let titles = ["day (UTC)", "job", "project", "calls", "tokens in", "out", "cached", "spent"];
+        let titles =
+            ["day (UTC)", "job", "project", "calls", "failed", "tokens in", "out", "cached", "spent"];
         let mut rows = vec![titles.map(str::to_owned)];
         rows.extend(self.totals.iter().map(|total| {
             let cached = total.usage.cache_read + total.usage.cache_write;
             [
                 total.day.clone(),
                 sanitize::one_line(&total.job, MAX_NAME),
-                short_project(&total.project),
+                projects::name(&total.project),
                 total.calls.to_string(),
+                total.failed.to_string(),
                 grouped(total.usage.input),
                 grouped(total.usage.output),
                 grouped(cached),
-                total.spent.to_string(),
+                cents(total.spent),
             ]
         }));
         terminal::write_table(output, &aligned(rows))?;
@@ -171,7 +172,8 @@ impl Report {
             writeln!(
                 output,
                 "{WARNING}{calls} without a final cost{WARNING:#}: still running, or the caller was killed. \
-                 The reserved {reserved} counts as spent."
+                 The reserved {} counts as spent.",
+                cents(reserved)
             )?;
         }
         Ok(())
@@ -182,11 +184,11 @@ impl Report {
             return writeln!(output, "Model calls are off (model.provider is off, or the budget is 0).");
         }
         let mut line = |what: &str, budget: Money, spent: Money| {
-            let left = budget.less(spent);
+            let (left, budget) = (cents(budget.less(spent)), cents(budget));
             writeln!(output, "Left today (UTC){what}: {STRONG}{left}{STRONG:#} of {budget}")
         };
         line("", self.budget.daily, self.spent)?;
-        let name = sanitize::one_line(&self.project_name, MAX_NAME);
+        let name = projects::name(&self.project);
         line(&format!(" for this project ({name})"), self.budget.project, self.project_spent)
     }
 }
@@ -201,28 +203,49 @@ struct Look {
 
 impl Look {
     fn of_standard_output() -> Self {
-        let size = terminal_size::terminal_size();
-        let width = size.map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
-        Self { width, blocks: io::stdout().is_terminal() }
+        Self { width: terminal::width().unwrap_or(DEFAULT_WIDTH), blocks: io::stdout().is_terminal() }
     }
 }
 
-/// Draws one bar per day, relative to the most expensive one.
-fn write_chart(output: &mut impl Write, days: &[(String, Money)], look: Look) -> io::Result<()> {
-    let most = days.iter().map(|(_, spent)| spent.micros()).max().unwrap_or(0);
-    let amounts: Vec<String> = days.iter().map(|(_, spent)| spent.to_string()).collect();
+/// Draws one bar per day against the day's budget; a day that went over it is as long as the budget, and marked.
+fn write_chart(
+    output: &mut impl Write,
+    days: &[(String, Money)],
+    budget: Money,
+    look: Look,
+) -> io::Result<()> {
+    // Without a budget the dearest day is the measure.
+    let dearest = days.iter().map(|(_, spent)| spent.micros()).max().unwrap_or(0);
+    let full = if budget == Money::ZERO { dearest } else { budget.micros() };
+    let amounts: Vec<String> = days.iter().map(|(_, spent)| cents(*spent)).collect();
     let longest = amounts.iter().map(String::len).max().unwrap_or(0);
-    let room = look.width.saturating_sub("2026-11-16".len() + longest + 2).clamp(1, MAX_BAR);
+    let room = look.width.saturating_sub("2026-11-16 | +".len() + longest + 2).clamp(1, MAX_BAR);
     for ((day, spent), amount) in days.iter().zip(amounts) {
-        let bar = if look.blocks {
-            block_bar(spent.micros(), most, room)
+        let within = spent.micros().min(full);
+        let (bar, empty) = if look.blocks {
+            (block_bar(within, full, room), "·")
         } else {
-            plain_bar(spent.micros(), most, room)
+            (plain_bar(within, full, room), ".")
         };
-        let space = if bar.is_empty() { "" } else { " " };
-        writeln!(output, "{DIM}{day}{DIM:#} {bar}{space}{DIM}{amount}{DIM:#}")?;
+        let rest = empty.repeat(room.saturating_sub(columns_of(&bar)));
+        let over = if spent.micros() > full { "+" } else { "" };
+        writeln!(output, "{DIM}{day}{DIM:#} {bar}{DIM}{rest}{DIM:#}{over} {amount}")?;
     }
-    Ok(())
+    if budget == Money::ZERO {
+        return Ok(());
+    }
+    writeln!(output, "{DIM}A full bar is the daily budget of {}.{DIM:#}", cents(budget))
+}
+
+/// Returns an amount in whole cents; one that is smaller than a cent is not nothing.
+pub(super) fn cents(money: Money) -> String {
+    const MICROS_PER_CENT: u64 = 10_000;
+    let micros = money.micros();
+    if (1..MICROS_PER_CENT).contains(&micros) {
+        return "<$0.01".to_owned();
+    }
+    let cents = micros.saturating_add(MICROS_PER_CENT / 2) / MICROS_PER_CENT;
+    format!("${}.{:02}", cents / 100, cents % 100)
 }
 
 /// Returns a bar in steps of an eighth of a column; anything above zero is visible.
@@ -259,14 +282,6 @@ fn aligned<const COLUMNS: usize>(rows: Vec<[String; COLUMNS]>) -> Vec<Vec<Cell>>
     rows.into_iter().enumerate().map(cells).collect()
 }
 
-/// Returns a short name for a project: the end of its key.
-fn short_project(key: &str) -> String {
-    let name = key.split_once(':').map_or(key, |(_, name)| name);
-    let parts: Vec<&str> = name.rsplit('/').take(2).collect();
-    let short = parts.into_iter().rev().collect::<Vec<_>>().join("/");
-    if short.is_empty() { "–".to_owned() } else { sanitize::one_line(&short, MAX_NAME) }
-}
-
 /// Formats a number with thousands separators.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -290,23 +305,26 @@ mod tests {
 
     fn chart(micros: &[u64], look: Look) -> String {
         let mut output = anstream::StripStream::new(Vec::new());
-        write_chart(&mut output, &days(micros), look).unwrap();
+        write_chart(&mut output, &days(micros), Money::from_micros(1_000_000), look).unwrap();
         String::from_utf8(output.into_inner()).unwrap()
     }
 
     #[test]
-    fn bars_are_in_proportion_and_what_is_spent_is_seen() {
-        let drawn = chart(&[0, 1, 500_000, 1_000_000], Look { width: 31, blocks: true });
-        let expected = "2026-11-01 $0.00\n\
-                        2026-11-02 ▏ $0.000001\n\
-                        2026-11-03 █████ $0.50\n\
-                        2026-11-04 ██████████ $1.00\n";
+    fn c20_bars_are_drawn_against_the_budget_and_what_is_spent_is_seen() {
+        let drawn = chart(&[0, 1, 12_992, 500_000, 1_000_000, 1_500_000], Look { width: 32, blocks: true });
+        let expected = "2026-11-01 ·········· $0.00\n\
+                        2026-11-02 ▏········· <$0.01\n\
+                        2026-11-03 ▏········· $0.01\n\
+                        2026-11-04 █████····· $0.50\n\
+                        2026-11-05 ██████████ $1.00\n\
+                        2026-11-06 ██████████+ $1.50\n\
+                        A full bar is the daily budget of $1.00.\n";
         assert_eq!(drawn, expected);
     }
 
     #[test]
     fn a_line_fits_the_width_and_needs_no_blocks() {
-        let drawn = chart(&[300_000, 1_000_000, 123_456], Look { width: 40, blocks: false });
+        let drawn = chart(&[300_000, 1_000_000, 123_456, 9_000_000], Look { width: 40, blocks: false });
         assert!(drawn.lines().all(|line| line.chars().count() <= 40), "{drawn}");
         assert!(drawn.is_ascii() && drawn.contains("####"), "{drawn}");
         let wide = chart(&[1_000_000], Look { width: 500, blocks: true });
@@ -315,17 +333,16 @@ mod tests {
     }
 
     #[test]
-    fn nothing_spent_draws_no_bar() {
-        assert_eq!(chart(&[0], Look { width: 80, blocks: true }), "2026-11-01 $0.00\n");
+    fn c20_amounts_are_in_cents() {
+        let shown = [0, 1, 9_999, 10_000, 12_992, 24_600, 475_400, 12_345_678]
+            .map(|micros| cents(Money::from_micros(micros)));
+        assert_eq!(shown, ["$0.00", "<$0.01", "<$0.01", "$0.01", "$0.01", "$0.02", "$0.48", "$12.35"]);
     }
 
     #[test]
-    fn numbers_and_projects_are_easy_to_read() {
+    fn numbers_are_easy_to_read() {
         for (number, shown) in [(0, "0"), (999, "999"), (1_000, "1,000"), (12_345_678, "12,345,678")] {
             assert_eq!(grouped(number), shown);
         }
-        assert_eq!(short_project("git:github.com/ada/engine"), "ada/engine");
-        assert_eq!(short_project("path:/home/ada/notes"), "ada/notes");
-        assert_eq!(short_project(""), "–");
     }
 }

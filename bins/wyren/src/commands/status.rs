@@ -1,5 +1,8 @@
-//! `wyren status`: the state of this folder's team memory. The first lines are those of the Node version; lines it does
-//! not have come after them.
+//! `wyren status`: on a terminal one screen for a person; piped, the lines of the Node version, and below them those that it
+//! does not have.
+
+mod facts;
+mod screen;
 
 use super::log::{Injection, last_injection};
 use super::sync::describe_left_out;
@@ -10,16 +13,20 @@ use base::{Env, Paths, Timestamp, files};
 use clap::Args;
 use config::Config;
 use distiller::SESSION_FIELD;
+use facts::Facts;
 use memory::history::Removal;
 use place::{FetchState, Mode};
 use serde_json::{Value, json};
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
 use team_sync::{LastSync, Share};
 use text::{redact, sanitize};
 
 /// In columns.
 const LABEL: usize = 11;
+
+/// Columns when the width of the output is unknown.
+const DEFAULT_WIDTH: usize = 80;
 
 /// In characters.
 const MAX_CHARS: usize = 200;
@@ -32,12 +39,17 @@ const MAX_REMOVED_CHARS: usize = 60;
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren status            size, last distillation, last injection, remote
-  wyren status --json     print JSON";
+  wyren status              one screen: memory, lessons, spending, what waits, health
+  wyren status | cat        the lines for scripts: size, last distillation, remote
+  wyren status --screen     the screen, also into a pipe
+  wyren status --json       print JSON";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
+    /// Print the screen for people also where the output is not a terminal.
+    #[arg(long, conflicts_with = "json")]
+    screen: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -78,25 +90,34 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let mut output = terminal::output();
     let cwd = std::env::current_dir()?;
     let now = Timestamp::now();
-    let share = match Share::open(&cwd, env) {
-        Ok(share) => share,
-        Err(error) if arguments.json => {
-            return Ok(writeln!(output, "{:#}", json!({"initialized": false, "reason": error.to_string()}))?);
-        }
-        Err(team_sync::Error::NotSetUp(_)) => {
-            return Ok(writeln!(output, "Wyren not initialized in this repo. Run: wyren init")?);
-        }
-        Err(error) => return Ok(writeln!(terminal::errors(), "wyren: {error}")?),
-    };
-    let status = Status::of(&share, env, paths);
-    if arguments.json {
-        writeln!(output, "{:#}", status.to_json())?;
-    } else {
-        for (label, value) in status.lines(now) {
-            writeln!(output, "{:LABEL$} {value}", format!("{label}:"))?;
-        }
+    let is_screen = arguments.screen || (!arguments.json && io::stdout().is_terminal());
+    let opened = Share::open(&cwd, env);
+    if !is_screen && !arguments.json {
+        return match &opened {
+            Ok(share) => {
+                for (label, value) in Status::of(share, env, paths).lines(now) {
+                    writeln!(output, "{:LABEL$} {value}", format!("{label}:"))?;
+                }
+                Ok(())
+            }
+            Err(team_sync::Error::NotSetUp(_)) => {
+                Ok(writeln!(output, "Wyren not initialized in this repo. Run: wyren init")?)
+            }
+            Err(error) => Ok(writeln!(terminal::errors(), "wyren: {error}")?),
+        };
     }
-    Ok(())
+    let found = opened.as_ref().map(|share| (share, Status::of(share, env, paths)));
+    let found = found.as_ref().map(|(share, status)| (*share, status)).map_err(|error| *error);
+    let facts = Facts::of(found, &cwd, env, paths, now);
+    if is_screen {
+        return Ok(screen::write(&mut output, &facts, terminal::width().unwrap_or(DEFAULT_WIDTH))?);
+    }
+    let mut json = match found {
+        Ok((_, status)) => status.to_json(),
+        Err(error) => json!({"initialized": false, "reason": error.to_string()}),
+    };
+    facts.add_to(&mut json);
+    Ok(writeln!(output, "{json:#}")?)
 }
 
 impl Status {

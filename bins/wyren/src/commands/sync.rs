@@ -36,6 +36,7 @@ Examples:
   wyren sync              publish and fetch; exit code 3 when the changes wait for the next sync
   wyren sync --restore    after a force-push: publish the missing entries again; also replaces a memory that is too large
   wyren sync --accept     after a force-push: drop the missing entries; the history keeps them
+  wyren sync --public     publish the memory of a public repository without asking
   wyren sync --json       print JSON";
 
 #[derive(Args)]
@@ -47,14 +48,17 @@ pub(crate) struct Arguments {
     /// Publish the entries that a rewritten history lost.
     #[arg(long)]
     restore: bool,
+    /// Publish although the repository is public.
+    #[arg(long)]
+    public: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
     /// Started by hooks: prints nothing and never waits for another sync.
-    #[arg(long, hide = true, conflicts_with_all = ["accept", "restore", "json"])]
+    #[arg(long, hide = true, conflicts_with_all = ["accept", "restore", "public", "json"])]
     background: bool,
     /// Started by hooks in a clone without a memory.
-    #[arg(long, hide = true, conflicts_with_all = ["accept", "restore", "json", "background"])]
+    #[arg(long, hide = true, conflicts_with_all = ["accept", "restore", "public", "json", "background"])]
     discover: bool,
 }
 
@@ -85,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return Ok(());
     }
     let share = open(&cwd, env)?.insistent();
-    person::allow_publishing(&share, env, "wyren sync")?;
+    person::describe(&person::let_publish(&share, env, "wyren sync", arguments.public)?, env)?;
     let spinner = terminal::spinner("syncing with the remote");
     let deadline = Instant::now() + PATIENCE;
     let synced = match (arguments.accept, arguments.restore) {

@@ -10,6 +10,11 @@ pub enum Error {
     /// There is no `.wyren/` here.
     #[error("{} has no team memory yet; `wyren init` starts it", .0.display())]
     NotSetUp(PathBuf),
+    /// A folder that holds every other one.
+    #[error(
+        "{} holds all your folders, and a memory here would be shown in every session below it; nothing was changed. Run `wyren init` in a project", .0.display()
+    )]
+    TooWide(PathBuf),
     /// Git or the repository cannot be used.
     #[error(transparent)]
     Sync(#[from] crate::repository::Error),

@@ -33,7 +33,7 @@ pub use error::Error;
 pub use last::LastSync;
 pub use merging::Merging;
 pub use secrets::HeldBack;
-pub use setup::{Setup, Wish, discover, init};
+pub use setup::{Setup, Wish, current_mode, discover, init, seed_from_claude_md};
 pub use share::{Share, log_once};
 pub use skills::Removed;
 pub use syncing::{Rewritten, Synced};

@@ -50,6 +50,7 @@ mod survey;
 mod team;
 mod tracking;
 mod trees;
+mod visibility;
 
 pub use bounds::LeftOut;
 pub(crate) use bounds::{can_be_shared, max_size};
@@ -64,6 +65,7 @@ pub use merge::{ByLine, Merge};
 pub use past::{Commit, Tracked, first_commit, user_name};
 pub use publish::{Files, Published};
 pub use relay::{OwnSetting, own_settings};
-pub use setup::{Made, ignore_unshared, init_branch, init_side, is_tracked, take_back};
+pub use setup::{Made, init_branch, init_side, is_tracked, stop_ignoring_unshared, take_back};
 pub(crate) use setup::{refuse_link, refuse_links};
 pub use team::{Rewrite, Team};
+pub use visibility::Visibility;

@@ -17,6 +17,10 @@ const BROADCAST: [&str; 2] = [place::BROADCAST, "broadcast/skills"];
 /// It is not shared by syncs; the user commits it with the memory.
 const ATTRIBUTES: &str = "memory.md merge=union\n";
 
+/// What git ignores in a `.wyren/` outside a repository, from a file in that folder: the user's own `.gitignore` is none of
+/// our business there.
+const IGNORED_IN_FOLDER: &str = "/state/\n/log\n";
+
 /// How the user wants to share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wish {
@@ -40,12 +44,22 @@ pub struct Setup {
     pub is_old: bool,
     /// Whether the team has a memory already, and it is here now.
     pub is_joined: bool,
-    /// Whether the memory begins with the text of CLAUDE.md.
-    pub is_seeded: bool,
     /// Whether `.wyren/.gitattributes` is new.
     pub has_new_attributes: bool,
     /// Why the remote could not be asked.
     pub problem: Option<String>,
+}
+
+/// Returns how the memory of `cwd` is shared; `None` where there is none, or outside a repository.
+pub fn current_mode(cwd: &Path, env: &Env) -> Result<Option<Mode>, Error> {
+    let Some(place) = Place::find(cwd) else { return Ok(None) };
+    place.check_git_files().map_err(repository::Error::from)?;
+    Ok(mode_of(&place, repository::is_tracked(&place, env)?))
+}
+
+fn mode_of(place: &Place, is_tracked: bool) -> Option<Mode> {
+    let folder = Folder::of_place(place.clone()).filter(has_memory)?;
+    Some(if is_tracked { Mode::Branch } else { folder.mode.unwrap_or(Mode::Side) })
 }
 
 /// Sets up a team memory for `cwd`, or finds the one that is there.
@@ -53,12 +67,11 @@ pub fn init(cwd: &Path, env: &Env, wish: Wish, deadline: Instant) -> Result<Setu
     if let Some(refusal) = Folder::refusal(cwd) {
         return Err(repository::Error::from(refusal).into());
     }
-    let Some(place) = Place::find(cwd) else { return init_outside(cwd) };
+    let Some(place) = Place::find(cwd) else { return init_outside(cwd, env) };
+    refuse_too_wide(&place.repository.root, env)?;
     place.check_git_files().map_err(repository::Error::from)?;
     let is_tracked = repository::is_tracked(&place, env)?;
-    let current = Folder::of_place(place.clone()).filter(has_memory);
-    let current =
-        current.map(|folder| if is_tracked { Mode::Branch } else { folder.mode.unwrap_or(Mode::Side) });
+    let current = mode_of(&place, is_tracked);
     let mode = match (wish, current) {
         (Wish::Side, _) => Mode::Side,
         (Wish::Branch, _) => Mode::Branch,
@@ -72,7 +85,6 @@ pub fn init(cwd: &Path, env: &Env, wish: Wish, deadline: Instant) -> Result<Setu
         folder,
         is_old: false,
         is_joined: false,
-        is_seeded: false,
         has_new_attributes: false,
         problem: None,
     };
@@ -84,6 +96,9 @@ pub fn init(cwd: &Path, env: &Env, wish: Wish, deadline: Instant) -> Result<Setu
         Mode::Side => {
             repository::init_side(&place, env)?;
             take_over_copy(&setup.folder)?;
+            if current == Some(Mode::Branch) {
+                repository::stop_ignoring_unshared(&place, env)?;
+            }
         }
         Mode::Branch => {
             repository::init_branch(&place)?;
@@ -101,9 +116,25 @@ pub fn init(cwd: &Path, env: &Env, wish: Wish, deadline: Instant) -> Result<Setu
         }
     }
     if !setup.is_joined {
-        setup.is_seeded = write_fresh(&setup.folder, &root)?;
+        write_fresh(&setup.folder)?;
     }
     Ok(setup)
+}
+
+/// Copies the text of the folder's CLAUDE.md into a memory that `init` has just started. Returns whether there was a text.
+pub fn seed_from_claude_md(setup: &Setup) -> Result<bool, Error> {
+    let path = setup.folder.join(MEMORY);
+    let root = setup.folder.parent().unwrap_or(&setup.folder);
+    let Ok(text) = files::read_capped(&root.join("CLAUDE.md"), files::cap::SHARED) else { return Ok(false) };
+    let text = String::from_utf8_lossy(&text);
+    let is_new = !setup.is_old && !setup.is_joined;
+    let is_fresh = read(&path)?.is_some_and(|memory| memory == Memory::fresh(None).render());
+    if text.trim().is_empty() || !is_new || !is_fresh {
+        return Ok(false);
+    }
+    let seeded = Memory::fresh(Some(&text)).render();
+    files::write_atomic(&path, seeded.as_bytes()).map_err(Error::file(&path))?;
+    Ok(true)
 }
 
 /// Brings the memory of the team into a clone that has none, if the remote offers one. Nothing is made where it does not.
@@ -122,7 +153,6 @@ pub fn discover(cwd: &Path, env: &Env, deadline: Instant) -> Result<Option<Setup
         folder: place.folder(Mode::Side),
         is_old: false,
         is_joined: false,
-        is_seeded: false,
         has_new_attributes: false,
         problem: None,
     };
@@ -196,24 +226,32 @@ fn join(root: &Path, env: &Env, deadline: Instant, setup: &mut Setup) -> Result<
     Ok(())
 }
 
-fn init_outside(cwd: &Path) -> Result<Setup, Error> {
+/// Fails for a folder whose memory every folder below it would get.
+fn refuse_too_wide(root: &Path, env: &Env) -> Result<(), Error> {
+    let root = files::canonical(root);
+    let home = env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from);
+    let is_home = home.is_some_and(|home| files::canonical(&home) == root);
+    if is_home || root.parent().is_none() { Err(Error::TooWide(root)) } else { Ok(()) }
+}
+
+fn init_outside(cwd: &Path, env: &Env) -> Result<Setup, Error> {
     let found = Folder::find(cwd).filter(has_memory);
     let folder = match &found {
         Some(found) => found.wyren.clone(),
         None => std::path::absolute(cwd).map_err(Error::file(cwd))?.join(FOLDER),
     };
-    let mut setup = Setup {
+    let setup = Setup {
         mode: None,
         folder,
         is_old: found.is_some(),
         is_joined: false,
-        is_seeded: false,
         has_new_attributes: false,
         problem: None,
     };
     if found.is_some() {
         return Ok(setup);
     }
+    refuse_too_wide(cwd, env)?;
     // In another user's folder it would not count.
     base::project::refuse_foreign_at(cwd, cwd).map_err(repository::Error::from)?;
     repository::refuse_link(&setup.folder)?;
@@ -225,8 +263,10 @@ fn init_outside(cwd: &Path) -> Result<Setup, Error> {
         let keep = setup.folder.join(broadcast).join(".gitkeep");
         fs::write(&keep, "").map_err(Error::file(&keep))?;
     }
-    crate::repository::ignore_unshared(cwd)?;
-    setup.is_seeded = write_fresh(&setup.folder, cwd)?;
+    // The folder may become a repository later.
+    let ignore = setup.folder.join(".gitignore");
+    fs::write(&ignore, IGNORED_IN_FOLDER).map_err(Error::file(&ignore))?;
+    write_fresh(&setup.folder)?;
     Ok(setup)
 }
 
@@ -234,17 +274,11 @@ fn has_memory(folder: &Folder) -> bool {
     folder.memory().is_file() || folder.wyren.join(MEMORY).is_file()
 }
 
-/// Writes a memory that says nothing yet but what CLAUDE.md says. Returns whether that says something.
-fn write_fresh(folder: &Path, root: &Path) -> Result<bool, Error> {
+/// Writes a memory that says nothing yet, unless there is one.
+fn write_fresh(folder: &Path) -> Result<(), Error> {
     let path = folder.join(MEMORY);
     if path.exists() {
-        return Ok(false);
+        return Ok(());
     }
-    let source = root.join("CLAUDE.md");
-    let claude_md = files::read_capped(&source, files::cap::SHARED).ok();
-    let claude_md = claude_md.map(|text| String::from_utf8_lossy(&text).into_owned());
-    let is_seeded = claude_md.as_deref().is_some_and(|text| !text.trim().is_empty());
-    let text = Memory::fresh(claude_md.as_deref()).render();
-    fs::write(&path, text).map_err(Error::file(&path))?;
-    Ok(is_seeded)
+    fs::write(&path, Memory::fresh(None).render()).map_err(Error::file(&path))
 }

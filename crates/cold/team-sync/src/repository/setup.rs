@@ -98,11 +98,29 @@ fn make_folder(place: &Place, mode: Mode) -> Result<(), Error> {
 }
 
 /// Ignores in the folder's `.gitignore` what is not shared, as the Node version does.
-pub fn ignore_unshared(root: &Path) -> Result<(), Error> {
+fn ignore_unshared(root: &Path) -> Result<(), Error> {
     let path = root.join(".gitignore");
     let text = read_or_empty(&path).map_err(Error::file(&path))?;
     let missing: Vec<&str> = IGNORED.into_iter().filter(|line| !text.contains(line)).collect();
     append_lines(&path, &missing).map_err(Error::file(&path))
+}
+
+/// Takes out of the repository's `.gitignore` what [`init_branch`] put there. Lines that are committed are the user's.
+pub fn stop_ignoring_unshared(place: &Place, env: &Env) -> Result<(), Error> {
+    let root = &place.repository.root;
+    let path = root.join(".gitignore");
+    let text = read_or_empty(&path).map_err(Error::file(&path))?;
+    let committed = Git::new(root, env).local(&["cat-file", "blob", "HEAD:.gitignore"])?;
+    let committed = committed.is_success().then(|| String::from_utf8_lossy(&committed.stdout).into_owned());
+    let is_committed = |line: &str| committed.iter().flat_map(|text| text.lines()).any(|it| it == line);
+    let is_ours = |line: &str| IGNORED.contains(&line.trim_end()) && !is_committed(line.trim_end());
+    if !text.lines().any(is_ours) {
+        return Ok(());
+    }
+    if committed.is_none() && text.lines().all(is_ours) {
+        return fs::remove_file(&path).map_err(Error::file(&path));
+    }
+    remove_lines(&path, is_ours).map_err(Error::file(&path))
 }
 
 /// Returns whether memory.md is tracked on the branch that is checked out.
@@ -159,7 +177,7 @@ fn append_lines(path: &Path, lines: &[&str]) -> io::Result<()> {
 }
 
 /// Takes lines out of a file of the user's, which keeps its mode: others see the old or the new, never a part.
-fn remove_lines(path: &Path, is_unwanted: fn(&str) -> bool) -> io::Result<()> {
+fn remove_lines(path: &Path, is_unwanted: impl Fn(&str) -> bool) -> io::Result<()> {
     // A link of the user's stays one.
     let path = path.canonicalize()?;
     let text = files::read_text_capped(&path, files::cap::EXCLUDE)?;

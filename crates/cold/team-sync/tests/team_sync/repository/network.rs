@@ -1,11 +1,12 @@
 use crate::repository::race::sync_once;
 use crate::support::{TeamClone, TeamWorld, World, data_of, given, publish_files, soon};
 use base::{Env, Timestamp};
+use fixture::{Door, Web};
 use place::Reason;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use team_sync::repository::{Fetched, Published, Team};
+use team_sync::repository::{Fetched, Published, Team, Visibility};
 
 /// Returns the command lines of running processes that mention `marker`.
 fn processes(marker: &str) -> Vec<String> {
@@ -182,4 +183,33 @@ fn the_users_hooks_do_not_run_and_follow_tags_pushes_none() {
     clone.land(&[("memory.md", Some("- one\n"))]);
     assert!(!clone.root.join("hook-ran").exists());
     assert_eq!(world.branches(), ["refs/heads/main", "refs/heads/wyren/memory"]);
+}
+
+#[test]
+fn a_remote_is_public_when_a_stranger_can_read_it() {
+    let world = World::new(&[]);
+    let clone = world.side_clone("a");
+    fixture::git(&world.remote(), &["update-server-info"]);
+    let folder = world.remote().parent().unwrap().to_owned();
+    let name = world.remote().file_name().unwrap().to_string_lossy().into_owned();
+    let check = |door: Door, expected: Visibility| {
+        let web = Web::new(door.clone());
+        clone.git(&["remote", "set-url", "origin", &web.address(&name)]);
+        // A way in that the user has, and a stranger has not.
+        clone.git(&["config", "credential.helper", "!echo username=ada; echo password=secret"]);
+        let patience =
+            if matches!(door, Door::Silent) { Duration::from_millis(300) } else { Duration::from_secs(20) };
+        let begun = Instant::now();
+        let seen = clone.team().visibility(begun + patience);
+        assert_eq!(seen, expected, "{door:?}");
+        assert!(begun.elapsed() < patience + Duration::from_secs(3), "{door:?}: {:?}", begun.elapsed());
+    };
+    check(Door::Open(folder), Visibility::Public);
+    check(Door::Answers(401), Visibility::NotPublic);
+    check(Door::Answers(403), Visibility::NotPublic);
+    check(Door::Answers(404), Visibility::NotPublic);
+    check(Door::Answers(500), Visibility::Unknown);
+    check(Door::Silent, Visibility::Unknown);
+    clone.git(&["remote", "remove", "origin"]);
+    assert_eq!(clone.team().visibility(Instant::now()), Visibility::NotPublic);
 }

@@ -1,6 +1,6 @@
 use crate::support::{ShareClone, TeamWorld, World, decisions, env_of, soon};
 use place::Mode;
-use team_sync::{Wish, discover, init};
+use team_sync::{Error, Wish, current_mode, discover, init, seed_from_claude_md};
 
 const FRESH: &str = "# Wyren Memory\n<!-- Populated by distiller. Edit manually to seed context. -->\n";
 
@@ -9,9 +9,8 @@ fn side_mode_is_the_default_and_leaves_git_as_it_was() {
     let world = World::new(&[("CLAUDE.md", "Be brief.\n")]);
     let a = world.clone_called("a");
     let setup = init(&a.root.join("."), &env_of(&a.root), Wish::Any, soon()).unwrap();
-    assert_eq!((setup.mode, setup.is_old, setup.is_seeded), (Some(Mode::Side), false, true));
-    assert!(a.read(".wyren/memory.md").starts_with(FRESH));
-    assert!(a.read(".wyren/memory.md").contains("## Seeded from CLAUDE.md"));
+    assert_eq!((setup.mode, setup.is_old), (Some(Mode::Side), false));
+    assert_eq!(a.read(".wyren/memory.md"), FRESH);
     assert_eq!(a.git(&["status", "--porcelain"]), "");
     assert!(!a.root.join(".gitignore").exists());
     let again = a.untouched(|| init(&a.root, &env_of(&a.root), Wish::Any, soon()).unwrap());
@@ -27,7 +26,8 @@ fn a_second_clone_joins_the_memory_that_is_there() {
     a.land();
     let b = world.clone_called("b");
     let setup = init(&b.root, &env_of(&b.root), Wish::Any, soon()).unwrap();
-    assert!(setup.is_joined && !setup.is_seeded);
+    assert!(setup.is_joined);
+    assert!(!seed_from_claude_md(&setup).unwrap(), "a memory that others have is not seeded");
     assert_eq!(b.memory(), a.memory());
 }
 
@@ -200,4 +200,76 @@ fn d8_attributes_of_the_users_and_a_memory_that_is_set_up_stay_as_they_are() {
     let a = world.clone_called("a");
     init(&a.root, &env_of(&a.root), Wish::Side, soon()).unwrap();
     assert!(!a.root.join(".wyren/.gitattributes").exists());
+}
+
+#[test]
+fn c2_the_memory_begins_with_claude_md_only_when_that_is_asked_for() {
+    let world = World::new(&[("CLAUDE.md", "Be brief.\n")]);
+    let a = world.clone_called("a");
+    let setup = init(&a.root, &env_of(&a.root), Wish::Any, soon()).unwrap();
+    assert_eq!(a.read(".wyren/memory.md"), FRESH);
+    assert!(seed_from_claude_md(&setup).unwrap());
+    let seeded = a.read(".wyren/memory.md");
+    assert!(seeded.starts_with(FRESH) && seeded.contains("## Seeded from CLAUDE.md"), "{seeded}");
+    assert!(!seed_from_claude_md(&setup).unwrap(), "once");
+    let again = init(&a.root, &env_of(&a.root), Wish::Any, soon()).unwrap();
+    assert!(!seed_from_claude_md(&again).unwrap());
+    assert_eq!(a.read(".wyren/memory.md"), seeded);
+}
+
+#[test]
+fn c5_back_in_side_mode_gitignore_is_as_it_was_before_branch_mode() {
+    for before in [None, Some("target\n"), Some("target\n.wyren/log\n")] {
+        let files: Vec<(&str, &str)> = before.map(|text| (".gitignore", text)).into_iter().collect();
+        let world = World::new(&files);
+        let a = world.clone_called("a");
+        assert_eq!(current_mode(&a.root, &env_of(&a.root)).unwrap(), None);
+        for (wish, mode) in [(Wish::Side, Mode::Side), (Wish::Branch, Mode::Branch), (Wish::Side, Mode::Side)]
+        {
+            init(&a.root, &env_of(&a.root), wish, soon()).unwrap();
+            assert_eq!(current_mode(&a.root, &env_of(&a.root)).unwrap(), Some(mode));
+            let has_lines =
+                a.root.join(".gitignore").exists() && a.read(".gitignore").contains(".wyren/state/");
+            assert_eq!(has_lines, mode == Mode::Branch);
+        }
+        let after = a.root.join(".gitignore").exists().then(|| a.read(".gitignore"));
+        assert_eq!(after.as_deref(), before);
+        assert_eq!(a.git(&["status", "--porcelain"]), "");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn c21_the_root_and_the_home_folder_get_no_memory_under_any_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let (home, link) = (folder.path().join("home"), folder.path().join("link"));
+    std::fs::create_dir(&home).unwrap();
+    std::os::unix::fs::symlink(&home, &link).unwrap();
+    let check = |cwd: &std::path::Path, home: &std::path::Path| {
+        let env = base::Env::fixed([("HOME", home), ("WYREN_DATA_DIR", folder.path())]);
+        let refused = init(cwd, &env, Wish::Any, soon());
+        assert!(matches!(refused, Err(Error::TooWide(_))), "{}: {refused:?}", cwd.display());
+    };
+    check(&home, &home);
+    check(&link, &home);
+    check(&home, &link);
+    check(std::path::Path::new("/"), &home);
+    fixture::git(&home, &["init", "--quiet"]);
+    check(&home, &home);
+    assert!(!home.join(".wyren").exists());
+}
+
+#[test]
+fn c21_outside_a_repository_only_the_folder_of_the_memory_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("notes");
+    std::fs::create_dir(&root).unwrap();
+    init(&root, &env_of(folder.path()), Wish::Any, soon()).unwrap();
+    let names: Vec<_> = std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, [".wyren"]);
+    // Once it is a repository, what is never shared stays out of its commits.
+    fixture::git(&root, &["init", "--quiet"]);
+    fixture::git(&root, &["add", "--all"]);
+    let listed = fixture::git(&root, &["ls-files"]);
+    assert!(listed.contains(".wyren/memory.md") && !listed.contains(".wyren/state"), "{listed}");
 }
