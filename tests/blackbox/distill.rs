@@ -447,7 +447,7 @@ fn a_dry_run_shows_score_prompt_and_changes_and_writes_nothing() -> Result<()> {
     }
     place.say(&messages)?;
     let transcript = place.transcript().to_string_lossy().into_owned();
-    let output = place.distill(&["--dry-run", "--transcript", &transcript])?;
+    let output = place.distill(&["--dry-run", "--prompt", "--transcript", &transcript])?;
     assert!(output.status.success(), "{output:?}");
     let text = stdout(&output);
     for part in [
@@ -455,7 +455,6 @@ fn a_dry_run_shows_score_prompt_and_changes_and_writes_nothing() -> Result<()> {
         "<transcript-slice>\n[turn 1, user]\n",
         "[tool_use Edit]",
         "[turn 200, user]",
-        "Score:",
         "decision",
         "\n+ Decisions: ",
     ] {
@@ -473,6 +472,52 @@ fn a_dry_run_shows_score_prompt_and_changes_and_writes_nothing() -> Result<()> {
     let facts: Value = serde_json::from_slice(&output.stdout)?;
     assert!(facts["passes"] == true && facts["score"]["signals"].is_array(), "{facts:#}");
     assert!(!place.state().exists());
+    Ok(())
+}
+
+#[test]
+fn c6_a_dry_run_begins_with_score_and_result_and_shows_the_prompt_only_on_request() -> Result<()> {
+    let Some(place) = Place::new(&[])? else { return Ok(()) };
+    place.say(&decision("dark mode as the default theme"))?;
+    let transcript = place.transcript().to_string_lossy().into_owned();
+    let dry = |flags: &[&str]| -> Result<String> {
+        let dry = ["--dry-run", "--transcript", &transcript];
+        Ok(stdout(&place.distill(&[&dry[..], flags].concat())?))
+    };
+    let text = dry(&[])?;
+    let lines: Vec<&str> = text.lines().collect();
+    let score = lines[0].strip_prefix("Score ").and_then(|rest| rest.strip_suffix(" (3 needed)"));
+    assert!(score.is_some_and(|points| points.parse::<u32>().is_ok()), "{text}");
+    assert!(lines[1].starts_with("+ Decisions: "), "{text}");
+    assert!(!text.contains("<transcript-slice>") && lines.len() <= 12, "{text}");
+    let with_prompt = dry(&["--prompt"])?;
+    assert!(with_prompt.starts_with(&text) && with_prompt.contains("<transcript-slice>"), "{with_prompt}");
+    Ok(())
+}
+
+#[test]
+fn c7_a_session_that_was_distilled_is_read_again_from_the_start() -> Result<()> {
+    let answers = [answer("Postgres is the database", 1), answer("Postgres is the database", 1)];
+    let Some(place) = Place::new(&answers)? else { return Ok(()) };
+    place.say(&decision("Postgres"))?;
+    let transcript = place.transcript().to_string_lossy().into_owned();
+    let distill = |flags: &[&str]| place.distill(&[&["--transcript", transcript.as_str()], flags].concat());
+    assert!(distill(&["--model", "haiku"])?.status.success());
+    let (memory, asked) = (place.memory()?, place.questions());
+    assert_eq!((memory.matches("- Postgres is the database [").count(), asked), (1, 1));
+
+    let text = stdout(&distill(&["--dry-run"])?);
+    assert!(text.starts_with("Nothing new since the last distillation; --from-start reads"), "{text}");
+    let text = stdout(&distill(&["--dry-run", "--from-start"])?);
+    assert!(text.starts_with("Score ") && text.contains("(messages 1 to 2)"), "{text}");
+    assert_eq!((place.memory()?, place.questions()), (memory.clone(), asked));
+
+    let output = distill(&["--from-start", "--model", "haiku"])?;
+    assert!(output.status.success(), "{output:?}");
+    assert!(stderr(&output).contains("entries that the memory has are not added again"), "{output:?}");
+    assert_eq!((place.memory()?, place.questions()), (memory, asked + 1));
+    let output = distill(&["--from-start", "--since", "x"])?;
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
     Ok(())
 }
 
@@ -780,7 +825,7 @@ fn d6_a_dry_run_shows_every_part_of_a_long_transcript() -> Result<()> {
     messages.extend(decision("dark mode as the default theme"));
     place.say(&messages)?;
     let transcript = place.transcript().to_string_lossy().into_owned();
-    let text = stdout(&place.distill(&["--dry-run", "--transcript", &transcript])?);
+    let text = stdout(&place.distill(&["--dry-run", "--prompt", "--transcript", &transcript])?);
     for part in ["Part 1 of 2", "Part 2 of 2", "[turn 1, user]", "[turn 22, assistant]"] {
         assert!(text.contains(part), "{part}");
     }

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use base::{Env, Paths};
 use config::Config;
 use distiller::budget::ANSWER_TOKENS;
-use distiller::evaluation::{self, Case, Figures, MIN_PRECISION, MIN_RECALL, Outcome};
+use distiller::evaluation::{self, Case, Figures, Gate, MIN_PRECISION, MIN_RECALL, Outcome};
 use distiller::{parse_value, question};
 use model::{Asker, Options, Request, Schema};
 use serde_json::json;
@@ -61,10 +61,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         ("held out", figures(|case| case.annotation.held_out)),
         ("all", all),
     ];
+    let mut gate = Gate::default();
+    for (case, _) in &results {
+        gate = gate.and(case.gate()?);
+    }
     if arguments.json {
-        print_json(&results, &groups)?;
+        print_json(&results, &groups, gate)?;
     } else {
         print_table(&results, &groups, arguments.verbose);
+        println!(
+            "slices of five turns that pass the score: {} of {} with facts, {} of {} without",
+            gate.telling_passed, gate.telling, gate.plain_passed, gate.plain
+        );
     }
     let (recall, precision) = if arguments.scripted { (1.0, 1.0) } else { (MIN_RECALL, MIN_PRECISION) };
     // A model's figures are for people to judge: they differ from run to run.
@@ -105,7 +113,7 @@ fn ask(asker: &mut Asker, case: &Case) -> Result<Outcome> {
     Ok(case.judge(&slice, &operations))
 }
 
-fn print_json(results: &[(Case, Outcome)], groups: &[(&str, Figures)]) -> Result<()> {
+fn print_json(results: &[(Case, Outcome)], groups: &[(&str, Figures)], gate: Gate) -> Result<()> {
     let cases: serde_json::Map<_, _> = results
         .iter()
         .map(|(case, outcome)| {
@@ -118,7 +126,7 @@ fn print_json(results: &[(Case, Outcome)], groups: &[(&str, Figures)]) -> Result
         .collect();
     let groups: serde_json::Map<_, _> =
         groups.iter().map(|(name, figures)| ((*name).to_owned(), json!(figures))).collect();
-    println!("{}", serde_json::to_string_pretty(&json!({"cases": cases, "figures": groups}))?);
+    println!("{}", serde_json::to_string_pretty(&json!({"cases": cases, "figures": groups, "gate": gate}))?);
     Ok(())
 }
 

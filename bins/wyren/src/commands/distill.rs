@@ -33,8 +33,9 @@ const EXAMPLES: &str = "\
 Examples:
   wyren distill                            distill what is new in the last session; publish nothing
   wyren distill --push                     distill and publish
-  wyren distill --dry-run                  show score, prompt and changes without calling a model
+  wyren distill --dry-run                  show the score and what would change, without calling a model
   wyren distill --dry-run --model haiku    show the changes this model would make
+  wyren distill --dry-run --from-start     the same for a session that was distilled already
   wyren distill --force                    distill even when the score is below the threshold
 
 With --memory and --out it replaces distiller.mjs of the Node version:
@@ -46,9 +47,12 @@ pub(crate) struct Arguments {
     /// Distill even when the score is below the threshold.
     #[arg(long)]
     force: bool,
-    /// Show score, prompt and changes; write nothing, and call no model unless --model or --ask is given.
+    /// Show the score and what would change; write nothing, and call no model unless --model or --ask is given.
     #[arg(long)]
     dry_run: bool,
+    /// With --dry-run: also show what a model is asked.
+    #[arg(long, requires = "dry_run")]
+    prompt: bool,
     /// With --dry-run: call the configured model.
     #[arg(long, requires = "dry_run")]
     ask: bool,
@@ -64,6 +68,10 @@ pub(crate) struct Arguments {
     /// Start after this record instead of where the last distillation stopped.
     #[arg(long, value_name = "UUID")]
     since: Option<String>,
+    /// Distill the session from its first message on, also what was distilled before. Entries that the memory has are not
+    /// added again.
+    #[arg(long, conflicts_with = "since")]
+    from_start: bool,
     /// Memory to start from, as in the Node version.
     #[arg(long, value_name = "FILE")]
     memory: Option<PathBuf>,
@@ -83,6 +91,9 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     fn since(&self) -> Option<Mark> {
+        if self.from_start {
+            return Some(Mark::default());
+        }
         self.since.as_deref().filter(|uuid| !uuid.is_empty()).map(Mark::at)
     }
 
@@ -93,6 +104,11 @@ impl Arguments {
 
     fn settings(&self, env: &Env, paths: &Paths) -> Settings {
         Settings { is_forced: self.force, model: self.model.clone(), ..Settings::load(env, paths) }
+    }
+
+    /// Returns whether a dry run shows the prompt: the Node version's always did.
+    fn shows_prompt(&self) -> bool {
+        self.prompt || self.out.is_some()
     }
 
     fn asks(&self) -> bool {
@@ -119,7 +135,10 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return Err(Ending::failed(format!("Transcript not found: {}", transcript.display())).into());
     };
     let since = arguments.since();
-    if since.is_some() && Slice::read(&transcript, since.as_ref())?.anchor != Anchor::Uuid {
+    if arguments.since.is_some()
+        && since.is_some()
+        && Slice::read(&transcript, since.as_ref())?.anchor != Anchor::Uuid
+    {
         let uuid = arguments.since.as_deref().unwrap_or_default();
         let shown = transcript.display();
         return Err(Ending::failed(format!("No such record in the transcript: {uuid} ({shown})")).into());
@@ -147,6 +166,9 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         let rehearsal = session.rehearse(&Share::open(&cwd, env)?, arguments.asks())?;
         watcher.end();
         return show::rehearsal(&rehearsal, &transcript, arguments);
+    }
+    if arguments.from_start {
+        watcher.say("distilling from the first message on; entries that the memory has are not added again");
     }
     let mut report = session.distill();
     if let Ok(report) = &mut report

@@ -85,7 +85,7 @@ impl Session<'_> {
             };
             let applied = distiller::apply(&memory, &intent.operations, &context);
             (memory, taken) = (applied.memory.clone(), clearance.taken + applied.taken);
-            (mark, asks) = (Some(intent.next), next_asks);
+            (mark, asks) = (Some(self.after(&intent)), next_asks);
             rehearsal.continued = Some(applied);
         }
         for number in 1.. {

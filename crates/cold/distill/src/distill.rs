@@ -86,7 +86,7 @@ fn distill_slices(work: &Work<'_>, begun: &Begun) -> Result<Report, Error> {
     let (mut mark, mut bad_answers) = (begun.mark.clone(), begun.bad_answers);
     if let Some(intent) = plan::left_intent(&work.state, work.session.id, mark.as_ref()) {
         work.log("distiller: continuing with the intent of an interrupted distillation");
-        (mark, bad_answers) = (Some(intent.next.clone()), 0);
+        (mark, bad_answers) = (Some(work.session.after(&intent)), 0);
         // It may have been applied already, to a memory that has changed since.
         work.taken.set(apply::noted(&work.share, &intent));
         report.applied.extend(apply::apply(work, &intent, None)?);

@@ -64,6 +64,13 @@ impl Plan {
     }
 }
 
+impl Session<'_> {
+    /// Returns where to begin after the intent of an interrupted distillation: where it ended, unless the caller chose.
+    pub(crate) fn after(&self, intent: &Intent) -> Mark {
+        self.settings.since.clone().unwrap_or_else(|| intent.next.clone())
+    }
+}
+
 /// Returns the intent of an interrupted distillation of a session that was not marked as done yet.
 pub(crate) fn left_intent(state: &Path, session: &str, mark: Option<&Mark>) -> Option<Intent> {
     let position = |mark: &Mark| (mark.message, mark.offset);

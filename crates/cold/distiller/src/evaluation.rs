@@ -27,7 +27,11 @@ use crate::entry::{self, entries};
 use crate::evidence::Evidence;
 use crate::extract::extract;
 use crate::operation::{Action, Operation, Reason, Source};
-use crate::slice::Slice;
+use crate::score::{DEFAULT_THRESHOLD, score};
+use crate::slice::{Message, Slice};
+
+/// How many turns are distilled at once: the default of `distill.turns`.
+const TURNS: usize = 5;
 
 /// The least recall of extraction without a model on all cases: just below what it reaches.
 pub const MIN_RECALL: f64 = 0.85;
@@ -127,6 +131,32 @@ pub struct Outcome {
     pub contradictions: usize,
 }
 
+/// Which slices of a session pass the score, when it is distilled every few turns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Gate {
+    /// Slices in which a reader found something.
+    pub telling: usize,
+    /// How many of them pass; the others are lost.
+    pub telling_passed: usize,
+    /// Slices in which there is nothing to find.
+    pub plain: usize,
+    /// How many of them pass, and ask a model for nothing.
+    pub plain_passed: usize,
+}
+
+impl Gate {
+    /// Returns the sums.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            telling: self.telling + other.telling,
+            telling_passed: self.telling_passed + other.telling_passed,
+            plain: self.plain + other.plain,
+            plain_passed: self.plain_passed + other.plain_passed,
+        }
+    }
+}
+
 /// The figures of many outcomes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Figures {
@@ -166,6 +196,43 @@ impl Case {
     /// Reads the whole transcript.
     pub fn slice(&self) -> Result<Slice, transcript::Error> {
         Slice::read(&self.transcript, None)
+    }
+
+    /// Reads the transcript as slices of a few turns, as they are distilled during a session.
+    pub fn slices(&self) -> Result<Vec<Slice>, transcript::Error> {
+        let whole = self.slice()?;
+        let mut parts: Vec<Vec<Message>> = vec![Vec::new()];
+        let mut turns = 0;
+        for message in &whole.messages {
+            turns += usize::from(message.is_of_a_person());
+            if turns > TURNS {
+                turns = 1;
+                parts.push(Vec::new());
+            }
+            parts.last_mut().into_iter().for_each(|part| part.push(message.clone()));
+        }
+        Ok(parts.into_iter().map(|messages| Slice { messages, ..whole.clone() }).collect())
+    }
+
+    /// Returns whether a reader found something in the slice.
+    pub fn is_telling(&self, slice: &Slice) -> bool {
+        let (facts, removed) = (self.annotation.facts.iter(), self.annotation.removed.iter());
+        let mut cited = facts.flat_map(|fact| &fact.turns).chain(removed.flat_map(|removed| &removed.turns));
+        cited.any(|number| slice.message(*number).is_some())
+    }
+
+    /// Returns how many of the slices pass the score.
+    pub fn gate(&self) -> Result<Gate, transcript::Error> {
+        let mut gate = Gate::default();
+        for slice in self.slices()? {
+            let passes = usize::from(score(&slice).passes(DEFAULT_THRESHOLD));
+            let one = match self.is_telling(&slice) {
+                true => Gate { telling: 1, telling_passed: passes, ..Gate::default() },
+                false => Gate { plain: 1, plain_passed: passes, ..Gate::default() },
+            };
+            gate = gate.and(one);
+        }
+        Ok(gate)
     }
 
     pub fn extracted(&self) -> Result<Outcome, transcript::Error> {

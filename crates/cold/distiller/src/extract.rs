@@ -28,6 +28,9 @@ pub(crate) use sentence::sentences;
 /// From here on a sentence of a person is a fact.
 const PERSON_THRESHOLD: f64 = 0.55;
 
+/// From here on a sentence of a person may be a fact.
+const STATEMENT: f64 = 0.4;
+
 /// From here on a sentence of the model is a fact.
 const MODEL_THRESHOLD: f64 = 0.75;
 
@@ -157,11 +160,29 @@ static TALK: LazyLock<Talk> = LazyLock::new(|| {
 
 /// Returns what the slice says clearly, as operations that add entries.
 pub fn extract(slice: &Slice) -> Vec<Operation> {
-    let mut listener = Listener::default();
+    // A slice that begins later in the session begins with a prompt like any other.
+    let is_later = slice.messages.first().is_some_and(|first| first.number > 1);
+    let mut listener = Listener { has_heard_a_person: is_later, ..Listener::default() };
     for message in &slice.messages {
         listener.hear(message);
     }
     listener.operations()
+}
+
+/// Returns the messages in which a person states what may be a fact, though not clearly enough for rules: a sentence that
+/// asks for nothing and has words in it by which people settle things. What only fails is a report.
+pub(crate) fn statements(slice: &Slice) -> impl Iterator<Item = u64> {
+    let is_statement = |sentence: &Sentence| {
+        let text = &sentence.text;
+        let sound = cue::of_person(text).filter(|sound| sound.category != Category::Broken);
+        sound.is_some_and(|sound| sound.weight >= STATEMENT)
+            && !(sentence.is_question || is_request(text) || is_work_order(text) || is_verdict(text))
+    };
+    let people = slice.messages.iter().filter(|message| message.role == Role::User);
+    people.flat_map(move |message| {
+        let stated = message.said().flat_map(sentences).filter(is_statement).count();
+        std::iter::repeat_n(message.number, stated)
+    })
 }
 
 /// A fact that was heard.

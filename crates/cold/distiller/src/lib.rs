@@ -23,6 +23,7 @@ pub mod evaluation;
 mod evidence;
 mod extract;
 mod lexicon;
+mod machinery;
 mod operation;
 mod phrases;
 mod question;

@@ -1,15 +1,20 @@
 //! Tier 0: is a slice worth a model call? Local and free.
 //!
-//! The first table is that of the Node version with its weights and caps, applied to the rendered slice, so that an old
-//! threshold keeps its meaning. On top comes what it misses: decisions as people speak them, other languages, tool use.
+//! The first table is that of the Node version with its weights and caps. It is applied to what people and the model said,
+//! not to code and output, which have "todo" and "mock" in them on any day. On top comes what it misses: decisions and
+//! corrections as people speak them, other languages, tool use, and what extraction by rules finds. Work alone never
+//! passes: edits, tests and length add less than the default threshold.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::LazyLock;
 
+use memory::hygiene;
+
+use crate::extract::{extract, statements};
 use crate::lexicon::{self, LANGUAGES, TIER0};
 use crate::phrases::{Phrases, folded};
-use crate::slice::{Message, Part, Role, Slice};
+use crate::slice::{ASKING_TOOLS, Message, Part, Role, Slice};
 
 /// The minimum score for a model call, as in the Node version.
 pub const DEFAULT_THRESHOLD: u32 = 3;
@@ -17,9 +22,18 @@ pub const DEFAULT_THRESHOLD: u32 = 3;
 /// A signal counts at most so many times.
 const MAX_COUNTED: u32 = 3;
 
-/// What one edit of a file counts, and all of them at most.
-const EDIT_POINTS: u32 = 4;
-const MAX_EDIT_POINTS: u32 = 16;
+/// What a person's statement counts that may be a fact: two of them pass.
+const STATEMENT_WEIGHT: u32 = 2;
+
+/// How many signs of work count, a point each: fewer than the default threshold has points.
+const MAX_WORK: usize = 2;
+
+/// So many edits are a sign of work …
+const MANY_EDITS: usize = 5;
+/// … so many messages …
+const MANY_MESSAGES: usize = 20;
+/// … and prompts of so many characters in the mean.
+const LONG_PROMPT_CHARS: usize = 200;
 
 /// Between "tried" and "but" lie at most so many bytes.
 const TRIED_GAP: usize = 30;
@@ -61,6 +75,14 @@ impl Category {
             Self::Decision | Self::Rejection | Self::Hack | Self::Broken => 3,
             Self::Scope | Self::Open | Self::Maintenance => 2,
             Self::Weak => 1,
+        }
+    }
+
+    /// Returns the weight by who says it: a person who cuts something or leaves it open has settled that.
+    const fn weight_said_by(self, role: Role) -> u32 {
+        match (self, role) {
+            (Self::Scope | Self::Open, Role::User) => Self::Decision.weight(),
+            _ => self.weight(),
         }
     }
 
@@ -139,12 +161,20 @@ impl fmt::Display for Score {
 /// Returns how much the slice promises, and why.
 pub fn score(slice: &Slice) -> Score {
     let mut tally = Tally::default();
+    let answered = answered(slice);
     for message in &slice.messages {
-        tally.words(message);
+        tally.words(message, &answered);
         tally.speech(message);
     }
-    tally.volume(slice);
     tally.structure(slice);
+    for message in statements(slice) {
+        tally.add("statement", STATEMENT_WEIGHT, message);
+    }
+    for operation in extract(slice) {
+        let message = operation.turns.first().copied().unwrap_or_default();
+        tally.add("found by rules", Category::Decision.weight(), message);
+    }
+    tally.work(slice);
     tally.score()
 }
 
@@ -152,7 +182,9 @@ pub fn score(slice: &Slice) -> Score {
 #[derive(Default)]
 struct Tally {
     counted: BTreeMap<&'static str, (u32, u32, u64)>,
-    fixed: Vec<Signal>,
+    /// How many tests failed first and passed then.
+    green: usize,
+    work: Vec<Signal>,
 }
 
 impl Tally {
@@ -160,12 +192,22 @@ impl Tally {
         self.counted.entry(category).or_insert((0, weight, message)).0 += 1;
     }
 
-    /// Counts the words of the Node version in the rendered slice.
-    fn words(&mut self, message: &Message) {
+    /// Counts the words of the Node version in what people and the model said.
+    fn words(&mut self, message: &Message, answered: &HashSet<&str>) {
         static PHRASES: LazyLock<Phrases<Category>> = LazyLock::new(|| Phrases::new(by_category(TIER0)));
-        let Some(text) = message.render().map(|text| folded(&text)) else { return };
+        let is_of_a_person = message.role == Role::User;
+        let spoken = message.parts.iter().filter_map(|part| match part {
+            Part::Said(text) | Part::Command(text) | Part::Refused { comment: text, .. } => Some(text),
+            Part::Result { id, output, .. } if answered.contains(id.as_str()) => Some(output),
+            _ => None,
+        });
+        let spoken: Vec<_> = spoken.map(|text| hygiene::without_code(text)).collect();
+        let text = folded(&spoken.join("\n"));
         for hit in PHRASES.find(&text) {
-            self.add(hit.label.name(), hit.label.weight(), message.number);
+            // A model says "instead" and "later" in every other reply; a person who does corrects it.
+            if hit.label != Category::Weak || is_of_a_person {
+                self.add(hit.label.name(), hit.label.weight_said_by(message.role), message.number);
+            }
         }
         let follows = |first: &str, gap: usize, second: &[&str]| {
             text.match_indices(first)
@@ -187,6 +229,7 @@ impl Tally {
     /// Counts what people say when they decide, in English as it is spoken and in other languages.
     fn speech(&mut self, message: &Message) {
         static SPEECH: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::of(TIER0, "spoken"));
+        static CORRECTIONS: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::of(TIER0, "correction"));
         static FOREIGN: LazyLock<Phrases<Category>> = LazyLock::new(|| Phrases::new(by_category(LANGUAGES)));
         if message.role != Role::User {
             return;
@@ -200,42 +243,37 @@ impl Tally {
                     heard = hit.end;
                 }
             }
+            for _ in CORRECTIONS.find(&text) {
+                self.add("correction", Category::Rejection.weight(), message.number);
+            }
             for hit in FOREIGN.find(&text) {
-                self.add(hit.label.foreign_name(), hit.label.weight(), message.number);
+                self.add(hit.label.foreign_name(), hit.label.weight_said_by(Role::User), message.number);
             }
         }
     }
 
-    fn fix(&mut self, category: &'static str, count: usize, points: u32, message: Option<u64>) {
-        if points > 0 {
+    /// Counts signs of work. Together they are less than the default threshold.
+    fn work(&mut self, slice: &Slice) {
+        let is_edit = |part: &&Part| matches!(part, Part::Call { name, .. } if matches!(&**name, "Edit" | "Write" | "MultiEdit"));
+        let edits = slice.messages.iter().flat_map(|message| &message.parts).filter(is_edit).count();
+        let prompts = slice.messages.iter().filter(|message| message.is_of_a_person());
+        let lengths: Vec<usize> =
+            prompts.map(|message| message.said().map(|text| text.chars().count()).sum()).collect();
+        let is_wordy =
+            !lengths.is_empty() && lengths.iter().sum::<usize>() / lengths.len() > LONG_PROMPT_CHARS;
+        let signs = [
+            ("test turned green", self.green, self.green > 0),
+            ("edits", edits, edits >= MANY_EDITS),
+            ("length", slice.messages.len(), slice.messages.len() >= MANY_MESSAGES),
+            ("long prompts", lengths.len(), is_wordy),
+        ];
+        for (category, count, _) in signs.into_iter().filter(|(.., is_seen)| *is_seen).take(MAX_WORK) {
             let count = u32::try_from(count).unwrap_or(u32::MAX);
-            self.fixed.push(Signal { category, count, points, message });
+            self.work.push(Signal { category, count, points: 1, message: None });
         }
     }
 
-    /// Counts the edits and the size of the slice, as the Node version does.
-    fn volume(&mut self, slice: &Slice) {
-        let is_edit = |part: &Part| matches!(part, Part::Call { name, .. } if matches!(&**name, "Edit" | "Write" | "MultiEdit"));
-        let edits: usize = slice
-            .messages
-            .iter()
-            .map(|message| message.parts.iter().filter(|part| is_edit(part)).count())
-            .sum();
-        let points =
-            u32::try_from(edits).unwrap_or(u32::MAX).saturating_mul(EDIT_POINTS).min(MAX_EDIT_POINTS);
-        self.fix("edits", edits, points, None);
-
-        let volume = &slice.volume;
-        let length = 2 * u32::from(volume.records >= 10) + 2 * u32::from(volume.records >= 20);
-        self.fix("length", volume.records, length, None);
-        let is_wordy = volume.user_records > 0 && volume.user_chars / volume.user_records > 200;
-        self.fix("long prompts", volume.user_records, 2 * u32::from(is_wordy), None);
-        let edits = volume.edit_records;
-        let points = 2 * u32::from(edits >= 2) + 3 * u32::from(edits >= 5) + 3 * u32::from(edits >= 10);
-        self.fix("editing", edits, points, None);
-    }
-
-    /// Counts what the tools show: a plan accepted, an approach taken back, a test that came right.
+    /// Counts what the tools show: a plan accepted, an approach taken back, a test that came right. Refused calls show nothing.
     fn structure(&mut self, slice: &Slice) {
         let mut calls: HashMap<&str, (&str, &str)> = HashMap::new();
         let mut red_since: Option<u64> = None;
@@ -257,7 +295,7 @@ impl Tally {
                             match (has_failed(*is_error, output), red_since) {
                                 (true, _) => red_since = Some(message.number),
                                 (false, Some(_)) => {
-                                    self.add("test turned green", Category::Scope.weight(), message.number);
+                                    self.green += 1;
                                     red_since = None;
                                 }
                                 (false, None) => {}
@@ -277,10 +315,20 @@ impl Tally {
             points: count.min(MAX_COUNTED) * weight,
             message: Some(message),
         });
-        let mut signals: Vec<Signal> = counted.chain(self.fixed).collect();
+        let mut signals: Vec<Signal> = counted.chain(self.work).collect();
         signals.sort_by(|one, two| two.points.cmp(&one.points).then(one.category.cmp(two.category)));
         Score { points: signals.iter().map(|signal| signal.points).sum(), signals }
     }
+}
+
+/// Returns the calls by whose results a person speaks.
+fn answered(slice: &Slice) -> HashSet<&str> {
+    let parts = slice.messages.iter().flat_map(|message| &message.parts);
+    let calls = parts.filter_map(|part| match part {
+        Part::Call { id, name, .. } if ASKING_TOOLS.contains(&name.as_str()) => Some(id.as_str()),
+        _ => None,
+    });
+    calls.collect()
 }
 
 /// Returns the phrases of a file that stand under the name of a category.

@@ -2,7 +2,8 @@
 //!
 //! A message is what a person, the model or a tool said in one record that is shown. Messages are counted from the start of
 //! the *whole* transcript; the tag of an entry and the question to a model write that number as "turn 212". Hook output,
-//! reminders, subagents and thoughts are no messages. A message that is wholly private has a number and shows nothing.
+//! reminders, subagents and thoughts are no messages. A message that is wholly private has a number and shows nothing, and
+//! so has one of Wyren itself; of a call that was refused, only that it was.
 //!
 //! A slice has a longest length. What tools were given and put out is cut much shorter first, the oldest first; when that
 //! is not enough, the slice ends there and the next one goes on. What a person said is never passed over.
@@ -11,19 +12,17 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use transcript::record::{Block, Body, Content};
+use transcript::record::Body;
 use transcript::{Act, Conversation, Error, Mark, Reader, Record, Scope, tail};
 
 use crate::budget::{
     SAID_CHARS, SHED_CHARS, SLICE_CHARS, SUMMARY_CHARS, TOOL_INPUT_CHARS, TOOL_RESULT_CHARS,
 };
+use crate::machinery;
 use crate::text::{clean_cut, shorten};
 
 /// Tools by which a person speaks: what they put up for decision, and what was answered, is not shed.
-const ASKING_TOOLS: &[&str] = &["ExitPlanMode", "AskUserQuestion"];
-
-/// Precedes a person's comment in the result of a tool call that they refused.
-const REFUSAL: &str = "the user said";
+pub(crate) const ASKING_TOOLS: &[&str] = &["ExitPlanMode", "AskUserQuestion"];
 
 /// How the beginning of a slice was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +72,15 @@ pub enum Part {
         is_error: bool,
         output: String,
     },
+    /// A call did not run, because a person, the client or a hook refused it.
+    Refused {
+        /// The call.
+        id: String,
+        /// What the person said about it; mostly nothing.
+        comment: String,
+    },
+    /// Wyren itself: one of its commands, a call of its program with the result, or a call that was refused.
+    Machinery,
     /// What a compaction left of everything before.
     Summary(String),
 }
@@ -122,6 +130,9 @@ impl Part {
             Self::Call { name, input, .. } => format!("[tool_use {name}] {input}"),
             Self::Result { is_error: false, output, .. } => format!("[tool_result] {output}"),
             Self::Result { is_error: true, output, .. } => format!("[tool_result ERROR] {output}"),
+            Self::Refused { comment, .. } if comment.is_empty() => "[call refused]".to_owned(),
+            Self::Refused { comment, .. } => format!("[call refused; the user said] {comment}"),
+            Self::Machinery => String::new(),
             Self::Summary(text) if text.is_empty() => String::new(),
             Self::Summary(text) => format!("[compaction summary of earlier turns, nothing new]\n{text}"),
         }
@@ -131,9 +142,7 @@ impl Part {
     fn shed(&mut self, asking: &HashSet<String>) {
         match self {
             Self::Call { id, input: text, .. } if !asking.contains(id) => shorten(text, SHED_CHARS),
-            Self::Result { id, output: text, .. } if !asking.contains(id) && !text.contains(REFUSAL) => {
-                shorten(text, SHED_CHARS);
-            }
+            Self::Result { id, output: text, .. } if !asking.contains(id) => shorten(text, SHED_CHARS),
             _ => {}
         }
     }
@@ -145,9 +154,11 @@ impl Part {
                 parts.extend(std::iter::repeat_n(Self::Image, *images));
                 parts
             }
+            Act::Command { name, .. } if machinery::is_our_command(name) => vec![Self::Machinery],
             Act::Command { name, arguments, .. } => {
                 vec![Self::Command(clean_cut(&format!("{name} {arguments}"), SAID_CHARS))]
             }
+            Act::Shell(command) if machinery::runs_us(command) => vec![Self::Machinery],
             Act::Shell(command) => vec![Self::Shell(clean_cut(command, TOOL_INPUT_CHARS))],
             Act::Interruption => vec![Self::Interruption],
             Act::Reply(text) => vec![Self::Said(clean_cut(text, SAID_CHARS))],
@@ -156,24 +167,19 @@ impl Part {
                 name: clean_cut(name, TOOL_INPUT_CHARS),
                 input: clean_cut(input.unwrap_or("{}"), TOOL_INPUT_CHARS),
             }],
-            Act::ToolResult { tool_use_id, is_error, output } => vec![Self::Result {
-                id: (*tool_use_id).to_owned(),
-                is_error: *is_error,
-                output: clean_cut(output, TOOL_RESULT_CHARS),
-            }],
+            Act::ToolResult { tool_use_id, is_error, output } => {
+                let id = (*tool_use_id).to_owned();
+                vec![match machinery::refusal(*is_error, output) {
+                    Some(comment) => Self::Refused { id, comment: clean_cut(comment, TOOL_RESULT_CHARS) },
+                    None => {
+                        Self::Result { id, is_error: *is_error, output: clean_cut(output, TOOL_RESULT_CHARS) }
+                    }
+                }]
+            }
             Act::Summary(text) => vec![Self::Summary(clean_cut(text, SUMMARY_CHARS))],
             Act::Thinking(_) | Act::Compaction(_) => Vec::new(),
         }
     }
-}
-
-/// Figures of the raw records of a slice, for the score of the Node version.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Volume {
-    pub(crate) records: usize,
-    pub(crate) user_records: usize,
-    pub(crate) user_chars: usize,
-    pub(crate) edit_records: usize,
 }
 
 /// A part of a transcript.
@@ -193,7 +199,6 @@ pub struct Slice {
     pub anchor: Anchor,
     /// Where the next slice begins.
     pub next: Mark,
-    pub(crate) volume: Volume,
 }
 
 impl Slice {
@@ -307,11 +312,12 @@ struct Collector {
     left_out: usize,
     /// The calls of tools by which a person speaks.
     asking: HashSet<String>,
+    /// The calls of Wyren's own program.
+    own: HashSet<String>,
     /// Where the slice ended because it was full.
     end: Option<Mark>,
     /// The position of a fully private prompt, until the next one: everything done for it is private, too.
     private_from: Option<Mark>,
-    volume: Volume,
 }
 
 impl Collector {
@@ -329,9 +335,9 @@ impl Collector {
             shed: 0,
             left_out: 0,
             asking: HashSet::new(),
+            own: HashSet::new(),
             end: None,
             private_from: None,
-            volume: Volume::default(),
         }
     }
 
@@ -360,11 +366,12 @@ impl Collector {
         if is_before || self.message <= self.after_message {
             return;
         }
-        let parts: Vec<Part> = acts.iter().filter(|act| is_shown(act)).flat_map(Part::of).collect();
+        let parts: Vec<Part> =
+            acts.iter().filter(|act| is_shown(act)).flat_map(|act| self.parts_of(act)).collect();
         let is_asked =
             |act: &Act<'_>| matches!(act, Act::Prompt { .. } | Act::Command { .. } | Act::Shell(_));
         if acts.iter().any(|act| is_shown(act) && is_asked(act)) {
-            let is_private = parts.iter().all(|part| part.render().is_empty());
+            let is_private = parts.iter().all(|part| *part != Part::Machinery && part.render().is_empty());
             self.private_from = is_private.then(|| before.clone());
         }
         if !parts.is_empty() && self.private_from.is_none() {
@@ -373,28 +380,37 @@ impl Collector {
             if self.chars > SLICE_CHARS && self.messages.len() > 1 {
                 self.messages.pop();
                 self.end = Some(before);
-                return;
             }
         }
-        self.count(record);
     }
 
-    fn count(&mut self, record: &Record<'_>) {
-        if record.is_meta || record.is_sidechain {
-            return;
+    /// Returns what an act shows, without what Wyren itself did in it.
+    fn parts_of(&mut self, act: &Act<'_>) -> Vec<Part> {
+        match act {
+            Act::ToolUse { id, name, input } if machinery::is_our_call(name, input.unwrap_or_default()) => {
+                self.own.insert((*id).to_owned());
+                vec![Part::Machinery]
+            }
+            Act::ToolResult { tool_use_id, .. } if self.own.contains(*tool_use_id) => vec![Part::Machinery],
+            act => Part::of(act),
         }
-        match &record.body {
-            Body::User(user) => {
-                self.volume.records += 1;
-                self.volume.user_records += 1;
-                self.volume.user_chars += length_of(&user.content);
+    }
+
+    /// Takes out the calls that the message says were refused: they did nothing. What was put up for decision stays, since
+    /// a person has said no to it.
+    fn take_out_refused(&mut self, message: &Message) {
+        for part in &message.parts {
+            let Part::Refused { id: refused, .. } = part else { continue };
+            if self.asking.contains(refused) {
+                continue;
             }
-            Body::Assistant(assistant) => {
-                self.volume.records += 1;
-                let is_edit = |block: &Block<'_>| matches!(block, Block::ToolUse(call) if matches!(&*call.name, "Edit" | "Write" | "MultiEdit"));
-                self.volume.edit_records += usize::from(assistant.content.blocks().iter().any(is_edit));
-            }
-            _ => {}
+            let is_it = |part: &&mut Part| matches!(part, Part::Call { id, .. } if id == refused);
+            let found = self.messages.iter_mut().rev().find_map(|message| {
+                let before = length(message);
+                *message.parts.iter_mut().find(is_it)? = Part::Machinery;
+                Some(before.saturating_sub(length(message)))
+            });
+            self.chars -= found.unwrap_or_default();
         }
     }
 
@@ -407,6 +423,7 @@ impl Collector {
                 self.asking.insert(id.clone());
             }
         }
+        self.take_out_refused(&message);
         self.chars += length(&message);
         self.messages.push(message);
         while self.chars > SLICE_CHARS && self.shed < self.messages.len() {
@@ -435,7 +452,6 @@ impl Collector {
                 message: self.message,
                 offset: Some(offset),
             }),
-            volume: self.volume,
         }
     }
 }
@@ -458,19 +474,4 @@ fn role_of(body: &Body<'_>) -> Option<Role> {
 /// rendering.
 fn is_shown(act: &Act<'_>) -> bool {
     !matches!(act, Act::Thinking(_) | Act::Compaction(_) | Act::Command { is_prompt: false, .. })
-}
-
-/// Estimates the length of a user's content as the Node version counts it: the string, or the blocks as JSON.
-fn length_of(content: &Content<'_>) -> usize {
-    /// What JSON puts around a block.
-    const AROUND_BLOCK: usize = 80;
-    let blocks: usize = content
-        .blocks()
-        .iter()
-        .map(|block| match block {
-            Block::ToolResult(result) => AROUND_BLOCK + result.content.text().chars().count(),
-            _ => AROUND_BLOCK,
-        })
-        .sum();
-    blocks + content.text().chars().count()
 }

@@ -233,7 +233,7 @@ fn safe_name(name: &str) -> Cow<'_, str> {
 
 /// Makes sure that a folder exists and is this user's alone: in a shared temp folder, anyone could have made it.
 #[cfg(unix)]
-fn is_private(root: &Path) -> bool {
+pub(crate) fn is_private(root: &Path) -> bool {
     use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
     // Not through a link, which could lead anywhere.
     let inspect = || fs::symlink_metadata(root);
@@ -251,7 +251,7 @@ fn is_private(root: &Path) -> bool {
 
 /// Makes sure that a folder exists; on other systems the user's own folders are private by inheritance.
 #[cfg(not(unix))]
-fn is_private(root: &Path) -> bool {
+pub(crate) fn is_private(root: &Path) -> bool {
     root.is_dir() || files::create_private_folder(root).is_ok()
 }
 

@@ -1,8 +1,9 @@
 //! What a hook's body may use besides its input.
 
 use crate::claims::Claims;
-use crate::event::Event;
+use crate::event::{Event, SessionStart};
 use crate::platform::Platform;
+use crate::wiring::{self, Turn, Way};
 use base::log::{Level, Line, Log};
 use base::settings::{self, Settings};
 use base::{Env, Paths, Timestamp, secret};
@@ -117,6 +118,25 @@ impl Host {
             millis: self.clock.elapsed().as_secs_f64() * 1_000.0,
             message,
         });
+    }
+
+    /// Returns whether this run answers the event, or that of another wiring does: see [`wiring`].
+    pub(crate) fn turn<E: Event>(&self, call: &E) -> Turn {
+        let Some(session) = call.session_id() else { return Turn::Ours(None) };
+        let way = match self.env.get("CLAUDE_PLUGIN_ROOT") {
+            Some(_) => Way::Plugin,
+            None => Way::Manual,
+        };
+        let is_start = E::NAME == SessionStart::NAME;
+        if way == Way::Plugin && !is_start {
+            return Turn::Ours(None);
+        }
+        let roots = [self.paths.claims(), &self.paths.fallback_claims()];
+        match is_start {
+            true => wiring::meet(&roots, session, self.hook, way, self.started),
+            false if wiring::is_of_plugin(&roots, session) => Turn::Theirs,
+            false => Turn::Ours(None),
+        }
     }
 
     /// Says whether the user switched this hook off.

@@ -49,6 +49,7 @@ mod host;
 mod input;
 mod platform;
 mod run;
+mod wiring;
 
 pub use answer::{Afterwards, Answer, PermissionDecision};
 pub use arena::Arena;

@@ -6,9 +6,10 @@ use crate::deadline::{self, ANSWERED};
 use crate::event::Event;
 use crate::host::Host;
 use crate::input;
+use crate::wiring::{Start, Turn};
 use base::error::with_causes;
 use base::log::{Level, Line};
-use base::{Env, digest, files, limits};
+use base::{Env, Timestamp, digest, files, limits};
 use std::error::Error;
 use std::io::{self, Write};
 use std::panic::PanicHookInfo;
@@ -54,11 +55,14 @@ pub struct Response {
     pub claims: Vec<Claim>,
     /// What is done after that.
     pub afterwards: Vec<Afterwards>,
+    /// The start of a session that is answered by this, for the run of another wiring to see.
+    start: Option<Start>,
 }
 
 impl From<Silence> for Response {
     fn from(silence: Silence) -> Self {
-        Self { stdout: silence.bytes().to_vec(), stderr: None, claims: Vec::new(), afterwards: Vec::new() }
+        let stdout = silence.bytes().to_vec();
+        Self { stdout, stderr: None, claims: Vec::new(), afterwards: Vec::new(), start: None }
     }
 }
 
@@ -104,6 +108,9 @@ fn deliver(response: Response, stdout: &mut dyn Write, host: &Host) {
         Ok(()) => {
             response.claims.into_iter().for_each(Claim::confirm);
             response.afterwards.into_iter().for_each(|task| finish(task, host));
+            if let Some(start) = response.start {
+                start.answered(Timestamp::now());
+            }
         }
         // A client that is gone is no reason to fail.
         Err(error) => host.log(Level::Warn, &format!("could not write the answer: {error}")),
@@ -133,6 +140,10 @@ pub fn respond<E: Event>(
     if let Some(name) = E::NAMES.iter().find(|name| event.event_name() == Some(name)) {
         host.event.set(name);
     }
+    let Turn::Ours(start) = host.turn(&event) else {
+        host.log(Level::Debug, "HOOK_WIRED_TWICE");
+        return silence.into();
+    };
     let mut answer = match body(event, host) {
         Ok(answer) => answer,
         Err(error) => {
@@ -155,10 +166,16 @@ pub fn respond<E: Event>(
         if rendered.emitted.is_empty() {
             host.log(Level::Debug, "HOOK_SILENT");
         }
-        return Response { stderr: rendered.stderr, afterwards: rendered.afterwards, ..silence.into() };
+        return Response {
+            stderr: rendered.stderr,
+            afterwards: rendered.afterwards,
+            start,
+            ..silence.into()
+        };
     }
     let stdout = (rendered.stdout + "\n").into_bytes();
-    Response { stdout, stderr: rendered.stderr, claims: rendered.claims, afterwards: rendered.afterwards }
+    let (claims, afterwards) = (rendered.claims, rendered.afterwards);
+    Response { stdout, stderr: rendered.stderr, claims, afterwards, start }
 }
 
 /// Does what was to be done once the answer is written.

@@ -40,23 +40,23 @@ pub(super) fn rehearsal(rehearsal: &Rehearsal, transcript: &Path, arguments: &Ar
     Ok(())
 }
 
+/// Shows the score and what would change first, then the reasons, and the prompt only where it is asked for.
 fn considered(considered: &Considered, transcript: &Path, arguments: &Arguments) -> Result<()> {
     let mut output = terminal::output();
+    if considered.slice.is_empty() {
+        let again = if arguments.from_start { "" } else { "; --from-start reads the whole session again" };
+        writeln!(output, "Nothing new since the last distillation{again}.")?;
+    } else {
+        let (points, needed) = (considered.score.points, considered.threshold);
+        writeln!(output, "{STRONG}Score {points} ({needed} needed){STRONG:#}")?;
+        result(&mut output, considered, arguments)?;
+    }
     let messages = considered.slice.messages.first().zip(considered.slice.messages.last());
     let messages = messages.map_or("nothing new".to_owned(), |(first, last)| {
         format!("messages {} to {}", first.number, last.number)
     });
-    let passes = if considered.passes() { "passes" } else { "does not pass" };
-    writeln!(
-        output,
-        "{DIM}Transcript:{DIM:#} {} ({messages})",
-        sanitize::one_line(&transcript.to_string_lossy(), MAX_CHARS)
-    )?;
-    writeln!(
-        output,
-        "{DIM}Score:{DIM:#}      {} (threshold {}): {passes}",
-        considered.score.points, considered.threshold
-    )?;
+    let transcript = sanitize::one_line(&transcript.to_string_lossy(), MAX_CHARS);
+    writeln!(output, "\n{DIM}Transcript:{DIM:#} {transcript} ({messages})")?;
     for signal in &considered.score.signals {
         let first = signal.message.map(|message| format!(", first in message {message}")).unwrap_or_default();
         writeln!(
@@ -67,27 +67,25 @@ fn considered(considered: &Considered, transcript: &Path, arguments: &Arguments)
             signal.count
         )?;
     }
-    writeln!(output, "\n{STRONG}Prompt{STRONG:#}\n")?;
-    writeln!(
-        output,
-        "{}\n\n{}",
-        considered.question.system.trim_end(),
-        considered.question.prompt.trim_end()
-    )?;
-    writeln!(output, "\n{STRONG}Operations{STRONG:#}")?;
-    if considered.slice.is_empty() {
-        writeln!(output, "empty transcript slice; nothing to distill")?;
-    } else if !considered.passes() && !arguments.force {
+    if arguments.shows_prompt() {
+        let (system, prompt) = (considered.question.system.trim_end(), considered.question.prompt.trim_end());
+        writeln!(output, "\n{STRONG}Prompt{STRONG:#}\n\n{system}\n\n{prompt}")?;
+    }
+    Ok(())
+}
+
+fn result(output: &mut impl Write, considered: &Considered, arguments: &Arguments) -> Result<()> {
+    if !considered.passes() && !arguments.force {
         writeln!(terminal::errors(), "distiller: low-signal session; skipping distillation")?;
-        writeln!(output, "none: the score is below the threshold; use --force to see them")?;
-    } else {
-        match &considered.done {
-            Ok((way, applied)) => {
-                writeln!(output, "{}", self::way(way))?;
-                changes(&mut output, applied)?;
-            }
-            Err(fault) => writeln!(output, "{WARNING}{fault}{WARNING:#}; nothing would change")?,
+        writeln!(output, "Nothing would be distilled; --force shows what would change otherwise.")?;
+        return Ok(());
+    }
+    match &considered.done {
+        Ok((way, applied)) => {
+            changes(output, applied)?;
+            writeln!(output, "{DIM}{}{DIM:#}", self::way(way))?;
         }
+        Err(fault) => writeln!(output, "{WARNING}{fault}{WARNING:#}; nothing would change")?,
     }
     Ok(())
 }

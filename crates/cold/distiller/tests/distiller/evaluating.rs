@@ -1,7 +1,8 @@
 //! The bars that the annotated transcripts set.
 
 use distiller::evaluation::{
-    self, Case, Figures, MIN_PRECISION, MIN_PRECISION_HELD_OUT, MIN_RECALL, MIN_RECALL_HELD_OUT, Outcome,
+    self, Case, Figures, Gate, MIN_PRECISION, MIN_PRECISION_HELD_OUT, MIN_RECALL, MIN_RECALL_HELD_OUT,
+    Outcome,
 };
 use distiller::{Evidence, apply};
 
@@ -89,4 +90,16 @@ fn extraction_contradicts_itself_nowhere_and_the_memory_only_where_it_takes_a_mo
         let expected = usize::from(case.name == "existing-superseded");
         assert_eq!(case.extracted().unwrap().contradictions, expected, "{}", case.name);
     }
+}
+
+#[test]
+fn every_slice_with_something_to_find_passes_and_most_of_the_others_do_not() {
+    let mut all = Gate::default();
+    for case in cases() {
+        let gate = case.gate().unwrap();
+        assert_eq!(gate.telling_passed, gate.telling, "{}: a slice with facts is not distilled", case.name);
+        all = all.and(gate);
+    }
+    assert!(all.telling >= 50 && all.plain >= 5, "{all:?}");
+    assert!(all.plain_passed * 3 <= all.plain, "{all:?}");
 }
