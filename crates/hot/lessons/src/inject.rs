@@ -135,12 +135,8 @@ fn noted(
     let Some(session) = call.session_id() else { return answer };
     let shown = if may_keep() { hook::shown_input(call.tool_input) } else { "".into() };
     let shown = sanitize::one_line(&redact::redact(&privacy::strip_private(&shown)), REFUSED_CHARS);
-    let refusal = |name| allowed::Refusal {
-        name,
-        session: session.to_owned(),
-        at: host.started,
-        call: shown.clone(),
-    };
+    let refusal =
+        |name| allowed::Refusal { name, session: session.to_owned(), at: host.started, call: shown.clone() };
     let refusals: Vec<allowed::Refusal> = names.into_iter().map(refusal).collect();
     let (paths, cwd) = (host.paths.clone(), cwd.to_owned());
     answer.afterwards(move || {
@@ -205,12 +201,7 @@ impl Choosing<'_> {
         choose::refusal(lessons, self.subject(fence), &self.bounds, &self.claims, leaves)
     }
 
-    fn hint(
-        &self,
-        mut lessons: Vec<Applying<'_>>,
-        fence: &Fence,
-        lifted: &[String],
-    ) -> Answer<PreToolUse> {
+    fn hint(&self, mut lessons: Vec<Applying<'_>>, fence: &Fence, lifted: &[String]) -> Answer<PreToolUse> {
         choose::rank(&mut lessons, &self.bounds);
         let target = || target(self.call);
         choose::hint(&lessons, self.subject(fence), target, &self.bounds, &self.claims, lifted)

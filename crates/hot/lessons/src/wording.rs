@@ -86,15 +86,14 @@ impl Form {
         let slug = guard.entry.slug;
         let advice = advice(words(guard), true, call.command);
         let there = format!("`wyren lessons allow {slug} --once` in a terminal");
-        let way = if call.has_slash_commands {
-            format!("`/wyren:allow {slug}` here, or {there}")
-        } else {
-            there
-        };
+        let way =
+            if call.has_slash_commands { format!("`/wyren:allow {slug}` here, or {there}") } else { there };
         let way = format!("If the user insists, only they can lift it: {way}.");
         if guard.is_shared {
             let fenced = fenced(guard, call, &advice);
-            format!("Wyren refused this call (guard {slug} of this project). {DATA_NOTE}\n\n{fenced}\n\n{way}")
+            format!(
+                "Wyren refused this call (guard {slug} of this project). {DATA_NOTE}\n\n{fenced}\n\n{way}"
+            )
         } else {
             format!("Wyren refused this call (guard {slug}): {}{way}", followed(advice))
         }
@@ -105,14 +104,18 @@ impl Form {
         if self == Self::LessonsLearned {
             return lessons_learned::pauses(pauses, call);
         }
-        let again = if call.command.is_empty() { "make the same call again" } else { "run the same command again" };
+        let again =
+            if call.command.is_empty() { "make the same call again" } else { "run the same command again" };
         let again = format!("If it is right, {again} and it passes.");
         let advice = |lesson: &Applying<'_>| advice(words(lesson), true, call.command);
         if let [pause] = pauses
             && !pause.is_shared
         {
             let slug = pause.entry.slug;
-            return format!("Wyren paused this call once (lesson {slug}): {}{again}", followed(advice(pause)));
+            return format!(
+                "Wyren paused this call once (lesson {slug}): {}{again}",
+                followed(advice(pause))
+            );
         }
         let slugs: Vec<&str> = pauses.iter().map(|pause| pause.entry.slug).collect();
         let plural = if slugs.len() == 1 { "" } else { "s" };
@@ -151,7 +154,8 @@ fn words<'a>(lesson: &Applying<'a>) -> [&'a str; 4] {
 fn advice([summary, problem, solution, instead]: [&str; 4], with_reason: bool, command: &str) -> String {
     let reason = first_sentence(problem);
     let mut parts = vec![sentence(summary)];
-    let is_worth_it = summary.trim().is_empty() || (with_reason && reason.chars().count() <= MAX_REASON_CHARS);
+    let is_worth_it =
+        summary.trim().is_empty() || (with_reason && reason.chars().count() <= MAX_REASON_CHARS);
     if is_worth_it {
         parts.push(sentence(&reason));
     }
@@ -163,7 +167,13 @@ fn advice([summary, problem, solution, instead]: [&str; 4], with_reason: bool, c
     let mut text = String::new();
     for part in parts {
         // A list or a block of code begins on a line of its own.
-        let gap = if text.is_empty() { "" } else if text.contains('\n') || part.contains('\n') { "\n" } else { " " };
+        let gap = if text.is_empty() {
+            ""
+        } else if text.contains('\n') || part.contains('\n') {
+            "\n"
+        } else {
+            " "
+        };
         text.extend([gap, part.as_str()]);
     }
     with_command(text, command)
@@ -186,7 +196,8 @@ fn followed(text: String) -> String {
 /// Returns a text as a sentence: with a full stop, unless something else ends it.
 fn sentence(text: &str) -> String {
     let text = text.trim();
-    let is_open = text.ends_with(|character: char| character.is_alphanumeric() || "`'\")]}>/*".contains(character));
+    let is_open =
+        text.ends_with(|character: char| character.is_alphanumeric() || "`'\")]}>/*".contains(character));
     if is_open { format!("{text}.") } else { text.to_owned() }
 }
 
@@ -195,13 +206,20 @@ fn paragraph(text: &str) -> String {
     let text = text.trim();
     let has_form = |line: &str| {
         let is_numbered = line.split_once(['.', ')']).is_some_and(|(number, _)| number.parse::<u8>().is_ok());
-        line.trim().is_empty() || line.starts_with([' ', '\t', '-', '*', '>', '|', '#']) || line.starts_with("```") || is_numbered
+        line.trim().is_empty()
+            || line.starts_with([' ', '\t', '-', '*', '>', '|', '#'])
+            || line.starts_with("```")
+            || is_numbered
     };
     if text.lines().any(has_form) { text.to_owned() } else { joined(text).into_owned() }
 }
 
 fn joined(text: &str) -> Cow<'_, str> {
-    if text.contains('\n') { Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" ")) } else { Cow::Borrowed(text) }
+    if text.contains('\n') {
+        Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" "))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// Returns the first sentence of a text's first paragraph.
@@ -269,7 +287,10 @@ mod tests {
     #[test]
     fn a_refusal_says_why_in_one_sentence_and_a_long_one_is_left_out() {
         let with = |problem: &str| advice(["It hangs", problem, "Wait.", ""], true, "make all");
-        assert_eq!(with("`{command}` needs a terminal. There is none."), "It hangs. `make all` needs a terminal. Wait.");
+        assert_eq!(
+            with("`{command}` needs a terminal. There is none."),
+            "It hangs. `make all` needs a terminal. Wait."
+        );
         assert_eq!(with(&"long ".repeat(60)), "It hangs. Wait.");
         assert_eq!(advice(["", "It waits. Why?", "Wait.", ""], false, ""), "It waits. Wait.");
     }
@@ -282,7 +303,8 @@ mod tests {
             let slug = file.file_stem()?.to_str()?;
             format::parse(slug, &std::fs::read_to_string(file).ok()?).ok()
         };
-        let lessons: Vec<Lesson> = files.iter().filter_map(read).filter(|lesson| lesson.kind == kind).collect();
+        let lessons: Vec<Lesson> =
+            files.iter().filter_map(read).filter(|lesson| lesson.kind == kind).collect();
         let (bytes, _) = index::build(&lessons, Fingerprint::default());
         let index = Index::new(&bytes[..]).unwrap();
         let fence = Fence::default();
@@ -291,7 +313,8 @@ mod tests {
                 let lesson = Applying { entry: index.entry(number).unwrap(), is_shared: false };
                 let example = lessons[number as usize].fires.first().map_or("", String::as_str);
                 let size = |form: Form| {
-                    let call = Subject { form, has_slash_commands: true, command: example, key: 0, fence: &fence };
+                    let call =
+                        Subject { form, has_slash_commands: true, command: example, key: 0, fence: &fence };
                     let text = match kind {
                         Kind::Guard => form.guard(&lesson, call),
                         Kind::Pause => form.pauses(&[&lesson], call),
@@ -299,7 +322,9 @@ mod tests {
                             let own = vec![lesson.entry.slug];
                             let texts = vec![form.hint(&lesson, call)];
                             let shown = Shown { texts, own, ..Shown::default() };
-                            form.context(&shown, || format!("`{}`", example.chars().take(80).collect::<String>()))
+                            form.context(&shown, || {
+                                format!("`{}`", example.chars().take(80).collect::<String>())
+                            })
                         }
                     };
                     text.chars().count()
@@ -312,7 +337,8 @@ mod tests {
     #[test]
     fn text_4_a_hint_has_at_most_60_percent_of_its_old_size_and_a_refusal_stays_short() {
         // A refusal also says who refuses and how the call can pass.
-        for (kind, most, longest) in [(Kind::Hint, 60, 600), (Kind::Pause, 105, 800), (Kind::Guard, 150, 900)] {
+        for (kind, most, longest) in [(Kind::Hint, 60, 600), (Kind::Pause, 105, 800), (Kind::Guard, 150, 900)]
+        {
             let sizes = sizes(kind);
             assert!(sizes.len() > 20, "{kind}: {}", sizes.len());
             let median = |mut numbers: Vec<usize>| {

@@ -121,7 +121,10 @@ fn the_form_of_lessons_learned_stays_available() {
     desk.lesson(&lesson("make-it", Kind::Hint, "make"));
     let answer = desk.bash("make");
     let text = context(&answer);
-    assert!(text.starts_with("[lessons-learned] 1 lesson matched for `make`\n\n## Lesson: make-it"), "{text}");
+    assert!(
+        text.starts_with("[lessons-learned] 1 lesson matched for `make`\n\n## Lesson: make-it"),
+        "{text}"
+    );
     assert!(text.contains("## Lesson: make-it goes wrong\nIt does.\n**Fix**: Do it otherwise."), "{text}");
     let metadata = text.split("<!-- lessonInjection: ").nth(1).unwrap().trim_end_matches(" -->");
     let metadata: Value = serde_json::from_str(metadata).unwrap();
@@ -179,7 +182,10 @@ fn a_guard_refuses_every_time_and_says_what_to_run() {
         assert!(denied(&answer));
         assert!(reason(&answer).contains("`make '$& $1'` and again make '$& $1'"), "{}", reason(&answer));
         let reason = reason(&answer);
-        assert!(reason.starts_with("Wyren refused this call (guard make-it): make-it goes wrong. "), "{reason}");
+        assert!(
+            reason.starts_with("Wyren refused this call (guard make-it): make-it goes wrong. "),
+            "{reason}"
+        );
         assert!(reason.contains(" Do it otherwise. Instead: `make -j2`. If the user insists, "), "{reason}");
         assert!(reason.ends_with("`wyren lessons allow make-it --once` in a terminal."), "{reason}");
     }
@@ -270,8 +276,9 @@ fn a_lesson_that_does_not_fit_whole_is_cited() {
     let answer = desk.bash("make");
     assert_eq!(answer["env"]["LESSONS_SEEN"], "first,second");
     assert!(
-        context(&answer)
-            .ends_with("\n\nWyren lesson second: second goes wrong. (All of it: `wyren lessons show second`)"),
+        context(&answer).ends_with(
+            "\n\nWyren lesson second: second goes wrong. (All of it: `wyren lessons show second`)"
+        ),
         "{}",
         context(&answer)
     );
@@ -786,7 +793,10 @@ fn a_file_name_that_is_no_name_is_no_lesson() {
 #[test]
 fn text_4_5_6_every_text_is_one_paragraph_that_begins_with_wyren() {
     for (kind, expected) in [
-        (Kind::Hint, "Wyren lesson hooks-skipped: --no-verify skips the checks. Run the hook by itself and fix what it reports."),
+        (
+            Kind::Hint,
+            "Wyren lesson hooks-skipped: --no-verify skips the checks. Run the hook by itself and fix what it reports.",
+        ),
         (
             Kind::Pause,
             "Wyren paused this call once (lesson hooks-skipped): --no-verify skips the checks. The hook fails for a reason. \
@@ -820,11 +830,14 @@ fn several_lessons_at_once_are_a_paragraph_each_and_a_projects_come_last_between
     desk.project_lesson(&lesson("theirs", Kind::Hint, "make"));
     let answer = desk.bash("make");
     let paragraphs: Vec<&str> = context(&answer).split("\n\n").collect();
-    assert_eq!(paragraphs[..3], [
-        "Wyren lesson one: one goes wrong. Do it otherwise.",
-        "Wyren lesson two: two goes wrong. Do it otherwise.",
-        text::sanitize::DATA_NOTE,
-    ]);
+    assert_eq!(
+        paragraphs[..3],
+        [
+            "Wyren lesson one: one goes wrong. Do it otherwise.",
+            "Wyren lesson two: two goes wrong. Do it otherwise.",
+            text::sanitize::DATA_NOTE,
+        ]
+    );
     assert!(paragraphs[3].starts_with("<wyren-context id=\"") && paragraphs[3].contains("name=\"theirs\""));
     assert!(paragraphs[3].contains(">\ntheirs goes wrong. Do it otherwise.\n</wyren-context"), "{answer}");
 }
@@ -887,7 +900,8 @@ fn a_guard_that_the_user_lifted_for_the_session_is_silent_in_subagents_too() {
     for _ in 0..3 {
         assert_eq!(desk.bash("make"), json!({}));
     }
-    let agent = json!({"session_id": "s", "agent_id": "a1", "tool_name": "Bash", "tool_input": {"command": "make"}});
+    let agent =
+        json!({"session_id": "s", "agent_id": "a1", "tool_name": "Bash", "tool_input": {"command": "make"}});
     assert_eq!(desk.call(agent), json!({}));
     assert!(denied(&desk.bash("ninja")) && denied(&desk.bash("make; ninja")));
     base::allowed::end(&desk.paths(), "s").unwrap();

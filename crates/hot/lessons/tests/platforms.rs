@@ -97,7 +97,8 @@ impl Desk {
         if self.form == "lessons-learned" {
             return format!("## Lesson: {slug} goes wrong\nIt does.\n**Fix**: Do it otherwise.");
         }
-        let here = if self.platform == "cc" { format!("`/wyren:allow {slug}` here, or ") } else { String::new() };
+        let here =
+            if self.platform == "cc" { format!("`/wyren:allow {slug}` here, or ") } else { String::new() };
         format!(
             "Wyren refused this call (guard {slug}): {slug} goes wrong. It does. Do it otherwise. If the user insists, only \
              they can lift it: {here}`wyren lessons allow {slug} --once` in a terminal."
@@ -201,7 +202,8 @@ fn item_8_codex_is_answered_as_its_schema_asks() {
             }})
         };
         let context = desk.hinted("frobhint", "bash -lc frobhint");
-        let hint = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": context}});
+        let hint =
+            json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": context}});
         for (command, expected) in [
             ("frobguard", deny(desk.refused("frobguard"))),
             ("frobpause", deny(desk.paused("frobpause"))),
@@ -316,7 +318,11 @@ fn item_8_gemini_is_known_by_its_events_and_a_script_without_one_gets_all() {
     // As lessons-learned was called by scripts around other agents.
     let desk = Desk::new("gemini");
     let answer = desk.run("", "frobhint");
-    assert_eq!(answer["hookSpecificOutput"]["additionalContext"], desk.hinted("frobhint", "frobhint"), "{answer}");
+    assert_eq!(
+        answer["hookSpecificOutput"]["additionalContext"],
+        desk.hinted("frobhint", "frobhint"),
+        "{answer}"
+    );
     assert_eq!(answer["env"]["LESSONS_SEEN"], "frobhint");
     let answer = desk.run("", "frobguard");
     assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{answer}");
