@@ -153,7 +153,8 @@ impl Allowed {
     /// Returns the leave for a lesson in a session.
     pub fn find(paths: &Paths, session: &str, name: &Name, now: Timestamp) -> Option<Self> {
         let file = paths.allowed_folder(session).join(name.file_name());
-        Self::read(&file).filter(|allowed| allowed.session == session && allowed.name == *name && allowed.counts(now))
+        Self::read(&file)
+            .filter(|allowed| allowed.session == session && allowed.name == *name && allowed.counts(now))
     }
 
     /// Returns all leave that counts, the newest first; what does not any more is removed.
@@ -252,10 +253,10 @@ mod tests {
             refusal(slug, at).note(&paths, &one).unwrap();
         }
         let known = Refusal::all(&paths, &one, later(3));
-        assert_eq!(known.iter().map(|known| (known.name.slug.as_str(), known.at)).collect::<Vec<_>>(), [
-            ("a", later(2)),
-            ("b", later(1))
-        ]);
+        assert_eq!(
+            known.iter().map(|known| (known.name.slug.as_str(), known.at)).collect::<Vec<_>>(),
+            [("a", later(2)), ("b", later(1))]
+        );
         assert_eq!(known[0].call, "make\u{fffd}all");
         assert_eq!(Refusal::all(&paths, &other, NOW), []);
         assert_eq!(Refusal::all(&paths, &one, later(MAX_AGE_MILLIS + 2)).len(), 1);
