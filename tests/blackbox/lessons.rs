@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use serde_json::Value;
-use wyren_tests::sandbox::{Sandbox, feed};
+use wyren_tests::sandbox::{Sandbox, data_folder, feed};
 
 /// How many calls arrive together.
 const CALLS: usize = 64;
@@ -180,6 +180,7 @@ fn the_third_identical_failing_call_pauses_once_and_a_change_starts_over() -> Re
     let fails = |command: &str| attempt(&sandbox, command, error);
     assert_eq!((fails("frobnicate x")?, fails("frobnicate x")?), (None, None));
     let reason = fails("frobnicate x")?.context("the third attempt pauses")?;
+    assert!(reason.starts_with("Wyren paused this call once: it failed twice"), "{reason}");
     assert!(reason.contains("frobnicate x") && reason.contains("no such target"), "{reason}");
     assert_eq!((fails("frobnicate x")?, fails("frobnicate x")?), (None, None), "once");
     assert_eq!(attempt(&sandbox, "frobnicate --fix", None)?, None);
@@ -217,7 +218,7 @@ fn another_call_pauses_again_and_the_fourth_is_a_hint() -> Result<()> {
     let Some(sandbox) = sandbox_with(&[("think-twice", "pause")])? else { return Ok(()) };
     for command in ["frobnicate a", "frobnicate b", "frobnicate c"] {
         let reason = attempt(&sandbox, command, None)?.context("paused")?;
-        assert!(reason.ends_with("Shown once. To proceed anyway, repeat the call unchanged."), "{reason}");
+        assert!(reason.ends_with("If it is right, run the same command again and it passes."), "{reason}");
         assert_eq!(attempt(&sandbox, command, None)?, None);
     }
     assert_eq!(
@@ -237,5 +238,40 @@ fn forgetting_takes_the_note_about_a_failure_along() -> Result<()> {
     let forgotten = sandbox.wyren(&["forget", "--session", "s", "--yes"])?;
     assert!(forgotten.status.success(), "{forgotten:?}");
     assert_eq!(attempt(&sandbox, "frobnicate x", error)?, None, "nothing is known of the failures");
+    Ok(())
+}
+
+#[test]
+fn the_form_of_lessons_learned_is_as_it_was_byte_for_byte() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    // As version 0.1 answered, before there was another form.
+    let golden = data_folder().join("lessons-learned/golden");
+    for case in ["guard", "pause-1", "pause-2", "hint", "hints"] {
+        let input = fs::read(data_folder().join(format!("lesson-inject/{case}.in.json")))?;
+        let mut command = sandbox.command("lesson-inject");
+        let output = feed(command.env("WYREN_LESSON_FORMAT", "lessons-learned"), &input)?;
+        let expected = fs::read_to_string(golden.join(format!("{case}.jsonl")))?;
+        assert_eq!(String::from_utf8(output.stdout)?, expected, "{case}");
+    }
+    Ok(())
+}
+
+#[test]
+fn of_many_calls_at_once_one_passes_with_leave_for_one() -> Result<()> {
+    let Some(sandbox) = sandbox_with(&[("never", "guard")])? else { return Ok(()) };
+    let input = sandbox.folder().join("input.json");
+    for round in 0..3 {
+        fs::write(&input, call(&format!("s{round}"), "frobnicate"))?;
+        sandbox.run("lesson-inject", &fs::read(&input)?)?;
+        let allowed = sandbox.wyren(&["lessons", "allow", "never", "--session-id", &format!("s{round}")])?;
+        assert!(allowed.status.success(), "{allowed:?}");
+        let children: Vec<Child> = (0..16).map(|_| start(&sandbox, &input)).collect::<Result<_>>()?;
+        let mut passed = 0;
+        for child in children {
+            let answer: Value = serde_json::from_slice(&child.wait_with_output()?.stdout)?;
+            passed += usize::from(answer["hookSpecificOutput"]["permissionDecision"] != "deny");
+        }
+        assert_eq!(passed, 1, "round {round}");
+    }
     Ok(())
 }

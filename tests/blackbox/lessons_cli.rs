@@ -1,7 +1,9 @@
 //! `wyren lessons` and `wyren trust`, and what the hook makes of it with the very next call.
 
+mod allow;
 mod changes;
 mod commands;
+mod interview;
 mod transfer;
 mod trust;
 
@@ -65,7 +67,7 @@ fn lessons_json(sandbox: &Sandbox, arguments: &[&str]) -> Result<Value> {
 }
 
 fn add(sandbox: &Sandbox, lesson: &Value) -> Result<String> {
-    lessons(sandbox, &["add", "--json", &lesson.to_string()])
+    lessons(sandbox, &["add", "--from-json", &lesson.to_string()])
 }
 
 /// Returns what the hook says to a command, in a session of its own.
@@ -80,7 +82,7 @@ fn told(sandbox: &Sandbox, session: &str, command: &str) -> Result<Value> {
 
 /// Says whether the hook mentions a lesson about frobnicate, in a session of its own.
 fn speaks(sandbox: &Sandbox, session: &str) -> Result<bool> {
-    Ok(told(sandbox, session, "frobnicate apply")?.to_string().contains("unsaved frobs"))
+    Ok(told(sandbox, session, "frobnicate apply")?.to_string().contains("frobnicate save"))
 }
 
 fn personal(sandbox: &Sandbox) -> PathBuf {
@@ -104,7 +106,7 @@ fn list_show_and_search_find_lessons_of_every_layer() -> Result<()> {
         "slug": "project-frob", "kind": "guard", "commands": ["projectfrob apply"], "fires": [], "quiet": [],
         "summary": "projectfrob must not be used", "problem": "Its effect on running servers is unknown to the whole team.",
     }));
-    lessons(&sandbox, &["add", "--project", "--json", &project.to_string()])?;
+    lessons(&sandbox, &["add", "--project", "--from-json", &project.to_string()])?;
 
     let table = lessons(&sandbox, &["list"])?;
     assert!(table.contains(SLUG) && table.contains("personal") && table.contains("shipped"), "{table}");
@@ -143,11 +145,14 @@ fn test_says_what_fires_what_nearly_does_and_why() -> Result<()> {
     assert_eq!(nearly["outcome"], "silent");
     assert_eq!(nearly["nearly"][0]["reason"], "the command has --dry-run");
     let quiet = lessons(&sandbox, &["test", "echo 'frobnicate apply'"])?;
-    assert!(quiet.starts_with("No lesson matches."), "{quiet}");
+    assert_eq!(quiet, "Allowed, silent. No lesson matches.\n");
     assert_eq!(lessons(&sandbox, &["disable", SLUG])?, format!("Disabled {SLUG}.\n"));
     assert_eq!(refused(&sandbox, &["disable", SLUG])?, format!("wyren: {SLUG} is already disabled\n"));
     let disabled = lessons(&sandbox, &["test", "frobnicate apply"])?;
-    assert!(disabled.starts_with("No active lesson matches.\n\nMatches, but disabled\n"), "{disabled}");
+    assert!(
+        disabled.starts_with("Allowed, silent. No active lesson matches.\n\nMatches, but disabled\n"),
+        "{disabled}"
+    );
     assert_eq!(lessons(&sandbox, &["enable", SLUG])?, format!("Enabled {SLUG}.\n"));
 
     let python = frobnicate_with(&json!({
@@ -169,7 +174,7 @@ fn test_says_what_fires_what_nearly_does_and_why() -> Result<()> {
 fn test_tells_whether_guards_of_an_untrusted_project_would_act() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     let guard = frobnicate_with(&json!({"kind": "guard"}));
-    lessons(&sandbox, &["add", "--project", "--json", &guard.to_string()])?;
+    lessons(&sandbox, &["add", "--project", "--from-json", &guard.to_string()])?;
     let project = sandbox.project();
     let elsewhere = sandbox.folder().join("elsewhere");
     fs::create_dir(&elsewhere)?;
@@ -230,13 +235,59 @@ fn every_subcommand_has_help() -> Result<()> {
     let help = lessons(&sandbox, &["--help"])?;
     assert!(help.contains("Examples:"));
     for name in [
-        "list", "show", "search", "test", "add", "edit", "disable", "enable", "archive", "restore", "doctor",
-        "import", "export", "backup",
+        "list", "show", "search", "test", "add", "edit", "allow", "disable", "enable", "archive", "restore",
+        "doctor", "import", "export", "backup",
     ] {
         assert!(help.contains(&format!("\n  {name} ")), "{name}: {help}");
         lessons(&sandbox, &[name, "--help"])?;
     }
     let output = feed(sandbox.command("wyren").args(["lessons", "list", "--kind", "hnt"]), b"")?;
     assert_eq!(output.status.code(), Some(2));
+    Ok(())
+}
+
+#[test]
+fn text_11_test_says_what_claude_would_meet_and_what_nearly_applies_on_demand() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    add(&sandbox, &frobnicate())?;
+    let told = lessons(&sandbox, &["test", "frobnicate apply"])?;
+    assert!(told.starts_with(&format!("Allowed; Claude would be told: {SLUG}.\n\nApplies\n")), "{told}");
+    let silent = lessons(&sandbox, &["test", "frobnicate apply --dry-run"])?;
+    assert_eq!(silent, "Allowed, silent. No lesson matches.\n");
+    let verbose = lessons(&sandbox, &["test", "frobnicate apply --dry-run", "--verbose"])?;
+    assert!(
+        verbose.contains("\n\nNearly applies\n") && verbose.contains("but the command has --dry-run"),
+        "{verbose}"
+    );
+    Ok(())
+}
+
+#[test]
+fn c12_doctor_finds_nothing_to_do_on_a_fresh_install() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let fresh = lessons(&sandbox, &["doctor"])?;
+    assert!(fresh.starts_with("No problems in ") && fresh.lines().count() == 1, "{fresh}");
+    // What is the user's own is still compared with what ships.
+    let shipped = lessons_json(&sandbox, &["list", "--layer", "shipped", "--kind", "hint", "--json"])?;
+    let copy = frobnicate_with(&json!({"slug": "my-copy", "problem": shipped[0]["problem"]}));
+    lessons(&sandbox, &["add", "--force", "--from-json", &copy.to_string()])?;
+    let found = lessons(&sandbox, &["doctor"])?;
+    assert!(found.starts_with("my-copy (personal)\n") && found.contains("says 100 % of what"), "{found}");
+    assert!(!found.contains("(shipped)\n"), "{found}");
+    Ok(())
+}
+
+#[test]
+fn c14_lessons_alone_lists_them() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    assert_eq!(lessons(&sandbox, &[])?, lessons(&sandbox, &["list"])?);
+    Ok(())
+}
+
+#[test]
+fn c15_a_file_that_is_not_there_is_named_once() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let error = refused(&sandbox, &["import", "/nope"])?;
+    assert_eq!(error, "wyren: could not access /nope: No such file or directory (os error 2)\n");
     Ok(())
 }

@@ -8,7 +8,9 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("lesson-inject", Silence::EmptyObject, |call: PreToolUse, host| {
-        let answer = attempts::pause(&call, host).unwrap_or_else(|| lessons::inject::answer(&call, host));
+        let may_keep = || capture::may_record_coming_call(&call, host);
+        let answer =
+            attempts::pause(&call, host).unwrap_or_else(|| lessons::inject::answer(&call, host, may_keep));
         Ok(capture::told(answer, &call, host))
     })
 }

@@ -48,7 +48,7 @@ fn a_hint_is_in_the_next_request_and_in_no_later_one_again() -> Result<()> {
     let turn = client.prompt("count")?;
 
     assert!(turn.succeeded(), "{:#?}", turn.output);
-    let said = "## Lesson: counting-words is known to go wrong";
+    let said = "Wyren lesson counting-words: counting-words is known to go wrong.";
     assert_eq!(turn.main_request(0)?.count(said), 0);
     assert_eq!(turn.main_request(1)?.count(said), 1, "{}", turn.main_request(1)?.texts());
     assert_eq!(turn.main_request(2)?.count(said), 1, "{}", turn.main_request(2)?.texts());
@@ -68,7 +68,8 @@ fn a_pause_refuses_once_and_lets_the_repeat_through() -> Result<()> {
     assert!(turn.succeeded(), "{:#?}", turn.output);
     let refused = turn.main_request(1)?.texts();
     assert!(refused.contains("touching-things is known to go wrong"), "{refused}");
-    assert!(refused.contains("To proceed anyway, repeat the call unchanged."), "{refused}");
+    assert!(refused.contains("Wyren paused this call once (lesson touching-things): "), "{refused}");
+    assert!(refused.contains("run the same command again and it passes."), "{refused}");
     assert!(client.project().join("made").exists(), "the repeat must pass");
     check_processes(&client)
 }
@@ -83,7 +84,7 @@ fn another_call_pauses_again() -> Result<()> {
     let turn = client.prompt("make it")?;
 
     assert!(turn.succeeded(), "{:#?}", turn.output);
-    assert_eq!(turn.main_request(3)?.count("To proceed anyway, repeat the call unchanged."), 2);
+    assert_eq!(turn.main_request(3)?.count("run the same command again and it passes."), 2);
     assert!(!client.project().join("made").exists() && client.project().join("other").exists());
     check_processes(&client)
 }
@@ -98,10 +99,15 @@ fn the_third_identical_failing_call_pauses_once() -> Result<()> {
     let turn = client.prompt("try")?;
 
     assert!(turn.succeeded(), "{:#?}", turn.output);
-    let paused = "This call failed twice with the same error";
+    let paused = "Wyren paused this call once: it failed twice with the same error";
     assert_eq!(turn.main_request(2)?.count(paused), 0, "{}", turn.main_request(2)?.texts());
     let third = turn.main_request(3)?;
-    assert_eq!((third.count(paused), third.count("repeat the call to go on")), (1, 1), "{}", third.texts());
+    assert_eq!(
+        (third.count(paused), third.count("make the same call again and it passes")),
+        (1, 1),
+        "{}",
+        third.texts()
+    );
     // The repeat goes on, and so does the next one.
     assert_eq!(turn.main_request(5)?.count(paused), 1, "{}", turn.main_request(5)?.texts());
     assert_eq!(fs::read_to_string(client.project().join("runs"))?.lines().count(), 4);
@@ -188,11 +194,11 @@ fn after_compaction_what_matters_most_comes_again() -> Result<()> {
     terminal.exit()?;
 
     let before = client.mock().wait_for(Lane::Main, 1)?;
-    assert_eq!(before.count("## Lesson: urgent-words"), 1, "{}", before.texts());
-    assert_eq!(before.count("## Lesson: mild-words"), 1);
+    assert_eq!(before.count("Wyren lesson urgent-words: "), 1, "{}", before.texts());
+    assert_eq!(before.count("Wyren lesson mild-words: "), 1);
     let after = client.mock().wait_for(Lane::Main, 4)?;
-    assert_eq!(after.count("## Lesson: urgent-words"), 1, "{}", after.texts());
-    assert_eq!(after.count("## Lesson: mild-words"), 0, "{}", after.texts());
+    assert_eq!(after.count("Wyren lesson urgent-words: "), 1, "{}", after.texts());
+    assert_eq!(after.count("Wyren lesson mild-words: "), 0, "{}", after.texts());
     check_processes(&client)
 }
 
@@ -236,5 +242,71 @@ fn trust_lapses_when_a_guard_pause_or_skill_is_added_or_changed() -> Result<()> 
         "{}",
         turn.main_request(0)?.texts()
     );
+    check_processes(&client)
+}
+
+/// Returns the screen's text with its wrapped lines joined.
+fn joined(contents: &str) -> String {
+    contents.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_refusal_on_the_screen_names_wyren_the_lesson_and_the_way_out_and_a_person_lifts_it() -> Result<()> {
+    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let client = client.allow_tools(&["Bash"]);
+    write_lesson(&personal(&client), "no-touch", "guard", "touch", 5)?;
+    let touch = |name: &str| Reply::text("I try.").tool_use("Bash", bash(&format!("touch {name}")));
+    let done = |text: &str| Reply::text(text);
+    client.mock().script(
+        Lane::Main,
+        [
+            touch("first"),
+            done("One."),
+            touch("second"),
+            touch("third"),
+            done("Two."),
+            touch("fourth"),
+            touch("fifth"),
+            done("Three."),
+        ],
+    );
+    let plugin = plugin::folder().context("no plugin")?;
+    let is_made = |name: &str| client.project().join(name).exists();
+
+    let mut terminal = client.terminal()?;
+    terminal.submit("make the first")?;
+    terminal.wait_for("One.")?;
+    let screen = joined(&terminal.contents());
+    for part in [
+        "Error: Wyren refused this call (guard no-touch): no-touch is known to go wrong.",
+        "wyren lessons allow no-touch",
+    ] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    assert!(!is_made("first"));
+
+    let said = client.wyren(&plugin, &["lessons", "allow", "no-touch", "--once"])?;
+    assert!(said.contains("The next call that no-touch would refuse in session "), "{said}");
+    terminal.submit("make the second and the third")?;
+    terminal.wait_for("Two.")?;
+    assert!(is_made("second") && !is_made("third"), "one call passes");
+
+    client.wyren(&plugin, &["lessons", "allow", "no-touch", "--session"])?;
+    terminal.submit("make the fourth and the fifth")?;
+    terminal.wait_for("Three.")?;
+    assert!(is_made("fourth") && is_made("fifth"), "all calls pass");
+    terminal.exit()?;
+
+    let lifted = client.mock().wait_for(Lane::Main, 3)?;
+    assert_eq!(
+        lifted.count("Wyren let this one call pass: the user lifted no-touch for it."),
+        1,
+        "{}",
+        lifted.texts()
+    );
+    // The session ended, and with it what was lifted.
+    let listed = client.wyren(&plugin, &["lessons", "allow", "--list", "--json"])?;
+    let listed: Value = serde_json::from_str(&listed)?;
+    assert_eq!(listed["allowed"], json!([]));
     check_processes(&client)
 }

@@ -261,7 +261,7 @@ fn only_a_person_trusts_forgets_or_weakens_a_guard() -> Result<()> {
     let Some(sandbox) = settled()? else { return Ok(()) };
     let draft = sandbox.folder().join("draft.md").to_string_lossy().into_owned();
     let before = snapshot(&sandbox.data())?;
-    let refused: [&[&str]; 17] = [
+    let refused: [&[&str]; 18] = [
         &["trust"],
         &["trust", "--yes"],
         &["trust", "--json", "--yes"],
@@ -270,6 +270,7 @@ fn only_a_person_trusts_forgets_or_weakens_a_guard() -> Result<()> {
         &["forget", "--session", "s"],
         &["lessons", "disable", "frob-guard"],
         &["lessons", "disable", "curl-piped-into-a-shell", "--layer", "shipped"],
+        &["lessons", "allow", "frob-guard", "--session", "--session-id", "s"],
         &["lessons", "archive", "frob-guard"],
         &["lessons", "edit", "frob-guard", "--patch", r#"{"kind": "hint"}"#],
         &["lessons", "edit", "frob-guard", "--file", &draft],
@@ -299,7 +300,7 @@ fn only_a_person_trusts_forgets_or_weakens_a_guard() -> Result<()> {
         "solution": "Run `frobnicate diff` first, save what is missing with `frobnicate save`, and only then apply.",
     });
     let good = good.to_string();
-    let allowed: [&[&str]; 11] = [
+    let allowed: [&[&str]; 12] = [
         &["trust", "--show"],
         &["trust", "--show", "--json"],
         &["trust", "--json"],
@@ -307,7 +308,8 @@ fn only_a_person_trusts_forgets_or_weakens_a_guard() -> Result<()> {
         &["lessons", "list", "--all"],
         &["lessons", "show", "frob-guard"],
         &["lessons", "test", "frobnicate"],
-        &["lessons", "add", "--json", &good],
+        &["lessons", "allow"],
+        &["lessons", "add", "--from-json", &good],
         &["config"],
         &["config", "get", "lessons.disabled"],
         &["config", "set", "log.level", "info"],
@@ -339,6 +341,7 @@ fn a_call_that_poses_as_the_person_is_refused() -> Result<()> {
     let refused = [
         bash("env -u CLAUDECODE wyren trust --yes"),
         bash("unset CLAUDECODE && wyren lessons disable x"),
+        bash("env -i PATH=$PATH HOME=$HOME wyren lessons allow x --session"),
         bash("CLAUDECODE= wyren trust --yes"),
         bash("env -i PATH=$PATH HOME=$HOME wyren forget --query x --yes"),
         bash("sudo -i -u me wyren trust --yes"),

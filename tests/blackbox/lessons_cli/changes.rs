@@ -26,7 +26,7 @@ fn add_takes_flags_json_files_standard_input_and_answers() -> Result<()> {
                 "frobnicate apply", "--priority", "8",
             ])
         }),
-        ("json", |sandbox| sandbox.wyren(&["lessons", "add", "--json", &frobnicate().to_string()])),
+        ("json", |sandbox| sandbox.wyren(&["lessons", "add", "--from-json", &frobnicate().to_string()])),
         ("file", |sandbox| {
             let file = sandbox.folder().join("lesson.json");
             fs::write(&file, frobnicate().to_string())?;
@@ -47,7 +47,11 @@ fn add_takes_flags_json_files_standard_input_and_answers() -> Result<()> {
         let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
         let output = add(&sandbox)?;
         assert_eq!(output.status.code(), Some(0), "{way}: {}", stderr(&output));
-        assert!(stdout(&output).starts_with(&format!("Added {SLUG}")), "{way}: {}", stdout(&output));
+        assert!(
+            stdout(&output).starts_with(&format!("Added hint {SLUG} (yours).")),
+            "{way}: {}",
+            stdout(&output)
+        );
         assert_eq!(names_in(&personal(&sandbox)), [format!("{SLUG}.md")], "{way}");
         assert!(speaks(&sandbox, "s")?, "{way}");
     }
@@ -94,13 +98,13 @@ fn bad_input_gets_the_field_and_the_reason_and_nothing_is_written() -> Result<()
         (json!({"commands": [], "trigger": "Running the tests"}), "trigger: describes an activity"),
     ];
     for (changes, expected) in cases {
-        let error = refused(&sandbox, &["add", "--json", &frobnicate_with(&changes).to_string()])?;
+        let error = refused(&sandbox, &["add", "--from-json", &frobnicate_with(&changes).to_string()])?;
         assert!(error.contains(expected), "{expected}: {error}");
     }
-    assert!(refused(&sandbox, &["add", "--json", "{"])?.contains("--json: expected a JSON object"));
+    assert!(refused(&sandbox, &["add", "--from-json", "{"])?.contains("--from-json: expected a JSON object"));
     assert!(refused(&sandbox, &["add"])?.contains("no lesson given"));
     let list = json!([frobnicate(), frobnicate_with(&json!({"solution": "short"}))]).to_string();
-    assert!(refused(&sandbox, &["add", "--json", &list])?.contains("solution: has 5"));
+    assert!(refused(&sandbox, &["add", "--from-json", &list])?.contains("solution: has 5"));
     assert_eq!(names_in(&personal(&sandbox)), [""; 0]);
     Ok(())
 }
@@ -112,9 +116,9 @@ fn a_near_duplicate_is_refused_unless_forced_in_any_script() -> Result<()> {
     let again = frobnicate_with(&json!({
         "summary": "another summary of the same", "problem": "It takes whatever the server has, and drops UNSAVED frobs.",
     }));
-    let error = refused(&sandbox, &["add", "--json", &again.to_string()])?;
+    let error = refused(&sandbox, &["add", "--from-json", &again.to_string()])?;
     assert!(error.contains("problem: says") && error.contains(SLUG), "{error}");
-    lessons(&sandbox, &["add", "--force", "--json", &again.to_string()])?;
+    lessons(&sandbox, &["add", "--force", "--from-json", &again.to_string()])?;
     let chinese = json!({
         "summary": "测试运行器会一直等待终端输入", "problem": "测试运行器会打开标准输入并一直等待终端输入，所以永远不会结束，也没有任何提示信息。",
         "solution": "运行之前关闭标准输入：`frobtest < /dev/null`，并且用 `timeout 60 frobtest` 限制运行时间，这样它总会结束，而且失败时会给出明确的退出状态码。",
@@ -124,7 +128,7 @@ fn a_near_duplicate_is_refused_unless_forced_in_any_script() -> Result<()> {
     let mut again = chinese;
     again["problem"] = "测试运行器会打开标准输入并一直等待终端输入，所以永远不会结束，也没有提示。".into();
     again["summary"] = "测试运行器不会结束，一直在等待".into();
-    assert!(refused(&sandbox, &["add", "--json", &again.to_string()])?.contains("problem: says"));
+    assert!(refused(&sandbox, &["add", "--from-json", &again.to_string()])?.contains("problem: says"));
     Ok(())
 }
 
@@ -132,7 +136,7 @@ fn a_near_duplicate_is_refused_unless_forced_in_any_script() -> Result<()> {
 fn a_common_program_alone_gets_a_warning() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     let broad = frobnicate_with(&json!({"commands": ["git"], "without": [], "fires": [], "quiet": []}));
-    let output = sandbox.wyren(&["lessons", "add", "--json", &broad.to_string()])?;
+    let output = sandbox.wyren(&["lessons", "add", "--from-json", &broad.to_string()])?;
     assert_eq!(output.status.code(), Some(0));
     assert!(stderr(&output).contains("alone fits nearly every session"), "{}", stderr(&output));
     Ok(())
@@ -156,7 +160,7 @@ fn line_16_switching_off_or_putting_away_stops_a_lesson_on_the_very_next_call() 
     for layer in ["personal", "project"] {
         let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
         let arguments: &[&str] = if layer == "project" { &["add", "--project"] } else { &["add"] };
-        lessons(&sandbox, &[arguments, &["--json", &frobnicate().to_string()]].concat())?;
+        lessons(&sandbox, &[arguments, &["--from-json", &frobnicate().to_string()]].concat())?;
         let mut session = 0;
         let mut is_heard = |sandbox: &Sandbox| {
             session += 1;
@@ -302,9 +306,74 @@ fn an_edited_shipped_lesson_becomes_the_users_own() -> Result<()> {
         (hint["slug"].as_str().unwrap_or_default(), hint["fires"][0].as_str().unwrap_or_default());
     lessons(&sandbox, &["edit", slug, "--patch", r#"{"summary": "my own words about it", "priority": 10}"#])?;
     let said = told(&sandbox, "s", command)?.to_string();
-    assert_eq!(said.matches("## Lesson: my own words about it").count(), 1, "{said}");
+    assert_eq!(said.matches(": my own words about it.").count(), 1, "{said}");
     let shipped = hint["summary"].as_str().unwrap_or_default();
-    assert!(!said.contains(&format!("## Lesson: {shipped}")), "{said}");
+    assert!(!said.contains(shipped), "{said}");
+    Ok(())
+}
+
+#[test]
+fn text_10_adding_and_editing_say_what_the_lesson_does_from_now_on() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    for (kind, whose, expected) in [
+        ("hint", "", "Added hint text-10 (yours). It speaks from the next call on.\n"),
+        ("pause", "", "Added pause text-10 (yours). It pauses calls from the next one on.\n"),
+        ("guard", "", "Added guard text-10 (yours). It refuses calls from the next one on.\n"),
+        ("hint", "--project", "Added hint text-10 (of this project). It speaks from the next call on.\n"),
+        (
+            "guard",
+            "--project",
+            "Added guard text-10 (of this project). It is a hint until you run `wyren trust`.\n",
+        ),
+    ] {
+        let lesson = frobnicate_with(&json!({"slug": "text-10", "kind": kind})).to_string();
+        let mut arguments = vec!["add", "--from-json", &lesson];
+        arguments.extend(Some(whose).filter(|flag| !flag.is_empty()));
+        assert_eq!(lessons(&sandbox, &arguments)?, expected);
+        assert_eq!(
+            lessons(&sandbox, &["edit", "text-10", "--patch", r#"{"priority": 9}"#])?,
+            "Changed text-10.\n"
+        );
+        for folder in [personal(&sandbox), sandbox.project().join(".wyren/lessons")] {
+            let _ = fs::remove_file(folder.join("text-10.md"));
+        }
+    }
+    let shipped = lessons(&sandbox, &["edit", "git-hooks-skipped", "--patch", r#"{"priority": 9}"#])?;
+    assert_eq!(shipped, "Changed git-hooks-skipped: it is yours now, and the shipped one is disabled.\n");
+    Ok(())
+}
+
+#[test]
+fn c23_json_is_input_under_another_name_and_the_old_one_still_works() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let output = sandbox.wyren(&["lessons", "add", "--json", &frobnicate().to_string()])?;
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("--json is called --from-json now"), "{}", stderr(&output));
+    let help = lessons(&sandbox, &["add", "--help"])?;
+    assert!(help.contains("--from-json <JSON>") && !help.contains(" --json"), "{help}");
+    Ok(())
+}
+
+#[test]
+fn a_lesson_in_its_own_format_comes_on_standard_input_and_its_name_from_the_summary() -> Result<()> {
+    let text = "---\nsummary: frobnicate apply overwrites the local state\nkind: pause\ncommand: frobnicate apply\n\
+                without: --dry-run\nfires: frobnicate apply\nquiet: frobnicate diff\n---\n\
+                It takes whatever the server has and drops unsaved frobs.\n\n## Solution\n\
+                Run `frobnicate diff` first, save what is missing with `frobnicate save`, and only then apply.\n";
+    for arguments in [&["--file", "-"][..], &["--file", "/dev/stdin"], &[]] {
+        let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+        let output =
+            feed(sandbox.command("wyren").args(["lessons", "add"]).args(arguments), text.as_bytes())?;
+        assert_eq!(
+            stdout(&output),
+            format!("Added pause {SLUG} (yours). It pauses calls from the next one on.\n")
+        );
+        assert!(told(&sandbox, "s", "frobnicate apply")?.to_string().contains("\"deny\""));
+        let bad = text.replace("kind: pause", "kind: paws");
+        let output = feed(sandbox.command("wyren").args(["lessons", "add"]).args(arguments), bad.as_bytes())?;
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains("kind: expected one of hint"), "{}", stderr(&output));
+    }
     Ok(())
 }
 

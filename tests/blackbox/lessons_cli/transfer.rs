@@ -213,7 +213,7 @@ fn item_20_requires_and_duplicated_by_have_their_effect() -> Result<()> {
         lesson("needs-skill", "frobtwo", "requires", skill),
         lesson("until-plugin", "frobthree", "duplicatedBy", plugin),
     ] {
-        let output = run("wyren", &["lessons", "add", "--force", "--json", &lesson], b"")?;
+        let output = run("wyren", &["lessons", "add", "--force", "--from-json", &lesson], b"")?;
         assert_eq!(output.status.code(), Some(0), "{}", super::stderr(&output));
     }
     let all = |session: &str| -> Result<[bool; 3]> {

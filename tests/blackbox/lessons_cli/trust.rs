@@ -15,7 +15,7 @@ fn a_projects_guard_acts_only_while_it_is_trusted() -> Result<()> {
     assert_eq!(none.status.code(), Some(1));
     assert!(stderr(&none).contains("nothing to trust"), "{}", stderr(&none));
     let guard = frobnicate_with(&json!({"kind": "guard"}));
-    lessons(&sandbox, &["add", "--project", "--json", &guard.to_string()])?;
+    lessons(&sandbox, &["add", "--project", "--from-json", &guard.to_string()])?;
     let is_denied = |session: &str| -> Result<bool> {
         Ok(told(&sandbox, session, "frobnicate apply")?.to_string().contains("\"deny\""))
     };

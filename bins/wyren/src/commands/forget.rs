@@ -92,6 +92,8 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     store::known::refresh(&store, paths)?;
     // Notes about failed calls are short-lived: none of them is worth telling apart.
     attempts::forget_notes(paths);
+    let refused =
+        base::allowed::forget_calls(paths, Timestamp::now()).map_err(files::Error::at(&paths.allowed()));
     let long_answers = leftovers::delete_long_answers(paths);
     let drafts = leftovers::delete_drafts(paths, &selection);
     let log_lines = leftovers::blank_log_lines(paths, &selection);
@@ -101,7 +103,7 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         log_lines: log_lines.as_ref().copied().unwrap_or_default(),
     };
     show(&forgotten, elsewhere, json, Stage::Done)?;
-    for cleaned in [requests.map(drop), log_lines.map(drop), long_answers, drafts, damaged] {
+    for cleaned in [requests.map(drop), log_lines.map(drop), long_answers, drafts, refused, damaged] {
         if let Err(error) = cleaned {
             bail!("{error}; the text may still be there");
         }

@@ -1,7 +1,9 @@
 //! `wyren lessons`: manages lessons. One file per group of subcommands; the logic is in `lessons_admin`.
 
 mod add;
+mod allow;
 mod doctor;
+mod draft;
 mod edit;
 mod look;
 mod packs;
@@ -23,6 +25,7 @@ Examples:
   wyren lessons list --kind guard             list the lessons that refuse calls
   wyren lessons test 'git push --force'       show which lessons match, and why
   wyren lessons add                           write a lesson of your own, step by step
+  wyren lessons allow rm-of-the-git-folder    let the call pass that it refused, once
   wyren lessons disable git-hooks-skipped     silence a lesson from the next call on
   wyren lessons disable --pack cloud          silence all shipped lessons of a pack
   wyren lessons import lessons.db             import from lessons-learned
@@ -32,7 +35,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    action: Action,
+    action: Option<Action>,
 }
 
 #[derive(Subcommand)]
@@ -49,6 +52,8 @@ enum Action {
     Add(Box<add::Arguments>),
     /// Edit a lesson in your editor or with a patch.
     Edit(edit::Arguments),
+    /// Let calls of a session pass that a guard or pause refuses.
+    Allow(allow::Arguments),
     /// List the packs of shipped lessons.
     Packs(packs::Arguments),
     /// Disable a lesson, or a pack of shipped lessons, from the next call on.
@@ -74,6 +79,7 @@ impl Action {
     fn is_for_a_person(&self) -> bool {
         match self {
             Self::Edit(_) | Self::Disable(_) | Self::Archive(_) => true,
+            Self::Allow(arguments) => arguments.lifts(),
             Self::Import(arguments) => arguments.replaces(),
             _ => false,
         }
@@ -86,10 +92,12 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     for source in places.sources() {
         let _ = source.refresh();
     }
-    if arguments.action.is_for_a_person() {
+    let Some(action) = arguments.action else { return look::list(&look::List::default(), &places) };
+    if action.is_for_a_person() {
         person::must_be_here(env)?;
     }
-    match arguments.action {
+    match action {
+        Action::Allow(arguments) => allow::run(&arguments, &places),
         Action::List(arguments) => look::list(&arguments, &places),
         Action::Show(arguments) => look::show(&arguments, &places),
         Action::Search(arguments) => look::search(&arguments, &places),
@@ -130,4 +138,47 @@ const SHOWN_CHARS: usize = 100;
 fn folder(path: PathBuf) -> Result<PathBuf> {
     use anyhow::Context as _;
     std::path::absolute(&path).with_context(|| format!("could not find {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+    use std::path::Path;
+
+    /// Returns the names of lessons in a help text: what follows a command that takes one.
+    fn slugs(help: &str) -> Vec<String> {
+        let verbs = ["allow", "archive", "disable", "edit", "enable", "restore", "show"];
+        let mut slugs = Vec::new();
+        for line in help.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            for [command, verb, slug] in
+                words.windows(3).filter_map(|window| <[&str; 3]>::try_from(window).ok())
+            {
+                if command == "lessons"
+                    && verbs.contains(&verb)
+                    && slug.contains('-')
+                    && !slug.starts_with('-')
+                {
+                    slugs.push(slug.to_owned());
+                }
+            }
+        }
+        slugs
+    }
+
+    fn collect(command: &mut clap::Command, found: &mut Vec<String>) {
+        found.extend(slugs(&command.render_long_help().to_string()));
+        command.get_subcommands_mut().for_each(|below| collect(below, found));
+    }
+
+    #[test]
+    fn c13_every_lesson_that_a_help_text_names_ships() {
+        let mut found = Vec::new();
+        collect(&mut crate::commands::Arguments::command(), &mut found);
+        assert!(found.len() >= 4, "{found:?}");
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../lessons"));
+        for slug in found {
+            assert!(folder.join(format!("{slug}.md")).exists(), "{slug}");
+        }
+    }
 }

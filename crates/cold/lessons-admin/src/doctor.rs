@@ -72,7 +72,8 @@ const CONTEXT: [&str; 12] = [
 const TEMPORAL: [&str; 7] =
     ["deprecated", "removed in", "formerly", "was renamed", "no longer supported", "as of 20", "currently"];
 
-/// Looks at every lesson that is in use, of one layer or of all.
+/// Looks at every lesson that is in use, of one layer or of all. What is only worth a look in a shipped lesson is left out
+/// unless that layer is asked for: the user cannot change it.
 pub fn examine(places: &Places, catalogue: &Catalogue, layer: Option<Layer>) -> Diagnosis {
     let is_wanted = |other: Layer| layer.is_none_or(|layer| layer == other);
     let items: Vec<&Item> = catalogue.in_use().filter(|item| is_wanted(item.layer)).collect();
@@ -82,6 +83,10 @@ pub fn examine(places: &Places, catalogue: &Catalogue, layer: Option<Layer>) -> 
         items.iter().map(|item| of_lesson(item, &bounds, &installed)).collect();
     note_unindexed(&items, &mut problems);
     note_duplicates(&items, &mut problems);
+    if layer.is_none() {
+        let shipped = items.iter().zip(&mut problems).filter(|(item, _)| item.layer == Layer::Shipped);
+        shipped.for_each(|(_, problems)| problems.retain(|problem| problem.is_grave));
+    }
     let patients = items.iter().zip(problems).map(|(item, problems)| Patient {
         slug: item.lesson.slug.clone(),
         layer: item.layer,
@@ -189,7 +194,12 @@ fn note_duplicates(items: &[&Item], problems: &mut [Vec<Problem>]) {
             let reason = |other: &Item| {
                 format!("says {percent} % of what {} ({}) says", other.lesson.slug, other.layer.name())
             };
-            problems[pair.other].push(Problem::mild("problem", reason(one)));
+            // Of a shipped lesson and one of the user's, the user's can be changed.
+            if other.layer == Layer::Shipped && one.layer != Layer::Shipped {
+                problems[pair.one].push(Problem::mild("problem", reason(other)));
+            } else {
+                problems[pair.other].push(Problem::mild("problem", reason(one)));
+            }
         }
     }
 }

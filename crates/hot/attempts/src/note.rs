@@ -146,14 +146,11 @@ impl Note {
     /// Returns what the model reads instead of the third failure.
     pub fn reason(&self, fence: &Fence) -> String {
         let times = if self.failures == 2 { "twice".to_owned() } else { format!("{} times", self.failures) };
-        let error = fence.around("tool error", &[("tool", &self.tool)], &self.said);
-        // What was tried is shown without a fence.
-        let tried = sanitize::model_line(&self.tried, SHOWN_CALL_CHARS);
+        let call = [("tool", self.tool.as_str()), ("call", self.tried.as_str())];
+        let error = fence.around("tool error", &call, &self.said);
         format!(
-            "This call failed {times} with the same error, and nothing has changed since.\n\n\
-             Tried: {} {tried}\n{DATA_NOTE}\n{error}\n\n\
-             Change something, or repeat the call to go on. Shown once.",
-            self.tool
+            "Wyren paused this call once: it failed {times} with the same error, and nothing has changed since. Change \
+             something first; if it is right as it is, make the same call again and it passes. {DATA_NOTE}\n\n{error}"
         )
     }
 

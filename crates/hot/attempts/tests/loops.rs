@@ -82,10 +82,10 @@ fn the_third_identical_failing_call_pauses_once() {
     assert_eq!(desk.begins(&bash("make test")), "");
     let reason = desk.begins(&make);
     for part in [
-        "failed twice with the same error",
+        "Wyren paused this call once: it failed twice with the same error",
         "make tset",
         "No rule to make target",
-        "Change something, or repeat the call to go on.",
+        "Change something first; if it is right as it is, make the same call again and it passes.",
     ] {
         assert!(reason.contains(part), "{part}: {reason}");
     }

@@ -3,6 +3,7 @@
 //! Nothing here knows the hook protocol, git objects, SQLite or a model. Hooks link this crate, so every dependency is
 //! weighed; `config` has the TOML half of the settings.
 
+pub mod allowed;
 pub mod detached;
 pub mod digest;
 pub mod env;

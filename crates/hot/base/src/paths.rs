@@ -107,6 +107,21 @@ impl Paths {
         self.data.join("cache/news")
     }
 
+    /// Returns the folder of the calls that lessons refused in the project at `root`; see [`crate::allowed`].
+    pub fn refused_folder(&self, root: &Path) -> PathBuf {
+        self.data.join("cache/refused").join(name_of(root))
+    }
+
+    /// Returns the folder of the user's leave for lessons to let calls pass; see [`crate::allowed`].
+    pub fn allowed(&self) -> PathBuf {
+        self.data.join("allowed")
+    }
+
+    /// Returns the folder of such leave for one session.
+    pub fn allowed_folder(&self, session: &str) -> PathBuf {
+        self.allowed().join(digest::short_hex(session.as_bytes()))
+    }
+
     /// Returns the file of this installation's secret; see [`crate::secret`].
     pub fn secret(&self) -> PathBuf {
         self.data.join("secret")

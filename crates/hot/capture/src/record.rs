@@ -6,7 +6,7 @@ use crate::observation::{CLAUDE_CODE, Data, Observation, Prompt, SessionEnd, Ses
 use crate::{Rules, Spool, shrink};
 use base::log::Level;
 use base::project::Repository;
-use hook::{Answer, Event, Host, Keep, ToolOutcome, UserPromptSubmit};
+use hook::{Answer, Event, Host, Keep, PreToolUse, ToolOutcome, UserPromptSubmit};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -60,10 +60,18 @@ pub fn record_tool(call: &ToolOutcome, host: &Host) -> Result<(), Error> {
 /// Returns whether anything about a tool call may be kept: the user excluded neither the tool nor the folder, and the
 /// prompt is not private.
 pub fn may_record_call(call: &ToolOutcome, host: &Host) -> bool {
-    let (Some(tool), Some(session)) = (call.tool_name.as_deref(), call.session_id()) else { return false };
+    may_record(call, call.tool_name.as_deref(), call.tool_input, host)
+}
+
+/// As [`may_record_call`], before the call.
+pub fn may_record_coming_call(call: &PreToolUse, host: &Host) -> bool {
+    may_record(call, call.tool_name.as_deref(), call.tool_input, host)
+}
+
+fn may_record(call: &impl Event, tool: Option<&str>, input: Option<&RawValue>, host: &Host) -> bool {
+    let (Some(tool), Some(session)) = (tool, call.session_id()) else { return false };
     let rules = Rules::of(host.settings(), &host.env);
-    rules.records_call(tool, call.tool_input.map(RawValue::get))
-        && Place::of(&rules, session, call, host).is_some()
+    rules.records_call(tool, input.map(RawValue::get)) && Place::of(&rules, session, call, host).is_some()
 }
 
 /// Records what the user asked; a wholly private prompt hides itself and all that is done under it.

@@ -3,25 +3,19 @@
 //! The user's own lessons before a repository's, then by priority, then by confidence. What does not fit comes with the next call: a claim is taken only for what is shown.
 
 use crate::index::Entry;
+use crate::leaves::Leaves;
 use crate::lesson::Kind;
+use crate::wording::{self, Form, Shown};
+use base::allowed::Name;
 use hook::{Answer, Claim, Claims, Keep, PreToolUse};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use text::sanitize::{self, DATA_NOTE, Fence, TRUSTED};
+use text::sanitize::{self, Fence};
 
 /// How many calls one lesson pauses in a window; from then on it is a hint.
 pub const MAX_PAUSES: usize = 3;
 /// How many of a repository's lessons count for one call: more would only be names that the model reads.
 const MAX_SHARED: usize = 20;
-/// How much of a command a reason repeats.
-const COMMAND_CHARS: usize = 120;
-/// The placeholder of the command in a lesson's texts.
-const COMMAND: &str = "{command}";
-/// What ends the reason of a pause.
-const PAUSED: &str = "Shown once. To proceed anyway, repeat the call unchanged.";
-/// How much of a problem and a solution a citation keeps.
-const CITED_CHARS: usize = 200;
 
 /// The bounds of what is shown with one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +44,10 @@ pub struct Applying<'a> {
 /// The call that lessons apply to.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// How a heading names it.
-    pub target: &'a str,
+    /// How texts are worded.
+    pub form: Form,
+    /// Whether the user can answer with a command of ours in the session.
+    pub has_slash_commands: bool,
     /// What it would run; empty when it is not for a shell.
     pub command: &'a str,
     /// Tells it from other calls.
@@ -69,17 +65,18 @@ impl Applying<'_> {
             Cow::Borrowed(self.entry.slug)
         }
     }
+
+    fn name(&self) -> Name {
+        Name::new(self.entry.slug, self.is_shared)
+    }
 }
 
-/// Answers a call that `lessons` apply to.
-pub fn answer(
-    mut lessons: Vec<Applying<'_>>,
-    call: Subject<'_>,
-    bounds: &Bounds,
-    claims: &Claims,
-) -> Answer<PreToolUse> {
-    rank(&mut lessons, bounds);
-    refusal(&mut lessons, call, bounds, claims).unwrap_or_else(|| hint(&lessons, call, bounds, claims))
+/// The refusal of a call.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) answer: Answer<PreToolUse>,
+    /// The lessons that refuse it.
+    pub(crate) names: Vec<Name>,
 }
 
 /// Sorts lessons by what counts most; a repository's come after the user's own, and no more than a few of them count.
@@ -104,50 +101,43 @@ pub(crate) fn rank(lessons: &mut Vec<Applying<'_>>, bounds: &Bounds) {
     });
 }
 
-/// Returns the answer of the guards and pauses among `lessons`; `None` when they let the call pass.
+/// Returns the refusal of the guards and pauses among `lessons`; `None` when they let the call pass, with or without the
+/// leave of the user. Leave is found here, and used only when all lessons let the call pass.
 pub(crate) fn refusal(
     lessons: &mut [Applying<'_>],
     call: Subject<'_>,
     bounds: &Bounds,
     claims: &Claims,
-) -> Option<Answer<PreToolUse>> {
-    if let Some(guard) = lessons.iter().find(|lesson| lesson.entry.kind == Kind::Guard) {
-        let reason = noted(guard.is_shared, refusal_text(guard, call));
-        return Some(Answer::deny(reason).from_lessons(guard.entry.slug));
+    leaves: &Leaves<'_>,
+) -> Option<Refusal> {
+    let refuses = |lesson: &&Applying<'_>| lesson.entry.kind == Kind::Guard && !leaves.lift(&lesson.name());
+    if let Some(guard) = lessons.iter().find(refuses) {
+        let answer = Answer::deny(call.form.guard(guard, call)).from_lessons(guard.entry.slug);
+        return Some(Refusal { answer, names: vec![guard.name()] });
     }
-    let mut pauses: Vec<(String, [Claim; 2])> = Vec::new();
-    let mut slugs = Vec::new();
-    let mut has_shared = false;
-    for lesson in lessons.iter_mut().filter(|lesson| lesson.entry.kind == Kind::Pause) {
+    let (mut pausing, mut held) = (Vec::new(), Vec::new());
+    for (number, lesson) in lessons.iter_mut().enumerate() {
+        if lesson.entry.kind != Kind::Pause {
+            continue;
+        }
         match pause(lesson, call.key, bounds, claims) {
-            Pause::Refuse(held) => {
-                slugs.push(lesson.entry.slug);
-                has_shared |= lesson.is_shared;
-                pauses.push((refusal_text(lesson, call), held));
+            Pause::Refuse(_) if leaves.lift(&lesson.name()) => {}
+            Pause::Refuse(claims) => {
+                pausing.push(number);
+                held.extend(claims);
             }
             Pause::Passed => {}
             Pause::Spent => lesson.entry.kind = Kind::Hint,
         }
     }
-    if !pauses.is_empty() {
-        let (reasons, held): (Vec<String>, Vec<[Claim; 2]>) = pauses.into_iter().unzip();
-        let reason = noted(
-            has_shared,
-            format!(
-                "{}
-
-{PAUSED}",
-                reasons.join(
-                    "
-
-"
-                )
-            ),
-        );
-        let answer = Answer::deny(reason).from_lessons(slugs.join(","));
-        return Some(answer.claiming(held.into_iter().flatten()));
+    if pausing.is_empty() {
+        return None;
     }
-    None
+    let pauses: Vec<&Applying<'_>> = pausing.into_iter().map(|number| &lessons[number]).collect();
+    let slugs: Vec<&str> = pauses.iter().map(|pause| pause.entry.slug).collect();
+    let answer = Answer::deny(call.form.pauses(&pauses, call)).from_lessons(slugs.join(","));
+    let names = pauses.iter().map(|pause| pause.name()).collect();
+    Some(Refusal { answer: answer.claiming(held), names })
 }
 
 /// What becomes of a call that a pause applies to.
@@ -187,51 +177,64 @@ pub(crate) fn soften_spent(lessons: &mut [Applying<'_>], key: u64, claims: &Clai
     }
 }
 
+/// Returns the hints for a call that passes; `lifted` are the lessons that the user lifted for it alone.
 pub(crate) fn hint(
     lessons: &[Applying<'_>],
     call: Subject<'_>,
+    target: impl FnOnce() -> String,
     bounds: &Bounds,
     claims: &Claims,
+    lifted: &[String],
 ) -> Answer<PreToolUse> {
-    let mut said = Said::default();
+    let mut shown = Shown::default();
+    let (mut slugs, mut held, mut bytes) = (Vec::new(), Vec::new(), 0);
     for lesson in lessons.iter().filter(|lesson| lesson.entry.kind == Kind::Hint) {
-        if said.slugs.len() == bounds.lessons {
-            said.drop(lesson);
+        if slugs.len() == bounds.lessons {
+            drop_from(&mut shown, lesson);
             continue;
         }
-        let room = bounds.bytes.saturating_sub(said.bytes);
-        let full = full_text(lesson, call.command);
+        let room = bounds.bytes.saturating_sub(bytes);
+        let full = call.form.hint(lesson, call);
         let whole = attributed(lesson, call.fence, &full);
         let text = if whole.len() <= room {
             whole
-        } else if said.slugs.is_empty() {
+        } else if slugs.is_empty() {
             // The first one is shown in any case, cut where it must be; the tags around it are not.
             let frame = attributed(lesson, call.fence, "").len();
             let full =
                 if lesson.is_shared { sanitize::for_model(&full) } else { Cow::Borrowed(full.as_str()) };
             attributed(lesson, call.fence, &cut(&full, room.saturating_sub(frame)))
         } else {
-            attributed(lesson, call.fence, &citation(lesson))
+            attributed(lesson, call.fence, &call.form.citation(lesson))
         };
         if text.len() > room {
-            said.drop(lesson);
+            drop_from(&mut shown, lesson);
         } else if let Some(claim) = take(&lesson.claim_name(), lesson, bounds, claims) {
-            said.bytes += text.len() + 2;
-            said.texts.push(text);
-            said.slugs.push(lesson.entry.slug);
+            bytes += text.len() + 2;
+            shown.texts.push(text);
+            slugs.push(lesson.entry.slug);
             if lesson.is_shared {
-                said.shared += 1;
+                shown.shared += 1;
             } else {
-                said.own.push(lesson.entry.slug);
+                shown.own.push(lesson.entry.slug);
             }
-            said.claims.push(claim);
+            held.push(claim);
         }
     }
-    if said.slugs.is_empty() {
-        return Answer::silent();
+    let note = (!lifted.is_empty()).then(|| wording::lifted(lifted));
+    if slugs.is_empty() {
+        let answer = note.map_or_else(Answer::silent, Answer::context);
+        return if lifted.is_empty() { answer } else { answer.from_lessons(lifted.join(",")) };
     }
-    let seen = said.slugs.join(",");
-    Answer::context(said.context(call.target)).with_lessons_seen(seen).claiming(said.claims)
+    let context = call.form.context(&shown, target);
+    let context = note.map_or_else(|| context.clone(), |note| format!("{note}\n\n{context}"));
+    Answer::context(context).with_lessons_seen(slugs.join(",")).claiming(held)
+}
+
+fn drop_from<'a>(shown: &mut Shown<'a>, lesson: &Applying<'a>) {
+    if !lesson.is_shared {
+        shown.dropped.push(lesson.entry.slug);
+    }
 }
 
 /// Takes a claim for a lesson, unless it was taken in this window before.
@@ -240,78 +243,6 @@ fn take(name: &str, lesson: &Applying<'_>, bounds: &Bounds, claims: &Claims) -> 
     let keep = if returns { Keep::UntilCompaction } else { Keep::UntilClear };
     // The priority may have changed since: then the claim is in the other folder.
     if claims.is_taken(name) { None } else { claims.take(name, keep) }
-}
-
-#[derive(Default)]
-struct Said<'a> {
-    slugs: Vec<&'a str>,
-    /// Those that did not come with the repository. Outside of their tags, others' lessons are not named.
-    own: Vec<&'a str>,
-    /// How many came with the repository.
-    shared: usize,
-    dropped: Vec<&'a str>,
-    texts: Vec<String>,
-    claims: Vec<Claim>,
-    bytes: usize,
-}
-
-impl<'a> Said<'a> {
-    fn drop(&mut self, lesson: &Applying<'a>) {
-        if !lesson.is_shared {
-            self.dropped.push(lesson.entry.slug);
-        }
-    }
-
-    fn context(&self, target: &str) -> String {
-        let count = self.slugs.len();
-        let plural = if count == 1 { "" } else { "s" };
-        let mut context = format!("[lessons-learned] {count} lesson{plural} matched for {target}\n\n");
-        context.push_str(&noted(self.shared > 0, self.texts.join("\n\n")));
-        let metadata = serde_json::json!({"version": 1, "injected": self.own, "dropped": self.dropped});
-        let _ = write!(context, "\n\n<!-- lessonInjection: {metadata} -->");
-        context
-    }
-}
-
-/// Returns all that a lesson says. `{command}` in it becomes the beginning of the command.
-fn full_text(lesson: &Applying<'_>, command: &str) -> String {
-    let Entry { summary, problem, solution, instead, .. } = &lesson.entry;
-    let mut text = format!("## Lesson: {summary}\n{problem}\n**Fix**: {solution}");
-    if !instead.is_empty() {
-        let _ = write!(text, "\n**Instead**: `{instead}`");
-    }
-    if text.contains(COMMAND) {
-        let shown: String = command.chars().take(COMMAND_CHARS).collect();
-        // Replaced as text, wherever it is: a command may hold anything.
-        text = text.replace(COMMAND, &shown);
-    }
-    text
-}
-
-/// Returns the reason of a guard or pause.
-fn refusal_text(lesson: &Applying<'_>, call: Subject<'_>) -> String {
-    let text = full_text(lesson, call.command);
-    if lesson.is_shared {
-        let attribution = [("name", lesson.entry.slug), ("trusted", TRUSTED)];
-        return call.fence.around("project lesson", &attribution, &text);
-    }
-    text
-}
-
-/// Puts the sentence about fences before a text that has one.
-fn noted(has_fence: bool, text: String) -> String {
-    if has_fence { format!("{DATA_NOTE}\n\n{text}") } else { text }
-}
-
-fn citation(lesson: &Applying<'_>) -> String {
-    let first_line =
-        |text: &str| text.lines().next().unwrap_or_default().chars().take(CITED_CHARS).collect::<String>();
-    let Entry { summary, problem, solution, .. } = &lesson.entry;
-    format!(
-        "**Lesson**: {summary}\n**Problem**: {}\n**Solution**: {}",
-        first_line(problem),
-        first_line(solution)
-    )
 }
 
 /// Fences a text that came with the repository: others wrote it.

@@ -2,11 +2,14 @@
 
 use crate::allowance::{Allowance, OTHERS_TIME};
 use crate::call::Call;
-use crate::choose::{self, Applying, Bounds, Subject};
+use crate::choose::{self, Applying, Bounds, Refusal, Subject};
 use crate::index::{Entry, Index};
 use crate::layers::{self, Layer, Source};
+use crate::leaves::Leaves;
 use crate::lesson::Kind;
 use crate::trigger::{Simple, Verdict};
+use crate::wording::Form;
+use base::allowed;
 use base::log::Level;
 use base::project::Project;
 use base::settings::{self, Settings};
@@ -16,7 +19,8 @@ use memmap2::Mmap;
 use std::cell::OnceCell;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
-use text::sanitize::Fence;
+use text::sanitize::{self, Fence};
+use text::{privacy, redact};
 
 /// The most bytes of lessons beside one call, whatever the setting: with the heading the client takes them whole.
 const MAX_BYTES: usize = 9_000;
@@ -27,9 +31,22 @@ const NAMED: usize = 10;
 /// How much of a command the heading repeats.
 const TARGET_CHARS: usize = 80;
 
-/// Answers a call with the lessons that apply to it.
-pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
-    let Some(tool) = call.tool_name.as_deref() else { return Answer::silent() };
+/// How much of a refused call is kept for the person who may lift the refusal.
+const REFUSED_CHARS: usize = 120;
+
+/// Answers a call with the lessons that apply to it. `may_keep` says whether anything of the call may be kept.
+pub fn answer(call: &PreToolUse, host: &Host, may_keep: impl Fn() -> bool) -> Answer<PreToolUse> {
+    loop {
+        // Leave for one call that another call used in the meantime is gone at the second look.
+        if let Some(answer) = try_answer(call, host, &may_keep) {
+            return answer;
+        }
+    }
+}
+
+/// As [`answer`]; `None` when the call would pass with leave that another call has used.
+fn try_answer(call: &PreToolUse, host: &Host, may_keep: &dyn Fn() -> bool) -> Option<Answer<PreToolUse>> {
+    let Some(tool) = call.tool_name.as_deref() else { return Some(Answer::silent()) };
     let cwd = host.cwd(call);
     let project = host.env.get("CLAUDE_PROJECT_DIR").map_or_else(|| cwd.clone(), PathBuf::from);
     let platform = host.platform();
@@ -45,9 +62,12 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     let judging = Judging { call: &tool_call, simples: &simples, cwd: &cwd, host };
     // Most calls are about no lesson: what choosing takes is made when there is something to choose.
     let choosing = OnceCell::new();
+    let leaves = Leaves::new(&host.paths, call.session_id(), host.started);
     let choosing = || {
         choosing.get_or_init(|| Choosing {
-            target: target(&tool_call),
+            call: &tool_call,
+            form: Form::of(host.settings()),
+            has_slash_commands: platform == Platform::ClaudeCode,
             command: script,
             key: hook::call_key(&tool_call.tool, call.tool_input),
             bounds: bounds(host.settings()),
@@ -62,9 +82,9 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
         own.iter().flat_map(|(source, index)| judging.judge(source, index, &unlimited).0).collect();
     if !applying.is_empty()
         && turn.may_refuse()
-        && let Some(refusal) = choosing().refusal(&mut applying, &Fence::default())
+        && let Some(refusal) = choosing().refusal(&mut applying, &Fence::default(), &leaves)
     {
-        return refusal;
+        return Some(noted(refusal, call, &cwd, host, may_keep));
     }
 
     let others = ManuallyDrop::new(open_all(host, others(host, &cwd)));
@@ -83,22 +103,49 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
         }
     }
     if applying.is_empty() && shared.is_empty() {
-        return Answer::silent();
+        return Some(Answer::silent());
     }
     // The word takes a file to read; without others' text there is no fence.
     let fence = if shared.is_empty() { Fence::default() } else { host.fence(call) };
-    let refusal = if turn.may_refuse() { choosing().refusal(&mut shared, &fence) } else { None };
-    let answer = refusal.unwrap_or_else(|| {
-        if turn == Turn::Refusals {
-            return Answer::silent();
+    if turn.may_refuse()
+        && let Some(refusal) = choosing().refusal(&mut shared, &fence, &leaves)
+    {
+        return Some(noted(refusal, call, &cwd, host, may_keep).noticing(notice));
+    }
+    let lifted = leaves.use_up()?;
+    if turn == Turn::Refusals {
+        return Some(Answer::silent().noticing(notice));
+    }
+    applying.extend(shared);
+    if turn == Turn::Hints {
+        choose::soften_spent(&mut applying, choosing().key, &choosing().claims);
+    }
+    Some(choosing().hint(applying, &fence, &lifted).noticing(notice))
+}
+
+/// Has a refusal noted once the client has it, for a person who lifts it.
+fn noted(
+    refusal: Refusal,
+    call: &PreToolUse,
+    cwd: &Path,
+    host: &Host,
+    may_keep: &dyn Fn() -> bool,
+) -> Answer<PreToolUse> {
+    let Refusal { answer, names } = refusal;
+    let Some(session) = call.session_id() else { return answer };
+    let shown = if may_keep() { hook::shown_input(call.tool_input) } else { "".into() };
+    let shown = sanitize::one_line(&redact::redact(&privacy::strip_private(&shown)), REFUSED_CHARS);
+    let refusal =
+        |name| allowed::Refusal { name, session: session.to_owned(), at: host.started, call: shown.clone() };
+    let refusals: Vec<allowed::Refusal> = names.into_iter().map(refusal).collect();
+    let (paths, cwd) = (host.paths.clone(), cwd.to_owned());
+    answer.afterwards(move || {
+        let root = Project::of(&cwd).root;
+        for refusal in refusals {
+            refusal.note(&paths, &root)?;
         }
-        applying.extend(shared);
-        if turn == Turn::Hints {
-            choose::soften_spent(&mut applying, choosing().key, &choosing().claims);
-        }
-        choosing().hint(applying, &fence)
-    });
-    answer.noticing(notice)
+        Ok(())
+    })
 }
 
 /// What may be said about a call now.
@@ -128,7 +175,9 @@ impl Turn {
 
 /// What is needed to choose among the lessons that apply to a call.
 struct Choosing<'a> {
-    target: String,
+    call: &'a Call<'a>,
+    form: Form,
+    has_slash_commands: bool,
     command: &'a str,
     key: u64,
     bounds: Bounds,
@@ -137,18 +186,25 @@ struct Choosing<'a> {
 
 impl Choosing<'_> {
     fn subject<'s>(&'s self, fence: &'s Fence) -> Subject<'s> {
-        Subject { target: &self.target, command: self.command, key: self.key, fence }
+        let Self { form, has_slash_commands, command, key, .. } = *self;
+        Subject { form, has_slash_commands, command, key, fence }
     }
 
     /// Returns the refusal of the guards and pauses among `lessons`, and sorts these.
-    fn refusal(&self, lessons: &mut Vec<Applying<'_>>, fence: &Fence) -> Option<Answer<PreToolUse>> {
+    fn refusal(
+        &self,
+        lessons: &mut Vec<Applying<'_>>,
+        fence: &Fence,
+        leaves: &Leaves<'_>,
+    ) -> Option<Refusal> {
         choose::rank(lessons, &self.bounds);
-        choose::refusal(lessons, self.subject(fence), &self.bounds, &self.claims)
+        choose::refusal(lessons, self.subject(fence), &self.bounds, &self.claims, leaves)
     }
 
-    fn hint(&self, mut lessons: Vec<Applying<'_>>, fence: &Fence) -> Answer<PreToolUse> {
+    fn hint(&self, mut lessons: Vec<Applying<'_>>, fence: &Fence, lifted: &[String]) -> Answer<PreToolUse> {
         choose::rank(&mut lessons, &self.bounds);
-        choose::hint(&lessons, self.subject(fence), &self.bounds, &self.claims)
+        let target = || target(self.call);
+        choose::hint(&lessons, self.subject(fence), target, &self.bounds, &self.claims, lifted)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A lesson is a text file ([`format`]). Patterns of commands ([`pattern`]), globs and regular expressions say when it
 //! applies ([`trigger`]); a compiled [`index`] finds the few that may apply among any number. [`choose`] decides what is
-//! shown. The tags of the reporting protocol are those of lessons-learned, so transcripts of either system serve both.
+//! shown, and `wording` in which words. The tags of the reporting protocol are those of lessons-learned, so transcripts of either system serve both.
 
 pub mod allowance;
 pub mod artifact;
@@ -14,6 +14,7 @@ pub mod format;
 pub mod index;
 pub mod inject;
 pub mod layers;
+mod leaves;
 mod lesson;
 pub mod limits;
 pub mod manifest;
@@ -27,6 +28,7 @@ mod sql;
 pub mod start;
 pub mod trigger;
 mod wildcard;
+mod wording;
 
 pub use escaped::Content;
 pub use lesson::{DEFAULT_CONFIDENCE, DEFAULT_PRIORITY, Kind, Lesson, Trigger};

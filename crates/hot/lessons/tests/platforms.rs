@@ -9,11 +9,19 @@ use serde_json::{Value, json};
 struct Desk {
     folder: tempfile::TempDir,
     platform: &'static str,
+    form: &'static str,
 }
+
+/// The values of `lessons.format`.
+const FORMS: [&str; 2] = ["wyren", "lessons-learned"];
 
 impl Desk {
     fn new(platform: &'static str) -> Self {
-        let desk = Self { folder: tempfile::tempdir().unwrap(), platform };
+        Self::with_form(platform, "wyren")
+    }
+
+    fn with_form(platform: &'static str, form: &'static str) -> Self {
+        let desk = Self { folder: tempfile::tempdir().unwrap(), platform, form };
         for (slug, kind) in [("frobguard", Kind::Guard), ("frobpause", Kind::Pause), ("frobhint", Kind::Hint)]
         {
             let trigger = Trigger { commands: vec![slug.to_owned()], ..Trigger::default() };
@@ -40,13 +48,14 @@ impl Desk {
                 ("XDG_RUNTIME_DIR", path("run")),
                 ("CLAUDE_PLUGIN_ROOT", path("plugin")),
                 ("LESSONS_AGENT_PLATFORM", self.platform.into()),
+                ("WYREN_LESSON_FORMAT", self.form.into()),
             ]),
         )
     }
 
     fn call(&self, call: Value) -> Value {
         let host = self.host("lesson-inject");
-        let body = |call: PreToolUse, host: &Host| Ok(lessons::inject::answer(&call, host));
+        let body = |call: PreToolUse, host: &Host| Ok(lessons::inject::answer(&call, host, || true));
         let response = hook::respond(call.to_string().into_bytes().leak(), &host, Silence::EmptyObject, body);
         response.claims.into_iter().for_each(hook::Claim::confirm);
         serde_json::from_slice(&response.stdout).unwrap()
@@ -82,20 +91,43 @@ fn lesson(slug: &str, kind: Kind) -> Lesson {
     }
 }
 
-fn text(slug: &str) -> String {
-    format!("## Lesson: {slug} goes wrong\nIt does.\n**Fix**: Do it otherwise.")
-}
+/// What each form makes of the lessons.
+impl Desk {
+    fn refused(&self, slug: &str) -> String {
+        if self.form == "lessons-learned" {
+            return format!("## Lesson: {slug} goes wrong\nIt does.\n**Fix**: Do it otherwise.");
+        }
+        let here =
+            if self.platform == "cc" { format!("`/wyren:allow {slug}` here, or ") } else { String::new() };
+        format!(
+            "Wyren refused this call (guard {slug}): {slug} goes wrong. It does. Do it otherwise. If the user insists, only \
+             they can lift it: {here}`wyren lessons allow {slug} --once` in a terminal."
+        )
+    }
 
-fn paused(slug: &str) -> String {
-    format!("{}\n\nShown once. To proceed anyway, repeat the call unchanged.", text(slug))
-}
+    fn paused(&self, slug: &str) -> String {
+        if self.form == "lessons-learned" {
+            return format!(
+                "{}\n\nShown once. To proceed anyway, repeat the call unchanged.",
+                self.refused(slug)
+            );
+        }
+        format!(
+            "Wyren paused this call once (lesson {slug}): {slug} goes wrong. It does. Do it otherwise. If it is right, run \
+             the same command again and it passes."
+        )
+    }
 
-fn hinted(slug: &str) -> String {
-    let metadata = json!({"version": 1, "injected": [slug], "dropped": []});
-    format!(
-        "[lessons-learned] 1 lesson matched for `{slug}`\n\n{}\n\n<!-- lessonInjection: {metadata} -->",
-        text(slug)
-    )
+    fn hinted(&self, slug: &str, target: &str) -> String {
+        if self.form == "lessons-learned" {
+            let metadata = json!({"version": 1, "injected": [slug], "dropped": []});
+            return format!(
+                "[lessons-learned] 1 lesson matched for `{target}`\n\n{}\n\n<!-- lessonInjection: {metadata} -->",
+                self.refused(slug)
+            );
+        }
+        format!("Wyren lesson {slug}: {slug} goes wrong. Do it otherwise.")
+    }
 }
 
 /// Returns what Codex would not take of an answer: its schema, and what its parser refuses beyond that.
@@ -162,25 +194,28 @@ fn the_schema_of_codex_refuses_what_codex_refuses() {
 
 #[test]
 fn item_8_codex_is_answered_as_its_schema_asks() {
-    let desk = Desk::new("codex");
-    let deny = |reason: String| {
-        json!({"hookSpecificOutput": {
-            "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason,
-        }})
-    };
-    let context = hinted("frobhint").replace("`frobhint`", "`bash -lc frobhint`");
-    let hint = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": context}});
-    for (command, expected) in [
-        ("frobguard", deny(text("frobguard"))),
-        ("frobpause", deny(paused("frobpause"))),
-        ("frobpause", json!({})),
-        ("frobhint", hint),
-        ("frobhint", json!({})),
-        ("ls", json!({})),
-    ] {
-        let answer = desk.run("PreToolUse", command);
-        assert_eq!(codex_flaw("PreToolUse", &answer), None, "{command}: {answer}");
-        assert_eq!(answer, expected, "{command}");
+    for form in FORMS {
+        let desk = Desk::with_form("codex", form);
+        let deny = |reason: String| {
+            json!({"hookSpecificOutput": {
+                "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason,
+            }})
+        };
+        let context = desk.hinted("frobhint", "bash -lc frobhint");
+        let hint =
+            json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": context}});
+        for (command, expected) in [
+            ("frobguard", deny(desk.refused("frobguard"))),
+            ("frobpause", deny(desk.paused("frobpause"))),
+            ("frobpause", json!({})),
+            ("frobhint", hint),
+            ("frobhint", json!({})),
+            ("ls", json!({})),
+        ] {
+            let answer = desk.run("PreToolUse", command);
+            assert_eq!(codex_flaw("PreToolUse", &answer), None, "{command}: {answer}");
+            assert_eq!(answer, expected, "{command}");
+        }
     }
 }
 
@@ -227,34 +262,36 @@ fn item_8_every_tool_of_codex_that_runs_commands_or_patches_is_known() {
 
 #[test]
 fn item_8_gemini_is_refused_before_a_tool_and_gets_hints_after_it() {
-    let desk = Desk::new("gemini");
-    let deny = |reason: String| {
-        json!({"decision": "deny", "reason": reason, "hookSpecificOutput": {
-            "hookEventName": "BeforeTool", "permissionDecision": "deny", "permissionDecisionReason": reason,
-        }})
-    };
-    let hint = json!({
-        "hookSpecificOutput": {"hookEventName": "AfterTool", "additionalContext": hinted("frobhint")},
-        "env": {"LESSONS_SEEN": "frobhint"},
-    });
-    for (event, command, expected) in [
-        ("BeforeTool", "frobguard", deny(text("frobguard"))),
-        ("BeforeTool", "frobpause", deny(paused("frobpause"))),
-        ("BeforeTool", "frobpause", json!({})),
-        ("AfterTool", "frobpause", json!({})),
-        // Gemini does not read it here, so it is neither claimed nor logged as shown.
-        ("BeforeTool", "frobhint", json!({})),
-        ("AfterTool", "frobhint", hint),
-        ("AfterTool", "frobhint", json!({})),
-        // A call that was made cannot be refused.
-        ("AfterTool", "frobguard", json!({})),
-        ("BeforeTool", "ls", json!({})),
-        ("AfterTool", "ls", json!({})),
-    ] {
-        let before = desk.log().matches("HOOK_OUTPUT [context]").count();
-        assert_eq!(desk.run(event, command), expected, "{event} {command}");
-        let is_shown = expected["hookSpecificOutput"]["additionalContext"].is_string();
-        assert_eq!(desk.log().matches("HOOK_OUTPUT [context]").count() - before, usize::from(is_shown));
+    for form in FORMS {
+        let desk = Desk::with_form("gemini", form);
+        let deny = |reason: String| {
+            json!({"decision": "deny", "reason": reason, "hookSpecificOutput": {
+                "hookEventName": "BeforeTool", "permissionDecision": "deny", "permissionDecisionReason": reason,
+            }})
+        };
+        let hint = json!({
+            "hookSpecificOutput": {"hookEventName": "AfterTool", "additionalContext": desk.hinted("frobhint", "frobhint")},
+            "env": {"LESSONS_SEEN": "frobhint"},
+        });
+        for (event, command, expected) in [
+            ("BeforeTool", "frobguard", deny(desk.refused("frobguard"))),
+            ("BeforeTool", "frobpause", deny(desk.paused("frobpause"))),
+            ("BeforeTool", "frobpause", json!({})),
+            ("AfterTool", "frobpause", json!({})),
+            // Gemini does not read it here, so it is neither claimed nor logged as shown.
+            ("BeforeTool", "frobhint", json!({})),
+            ("AfterTool", "frobhint", hint),
+            ("AfterTool", "frobhint", json!({})),
+            // A call that was made cannot be refused.
+            ("AfterTool", "frobguard", json!({})),
+            ("BeforeTool", "ls", json!({})),
+            ("AfterTool", "ls", json!({})),
+        ] {
+            let before = desk.log().matches("HOOK_OUTPUT [context]").count();
+            assert_eq!(desk.run(event, command), expected, "{event} {command}");
+            let is_shown = expected["hookSpecificOutput"]["additionalContext"].is_string();
+            assert_eq!(desk.log().matches("HOOK_OUTPUT [context]").count() - before, usize::from(is_shown));
+        }
     }
 }
 
@@ -281,27 +318,33 @@ fn item_8_gemini_is_known_by_its_events_and_a_script_without_one_gets_all() {
     // As lessons-learned was called by scripts around other agents.
     let desk = Desk::new("gemini");
     let answer = desk.run("", "frobhint");
-    assert_eq!(answer["hookSpecificOutput"]["additionalContext"], hinted("frobhint"), "{answer}");
+    assert_eq!(
+        answer["hookSpecificOutput"]["additionalContext"],
+        desk.hinted("frobhint", "frobhint"),
+        "{answer}"
+    );
     assert_eq!(answer["env"]["LESSONS_SEEN"], "frobhint");
     let answer = desk.run("", "frobguard");
     assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{answer}");
 }
 
 #[test]
-fn claude_code_is_answered_as_before() {
-    let desk = Desk::new("cc");
-    let hint = json!({
-        "hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": hinted("frobhint")},
-        "env": {"LESSONS_SEEN": "frobhint"},
-    });
-    assert_eq!(desk.run("PreToolUse", "frobhint"), hint);
-    let answer = desk.run("PreToolUse", "frobguard");
-    assert_eq!(
-        answer,
-        json!({"hookSpecificOutput": {
-            "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": text("frobguard"),
-        }})
-    );
+fn claude_code_is_answered_in_the_form_of_the_setting() {
+    for form in FORMS {
+        let desk = Desk::with_form("cc", form);
+        let hint = json!({
+            "hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": desk.hinted("frobhint", "frobhint")},
+            "env": {"LESSONS_SEEN": "frobhint"},
+        });
+        assert_eq!(desk.run("PreToolUse", "frobhint"), hint);
+        let answer = desk.run("PreToolUse", "frobguard");
+        assert_eq!(
+            answer,
+            json!({"hookSpecificOutput": {
+                "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": desk.refused("frobguard"),
+            }})
+        );
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{layer, shown};
 use crate::editor;
-use crate::terminal::{self, DIM, STRONG, WARNING};
+use crate::terminal::{self, STRONG, WARNING};
 use anyhow::{Context as _, Result, bail};
 use base::files;
 use clap::Args;
@@ -18,9 +18,9 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren lessons edit git-push-force                       in $VISUAL or $EDITOR
-  wyren lessons edit git-push-force --patch '{\"priority\": 9, \"tags\": [\"tool:git\"]}'
-  wyren lessons edit git-push-force --file draft.md       from a file in the lessons' format";
+  wyren lessons edit git-hooks-skipped                    in $VISUAL or $EDITOR
+  wyren lessons edit git-hooks-skipped --patch '{\"priority\": 9, \"tags\": [\"tool:git\"]}'
+  wyren lessons edit git-hooks-skipped --file draft.md    from a file in the lessons' format";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -86,15 +86,17 @@ fn tell(written: &Written, item: &Item) -> Result<()> {
     let slug = shown(&written.slug);
     let mut output = terminal::output();
     if written.file == item.file {
-        let note = if item.state == State::Active { "holds from the next call on" } else { "was changed" };
-        writeln!(output, "{STRONG}{slug}{STRONG:#} {note} {DIM}{}{DIM:#}", written.file.display())?;
+        let state = if item.state == State::Active {
+            String::new()
+        } else {
+            format!(" It is {}.", item.state.name())
+        };
+        writeln!(output, "Changed {STRONG}{slug}{STRONG:#}.{state}")?;
     } else {
         let layer = item.layer.name();
         writeln!(
             output,
-            "{STRONG}{slug}{STRONG:#} is now a lesson of your own, and the {layer} one is switched off \
-             {DIM}{}{DIM:#}",
-            written.file.display()
+            "Changed {STRONG}{slug}{STRONG:#}: it is yours now, and the {layer} one is disabled."
         )?;
     }
     Ok(())
@@ -129,7 +131,7 @@ fn in_editor(places: &Places, item: &Item) -> Result<()> {
         Err(error) => {
             let draft = draft.display();
             Err(error.context(format!(
-                "the lesson was left as it is; your draft is {draft}: mend it and run `wyren lessons edit {slug} --file {draft}`"
+                "the lesson was left as it is; your draft is {draft}: fix it and run `wyren lessons edit {slug} --file {draft}`"
             )))
         }
     }

@@ -22,7 +22,7 @@ Examples:
   wyren lessons list --tag tool:git --json
   wyren lessons list --all                      also disabled, archived and candidate lessons";
 
-#[derive(Args)]
+#[derive(Args, Default)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct List {
     /// Only these kinds, separated by commas: hint, pause, guard, directive, protocol.

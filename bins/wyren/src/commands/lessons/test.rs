@@ -19,6 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   wyren lessons test 'git push --force origin main'
   wyren lessons test '{\"tool\":\"Write\",\"file_path\":\"src/a.py\",\"content\":\"eval(x)\"}'
+  wyren lessons test 'git push --force-with-lease' --verbose
   wyren lessons test 'cd api && pytest' --cwd ~/src/api --json";
 
 #[derive(Args)]
@@ -27,6 +28,9 @@ pub(crate) struct Arguments {
     /// What the shell would run, or a call as a JSON object with its tool.
     #[arg(value_name = "COMMAND|JSON", allow_hyphen_values = true)]
     call: String,
+    /// Also show the lessons that nearly match, and why they do not.
+    #[arg(long, short)]
+    verbose: bool,
     /// As if the session were in this folder.
     #[arg(long, value_name = "FOLDER")]
     cwd: Option<PathBuf>,
@@ -51,7 +55,7 @@ pub(super) fn run(arguments: Arguments, mut places: Places) -> Result<()> {
         writeln!(terminal::output(), "{:#}", as_json(&rehearsal))?;
         return Ok(());
     }
-    show(&rehearsal, &catalogue)
+    show(&rehearsal, &catalogue, arguments.verbose)
 }
 
 fn as_json(rehearsal: &Rehearsal) -> Value {
@@ -78,7 +82,7 @@ fn as_json(rehearsal: &Rehearsal) -> Value {
     })
 }
 
-fn show(rehearsal: &Rehearsal, catalogue: &Catalogue) -> Result<()> {
+fn show(rehearsal: &Rehearsal, catalogue: &Catalogue, is_verbose: bool) -> Result<()> {
     let mut output = terminal::output();
     let names = |slugs: &[String]| slugs.iter().map(|slug| shown(slug)).collect::<Vec<_>>().join(", ");
     match rehearsal.outcome() {
@@ -90,11 +94,15 @@ fn show(rehearsal: &Rehearsal, catalogue: &Catalogue) -> Result<()> {
                 names(&pauses)
             )?;
         }
-        Outcome::Told(hints) => writeln!(output, "{STRONG}Goes through{STRONG:#}, with {}.", names(&hints))?,
-        Outcome::Silent if rehearsal.applying.is_empty() => {
-            writeln!(output, "{SUCCESS}No lesson matches.{SUCCESS:#}")?;
+        Outcome::Told(hints) => {
+            writeln!(output, "{SUCCESS}Allowed{SUCCESS:#}; Claude would be told: {}.", names(&hints))?;
         }
-        Outcome::Silent => writeln!(output, "{SUCCESS}No active lesson matches.{SUCCESS:#}")?,
+        Outcome::Silent if rehearsal.applying.is_empty() => {
+            writeln!(output, "{SUCCESS}Allowed{SUCCESS:#}, silent. No lesson matches.")?;
+        }
+        Outcome::Silent => {
+            writeln!(output, "{SUCCESS}Allowed{SUCCESS:#}, silent. No active lesson matches.")?
+        }
     }
     let is_disabled = |finding: &&Finding| {
         let item = catalogue.find_in(&finding.slug, Some(finding.layer), |state| state != State::Archived);
@@ -106,6 +114,9 @@ fn show(rehearsal: &Rehearsal, catalogue: &Catalogue) -> Result<()> {
     write_findings(&mut output, "Applies", "because of", acting)?;
     write_findings(&mut output, "Matches, but is not shown", "because of", passive)?;
     write_findings(&mut output, "Matches, but disabled", "because of", disabled)?;
+    if !is_verbose {
+        return Ok(());
+    }
     let near = &rehearsal.nearly[..rehearsal.nearly.len().min(MOST_NEAR)];
     write_findings(&mut output, "Nearly applies", "but", near.iter().collect())?;
     let more = rehearsal.nearly.len() - near.len();
