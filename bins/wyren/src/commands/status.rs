@@ -38,6 +38,9 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
+    /// Print what a terminal shows, whatever the output is.
+    #[arg(long)]
+    screen: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
