@@ -1,11 +1,11 @@
 //! UserPromptSubmit: answers `/wyren:status` and the other commands of Wyren without a model.
 
-use hook::{Answer, Arena, Silence, UserPromptSubmit};
+use hook::{Arena, Silence, UserPromptSubmit, commands};
 use std::process::ExitCode;
 
 #[global_allocator]
 static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
-    hook::run("prompt-bind", Silence::Empty, |_call: UserPromptSubmit, _host| Ok(Answer::silent()))
+    hook::run("prompt-bind", Silence::Empty, |call: UserPromptSubmit, host| commands::answer(&call, host))
 }

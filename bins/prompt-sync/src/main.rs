@@ -1,6 +1,6 @@
 //! UserPromptSubmit: shows the session what the team has changed since its last prompt.
 
-use hook::{Arena, Silence, UserPromptSubmit};
+use hook::{Answer, Arena, Silence, UserPromptSubmit, commands};
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -8,6 +8,9 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("prompt-sync", Silence::Empty, |call: UserPromptSubmit, host| {
+        if commands::is_answered(&call, host) {
+            return Ok(Answer::silent());
+        }
         let answer = briefing::prompt::answer(&call, host)?;
         Ok(capture::told_with_prompt(answer, &call, host))
     })

@@ -20,6 +20,12 @@ const MODEL_VARIABLE: &str = "CLAUDECODE";
 /// How long to wait for the answer whether a remote is public.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// Set by `prompt-bind`, which runs `wyren` for a prompt such as `/wyren:trust`.
+const PROMPT_VARIABLE: &str = "WYREN_IN_PROMPT";
+
+/// What only a person may do and can also type in a session, with the prompt for it.
+const PROMPTS: [(&str, &str); 2] = [("wyren lessons allow", "/wyren:allow"), ("wyren trust", "/wyren:trust")];
+
 /// In characters.
 const MAX_CHARS: usize = 200;
 
@@ -43,12 +49,20 @@ fn typed(arguments: impl Iterator<Item = String>) -> String {
     format!("wyren {words}")
 }
 
+/// Returns a command as the user types it where they are: in a prompt of a session, or in a terminal.
+pub(crate) fn command_for(env: &Env, prompt: &str, arguments: &str) -> String {
+    if env.is_set(PROMPT_VARIABLE) { format!("/wyren:{prompt}") } else { format!("wyren {arguments}") }
+}
+
 /// The one text that says who may run `command`, and where.
 fn refusal(command: &str) -> String {
     let command = sanitize::one_line(command, MAX_CHARS);
+    let prompt = PROMPTS.iter().find(|(beginning, _)| command.starts_with(beginning));
+    let or_prompt =
+        prompt.map(|(_, prompt)| format!(", or type `{prompt}` in a session")).unwrap_or_default();
     format!(
         "only a person may do this, not a program in Claude Code. Nothing was changed. \
-         Run `{command}` in a terminal of your own, outside Claude Code."
+         Run `{command}` in a terminal of your own, outside Claude Code{or_prompt}."
     )
 }
 
@@ -189,6 +203,19 @@ mod tests {
     fn a_refusal_repeats_what_was_typed_as_a_shell_takes_it() {
         let words = ["lessons", "disable", "my lesson", "--json"].map(str::to_owned);
         assert_eq!(typed(words.into_iter()), "wyren lessons disable 'my lesson' --json");
+    }
+
+    #[test]
+    fn a_refusal_names_the_prompt_where_there_is_one() {
+        assert!(
+            refusal("wyren trust --yes")
+                .ends_with("outside Claude Code, or type `/wyren:trust` in a session.")
+        );
+        assert!(refusal("wyren lessons allow x").contains("`/wyren:allow`"));
+        assert!(refusal("wyren forget --all").ends_with("outside Claude Code."));
+        let in_prompt = Env::fixed([(PROMPT_VARIABLE, "1")]);
+        assert_eq!(command_for(&in_prompt, "trust yes", "trust --yes"), "/wyren:trust yes");
+        assert_eq!(command_for(&Env::fixed([("A", "b")]), "trust yes", "trust --yes"), "wyren trust --yes");
     }
 
     #[test]

@@ -23,7 +23,11 @@ fn a_projects_guard_acts_only_while_it_is_trusted() -> Result<()> {
 
     let asked = sandbox.wyren(&["trust"])?;
     assert_eq!(asked.status.code(), Some(1));
-    assert!(stderr(&asked).contains("not a terminal: pass --yes to confirm"), "{}", stderr(&asked));
+    assert!(
+        stderr(&asked).contains("nothing was changed; to trust this project: wyren trust --yes"),
+        "{}",
+        stderr(&asked)
+    );
     assert!(!is_denied("2")?);
 
     let trusted = sandbox.wyren(&["trust", "--yes"])?;

@@ -2,6 +2,7 @@
 //!
 //! A check is one function from a [`Subject`] to a [`Check`], and one line in [`CHECKS`]. Checks repair nothing.
 
+mod command;
 mod data;
 mod database;
 mod hooks;
@@ -23,7 +24,7 @@ use serde_json::{Value, json};
 use std::io::Write as _;
 
 /// Every check in report order: prerequisites first.
-const CHECKS: [fn(&Subject<'_>) -> Check; 10] = [
+const CHECKS: [fn(&Subject<'_>) -> Check; 11] = [
     data::check,
     database::check,
     spool::check,
@@ -34,22 +35,29 @@ const CHECKS: [fn(&Subject<'_>) -> Check; 10] = [
     lessons::check,
     settings::check,
     plugin::check,
+    command::check,
 ];
 
 const EXAMPLES: &str = "\
 Examples:
   wyren doctor                       run every check and suggest fixes
+  wyren doctor --offline             without the network and without long reads, as /wyren:doctor does
   wyren doctor --json                JSON output; exit code 1 when a check fails";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
+    /// Use no network, and leave out what takes long.
+    #[arg(long)]
+    offline: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
 }
 
 struct Subject<'a> {
+    /// Whether a prompt waits for the result.
+    is_hurried: bool,
     env: &'a Env,
     paths: &'a Paths,
     now: Timestamp,
@@ -110,7 +118,7 @@ impl Check {
 }
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
-    let subject = Subject { env, paths, now: Timestamp::now() };
+    let subject = Subject { is_hurried: arguments.offline, env, paths, now: Timestamp::now() };
     let checks: Vec<Check> = CHECKS.iter().map(|check| check(&subject)).collect();
     let bad = checks.iter().filter(|check| check.health == Health::Bad).count();
     let mut output = terminal::output();

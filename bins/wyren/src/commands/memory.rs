@@ -1,5 +1,7 @@
 //! `wyren memory`: prints, compares, searches and edits the team memory.
 
+mod entries;
+
 use super::sync::{self as syncing, PATIENCE};
 use crate::exit::Ending;
 use crate::terminal::{self, DIM, FAILURE, STRONG, SUCCESS, WARNING, counted};
@@ -8,6 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use base::settings::Settings;
 use base::{Env, Paths, Timestamp, digest, files};
 use clap::{Args, Subcommand};
+use entries::{Kept, Wish};
 use memory::history::{self, Removal};
 use memory::{Delta, Entry, Memory, Provenance};
 use place::{FetchState, Reason};
@@ -34,15 +37,18 @@ const SESSION_CHARS: usize = 8;
 /// Of a stamp, those of its day.
 const DAY_CHARS: usize = 10;
 
-/// The text of a handoff without a note, as in the Node version.
-const NO_NOTE: &str = "(session handoff — no note)";
-
 /// Set by the client for its child processes.
 const SESSION_VARIABLE: &str = "CLAUDE_CODE_SESSION_ID";
 
 const EXAMPLES: &str = "\
 Examples:
   wyren memory                            print the whole memory
+  wyren memory list                       list the entries with their numbers
+  wyren memory add 'Prices are integer cents'
+                                          add a decision and publish it
+  wyren memory add rejected 'decimal.js: 40 KB for no gain'
+                                          add to another section: rejected, workaround, broken, scope, question
+  wyren memory remove 3                   remove an entry, by its number or its exact text
   wyren memory diff                       compare with the remote
   wyren memory history postgres           find removed entries: who, when, why, replaced by what
   wyren memory restore 1                  bring a removed entry back, by its number in the history
@@ -65,6 +71,29 @@ pub(crate) struct Arguments {
 enum Action {
     /// Print the whole memory (the default).
     Show,
+    /// List the entries with their numbers.
+    List {
+        /// Words that an entry must all have.
+        words: Vec<String>,
+    },
+    /// Add an entry and publish it.
+    Add {
+        /// The section; a new name makes a new section [default: Decisions].
+        #[arg(long, value_name = "NAME")]
+        section: Option<String>,
+        /// Add it even where an entry says nearly the same.
+        #[arg(long)]
+        force: bool,
+        /// The text, after the name of the section or a short word for it, if any.
+        #[arg(required = true, value_name = "[SECTION] TEXT")]
+        words: Vec<String>,
+    },
+    /// Remove an entry and publish that; the history keeps it.
+    Remove {
+        /// The number in `wyren memory list`, or the exact text.
+        #[arg(required = true, value_name = "NUMBER|TEXT")]
+        words: Vec<String>,
+    },
     /// Compare the local memory with the remote.
     Diff,
     /// Search removed entries: when, by whom, why, and what replaced them.
@@ -95,6 +124,11 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     let json = arguments.json;
     match arguments.action.unwrap_or(Action::Show) {
         Action::Show => show(&share, json),
+        Action::List { words } => entries::list(&share, &words, json),
+        Action::Add { section, force, words } => {
+            entries::add(&share.insistent(), &Wish { section, force, words }, env, json)
+        }
+        Action::Remove { words } => entries::remove(&share.insistent(), &words, env, json),
         Action::Diff => diff(&share, json),
         Action::History { query } => find(&share, &query.join(" "), json),
         Action::Restore { numbers } => restore(&share, &numbers, env, paths),
@@ -102,6 +136,7 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         Action::Handoff { session, note } => {
             let session = session.or_else(|| env.text(SESSION_VARIABLE));
             let share = share.insistent();
+            let note = note_of(&note)?;
             person::allow_publishing(&share, env, "wyren memory handoff")?;
             hand_off(&share, session.as_deref(), &note, json)
         }
@@ -372,24 +407,38 @@ fn take_over(share: &Share, before: &Memory, draft: &Path) -> Result<Option<Delt
     })?)
 }
 
-fn hand_off(share: &Share, session: Option<&str>, words: &[String], json: bool) -> Result<()> {
-    let note = if words == ["-"] { read_note()? } else { words.join(" ") };
+/// Returns the note of a handoff: the words, else standard input or the answer to a question.
+fn note_of(words: &[String]) -> Result<String> {
+    let note = match words {
+        [dash] if dash == "-" => read_note()?,
+        [] if io::stdin().is_terminal() => {
+            write!(terminal::errors(), "What must the next session know? ")?;
+            io::stderr().flush()?;
+            let mut note = String::new();
+            io::stdin().read_line(&mut note)?;
+            note
+        }
+        words => words.join(" "),
+    };
+    if Kept::of(&note).text.is_empty() {
+        let message = "wyren: a handoff needs a note; nothing was saved. For example: wyren memory handoff 'the tests are red since the rebase'";
+        return Err(Ending::misused(message).into());
+    }
+    Ok(note)
+}
+
+fn hand_off(share: &Share, session: Option<&str>, note: &str, json: bool) -> Result<()> {
     let author = share.author();
     let now = Timestamp::now().to_string();
-    let short: Option<String> = session.map(|session| {
-        let plain = session.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
-        plain.take(SESSION_CHARS).collect()
-    });
     share.change(&author, "handoff", |memory| {
         let mut memory = memory.clone();
         // The heading already has the date.
         let from = Provenance {
-            session: short.clone().filter(|session| !session.is_empty()),
+            session: session.and_then(short_session),
             date: None,
             ..Provenance::of_author(&author, &now)
         };
-        let note = if note.trim().is_empty() { NO_NOTE } else { note.trim() };
-        memory.add_handoff_note(&format!("{note} {from}"), &now, None);
+        memory.add_handoff_note(&format!("{} {from}", note.trim()), &now, None);
         memory
     })?;
     let spinner = terminal::spinner("publishing the note");
@@ -400,14 +449,21 @@ fn hand_off(share: &Share, session: Option<&str>, words: &[String], json: bool) 
         writeln!(terminal::output(), "{:#}", syncing::to_json(&synced))?;
     }
     syncing::warn(&synced)?;
+    let without = Kept::of(note).without();
     match &synced.published {
         Published::Queued(reason) => {
-            let message = format!("Handoff note saved locally; not published yet: {reason}");
+            let message = format!("Handoff note saved locally; not published yet: {reason}.{without}");
             Err(Ending::queued(message).into())
         }
         _ if json => Ok(()),
-        _ => Ok(writeln!(terminal::output(), "Handoff note published.")?),
+        _ => Ok(writeln!(terminal::output(), "Handoff note published.{without}")?),
     }
+}
+
+/// Returns the part of a session's id that an entry has; `None` when nothing of it is usable.
+fn short_session(session: &str) -> Option<String> {
+    let plain = session.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    Some(plain.take(SESSION_CHARS).collect()).filter(|short: &String| !short.is_empty())
 }
 
 fn read_note() -> Result<String> {

@@ -116,7 +116,8 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
 pub(super) fn open(cwd: &Path, env: &Env) -> Result<Share> {
     match Share::open(cwd, env) {
         Err(team_sync::Error::NotSetUp(_)) => {
-            Err(Ending::failed("Wyren not initialized. Run: wyren init").into())
+            let init = person::command_for(env, "init", "init");
+            Err(Ending::failed(format!("Wyren not initialized. Run: {init}")).into())
         }
         opened => Ok(opened?),
     }

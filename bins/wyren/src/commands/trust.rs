@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return Ok(());
     }
     describe(&root, &review)?;
-    if !arguments.yes && !is_confirmed()? {
+    if !arguments.yes && !is_confirmed(env)? {
         writeln!(terminal::errors(), "Nothing was changed.")?;
         return Ok(());
     }
@@ -291,11 +291,14 @@ fn effect(item: &Item) -> (&'static str, Style) {
     }
 }
 
-fn is_confirmed() -> Result<bool> {
+fn is_confirmed(env: &Env) -> Result<bool> {
     if !io::stdin().is_terminal() {
-        bail!("not a terminal: pass --yes to confirm");
+        bail!(
+            "nothing was changed; to trust this project: {}",
+            person::command_for(env, "trust yes", "trust --yes")
+        );
     }
-    write!(terminal::errors(), "Trust it? [y/N] ")?;
+    write!(terminal::errors(), "Trust this project? [y/N] ")?;
     io::stderr().flush()?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;

@@ -2,7 +2,9 @@
 
 use crate::cap;
 use crate::claims::Claim;
-use crate::event::{Block, Event, PermissionRequest, PostToolUse, PreCompact, PreToolUse, TakesContext};
+use crate::event::{
+    Block, Event, PermissionRequest, PostToolUse, PreCompact, PreToolUse, TakesContext, UserPromptSubmit,
+};
 use crate::platform::Platform;
 use base::notice::Notice;
 use serde::Serialize;
@@ -24,6 +26,8 @@ struct Parts {
     rest: Option<String>,
     system_message: Option<String>,
     block: Option<String>,
+    /// Whether the client leaves the prompt out of what it shows of a block.
+    hides_prompt: bool,
     permission: Option<(&'static str, Option<String>)>,
     decision: Option<PermissionDecision>,
     updated_input: Option<Value>,
@@ -166,6 +170,13 @@ impl<E: TakesContext> Answer<E> {
     pub fn with_context(mut self, text: impl Into<String>) -> Self {
         self.parts.context = Some(text.into()).filter(|text| !text.is_empty());
         self
+    }
+}
+
+impl Answer<UserPromptSubmit> {
+    /// Shows the user `text` in place of their prompt, which neither reaches the model nor stays in the conversation.
+    pub fn instead_of_prompt(text: impl Into<String>) -> Self {
+        Self::of(Parts { block: Some(text.into()), hides_prompt: true, ..Parts::default() })
     }
 }
 
@@ -329,6 +340,8 @@ struct Specific<'a> {
     updated_tool_output: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none", rename = "updatedMCPToolOutput")]
     updated_mcp_tool_output: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suppress_original_prompt: Option<bool>,
 }
 
 impl<E: Event> Answer<E> {
@@ -408,13 +421,15 @@ impl<E: Event> Answer<E> {
             additional_context: context.as_deref(),
             updated_tool_output: self.parts.updated_tool_output.as_ref(),
             updated_mcp_tool_output: self.parts.updated_mcp_tool_output.as_ref(),
+            suppress_original_prompt: self.parts.hides_prompt.then_some(true),
         };
         let says_something = specific.permission_decision.is_some()
             || specific.decision.is_some()
             || specific.updated_input.is_some()
             || specific.additional_context.is_some()
             || specific.updated_tool_output.is_some()
-            || specific.updated_mcp_tool_output.is_some();
+            || specific.updated_mcp_tool_output.is_some()
+            || specific.suppress_original_prompt.is_some();
         if says_something {
             output.hook_specific_output = Some(specific);
             output.env = self.parts.seen.as_deref().map(|slugs| Seen { slugs });
@@ -602,6 +617,17 @@ mod tests {
                 "hookEventName": "PermissionRequest",
                 "decision": {"behavior": "deny", "message": "no", "interrupt": true},
             }}),
+        );
+    }
+
+    #[test]
+    fn an_answer_in_place_of_the_prompt_hides_the_prompt() {
+        check(
+            Answer::instead_of_prompt("All is well."),
+            json!({
+                "decision": "block", "reason": "All is well.",
+                "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": true},
+            }),
         );
     }
 

@@ -141,6 +141,11 @@ impl Host {
 
     /// Says whether the user switched this hook off.
     pub(crate) fn is_disabled(&self) -> bool {
-        settings::list(&self.settings.get("hooks.disabled")).any(|name| name == self.hook)
+        self.has_disabled(self.hook)
+    }
+
+    /// Says whether the user switched a hook off.
+    pub(crate) fn has_disabled(&self, hook: &str) -> bool {
+        settings::list(&self.settings.get("hooks.disabled")).any(|name| name == hook)
     }
 }

@@ -32,10 +32,16 @@
 //! let answer = hook::Answer::<hook::PostToolUse>::deny("too late");
 //! ```
 //!
-//! and only a tool call that has happened has an output to replace:
+//! only a tool call that has happened has an output to replace,
 //!
 //! ```compile_fail,E0599
 //! let answer = hook::Answer::<hook::PreToolUse>::silent().updated_tool_output(serde_json::Value::Null);
+//! ```
+//!
+//! and only a prompt can be answered in its place:
+//!
+//! ```compile_fail,E0599
+//! let answer = hook::Answer::<hook::Stop>::instead_of_prompt("no prompt here");
 //! ```
 
 mod answer;
@@ -43,6 +49,7 @@ mod arena;
 mod call;
 mod cap;
 mod claims;
+pub mod commands;
 mod deadline;
 pub mod event;
 mod host;

@@ -1,0 +1,85 @@
+//! The command `wyren` of a terminal: this program, and not another of the same name.
+
+use super::{Check, Subject};
+use base::files;
+use std::path::{Path, PathBuf};
+
+const NAME: &str = "command";
+
+/// How much of a program is read to find out what it is, in bytes.
+const BEGINNING: usize = 256;
+
+pub(super) fn check(subject: &Subject<'_>) -> Check {
+    let Ok(ours) = std::env::current_exe() else {
+        return Check::good(NAME, "this program has no path; nothing to check");
+    };
+    check_among(&ours, &programs(subject))
+}
+
+/// Returns every `wyren` on the PATH, in its order.
+fn programs(subject: &Subject<'_>) -> Vec<PathBuf> {
+    let path = subject.env.get("PATH").unwrap_or_default();
+    let name = format!("wyren{}", std::env::consts::EXE_SUFFIX);
+    let programs = std::env::split_paths(&path).map(|folder| folder.join(&name));
+    programs.filter(|program| super::plugin::is_program(program)).collect()
+}
+
+fn check_among(ours: &Path, programs: &[PathBuf]) -> Check {
+    let (shown, real) = (ours.display(), files::canonical(ours));
+    let Some(first) = programs.first() else {
+        return Check::good(
+            NAME,
+            format!("`wyren` is not on the PATH; in a session use /wyren:status, in a terminal {shown}"),
+        );
+    };
+    if files::canonical(first) == real {
+        return Check::good(NAME, format!("`wyren` is {}", first.display()));
+    }
+    let kind = if is_of_node(first) { "the Node version" } else { "another program" };
+    let message = format!("`wyren` in a terminal runs {kind}, {}, not this one, {shown}", first.display());
+    let folder = ours.parent().unwrap_or(ours).display();
+    let fix = match is_of_node(first) {
+        true => format!("npm uninstall -g wyren, or put {folder} first on the PATH"),
+        false => format!("put {folder} first on the PATH, or remove {}", first.display()),
+    };
+    Check::odd(NAME, message, fix)
+}
+
+/// Returns whether a program is a script for Node.
+fn is_of_node(program: &Path) -> bool {
+    let mut beginning = Vec::new();
+    let read = files::read_start(&files::canonical(program), BEGINNING, &mut beginning);
+    let first = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    read.is_ok() && first.starts_with(b"#!") && first.windows(4).any(|part| part == b"node")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::doctor::Health;
+    use std::fs;
+
+    #[test]
+    fn another_wyren_that_comes_first_is_named_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let [ours, node, other] = ["ours", "node", "other"].map(|name| folder.path().join(name));
+        fs::write(&ours, "\u{7f}ELF").unwrap();
+        fs::write(&node, "#!/usr/bin/env node\nrequire('x')\n").unwrap();
+        fs::write(&other, "#!/bin/sh\nnode x\n").unwrap();
+        let check = |programs: &[&PathBuf]| {
+            let programs: Vec<PathBuf> = programs.iter().map(|program| (*program).clone()).collect();
+            check_among(&ours, &programs)
+        };
+        assert_eq!(check(&[]).health, Health::Good);
+        assert_eq!(check(&[&ours, &node]).health, Health::Good);
+        let found = check(&[&node, &ours]);
+        assert_eq!(found.health, Health::Odd);
+        assert!(found.message.contains(&format!("the Node version, {}", node.display())), "{found:?}");
+        assert!(
+            found.fix.as_deref().is_some_and(|fix| fix.starts_with("npm uninstall -g wyren")),
+            "{found:?}"
+        );
+        let found = check(&[&other]);
+        assert!(found.message.contains("another program, "), "{found:?}");
+    }
+}

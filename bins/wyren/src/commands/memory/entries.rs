@@ -1,0 +1,439 @@
+//! Single entries: numbered, added and removed, and published at once.
+
+use super::{DAY_CHARS, MAX_CHARS, SESSION_VARIABLE, entry_json, fold};
+use crate::commands::sync::{self as syncing, PATIENCE};
+use crate::exit::Ending;
+use crate::person;
+use crate::terminal::{self, Cell, DIM, STRONG, counted};
+use anstyle::Style;
+use anyhow::{Context as _, Result};
+use base::{Env, Timestamp};
+use chrono::{Datelike as _, Local, NaiveDate};
+use memory::section::{self, DECISIONS, HANDOFF, ORDER, SEEDED};
+use memory::{Added, Entry, Memory, Provenance, identity};
+use place::Reason;
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::time::Instant;
+use team_sync::Share;
+use team_sync::repository::Published;
+use text::{privacy, redact, sanitize};
+
+/// Words for the known sections, besides their names.
+const SHORT: [(&str, &str); 10] = [
+    ("decision", DECISIONS),
+    ("rejected", section::REJECTED),
+    ("workaround", section::WORKAROUNDS),
+    ("workarounds", section::WORKAROUNDS),
+    ("broken", section::BROKEN),
+    ("scope", section::SCOPE),
+    ("question", section::QUESTIONS),
+    ("questions", section::QUESTIONS),
+    ("handoff", HANDOFF),
+    ("handoffs", HANDOFF),
+];
+
+/// A name of a section has at most this many words.
+const MOST_NAME_WORDS: usize = 4;
+
+/// How every mark in the place of a secret begins.
+const MARK: &str = "[redacted:";
+
+/// Prints the entries that have all of the words, each with its number.
+pub(super) fn list(share: &Share, words: &[String], json: bool) -> Result<()> {
+    fold(share)?;
+    let memory = share.memory()?;
+    let found = having(&memory, words);
+    let mut output = terminal::output();
+    if json {
+        let entries: Vec<Value> = found.iter().map(Numbered::to_json).collect();
+        return Ok(writeln!(output, "{:#}", json!({"entries": entries}))?);
+    }
+    if found.is_empty() {
+        let message = match (words.is_empty(), memory.is_blank()) {
+            (true, true) => {
+                "The memory has no entries yet. To add one: wyren memory add 'We store prices in cents'"
+            }
+            (true, false) => "The memory has no entries, only text. To read it: wyren memory show",
+            (false, _) => "No entry has these words. To see all: wyren memory list",
+        };
+        return Ok(writeln!(terminal::errors(), "{message}")?);
+    }
+    write_entries(&mut output, &found)
+}
+
+fn write_entries(output: &mut impl std::io::Write, entries: &[Numbered<'_>]) -> Result<()> {
+    let width = entries.iter().map(|entry| entry.number.to_string().len()).max().unwrap_or(0);
+    for of_section in entries.chunk_by(|one, two| one.section == two.section) {
+        let name = sanitize::one_line(of_section[0].section, MAX_CHARS);
+        writeln!(output, "{STRONG}{name}{STRONG:#}")?;
+        let row = |entry: &Numbered<'_>| -> Vec<Cell> {
+            let number = format!("  {:>width$}", entry.number);
+            vec![(number, DIM), (format!("{}{}", entry.text(), entry.origin()), Style::new())]
+        };
+        let rows: Vec<Vec<Cell>> = of_section.iter().map(row).collect();
+        terminal::write_table(output, &rows)?;
+    }
+    Ok(())
+}
+
+/// An entry with its place in the memory, from 1.
+struct Numbered<'a> {
+    number: usize,
+    section: &'a str,
+    entry: &'a Entry,
+}
+
+impl Numbered<'_> {
+    fn text(&self) -> String {
+        sanitize::one_line(&self.parts().0, MAX_CHARS)
+    }
+
+    /// Returns the text, and the author of a handoff note, which has a moment in front and no date at its end.
+    fn parts(&self) -> (String, Option<String>) {
+        let text = self.entry.text().into_owned();
+        let stamped = text.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+        let note = stamped.filter(|(stamp, _)| self.section == HANDOFF && stamp.parse::<Timestamp>().is_ok());
+        let Some((_, note)) = note else { return (text, None) };
+        let signed = note.strip_suffix(']').and_then(|note| note.rsplit_once(" [by "));
+        match signed {
+            Some((note, author)) => (note.to_owned(), Some(author.to_owned())),
+            None => (note.to_owned(), None),
+        }
+    }
+
+    /// Returns who wrote it and when: ` (Ada, 16 Nov)`; nothing where neither is known.
+    fn origin(&self) -> String {
+        let from = self.entry.provenance();
+        let date = from.date.as_deref().and_then(|date| date.get(..DAY_CHARS));
+        let date = date.and_then(|date| date.parse::<NaiveDate>().ok()).map(|day| {
+            let is_this_year = day.year() == Local::now().year();
+            day.format(if is_this_year { "%-d %b" } else { "%-d %b %Y" }).to_string()
+        });
+        let author = from.author.or_else(|| self.parts().1);
+        let author = author.map(|author| sanitize::one_line(&author, MAX_CHARS));
+        let parts: Vec<String> = author.into_iter().chain(date).collect();
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    }
+
+    fn to_json(&self) -> Value {
+        let mut facts = entry_json(self.entry);
+        facts["number"] = json!(self.number);
+        facts["section"] = json!(self.section);
+        facts
+    }
+}
+
+fn numbered(memory: &Memory) -> impl Iterator<Item = Numbered<'_>> {
+    let all = memory.entries().enumerate();
+    all.map(|(at, (section, entry))| Numbered { number: at + 1, section, entry })
+}
+
+/// Returns the entries that have all of the words, in any case.
+fn having<'a>(memory: &'a Memory, words: &[String]) -> Vec<Numbered<'a>> {
+    let words: Vec<String> =
+        words.iter().flat_map(|word| word.split_whitespace()).map(str::to_lowercase).collect();
+    let has_all = |entry: &Numbered<'_>| {
+        let text = format!("{} {}", entry.section, entry.entry.text()).to_lowercase();
+        words.iter().all(|word| text.contains(&**word))
+    };
+    numbered(memory).filter(has_all).collect()
+}
+
+/// What `wyren memory add` is asked for.
+pub(super) struct Wish {
+    pub(super) section: Option<String>,
+    /// Also where the section has an entry that says nearly the same.
+    pub(super) force: bool,
+    pub(super) words: Vec<String>,
+}
+
+/// Adds an entry and publishes it.
+pub(super) fn add(share: &Share, wish: &Wish, env: &Env, json: bool) -> Result<()> {
+    fold(share)?;
+    let memory = share.memory()?;
+    let (section, words) = match &wish.section {
+        Some(name) => (named(&memory, name).unwrap_or_else(|| name.trim().to_owned()), &*wish.words),
+        None => in_section(&memory, &wish.words),
+    };
+    if section == HANDOFF {
+        return Err(Ending::misused("wyren: for a handoff note use: wyren memory handoff NOTE").into());
+    }
+    let text = words.join(" ");
+    let kept = Kept::of(&text);
+    if kept.text.is_empty() || section.is_empty() {
+        return Err(Ending::misused(format!("wyren: no text to add{}", kept.without())).into());
+    }
+    person::allow_publishing(share, env, "wyren memory add")?;
+    let session = env.text(SESSION_VARIABLE).filter(|_| !person::is_here(env));
+    let author = share.author();
+    let today: String = Timestamp::now().to_string().chars().take(DAY_CHARS).collect();
+    let from = Provenance {
+        // The model knows what it wrote; what the user wrote is news to the session.
+        session: session.as_deref().and_then(super::short_session),
+        ..Provenance::of_author(&author, &today)
+    };
+    let added = share.change_with(|before| {
+        let mut after = before.clone();
+        let added = match wish.force {
+            true => after.add_distinct(&section, &text, &from),
+            false => after.add(&section, &text, &from),
+        };
+        ((added == Added::New).then_some((after, Vec::new())), added)
+    })?;
+    let facts = |result: &str| json!({"result": result, "section": section, "text": kept.text, "secrets": kept.secrets});
+    let shown = sanitize::one_line(&section, MAX_CHARS);
+    match added {
+        Added::New => {
+            let done = format!("Added to {shown}");
+            publish(share, session.as_deref(), &done, &kept.without(), facts("added"), json)
+        }
+        Added::Duplicate | Added::Blank if json => {
+            Ok(writeln!(terminal::output(), "{:#}", facts("duplicate"))?)
+        }
+        Added::Duplicate | Added::Blank => {
+            Ok(writeln!(terminal::output(), "{shown} has this entry already; nothing changed.")?)
+        }
+        Added::Similar(entry) => {
+            if json {
+                let mut facts = facts("similar");
+                facts["similar"] = entry_json(&entry);
+                writeln!(terminal::output(), "{facts:#}")?;
+            }
+            let entry = sanitize::one_line(&entry.text(), MAX_CHARS);
+            let message = format!(
+                "wyren: {shown} has an entry that says nearly the same; nothing changed: {entry}\n\
+                 To add yours as well: wyren memory add --force …"
+            );
+            Err(Ending::failed(message).into())
+        }
+    }
+}
+
+/// Removes one entry, which goes to the history, and publishes that.
+pub(super) fn remove(share: &Share, words: &[String], env: &Env, json: bool) -> Result<()> {
+    fold(share)?;
+    let memory = share.memory()?;
+    let found = match to_remove(&memory, words) {
+        Ok(found) => found,
+        Err(candidates) => return Err(undecided(&candidates, words)?),
+    };
+    person::allow_publishing(share, env, "wyren memory remove")?;
+    let (section, text) = (found.section.to_owned(), found.entry.text().into_owned());
+    let (facts, shown) = (found.to_json(), found.text());
+    let delta = share.change(&share.author(), "removed", |memory| {
+        let mut memory = memory.clone();
+        memory.remove(&section, &text);
+        memory
+    })?;
+    if delta.is_empty() {
+        return Err(Ending::failed("wyren: the entry is gone already; nothing changed").into());
+    }
+    let done = format!("Removed from {}: {shown}", sanitize::one_line(&section, MAX_CHARS));
+    let back = " To bring it back: wyren memory restore 1.";
+    publish(share, None, &done, back, json!({"removed": facts}), json)
+}
+
+/// Returns the entry with that number or exactly that text, or else those that it could be.
+fn to_remove<'a>(memory: &'a Memory, words: &[String]) -> Result<Numbered<'a>, Vec<Numbered<'a>>> {
+    let text = words.join(" ");
+    if let Ok(number) = text.trim().parse::<usize>() {
+        return numbered(memory).find(|entry| entry.number == number).ok_or_else(Vec::new);
+    }
+    let wanted = identity(&text);
+    let mut exact: Vec<Numbered<'_>> = numbered(memory)
+        .filter(|entry| entry.entry.identity() == wanted || identity(&entry.text()) == wanted)
+        .collect();
+    match exact.len() {
+        1 => Ok(exact.remove(0)),
+        0 => Err(having(memory, words)),
+        _ => Err(exact),
+    }
+}
+
+/// Lists the entries that were not named exactly enough.
+fn undecided(candidates: &[Numbered<'_>], words: &[String]) -> Result<anyhow::Error> {
+    let typed = sanitize::one_line(&words.join(" "), MAX_CHARS);
+    if candidates.is_empty() {
+        let message =
+            format!("wyren: no entry is {typed:?}; to see all with their numbers: wyren memory list");
+        return Ok(Ending::failed(message).into());
+    }
+    let mut errors = terminal::errors();
+    write_entries(&mut errors, candidates)?;
+    let entries = counted(candidates.len(), "entry fits", "entries fit");
+    let message = format!(
+        "wyren: {entries}, none of them word for word; nothing changed. To remove one: wyren memory remove NUMBER"
+    );
+    // Two with the very same text are in two sections.
+    Ok(Ending::failed(message).into())
+}
+
+/// Syncs after a change, and says where it is now: `done`, the result, and `more`.
+fn publish(
+    share: &Share,
+    session: Option<&str>,
+    done: &str,
+    more: &str,
+    mut facts: Value,
+    json: bool,
+) -> Result<()> {
+    let spinner = terminal::spinner("publishing");
+    let synced = share.sync(session, Instant::now() + PATIENCE);
+    spinner.finish_and_clear();
+    let synced = synced.with_context(|| format!("{done}, but it could not be published"))?;
+    if json {
+        facts["sync"] = syncing::to_json(&synced);
+        writeln!(terminal::output(), "{facts:#}")?;
+    }
+    syncing::warn(&synced)?;
+    let remote = share.team().and_then(|team| team.remote()).unwrap_or("the remote");
+    let remote = sanitize::one_line(remote, MAX_CHARS);
+    let result = match &synced.published {
+        Published::Landed(_) => format!("; pushed to {remote}."),
+        Published::Nothing => format!("; {remote} has it already."),
+        Published::Queued(Reason::NoRemote) => "; it stays here: the repository has no remote.".to_owned(),
+        Published::Queued(_) => ".".to_owned(),
+    };
+    if !json {
+        writeln!(terminal::output(), "{done}{result}{more}")?;
+    }
+    match &synced.published {
+        Published::Queued(Reason::NoRemote) => Ok(()),
+        Published::Queued(reason) => Err(Ending::queued(syncing::waiting(reason)).into()),
+        _ => Ok(()),
+    }
+}
+
+/// A text without its secrets and private parts, as an entry holds it.
+pub(super) struct Kept {
+    pub(super) text: String,
+    secrets: usize,
+    has_private: bool,
+}
+
+impl Kept {
+    pub(super) fn of(text: &str) -> Self {
+        let public = privacy::strip_private(text);
+        let redacted = redact::redact(&public);
+        let marks = |text: &str| text.matches(MARK).count();
+        Self {
+            secrets: marks(&redacted).saturating_sub(marks(&public)),
+            has_private: public.len() != text.len(),
+            text: sanitize::one_line(&redacted, usize::MAX),
+        }
+    }
+
+    /// Returns a sentence, after a space, for what was taken out; nothing where nothing was.
+    pub(super) fn without(&self) -> String {
+        let secrets = match self.secrets {
+            0 => String::new(),
+            secrets => format!(" {} taken out.", counted(secrets, "secret was", "secrets were")),
+        };
+        let private = if self.has_private { " What is marked as private was left out." } else { "" };
+        format!("{secrets}{private}")
+    }
+}
+
+/// Returns the section that the first words name, and the words of the text; else the decisions and all words.
+fn in_section<'a>(memory: &Memory, words: &'a [String]) -> (String, &'a [String]) {
+    // A name may be one argument or several; a text remains.
+    let most = MOST_NAME_WORDS.min(words.len().saturating_sub(1));
+    let found = (1..=most).rev().find_map(|count| {
+        let name = words[..count].join(" ");
+        Some((named(memory, name.trim_end_matches(':'))?, &words[count..]))
+    });
+    found.unwrap_or_else(|| (DECISIONS.to_owned(), words))
+}
+
+/// Returns the section with that name or short name, as the memory writes it.
+fn named(memory: &Memory, name: &str) -> Option<String> {
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let short = SHORT.iter().find(|(short, _)| *short == name).map(|(_, section)| *section);
+    let known = ORDER.into_iter().filter(|known| *known != SEEDED);
+    let names = memory.sections().iter().map(memory::Section::name).chain(known);
+    let full = names.into_iter().find(|known| known.to_lowercase() == name);
+    full.or(short).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEMORY: &str = "# Wyren Memory\n\n## Handoff notes\n\n- [2026-11-16T09:11:32.758Z] Do checkout next [by Ada]\n\n\
+        ## Decisions\n\n- Use tabs [by Ada, 2025-01-02]\n- Use tabs in Makefiles\n\n## House rules\n\n- Be kind\n";
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_first_words_name_a_section_or_belong_to_the_text() {
+        let memory = Memory::parse(MEMORY);
+        for (typed, section, text) in [
+            ("Prices are cents", DECISIONS, "Prices are cents"),
+            ("decision Prices are cents", DECISIONS, "Prices are cents"),
+            ("Decisions: Prices are cents", DECISIONS, "Prices are cents"),
+            ("rejected decimal.js", section::REJECTED, "decimal.js"),
+            ("Rejected paths decimal.js", section::REJECTED, "decimal.js"),
+            ("open questions who pays", section::QUESTIONS, "who pays"),
+            ("house rules No shouting", "House rules", "No shouting"),
+            ("handoff x", HANDOFF, "x"),
+            // One word is a text.
+            ("scope", DECISIONS, "scope"),
+        ] {
+            let words = words(typed);
+            let (found, rest) = in_section(&memory, &words);
+            assert_eq!((&*found, &*rest.join(" ")), (section, text), "{typed}");
+        }
+        let quoted = ["Scope is frozen".to_owned()];
+        assert_eq!(in_section(&memory, &quoted).0, DECISIONS);
+    }
+
+    #[test]
+    fn an_entry_is_removed_by_its_number_or_its_exact_text_and_else_listed() {
+        let memory = Memory::parse(MEMORY);
+        let outcome = |typed: &str| match to_remove(&memory, &words(typed)) {
+            Ok(entry) => format!("removes {}", entry.number),
+            Err(candidates) => {
+                let numbers: Vec<String> = candidates.iter().map(|entry| entry.number.to_string()).collect();
+                format!("lists {}", numbers.join(","))
+            }
+        };
+        for (typed, expected) in [
+            ("2", "removes 2"),
+            ("use TABS", "removes 2"),
+            ("Do checkout next", "removes 1"),
+            ("tabs", "lists 2,3"),
+            ("makefiles", "lists 3"),
+            ("9", "lists "),
+            ("0", "lists "),
+            ("spaces", "lists "),
+        ] {
+            assert_eq!(outcome(typed), expected, "{typed}");
+        }
+    }
+
+    #[test]
+    fn an_entry_shows_who_wrote_it_and_a_note_its_text_alone() {
+        let memory = Memory::parse(MEMORY);
+        let shown: Vec<String> =
+            numbered(&memory).map(|entry| format!("{}{}", entry.text(), entry.origin())).collect();
+        assert!(shown[0].starts_with("Do checkout next (Ada, 16 Nov"), "{shown:?}");
+        assert_eq!(shown[1..], ["Use tabs (Ada, 2 Jan 2025)", "Use tabs in Makefiles", "Be kind"]);
+    }
+
+    #[test]
+    fn c4_what_was_taken_out_is_counted() {
+        let token = format!("ghp_{}", "a1B2".repeat(9));
+        for (text, kept, without) in [
+            ("plain".to_owned(), "plain", ""),
+            (format!("a {token} b"), "a [redacted:github] b", " 1 secret was taken out."),
+            (format!("{token} {token}"), "[redacted:github] [redacted:github]", " 2 secrets were taken out."),
+            ("a <private>b</private>".to_owned(), "a", " What is marked as private was left out."),
+        ] {
+            let found = Kept::of(&text);
+            assert_eq!((&*found.text, &*found.without()), (kept, without), "{text}");
+        }
+    }
+}
