@@ -20,7 +20,7 @@ pub use exchange::{BadLine, Export, ExportError, Exported, Import, Imported};
 pub use forget::{Forgotten, Sample, Selection};
 pub(crate) use forget::{id_digest, observation_digest};
 pub(crate) use rows::refresh_sessions;
-pub use told::{ToldText, told};
+pub use told::{ToldText, last_told_session, told};
 pub(crate) use writer::{Projects, Writer};
 
 use crate::schema::Tables;

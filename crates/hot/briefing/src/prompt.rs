@@ -12,7 +12,7 @@ use crate::news::{self, Audience, News};
 use crate::pull::{self, Launch, Pulled};
 use crate::snapshot::{self, Snapshot};
 use crate::view::{View, tellable_memory};
-use crate::{Error, rewrite, start};
+use crate::{Error, rewrite, start, voice};
 use place::log::PROMPT_TAG;
 
 pub fn answer(call: &UserPromptSubmit, host: &Host) -> Outcome<UserPromptSubmit> {
@@ -22,7 +22,9 @@ pub fn answer(call: &UserPromptSubmit, host: &Host) -> Outcome<UserPromptSubmit>
 /// Answers a prompt; `launch` starts what asks the remote.
 pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) -> Outcome<UserPromptSubmit> {
     let cwd = host.cwd(call);
-    let Some(found) = Folder::find(&cwd) else { return Ok(Answer::silent()) };
+    let Some(found) = Folder::find(&cwd) else {
+        return Ok(voice::at_prompt(Answer::silent(), call, host, None, Vec::new()));
+    };
     let (folder, fetched) = pulled(found, &cwd, host, launch);
     let session = call.session_id();
     let file = session.map(|session| snapshot::file(&folder.state(), session));
@@ -32,7 +34,7 @@ pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) ->
         && known.stamps.still_hold(&view.stamps)
         && known.rewrite == fetched.rewritten_from
     {
-        return Ok(Answer::silent());
+        return Ok(voice::at_prompt(Answer::silent(), call, host, Some(&folder), Vec::new()));
     }
 
     let memory = view.memory();
@@ -63,8 +65,8 @@ pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) ->
         told,
     };
     let is_shown = !text.is_empty();
-    let notices = start::notices(&folder, trust.as_ref(), &untrusted, host);
-    let answer = notices.into_iter().fold(Answer::context(text), Answer::noticing);
+    let notices = voice::about_memory(&folder, &view, trust.as_ref(), &untrusted, host);
+    let answer = voice::at_prompt(Answer::context(text), call, host, Some(&folder), notices);
     Ok(answer.afterwards(move || {
         let logged =
             if is_shown { log_injection(&folder.wyren, PROMPT_TAG, "user-prompt-submit") } else { Ok(()) };

@@ -8,6 +8,7 @@ use crate::layers::{self, Layer, Source};
 use crate::lesson::Kind;
 use crate::trigger::{Simple, Verdict};
 use base::log::Level;
+use base::notice::{About, Notice};
 use base::project::Project;
 use base::settings::{self, Settings};
 use base::trust::Item;
@@ -68,14 +69,14 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     }
 
     let others = ManuallyDrop::new(open_all(host, others(host, &cwd)));
-    let (mut shared, mut notice) = (Vec::new(), None);
+    let mut shared = Vec::new();
     let time = OnceCell::new();
     for (source, index) in others.iter().filter(|(_, index)| !index.is_empty()) {
         let time = time.get_or_init(|| Allowance::of(OTHERS_TIME));
         let (found, untrusted) = judging.judge(source, index, time);
         shared.extend(found);
         if !untrusted.is_empty() {
-            notice = source.trust().and_then(|trust| trust.notice(&host.paths, &untrusted));
+            leave(source.trust().and_then(|trust| trust.notice(&host.paths, &untrusted)), source, host);
         }
         if time.is_spent() {
             let reason = "took too long: the rest of them was left out for this call";
@@ -88,7 +89,7 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
     // The word takes a file to read; without others' text there is no fence.
     let fence = if shared.is_empty() { Fence::default() } else { host.fence(call) };
     let refusal = if turn.may_refuse() { choosing().refusal(&mut shared, &fence) } else { None };
-    let answer = refusal.unwrap_or_else(|| {
+    refusal.unwrap_or_else(|| {
         if turn == Turn::Refusals {
             return Answer::silent();
         }
@@ -97,8 +98,16 @@ pub fn answer(call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
             choose::soften_spent(&mut applying, choosing().key, &choosing().claims);
         }
         choosing().hint(applying, &fence)
-    });
-    answer.noticing(notice)
+    })
+}
+
+/// Has a notice about a project wait for the next prompt: a call is no moment to speak to the user.
+pub(crate) fn leave(notice: Option<Notice>, source: &Source, host: &Host) {
+    let Some(notice) = notice else { return };
+    let wyren = place::project_root(&source.place).join(place::FOLDER);
+    if let Err(error) = notice.leave(&host.paths, About::Memory(&wyren)) {
+        host.log(Level::Warn, &format!("could not leave a notice: {error}"));
+    }
 }
 
 /// What may be said about a call now.

@@ -14,3 +14,4 @@ mod secrets;
 mod setup;
 mod side;
 mod skills;
+mod voice;

@@ -7,3 +7,4 @@ mod pulling;
 mod start;
 mod state;
 mod support;
+mod voice;
