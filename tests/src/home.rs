@@ -37,6 +37,9 @@ impl Home {
         for name in ["home", "config", "project", "data", "runtime", "tmp"] {
             fs::create_dir(home.root.join(name))?;
         }
+        // A user who has read what the first session says.
+        fs::create_dir(home.root.join("data/told"))?;
+        fs::write(home.root.join("data/told/all-first"), "1\n")?;
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;

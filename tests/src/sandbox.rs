@@ -29,6 +29,9 @@ impl Sandbox {
     pub fn of(bin: &Path, cases: &Path) -> Result<Sandbox> {
         let folder = tempfile::Builder::new().prefix("wyren-test-sandbox-").tempdir()?;
         fs::create_dir(folder.path().join("project"))?;
+        // A user who has read what the first session says.
+        fs::create_dir_all(folder.path().join("data/told"))?;
+        fs::write(folder.path().join("data/told/all-first"), "1\n")?;
         Ok(Sandbox { folder, bin: bin.to_owned(), cases: cases.to_owned() })
     }
 
@@ -84,6 +87,16 @@ impl Sandbox {
     /// Feeds `input` to a hook and returns what it left behind.
     pub fn run(&self, hook: &str, input: &[u8]) -> Result<Output> {
         feed(&mut self.command(hook), input)
+    }
+
+    /// Sends a prompt in the project and returns the line that the user reads; empty for none.
+    pub fn read_line(&self) -> Result<String> {
+        let call = serde_json::json!({
+            "session_id": "reader", "hook_event_name": "UserPromptSubmit", "prompt": "go on", "cwd": self.project(),
+        });
+        let answer = self.run("prompt-sync", call.to_string().as_bytes())?.stdout;
+        let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
+        Ok(answer["systemMessage"].as_str().unwrap_or_default().to_owned())
     }
 
     /// Runs `wyren` and returns what it left behind.

@@ -39,6 +39,10 @@ fn after_forgetting_a_text_no_file_of_the_data_folder_has_it() -> Result<()> {
     )?;
     fs::create_dir_all(data.join("cache/long-answers"))?;
     fs::write(data.join("cache/long-answers/prompt-sync-1.txt"), "ACME-MERGER")?;
+    fs::create_dir_all(data.join("cache/notices"))?;
+    let notice = json!({"v": 1, "text": "Grace decided: the ACME-MERGER is off", "count": 1});
+    fs::write(data.join("cache/notices/0123456789abcdef-entries"), notice.to_string())?;
+    fs::write(data.join("cache/notices/all-jobs"), json!({"v": 1, "text": "1 job"}).to_string())?;
     let job = json!({"session": "t", "transcript": "/ACME-MERGER.jsonl", "cwd": "/"}).to_string();
     let added = feed(
         sandbox.command("wyren").args(["jobs", "add", "probe", &job]).env("WYREN_MODEL_PROVIDER", "off"),
@@ -49,6 +53,7 @@ fn after_forgetting_a_text_no_file_of_the_data_folder_has_it() -> Result<()> {
 
     wyren(&sandbox, &["forget", "--query", "acme-merger", "--yes"])?;
     assert_eq!(files_with(&data, "ACME-MERGER")?, Vec::<PathBuf>::new());
+    assert!(data.join("cache/notices/all-jobs").exists());
     for name in ["hooks.jsonl", "hooks.1.jsonl", "worker.jsonl", "worker.1.jsonl"] {
         let log = fs::read_to_string(data.join("logs").join(name))?;
         assert!(log.contains("\"kept\""), "{name}: {log}");

@@ -210,12 +210,12 @@ fn a_repositorys_directive_reaches_the_model_only_after_trust() -> Result<()> {
     };
     let first = start("session-start-lessons")?;
     assert!(!text(&first).contains("their script"), "{first}");
-    assert_eq!(
-        first["systemMessage"],
-        "Wyren: Claude does not see 1 directive of this repository until you run `wyren trust`."
-    );
+    assert_eq!(first["systemMessage"], Value::Null);
+    let message = start("session-start-memory")?["systemMessage"].clone();
+    assert_eq!(message, "Wyren: 1 directive of project waits for your review: wyren trust.");
     assert!(!text(&start("subagent-start-lessons")?).contains("their script"));
-    assert_eq!(start("session-start-lessons")?["systemMessage"], Value::Null);
+    start("session-start-lessons")?;
+    assert_eq!(start("session-start-memory")?["systemMessage"], Value::Null);
     ada.wyren(&["trust", "--yes"])?;
     for hook in ["session-start-lessons", "subagent-start-lessons"] {
         let told = text(&start(hook)?);

@@ -188,7 +188,7 @@ fn the_user_reads_once_that_something_stays_here_and_status_and_doctor_say_it_to
     assert!(ada.wyren(&["doctor"])?.contains("read only"), "{}", ada.wyren(&["doctor"])?);
     distill(&ada, SESSION)?;
     let notice = told(&ada, "prompt-sync", SESSION)?;
-    assert!(notice.contains("stay on this machine") && notice.contains("`wyren sync`"), "{notice}");
+    assert!(notice.contains("stay on this machine") && notice.contains("wyren sync"), "{notice}");
     assert_eq!(notice.lines().count(), 1, "{notice}");
     in_background(&ada)?;
     for (hook, id) in

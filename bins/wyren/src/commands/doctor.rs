@@ -147,7 +147,7 @@ pub(super) struct Worst {
 
 /// Returns the first of the worst checks.
 pub(super) fn worst(env: &Env, paths: &Paths, now: Timestamp) -> Option<Worst> {
-    let subject = Subject { env, paths, now };
+    let subject = Subject { is_hurried: true, env, paths, now };
     let mut checks: Vec<Check> = CHECKS.iter().map(|check| check(&subject)).collect();
     checks.sort_by_key(|check| match check.health {
         Health::Bad => 0,

@@ -96,6 +96,7 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         base::allowed::forget_calls(paths, Timestamp::now()).map_err(files::Error::at(&paths.allowed()));
     let long_answers = leftovers::delete_long_answers(paths);
     let drafts = leftovers::delete_drafts(paths, &selection);
+    let notices = leftovers::delete_notices(paths, &selection);
     let log_lines = leftovers::blank_log_lines(paths, &selection);
     let damaged = if deletes_damaged { delete_damaged(paths) } else { Ok(()) };
     let elsewhere = Elsewhere {
@@ -103,7 +104,7 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         log_lines: log_lines.as_ref().copied().unwrap_or_default(),
     };
     show(&forgotten, elsewhere, json, Stage::Done)?;
-    for cleaned in [requests.map(drop), log_lines.map(drop), long_answers, drafts, refused, damaged] {
+    for cleaned in [requests.map(drop), log_lines.map(drop), long_answers, drafts, notices, refused, damaged] {
         if let Err(error) = cleaned {
             bail!("{error}; the text may still be there");
         }

@@ -6,6 +6,7 @@ use crate::terminal::{self, Cell, DIM, FAILURE, WARNING, counted};
 use crate::when;
 use anstyle::Style;
 use anyhow::{Context as _, Result};
+use base::project::Project;
 use base::settings::LOG_LEVELS;
 use base::{Env, Paths, Timestamp, files};
 use clap::Args;
@@ -29,6 +30,9 @@ const TEAM_LINES: usize = 50;
 /// Longer lines of `.wyren/log` are cut, in characters.
 const MAX_CHARS: usize = 4_000;
 
+/// How much of a session's id is shown.
+const SESSION_CHARS: usize = 36;
+
 const EXAMPLES: &str = "\
 Examples:
   wyren log                               the last 50 lines about the team memory
@@ -37,7 +41,8 @@ Examples:
   wyren log --hooks --follow              keep printing new lines
   wyren log --hooks --level warn          only warnings and errors
   wyren log --hooks --hook session-start-lessons --json
-  wyren log --told                        the last 20 texts that hooks gave the model or you
+  wyren log --told                        the texts that this project's last session got: the model and you
+  wyren log --told --all                  the last 20 texts of all sessions
   wyren log --told --hook lesson-inject --lines 5";
 
 #[derive(Args)]
@@ -46,16 +51,19 @@ pub(crate) struct Arguments {
     /// Show the log of the hooks instead of the team memory.
     #[arg(long)]
     hooks: bool,
-    /// Show the texts that hooks gave the model or you.
+    /// Show the texts that hooks gave the model or you: those of this project's last session, oldest first.
     #[arg(long, conflicts_with_all = ["hooks", "follow", "level"])]
     told: bool,
+    /// With --told: of all sessions and projects.
+    #[arg(long, requires = "told", conflicts_with = "session")]
+    all: bool,
     /// Only this hook.
     #[arg(long)]
     hook: Option<String>,
     /// Only this session.
     #[arg(long)]
     session: Option<String>,
-    /// How many lines or texts to print [default: 50 lines about the team memory, else 20].
+    /// How many lines or texts to print [default: 50 lines about the team memory, all texts of a session, else 20].
     #[arg(long, short = 'n', allow_negative_numbers = true)]
     lines: Option<i64>,
     #[command(flatten)]
@@ -149,8 +157,13 @@ impl View {
 /// Shows the texts that hooks gave the model or the person, oldest first.
 fn show_told(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let store = database::open_drained(env, paths, Look::Quick)?;
-    let most = arguments.lines.and_then(|lines| usize::try_from(lines).ok()).unwrap_or(LINES);
-    let texts = observations::told(&store, arguments.hook.as_deref(), arguments.session.as_deref(), most)?;
+    let mut session = arguments.session.clone();
+    if session.is_none() && arguments.hook.is_none() && !arguments.all {
+        session = observations::last_told_session(&store, &Project::of(&std::env::current_dir()?).key)?;
+    }
+    let most = if session.is_some() { usize::MAX } else { LINES };
+    let most = arguments.lines.and_then(|lines| usize::try_from(lines).ok()).unwrap_or(most);
+    let texts = observations::told(&store, arguments.hook.as_deref(), session.as_deref(), most)?;
     let mut output = terminal::output();
     if arguments.view.json {
         for told in &texts {
@@ -172,15 +185,18 @@ fn show_told(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
         let name = |text: &str| sanitize::one_line(text, 60);
         let time = when::local(told.at);
         let lesson = told.lesson.as_deref().map(|lesson| format!(" [{}]", name(lesson))).unwrap_or_default();
+        // The model reads everything but this form.
+        let reader = if told.form == "systemMessage" { "you" } else { "model" };
         writeln!(
             output,
-            "{DIM}{}{DIM:#} {} {DIM}{}{lesson}{DIM:#}",
+            "{DIM}{}{DIM:#} {} {DIM}{}, for {reader}, session {}{lesson}{DIM:#}",
             time,
             name(&told.hook),
-            name(&told.form)
+            name(&told.form),
+            sanitize::one_line(&told.session, SESSION_CHARS)
         )?;
-        for line in told.text.lines() {
-            writeln!(output, "    {}", sanitize::one_line(line, MAX_CHARS))?;
+        for line in sanitize::sanitize(&told.text).lines() {
+            writeln!(output, "    {line}")?;
         }
     }
     Ok(())

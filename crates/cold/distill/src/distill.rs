@@ -136,9 +136,7 @@ fn distill_slice(
     let proposal = match propose::propose(work.session, &memory, slice, bad_answers < MAX_BAD_ANSWERS) {
         Ok(proposal) => proposal,
         Err(BadAnswer(problem)) => {
-            work.log(&format!(
-                "distiller: {problem}; memory unchanged, the same messages are distilled next time"
-            ));
+            work.log(&format!("distiller: {problem}; nothing changed, trying again with the next turns"));
             report.outcome = Outcome::BadAnswer(problem);
             return progress::give_up(work, Some(bad_answers + 1));
         }

@@ -2,10 +2,11 @@
 
 use crate::intent::Intent;
 use crate::session::{Session, Step, Work};
+use base::notice::{About, Key, Notice};
 use base::project::Project;
 use distiller::{Evidence, Operation, Slice};
 use memory::Memory;
-use model::{Asker, Outcome as Asked, Reason, Request, Schema};
+use model::{Asker, Outcome as Asked, Reason, Request, Schema, Scope};
 
 /// How many bad answers in a row a model may give about the same messages before they are distilled without one.
 pub(crate) const MAX_BAD_ANSWERS: u64 = 3;
@@ -111,11 +112,47 @@ fn ask(session: &Session<'_>, memory: &Memory, slice: &Slice) -> Answer {
                 let way = Way::Model(name.unwrap_or_else(|| "the provider's own choice".to_owned()));
                 Answer::Proposal(Proposal { operations, way })
             }
-            Err(refusal) => Answer::Bad(refusal.to_string()),
+            Err(refusal) => Answer::Bad(unusable(&refusal.to_string())),
         },
-        Asked::Unavailable { reason: Reason::BadAnswer(problem) } => {
-            Answer::Bad(format!("the model's answer could not be used: {problem}"))
+        Asked::Unavailable { reason: Reason::BadAnswer(problem) } => Answer::Bad(unusable(&problem)),
+        Asked::Unavailable { reason } => {
+            if let Reason::NoBudget(exhausted) = &reason {
+                leave_budget_notice(session, exhausted.scope);
+            }
+            Answer::Missing(reason.to_string())
         }
-        Asked::Unavailable { reason } => Answer::Missing(reason.to_string()),
+    }
+}
+
+/// Returns what is wrong with an answer, in few words: where in it a parser stopped helps no reader of the log.
+fn unusable(problem: &str) -> String {
+    let openings = ["the answer is ", "the answer has ", "it is "];
+    let problem = openings.iter().find_map(|opening| problem.strip_prefix(opening)).unwrap_or(problem);
+    let problem = if problem.starts_with("not JSON") { "not JSON" } else { problem };
+    format!("the model's answer was not usable ({problem})")
+}
+
+/// Has the user read, once a day, that the budget is used up.
+fn leave_budget_notice(session: &Session<'_>, scope: Scope) {
+    let whose = if scope == Scope::Project { " for this project" } else { "" };
+    let text = format!(
+        "today's model budget{whose} is used up; until tomorrow Wyren finds decisions by rules: wyren spend"
+    );
+    let notice = Notice::new(Key::Budget, text).once(model::ledger::day_of(session.now));
+    // `wyren spend` and the log say it, too.
+    let _ = notice.leave(session.paths, About::Everything);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_13_an_answer_that_is_not_json_is_called_that() {
+        for problem in ["it is not JSON: expected value at line 1 column 1", "the answer is not JSON: x"] {
+            assert_eq!(unusable(problem), "the model's answer was not usable (not JSON)");
+        }
+        assert_eq!(unusable("it is empty"), "the model's answer was not usable (empty)");
+        assert!(unusable("the answer has another shape: x").ends_with("(another shape: x)"));
     }
 }

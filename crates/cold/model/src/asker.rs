@@ -34,6 +34,9 @@ pub enum Reason {
     /// Turned off by provider or by a budget of 0.
     #[error("model calls are off")]
     Off,
+    /// The user's own login is used only after a session has told the user.
+    #[error("no session has told you yet that a model is asked with your login")]
+    Unannounced,
     /// This process was itself started by a model child.
     #[error("a model child may not call a model")]
     Nested,
@@ -65,7 +68,7 @@ impl Reason {
     pub fn may_pass(&self) -> bool {
         match self {
             Self::Off | Self::Nested | Self::Private | Self::BadAnswer(_) => false,
-            Self::NoBudget(_) | Self::NoLedger(_) => true,
+            Self::Unannounced | Self::NoBudget(_) | Self::NoLedger(_) => true,
             Self::Failed(error) => !matches!(
                 error,
                 Error::NoProgram { .. } | Error::NotSetUp(_) | Error::TooLong(_) | Error::NotEmpty { .. }
@@ -81,6 +84,8 @@ pub struct Asker {
     database: PathBuf,
     ledger: Option<Ledger>,
     nested: bool,
+    /// Whether the user has to read first that a model is asked.
+    waits: bool,
     tries_again: bool,
     clock: fn() -> Timestamp,
 }
@@ -88,8 +93,9 @@ pub struct Asker {
 impl Asker {
     /// Returns an asker that goes by the user's settings. Nothing is opened or started before the first question.
     pub fn new(env: &Env, paths: &Paths, options: Options) -> Self {
-        let provider = options.provider(env, paths);
-        Self::with_provider(provider, options, paths.database()).nested(env.is_on("WYREN_INTERNAL"))
+        let (provider, waits) = (options.provider(env, paths), options.waits(env));
+        let asker = Self::with_provider(provider, options, paths.database());
+        Self { waits, ..asker }.nested(env.is_on("WYREN_INTERNAL"))
     }
 
     /// Returns an asker that asks `provider`, whatever the settings say.
@@ -100,6 +106,7 @@ impl Asker {
             database,
             ledger: None,
             nested: false,
+            waits: false,
             tries_again: true,
             clock: Timestamp::now,
         }
@@ -143,6 +150,9 @@ impl Asker {
         let budget = self.options.budget;
         if self.provider.is_none() || budget.daily.micros() == 0 || budget.project.micros() == 0 {
             return Err(Reason::Off);
+        }
+        if self.waits {
+            return Err(Reason::Unannounced);
         }
         let mut request = clean(request)?;
         let fault = match self.try_once(&request, deadline)? {

@@ -28,6 +28,8 @@ pub struct Options {
     pub budget: Budget,
     /// What one question may take, a second try included.
     pub timeout: Duration,
+    /// Whether the user has not read yet that a model is asked with their own login: then it is not.
+    pub is_unannounced: bool,
 }
 
 impl Options {
@@ -46,7 +48,13 @@ impl Options {
                 project: money("model.project_budget_usd"),
             },
             timeout: Duration::from_secs(text("model.timeout_s").parse().unwrap_or_default()),
+            is_unannounced: false,
         }
+    }
+
+    /// Returns whether a call would use the user's own login or key without their having read so.
+    pub(crate) fn waits(&self, env: &Env) -> bool {
+        self.is_unannounced && matches!(&*self.provider, "cli" | "api") && env.get(SCRIPT_VARIABLE).is_none()
     }
 
     /// `None`: no model is called.

@@ -143,6 +143,7 @@ impl Ended {
 mod tests {
     use super::*;
     use crate::handler::{Context, Handler, Progress};
+    use base::notice::{self, About, Key, Line};
     use queue::Request;
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::time::Instant;
@@ -243,6 +244,54 @@ mod tests {
         let job = &bench.jobs()[0];
         assert_eq!(job.state, State::Dead);
         assert!(job.reason.as_deref().is_some_and(|reason| reason.contains("of tomorrow")), "{job:?}");
+    }
+
+    #[test]
+    fn the_user_reads_once_how_many_jobs_were_given_up() {
+        let bench = Bench::new();
+        let line = || {
+            let line = Line::of(notice::waiting(&bench.paths, None, None, Timestamp::now()), "important");
+            line.remember(&bench.paths, About::Everything).unwrap();
+            line.text
+        };
+        bench.ask("easy");
+        bench.work(AT_ONCE, &always("easy", |_| Ok(Progress::Done)));
+        assert_eq!(line(), "");
+        bench.ask("of tomorrow");
+        bench.work(AT_ONCE, &Handlers::default());
+        bench.ask("of tomorrow, too");
+        bench.work(AT_ONCE, &Handlers::default());
+        assert_eq!(line(), "Wyren: 2 background jobs were given up: wyren jobs.");
+        bench.work(AT_ONCE, &Handlers::default());
+        assert_eq!(line(), "");
+    }
+
+    #[test]
+    fn a_job_whose_workers_all_died_is_given_up_and_told() {
+        let bench = Bench::new();
+        bench.ask("deadly");
+        let store = &mut open_store(&bench.paths).unwrap();
+        crate::intake::take_in_logged(store, &bench.paths, Timestamp::now(), None).unwrap();
+        let job = &bench.jobs()[0];
+        for _ in 0..job.max_attempts {
+            let leased = jobs::lease_elsewhere(store, "gone", Timestamp::now(), Duration::from_secs(60), &[]);
+            assert!(leased.unwrap().is_some());
+            bench.work(Options { shift: Duration::ZERO, ..AT_ONCE }, &Handlers::default());
+        }
+        assert_eq!(bench.jobs()[0].state, State::Dead);
+        assert_eq!(notice::count_waiting(&bench.paths, About::Everything, Key::Jobs), 1);
+    }
+
+    #[test]
+    fn a_full_disk_is_news_again_once_a_worker_has_drained() {
+        let bench = Bench::new();
+        notice::leave_disk_full(&bench.paths).unwrap();
+        notice::waiting(&bench.paths, None, None, Timestamp::now())[0].remember().unwrap();
+        notice::leave_disk_full(&bench.paths).unwrap();
+        assert!(notice::waiting(&bench.paths, None, None, Timestamp::now()).is_empty());
+        bench.work(AT_ONCE, &Handlers::default());
+        notice::leave_disk_full(&bench.paths).unwrap();
+        assert_eq!(notice::waiting(&bench.paths, None, None, Timestamp::now()).len(), 1);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::log::Log;
 use crate::run::{Ended, Error, Options};
 use crate::{kinds, signal};
 use base::log::Level;
+use base::notice::{self, About, Key, Notice};
 use base::settings::Settings;
 use base::{Env, Paths, Timestamp, files};
 use std::fs;
@@ -111,7 +112,9 @@ impl<'a> Shift<'a> {
             receiver,
         };
         let (now, gone) = (Timestamp::now(), Gone::AllBut(&shift.holder));
+        let dead = jobs::counts(&shift.store)?.dead;
         let reclaimed = jobs::reclaim(&mut shift.store, gone, options.back_off, now)?;
+        shift.tell_of_given_up(jobs::counts(&shift.store)?.dead.saturating_sub(dead));
         if reclaimed > 0 {
             log.write(Level::Warn, "worker", &format!("took back {reclaimed} of a worker that ended"));
         }
@@ -207,6 +210,8 @@ impl<'a> Shift<'a> {
         self.is_spool_left = drained.as_ref().map_or(true, |piece| piece.is_elsewhere);
         match drained {
             Ok(piece) if piece.is_last => {
+                // There is room on the disk: when there is none again, that is news.
+                notice::withdraw(self.paths, About::Everything, Key::Disk);
                 for error in piece.derive_errors {
                     self.log.write(Level::Error, kinds::DRAIN, &error);
                 }
@@ -292,6 +297,23 @@ impl<'a> Shift<'a> {
         Ok(())
     }
 
+    /// Has the user read that jobs were given up.
+    fn tell_of_given_up(&self, count: u64) {
+        if count == 0 {
+            return;
+        }
+        let count = count + notice::count_waiting(self.paths, About::Everything, Key::Jobs);
+        let jobs = if count == 1 {
+            "1 background job was".to_owned()
+        } else {
+            format!("{count} background jobs were")
+        };
+        let notice = Notice::new(Key::Jobs, format!("{jobs} given up: wyren jobs")).counting(count);
+        if let Err(error) = notice.leave(self.paths, About::Everything) {
+            self.log.write(Level::Warn, "worker", &format!("could not leave a notice: {error}"));
+        }
+    }
+
     fn note(&mut self, job: &Job, result: Outcome, began: Instant) -> Result<(), Error> {
         let (lease, now) = (Lease { job: job.id, holder: &self.holder }, Timestamp::now());
         let about = format!("job {}, attempt {} of {}", job.id, job.attempts, job.max_attempts);
@@ -314,7 +336,10 @@ impl<'a> Shift<'a> {
                 let (Failure::Again(reason) | Failure::Final(reason)) = failure;
                 match verdict {
                     Verdict::Again(at) => (Level::Warn, format!("{about}: {reason}; again at {at}")),
-                    Verdict::Dead => (Level::Error, format!("{about}: {reason}; given up")),
+                    Verdict::Dead => {
+                        self.tell_of_given_up(1);
+                        (Level::Error, format!("{about}: {reason}; given up"))
+                    }
                     Verdict::NotHeld => (Level::Warn, format!("{about}: {reason}; someone else has it")),
                 }
             }

@@ -22,7 +22,7 @@ pub use forget::{Forgotten, Sample, Selection};
 pub(crate) use forget::{id_digest, observation_digest};
 pub use look::{Spoke, projects, sessions_since, spoken_since};
 pub(crate) use rows::refresh_sessions;
-pub use told::{ToldText, told};
+pub use told::{ToldText, last_told_session, told};
 pub(crate) use writer::{Projects, Writer};
 
 use crate::schema::Tables;

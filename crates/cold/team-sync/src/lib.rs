@@ -27,6 +27,7 @@ mod setup;
 mod share;
 mod skills;
 mod syncing;
+mod voice;
 
 pub use compare::Difference;
 pub use error::Error;

@@ -158,6 +158,8 @@ pub fn discover(cwd: &Path, env: &Env, deadline: Instant) -> Result<Option<Setup
     };
     let joined = join(&place.repository.root, env, deadline, &mut setup);
     if setup.is_joined {
+        let share = Share::open(&place.repository.root, env)?;
+        share.tell_of_discovery(&share.memory()?);
         return Ok(Some(setup));
     }
     repository::take_back(&place, made)?;
@@ -223,6 +225,8 @@ fn join(root: &Path, env: &Env, deadline: Instant, setup: &mut Setup) -> Result<
         setup.problem = Some(reason.to_string());
     }
     setup.is_joined = share.copy().join(MEMORY).is_file();
+    // All of it is new here: that there is a memory says it in one.
+    share.forget_entries();
     Ok(())
 }
 

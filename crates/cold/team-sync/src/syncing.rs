@@ -11,7 +11,7 @@ use crate::{Error, HeldBack, Share};
 use base::{Paths, Timestamp, files, leave};
 use memory::history::{self, Removal};
 use memory::{Delta, Memory, diff};
-use place::{MEMORY, Mode, Reason};
+use place::{FetchState, MEMORY, Mode, Reason};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -194,7 +194,7 @@ impl Share {
         merging: &Merging,
         deadline: Instant,
     ) -> Result<Synced, Error> {
-        let before = self.last_sync();
+        let (before, failures) = (self.last_sync(), FetchState::read(&self.folder().wyren).failures);
         let synced = self.try_exchange(exchange, merging, &before, deadline);
         self.note_end(before, &synced);
         if synced.as_ref().is_ok_and(|synced| !synced.changed.is_empty()) {
@@ -202,6 +202,7 @@ impl Share {
             let paths = Paths::of(self.env());
             let _ = place::news::announce(&paths, &self.folder().wyren, Timestamp::now());
         }
+        self.tell_of_outage(failures);
         synced
     }
 
@@ -304,6 +305,7 @@ impl Share {
             if let Err(error) = self.learn_authors(team, change.after.as_deref().unwrap_or_default()) {
                 self.log(&format!("could not tell who brought the new entries: {error}"));
             }
+            self.tell_of_entries(&published(&change.before), &published(&change.after));
         }
         Ok(())
     }
@@ -315,12 +317,7 @@ impl Share {
         why: &str,
         told: &[Removal],
     ) -> Result<(), Error> {
-        let quiet = Merging::default();
-        let memory = |contents: &Option<Vec<u8>>| {
-            let contents = contents.as_deref().and_then(|contents| quiet.published(MEMORY, contents));
-            Memory::parse(&String::from_utf8_lossy(&contents.unwrap_or_default()))
-        };
-        let delta = diff(&memory(&change.before), &memory(&change.after));
+        let delta = diff(&published(&change.before), &published(&change.after));
         let mut removals = removals_by_others(team, &delta, why)?;
         removals.retain(|removal| !told.iter().any(|told| is_same(told, removal)));
         self.remember(&removals)
@@ -359,6 +356,12 @@ impl Share {
         let held_back = facts.get_mut("held_back").filter(|_| is_known).map(Value::take);
         held_back.and_then(|held_back| serde_json::from_value(held_back).ok()).unwrap_or_default()
     }
+}
+
+/// Returns a memory without what is never published.
+fn published(contents: &Option<Vec<u8>>) -> Memory {
+    let contents = contents.as_deref().and_then(|contents| Merging::default().published(MEMORY, contents));
+    Memory::parse(&String::from_utf8_lossy(&contents.unwrap_or_default()))
 }
 
 /// Returns how a rewriting changed the memory.

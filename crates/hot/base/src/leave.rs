@@ -12,7 +12,7 @@
 //!
 //! `cache/kept/<digest>` has the number of changes that stay on this machine, or `told` once the user knows.
 
-use crate::notice::{Mark, Notice};
+use crate::notice::{Key, Mark, Notice};
 use crate::{Paths, Timestamp, files};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -102,8 +102,8 @@ pub fn kept_notice(paths: &Paths, common_folder: &Path) -> Option<Notice> {
         1 => "1 change to the team memory stays".to_owned(),
         _ => format!("{count} changes to the team memory stay"),
     };
-    let text = format!("{text} on this machine until you run `wyren sync` here in a terminal.");
-    Some(Notice { text, file, mark: Mark::Text(TOLD.to_owned()) })
+    let text = format!("{text} on this machine until you run wyren sync here in a terminal");
+    Some(Notice::marked(Key::Kept, text, Mark::Text(file, TOLD.to_owned())))
 }
 
 #[cfg(test)]
@@ -149,7 +149,7 @@ mod tests {
         note_kept(&paths, &one, 2).unwrap();
         let notice = kept_notice(&paths, &one).unwrap();
         assert!(
-            notice.text.starts_with("2 changes") && notice.text.contains("`wyren sync`"),
+            notice.text.starts_with("2 changes") && notice.text.contains("wyren sync"),
             "{}",
             notice.text
         );

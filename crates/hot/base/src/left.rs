@@ -1,7 +1,7 @@
 //! `cache/left/<digest>` in the user's data folder: how many entries distillations of a clone took out of the team memory
 //! without anything in their place, until the user knows.
 
-use crate::notice::{Mark, Notice};
+use crate::notice::{Key, Mark, Notice};
 use crate::{Paths, files};
 use std::io;
 use std::path::Path;
@@ -24,13 +24,11 @@ pub fn note(paths: &Paths, wyren: &Path, count: usize) -> io::Result<()> {
 pub fn notice(paths: &Paths, wyren: &Path) -> Option<Notice> {
     let file = paths.left_file(wyren);
     let what = match waiting(&file)? {
-        1 => "distillation took 1 entry out of the team memory".to_owned(),
-        count => format!("distillation took {count} entries out of the team memory"),
+        1 => "a distillation took 1 entry out of the team memory".to_owned(),
+        count => format!("a distillation took {count} entries out of the team memory"),
     };
-    let text = format!(
-        "{what}. To see it: `wyren memory history`; to bring it back: `wyren memory restore NUMBER`."
-    );
-    Some(Notice { text, file, mark: Mark::Text(TOLD.to_owned()) })
+    let text = format!("{what}; see wyren memory history, undo with wyren memory restore NUMBER");
+    Some(Notice::marked(Key::Left, text, Mark::Text(file, TOLD.to_owned())))
 }
 
 fn waiting(file: &Path) -> Option<u64> {
@@ -52,9 +50,7 @@ mod tests {
         assert!(notice(&paths, &one).unwrap().text.contains("took 1 entry out"));
         note(&paths, &one, 2).unwrap();
         let due = notice(&paths, &one).unwrap();
-        assert!(
-            due.text.contains("took 3 entries out") && due.text.contains("`wyren memory restore NUMBER`")
-        );
+        assert!(due.text.contains("took 3 entries out") && due.text.contains("wyren memory restore NUMBER"));
         assert!(notice(&paths, &one).is_some(), "until the answer is out, it was not said");
         due.remember().unwrap();
         assert!(notice(&paths, &one).is_none() && notice(&paths, &other).is_none());

@@ -122,6 +122,16 @@ impl Paths {
         self.allowed().join(digest::short_hex(session.as_bytes()))
     }
 
+    /// Returns the folder of what the user is to read in a session; see [`crate::notice`].
+    pub fn notices(&self) -> PathBuf {
+        self.data.join("cache/notices")
+    }
+
+    /// Returns the folder of what remembers that the user has read something for good; see [`crate::notice`].
+    pub fn told(&self) -> PathBuf {
+        self.data.join("told")
+    }
+
     /// Returns the file of this installation's secret; see [`crate::secret`].
     pub fn secret(&self) -> PathBuf {
         self.data.join("secret")

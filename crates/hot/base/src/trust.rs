@@ -14,7 +14,7 @@
 //! setting <SHA-256> core.sshcommand
 //! ```
 
-use crate::notice::{Mark, Notice};
+use crate::notice::{self, About, Key, Mark, Notice};
 use crate::project::{Project, Repository};
 use crate::{Paths, digest, files};
 use std::fs;
@@ -28,10 +28,10 @@ pub const HEADER: &str = "wyren trust 2";
 pub const SKILL_BYTES: usize = 50_000;
 
 /// How many names a notice lists.
-const MAX_NAMES: usize = 5;
+const MAX_NAMES: usize = 2;
 
 /// The longest name in a notice, in characters.
-const MAX_NAME_CHARS: usize = 80;
+const MAX_NAME_CHARS: usize = 30;
 
 /// Something of a project that acts only when the user trusts it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -190,6 +190,9 @@ impl Trust {
         files::write_atomic(&paths.trust_file(&self.project), self.render().as_bytes())?;
         // What differs from now on is news, also when it differed in the same way before.
         forget_reports(paths, &self.project);
+        for key in [Key::Trust, Key::Skills] {
+            notice::withdraw(paths, About::Memory(&self.project.join(files::PROJECT_FOLDER)), key);
+        }
         Ok(())
     }
 
@@ -206,18 +209,17 @@ impl Trust {
         let file = reported_file(paths, &self.project);
         let reported = files::read_text_followed(&file, files::cap::TEXTS).unwrap_or_default();
         let is_news = |mark: &&str| !reported.lines().any(|line| line == *mark);
-        let acting = "Until you run `wyren trust`, they act as hints at most.";
+        let project = project_name(&self.project);
         let (marks, text) = match self.lapse {
             Some(lapse) => {
                 let reason = match lapse {
                     Lapse::OtherVersion => "was given by an earlier version of Wyren",
                     Lapse::OtherRepository => "was given to another repository at this path",
                 };
-                let text = format!(
-                    "trust in this project has lapsed: it {reason}, which does not cover its guards, pauses, skills and \
-                     directives. {acting}"
-                );
-                (vec![lapse.name()], text)
+                (
+                    vec![lapse.name()],
+                    format!("trust in {project} has lapsed: it {reason}; review: wyren trust"),
+                )
             }
             None => {
                 let new: Vec<&Item> =
@@ -230,34 +232,81 @@ impl Trust {
                 let more = new.len().saturating_sub(MAX_NAMES);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 let text = format!(
-                    "new or changed since you trusted this project: {}{more}. {acting}",
+                    "new or changed since you trusted {project}: {}{more}; review: wyren trust",
                     names.join(", ")
                 );
                 (new.iter().map(|item| item.digest.as_str()).collect(), text)
             }
         };
         let marks: Vec<String> = marks.into_iter().filter(|mark| is_news(mark)).map(str::to_owned).collect();
-        (!marks.is_empty()).then_some(Notice { text, file, mark: Mark::Lines(marks) })
+        (!marks.is_empty()).then(|| Notice::marked(Key::Trust, text, Mark::Lines(file, marks)))
     }
 }
 
-/// Returns what to tell the user about directives and protocols of a project that was never trusted; `None` when all of
-/// it was reported before.
+/// Returns what to tell the user about what waits for trust in a project that was never trusted; `None` when all of it was
+/// reported before.
 pub fn waiting(paths: &Paths, root: &Path, untrusted: &[Item]) -> Option<Notice> {
-    if untrusted.is_empty() {
-        return None;
-    }
-    let file = reported_file(paths, &files::canonical(root));
-    let reported = files::read_text_capped(&file, files::cap::STATE).unwrap_or_default();
-    let is_news = |item: &&Item| !reported.lines().any(|line| line == item.digest);
-    let marks: Vec<String> = untrusted.iter().filter(is_news).map(|item| item.digest.clone()).collect();
-    let text = match untrusted.len() {
-        1 => "Claude does not see 1 directive of this repository until you run `wyren trust`.".to_owned(),
+    let root = files::canonical(root);
+    let mark = unreported(paths, &root, untrusted.iter().map(|item| item.digest.as_str()))?;
+    let wait = if untrusted.len() == 1 { "waits" } else { "wait" };
+    let text = format!("{} of {} {wait} for your review: wyren trust", kinds(untrusted), project_name(&root));
+    Some(Notice::marked(Key::Trust, text, mark))
+}
+
+/// Returns what to tell the user about the skills at these paths, in a project that was never trusted; `None` when all of
+/// them were reported before.
+pub fn waiting_skills(paths: &Paths, root: &Path, skills: &[&str]) -> Option<Notice> {
+    let lines: Vec<String> =
+        skills.iter().map(|path| format!("skill {}", files::on_one_line(path))).collect();
+    let mark = unreported(paths, &files::canonical(root), lines.iter().map(String::as_str))?;
+    let name = |path: &&str| plain(path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md"));
+    let names: Vec<String> = skills.iter().take(MAX_NAMES).map(name).collect();
+    let (names, more) = (names.join(", "), if skills.len() > MAX_NAMES { ", …" } else { "" });
+    let text = match skills.len() {
+        1 => format!("1 team skill ({names}) is shown to Claude; wyren trust lets Claude follow it"),
         count => {
-            format!("Claude does not see {count} directives of this repository until you run `wyren trust`.")
+            format!(
+                "{count} team skills ({names}{more}) are shown to Claude; wyren trust lets Claude follow them"
+            )
         }
     };
-    (!marks.is_empty()).then_some(Notice { text, file, mark: Mark::Lines(marks) })
+    Some(Notice::marked(Key::Skills, text, mark))
+}
+
+/// Returns the mark for the lines that were not reported yet; `None` when all were.
+fn unreported<'a>(paths: &Paths, root: &Path, lines: impl Iterator<Item = &'a str>) -> Option<Mark> {
+    let mut lines = lines.peekable();
+    lines.peek()?;
+    let file = reported_file(paths, root);
+    let reported = files::read_text_capped(&file, files::cap::STATE).unwrap_or_default();
+    let is_news = |line: &&str| !reported.lines().any(|known| known == *line);
+    let lines: Vec<String> = lines.filter(is_news).map(str::to_owned).collect();
+    (!lines.is_empty()).then_some(Mark::Lines(file, lines))
+}
+
+/// Returns how many there are of each kind: `2 guards and 1 directive`.
+fn kinds(items: &[Item]) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for item in items {
+        match counts.iter_mut().find(|(kind, _)| *kind == item.kind) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((&item.kind, 1)),
+        }
+    }
+    counts.sort_unstable();
+    let words: Vec<String> = counts
+        .iter()
+        .map(|(kind, count)| format!("{count} {kind}{}", if *count == 1 { "" } else { "s" }))
+        .collect();
+    match words.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+fn project_name(root: &Path) -> String {
+    plain(&root.file_name().unwrap_or_default().to_string_lossy())
 }
 
 /// Forgets what was reported about the project at `root`.
@@ -364,7 +413,7 @@ mod tests {
         assert!(trust.notice(&paths, &first).is_none());
         let both = [item("a", "01"), item("b\u{1b}[2J", "02")];
         let text = trust.notice(&paths, &both).unwrap().text;
-        assert!(text.contains("guard b??2J.") && !text.contains("guard a"), "{text}");
+        assert!(text.contains("guard b??2J;") && !text.contains("guard a"), "{text}");
         trust.write(&paths).unwrap();
         assert!(trust.notice(&paths, &first).is_some());
         assert!(trust.notice(&paths, &[]).is_none());
@@ -373,15 +422,29 @@ mod tests {
     #[test]
     fn what_waits_for_trust_is_reported_once() {
         let (_folder, paths, root) = desk();
-        let notice = waiting(&paths, &root, &[item("a", "01"), item("b", "02")]).unwrap();
-        assert_eq!(
-            notice.text,
-            "Claude does not see 2 directives of this repository until you run `wyren trust`."
-        );
+        let root = root.join("shop\u{1b}[2J");
+        let directive = Item { kind: "directive".to_owned(), ..item("c", "03") };
+        let notice = waiting(&paths, &root, &[item("a", "01"), directive, item("b", "02")]).unwrap();
+        assert_eq!(notice.text, "1 directive and 2 guards of shop??2J wait for your review: wyren trust");
         notice.remember().unwrap();
         assert!(waiting(&paths, &root, &[item("a", "01")]).is_none());
-        assert!(waiting(&paths, &root, &[item("c", "03")]).is_some());
+        assert!(waiting(&paths, &root, &[item("d", "04")]).is_some());
         assert!(waiting(&paths, &root, &[]).is_none());
+    }
+
+    #[test]
+    fn text_7_skills_that_are_shown_and_not_followed_are_reported_once() {
+        let (_folder, paths, root) = desk();
+        let notice = waiting_skills(&paths, &root, &["skills/deploy.md"]).unwrap();
+        assert_eq!(
+            notice.text,
+            "1 team skill (deploy) is shown to Claude; wyren trust lets Claude follow it"
+        );
+        notice.remember().unwrap();
+        assert!(waiting_skills(&paths, &root, &["skills/deploy.md"]).is_none());
+        let notice = waiting_skills(&paths, &root, &["skills/a.md", "skills/b.md", "skills/c.md"]).unwrap();
+        assert!(notice.text.starts_with("3 team skills (a, b, …) are shown"), "{}", notice.text);
+        assert!(waiting_skills(&paths, &root, &[]).is_none());
     }
 
     #[test]

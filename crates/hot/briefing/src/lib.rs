@@ -23,6 +23,7 @@ mod rewrite;
 mod snapshot;
 pub mod start;
 mod view;
+mod voice;
 
 pub use error::Error;
 pub use snapshot::{Snapshot, Stamps};

@@ -13,7 +13,7 @@ use crate::news::{self, Audience, Length, News};
 use crate::pull::{self, Launch, Pulled};
 use crate::snapshot::{self, Snapshot};
 use crate::view::{View, tellable_memory};
-use crate::{Error, rewrite, start};
+use crate::{Error, rewrite, start, voice};
 use place::log::PROMPT_TAG;
 
 pub fn answer(call: &UserPromptSubmit, host: &Host) -> Outcome<UserPromptSubmit> {
@@ -23,7 +23,9 @@ pub fn answer(call: &UserPromptSubmit, host: &Host) -> Outcome<UserPromptSubmit>
 /// Answers a prompt; `launch` starts what asks the remote.
 pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) -> Outcome<UserPromptSubmit> {
     let cwd = host.cwd(call);
-    let Some(found) = Folder::find(&cwd) else { return Ok(Answer::silent()) };
+    let Some(found) = Folder::find(&cwd) else {
+        return Ok(voice::at_prompt(Answer::silent(), call, host, None, Vec::new()));
+    };
     let (folder, fetched) = pulled(found, &cwd, host, launch);
     if let Some(session) = call.session_id() {
         // Before the look: what arrives after it has a note of its own. A note that stays costs a tool call a look.
@@ -32,18 +34,19 @@ pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) ->
     let file = call.session_id().map(|session| snapshot::file(&folder.state(), session));
     let known = file.as_deref().and_then(Snapshot::read);
     let Some(composed) = Composed::of(call, host, &folder, (file, known), fetched, Length::Full) else {
-        return Ok(Answer::silent());
+        return Ok(voice::at_prompt(Answer::silent(), call, host, Some(&folder), Vec::new()));
     };
-    let Composed { text, trust, untrusted, kept } = composed;
-    let notices = start::notices(&folder, trust.as_ref(), &untrusted, host);
+    let Composed { text, view, trust, untrusted, kept } = composed;
+    let notices = voice::about_memory(&folder, &view, trust.as_ref(), &untrusted, host);
     let is_shown = !text.is_empty();
-    let answer = notices.into_iter().fold(Answer::context(text), Answer::noticing);
+    let answer = voice::at_prompt(Answer::context(text), call, host, Some(&folder), notices);
     Ok(answer.afterwards(move || kept.finish(&folder, is_shown.then_some("user-prompt-submit"))))
 }
 
 /// News for a session, and what is kept once it is shown.
 pub(crate) struct Composed {
     pub(crate) text: String,
+    view: View,
     trust: Option<Trust>,
     untrusted: Vec<Item>,
     pub(crate) kept: Kept,
@@ -95,7 +98,7 @@ impl Composed {
             has_memory: memory.is_some(),
             told,
         };
-        Some(Self { text, trust, untrusted, kept })
+        Some(Self { text, view, trust, untrusted, kept })
     }
 }
 

@@ -1,9 +1,8 @@
 //! The beginning of a session: the whole memory, or what a resumed window has missed.
 
+use base::Timestamp;
 use base::log::Level;
-use base::notice::Notice;
-use base::trust::{Identity, Item, Trust};
-use base::{Timestamp, leave, left};
+use base::trust::{Identity, Trust};
 use hook::event::Source;
 use hook::{Answer, Event, Host, Outcome, SessionStart};
 use memory::{Authors, BroadcastFile, Frame, INJECTION_UNITS, Memory, inject};
@@ -15,7 +14,7 @@ use crate::news::{self, Audience, Length, News};
 use crate::pull::{self, Launch, Pulled};
 use crate::snapshot::{self, Snapshot};
 use crate::view::View;
-use crate::{Error, rewrite};
+use crate::{Error, rewrite, voice};
 
 /// Where the rest of a memory is that is too long to be told.
 const REST: &str = "wyren memory show";
@@ -27,7 +26,13 @@ pub fn answer(call: &SessionStart, host: &Host) -> Outcome<SessionStart> {
 
 /// Answers the beginning of a session; `launch` starts what asks the remote.
 pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Outcome<SessionStart> {
-    let Some(folder) = folder(&host.cwd(call), host, launch)? else { return Ok(Answer::silent()) };
+    let found = folder(&host.cwd(call), host, launch).unwrap_or_else(|error| {
+        host.log(Level::Error, &error.whole());
+        None
+    });
+    let Some(folder) = found else {
+        return Ok(voice::at_start(Answer::silent(), call, host, None, Vec::new()));
+    };
     if let Some(session) = call.session_id() {
         // Before the look: what arrives after it has a note of its own.
         let _ = place::news::take(&host.paths, session);
@@ -58,8 +63,8 @@ pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Out
     };
     news.told.rewrite = fetched.rewritten_from;
     let is_shown = !news.text.is_empty();
-    let notices = notices(&folder, trust.as_ref(), &news.untrusted, host);
-    let answer = notices.into_iter().fold(Answer::context(news.text), Answer::noticing);
+    let notices = voice::about_memory(&folder, &view, trust.as_ref(), &news.untrusted, host);
+    let answer = voice::at_start(Answer::context(news.text), call, host, Some(&folder), notices);
     Ok(answer.rest_at(REST).afterwards(move || {
         let logged = if is_shown { log_injection(&folder.wyren, "", "session-start") } else { Ok(()) };
         let kept = file.map_or(Ok(()), |file| remember(&file, known.as_ref(), &news.told)).and(logged);
@@ -98,22 +103,6 @@ pub(crate) fn trust(folder: &Folder, host: &Host) -> Option<Trust> {
 /// Returns who brought the entries of a memory, as far as the last syncs know.
 pub(crate) fn authors(folder: &Folder, host: &Host) -> Authors {
     Authors(place::authors::read(&host.paths.authors_file(&folder.wyren)))
-}
-
-/// Returns what to tell the user once: which skills are not trusted any more, what stays on this machine until they let it
-/// publish, and what distillation took out.
-pub(crate) fn notices(
-    folder: &Folder,
-    trust: Option<&Trust>,
-    untrusted: &[Item],
-    host: &Host,
-) -> [Option<Notice>; 3] {
-    let place = folder.place.as_ref();
-    [
-        trust.and_then(|trust| trust.notice(&host.paths, untrusted)),
-        place.and_then(|place| leave::kept_notice(&host.paths, &place.repository.common_folder)),
-        left::notice(&host.paths, &folder.wyren),
-    ]
 }
 
 fn whole(view: &View, memory: Option<&str>, warning: &str, trust: Option<&Trust>, frame: Frame<'_>) -> News {

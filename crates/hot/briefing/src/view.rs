@@ -158,6 +158,15 @@ impl View {
         self.broadcast.iter().any(|listed| listed.path.starts_with(SKILLS))
     }
 
+    /// Returns the paths of the team's skills, in their order.
+    pub(crate) fn skills(&self) -> Vec<&str> {
+        self.broadcast
+            .iter()
+            .map(|listed| listed.path.as_str())
+            .filter(|path| path.starts_with(SKILLS))
+            .collect()
+    }
+
     /// Reads the broadcast files, in the order of their paths. Skills get a digest only where something is trusted.
     pub(crate) fn broadcast(&self, trust: Option<&Trust>) -> Vec<Broadcast> {
         let mut buffer = Vec::with_capacity(BUFFER_BYTES);

@@ -5,6 +5,7 @@
 use crate::observation::{CLAUDE_CODE, Data, Observation, Prompt, SessionEnd, SessionStart, Told, ToolCall};
 use crate::{Rules, Spool, shrink};
 use base::log::Level;
+use base::notice;
 use base::project::Repository;
 use hook::{Answer, Event, Host, Keep, PreToolUse, ToolOutcome, UserPromptSubmit};
 use serde_json::value::RawValue;
@@ -227,8 +228,8 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Appends the observation. A full disk is no failure of the hook: recording pauses until there is room, and the hook
-/// says so once per session.
+/// Appends the observation. A full disk is no failure of the hook: recording pauses until there is room, and the user reads
+/// so once, at the next start or prompt.
 fn keep(
     spool: &Spool,
     observation: &Observation<'_>,
@@ -237,7 +238,9 @@ fn keep(
 ) -> Result<(), Error> {
     match spool.append(observation) {
         Err(crate::Error::DiskFull) => {
-            let is_news = host.claims(call).take_for_good("disk-full", Keep::UntilClear);
+            let is_left = notice::leave_disk_full(&host.paths).is_ok();
+            // Not even an empty file: then this hook says it itself.
+            let is_news = !is_left && host.claims(call).take_for_good("disk-full", Keep::UntilClear);
             let level = if is_news { Level::Alert } else { Level::Warn };
             host.log(level, "the disk is full; nothing is recorded until there is room");
             Ok(())

@@ -6,12 +6,14 @@ use crate::event::{
     Block, Event, PermissionRequest, PostToolUse, PreCompact, PreToolUse, TakesContext, UserPromptSubmit,
 };
 use crate::platform::Platform;
-use base::notice::Notice;
+use base::Paths;
+use base::notice::{About, Line};
 use serde::Serialize;
 use serde_json::Value;
 use std::error::Error;
 use std::fmt;
 use std::marker::PhantomData;
+use std::path::Path;
 
 /// The answer of a hook to the event `E`.
 #[derive(Debug)]
@@ -98,11 +100,15 @@ impl<E: Event> Answer<E> {
         self
     }
 
-    /// Also tells the user what they read once, and remembers it when the answer is written.
-    pub fn noticing(self, notice: Option<Notice>) -> Self {
-        let Some(notice) = notice else { return self };
-        self.telling_user(format!("Wyren: {}", notice.text))
-            .afterwards(move || notice.remember().map_err(Into::into))
+    /// Also shows the user a line of notices, and remembers them when the answer is written; what did not fit waits for the
+    /// next prompt with the memory in `wyren`.
+    pub fn noticing(self, line: Line, paths: &Paths, wyren: Option<&Path>) -> Self {
+        let (paths, wyren) = (paths.clone(), wyren.map(Path::to_owned));
+        let said = if line.text.is_empty() { self } else { self.telling_user(line.text.clone()) };
+        said.afterwards(move || {
+            let about = wyren.as_deref().map_or(About::Everything, About::Memory);
+            line.remember(&paths, about).map_err(Into::into)
+        })
     }
 
     /// Confirms claims once the answer is written: what dies before that may be said again.

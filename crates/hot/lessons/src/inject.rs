@@ -11,6 +11,7 @@ use crate::trigger::{Simple, Verdict};
 use crate::wording::Form;
 use base::allowed;
 use base::log::Level;
+use base::notice::{About, Notice};
 use base::project::Project;
 use base::settings::{self, Settings};
 use base::trust::Item;
@@ -88,14 +89,14 @@ fn try_answer(call: &PreToolUse, host: &Host, may_keep: &dyn Fn() -> bool) -> Op
     }
 
     let others = ManuallyDrop::new(open_all(host, others(host, &cwd)));
-    let (mut shared, mut notice) = (Vec::new(), None);
+    let mut shared = Vec::new();
     let time = OnceCell::new();
     for (source, index) in others.iter().filter(|(_, index)| !index.is_empty()) {
         let time = time.get_or_init(|| Allowance::of(OTHERS_TIME));
         let (found, untrusted) = judging.judge(source, index, time);
         shared.extend(found);
         if !untrusted.is_empty() {
-            notice = source.trust().and_then(|trust| trust.notice(&host.paths, &untrusted));
+            leave(source.trust().and_then(|trust| trust.notice(&host.paths, &untrusted)), source, host);
         }
         if time.is_spent() {
             let reason = "took too long: the rest of them was left out for this call";
@@ -110,17 +111,17 @@ fn try_answer(call: &PreToolUse, host: &Host, may_keep: &dyn Fn() -> bool) -> Op
     if turn.may_refuse()
         && let Some(refusal) = choosing().refusal(&mut shared, &fence, &leaves)
     {
-        return Some(noted(refusal, call, &cwd, host, may_keep).noticing(notice));
+        return Some(noted(refusal, call, &cwd, host, may_keep));
     }
     let lifted = leaves.use_up()?;
     if turn == Turn::Refusals {
-        return Some(Answer::silent().noticing(notice));
+        return Some(Answer::silent());
     }
     applying.extend(shared);
     if turn == Turn::Hints {
         choose::soften_spent(&mut applying, choosing().key, &choosing().claims);
     }
-    Some(choosing().hint(applying, &fence, &lifted).noticing(notice))
+    Some(choosing().hint(applying, &fence, &lifted))
 }
 
 /// Has a refusal noted once the client has it, for a person who lifts it.
@@ -146,6 +147,15 @@ fn noted(
         }
         Ok(())
     })
+}
+
+/// Has a notice about a project wait for the next prompt: a call is no moment to speak to the user.
+pub(crate) fn leave(notice: Option<Notice>, source: &Source, host: &Host) {
+    let Some(notice) = notice else { return };
+    let wyren = place::project_root(&source.place).join(place::FOLDER);
+    if let Err(error) = notice.leave(&host.paths, About::Memory(&wyren)) {
+        host.log(Level::Warn, &format!("could not leave a notice: {error}"));
+    }
 }
 
 /// What may be said about a call now.

@@ -8,7 +8,7 @@ use crate::layers::{self, Layer, Source};
 use crate::lesson::Kind;
 use crate::protocol::PROTOCOL;
 use base::log::Level;
-use base::trust::{self, Item};
+use base::trust;
 use hook::{Answer, Event, Host, SessionStart};
 use memmap2::Mmap;
 use std::path::Path;
@@ -26,8 +26,8 @@ const OWN: &str = "\n## Reasoning Reminders\n";
 /// How many bytes the line takes that ends the reminders when some did not fit.
 const MORE_BYTES: usize = 80;
 
-/// Answers the start of a session: the protocol, then directives and protocols. What the project changed since the user
-/// trusted it is reported to the user, and so is, once, what waits for that.
+/// Answers the start of a session: the protocol, then directives and protocols. What of the project waits for trust becomes
+/// a notice for the user.
 pub fn for_session(host: &Host, call: &SessionStart) -> Answer<SessionStart> {
     let cwd = host.cwd(call);
     let sources = inject::sources(host, &cwd);
@@ -41,20 +41,25 @@ pub fn for_session(host: &Host, call: &SessionStart) -> Answer<SessionStart> {
     let kinds = [Kind::Directive, Kind::Protocol];
     let reminders = Reminders::read(host, &cwd, &indexes, &kinds);
     let text = reminders.text(host, call, Room::after(PROTOCOL, host));
+    for (source, index) in indexes.iter().filter(|(source, _)| source.layer == Layer::Project) {
+        leave_trust_notice(host, source, index);
+    }
+    Answer::context(format!("{PROTOCOL}{text}"))
+}
+
+/// Leaves a notice about what of a project waits for trust, or has changed since. `session-start-memory` runs beside this hook
+/// and shows it, or else `prompt-sync`.
+fn leave_trust_notice(host: &Host, source: &Source, index: &Index<Mmap>) {
     let disabled = host.settings().get("lessons.disabled");
-    let notice = indexes.iter().find_map(|(source, index)| {
-        let Some(trust) = source.trust() else {
-            let root = place::project_root(&source.place);
-            return (source.layer == Layer::Project)
-                .then(|| trust::waiting(&host.paths, root, &reminders.waiting))
-                .flatten();
-        };
-        let entries = (0..).map_while(|number| index.entry(number).ok());
-        let entries = entries.filter(|entry| !layers::is_disabled(&disabled, source.layer, entry.slug));
-        let untrusted: Vec<_> = entries.filter_map(|entry| source.untrusted(&entry)).collect();
-        trust.notice(&host.paths, &untrusted)
-    });
-    Answer::context(format!("{PROTOCOL}{text}")).noticing(notice)
+    let entries = (0..).map_while(|number| index.entry(number).ok());
+    let entries = entries.filter(|entry| !layers::is_disabled(&disabled, source.layer, entry.slug));
+    let untrusted: Vec<_> = entries.filter_map(|entry| source.untrusted(&entry)).collect();
+    let root = place::project_root(&source.place);
+    let notice = match source.trust() {
+        Some(trust) => trust.notice(&host.paths, &untrusted),
+        None => trust::waiting(&host.paths, root, &untrusted),
+    };
+    inject::leave(notice, source, host);
 }
 
 /// Returns the text for a subagent: directives alone; empty when there are none.
@@ -100,8 +105,6 @@ fn units(text: &str) -> usize {
 struct Reminders {
     /// The user's, a trusted repository's and a manifest's before those that ship; each by priority.
     shown: Vec<Reminder>,
-    /// Those of the repository that are not shown before the user trusts them.
-    waiting: Vec<Item>,
     /// What the repository is called.
     repository: String,
     /// The kinds, as `wyren lessons list` takes them.
@@ -131,8 +134,7 @@ impl Reminders {
                 if is_off || !inject::is_in_scope(entry.scope, cwd) {
                     continue;
                 }
-                if let Some(item) = source.untrusted(&entry) {
-                    all.waiting.push(item);
+                if source.untrusted(&entry).is_some() {
                     continue;
                 }
                 let is_shared = source.layer == Layer::Project;

@@ -1,6 +1,7 @@
 //! Which lessons are shown, in which words, and how often.
 
 use base::allowed::{Allowed, Extent, Name, Refusal};
+use base::notice::{self, About, Line};
 use base::trust::{Identity, Trust};
 use base::{Env, Paths, Timestamp};
 use hook::{Host, PreToolUse, Silence};
@@ -59,6 +60,14 @@ impl Desk {
         let items = lessons.iter().map(|lesson| lesson.trust_item()).collect();
         let identity = Identity::of(&project);
         Trust { project, identity, items, lapse: None }.write(&self.paths()).unwrap();
+    }
+
+    /// Reads what waits for the user, as `prompt-sync` shows it.
+    fn read_notices(&self) -> String {
+        let (paths, wyren) = (self.paths(), self.folder.path().join("project/.wyren"));
+        let line = Line::of(notice::waiting(&paths, Some(&wyren), Some("s"), Timestamp::now()), "all");
+        line.remember(&paths, About::Memory(&wyren)).unwrap();
+        line.text
     }
 
     fn paths(&self) -> Paths {
@@ -337,8 +346,8 @@ fn a_repositorys_guard_is_a_hint_before_it_is_trusted() {
     assert!(!denied(&answer));
     assert!(context(&answer).contains(" source=\"project lesson\" name=\"hint\">"), "{}", context(&answer));
     assert!(context(&answer).contains("name=\"theirs\""), "{}", context(&answer));
-    // A project that was never trusted is no news.
-    assert_eq!(answer["systemMessage"], Value::Null);
+    // The start of the session has told of a project that was never trusted.
+    assert_eq!((&answer["systemMessage"], desk.read_notices().as_str()), (&Value::Null, ""));
     desk.trust(&[&theirs]);
     assert!(denied(&desk.bash("make")));
 }
@@ -356,13 +365,15 @@ fn trust_lapses_when_a_guard_or_pause_is_added_or_changed_which_is_reported_once
         desk.project_lesson(&changed);
         let answer = desk.bash("make clean");
         assert!(!denied(&answer), "{kind}: {answer}");
-        let message = answer["systemMessage"].as_str().unwrap_or_default();
+        assert_eq!(answer["systemMessage"], Value::Null, "a call is no moment to speak");
+        let message = desk.read_notices();
         assert!(message.contains(&format!("{kind} known")) && message.contains("wyren trust"), "{message}");
-        assert_eq!(desk.bash_in("other", "make")["systemMessage"], Value::Null);
+        desk.bash_in("other", "make");
+        assert_eq!(desk.read_notices(), "");
 
         desk.project_lesson(&lesson("added", kind, "cmake"));
         let answer = desk.bash("cmake");
-        assert!(!denied(&answer) && answer["systemMessage"].is_string(), "{kind}: {answer}");
+        assert!(!denied(&answer) && !desk.read_notices().is_empty(), "{kind}: {answer}");
 
         // As it was shown, it is trusted again.
         desk.project_lesson(&known);
@@ -381,8 +392,9 @@ fn trust_of_an_earlier_version_has_lapsed_which_is_reported_once() {
     base::files::write_atomic(&desk.paths().trust_file(&root), b"wyren trust 1\n/somewhere\n").unwrap();
     let answer = desk.bash("make");
     assert!(!denied(&answer));
-    assert!(answer["systemMessage"].as_str().unwrap().contains("has lapsed"), "{answer}");
-    assert_eq!(desk.bash_in("other", "make")["systemMessage"], Value::Null);
+    assert!(desk.read_notices().contains("has lapsed"), "{answer}");
+    desk.bash_in("other", "make");
+    assert_eq!(desk.read_notices(), "");
 }
 
 #[test]

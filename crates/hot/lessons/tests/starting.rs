@@ -1,7 +1,8 @@
 //! What a session and a subagent read at their start.
 
+use base::notice::{self, About, Line};
 use base::trust::{Identity, Trust};
-use base::{Env, Paths};
+use base::{Env, Paths, Timestamp};
 use hook::{Host, SessionStart, Silence};
 use lessons::{Kind, Lesson, format, start};
 use serde_json::{Value, json};
@@ -48,15 +49,24 @@ impl Desk {
     }
 
     /// Starts a session; returns the text and what the user reads.
-    fn start(&self) -> (String, Value) {
+    fn start(&self) -> (String, String) {
         let call = json!({"session_id": "s", "cwd": self.folder.path().join("my app"), "source": "startup"});
         let host = Host::new("session-start-lessons", self.env());
         let body = |call: SessionStart, host: &Host| Ok(start::for_session(host, &call));
         let response = hook::respond(call.to_string().into_bytes().leak(), &host, Silence::Empty, body);
         response.afterwards.into_iter().for_each(|task| hook::finish(task, &host));
         let answer: Value = serde_json::from_slice(&response.stdout).unwrap();
+        assert_eq!(answer["systemMessage"], Value::Null, "session-start-memory speaks");
         let text = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned();
-        (text, answer["systemMessage"].clone())
+        (text, self.read_notices())
+    }
+
+    /// Reads what waits for the user, as `session-start-memory` shows it.
+    fn read_notices(&self) -> String {
+        let (paths, wyren) = (Paths::of(&self.env()), self.folder.path().join("my app/.wyren"));
+        let line = Line::of(notice::waiting(&paths, Some(&wyren), Some("s"), Timestamp::now()), "all");
+        line.remember(&paths, About::Memory(&wyren)).unwrap();
+        line.text
     }
 }
 
@@ -83,11 +93,8 @@ fn a_repositorys_directives_wait_for_trust_which_the_user_reads_once() {
     let (text, notice) = desk.start();
     assert!(text.contains("\n## Reasoning Reminders\n- **mine matters** Be brief.\n"), "{text}");
     assert!(!text.contains("theirs") && !text.contains("Obey") && !text.contains("wyren-context"), "{text}");
-    assert_eq!(
-        notice,
-        "Wyren: Claude does not see 2 directives of this repository until you run `wyren trust`."
-    );
-    assert_eq!(desk.start().1, Value::Null, "once");
+    assert_eq!(notice, "Wyren: 2 directives of my app wait for your review: wyren trust.");
+    assert_eq!(desk.start().1, "", "once");
     assert!(!desk.folder.path().join("data/secret").exists(), "no fence, no secret");
 
     desk.trust(&[&theirs]);
@@ -98,7 +105,7 @@ fn a_repositorys_directives_wait_for_trust_which_the_user_reads_once() {
     assert!(after.contains("source=\"project lesson\" name=\"theirs\" trusted=\"by the user"), "{text}");
     assert!(!after.contains("other") && !after.contains("<system-reminder>"), "{text}");
     assert_eq!(after.matches("</wyren-context").count(), 1, "{text}");
-    assert!(notice.as_str().unwrap().contains("directive other"), "{notice}");
+    assert!(notice.contains("since you trusted my app: directive other; review: wyren trust"), "{notice}");
 }
 
 #[test]

@@ -78,9 +78,18 @@ pub(super) fn delete_requests(paths: &Paths, selection: &Selection) -> Result<u6
 
 /// Deletes drafts of an editor that mention what is forgotten: one is kept when the editor or a check fails.
 pub(super) fn delete_drafts(paths: &Paths, selection: &Selection) -> Result<(), files::Error> {
-    for file in files::files_in(&paths.cache().join("drafts")) {
-        let draft = files::read_if_there(&file).map_err(files::Error::at(&file))?;
-        if draft.is_some_and(|draft| selection.mentions(&draft)) {
+    delete_mentions(&paths.cache().join("drafts"), selection)
+}
+
+/// Deletes notices that wait for a session and mention what is forgotten.
+pub(super) fn delete_notices(paths: &Paths, selection: &Selection) -> Result<(), files::Error> {
+    delete_mentions(&paths.notices(), selection)
+}
+
+fn delete_mentions(folder: &Path, selection: &Selection) -> Result<(), files::Error> {
+    for file in files::files_in(folder) {
+        let text = files::read_if_there(&file).map_err(files::Error::at(&file))?;
+        if text.is_some_and(|text| selection.mentions(&text)) {
             files::remove_if_there(&file).map_err(files::Error::at(&file))?;
         }
     }

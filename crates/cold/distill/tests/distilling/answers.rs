@@ -38,8 +38,8 @@ fn an_answer_that_is_no_answer_changes_nothing_and_is_logged() {
     ] {
         let desk = check_unchanged(what, line);
         let log = desk.log();
-        assert!(log.contains("could not be used") || log.contains("another shape"), "{what}: {log}");
-        assert!(log.contains("memory unchanged"), "{what}: {log}");
+        assert!(log.contains("distiller: the model's answer was not usable ("), "{what}: {log}");
+        assert!(log.contains("); nothing changed, trying again with the next turns"), "{what}: {log}");
         // The messages are not lost: they stay for the next distillation.
         assert_eq!(
             (desk.message(SESSION), desk.watermark().session(SESSION).unwrap().turns),
@@ -108,4 +108,30 @@ fn after_three_bad_answers_the_turns_are_distilled_without_a_model() {
     // A good answer, or none at all, begins the count anew.
     desk.decide("Redis");
     assert!(matches!(desk.distill().unwrap().outcome, Outcome::BadAnswer(_)));
+}
+
+#[test]
+fn the_user_reads_once_a_day_that_the_budget_is_used_up() {
+    use base::Timestamp;
+    use base::notice::{self, About, Line};
+    let desk = Desk::new(&[]);
+    std::fs::write(desk.paths().config_file(), "[model]\ndaily_budget_usd = 0.000001\n").unwrap();
+    let line = || {
+        let line = Line::of(notice::waiting(&desk.paths(), None, None, Timestamp::now()), "all");
+        line.remember(&desk.paths(), About::Everything).unwrap();
+        line.text
+    };
+    let distill_on = |day: u64| {
+        desk.decide(&format!("Redis {day}"));
+        desk.distill_at(SESSION, crate::desk::NOW + day * 86_400_000).unwrap();
+    };
+    distill_on(0);
+    assert_eq!(
+        line(),
+        "Wyren: today's model budget is used up; until tomorrow Wyren finds decisions by rules: wyren spend."
+    );
+    distill_on(0);
+    assert_eq!(line(), "");
+    distill_on(1);
+    assert_ne!(line(), "");
 }

@@ -38,6 +38,7 @@ impl User {
 
     fn asker(&self, provider: impl Provider + 'static) -> Asker {
         let options = Options {
+            is_unannounced: false,
             provider: String::new(),
             command: String::new(),
             name: String::new(),

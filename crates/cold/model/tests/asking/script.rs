@@ -218,3 +218,32 @@ fn a_model_child_asks_no_model() {
         command.env_remove("WYREN_MODEL_SCRIPT").env("WYREN_MODEL_PROVIDER", "off").output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("model calls are off"));
 }
+
+#[test]
+fn the_users_own_login_and_key_are_not_used_before_the_user_has_read_so() {
+    let user = User::new();
+    let paths = base::Paths::of(&Env::fixed([("WYREN_DATA_DIR", user.folder.path())]));
+    let ask = |provider: &str, env: &Env, is_unannounced: bool| {
+        let options = Options {
+            is_unannounced,
+            provider: provider.to_owned(),
+            command: "/nonexistent/claude".to_owned(),
+            name: String::new(),
+            endpoint: String::new(),
+            budget: user.budget,
+            timeout: user.timeout,
+        };
+        match Asker::new(env, &paths, options).ask(request("the sky")) {
+            Outcome::Answered(_) => String::new(),
+            Outcome::Unavailable { reason } => reason.to_string(),
+        }
+    };
+    for provider in ["cli", "api"] {
+        let words = ask(provider, &no_env(), true);
+        assert_eq!(words, "no session has told you yet that a model is asked with your login", "{provider}");
+        assert_ne!(ask(provider, &no_env(), false), words, "{provider}");
+    }
+    assert_eq!(user.spent().0, 0, "nothing was reserved");
+    assert!(!ask("openai", &no_env(), true).contains("login"), "an endpoint that the user runs");
+    assert_eq!(ask("off", &no_env(), true), "model calls are off");
+}

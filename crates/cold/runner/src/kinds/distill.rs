@@ -1,13 +1,17 @@
 //! `distill`: what a session has said since it was last distilled goes into the team's memory.
 
 use crate::handler::{Context, Handler, Progress};
-use base::Timestamp;
 use base::error::with_causes;
-use distill::{Error, Observer, Session, Settings};
+use base::{Timestamp, notice};
+use config::{Config, Source};
+use distill::{Error, Observer, Report, Session, Settings};
+use distiller::{Change, Done};
+use place::{FetchState, Folder, Reason};
 use schedule::Payload;
 use std::path::Path;
 use std::time::Duration;
 use store::jobs::Failure;
+use team_sync::repository::Published;
 
 /// How long such a job may take beside the answer of a model that is asked at the last moment: its slices, and what comes
 /// before and after them.
@@ -47,7 +51,7 @@ impl Handler for DistillSession {
             transcript: Path::new(&payload.transcript),
             id: &payload.session,
             now: Timestamp::now(),
-            settings: Settings::load(&context.env, &context.paths),
+            settings: settings(context),
             observer: &Stopping(context),
         };
         if payload.is_hearsay && !session.happened_here() {
@@ -57,7 +61,8 @@ impl Handler for DistillSession {
                 Err(error) => Err(Failure::Again(with_causes(&error))),
             };
         }
-        match session.distill() {
+        let distilled = session.distill().inspect(|report| tell_what_was_learned(&session, report));
+        match distilled {
             // Cut short by its bounds, or by a worker that is asked to stop.
             Ok(report) if report.has_more => Ok(Progress::Again { not_before: Timestamp::now() }),
             // The clone's log has the details. A missing transcript does not come back.
@@ -74,6 +79,42 @@ impl Handler for DistillSession {
     }
 }
 
+/// Returns how the user has sessions distilled. A model is asked with their own login only once they have read so, or chose
+/// it themselves.
+fn settings(context: &Context) -> Settings {
+    let mut settings = Settings::load(&context.env, &context.paths);
+    let config = Config::load(&context.env, &context.paths);
+    settings.model_options.is_unannounced =
+        !notice::is_introduced(&context.paths) && !is_chosen_by_a_person(&config);
+    settings
+}
+
+/// Returns whether the user's own file chooses a model, or wants no lines in sessions. A variable is no person's word: a
+/// repository may bring it.
+fn is_chosen_by_a_person(config: &Config) -> bool {
+    config.settings().iter().filter(|setting| matches!(setting.source, Source::User(_))).any(|setting| {
+        setting.key.name.starts_with("model.")
+            || (setting.key.name == "ui.messages" && setting.value == "off")
+    })
+}
+
+/// Has the user read how many entries the session added, and where they are.
+fn tell_what_was_learned(session: &Session<'_>, report: &Report) {
+    let added = |done: &&Done| matches!(done.change, Change::Added { .. } | Change::Replaced { .. });
+    let count = report.applied.iter().flat_map(|applied| &applied.done).filter(added).count();
+    let Some(folder) = Folder::find(session.cwd).filter(|_| count > 0) else { return };
+    let whereto = match report.synced.as_ref().map(|synced| &synced.published) {
+        Some(Published::Landed(_)) => {
+            let remote = FetchState::read(&folder.wyren).remote;
+            format!("pushed to {}", remote.as_deref().unwrap_or("the remote"))
+        }
+        Some(Published::Queued(Reason::NoRemote | Reason::NotAllowed)) | None => "kept here".to_owned(),
+        Some(_) => "kept here until the next sync".to_owned(),
+    };
+    // `wyren memory` and the log say it, too.
+    let _ = notice::learned(session.paths, &folder.wyren, session.id, count as u64, &whereto);
+}
+
 /// Returns whether a distillation failed because its project was removed. Its request says that there was one.
 fn is_gone(error: &Error) -> bool {
     matches!(error, Error::Gone(_) | Error::Share(team_sync::Error::NotSetUp(_)))
@@ -81,4 +122,29 @@ fn is_gone(error: &Error) -> bool {
 
 fn needless(error: &Error) -> Result<Progress, Failure> {
     Ok(Progress::Needless { reason: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Env, Paths};
+
+    fn is_chosen(config: &str, variables: &[(&str, &str)]) -> bool {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().to_str().unwrap();
+        let env = Env::fixed(variables.iter().copied().chain([("WYREN_DATA_DIR", data)]));
+        let paths = Paths::of(&env);
+        std::fs::write(paths.config_file(), config).unwrap();
+        is_chosen_by_a_person(&Config::load(&env, &paths))
+    }
+
+    #[test]
+    fn only_the_users_own_file_chooses_a_model_before_a_session_has_said_so() {
+        assert!(!is_chosen("", &[]));
+        assert!(is_chosen("[model]\nprovider = \"cli\"\n", &[]));
+        assert!(is_chosen("[model]\ndaily_budget_usd = \"1\"\n", &[]));
+        assert!(is_chosen("[ui]\nmessages = \"off\"\n", &[]), "who wants no line gets none");
+        assert!(!is_chosen("[ui]\nmessages = \"important\"\n[distill]\nturns = 3\n", &[]));
+        assert!(!is_chosen("", &[("WYREN_MODEL_PROVIDER", "cli"), ("WYREN_MESSAGES", "off")]));
+    }
 }

@@ -52,3 +52,13 @@ pub fn told(
     texts.reverse();
     Ok(texts)
 }
+
+/// Returns the session of the project called `key` that was given a text last.
+pub fn last_told_session(store: &Store, key: &str) -> Result<Option<String>, Error> {
+    let mut select = store.connection().prepare(
+        "SELECT sessions.id FROM observations AS o
+         JOIN sessions ON sessions.row = o.session JOIN projects ON projects.row = sessions.project
+         WHERE o.kind = 'told' AND projects.key = ?1 ORDER BY o.at DESC, o.row DESC LIMIT 1",
+    )?;
+    Ok(select.query_map([key], |row| row.get(0))?.next().transpose()?)
+}

@@ -15,3 +15,4 @@ mod secrets;
 mod setup;
 mod side;
 mod skills;
+mod voice;

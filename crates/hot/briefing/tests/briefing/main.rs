@@ -8,3 +8,4 @@ mod pulling;
 mod start;
 mod state;
 mod support;
+mod voice;

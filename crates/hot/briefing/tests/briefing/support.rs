@@ -163,6 +163,24 @@ impl Clone {
         hook::respond(leak(&call), host, Silence::Empty, body)
     }
 
+    /// Starts a session in `cwd` and returns the line that the user reads.
+    pub(crate) fn line_at_start(&self, cwd: &Path, session: &str) -> String {
+        let host = self.host("session-start-memory");
+        let call = json!({"session_id": session, "cwd": cwd, "source": "startup"});
+        let body = |call: SessionStart, host: &Host| briefing::start::answer_with(&call, host, &no_launch);
+        line(hook::respond(leak(&call), &host, Silence::Empty, body), Some(&host))
+    }
+
+    /// Sends a prompt in `cwd` and returns the line that the user reads. Unless `is_written`, the hook is killed before the
+    /// client has the answer.
+    pub(crate) fn line_at_prompt(&self, cwd: &Path, session: &str, is_written: bool) -> String {
+        let host = self.host("prompt-sync");
+        let call = json!({"session_id": session, "cwd": cwd});
+        let body =
+            |call: UserPromptSubmit, host: &Host| briefing::prompt::answer_with(&call, host, &no_launch);
+        line(hook::respond(leak(&call), &host, Silence::Empty, body), is_written.then_some(&host))
+    }
+
     /// Starts a session and returns the text that it gets.
     pub(crate) fn start(&self, session: &str, source: &str) -> String {
         self.start_with(json!({"session_id": session, "cwd": self.root(), "source": source}), &no_launch)
@@ -204,6 +222,15 @@ pub(crate) fn no_launch(arguments: &[&str], folder: &Path) -> io::Result<Child> 
 
 fn leak(call: &Value) -> &'static [u8] {
     call.to_string().into_bytes().leak()
+}
+
+/// Returns what the user reads, and does what comes after an answer that was written.
+fn line(response: hook::Response, host: Option<&Host>) -> String {
+    if let Some(host) = host {
+        response.afterwards.into_iter().for_each(|task| hook::finish(task, host));
+    }
+    let answer: Value = serde_json::from_slice(&response.stdout).unwrap_or_default();
+    answer["systemMessage"].as_str().unwrap_or_default().to_owned()
 }
 
 /// Checks an answer, does what comes after it, and returns its text.

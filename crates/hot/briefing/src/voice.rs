@@ -1,0 +1,100 @@
+//! What the user reads in a session: one line at its start or at a prompt, whatever many programs have something to say.
+
+use base::notice::{self, Line, Notice};
+use base::trust::{self, Item, Trust};
+use base::{leave, left};
+use hook::{Answer, Event, Host};
+use place::Folder;
+use std::path::Path;
+
+use crate::view::View;
+
+/// Adds what the user reads at the beginning of a session, and before everything else, once, what is on.
+pub(crate) fn at_start<E: Event>(
+    answer: Answer<E>,
+    call: &E,
+    host: &Host,
+    folder: Option<&Folder>,
+    mut notices: Vec<Notice>,
+) -> Answer<E> {
+    if !notice::is_introduced(&host.paths) {
+        notices.push(notice::first(&host.paths, introduction(host)));
+    }
+    at_prompt(answer, call, host, folder, notices)
+}
+
+/// Adds what the user reads at a prompt: `notices`, and what waits. Where there is nothing, that costs one system call.
+pub(crate) fn at_prompt<E: Event>(
+    answer: Answer<E>,
+    call: &E,
+    host: &Host,
+    folder: Option<&Folder>,
+    mut notices: Vec<Notice>,
+) -> Answer<E> {
+    let wyren = folder.map(|folder| folder.wyren.as_path());
+    notices.extend(notice::waiting(&host.paths, wyren, call.session_id(), host.started));
+    if notices.is_empty() || !is_read_by_a_person(host) {
+        return answer;
+    }
+    let line = Line::of(notices, &host.settings().get("ui.messages"));
+    answer.noticing(line, &host.paths, wyren)
+}
+
+/// Returns whether a person sees the session: `claude -p` and programs around the client drop what is for the user. Other
+/// agents, and tests, do not say what they are.
+fn is_read_by_a_person(host: &Host) -> bool {
+    host.env.text("CLAUDE_CODE_ENTRYPOINT").is_none_or(|entry| entry == "cli")
+}
+
+/// Returns what to tell the user once about a memory: which skills are not trusted, what stays on this machine until they let
+/// it publish, and what distillation took out.
+pub(crate) fn about_memory(
+    folder: &Folder,
+    view: &View,
+    trust: Option<&Trust>,
+    untrusted: &[Item],
+    host: &Host,
+) -> Vec<Notice> {
+    let root = folder.wyren.parent().unwrap_or(&folder.wyren);
+    let skills = match trust {
+        Some(trust) => trust.notice(&host.paths, untrusted),
+        None => trust::waiting_skills(&host.paths, root, &view.skills()),
+    };
+    let place = folder.place.as_ref();
+    let kept = place.and_then(|place| leave::kept_notice(&host.paths, &place.repository.common_folder));
+    [skills, kept, left::notice(&host.paths, &folder.wyren)].into_iter().flatten().collect()
+}
+
+/// Returns what the first session says: what is on, where data goes, that a model is asked, and how to change that.
+fn introduction(host: &Host) -> String {
+    let settings = host.settings();
+    let parts = if settings.is_on("capture.enabled") {
+        "team memory, lessons and recording"
+    } else {
+        "team memory and lessons"
+    };
+    let budget = settings.get("model.daily_budget_usd");
+    let asks = settings.is_on("distill.enabled") && budget.parse::<f64>().is_ok_and(|budget| budget > 0.0);
+    let budget = if budget.contains('.') { format!("{budget:0<4}") } else { budget };
+    let model = match settings.get("model.provider").as_str() {
+        _ if !asks => String::new(),
+        "off" => String::new(),
+        "cli" => format!(". A model finds decisions with your Claude login, for at most ${budget} a day"),
+        "api" => format!(". A model finds decisions with your API key, for at most ${budget} a day"),
+        _ => ". The model that you configured finds decisions".to_owned(),
+    };
+    // Who has worked with an earlier version knows the rest.
+    let opening =
+        if host.paths.database().exists() { "from now on you read here what it does: " } else { "" };
+    let data = in_home(host.paths.data(), host);
+    format!("{opening}{parts} are on; data is in {data}{model}. Look: /wyren:status; change: wyren config")
+}
+
+/// Returns a path with `~` for the home folder.
+fn in_home(path: &Path, host: &Host) -> String {
+    let home = host.env.get("HOME").or_else(|| host.env.get("USERPROFILE"));
+    match home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
+        Some(below) => format!("~/{}", below.display()),
+        None => path.display().to_string(),
+    }
+}

@@ -1,0 +1,151 @@
+//! What the user reads in a session: one line, each notice once, at its moment.
+
+use crate::support::Clone;
+use base::notice::{self, About, Key, Notice};
+use base::{Paths, leave, left};
+use std::fs;
+use std::path::PathBuf;
+
+fn paths(clone: &Clone) -> Paths {
+    clone.host("test").paths
+}
+
+fn leave_for(clone: &Clone, key: Key, text: &str) {
+    let wyren = clone.path(".wyren");
+    Notice::new(key, text).leave(&paths(clone), About::Memory(&wyren)).unwrap();
+}
+
+/// Makes a user who has read nothing yet.
+fn newcomer(clone: Clone) -> Clone {
+    fs::remove_dir_all(paths(&clone).told()).unwrap();
+    clone
+}
+
+#[test]
+fn the_first_session_ever_says_what_is_on_where_data_goes_and_how_to_change_it() {
+    let clone = newcomer(Clone::empty());
+    let elsewhere = tempfile::tempdir().unwrap();
+    assert_eq!(clone.line_at_prompt(elsewhere.path(), "s", true), "", "a prompt is not its moment");
+    let line = clone.line_at_start(elsewhere.path(), "s");
+    assert_eq!(
+        line,
+        "Wyren: team memory, lessons and recording are on; data is in ~/data. A model finds decisions with your Claude \
+         login, for at most $0.50 a day. Look: /wyren:status; change: wyren config."
+    );
+    assert!(notice::is_introduced(&paths(&clone)));
+    assert_eq!(clone.line_at_start(elsewhere.path(), "t"), "");
+}
+
+#[test]
+fn the_first_line_goes_by_the_settings_and_an_earlier_installation_reads_it_as_news() {
+    let off = newcomer(Clone::new(&[])).with("WYREN_MODEL_PROVIDER", "off").with("WYREN_CAPTURE", "0");
+    let line = off.line_at_start(&off.root(), "s");
+    assert!(line.starts_with("Wyren: team memory and lessons are on; data is in ~/data. Look:"), "{line}");
+    let key =
+        newcomer(Clone::new(&[])).with("WYREN_MODEL_PROVIDER", "api").with("WYREN_DAILY_BUDGET_USD", "2");
+    assert!(key.line_at_start(&key.root(), "s").contains("with your API key, for at most $2 a day"));
+    let old = newcomer(Clone::new(&[]));
+    fs::write(paths(&old).database(), "").unwrap();
+    let line = old.line_at_start(&old.root(), "s");
+    assert!(
+        line.starts_with("Wyren: from now on you read here what it does: team memory, lessons"),
+        "{line}"
+    );
+    assert!(line.chars().count() <= notice::MAX_LINE_CHARS && line.ends_with("wyren config."), "{line}");
+}
+
+#[test]
+fn a_session_that_no_person_sees_says_nothing_and_keeps_everything_for_one() {
+    for entry in ["sdk-cli", "sdk-ts"] {
+        let clone = newcomer(Clone::new(&["a"])).with("CLAUDE_CODE_ENTRYPOINT", entry);
+        leave_for(&clone, Key::Learned, "learned");
+        left::note(&paths(&clone), &clone.path(".wyren"), 1).unwrap();
+        assert_eq!(clone.line_at_start(&clone.root(), "s"), "");
+        assert_eq!(clone.line_at_prompt(&clone.root(), "s", true), "");
+        assert!(!notice::is_introduced(&paths(&clone)));
+        let clone = clone.with("CLAUDE_CODE_ENTRYPOINT", "cli");
+        let line = clone.line_at_start(&clone.root(), "t");
+        assert!(line.contains("are on;"), "{line}");
+        let line = clone.line_at_prompt(&clone.root(), "t", true);
+        assert!(line.contains("took 1 entry out") && line.contains("learned"), "{line}");
+    }
+}
+
+#[test]
+fn a_start_with_several_things_to_say_has_one_line() {
+    let clone = Clone::new(&["a"]);
+    clone.write(".wyren/broadcast/skills/deploy.md", "deploy");
+    leave::note_kept(&paths(&clone), &clone.path(".git"), 2).unwrap();
+    leave_for(&clone, Key::Trust, "2 guards of app wait for your review: wyren trust");
+    leave_for(&clone, Key::Entries, "Grace decided: prices are integer cents");
+    let line = clone.line_at_start(&clone.root(), "s");
+    assert_eq!(line.lines().count(), 1);
+    assert_eq!(
+        line,
+        "Wyren: 2 guards of app wait for your review: wyren trust. 1 team skill (deploy) is shown to Claude; wyren trust \
+         lets Claude follow it. 2 changes to the team memory stay on this machine until you run wyren sync here in a \
+         terminal. (1 more with your next prompt)"
+    );
+    let next = clone.line_at_prompt(&clone.root(), "s", true);
+    assert_eq!(next, "Wyren: Grace decided: prices are integer cents.");
+    assert_eq!(clone.line_at_prompt(&clone.root(), "s", true), "");
+    assert_eq!(clone.line_at_start(&clone.root(), "t"), "");
+}
+
+#[test]
+fn a_prompt_says_what_came_since_and_says_it_again_when_it_was_killed() {
+    let clone = Clone::new(&["a"]);
+    clone.start("s", "startup");
+    leave_for(&clone, Key::Handoff, "Ada left a handoff note: checkout is next");
+    for _ in 0..2 {
+        let line = clone.line_at_prompt(&clone.root(), "s", false);
+        assert_eq!(line, "Wyren: Ada left a handoff note: checkout is next.");
+    }
+    assert_ne!(clone.line_at_prompt(&clone.root(), "s", true), "");
+    assert_eq!(clone.line_at_prompt(&clone.root(), "s", true), "");
+    assert!(!paths(&clone).notices().exists());
+}
+
+#[test]
+fn a_folder_without_a_memory_hears_of_jobs_budget_and_disk_and_of_no_project() {
+    let clone = Clone::new(&["a"]);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let folder: PathBuf = elsewhere.path().into();
+    leave_for(&clone, Key::Learned, "learned");
+    for (key, text) in [(Key::Jobs, "jobs"), (Key::Budget, "budget")] {
+        Notice::new(key, text).leave(&paths(&clone), About::Everything).unwrap();
+    }
+    notice::leave_disk_full(&paths(&clone)).unwrap();
+    let line = clone.line_at_start(&folder, "s");
+    assert_eq!(line, "Wyren: the disk is full; nothing is recorded until there is room. jobs. budget.");
+    assert_eq!(clone.line_at_prompt(&folder, "s", true), "");
+    assert_eq!(clone.line_at_prompt(&clone.root(), "t", true), "Wyren: learned.");
+}
+
+#[test]
+fn the_setting_shows_all_or_what_needs_the_user_or_nothing() {
+    for (setting, expected) in [("all", "Wyren: jobs. learned."), ("important", "Wyren: jobs."), ("off", "")]
+    {
+        let clone = Clone::new(&["a"]).with("WYREN_MESSAGES", setting);
+        leave_for(&clone, Key::Learned, "learned");
+        leave_for(&clone, Key::Jobs, "jobs");
+        assert_eq!(clone.line_at_start(&clone.root(), "s"), expected, "{setting}");
+        assert_eq!(clone.line_at_prompt(&clone.root(), "s", true), "", "{setting}");
+    }
+    let clone = newcomer(Clone::new(&["a"])).with("WYREN_MESSAGES", "important");
+    assert!(clone.line_at_start(&clone.root(), "s").contains("a day"), "a model is announced");
+    let clone = newcomer(Clone::new(&["a"])).with("WYREN_MESSAGES", "off");
+    assert_eq!(clone.line_at_start(&clone.root(), "s"), "");
+    assert!(!notice::is_introduced(&paths(&clone)), "what was not shown was not announced");
+}
+
+#[test]
+fn what_was_read_before_an_update_is_not_shown_again() {
+    let clone = Clone::new(&["a"]);
+    for file in [paths(&clone).kept_file(&clone.path(".git")), paths(&clone).left_file(&clone.path(".wyren"))]
+    {
+        base::files::write_atomic(&file, b"told\n").unwrap();
+    }
+    leave::note_kept(&paths(&clone), &clone.path(".git"), 3).unwrap();
+    assert_eq!(clone.line_at_start(&clone.root(), "s"), "");
+}
