@@ -348,8 +348,8 @@ mod tests {
             let share = median(sizes.iter().map(|(old, new)| new * 100 / old).collect());
             let old = median(sizes.iter().map(|(old, _)| *old).collect());
             let new = median(sizes.iter().map(|(_, new)| *new).collect());
-            println!("{kind}: {old} to {new} characters, {share} % in the median of {}", sizes.len());
-            assert!(share <= most, "{kind}: {share} %");
+            let figures = format!("{kind}: {old} to {new} characters, {share} % in the median");
+            assert!(share <= most, "{figures}");
             let max = sizes.iter().map(|(_, new)| *new).max();
             assert!(max.is_some_and(|max| max <= longest), "{kind}: {max:?}");
         }
