@@ -322,13 +322,11 @@ fn a_handoff_note_is_on_top_word_for_word_and_says_whether_it_arrived() -> Resul
     let note = "Don't touch `x`: $(touch pwned)\n- \"half\" done";
     let output = feed(ada.command("wyren").args(["memory", "handoff", "-"]), note.as_bytes())?;
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    ada.wyren(&["memory", "handoff"])?;
     let memory = remote.memory(Mode::Side);
     let notes: Vec<&str> = memory.lines().filter(|line| line.starts_with("- [20")).collect();
-    assert_eq!(notes.len(), 3, "{memory}");
-    assert!(notes[0].contains("] (session handoff — no note)"), "{memory}");
-    assert!(notes[1].contains("] Don't touch `x`: $(touch pwned) - \"half\" done [by ada]"), "{memory}");
-    assert!(notes[2].contains("] first note [session 01234567, by ada]"), "{memory}");
+    assert_eq!(notes.len(), 2, "{memory}");
+    assert!(notes[0].contains("] Don't touch `x`: $(touch pwned) - \"half\" done [by ada]"), "{memory}");
+    assert!(notes[1].contains("] first note [session 01234567, by ada]"), "{memory}");
     assert!(!ada.clone_folder().join("pwned").exists());
     fs::rename(remote.path(), remote.path().with_extension("away"))?;
     let (code, _, errors) = wyren(&ada, &["memory", "handoff", "later"])?;
@@ -450,8 +448,9 @@ fn the_handoff_command_gives_the_note_to_no_shell() -> Result<()> {
     let block = text.split("```").nth(1).unwrap_or_default();
     // What the block becomes for a note that would do harm, run by a real shell.
     let note = "a \"b\" 'c' `touch one` $(touch two) ; touch three\n\\ $HOME";
-    let script =
-        block.replace("$ARGUMENTS", note).replace("${CLAUDE_PLUGIN_ROOT}/bin/wyren memory handoff -", "cat");
+    let script = block
+        .replace("\nNOTE\n", &format!("\n{note}\n"))
+        .replace("\"${CLAUDE_PLUGIN_ROOT}/bin/wyren\" memory handoff -", "cat");
     let output = sandbox.command_for("sh".as_ref()).args(["-c", &script]).output()?;
     assert_eq!(stdout(&output), format!("{note}\n"), "{output:?}");
     assert_eq!(fs::read_dir(sandbox.project())?.count(), 0);

@@ -55,20 +55,20 @@ const NOTE: &str = "Don't touch `parser.rs`: $(echo pwned) \"half done\"";
 
 /// Hands over with the slash command; returns what the client then tells the model.
 fn hand_over(client: &Client) -> Result<String> {
-    // The model does what the command tells it to: it copies the shell block out of the prompt.
+    // The model does what the command tells it to: it copies the shell block out of the prompt and fills it in.
     client.mock().script_with(|request| {
         let texts = request.texts();
         if request.lane() != Some(Lane::Main) || texts.contains("I hand over.") {
             return None;
         }
         let block = texts.split("```").find(|block| block.contains("memory handoff"))?;
-        let command = block.trim_start_matches("sh").trim_start_matches("bash").trim();
+        let command = block.trim().replace("\nNOTE\n", &format!("\n{NOTE}\n"));
         Some(
             Reply::text("I hand over.")
                 .tool_use("Bash", json!({"command": command, "description": "Hand over"})),
         )
     });
-    let turn = client.prompt(&format!("/wyren:wyren-handoff {NOTE}"))?;
+    let turn = client.prompt("/wyren:wyren-handoff")?;
     assert!(turn.succeeded(), "{:#?}", turn.output);
     let said = turn.main_request(1)?.texts();
     let end = said.len() - said.len().min(3_000);
