@@ -30,9 +30,10 @@ fn spend_shows_what_was_spent_and_what_is_left() -> Result<()> {
     let text = String::from_utf8(sandbox.wyren(&["spend"])?.stdout)?;
     let row = text.lines().find(|line| line.contains("distill")).with_context(|| text.clone())?;
     let cells: Vec<&str> = row.split_whitespace().skip(1).collect();
-    assert_eq!(cells, ["distill", "/example", "2", "2,400", "10", "0", "$0.0246"]);
-    assert!(text.contains("Left today (UTC): $0.4754 of $0.50"), "{text}");
-    assert!(text.lines().any(|line| line.contains("####") && line.ends_with("$0.0246")), "{text}");
+    assert_eq!(cells, ["distill", "/example", "2", "0", "2,400", "10", "0", "$0.02"], "c20");
+    assert!(text.contains("Left today (UTC): $0.48 of $0.50"), "{text}");
+    // Two cents of fifty: a short bar.
+    assert!(text.lines().any(|line| line.contains(" ##...") && line.ends_with(" $0.02")), "{text}");
     assert!(!text.contains('\u{1b}') && !text.contains('█'), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 

@@ -4,10 +4,12 @@
 use std::fs;
 use std::process::Output;
 
-use anyhow::Result;
-use serde_json::Value;
+use anyhow::{Context as _, Result};
+use fixture::{Door, Web};
+use serde_json::{Value, json};
 use wyren_tests::plugin;
 use wyren_tests::sandbox::{Sandbox, feed};
+use wyren_tests::terminal::{Key, Terminal};
 
 use crate::team::{Member, Mode, Remote, git};
 
@@ -37,8 +39,16 @@ fn without_a_command_there_is_help_and_an_unknown_one_ends_with_2() -> Result<()
     assert!(stdout(&output).contains("Usage: wyren <command>"), "{}", stdout(&output));
     let output = sandbox.wyren(&["frobnicate", "--hard"])?;
     assert_eq!((output.status.code(), &*stdout(&output)), (Some(2), ""));
-    assert!(stderr(&output).starts_with("wyren: unknown command 'frobnicate'\n\n"), "{}", stderr(&output));
-    assert!(stderr(&output).contains("Usage: wyren <command>"));
+    assert_eq!(
+        stderr(&output),
+        "wyren: unknown command 'frobnicate'; `wyren --help` lists all commands\n",
+        "c10: no help where one line says it"
+    );
+    let output = sandbox.wyren(&["statsu"])?;
+    assert_eq!(
+        (output.status.code(), &*stderr(&output)),
+        (Some(2), "wyren: unknown command 'statsu'; did you mean 'status'?\n")
+    );
     for flag in ["-v", "--version", "-V"] {
         let output = sandbox.wyren(&[flag])?;
         assert_eq!((output.status.code(), &*stdout(&output)), (Some(0), "wyren 0.1.0\n"), "{flag}");
@@ -87,8 +97,14 @@ fn init_is_done_once_and_leaves_git_as_it_was() -> Result<()> {
     let before = ada.footprint()?;
     fs::write(ada.clone_folder().join("CLAUDE.md"), "Be brief.\n")?;
     let shown = ada.wyren(&["init"])?;
-    assert!(shown.contains("  → Seeded memory.md from existing CLAUDE.md\n"), "{shown}");
-    assert!(shown.contains("Next steps:"), "{shown}");
+    let expected = "Team memory started in .wyren/ (branch wyren/memory, outside code review).\n\
+                    From now on, decisions made in sessions here are added to it and pushed to origin.\n\n";
+    assert!(shown.starts_with(expected), "text 14: {shown}");
+    assert!(
+        shown.contains("\n  wyren config set distill.enabled false    stop adding decisions\n"),
+        "{shown}"
+    );
+    assert!(!ada.memory()?.contains("Be brief"), "c2: the client loads CLAUDE.md by itself");
     assert_eq!(ada.wyren(&["init"])?, "Wyren already initialized.\n");
     fs::remove_file(ada.clone_folder().join("CLAUDE.md"))?;
     assert_eq!(ada.footprint()?, before);
@@ -110,11 +126,211 @@ fn init_works_from_a_subfolder_and_outside_git() -> Result<()> {
     let output = sandbox.wyren(&["init"])?;
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let root = sandbox.project();
-    assert_eq!(fs::read_to_string(root.join(".gitignore"))?, ".wyren/state/\n.wyren/log\n");
+    assert!(stdout(&output).contains("it stays on this machine"), "{output:?}");
+    assert!(!root.join(".gitignore").exists(), "c21");
     assert!(root.join(".wyren/broadcast/skills/.gitkeep").is_file());
     assert_eq!(stdout(&sandbox.wyren(&["init"])?), "Wyren already initialized.\n");
     let status = stdout(&sandbox.wyren(&["status"])?);
     assert!(status.contains("Remote:     (none configured)\nPeer pushed: (no remote)\n"), "{status}");
+    Ok(())
+}
+
+#[test]
+fn c2_claude_md_is_copied_when_asked_for_and_not_kept_in_sync() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::new(&remote, "ada")? else { return Ok(()) };
+    fs::write(ada.clone_folder().join("CLAUDE.md"), "Be brief.\n")?;
+    let shown = ada.wyren(&["init", "--seed-claude-md"])?;
+    assert!(shown.contains("Later changes of that file are not copied."), "{shown}");
+    assert!(ada.memory()?.contains("Be brief."));
+    let (code, _, errors) = wyren(&ada, &["init", "--seed-claude-md"])?;
+    assert_eq!(code, Some(0));
+    assert!(errors.contains("CLAUDE.md was not copied: there is a memory already."), "{errors}");
+    Ok(())
+}
+
+#[test]
+fn c5_another_way_of_sharing_needs_a_yes() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
+    let before = ada.footprint()?;
+    let (code, shown, errors) = wyren(&ada, &["init", "--branch"])?;
+    assert_eq!((code, &*shown), (Some(1), ""), "{errors}");
+    for text in ["on the branch wyren/memory", "you commit it with your code", ".gitignore gets", "add --yes"]
+    {
+        assert!(errors.contains(text), "{text}: {errors}");
+    }
+    assert_eq!(
+        (ada.footprint()?, json(&ada, &["status", "--json"])?["mode"].as_str()),
+        (before, Some("side"))
+    );
+    let mut asked = Terminal::of(ada.command("wyren").args(["init", "--branch"]), 100)?;
+    asked.wait_for("Switch? [y/N]")?;
+    asked.type_text("n")?;
+    asked.press(Key::Enter)?;
+    assert_eq!(asked.end()?, 0);
+    assert_eq!(json(&ada, &["status", "--json"])?["mode"], "side");
+
+    ada.wyren(&["init", "--branch", "--yes"])?;
+    assert_eq!(json(&ada, &["status", "--json"])?["mode"], "branch");
+    assert!(ada.clone_folder().join(".gitignore").exists());
+    ada.wyren(&["init", "--side", "--yes"])?;
+    assert!(!ada.clone_folder().join(".gitignore").exists());
+    assert_eq!(json(&ada, &["status", "--json"])?["mode"], "side");
+    // What is as it was needs no yes.
+    assert_eq!(ada.wyren(&["init", "--side"])?, "Wyren already initialized.\n");
+    Ok(())
+}
+
+#[test]
+fn c22_without_a_remote_init_says_that_the_memory_stays_here() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::new(&remote, "ada")? else { return Ok(()) };
+    ada.git(&["remote", "remove", "origin"])?;
+    let shown = ada.wyren(&["init"])?;
+    let expected = "There is no remote yet, so it stays on this machine. Once there is one: wyren sync\n";
+    assert!(shown.contains(expected) && !shown.contains("pushed"), "{shown}");
+    // A remote that comes later may be public: nothing goes there before a word.
+    let address = format!("file://{}", remote.path().display());
+    ada.git(&["remote", "add", "origin", &address])?;
+    ada.wyren(&["sync", "--background"])?;
+    assert_eq!(remote.memory(Mode::Side), "");
+    ada.wyren(&["sync"])?;
+    assert_ne!(remote.memory(Mode::Side), "");
+    Ok(())
+}
+
+#[test]
+fn a_public_repository_is_published_only_after_a_yes() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    fixture::git(&remote.path(), &["update-server-info"]);
+    let folder = remote.path().parent().context("no folder")?.to_owned();
+    let name = remote.path().file_name().context("no name")?.to_string_lossy().into_owned();
+    let publishes =
+        |member: &Member| Ok::<_, anyhow::Error>(json(member, &["status", "--json"])?["publishing"] == true);
+    let Some(ada) = Member::new(&remote, "ada")? else { return Ok(()) };
+    let web = Web::new(Door::Open(folder.clone()));
+    ada.git(&["remote", "set-url", "origin", &web.address(&name)])?;
+
+    // Without a terminal the flag is the yes.
+    let (code, shown, errors) = wyren(&ada, &["init"])?;
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(shown.contains("It stays on this machine."), "{shown}");
+    assert!(errors.contains("is public, and anyone could read the memory there"), "{errors}");
+    assert!(errors.contains("To publish it: wyren init --public"), "{errors}");
+    assert!(!publishes(&ada)?);
+    let file = ada.clone_folder().join(".wyren/memory.md");
+    fs::write(&file, fs::read_to_string(&file)? + "\n## Decisions\n- Use Postgres\n")?;
+    let (code, _, errors) = wyren(&ada, &["sync"])?;
+    assert_eq!(code, Some(3), "{errors}");
+    assert!(errors.contains("To publish it: wyren sync --public"), "{errors}");
+    assert!(!publishes(&ada)?);
+
+    // On a terminal there is a question, and no is the default.
+    for (answer, expected) in [("", false), ("y", true)] {
+        let mut asked = Terminal::of(ada.command("wyren").arg("init"), 120)?;
+        asked.wait_for("This repository is public: anyone can read its memory. Publish it? [y/N]")?;
+        asked.type_text(answer)?;
+        asked.press(Key::Enter)?;
+        asked.end()?;
+        assert_eq!(publishes(&ada)?, expected, "{answer:?}");
+    }
+    // It is asked once: the leave is about this address.
+    let (_, _, errors) = wyren(&ada, &["sync"])?;
+    assert!(!errors.contains("public"), "{errors}");
+
+    let Some(grace) = Member::new(&remote, "grace")? else { return Ok(()) };
+    grace.git(&["remote", "set-url", "origin", &web.address(&name)])?;
+    let facts = json(&grace, &["init", "--public", "--json"])?;
+    assert_eq!((&facts["public"], &facts["publishes"]), (&true.into(), &true.into()), "{facts}");
+    Ok(())
+}
+
+#[test]
+fn a_remote_that_wants_an_account_is_not_public_and_one_that_fails_is_unknown() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    for (status, public, text) in [
+        (401, Value::Bool(false), None),
+        (500, Value::Null, Some("Wyren could not find out whether the repository is public.")),
+    ] {
+        let Some(ada) = Member::new(&remote, "ada")? else { return Ok(()) };
+        let web = Web::new(Door::Answers(status));
+        ada.git(&["remote", "set-url", "origin", &web.address("app.git")])?;
+        let facts = json(&ada, &["init", "--json"])?;
+        assert_eq!((&facts["public"], &facts["publishes"]), (&public, &true.into()), "{status}: {facts}");
+        let Some(grace) = Member::new(&remote, "grace")? else { return Ok(()) };
+        grace.git(&["remote", "set-url", "origin", &web.address("app.git")])?;
+        let shown = grace.wyren(&["init"])?;
+        assert_eq!(text.is_some_and(|text| shown.contains(text)), text.is_some(), "{status}: {shown}");
+        assert!(!shown.contains("is public:"), "{shown}");
+    }
+    Ok(())
+}
+
+#[test]
+fn c19_status_is_one_screen_on_a_terminal_and_the_old_lines_in_a_pipe() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
+    ada.decide("Use Postgres")?;
+    ada.wyren(&["memory", "handoff", "Cart is next"])?;
+    let event = |command: &str| {
+        json!({
+            "session_id": "s-1", "cwd": ada.clone_folder(), "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": {"command": command}, "tool_use_id": command,
+        })
+        .to_string()
+    };
+    feed(&mut ada.command("lesson-inject"), event("git push --force origin main").as_bytes())?;
+    for width in ["80", "100"] {
+        let output = feed(ada.command("wyren").args(["status", "--screen"]).env("COLUMNS", width), b"")?;
+        let text = stdout(&output);
+        assert!(output.status.success() && !text.contains('\u{1b}'), "{output:?}");
+        let columns: usize = width.parse()?;
+        assert!(text.lines().count() <= 24, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= columns), "{text}");
+        for expected in [
+            "Team memory  1 entry: Decisions 1\n",
+            "  news       none from teammates since yesterday\n",
+            "  handoff    ada, today ",
+            ": Cart is next\n",
+            "today 0 shown, 1 call refused",
+            "Spend        no model is asked",
+            "Waiting      nothing\n",
+            "Data         ",
+        ] {
+            assert!(text.contains(expected), "{expected}: {text}");
+        }
+    }
+    let screen = Terminal::of(ada.command("wyren").arg("status"), 80)?;
+    screen.wait_for("Data ")?;
+    assert!(screen.contents().starts_with("Wyren 0.1.0 in "), "{}", screen.contents());
+    assert_eq!(screen.end()?, 0);
+    assert!(
+        ada.wyren(&["status"])?.starts_with("Memory:     .wyren/memory.md  ("),
+        "in a pipe nothing changed"
+    );
+    let facts = json(&ada, &["status", "--json"])?;
+    assert_eq!(facts["lessons"]["refused_today"], 1);
+    assert_eq!(facts["entries"]["Decisions"], 1);
+    assert_eq!(facts["handoff_notes"][0]["text"], "Cart is next");
+    Ok(())
+}
+
+#[test]
+fn c19_without_a_memory_status_shows_the_rest_and_how_to_start_one() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let text = stdout(&sandbox.wyren(&["status", "--screen"])?);
+    for expected in [
+        "Team memory  none here. To start one: wyren init\n",
+        "Lessons      ",
+        "Spend        ",
+        "Health       ",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    assert!(!sandbox.data().join("wyren.db").exists(), "looking makes no database");
+    let facts: Value = serde_json::from_slice(&sandbox.wyren(&["status", "--json"])?.stdout)?;
+    assert_eq!((&facts["initialized"], &facts["spend"]["off"]), (&false.into(), &false.into()));
     Ok(())
 }
 

@@ -1,14 +1,15 @@
-//! The interactive client in a pseudo-terminal, whose screen a test can read.
+//! The interactive client, or another program, in a pseudo-terminal whose screen a test can read.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::path::Path;
+use std::process::Command;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 
 use crate::process;
 
@@ -68,7 +69,25 @@ impl Terminal {
         folder: &Path,
         environment: Vec<(OsString, OsString)>,
     ) -> Result<Terminal> {
-        let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
+        Self::start_in(program, arguments, folder, environment, COLUMNS)
+    }
+
+    /// Starts a command in a new terminal of this width, with the environment that was set for it and nothing else.
+    pub fn of(command: &Command, columns: u16) -> Result<Terminal> {
+        let arguments: Vec<OsString> = command.get_args().map(OsStr::to_owned).collect();
+        let set = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
+        let folder = command.get_current_dir().unwrap_or(Path::new("."));
+        Self::start_in(Path::new(command.get_program()), &arguments, folder, set.collect(), columns)
+    }
+
+    fn start_in(
+        program: &Path,
+        arguments: &[OsString],
+        folder: &Path,
+        environment: Vec<(OsString, OsString)>,
+        columns: u16,
+    ) -> Result<Terminal> {
+        let size = PtySize { rows: ROWS, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).context("could not open a pseudo-terminal")?;
         let mut command = CommandBuilder::new(program);
         command.args(arguments);
@@ -78,7 +97,7 @@ impl Terminal {
             command.env(name, value);
         }
         let screen = Arc::new(Screen {
-            state: Mutex::new(State { parser: vt100::Parser::new(ROWS, COLUMNS, 0), closed: false }),
+            state: Mutex::new(State { parser: vt100::Parser::new(ROWS, columns, 0), closed: false }),
             changed: Condvar::new(),
         });
         let output = pair.master.try_clone_reader()?;
@@ -159,18 +178,27 @@ impl Terminal {
     /// Leaves the client as a user does, and waits until it has ended.
     pub fn exit(mut self) -> Result<()> {
         self.enter("/exit")?;
-        let deadline = Instant::now() + EXIT_TIMEOUT;
-        let status = loop {
-            if let Some(status) = self.child.try_wait()? {
-                break status;
-            }
-            if Instant::now() >= deadline {
-                bail!("the client does not leave; the screen shows:\n{}", self.contents());
-            }
-            thread::sleep(POLL);
-        };
+        let status = self.ended()?;
         ensure!(status.success(), "the client left with {status}");
         Ok(())
+    }
+
+    /// Waits until the program has ended, and returns its exit code.
+    pub fn end(mut self) -> Result<u32> {
+        Ok(self.ended()?.exit_code())
+    }
+
+    fn ended(&mut self) -> Result<ExitStatus> {
+        let deadline = Instant::now() + EXIT_TIMEOUT;
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(status);
+            }
+            if Instant::now() >= deadline {
+                bail!("the program does not leave; the screen shows:\n{}", self.contents());
+            }
+            thread::sleep(POLL);
+        }
     }
 
     /// Types text into the empty input box and presses Enter.

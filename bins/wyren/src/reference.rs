@@ -71,6 +71,17 @@ fn the_reference_of_commands_is_their_help() {
     settle("docs/cli.md", "commands", &lines);
 }
 
+#[test]
+fn every_help_fits_into_100_columns() {
+    fn check(command: &mut Command) {
+        let help = command.render_long_help().to_string();
+        let wide = help.lines().filter(|line| crate::terminal::columns_of(line) > 100);
+        assert_eq!(wide.collect::<Vec<_>>(), Vec::<&str>::new(), "{}", command.get_name());
+        command.get_subcommands_mut().for_each(check);
+    }
+    check(&mut program().term_width(100));
+}
+
 fn program() -> Command {
     let mut program = commands::Arguments::command();
     program.build();

@@ -19,7 +19,8 @@ fn an_export_drains_first_and_has_what_the_hooks_received() -> Result<()> {
     assert_eq!((&tool["tool_use_id"], &tool["command"]), (&"toolu_1".into(), &"echo hi; pwd".into()));
     assert_eq!((&tool["prompt"], &asked["number"]), (&0.into(), &1.into()));
     assert_eq!(export(&sandbox, &["--project", "."])?.len(), 3);
-    assert_eq!(export(&sandbox, &["--project", "/nowhere"])?.len(), 0);
+    assert_eq!(export(&sandbox, &["--project", "/"])?.len(), 0, "a folder of another project");
+    assert_eq!(sandbox.wyren(&["export", "--project", "/nowhere"])?.status.code(), Some(2));
     assert_eq!(export(&sandbox, &["--since", "2999-01-01"])?.len(), 0);
     assert_eq!(sandbox.wyren(&["export", "--since", "soon"])?.status.code(), Some(2));
     Ok(())

@@ -222,7 +222,7 @@ fn with_publishing_off_the_background_publishes_nothing_whatever_was_allowed() -
     let Some(ada) = Member::new(&remote, "ada")? else { return Ok(()) };
     ada.wyren(&["config", "set", "memory.publish", "false"])?;
     let said = ada.try_wyren(&["init"])?;
-    assert!(stderr(&said).contains("memory.publish is off"), "{said:?}");
+    assert!(String::from_utf8_lossy(&said.stdout).contains("memory.publish is off"), "{said:?}");
     session(&ada, SESSION)?;
     assert!(!remote.memory(Mode::Side).contains(DECISION));
     assert_eq!(told(&ada, "prompt-sync", SESSION)?, "", "the user decided that");

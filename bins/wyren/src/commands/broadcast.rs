@@ -25,7 +25,7 @@ Examples:
   wyren unbroadcast review            remove it for the whole team";
 
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, override_usage = "wyren broadcast-skill <FILE>")]
 pub(crate) struct Arguments {
     /// The skill's file. Its name becomes the skill's name.
     file: Option<PathBuf>,

@@ -18,11 +18,11 @@ const HOOKS_DISABLED: &str = "hooks.disabled";
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren config                                   list every setting
-  wyren config get log.level                     print one value
-  wyren config set log.level warn                change it
-  wyren config set hooks.disabled session-start-lessons
-  wyren config unset hooks.disabled              restore the default";
+  wyren config                                      list every setting
+  wyren config get log.level                        print one value
+  wyren config set log.level warn                   change it
+  wyren config set hooks.disabled lesson-inject     turn a hook off
+  wyren config unset hooks.disabled                 restore the default";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]

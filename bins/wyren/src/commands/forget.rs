@@ -26,27 +26,30 @@ Examples:
   wyren forget --session 720ff4aa-05f9-4e05-aad8-0d889a82ec5a --yes
   wyren forget --project . --before 2026-01-01    delete what is old in this project";
 
+const WHAT: &str = "What (at least one; an observation must match all)";
+
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
+#[command(override_usage = "wyren forget <WHAT>... [OPTIONS]")]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub(crate) struct Arguments {
     /// The observation with this id, as exported; may be repeated.
-    #[arg(long, value_name = "ID", group = "what")]
+    #[arg(long, value_name = "ID", group = "what", help_heading = WHAT)]
     id: Vec<String>,
     /// Everything that contains this text, in any case.
-    #[arg(long, value_name = "TEXT", group = "what", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "TEXT", group = "what", help_heading = WHAT, value_parser = clap::builder::NonEmptyStringValueParser::new())]
     query: Option<String>,
     /// Everything in this project: its name, its key or a folder in it.
-    #[arg(long, value_name = "NAME|KEY|PATH", group = "what")]
+    #[arg(long, value_name = "NAME|KEY|PATH", group = "what", help_heading = WHAT)]
     project: Option<String>,
     /// Everything in this session.
-    #[arg(long, value_name = "ID", group = "what")]
+    #[arg(long, value_name = "ID", group = "what", help_heading = WHAT)]
     session: Option<String>,
     /// Everything before this time: yesterday, 2h, 2026-11-16, "2026-11-16 14:30" or 2026-11-16T14:30:00Z.
-    #[arg(long, value_name = "TIME", group = "what", value_parser = when::parse)]
+    #[arg(long, value_name = "TIME", group = "what", help_heading = WHAT, value_parser = when::parse)]
     before: Option<Timestamp>,
     /// Everything from this time on.
-    #[arg(long, value_name = "TIME", group = "what", value_parser = when::parse)]
+    #[arg(long, value_name = "TIME", group = "what", help_heading = WHAT, value_parser = when::parse)]
     after: Option<Timestamp>,
     /// Also delete damaged databases that a repair has put aside.
     #[arg(long)]

@@ -16,8 +16,8 @@ use text::sanitize;
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren import wyren.jsonl                 from a file
-  ssh laptop wyren export | wyren import - from another machine";
+  wyren import wyren.jsonl                    from a file
+  ssh laptop wyren export | wyren import -    from another machine";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]

@@ -34,7 +34,7 @@ const MAX_CHARS: usize = 160;
 const EXAMPLES: &str = "\
 Examples:
   wyren sync              publish and fetch; exit code 3 when the changes wait for the next sync
-  wyren sync --restore    after a force-push: publish the missing entries again; also replaces a memory that is too large
+  wyren sync --restore    after a force-push: publish the missing entries again
   wyren sync --accept     after a force-push: drop the missing entries; the history keeps them
   wyren sync --public     publish the memory of a public repository without asking
   wyren sync --json       print JSON";
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     /// Accept a rewritten history: drop the entries it lost.
     #[arg(long, conflicts_with = "restore")]
     accept: bool,
-    /// Publish the entries that a rewritten history lost.
+    /// Publish the entries that a rewritten history lost; also replaces a memory on the remote that is too large.
     #[arg(long)]
     restore: bool,
     /// Publish although the repository is public.

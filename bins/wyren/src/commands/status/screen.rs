@@ -117,7 +117,7 @@ fn lines(facts: &Facts, width: usize) -> Vec<Line> {
             }
         }
     }
-    add("Data", &format!("{}; what sessions were told: wyren log --told", facts.data), DIM);
+    add("Data", &format!("{}; what sessions got: wyren log --told", facts.data), DIM);
     lines
 }
 
