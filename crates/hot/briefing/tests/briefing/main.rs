@@ -6,4 +6,5 @@ mod live;
 mod pulling;
 mod start;
 mod state;
+mod subagent;
 mod support;
