@@ -1,4 +1,4 @@
-//! SubagentStart: gives a subagent the directives that its parent has.
+//! SubagentStart: gives a subagent the team's memory and the directives that the user wants followed.
 
 use hook::{Answer, Arena, Silence, SubagentStart};
 use std::process::ExitCode;
@@ -8,7 +8,8 @@ static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
     hook::run("subagent-start-lessons", Silence::Empty, |call: SubagentStart, host| {
-        let text = lessons::start::for_subagent(host, &call);
+        let reminders = lessons::start::for_subagent(host, &call);
+        let text = briefing::subagent::text(&call, host, &reminders);
         Ok(capture::told(Answer::context(text), &call, host))
     })
 }

@@ -118,7 +118,7 @@ pub const HOOKS: &[Hook] = &[
         timeout: 5,
         weight: Weight::Light,
         silence: Silence::Empty,
-        job: "asks the model to report lessons and shows it the directives, once per window",
+        job: "shows the directives that are about this project and asks for lessons, once per window; nothing in `claude -p`",
     },
     Hook {
         name: "session-start-memory",
@@ -174,7 +174,7 @@ pub const HOOKS: &[Hook] = &[
         timeout: 5,
         weight: Weight::Light,
         silence: Silence::Empty,
-        job: "shows a subagent the directives",
+        job: "shows a subagent the team's memory and your directives, in 2,000 characters at most",
     },
     Hook {
         name: "stop-distill",

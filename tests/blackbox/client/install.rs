@@ -7,7 +7,7 @@ use serde_json::Value;
 use wyren_tests::client::Client;
 use wyren_tests::plugin::{self, PluginCopy};
 
-use super::{PROTOCOL, check_hook_log, check_processes};
+use super::{MEMORY, check_hook_log, check_processes, decide};
 
 #[test]
 fn both_manifests_and_the_hooks_pass_strict_validation() -> Result<()> {
@@ -42,12 +42,13 @@ fn the_plugin_installs_from_its_marketplace_and_speaks() -> Result<()> {
     };
     client.add_marketplace(&plugin)?;
     client.install_plugin("wyren@wyren")?;
+    decide(&client, "Use Postgres")?;
 
     let turn = client.prompt("hello")?;
 
     assert!(turn.succeeded(), "{:#?}", turn.output);
     let request = turn.main_request(0)?;
-    assert_eq!(request.count(PROTOCOL), 1, "{}", request.texts());
+    assert_eq!(request.count(MEMORY), 1, "{}", request.texts());
     check_hook_log(&client, "session-start-lessons")?;
     check_processes(&client)
 }

@@ -1,9 +1,11 @@
 //! What only the interactive client does: `/clear` and `/compact`, through a pseudo-terminal.
 
+use std::fs;
+
 use anyhow::Result;
 use wyren_tests::mock::{Lane, Reply};
 
-use super::{PROTOCOL, check_hook_log, check_processes, client_with_plugin};
+use super::{MEMORY, PROTOCOL, check_hook_log, check_processes, client_with_plugin, decide};
 
 #[test]
 fn after_clear_the_new_session_gets_the_texts_again() -> Result<()> {
@@ -36,6 +38,8 @@ fn after_compact_the_shortened_session_gets_the_texts_again() -> Result<()> {
     let Some(client) = client_with_plugin()? else {
         return Ok(());
     };
+    decide(&client, "Use Postgres [session aaaaaaaa, turn 1, by Ada, 2025-11-16]")?;
+    fs::write(client.project().join("Cargo.toml"), "")?;
     let answers = ["The first answer.", "The second answer.", "The third answer."];
     client.mock().script(Lane::Main, answers.map(Reply::text));
     client.mock().script(Lane::Compaction, [Reply::text("<summary>They counted.</summary>")]);
@@ -55,10 +59,13 @@ fn after_compact_the_shortened_session_gets_the_texts_again() -> Result<()> {
     let before = client.mock().wait_for(Lane::Main, 1)?;
     let after = client.mock().wait_for(Lane::Main, 2)?;
     assert_eq!(before.session(), after.session());
-    assert_eq!(before.count(PROTOCOL), 1, "{}", before.texts());
     assert_eq!(after.count("They counted."), 1, "{}", after.texts());
     assert_eq!(after.count("the first question"), 0, "{}", after.texts());
-    assert_eq!(after.count(PROTOCOL), 1, "{}", after.texts());
+    for text in [MEMORY, "- Use Postgres (signed Ada, 16 Nov 2025)\n", "## Wyren reminders", PROTOCOL] {
+        for request in [&before, &after] {
+            assert_eq!(request.count(text), 1, "{text}: {}", request.texts());
+        }
+    }
     check_hook_log(&client, "session-start-lessons")?;
     check_processes(&client)
 }

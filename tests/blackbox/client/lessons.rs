@@ -156,13 +156,15 @@ fn a_session_and_a_subagent_get_the_directives() -> Result<()> {
     client.mock().script(Lane::Main, [Reply::text("I ask.").tool_use("Agent", task), Reply::text("Done.")]);
     client.mock().script(Lane::Subagent, [Reply::text("Nothing to see.")]);
 
-    let turn = client.prompt("have someone look")?;
+    let mut terminal = client.terminal()?;
+    terminal.submit("have someone look")?;
+    terminal.wait_for("Done.")?;
+    terminal.exit()?;
 
-    assert!(turn.succeeded(), "{:#?}", turn.output);
     let said = "**thinking-first is known to go wrong**";
-    let first = turn.main_request(0)?;
+    let first = client.mock().wait_for(Lane::Main, 0)?;
     assert_eq!(first.count(said), 1, "{}", first.texts());
-    assert_eq!(first.count("## Reasoning Reminders"), 1);
+    assert_eq!(first.count("## Wyren reminders"), 1);
     let subagent = client.mock().wait_for(Lane::Subagent, 0)?;
     assert_eq!(subagent.count(said), 1, "{}", subagent.texts());
     check_hook_log(&client, "subagent-start-lessons")?;

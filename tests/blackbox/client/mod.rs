@@ -15,6 +15,7 @@ mod readme;
 mod session_start;
 mod team;
 
+use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,8 +27,20 @@ use wyren_tests::mock::{Lane, Reply};
 use wyren_tests::plugin;
 use wyren_tests::terminal::Key;
 
-/// The first line of what `session-start-lessons` says.
-const PROTOCOL: &str = "# [lessons-learned] Lesson Reporting Protocol";
+/// The first line of the protocol, which `session-start-lessons` shows where a person reads along.
+const PROTOCOL: &str = "# Lesson Reporting Protocol";
+
+/// How the memory begins that `session-start-memory` and `subagent-start-lessons` show.
+const MEMORY: &str = "Wyren: what this team decided and learned in earlier sessions of this repository.";
+
+/// Gives the project of a client a memory with one decision.
+fn decide(client: &Client, decision: &str) -> Result<()> {
+    let folder = client.project().join(".wyren");
+    fs::create_dir_all(&folder)?;
+    let memory =
+        format!("# Wyren Memory\n<!-- Populated by distiller. -->\n\n## Decisions\n\n- {decision}\n");
+    Ok(fs::write(folder.join("memory.md"), memory)?)
+}
 
 /// How long processes may take to end after the client has.
 const END_TIMEOUT: Duration = Duration::from_secs(10);

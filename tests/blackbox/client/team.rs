@@ -8,7 +8,7 @@ use wyren_tests::client::Client;
 use wyren_tests::mock::{Lane, Reply};
 use wyren_tests::plugin;
 
-use super::{check_hook_log, check_processes, client_with_plugin};
+use super::{MEMORY, check_hook_log, check_processes, client_with_plugin};
 use crate::team::{Member, Mode, Remote};
 
 /// Has a client work in a fresh clone of the remote, in which no command of Wyren was ever run.
@@ -33,7 +33,7 @@ fn a_decision_of_one_member_reaches_the_model_request_of_another() -> Result<()>
         let first = client.prompt("the first question")?;
         assert!(first.succeeded(), "{:#?}", first.output);
         let request = first.main_request(0)?;
-        assert_eq!(request.count("# Wyren Memory"), 1, "{mode:?}: {}", request.texts());
+        assert_eq!(request.count(MEMORY), 1, "{mode:?}: {}", request.texts());
         assert_eq!(request.count("Use Postgres for the queue"), 1, "{mode:?}: {}", request.texts());
 
         ada.decide("Retry three times")?;

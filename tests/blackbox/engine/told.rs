@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use wyren_tests::sandbox::Sandbox;
+use wyren_tests::sandbox::{Sandbox, feed};
 
 use super::{export, files_with, prompt, succeed, wyren};
 
@@ -88,5 +88,51 @@ fn a_refusal_is_recorded_whole_with_the_lesson_that_it_is_from() -> Result<()> {
     assert_eq!(lessons, [&json!("frobnicate-is-slow"), &json!("chmod-777-on-a-system-or-home-folder")]);
     // The project's words are fenced, and not taken for what the client put into a prompt.
     assert!(texts[0]["text"].as_str().is_some_and(|text| text.contains("It takes an hour.")), "{texts:#?}");
+    Ok(())
+}
+
+/// Starts a subagent with these variables; returns what it gets.
+fn start_subagent(sandbox: &Sandbox, variables: &[(&str, &str)]) -> Result<String> {
+    let input = json!({
+        "session_id": "s", "cwd": sandbox.project(), "prompt_id": "1", "agent_id": "a", "agent_type": "Explore",
+        "hook_event_name": "SubagentStart",
+    });
+    let mut command = sandbox.command("subagent-start-lessons");
+    let output = feed(command.envs(variables.iter().copied()), input.to_string().as_bytes())?;
+    let text = succeed(output)?;
+    let answer: Value = if text.is_empty() { Value::Null } else { serde_json::from_str(&text)? };
+    Ok(answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn a_subagents_memory_is_recorded_unless_the_prompt_is_private_or_recording_is_off() -> Result<()> {
+    let decide = |sandbox: &Sandbox| -> Result<()> {
+        let folder = sandbox.project().join(".wyren");
+        std::fs::create_dir_all(&folder)?;
+        Ok(std::fs::write(folder.join("memory.md"), "# Wyren Memory\n\n## Decisions\n\n- Use Postgres\n")?)
+    };
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    assert_eq!(start_subagent(&sandbox, &[])?, "", "without a memory");
+    assert!(!sandbox.project().join(".wyren").exists());
+    decide(&sandbox)?;
+    for variables in [&[][..], &[("CLAUDE_CODE_ENTRYPOINT", "sdk-cli")]] {
+        assert!(start_subagent(&sandbox, variables)?.contains("- Use Postgres\n"), "{variables:?}");
+    }
+    let texts = told(&sandbox)?;
+    assert_eq!(texts.len(), 2);
+    assert!(texts.iter().all(|told| told["hook"] == "subagent-start-lessons"), "{texts:#?}");
+    // It is the session's, not the subagent's, to say what was seen.
+    assert!(!sandbox.project().join(".wyren/state").exists());
+
+    let Some(private) = Sandbox::new()? else { return Ok(()) };
+    decide(&private)?;
+    prompt(&private, "s", "1", "<private>all of it</private>")?;
+    assert!(start_subagent(&private, &[])?.contains("- Use Postgres\n"));
+    assert!(told(&private)?.is_empty());
+
+    let Some(off) = Sandbox::new()? else { return Ok(()) };
+    decide(&off)?;
+    assert!(start_subagent(&off, &[("WYREN_CAPTURE", "false")])?.contains("- Use Postgres\n"));
+    assert!(told(&off)?.is_empty());
     Ok(())
 }

@@ -90,7 +90,8 @@ fn line_18_a_broadcast_reaches_a_running_session_and_can_be_taken_back() -> Resu
     assert!(next_news(&bob, "b")?.contains("Tag first, then publish."));
     let fresh = Member::new(&remote, "eve")?;
     let told = fresh.map(|eve| eve.start("e")).transpose()?.unwrap_or_default();
-    assert!(told.contains("_Wyren: 1 team skill(s) offered, named in the tags above."), "{told}");
+    assert!(told.contains("Wyren: files that this team shares with every session."), "{told}");
+    assert!(told.contains("Tag first, then publish.") && !told.contains("Acknowledge"), "{told}");
     ada.wyren(&["unbroadcast", "releasing.md"])?;
     assert!(next_news(&bob, "b")?.contains("releasing.md"));
     assert!(!bob.clone_folder().join(".wyren/broadcast/skills/releasing.md").exists());

@@ -216,6 +216,8 @@ const CASES: &[(&str, Case)] = &[
     ),
     ("session-start-reset", Case::plain("resume", payload!("SessionStart.resume")).silent()),
     ("session-start-reset", Case::plain("startup", payload!("SessionStart.startup")).silent()),
+    ("subagent-start-lessons", Case::plain("no team", payload!("SubagentStart")).silent()),
+    ("subagent-start-lessons", Case::plain("memory", payload!("SubagentStart")).speaking().in_a_team()),
     ("stop-distill", Case::plain("counting", payload!("Stop")).silent().in_a_team()),
     ("tool-record", Case::plain("1 KB", "").reading(Payload::Output(KIB)).silent()),
     ("tool-record", Case::plain("skipped", SKIPPED).silent()),
@@ -279,7 +281,7 @@ mod tests {
     #[test]
     fn a_hook_without_a_row_is_measured_by_its_event() {
         assert_eq!(names(&of("session-start-lessons").unwrap()), ["resume", "startup"]);
-        assert_eq!(names(&of("subagent-start-lessons").unwrap()), ["SubagentStart"]);
+        assert_eq!(names(&of("session-end").unwrap()), ["SessionEnd"]);
         assert!(of("not-yet-written").unwrap().is_empty());
     }
 

@@ -269,7 +269,9 @@ fn check_trigger(lesson: &Lesson, problems: &mut Vec<Problem>) {
         if !trigger.tools.is_empty() {
             problems.push(Problem::grave("tools", reason.clone()));
         }
-        if let Some((field, _)) = patterns(lesson).next() {
+        // Names at the top of a project, which say what kind of project it is about.
+        let is_of_project = |field: &str| field == "paths";
+        if let Some((field, _)) = patterns(lesson).find(|(field, _)| !is_of_project(field)) {
             problems.push(Problem::grave(field, reason));
         }
         return;
@@ -496,6 +498,15 @@ pub(super) mod tests {
                 lesson.trigger = Trigger { tools: vec!["Bash".into()], ..Trigger::default() };
             },
             &["tools: a protocol is shown at the start, so it must not have any"],
+        );
+        check_problems(
+            |lesson| {
+                lesson.kind = Kind::Directive;
+                lesson.trigger = Trigger { paths: vec!["Cargo.toml".into()], ..Trigger::default() };
+                lesson.fires.clear();
+                lesson.quiet.clear();
+            },
+            &[],
         );
         check_problems(
             |lesson| lesson.trigger = Trigger { tools: vec!["Read".into()], ..Trigger::default() },

@@ -8,8 +8,9 @@
 //!
 //! A session starts with the whole memory ([`start`]) and gets at each prompt what changed since ([`prompt`]), and beside a
 //! tool's result what arrived during the turn ([`during`]). A [`Snapshot`] per session holds what it has seen. It is written
-//! after the answer: if the process dies in between, the text is shown again, never lost. `wyren sync` fetches in the
-//! background; a hook waits a moment at most, and only where that is enough ([`pull`]).
+//! after the answer: if the process dies in between, the text is shown again, never lost. A subagent gets the memory in a few
+//! lines ([`subagent`]). `wyren sync` fetches in the background; a hook waits a moment at most, and only where that is enough
+//! ([`pull`]).
 //!
 //! Hooks link this crate: it reads files and starts no git. Fetching and publishing is the job of `team-sync`.
 
@@ -22,6 +23,7 @@ pub mod pull;
 mod rewrite;
 mod snapshot;
 pub mod start;
+pub mod subagent;
 mod view;
 mod voice;
 

@@ -3,7 +3,7 @@
 //! Changes that do not fit wait for the next page: the snapshot holds what the session has seen, not what is on disk.
 
 use base::trust::{Item, Trust};
-use memory::{BroadcastFile, Frame, LIVE_UPDATE_BYTES, Memory, diff, live_update_opening};
+use memory::{BroadcastFile, Frame, LIVE_UPDATE_BYTES, Memory, diff, live_update_opening, without_comments};
 use std::collections::BTreeMap;
 use text::{redact, sanitize};
 
@@ -112,7 +112,7 @@ pub(crate) fn since(known: Snapshot, view: &View, memory: Option<&str>, audience
         waiting += left;
     }
     if before.lessons.is_none() || before.lessons != told.stamps.lessons {
-        let left = tell_lessons(&mut page, &mut told.lessons, &view.lessons());
+        let left = tell_lessons(&mut page, &mut told.lessons, &view.lessons(), audience.trust);
         told.stamps.lessons = told.stamps.lessons.filter(|_| left == 0);
         waiting += left;
     }
@@ -122,8 +122,8 @@ pub(crate) fn since(known: Snapshot, view: &View, memory: Option<&str>, audience
 
 /// Tells what changed in the memory; returns whether all of it fitted.
 fn tell_memory(page: &mut Page<'_>, told: &mut Snapshot, memory: &str, session: Option<&str>) -> bool {
-    let new = Memory::parse(memory);
-    let mut delta = diff(&Memory::parse(&told.memory), &new);
+    let new = Memory::parse(&without_comments(memory));
+    let mut delta = diff(&Memory::parse(&without_comments(&told.memory)), &new);
     if let Some(session) = session {
         delta.forget_session(session);
     }
@@ -168,23 +168,27 @@ fn tell_broadcast(
 }
 
 /// Tells which lessons came, changed or went; returns how many have to wait.
-fn tell_lessons(page: &mut Page<'_>, known: &mut BTreeMap<String, String>, lessons: &[Lesson]) -> usize {
+fn tell_lessons(
+    page: &mut Page<'_>,
+    known: &mut BTreeMap<String, String>,
+    lessons: &[Lesson],
+    trust: Option<&Trust>,
+) -> usize {
     let mut changes: Vec<(&str, Option<&Lesson>)> = Vec::new();
     let mut lines = Vec::new();
     for lesson in lessons {
-        let word = match known.get(&lesson.slug) {
+        let is_new = match known.get(&lesson.slug) {
             Some(digest) if *digest == lesson.digest => continue,
-            Some(_) => "changed",
-            None => "new",
+            known => known.is_none(),
         };
         changes.push((&lesson.slug, Some(lesson)));
-        lines.push(format!("{word}: {}: {}", lesson.slug, lesson.summary));
+        lines.push(lesson.announcement(is_new, trust));
     }
     let gone: Vec<String> =
         known.keys().filter(|slug| !lessons.iter().any(|lesson| lesson.slug == **slug)).cloned().collect();
     for slug in &gone {
         changes.push((slug, None));
-        lines.push(format!("withdrawn: {slug}"));
+        lines.push(format!("withdrawn lesson: {slug}"));
     }
     let shown = page.push_lines("team lessons", &lines);
     for (slug, lesson) in &changes[..shown] {

@@ -77,9 +77,9 @@ impl Composed {
         // Sessions without an id share one warning per clone.
         let warned = if session.is_some() { start.rewrite.clone() } else { ups.rewrite() };
         let warning = rewrite::warning(&fetched, warned.as_deref());
-        let trust = if view.has_skills() { start::trust(folder, host) } else { None };
+        let trust = if view.has_skills() || view.has_lessons() { start::trust(folder, host) } else { None };
         let (fence, authors) = (host.fence(call), start::authors(folder, host));
-        let frame = Frame { fence: &fence, authors: &authors };
+        let frame = Frame { fence: &fence, authors: &authors, now: host.started };
         let audience = Audience { session, warning: &warning, trust: trust.as_ref(), frame, length };
         let News { text, mut told, untrusted } = news::since(start, &view, memory.as_deref(), &audience);
         told.rewrite = fetched.rewritten_from;

@@ -5,7 +5,7 @@ use base::log::Level;
 use base::trust::{Identity, Trust};
 use hook::event::Source;
 use hook::{Answer, Event, Host, Outcome, SessionStart};
-use memory::{Authors, BroadcastFile, Frame, INJECTION_UNITS, Memory, inject};
+use memory::{Authors, BroadcastFile, Frame, INJECTION_UNITS, Memory, inject, without_comments};
 use place::{FetchState, Folder};
 use std::path::Path;
 
@@ -43,10 +43,10 @@ pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Out
     let warned = known.as_ref().and_then(|known| known.rewrite.clone());
     let warning = rewrite::warning(&fetched, warned.as_deref());
     let mut view = View::look(&folder);
-    let trust = if view.has_skills() { trust(&folder, host) } else { None };
+    let trust = if view.has_skills() || view.has_lessons() { trust(&folder, host) } else { None };
     let memory = view.memory();
     let (fence, authors) = (host.fence(call), authors(&folder, host));
-    let frame = Frame { fence: &fence, authors: &authors };
+    let frame = Frame { fence: &fence, authors: &authors, now: host.started };
     let mut news = match &known {
         // The window still has the text.
         Some(known) if call.source() == Source::Resume => {
@@ -119,6 +119,6 @@ fn whole(view: &View, memory: Option<&str>, warning: &str, trust: Option<&Trust>
         .collect();
     let warning = if warning.is_empty() { String::new() } else { format!("{warning}\n\n") };
     let budget = INJECTION_UNITS.saturating_sub(warning.encode_utf16().count());
-    let injection = inject(&Memory::parse(&told.memory), &files, budget, frame);
+    let injection = inject(&Memory::parse(&without_comments(&told.memory)), &files, budget, frame);
     News { text: format!("{warning}{}", injection.text).trim_end().to_owned(), told, untrusted }
 }

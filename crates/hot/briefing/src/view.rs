@@ -135,14 +135,12 @@ impl View {
     /// Reads the memory as it may be told; `None` when there is no such file, or none that can be read.
     pub(crate) fn memory(&mut self) -> Option<String> {
         self.memory_modified?;
-        let Ok(bytes) = files::read_capped(&self.folder.memory(), files::cap::SHARED) else {
+        let memory = read_memory(&self.folder);
+        if memory.is_none() {
             // Nothing in its looks would tell when it can be read again.
             self.stamps.memory = None;
-            return None;
-        };
-        let text = String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        Some(tellable_memory(text))
+        }
+        memory
     }
 
     /// Returns when the memory was changed, in milliseconds with their fraction, as in the Node version.
@@ -167,6 +165,11 @@ impl View {
             .collect()
     }
 
+    /// Returns whether the team has a folder of lessons.
+    pub(crate) fn has_lessons(&self) -> bool {
+        self.stamps.lessons != Some(Stamp::ABSENT)
+    }
+
     /// Reads the broadcast files, in the order of their paths. Skills get a digest only where something is trusted.
     pub(crate) fn broadcast(&self, trust: Option<&Trust>) -> Vec<Broadcast> {
         let mut buffer = Vec::with_capacity(BUFFER_BYTES);
@@ -182,13 +185,21 @@ impl View {
 
     /// Reads the lessons, in the order of their names.
     pub(crate) fn lessons(&self) -> Vec<Lesson> {
-        if self.stamps.lessons == Some(Stamp::ABSENT) {
+        if !self.has_lessons() {
             return Vec::new();
         }
         let mut buffer = Vec::with_capacity(BUFFER_BYTES);
         let files = files::files_in(&self.folder.lessons());
         files.iter().filter_map(|file| Lesson::read(file, &mut buffer)).take(MAX_LESSONS).collect()
     }
+}
+
+/// Reads the memory of a folder as it may be told; `None` when there is none that can be read.
+pub(crate) fn read_memory(folder: &Folder) -> Option<String> {
+    let bytes = files::read_capped(&folder.memory(), files::cap::SHARED).ok()?;
+    let text = String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    Some(tellable_memory(text))
 }
 
 /// A walk through the folders of the broadcast.

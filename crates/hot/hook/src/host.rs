@@ -64,6 +64,12 @@ impl Host {
         }
     }
 
+    /// Returns whether no person reads along: in `claude -p`, and where a program runs the client. The client names what
+    /// started it; another agent, which does not, counts as one that a person uses.
+    pub fn is_headless(&self) -> bool {
+        self.env.text("CLAUDE_CODE_ENTRYPOINT").is_some_and(|started_by| started_by != "cli")
+    }
+
     /// Returns the claims of the window that `call` happened in.
     pub fn claims(&self, call: &impl Event) -> Claims {
         let roots = [self.paths.claims(), &self.paths.fallback_claims()];

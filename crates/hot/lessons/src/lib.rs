@@ -26,10 +26,11 @@ pub mod pattern;
 mod protocol;
 mod sql;
 pub mod start;
+mod top_folder;
 pub mod trigger;
 mod wildcard;
 mod wording;
 
 pub use escaped::Content;
 pub use lesson::{DEFAULT_CONFIDENCE, DEFAULT_PRIORITY, Kind, Lesson, Trigger};
-pub use protocol::PROTOCOL;
+pub use protocol::{OLD_PROTOCOL, PROTOCOL};

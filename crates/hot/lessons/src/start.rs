@@ -1,12 +1,16 @@
-//! The context for the start of a session or a subagent: the reporting protocol and the reminders, within a budget.
+//! The context for the start of a session or a subagent: the reminders and the reporting protocol, within a budget.
 //!
-//! A repository's directives and protocols are shown only when the user trusts them, below a heading of its own.
+//! Reminders are the user's own directives and protocols, then, below a heading of its own, those of a repository that the
+//! user trusts, then those that ship and are about this kind of project. Where no person reads along there is neither: what
+//! a script prints is its result, and no lesson is to be in it.
 
 use crate::index::Index;
 use crate::inject;
 use crate::layers::{self, Layer, Source};
 use crate::lesson::Kind;
-use crate::protocol::PROTOCOL;
+use crate::protocol::{OLD_PROTOCOL, PROTOCOL};
+use crate::top_folder::TopFolder;
+use crate::wording::Form;
 use base::log::Level;
 use base::trust;
 use hook::{Answer, Event, Host, SessionStart};
@@ -17,17 +21,47 @@ use text::sanitize::{DATA_NOTE, Fence, TRUSTED};
 /// The most bytes of the context for a start, unless the setting `lessons.max_bytes` allows more.
 pub const MAX_BYTES: usize = 4_096;
 
+/// How long a start may become by reminders that ship, in UTF-16 units. The user's own may take more.
+pub const MAX_SHIPPED_UNITS: usize = 900;
+
+/// How many reminders a start has. More would be read like none.
+pub const MAX_REMINDERS: usize = 5;
+
+/// The most that reminders take of a subagent's start, in UTF-16 units: the team's memory has the rest.
+pub const MAX_SUBAGENT_UNITS: usize = 1_000;
+
 /// The longest name of a repository, in characters.
 const MAX_NAME_CHARS: usize = 60;
-
-/// The heading of the reminders that are ours and the user's.
-const OWN: &str = "\n## Reasoning Reminders\n";
 
 /// How many bytes the line takes that ends the reminders when some did not fit.
 const MORE_BYTES: usize = 80;
 
-/// Answers the start of a session: the protocol, then directives and protocols. What of the project waits for trust becomes
-/// a notice for the user.
+impl Form {
+    fn protocol(self) -> &'static str {
+        match self {
+            Self::Wyren => PROTOCOL,
+            Self::LessonsLearned => OLD_PROTOCOL,
+        }
+    }
+
+    /// Returns the heading of the reminders that are ours and the user's.
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Wyren => "\n## Wyren reminders\n",
+            Self::LessonsLearned => "\n## Reasoning Reminders\n",
+        }
+    }
+
+    fn max_reminders(self) -> usize {
+        match self {
+            Self::Wyren => MAX_REMINDERS,
+            Self::LessonsLearned => usize::MAX,
+        }
+    }
+}
+
+/// Answers the start of a session: directives and protocols, then how to report lessons. What of the project
+/// waits for trust becomes a notice for the user.
 pub fn for_session(host: &Host, call: &SessionStart) -> Answer<SessionStart> {
     let cwd = host.cwd(call);
     let sources = inject::sources(host, &cwd);
@@ -37,14 +71,23 @@ pub fn for_session(host: &Host, call: &SessionStart) -> Answer<SessionStart> {
             host.log(Level::Warn, &format!("could not refresh {}: {error}", source.place.display()));
         }
     }
+    if host.is_headless() {
+        return Answer::silent();
+    }
     let indexes = inject::open_all(host, sources);
     let kinds = [Kind::Directive, Kind::Protocol];
+    let form = Form::of(host.settings());
     let reminders = Reminders::read(host, &cwd, &indexes, &kinds);
-    let text = reminders.text(host, call, Room::after(PROTOCOL, host));
+    let text = reminders.text(host, call, Room::after(form.protocol(), host), form);
     for (source, index) in indexes.iter().filter(|(source, _)| source.layer == Layer::Project) {
         leave_trust_notice(host, source, index);
     }
-    Answer::context(format!("{PROTOCOL}{text}"))
+    let text = match form {
+        Form::Wyren if text.is_empty() => PROTOCOL.to_owned(),
+        Form::Wyren => format!("{}\n{PROTOCOL}", text.trim_start()),
+        Form::LessonsLearned => format!("{OLD_PROTOCOL}{text}"),
+    };
+    Answer::context(text)
 }
 
 /// Leaves a notice about what of a project waits for trust, or has changed since. `session-start-memory` runs beside this hook
@@ -62,12 +105,15 @@ fn leave_trust_notice(host: &Host, source: &Source, index: &Index<Mmap>) {
     inject::leave(notice, source, host);
 }
 
-/// Returns the text for a subagent: directives alone; empty when there are none.
+/// Returns the text for a subagent: the user's own directives and those of a repository that the user trusts; empty when there
+/// are none.
 pub fn for_subagent(host: &Host, call: &impl Event) -> String {
     let cwd = host.cwd(call);
-    let indexes = inject::open(host, &cwd);
+    let mut indexes = inject::open(host, &cwd);
+    indexes.retain(|(source, _)| source.layer != Layer::Shipped);
     let reminders = Reminders::read(host, &cwd, &indexes, &[Kind::Directive]);
-    reminders.text(host, call, Room::after("", host)).trim_start().to_owned()
+    let room = Room { units: MAX_SUBAGENT_UNITS - MORE_BYTES, ..Room::after("", host) };
+    reminders.text(host, call, room, Form::Wyren).trim().to_owned()
 }
 
 /// What is left of a start's budget.
@@ -83,6 +129,12 @@ impl Room {
         let mut room = Self { bytes: allowed.max(MAX_BYTES), units: hook::MAX_TEXT_UNITS };
         room.take(text.len() + MORE_BYTES, units(text) + MORE_BYTES);
         room
+    }
+
+    /// Returns whether a text of as many UTF-16 units keeps the start as short as one with shipped reminders is.
+    fn takes_shipped(&self, units: usize) -> bool {
+        let taken = hook::MAX_TEXT_UNITS - MORE_BYTES - self.units;
+        taken + units <= MAX_SHIPPED_UNITS
     }
 
     /// Takes a part of the room, if there is as much.
@@ -113,6 +165,8 @@ struct Reminders {
 
 struct Reminder {
     is_shipped: bool,
+    /// Whether it is about no kind of project in particular.
+    is_general: bool,
     priority: u8,
     slug: String,
     text: String,
@@ -126,12 +180,13 @@ impl Reminders {
         let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
         let mut all = Self { kinds: names.join(","), ..Self::default() };
         let packs_off = host.settings().get("lessons.packs_off");
+        let top = TopFolder::around(cwd);
         for (source, index) in indexes {
             let numbers = kinds.iter().filter_map(|kind| index.said_at_start(*kind).ok()).flatten();
             for entry in numbers.filter_map(|number| index.entry(number).ok()) {
                 let is_off = layers::is_disabled(&disabled, source.layer, entry.slug)
                     || layers::is_pack_off(&packs_off, source.layer, entry.pack);
-                if is_off || !inject::is_in_scope(entry.scope, cwd) {
+                if is_off || !inject::is_in_scope(entry.scope, cwd) || !top.fits(&entry.paths) {
                     continue;
                 }
                 if source.untrusted(&entry).is_some() {
@@ -144,7 +199,8 @@ impl Reminders {
                 let text = format!("- **{}** {}", entry.summary, entry.solution.replace('\n', " "));
                 let (priority, slug) = (entry.priority, entry.slug.to_owned());
                 let is_shipped = source.layer == Layer::Shipped;
-                all.shown.push(Reminder { is_shipped, priority, slug, text, is_shared });
+                let is_general = entry.paths.is_empty();
+                all.shown.push(Reminder { is_shipped, is_general, priority, slug, text, is_shared });
             }
         }
         // The name breaks ties, so that the text is the same every time.
@@ -157,13 +213,18 @@ impl Reminders {
 
     /// Returns the reminders that fit, in their order: ours and the user's first, then those of the repository. Ends with how
     /// many did not fit.
-    fn text(&self, host: &Host, call: &impl Event, mut room: Room) -> String {
+    fn text(&self, host: &Host, call: &impl Event, mut room: Room, form: Form) -> String {
         let has_shared = self.shown.iter().any(|reminder| reminder.is_shared);
         let fence = if has_shared { host.fence(call) } else { Fence::default() };
         let shared = format!("\n## Reminders of the repository {}\n{DATA_NOTE}\n", self.repository);
-        let mut parts = [(OWN, String::new()), (shared.as_str(), String::new())];
-        let mut more = 0;
+        let mut parts = [(form.heading(), String::new()), (shared.as_str(), String::new())];
+        let (mut said, mut more) = (0, 0);
         for reminder in &self.shown {
+            // Advice about everything is in the model already.
+            let is_ours = reminder.is_shipped && form == Form::Wyren;
+            if is_ours && reminder.is_general {
+                continue;
+            }
             let (heading, part) = &mut parts[usize::from(reminder.is_shared)];
             let attribution = [("name", reminder.slug.as_str()), ("trusted", TRUSTED)];
             let text = if reminder.is_shared {
@@ -172,11 +233,16 @@ impl Reminders {
                 reminder.text.clone()
             };
             let heading = if part.is_empty() { heading } else { "" };
-            if !room.take(heading.len() + text.len() + 1, units(heading) + units(&text) + 1) {
+            let length = units(heading) + units(&text) + 1;
+            let fits = said < form.max_reminders()
+                && (!is_ours || room.takes_shipped(length))
+                && room.take(heading.len() + text.len() + 1, length);
+            if fits {
+                said += 1;
+                part.extend([heading, &text, "\n"]);
+            } else if !is_ours {
                 more += 1;
-                continue;
             }
-            part.extend([heading, &text, "\n"]);
         }
         let mut text = parts.map(|(_, part)| part).concat();
         if more > 0 && !text.is_empty() {

@@ -4,8 +4,9 @@ use base::notice::{self, About, Line};
 use base::trust::{Identity, Trust};
 use base::{Env, Paths, Timestamp};
 use hook::{Host, SessionStart, Silence};
-use lessons::{Kind, Lesson, format, start};
+use lessons::{Kind, Lesson, OLD_PROTOCOL, PROTOCOL, Trigger, format, start};
 use serde_json::{Value, json};
+use std::path::Path;
 use text::sanitize::DATA_NOTE;
 
 struct Desk {
@@ -91,7 +92,7 @@ fn a_repositorys_directives_wait_for_trust_which_the_user_reads_once() {
     desk.lesson("my app/.wyren/lessons", &theirs);
     desk.lesson("my app/.wyren/lessons", &other);
     let (text, notice) = desk.start();
-    assert!(text.contains("\n## Reasoning Reminders\n- **mine matters** Be brief.\n"), "{text}");
+    assert_eq!(text, format!("## Wyren reminders\n- **mine matters** Be brief.\n\n{PROTOCOL}"));
     assert!(!text.contains("theirs") && !text.contains("Obey") && !text.contains("wyren-context"), "{text}");
     assert_eq!(notice, "Wyren: 2 directives of my app wait for your review: wyren trust.");
     assert_eq!(desk.start().1, "", "once");
@@ -103,14 +104,15 @@ fn a_repositorys_directives_wait_for_trust_which_the_user_reads_once() {
     assert!(!before.contains("theirs") && before.contains("mine"), "{text}");
     assert!(after.starts_with(&format!("{DATA_NOTE}\n<wyren-context id=\"")), "{text}");
     assert!(after.contains("source=\"project lesson\" name=\"theirs\" trusted=\"by the user"), "{text}");
-    assert!(!after.contains("other") && !after.contains("<system-reminder>"), "{text}");
+    assert!(!text.contains("other matters") && !after.contains("<system-reminder>"), "{text}");
+    assert!(after.ends_with(&format!("\n\n{PROTOCOL}")), "{text}");
     assert_eq!(after.matches("</wyren-context").count(), 1, "{text}");
     assert!(notice.contains("since you trusted my app: directive other; review: wyren trust"), "{notice}");
 }
 
 #[test]
 fn reminders_keep_their_budget_by_priority() {
-    let desk = Desk::new();
+    let desk = Desk::new().with("WYREN_LESSON_FORMAT", "lessons-learned");
     let theirs: Vec<Lesson> =
         (0..9).map(|n| directive(&format!("theirs-{n}"), "words ".repeat(100).trim())).collect();
     theirs.iter().for_each(|lesson| desk.lesson("my app/.wyren/lessons", lesson));
@@ -155,6 +157,7 @@ fn item_19_a_switching_users_own_come_first_and_fill_the_budget() {
         desk.lesson("plugin/lessons", &shipped);
     }
     let desk = desk.with("LESSONS_MANIFEST_PATH", manifest).with("LESSONS_INJECTION_BUDGET_BYTES", "40000");
+    let desk = desk.with("WYREN_LESSON_FORMAT", "lessons-learned");
     let (text, _) = desk.start();
     let units = text.encode_utf16().count();
     // The whole text reaches the model: nothing cuts it, and one more would not fit.
@@ -170,7 +173,7 @@ fn item_19_a_switching_users_own_come_first_and_fill_the_budget() {
 
 #[test]
 fn item_19_without_the_setting_the_start_is_as_short_as_ever_with_ones_own_first() {
-    let desk = Desk::new();
+    let desk = Desk::new().with("WYREN_LESSON_FORMAT", "lessons-learned");
     let manifest = manifest(&desk);
     let mine = Lesson { priority: 1, ..directive("mine", "Be brief.") };
     desk.lesson("data/lessons", &mine);
@@ -201,4 +204,130 @@ fn line_24_a_start_shows_what_is_in_scope_alone() {
     let call: hook::SubagentStart = serde_json::from_str(input.leak()).unwrap();
     let text = start::for_subagent(&Host::new("subagent-start-lessons", desk.env()), &call);
     assert!(text.contains("here matters") && !text.contains("elsewhere"), "{text}");
+}
+
+impl Desk {
+    /// Puts a file at the top of the project.
+    fn has(&self, name: &str) {
+        std::fs::write(self.folder.path().join("my app").join(name), "").unwrap();
+    }
+
+    /// Copies the lessons that ship.
+    fn ship(&self) {
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../lessons");
+        let plugin = self.folder.path().join("plugin/lessons");
+        std::fs::create_dir_all(&plugin).unwrap();
+        for entry in std::fs::read_dir(shipped).unwrap().flatten() {
+            std::fs::copy(entry.path(), plugin.join(entry.file_name())).unwrap();
+        }
+    }
+}
+
+/// Returns a directive about projects with a file of this name.
+fn about(slug: &str, glob: &str) -> Lesson {
+    let trigger = Trigger { paths: vec![glob.to_owned()], ..Trigger::default() };
+    Lesson { trigger, ..directive(slug, "So it is.") }
+}
+
+#[test]
+fn a_start_has_five_reminders_at_most_and_ones_own_are_first() {
+    let desk = Desk::new();
+    desk.has("Cargo.toml");
+    desk.lesson("plugin/lessons", &Lesson { priority: 10, ..about("shipped", "Cargo.toml") });
+    (0..4).for_each(|n| desk.lesson("data/lessons", &directive(&format!("mine-{n}"), "So.")));
+    let (text, _) = desk.start();
+    assert!(text.find("mine-3 matters") < text.find("shipped matters"), "{text}");
+    assert_eq!(text.matches(" matters**").count(), start::MAX_REMINDERS, "{text}");
+    assert!(!text.contains(" more: "), "{text}");
+
+    let theirs = Lesson { priority: 9, ..directive("theirs", "So.") };
+    desk.lesson("my app/.wyren/lessons", &theirs);
+    desk.trust(&[&theirs]);
+    (4..6).for_each(|n| desk.lesson("data/lessons", &directive(&format!("mine-{n}"), "So.")));
+    let (text, _) = desk.start();
+    assert_eq!(text.matches(" matters**").count(), start::MAX_REMINDERS, "{text}");
+    assert!(text.contains("theirs matters") && !text.contains("shipped"), "{text}");
+    // What ships is not counted: it gave way.
+    assert!(text.contains("\n- … 2 more: wyren lessons list --kind directive,protocol\n"), "{text}");
+}
+
+#[test]
+fn a_directive_with_a_path_is_shown_where_the_project_has_such_a_file() {
+    let desk = Desk::new();
+    desk.lesson("plugin/lessons", &about("rusty", "Cargo.toml"));
+    desk.lesson("plugin/lessons", &directive("for-everything", "Think."));
+    desk.lesson("data/lessons", &about("mine", "*.tf"));
+    assert_eq!(desk.start().0, PROTOCOL);
+    desk.has("Cargo.toml");
+    assert_eq!(desk.start().0, format!("## Wyren reminders\n- **rusty matters** So it is.\n\n{PROTOCOL}"));
+    desk.has("main.tf");
+    let (text, _) = desk.start();
+    assert!(text.starts_with("## Wyren reminders\n- **mine matters** So it is.\n- **rusty"), "{text}");
+    // Advice that ships for every kind of project is left to the form that always had it.
+    let (text, _) = desk.with("WYREN_LESSON_FORMAT", "lessons-learned").start();
+    assert!(text.contains("for-everything matters") && text.contains("rusty matters"), "{text}");
+}
+
+#[test]
+fn what_ships_keeps_a_start_short_in_every_kind_of_project() {
+    let kinds: [&[&str]; 7] = [
+        &[],
+        &["Cargo.toml"],
+        &["package.json", "vite.config.ts", ".env"],
+        &["pyproject.toml", "manage.py", ".env", "alembic.ini"],
+        &["go.mod", "Makefile", "Dockerfile"],
+        &["main.tf", "variables.tf"],
+        &["package.json", "compose.yaml", ".env", "main.tf", "Cargo.toml", "next.config.js"],
+    ];
+    for names in kinds {
+        let desk = Desk::new();
+        desk.ship();
+        names.iter().for_each(|name| desk.has(name));
+        let (text, _) = desk.start();
+        let units = text.encode_utf16().count();
+        assert!(units <= start::MAX_SHIPPED_UNITS, "{names:?}: {units}: {text}");
+        assert_eq!(text.contains("## Wyren reminders"), !names.is_empty(), "{names:?}: {text}");
+        assert!(text.ends_with(PROTOCOL) && !text.contains("lessons-learned"), "{text}");
+        let input = json!({"session_id": "s", "agent_id": "a", "cwd": desk.folder.path().join("my app")});
+        let call: hook::SubagentStart = serde_json::from_str(input.to_string().leak()).unwrap();
+        let host = Host::new("subagent-start-lessons", desk.env());
+        assert_eq!(start::for_subagent(&host, &call), "", "what ships is not for subagents");
+    }
+}
+
+#[test]
+fn where_no_person_reads_along_there_are_neither_reminders_nor_protocol() {
+    let desk = Desk::new().with("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
+    desk.lesson("data/lessons", &directive("mine", "Be brief."));
+    let call = json!({"session_id": "s", "cwd": desk.folder.path().join("my app"), "source": "startup"});
+    let host = Host::new("session-start-lessons", desk.env());
+    let body = |call: SessionStart, host: &Host| Ok(start::for_session(host, &call));
+    let response = hook::respond(call.to_string().into_bytes().leak(), &host, Silence::Empty, body);
+    assert_eq!(response.stdout, b"");
+    let interactive = Desk::new().with("CLAUDE_CODE_ENTRYPOINT", "cli");
+    assert_eq!(interactive.start().0, PROTOCOL);
+}
+
+#[test]
+fn the_form_of_lessons_learned_has_its_protocol_first_and_its_headings() {
+    let desk = Desk::new().with("WYREN_LESSON_FORMAT", "lessons-learned");
+    desk.lesson("data/lessons", &directive("mine", "Be brief."));
+    let expected = format!("{OLD_PROTOCOL}\n## Reasoning Reminders\n- **mine matters** Be brief.\n");
+    assert_eq!(desk.start().0, expected);
+}
+
+#[test]
+fn reminders_leave_a_subagent_room_for_the_memory() {
+    let desk = Desk::new();
+    for n in 0..5 {
+        desk.lesson("data/lessons", &directive(&format!("mine-{n}"), "own words ".repeat(30).trim()));
+    }
+    let input = json!({"session_id": "s", "agent_id": "a", "cwd": desk.folder.path().join("my app")});
+    let call: hook::SubagentStart = serde_json::from_str(input.to_string().leak()).unwrap();
+    let text = start::for_subagent(&Host::new("subagent-start-lessons", desk.env()), &call);
+    assert!(text.encode_utf16().count() <= start::MAX_SUBAGENT_UNITS, "{text}");
+    assert!(
+        text.contains("mine-1") && text.ends_with("- … 3 more: wyren lessons list --kind directive"),
+        "{text}"
+    );
 }

@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     println!("{ENTRIES} entries, {} KB; best and median of {ROUNDS} rounds", base.len() / 1_000);
 
     let (fence, authors) = (Fence::new("5ec4e75ec4e70000"), Authors::default());
-    let frame = Frame { fence: &fence, authors: &authors };
+    let frame = Frame { fence: &fence, authors: &authors, now: base::Timestamp::now() };
     let figures = [
         measure("parse", DELTA_BUDGET, || parsed(&ours)),
         measure("parse and render", DELTA_BUDGET, || parsed(&ours).render()),

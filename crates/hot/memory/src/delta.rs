@@ -109,14 +109,6 @@ impl Delta {
         }
         memory
     }
-
-    /// Returns where the added and reworded entries come from.
-    pub(crate) fn told_entries(&self) -> impl Iterator<Item = &Entry> {
-        self.sections.iter().flat_map(|section| {
-            let edited = section.edited.iter().map(|edit| &edit.after);
-            section.added.iter().chain(edited)
-        })
-    }
 }
 
 impl SectionDelta {

@@ -14,6 +14,7 @@
 //! **Architecture invariant:** text in, text out. Nothing here opens a file, reads the clock or knows git; hot
 //! hooks link this crate. Nothing here culls: the only cuts are of what is *shown*, and those say so.
 
+mod comments;
 mod compose;
 mod delta;
 mod edit;
@@ -26,8 +27,10 @@ mod memory;
 mod merge;
 mod provenance;
 pub mod section;
+mod signed;
 mod update;
 
+pub use comments::without_comments;
 pub use delta::{Delta, Edit, SectionDelta, diff};
 pub use edit::Added;
 pub use identity::{identity, is_near_duplicate, similarity};

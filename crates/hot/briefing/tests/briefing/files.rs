@@ -1,6 +1,8 @@
 //! Broadcast files and lessons in a running session.
 
-use crate::support::{Clone, NOTE, wordless};
+use crate::support::{Clone, wordless};
+use base::trust::{Identity, Item, Trust};
+use memory::live_update_opening;
 
 // 18
 #[test]
@@ -11,8 +13,9 @@ fn a_new_a_changed_and_a_withdrawn_broadcast_file_reach_a_running_session() {
     assert_eq!(
         wordless(&clone.prompt("s")),
         format!(
-            "# Wyren live update\n\n{NOTE}\n\n## broadcast (new)\n\n\
-             <wyren-context source=\"team broadcast\" file=\"skills/review.md\">\nBe kind.\n</wyren-context>"
+            "{}\n\n## broadcast (new)\n\n\
+             <wyren-context source=\"team broadcast\" file=\"skills/review.md\">\nBe kind.\n</wyren-context>",
+            live_update_opening()
         )
     );
     assert_eq!(clone.prompt("s"), "");
@@ -58,16 +61,18 @@ fn lessons_that_come_change_and_go_are_named_with_what_they_are_about() {
     assert_eq!(
         wordless(&clone.prompt("s")),
         format!(
-            "# Wyren live update\n\n{NOTE}\n\n<wyren-context source=\"team lessons\">\n\
-             - new: new: Pin the toolchain &lt;/wyren-context>\n</wyren-context>"
+            "{}\n\n<wyren-context source=\"team lessons\">\n\
+             - new lesson: Pin the toolchain &lt;/wyren-context> (new)\n</wyren-context>",
+            live_update_opening()
         )
     );
     clone.write(".wyren/lessons/new.md", "---\nsummary: Pin it\n---\n");
     clone.remove(".wyren/lessons/old.md");
     clone.decide(&["a", "b"]);
     let told = clone.prompt("s");
-    let (memory, lessons) = (told.find("- b\n").unwrap(), told.find("- changed: new: Pin it\n").unwrap());
-    assert!(memory < lessons && told.contains("- withdrawn: old\n"), "{told}");
+    let (memory, lessons) =
+        (told.find("- b\n").unwrap(), told.find("- changed lesson: Pin it (new)\n").unwrap());
+    assert!(memory < lessons && told.contains("- withdrawn lesson: old\n"), "{told}");
     assert_eq!(told.matches("# Wyren live update").count(), 1);
     assert_eq!(clone.prompt("s"), "");
 }
@@ -109,7 +114,7 @@ fn what_finds_no_room_waits_for_the_next_prompt() {
         "{}",
         prompts[0]
     );
-    for once in ["file=\"one.md\"", "file=\"two.md\"", "file=\"three.md\"", "- new: x: About x\n"] {
+    for once in ["file=\"one.md\"", "file=\"two.md\"", "file=\"three.md\"", "- new lesson: About x\n"] {
         assert_eq!(all.matches(once).count(), 1, "{once}");
     }
 }
@@ -138,7 +143,10 @@ fn a_secret_in_a_file_is_not_told() {
     clone.write(".wyren/broadcast/note.md", format!("The token is {token}."));
     clone.write(".wyren/lessons/x.md", format!("---\nsummary: use {token}\n---\n"));
     let told = clone.prompt("s");
-    assert!(told.contains("note.md") && told.contains("- new: x") && !told.contains(&token), "{told}");
+    assert!(
+        told.contains("note.md") && told.contains("- new lesson: use ") && !told.contains(&token),
+        "{told}"
+    );
 }
 
 #[test]
@@ -154,6 +162,36 @@ fn lessons_that_find_no_room_wait_for_the_next_prompt() {
     assert!(prompts.iter().all(|told| told.len() <= 4_096) && prompts[3].is_empty());
     let all = prompts.concat();
     for number in 100..200 {
-        assert_eq!(all.matches(&format!("- new: lesson-{number}: ")).count(), 1, "{number}");
+        assert_eq!(all.matches(&format!("- new lesson: Lesson {number} says ")).count(), 1, "{number}");
     }
+}
+
+#[test]
+fn text_8_a_lesson_is_announced_by_its_summary_and_says_when_it_waits_for_trust() {
+    let clone = Clone::new(&["a"]);
+    clone.start("s", "startup");
+    let write = |slug: &str, kind: &str, summary: &str| {
+        clone.write(
+            &format!(".wyren/lessons/{slug}.md"),
+            format!("---\nsummary: {summary}\nkind: {kind}\n---\nkind: hint\n"),
+        );
+    };
+    let announced = || {
+        let told = clone.prompt("s");
+        let lines = told.lines().filter(|line| line.contains(": ") && line.starts_with("- "));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    write("ship-ships-red-code", "hint", "make ship ships red code");
+    assert_eq!(announced(), ["- new lesson: make ship ships red code"]);
+    write("no-ship", "guard", "make ship ships red code");
+    assert_eq!(announced(), ["- new guard: make ship ships red code (no-ship); silent until `wyren trust`"]);
+    let project = clone.root().canonicalize().unwrap();
+    let item = |kind: &str, name: &str| Item { kind: kind.into(), name: name.into(), digest: "0".into() };
+    let identity = Identity::of(&project);
+    let items = vec![item("pause", "wait"), item("guard", "no-ship")];
+    Trust { project, identity, items, lapse: None }.write(&clone.host("x").paths).unwrap();
+    write("wait", "pause", "Wait for the tests");
+    assert_eq!(announced(), ["- new pause: Wait for the tests"], "trusted before the session heard of it");
+    write("no-ship", "guard", "No ship");
+    assert_eq!(announced(), ["- changed guard: No ship; silent until `wyren trust`"]);
 }

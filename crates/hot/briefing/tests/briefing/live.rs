@@ -1,6 +1,7 @@
 //! What reaches a running session, and what does not.
 
-use crate::support::{Clone, NOTE, memory, no_launch, wordless};
+use crate::support::{Clone, OPENING, memory, no_launch, wordless};
+use memory::live_update_opening;
 use serde_json::json;
 use std::fs;
 
@@ -31,8 +32,9 @@ fn a_change_between_the_start_and_the_first_prompt_is_delivered() {
     assert_eq!(
         wordless(&told),
         format!(
-            "# Wyren live update\n\n{NOTE}\n\n<wyren-context source=\"team memory\">\n\
-             ### New in Decisions\n- b\n</wyren-context>"
+            "{}\n\n<wyren-context source=\"team memory\">\n\
+             ### New in Decisions\n- b\n</wyren-context>",
+            live_update_opening()
         )
     );
     assert_eq!(clone.prompt("s"), "");
@@ -71,16 +73,16 @@ fn a_session_is_not_told_its_own_entries() {
     let clone = Clone::new(&["a"]);
     clone.start("abcdef12-3456", "startup");
     clone.start("other", "startup");
-    clone.decide(&["a", "mine [session abcdef12, turn 4, by Ada, 2026-11-16]"]);
+    clone.decide(&["a", "mine [session abcdef12, turn 4, by Ada, 2025-11-16]"]);
     assert_eq!(clone.prompt("abcdef12-3456"), "");
-    assert!(clone.prompt("other").contains("- mine [session abcdef12, turn 4, by Ada, 2026-11-16]\n"));
+    assert!(clone.prompt("other").contains("- mine (signed Ada, 16 Nov 2025)\n"));
     clone.decide(&[
         "a",
-        "mine [session abcdef12, turn 4, by Ada, 2026-11-16]",
+        "mine [session abcdef12, turn 4, by Ada, 2025-11-16]",
         "yours [session 99999999, turn 1]",
     ]);
     let told = clone.prompt("abcdef12-3456");
-    assert!(told.contains("- yours ") && !told.contains("- mine"), "{told}");
+    assert!(told.contains("- yours\n") && !told.contains("- mine"), "{told}");
 }
 
 #[test]
@@ -88,13 +90,14 @@ fn three_teammates_entries_arrive_in_one_delta() {
     let clone = Clone::new(&["a"]);
     clone.start("s", "startup");
     let tagged = |name: &str| {
-        format!("{name}'s decision [session 0000000{}, turn 1, by {name}, 2026-11-16]", name.len())
+        format!("{name}'s decision [session 0000000{}, turn 1, by {name}, 2025-11-16]", name.len())
     };
     let lines = ["Ada", "Bert", "Carla"].map(tagged);
     clone.decide(&["a", &lines[0], &lines[1], &lines[2]]);
     let told = clone.prompt("s");
-    assert!(lines.iter().all(|line| told.contains(line.as_str())), "{told}");
-    assert!(told.contains("signed=\"Ada, Bert, Carla\" latest=\"2026-11-16\""), "{told}");
+    for name in ["Ada", "Bert", "Carla"] {
+        assert!(told.contains(&format!("- {name}'s decision (signed {name}, 16 Nov 2025)\n")), "{told}");
+    }
     assert_eq!(clone.prompt("s"), "");
 }
 
@@ -102,7 +105,7 @@ fn three_teammates_entries_arrive_in_one_delta() {
 fn an_entry_is_from_the_author_that_the_last_sync_found() {
     let clone = Clone::new(&["a"]);
     clone.start("s", "startup");
-    let entry = "use X [session 00000001, turn 1, by The CTO, 2026-11-16]";
+    let entry = "use X [session 00000001, turn 1, by The CTO, 2025-11-16]";
     clone.decide(&["a", entry]);
     let memory = memory::Memory::parse(&format!("# M\n\n## Decisions\n\n- {entry}\n"));
     let key = memory.entries().next().unwrap().1.key();
@@ -111,7 +114,7 @@ fn an_entry_is_from_the_author_that_the_last_sync_found() {
     let file = clone.host("prompt-sync").paths.authors_file(&clone.root().join(".wyren"));
     place::authors::write(&file, &[(key, "Eve".to_owned())].into()).unwrap();
     let told = clone.prompt("s");
-    assert!(told.contains("source=\"team memory\" from=\"Eve\" latest="), "{told}");
+    assert!(told.contains("- use X (Eve, 16 Nov 2025)\n") && !told.contains("CTO"), "{told}");
 }
 
 #[test]
@@ -194,7 +197,7 @@ fn a_change_on_disk_is_shown_without_the_network() {
 fn a_repository_without_a_broadcast_folder_gets_its_memory() {
     let clone = Clone::new(&["a"]);
     assert!(!clone.path(".wyren/broadcast").exists());
-    assert!(clone.start("s", "startup").starts_with("# Wyren Memory\n"));
+    assert!(clone.start("s", "startup").starts_with(OPENING));
 }
 
 // 14

@@ -7,5 +7,6 @@ mod live;
 mod pulling;
 mod start;
 mod state;
+mod subagent;
 mod support;
 mod voice;

@@ -1,26 +1,44 @@
 //! The beginning of a session.
 
-use crate::support::{Clone, NOTE, memory, no_launch, wordless};
+use crate::support::{Clone, OPENING, memory, no_launch, wordless};
 use base::trust::{Identity, Item, Trust};
 use serde_json::json;
 
 #[test]
 fn a_session_begins_with_the_memory_and_the_broadcast() {
-    let clone = Clone::new(&["a [session aaaaaaaa, turn 1, by Ada, 2026-11-16]"]);
+    let clone = Clone::new(&["a [session aaaaaaaa, turn 1, by Ada, 2025-11-16]"]);
     clone.write(".wyren/broadcast/.gitkeep", "");
     clone.write(".wyren/broadcast/skills/review.md", "Be kind.\n");
     assert_eq!(
         wordless(&clone.start("s", "startup")),
         format!(
-            "# Wyren Memory\n\n{NOTE}\n\n\
-             <wyren-context source=\"team memory\" signed=\"Ada\" latest=\"2026-11-16\">\n\
-             ## Decisions\n- a [session aaaaaaaa, turn 1, by Ada, 2026-11-16]\n</wyren-context>\n\n---\n\n\
-             # Wyren Broadcast\n\n## broadcast\n\n\
-             <wyren-context source=\"team broadcast\" file=\"skills/review.md\">\nBe kind.\n</wyren-context>\n\n\
-             _Wyren: 1 team skill(s) offered, named in the tags above. Acknowledge in your first response with one line: \
-             \"1 team skill(s) offered: \" and their names._"
+            "{OPENING}\n\n\
+             <wyren-context source=\"team memory\">\n\
+             ## Decisions\n- a (signed Ada, 16 Nov 2025)\n</wyren-context>\n\n\
+             Wyren: files that this team shares with every session.\n\n\
+             <wyren-context source=\"team broadcast\" file=\"skills/review.md\">\nBe kind.\n</wyren-context>"
         )
     );
+}
+
+#[test]
+fn a_day_of_this_year_is_shown_without_it() {
+    let year = &base::Timestamp::now().to_string()[..4];
+    let clone = Clone::new(&[&format!("a [by Ada, {year}-03-09]")]);
+    assert!(clone.start("s", "startup").contains("- a (signed Ada, 9 Mar)\n"));
+}
+
+#[test]
+fn no_comment_reaches_a_session() {
+    let clone = Clone::empty();
+    let old = "# Wyren Memory\n<!-- Populated by distiller. -->\n\n## Decisions\n<!-- one\nof two lines -->\n- a <!-- id 7 -->\n";
+    clone.write(".wyren/memory.md", old);
+    let told = clone.start("s", "startup");
+    assert!(told.contains("- a\n") && !told.contains("!--") && !told.contains("lines"), "{told}");
+    clone.write(".wyren/memory.md", format!("{old}- b <!-- id 8 -->\n<!-- three\nfour -->\n"));
+    let told = clone.prompt("s");
+    assert!(told.contains("- b\n") && !told.contains("!--") && !told.contains("four"), "{told}");
+    assert_eq!(clone.prompt("s"), "");
 }
 
 #[test]
@@ -60,7 +78,7 @@ fn a_resumed_session_gets_what_it_missed_and_nothing_else() {
 #[test]
 fn a_resumed_unknown_session_gets_the_whole_memory() {
     let clone = Clone::new(&["a"]);
-    assert!(clone.start("s", "resume").starts_with("# Wyren Memory\n"));
+    assert!(clone.start("s", "resume").starts_with(OPENING));
 }
 
 #[test]
@@ -88,7 +106,7 @@ fn a_large_memory_stays_within_what_the_client_takes_and_says_where_the_rest_is(
     let told = clone.start("s", "startup");
     let units = told.encode_utf16().count();
     assert!(units <= hook::MAX_TEXT_UNITS && units > 8_000, "{units}");
-    assert!(told.starts_with("⚠️ Wyren: ") && told.contains("of 2000 entries shown"));
+    assert!(told.starts_with("⚠️ Wyren: ") && told.contains(" of 2000 entries, chosen by weight and age."));
     assert!(told.contains("`wyren memory show`") && told.contains("1 broadcast file is not shown in full"));
     // What was left out counts as told: it is pointed to, and does not trickle in with later prompts.
     assert_eq!(clone.prompt("s"), "");
@@ -100,9 +118,9 @@ fn a_rewritten_history_is_warned_of_first_and_once() {
     clone.fetched(json!({"rewritten_from": "abc"}));
     let told = clone.start("s", "startup");
     assert!(told.starts_with("⚠️ Wyren: remote memory.md was force-pushed"), "{told}");
-    assert!(told.contains("The user decides.\n\n# Wyren Memory\n"), "{told}");
+    assert!(told.contains(&format!("The user decides.\n\n{OPENING}")), "{told}");
     assert_eq!(clone.prompt("s"), "");
-    assert!(clone.start("s", "compact").starts_with("# Wyren Memory\n"));
+    assert!(clone.start("s", "compact").starts_with(OPENING));
     assert_eq!(clone.start("s", "resume"), "");
     assert!(clone.start("t", "startup").starts_with("⚠️ Wyren: "));
 }

@@ -8,6 +8,7 @@ mod merging;
 mod properties;
 mod telling;
 
+use base::Timestamp;
 use memory::{Authors, BroadcastFile, Delta, Frame, Injection, Memory, Update};
 use text::sanitize::Fence;
 
@@ -26,13 +27,16 @@ fn decisions(lines: &[&str]) -> Memory {
     memory(&[("Decisions", lines)])
 }
 
+/// A moment of 2026.
+const NOW: Timestamp = Timestamp::from_millis(1_794_787_200_000);
+
 /// The word of the fences.
 const WORD: &str = "5ec4e75ec4e70000";
 
 /// Returns the text for a new session, of entries without known authors.
 fn inject(memory: &Memory, files: &[BroadcastFile<'_>], budget: usize) -> Injection {
     let (fence, authors) = (Fence::new(WORD), Authors::default());
-    memory::inject(memory, files, budget, Frame { fence: &fence, authors: &authors })
+    memory::inject(memory, files, budget, Frame { fence: &fence, authors: &authors, now: NOW })
 }
 
 /// Returns the live update, of entries without known authors.
@@ -41,7 +45,7 @@ fn render(delta: &Delta, max_bytes: usize) -> Update {
 }
 
 fn render_of(delta: &Delta, max_bytes: usize, authors: &Authors) -> Update {
-    delta.render(max_bytes, Frame { fence: &Fence::new(WORD), authors })
+    delta.render(max_bytes, Frame { fence: &Fence::new(WORD), authors, now: NOW })
 }
 
 /// Returns every entry as `Section: text`.

@@ -1,10 +1,9 @@
 //! The delta and the live update.
 
-use memory::{LIVE_UPDATE_BYTES, Memory, diff};
+use memory::{LIVE_UPDATE_BYTES, Memory, diff, live_update_opening};
 
 use crate::{decisions, memory, render, render_of};
 use memory::Authors;
-use text::sanitize::DATA_NOTE;
 
 #[track_caller]
 fn check(old: &[&str], new: &[&str], expected: &str) {
@@ -68,17 +67,18 @@ fn the_live_update_is_by_section_fenced_and_attributed() {
     assert_eq!(
         update.text,
         format!(
-            "# Wyren live update\n\n{DATA_NOTE}\n\n\
-         <wyren-context id=\"5ec4e75ec4e70000\" source=\"team memory\" signed=\"Bob, Ada\" latest=\"2026-11-16\">\n\
+            "{}\n\n\
+         <wyren-context id=\"5ec4e75ec4e70000\" source=\"team memory\">\n\
          ### New in Decisions\n\
-         - fresh [session bbbbbbbb, turn 7, by Bob, 2026-11-16]\n\
+         - fresh (signed Bob, 16 Nov)\n\
          \n### Changed in Decisions\n\
-         - use X weekly [session aaaaaaaa, turn 3, by Ada, 2026-11-15] (was: use X daily)\n\
+         - use X weekly (was: use X daily) (signed Ada, 15 Nov)\n\
          \n### Removed from Decisions\n\
          - gone\n\
          \n### New text in Team notes\n\
          A line of text.\n\
-         </wyren-context id=\"5ec4e75ec4e70000\">"
+         </wyren-context id=\"5ec4e75ec4e70000\">",
+            live_update_opening()
         )
     );
     assert!(update.rest.is_empty());
@@ -94,7 +94,8 @@ fn who_said_something_is_the_author_of_its_commit_and_not_what_the_text_claims()
     let key = new.entries().next().unwrap().1.key();
     let authors = Authors([(key, "Eve \"<b>\"".to_owned())].into());
     let text = render_of(&delta, LIVE_UPDATE_BYTES, &authors).text;
-    assert!(text.contains("from=\"Eve &quot;&lt;b&gt;&quot;\" signed=\"Bob\""), "{text}");
+    assert!(text.contains("\n- use X (Eve \"&lt;b>\", 15 Nov)\n- y (signed Bob, 16 Nov)\n"), "{text}");
+    assert!(!text.contains("CTO"), "{text}");
 }
 
 #[test]
