@@ -139,7 +139,7 @@ fn recorded(prompt: &str, variables: &[(&str, &str)]) -> Result<Option<(String, 
 }
 
 #[test]
-fn what_was_told_during_a_turn_is_recorded_as_what_prompts_tell_is() -> Result<()> {
+fn what_a_tool_call_shows_is_recorded_as_what_a_prompt_shows() -> Result<()> {
     let Some((told, exported)) = recorded("go on", &[])? else { return Ok(()) };
     assert!(told.contains("Retry three times"), "{told}");
     let lines: Vec<Value> = exported.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
@@ -150,7 +150,7 @@ fn what_was_told_during_a_turn_is_recorded_as_what_prompts_tell_is() -> Result<(
 }
 
 #[test]
-fn under_a_private_prompt_and_with_capture_off_news_is_told_and_not_recorded() -> Result<()> {
+fn under_a_private_prompt_and_with_capture_off_news_is_shown_and_not_recorded() -> Result<()> {
     for (prompt, variables) in
         [("<private>the merger</private>", &[][..]), ("go on", &[("WYREN_CAPTURE", "false")])]
     {
