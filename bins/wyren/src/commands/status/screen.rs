@@ -7,7 +7,7 @@ use anstyle::Style;
 use std::io::{self, Write};
 
 /// The most lines there are, and the fewest columns that are counted with: those of an old terminal.
-pub(super) const MAX_LINES: usize = 24;
+const MAX_LINES: usize = 24;
 const MIN_WIDTH: usize = 60;
 
 /// Wider lines are harder to read.
@@ -46,7 +46,7 @@ pub(super) fn write(output: &mut impl Write, facts: &Facts, width: usize) -> io:
         write!(output, "  {DIM}{shared}{DIM:#}")?;
     }
     writeln!(output)?;
-    for Line { label, text, style } in lines(facts, width - LABEL) {
+    for Line { label, text, style } in lines(facts, width - LABEL).into_iter().take(MAX_LINES - 1) {
         writeln!(output, "{DIM}{label:LABEL$}{DIM:#}{style}{text}{style:#}")?;
     }
     Ok(())
