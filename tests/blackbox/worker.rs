@@ -293,6 +293,7 @@ pub(crate) fn examine(command: &mut Command) -> Result<(Option<i32>, Value)> {
 #[test]
 fn doctor_finds_nothing_wrong_where_there_is_nothing_and_makes_nothing() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    fs::remove_dir_all(sandbox.data())?;
     let (code, checks) = examine(&mut sandbox.command("wyren"))?;
     assert_eq!(code, Some(0), "{checks:#}");
     assert!(!sandbox.data().exists());
@@ -331,6 +332,7 @@ fn doctor_names_what_is_broken_and_the_command_that_helps() -> Result<()> {
 #[test]
 fn doctor_sees_a_data_folder_that_is_none_and_a_hook_that_fails() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    fs::remove_dir_all(sandbox.data())?;
     fs::write(sandbox.data(), "a file")?;
     let (code, checks) = examine(&mut sandbox.command("wyren"))?;
     assert_eq!((code, &checks["data folder"]["state"]), (Some(1), &"bad".into()));

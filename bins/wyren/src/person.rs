@@ -66,9 +66,9 @@ fn refusal(command: &str) -> String {
     )
 }
 
-/// Settings that decide what refuses calls, what leaves this computer, what is recorded and what is spent, by the
+/// Settings that decide what refuses calls, what leaves this computer, what is recorded, spent and read, by the
 /// beginning of their names.
-const SETTINGS: [&str; 8] = [
+const SETTINGS: [&str; 9] = [
     "capture.",
     "distill.",
     "hooks.",
@@ -77,6 +77,7 @@ const SETTINGS: [&str; 8] = [
     "memory.publish",
     "memory.pull",
     "model.",
+    "ui.",
 ];
 
 /// Fails unless a person gave the command, where it changes a setting that is theirs.

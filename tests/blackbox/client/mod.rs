@@ -14,6 +14,7 @@ mod prompt_bind;
 mod readme;
 mod session_start;
 mod team;
+mod voice;
 
 use std::fs;
 use std::thread;

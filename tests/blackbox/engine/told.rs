@@ -136,3 +136,26 @@ fn a_subagents_memory_is_recorded_unless_the_prompt_is_private_or_recording_is_o
     assert!(told(&off)?.is_empty());
     Ok(())
 }
+
+#[test]
+fn the_last_session_of_the_project_is_shown_whole_and_all_of_them_on_request() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let notice = json!({"v": 1, "text": "1 background job was given up: wyren jobs"});
+    std::fs::create_dir_all(sandbox.data().join("cache/notices"))?;
+    std::fs::write(sandbox.data().join("cache/notices/all-jobs"), notice.to_string())?;
+    start(&sandbox, "early")?;
+    start(&sandbox, "late")?;
+    let all = wyren(&sandbox, &["log", "--told", "--all"])?;
+    assert!(all.contains("session early") && all.contains("session late"), "{all}");
+    let line = "session-start-memory systemMessage, for you, session early";
+    assert!(
+        all.contains(line) && all.contains("    Wyren: 1 background job was given up: wyren jobs."),
+        "{all}"
+    );
+    let last = wyren(&sandbox, &["log", "--told"])?;
+    assert!(last.contains("context, for model, session late") && !last.contains("session early"), "{last}");
+    let given = told(&sandbox)?[0]["text"].as_str().unwrap_or_default().to_owned();
+    assert!(given.lines().all(|line| last.contains(&format!("    {line}\n"))), "{last}");
+    assert!(wyren(&sandbox, &["log", "--told", "--session", "early"])?.contains("session early"));
+    Ok(())
+}

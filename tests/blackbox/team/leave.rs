@@ -176,6 +176,10 @@ fn a_standing_yes_covers_the_clones_of_an_owner() -> Result<()> {
     );
     session(&ada, SESSION)?;
     assert!(remote.memory(Mode::Side).contains(DECISION), "{}", remote.memory(Mode::Side));
+    assert_eq!(
+        told(&ada, "prompt-sync", SESSION)?,
+        "Wyren: learned 3 entries from this session, pushed to origin."
+    );
     assert_eq!(told(&ada, "prompt-sync", SESSION)?, "");
     Ok(())
 }
@@ -184,7 +188,8 @@ fn a_standing_yes_covers_the_clones_of_an_owner() -> Result<()> {
 fn the_user_reads_once_that_something_stays_here_and_status_and_doctor_say_it_too() -> Result<()> {
     let Some(remote) = of_a_stranger(Mode::Side)? else { return Ok(()) };
     let Some(ada) = Member::new(&remote, "ada")? else { return Ok(()) };
-    assert_eq!(told(&ada, "session-start-memory", SESSION)?, "");
+    let found = told(&ada, "session-start-memory", SESSION)?;
+    assert!(found.contains("found a team memory on origin: 1 entry by eve;"), "{found}");
     assert!(ada.wyren(&["doctor"])?.contains("read only"), "{}", ada.wyren(&["doctor"])?);
     distill(&ada, SESSION)?;
     let notice = told(&ada, "prompt-sync", SESSION)?;
@@ -225,7 +230,8 @@ fn with_publishing_off_the_background_publishes_nothing_whatever_was_allowed() -
     assert!(String::from_utf8_lossy(&said.stdout).contains("memory.publish is off"), "{said:?}");
     session(&ada, SESSION)?;
     assert!(!remote.memory(Mode::Side).contains(DECISION));
-    assert_eq!(told(&ada, "prompt-sync", SESSION)?, "", "the user decided that");
+    let notice = told(&ada, "prompt-sync", SESSION)?;
+    assert_eq!(notice, "Wyren: learned 3 entries from this session, kept here.", "the user decided that");
     ada.wyren(&["sync"])?;
     assert!(remote.memory(Mode::Side).contains(DECISION));
     Ok(())
@@ -270,5 +276,38 @@ fn references_and_state_that_came_with_an_archive_are_no_word() -> Result<()> {
     // A later session finds the first one in the database.
     session(&ada, "later")?;
     assert!(!remote.memory(Mode::Side).contains(DECISION), "{}", remote.memory(Mode::Side));
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_model_is_asked_with_the_users_login_only_after_a_session_said_so_or_the_user_chose_it() -> Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    for (is_read, is_chosen) in [(false, false), (true, false), (false, true)] {
+        let remote = Remote::new(Mode::Side)?;
+        let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
+        let (claude, asked) = (ada.sandbox.folder().join("claude"), ada.sandbox.folder().join("asked"));
+        fs::write(&claude, format!("#!/bin/sh\necho asked >> '{}'\nexit 1\n", asked.display()))?;
+        fs::set_permissions(&claude, fs::Permissions::from_mode(0o755))?;
+        fs::remove_dir_all(ada.sandbox.data().join("told"))?;
+        if is_chosen {
+            ada.wyren(&["config", "set", "model.provider", "cli"])?;
+        }
+        if is_read {
+            assert!(told(&ada, "session-start-memory", SESSION)?.contains("are on; data is in "));
+        }
+        write_transcript(&ada, SESSION, &ada.clone_folder())?;
+        let event = ada.event("stop-distill", SESSION, &json!({"stop_hook_active": false}));
+        let mut stop = ada.command("stop-distill");
+        stop.env("WYREN_TURNS_THRESHOLD", "1").env("WYREN_MODEL_PROVIDER", "cli");
+        stop.env("WYREN_MODEL_COMMAND", &claude);
+        feed(&mut stop, event.as_bytes())?;
+        wait_for("it is distilled", || Ok(ada.memory()?.contains(DECISION)))?;
+        wait_for("the worker is done", || Ok(ada.sandbox.processes().is_empty()))?;
+        let log = fs::read_to_string(ada.clone_folder().join(".wyren/log"))?;
+        assert_eq!(asked.exists(), is_read || is_chosen, "{log}");
+        let words = "model=none (no session has told you yet that a model is asked with your login)";
+        assert_eq!(log.contains(words), !asked.exists(), "{log}");
+    }
     Ok(())
 }

@@ -42,7 +42,8 @@ impl Share {
                     continue;
                 }
                 let into = if section.section == HANDOFF { &mut notes } else { &mut entries };
-                into.push((author, section.section.clone(), quoted(entry)));
+                let text = quoted(entry, &author);
+                into.push((author, section.section.clone(), text));
             }
         }
         // The newest note comes first in the memory, the newest entry last.
@@ -138,13 +139,14 @@ fn author_of(entry: &Entry, known: &BTreeMap<String, String>) -> String {
     sanitize::one_line(&author.unwrap_or_default(), MAX_NAME_CHARS)
 }
 
-/// Returns the beginning of an entry, without secrets and without the stamp of a note.
-fn quoted(entry: &Entry) -> String {
+/// Returns the beginning of an entry of `author`, without secrets, and without the stamp and the name of a note.
+fn quoted(entry: &Entry, author: &str) -> String {
     let text = entry.text();
     let text = match text.strip_prefix('[').and_then(|text| text.split_once("] ")) {
         Some((stamp, rest)) if stamp.starts_with(|first: char| first.is_ascii_digit()) => rest,
         _ => &text,
     };
+    let text = text.strip_suffix(&format!(" [by {author}]")).unwrap_or(text);
     sanitize::one_line(&redact::redact(&privacy::strip(text).text), MAX_QUOTE_CHARS)
 }
 
@@ -173,9 +175,9 @@ mod tests {
     #[test]
     fn a_quote_has_neither_stamp_nor_tag_nor_secret() {
         let memory = Memory::parse(
-            "## Handoff notes\n- [2026-11-16T09:11:32.758Z] Cart is in cents [session 21484d94, by Ada]\n- [x] done\n",
+            "## Handoff notes\n- [2026-11-16T09:11:32.758Z] Cart is in cents [session 21484d94, by Ada]\n- [x] done [by Ada]\n- [by design]\n",
         );
-        let quotes: Vec<String> = memory.entries().map(|(_, entry)| quoted(entry)).collect();
-        assert_eq!(quotes, ["Cart is in cents", "[x] done"]);
+        let quotes: Vec<String> = memory.entries().map(|(_, entry)| quoted(entry, "Ada")).collect();
+        assert_eq!(quotes, ["Cart is in cents", "[x] done", "[by design]"]);
     }
 }

@@ -246,6 +246,9 @@ impl Trust {
 /// Returns what to tell the user about what waits for trust in a project that was never trusted; `None` when all of it was
 /// reported before.
 pub fn waiting(paths: &Paths, root: &Path, untrusted: &[Item]) -> Option<Notice> {
+    if untrusted.is_empty() {
+        return None;
+    }
     let root = files::canonical(root);
     let mark = unreported(paths, &root, untrusted.iter().map(|item| item.digest.as_str()))?;
     let wait = if untrusted.len() == 1 { "waits" } else { "wait" };
@@ -256,6 +259,9 @@ pub fn waiting(paths: &Paths, root: &Path, untrusted: &[Item]) -> Option<Notice>
 /// Returns what to tell the user about the skills at these paths, in a project that was never trusted; `None` when all of
 /// them were reported before.
 pub fn waiting_skills(paths: &Paths, root: &Path, skills: &[&str]) -> Option<Notice> {
+    if skills.is_empty() {
+        return None;
+    }
     let lines: Vec<String> =
         skills.iter().map(|path| format!("skill {}", files::on_one_line(path))).collect();
     let mark = unreported(paths, &files::canonical(root), lines.iter().map(String::as_str))?;
@@ -275,8 +281,6 @@ pub fn waiting_skills(paths: &Paths, root: &Path, skills: &[&str]) -> Option<Not
 
 /// Returns the mark for the lines that were not reported yet; `None` when all were.
 fn unreported<'a>(paths: &Paths, root: &Path, lines: impl Iterator<Item = &'a str>) -> Option<Mark> {
-    let mut lines = lines.peekable();
-    lines.peek()?;
     let file = reported_file(paths, root);
     let reported = files::read_text_capped(&file, files::cap::STATE).unwrap_or_default();
     let is_news = |line: &&str| !reported.lines().any(|known| known == *line);

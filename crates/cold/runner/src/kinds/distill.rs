@@ -2,7 +2,7 @@
 
 use crate::handler::{Context, Handler, Progress};
 use base::error::with_causes;
-use base::{Timestamp, notice};
+use base::{Env, Paths, Timestamp, notice};
 use config::{Config, Source};
 use distill::{Error, Observer, Report, Session, Settings};
 use distiller::{Change, Done};
@@ -83,15 +83,15 @@ impl Handler for DistillSession {
 /// it themselves.
 fn settings(context: &Context) -> Settings {
     let mut settings = Settings::load(&context.env, &context.paths);
-    let config = Config::load(&context.env, &context.paths);
     settings.model_options.is_unannounced =
-        !notice::is_introduced(&context.paths) && !is_chosen_by_a_person(&config);
+        !notice::is_introduced(&context.paths) && !is_chosen_by_a_person(&context.paths);
     settings
 }
 
 /// Returns whether the user's own file chooses a model, or wants no lines in sessions. A variable is no person's word: a
 /// repository may bring it.
-fn is_chosen_by_a_person(config: &Config) -> bool {
+fn is_chosen_by_a_person(paths: &Paths) -> bool {
+    let config = Config::load(&Env::fixed::<String, String>([]), paths);
     config.settings().iter().filter(|setting| matches!(setting.source, Source::User(_))).any(|setting| {
         setting.key.name.starts_with("model.")
             || (setting.key.name == "ui.messages" && setting.value == "off")
@@ -127,24 +127,20 @@ fn needless(error: &Error) -> Result<Progress, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{Env, Paths};
 
-    fn is_chosen(config: &str, variables: &[(&str, &str)]) -> bool {
+    fn is_chosen(config: &str) -> bool {
         let folder = tempfile::tempdir().unwrap();
-        let data = folder.path().to_str().unwrap();
-        let env = Env::fixed(variables.iter().copied().chain([("WYREN_DATA_DIR", data)]));
-        let paths = Paths::of(&env);
+        let paths = Paths::of(&Env::fixed([("WYREN_DATA_DIR", folder.path())]));
         std::fs::write(paths.config_file(), config).unwrap();
-        is_chosen_by_a_person(&Config::load(&env, &paths))
+        is_chosen_by_a_person(&paths)
     }
 
     #[test]
     fn only_the_users_own_file_chooses_a_model_before_a_session_has_said_so() {
-        assert!(!is_chosen("", &[]));
-        assert!(is_chosen("[model]\nprovider = \"cli\"\n", &[]));
-        assert!(is_chosen("[model]\ndaily_budget_usd = \"1\"\n", &[]));
-        assert!(is_chosen("[ui]\nmessages = \"off\"\n", &[]), "who wants no line gets none");
-        assert!(!is_chosen("[ui]\nmessages = \"important\"\n[distill]\nturns = 3\n", &[]));
-        assert!(!is_chosen("", &[("WYREN_MODEL_PROVIDER", "cli"), ("WYREN_MESSAGES", "off")]));
+        assert!(!is_chosen(""));
+        assert!(is_chosen("[model]\nprovider = \"cli\"\n"));
+        assert!(is_chosen("[model]\ndaily_budget_usd = \"1\"\n"));
+        assert!(is_chosen("[ui]\nmessages = \"off\"\n"), "who wants no line gets none");
+        assert!(!is_chosen("[ui]\nmessages = \"important\"\n[distill]\nturns = 3\n"));
     }
 }

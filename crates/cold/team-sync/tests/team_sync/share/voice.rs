@@ -83,7 +83,7 @@ fn ones_own_entries_from_another_clone_are_no_news() {
 }
 
 #[test]
-fn a_memory_that_was_found_on_the_remote_is_told_with_who_wrote_it_and_how_to_turn_that_off() {
+fn a_memory_that_was_found_on_the_remote_is_shown_with_who_wrote_it_and_how_to_turn_that_off() {
     let (world, grace, _ada) = team();
     grace.decide("two");
     grace.land();
@@ -111,7 +111,7 @@ fn a_long_list_of_authors_leaves_room_for_the_command() {
 }
 
 #[test]
-fn an_outage_is_told_once_with_its_reason_and_not_when_it_is_over() {
+fn an_outage_is_shown_once_with_its_reason_and_not_when_it_is_over() {
     let (_world, _grace, ada) = team();
     let sync = || {
         let share = Share::open(&ada.root, &env_of(&ada.root)).unwrap();
