@@ -87,7 +87,12 @@ fn a_removal_that_names_no_single_entry_lists_what_it_could_be() -> Result<()> {
         errors.contains("  1  Use tabs (ada") && errors.contains("  2  Use tabs in Makefiles"),
         "{errors}"
     );
-    assert!(errors.contains("2 entries fit, none of them word for word; nothing changed."), "{errors}");
+    assert!(
+        errors.contains(
+            "2 entries have these words; nothing changed. To remove one: wyren memory remove NUMBER"
+        ),
+        "{errors}"
+    );
     for unknown in ["spaces", "7"] {
         let (code, _, errors) = memory(&ada, &["remove", unknown])?;
         assert!(code == Some(1) && errors.contains("wyren memory list"), "{errors}");
@@ -169,7 +174,7 @@ fn c3_a_handoff_without_a_note_publishes_nothing() -> Result<()> {
 }
 
 #[test]
-fn c4_a_secret_that_was_taken_out_is_said_so() -> Result<()> {
+fn c4_the_answer_counts_the_secrets_that_were_taken_out() -> Result<()> {
     let remote = Remote::new(Mode::Side)?;
     let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
     let token = format!("ghp_{}", "a1B2".repeat(9));

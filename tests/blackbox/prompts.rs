@@ -62,11 +62,12 @@ fn each_command_is_answered_with_what_wyren_prints() -> Result<()> {
         ("/wyren:trust", "nothing to trust"),
         ("/wyren:doctor", "data folder"),
         ("/wyren:log", "No"),
-        ("/wyren:init", "Wyren initialized"),
-        ("/wyren:memory", "The memory has no entries yet."),
+        ("/wyren:init", ".wyren"),
+        ("/wyren:memory", "To add one: /wyren:memory add We store prices in cents"),
         ("/wyren:memory add Prices are {\"cents\"}; don't $(touch x)", "Added to Decisions; it stays here"),
         ("/wyren:memory", "Prices are {\"cents\"}; don't $(touch x)"),
-        ("/wyren:memory remove 1", "Removed from Decisions"),
+        ("/wyren:memory remove {\"cents\"}", "To remove one: /wyren:memory remove NUMBER"),
+        ("/wyren:memory remove 1", "To bring it back: /wyren:memory restore 1."),
         ("/wyren:wyren-handoff --now do checkout", "no remote"),
     ] {
         let answer = send(&sandbox, "prompt-bind", prompt, &INTERACTIVE)?;

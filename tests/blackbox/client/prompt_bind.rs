@@ -45,14 +45,13 @@ fn add_guard(client: &Client) -> Result<()> {
 
 #[test]
 fn every_command_is_answered_on_the_screen_without_a_model() -> Result<()> {
-    let Some(client) = client_with_plugin()? else { return Ok(()) };
-    let mut git = Command::new("git");
-    ensure!(git.args(["init", "--quiet"]).current_dir(client.project()).status()?.success());
+    let (Some(client), Some(plugin)) = (client_with_plugin()?, plugin::folder()) else { return Ok(()) };
+    client.wyren(&plugin, &["init"])?;
 
     let mut terminal = client.terminal()?;
     for (prompt, answer) in [
-        ("/wyren:init", "Wyren initialized"),
-        ("/wyren:status", "wyren"),
+        ("/wyren:init", "already"),
+        ("/wyren:status", "blocked by hook"),
         ("/wyren:memory", "The memory has no entries yet."),
         ("/wyren:memory add Prices are integer cents", "Added to Decisions"),
         ("/wyren:trust", "nothing to trust"),
@@ -76,7 +75,7 @@ fn every_command_is_answered_on_the_screen_without_a_model() -> Result<()> {
     terminal.exit()?;
 
     let request = client.mock().wait_for(Lane::Main, 0)?;
-    for text in ["/wyren:doctor", "/wyren:init", "Wyren initialized", "data folder", "Added to Decisions"] {
+    for text in ["/wyren:doctor", "/wyren:init", "already initialized", "data folder", "Added to Decisions"] {
         assert_eq!(request.count(text), 0, "{text}: {}", request.texts());
     }
     // What the user added is news to the session.
@@ -89,12 +88,12 @@ fn every_command_is_answered_headless_without_a_model() -> Result<()> {
     let Some(client) = client_with_plugin()? else { return Ok(()) };
     for (prompt, answer) in [
         ("/wyren:memory", "Run: /wyren:init"),
-        ("/wyren:init", "Wyren initialized"),
-        ("/wyren:status", ""),
+        ("/wyren:init", ".wyren"),
+        ("/wyren:status", "blocked by hook"),
         ("/wyren:doctor", "data folder"),
         ("/wyren:trust yes", "only a person may do this"),
-        ("/wyren:allow no-such-lesson", ""),
-        ("/wyren:wyren-handoff it's {\"half\"} done", "half"),
+        ("/wyren:allow no-such-lesson", "blocked by hook"),
+        ("/wyren:wyren-handoff it's {\"half\"} done", "Handoff note saved locally"),
     ] {
         let turn = client.prompt(prompt)?;
         let said = turn.output.stdout.clone();

@@ -17,10 +17,10 @@ fn line_18_what_a_slash_command_runs_by_itself_ends_well_from_any_folder() -> Re
     let (Some(sandbox), Some(plugin)) = (Sandbox::new()?, plugin::folder()) else { return Ok(()) };
     for name in COMMANDS {
         let text = fs::read_to_string(plugin.join("commands").join(format!("{name}.md")))?;
-        assert!(text.contains("${CLAUDE_PLUGIN_ROOT}/bin/wyren lessons"), "{name}");
+        assert!(text.contains("\"${CLAUDE_PLUGIN_ROOT}/bin/wyren\" lessons"), "{name}");
         for line in text.lines().filter_map(|line| line.strip_prefix("!`")?.strip_suffix('`')) {
             let words: Vec<&str> = line.split_whitespace().collect();
-            assert_eq!(words[0], "${CLAUDE_PLUGIN_ROOT}/bin/wyren", "{line}");
+            assert_eq!(words[0], "\"${CLAUDE_PLUGIN_ROOT}/bin/wyren\"", "{line}");
             let output = feed(sandbox.command("wyren").args(&words[1..]).current_dir(Path::new("/")), b"")?;
             assert_eq!(output.status.code(), Some(0), "{line}: {}", stderr(&output));
         }
@@ -37,7 +37,7 @@ fn every_subcommand_that_the_texts_name_exists() -> Result<()> {
         texts.push(fs::read_to_string(plugin.join("commands").join(format!("{name}.md")))?);
     }
     for text in texts {
-        for rest in text.split("wyren lessons ").skip(1) {
+        for rest in text.replace('"', "").split("wyren lessons ").skip(1) {
             let word: String = rest.chars().take_while(char::is_ascii_lowercase).collect();
             assert!(word.is_empty() || help.contains(&format!("\n  {word} ")), "{word}");
         }
@@ -48,9 +48,9 @@ fn every_subcommand_that_the_texts_name_exists() -> Result<()> {
 #[test]
 fn line_18_every_slash_command_reaches_the_model_in_the_real_client() -> Result<()> {
     for (command, expected) in [
-        ("lessons-add", "bin/wyren lessons add"),
+        ("lessons-add", "bin/wyren\" lessons add"),
         ("lessons-manage", "frobnicate-apply-overwrites-the-local-state"),
-        ("lessons-doctor", "bin/wyren lessons doctor --json"),
+        ("lessons-doctor", "bin/wyren\" lessons doctor --json"),
     ] {
         let (Some(client), Some(plugin), Some(sandbox)) = (Client::new()?, plugin::folder(), Sandbox::new()?)
         else {

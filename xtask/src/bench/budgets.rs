@@ -36,6 +36,7 @@ pub(crate) const RUNS: &[(&str, Yard, f64)] = &[
     ("tool-record skipped", Yard::Static, SILENT_HOOK_RATIO),
     ("prompt-record prompt", Yard::Static, 2.5),
     ("prompt-record prompt", Yard::Dynamic, 0.5),
+    ("prompt-bind prompt", Yard::Static, SILENT_HOOK_RATIO),
     ("prompt-sync nothing new", Yard::True, 2.0),
     ("session-start-memory no pull", Yard::True, 2.0),
     ("stop-distill counting", Yard::True, 0.8),

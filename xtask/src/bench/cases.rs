@@ -221,7 +221,7 @@ const CASES: &[(&str, Case)] = &[
     ("stop-distill", Case::plain("counting", payload!("Stop")).silent().in_a_team()),
     ("tool-record", Case::plain("1 KB", "").reading(Payload::Output(KIB)).silent()),
     ("tool-record", Case::plain("skipped", SKIPPED).silent()),
-    ("prompt-bind", Case::plain("UserPromptSubmit", payload!("UserPromptSubmit")).silent()),
+    ("prompt-bind", Case::plain("prompt", payload!("UserPromptSubmit")).silent()),
     ("context-monitor", Case::plain("no news", payload!("PostToolUse.Bash")).silent()),
     ("wyren", Case::plain("--version", "").with(&["--version"]).speaking()),
 ];

@@ -124,7 +124,7 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     let json = arguments.json;
     match arguments.action.unwrap_or(Action::Show) {
         Action::Show => show(&share, json),
-        Action::List { words } => entries::list(&share, &words, json),
+        Action::List { words } => entries::list(&share, &words, env, json),
         Action::Add { section, force, words } => {
             entries::add(&share.insistent(), &Wish { section, force, words }, env, json)
         }

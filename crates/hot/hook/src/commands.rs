@@ -62,6 +62,8 @@ impl Command<'_> {
     fn arguments(&self, session: Option<&str>) -> Vec<String> {
         let words: Vec<&str> = self.rest.split_whitespace().collect();
         let arguments: Vec<&str> = match (self.name, &*words) {
+            // Lists what was refused here.
+            (ALLOW, []) => vec!["lessons", "allow"],
             (ALLOW, words) => {
                 let words = words.iter().map(|word| match *word {
                     "once" => "--once",

@@ -40,7 +40,7 @@ const MOST_NAME_WORDS: usize = 4;
 const MARK: &str = "[redacted:";
 
 /// Prints the entries that have all of the words, each with its number.
-pub(super) fn list(share: &Share, words: &[String], json: bool) -> Result<()> {
+pub(super) fn list(share: &Share, words: &[String], env: &Env, json: bool) -> Result<()> {
     fold(share)?;
     let memory = share.memory()?;
     let found = having(&memory, words);
@@ -50,12 +50,21 @@ pub(super) fn list(share: &Share, words: &[String], json: bool) -> Result<()> {
         return Ok(writeln!(output, "{:#}", json!({"entries": entries}))?);
     }
     if found.is_empty() {
+        let typed = |prompt: &str, arguments: &str| person::command_for(env, prompt, arguments);
         let message = match (words.is_empty(), memory.is_blank()) {
             (true, true) => {
-                "The memory has no entries yet. To add one: wyren memory add 'We store prices in cents'"
+                let add =
+                    typed("memory add We store prices in cents", "memory add 'We store prices in cents'");
+                format!("The memory has no entries yet. To add one: {add}")
             }
-            (true, false) => "The memory has no entries, only text. To read it: wyren memory show",
-            (false, _) => "No entry has these words. To see all: wyren memory list",
+            (true, false) => {
+                let show = typed("memory show", "memory show");
+                format!("The memory has no entries, only text. To read it: {show}")
+            }
+            (false, _) => {
+                let list = typed("memory", "memory list");
+                format!("No entry has these words. To see all: {list}")
+            }
         };
         return Ok(writeln!(terminal::errors(), "{message}")?);
     }
@@ -203,7 +212,8 @@ pub(super) fn add(share: &Share, wish: &Wish, env: &Env, json: bool) -> Result<(
             let entry = sanitize::one_line(&entry.text(), MAX_CHARS);
             let message = format!(
                 "wyren: {shown} has an entry that says nearly the same; nothing changed: {entry}\n\
-                 To add yours as well: wyren memory add --force …"
+                 To add yours as well: {} …",
+                person::command_for(env, "memory add --force", "memory add --force")
             );
             Err(Ending::failed(message).into())
         }
@@ -216,7 +226,7 @@ pub(super) fn remove(share: &Share, words: &[String], env: &Env, json: bool) -> 
     let memory = share.memory()?;
     let found = match to_remove(&memory, words) {
         Ok(found) => found,
-        Err(candidates) => return Err(undecided(&candidates, words)?),
+        Err(candidates) => return Err(undecided(&candidates, words, env)?),
     };
     person::allow_publishing(share, env, "wyren memory remove")?;
     let (section, text) = (found.section.to_owned(), found.entry.text().into_owned());
@@ -230,8 +240,8 @@ pub(super) fn remove(share: &Share, words: &[String], env: &Env, json: bool) -> 
         return Err(Ending::failed("wyren: the entry is gone already; nothing changed").into());
     }
     let done = format!("Removed from {}: {shown}", sanitize::one_line(&section, MAX_CHARS));
-    let back = " To bring it back: wyren memory restore 1.";
-    publish(share, None, &done, back, json!({"removed": facts}), json)
+    let back = person::command_for(env, "memory restore 1", "memory restore 1");
+    publish(share, None, &done, &format!(" To bring it back: {back}."), json!({"removed": facts}), json)
 }
 
 /// Returns the entry with that number or exactly that text, or else those that it could be.
@@ -252,20 +262,18 @@ fn to_remove<'a>(memory: &'a Memory, words: &[String]) -> Result<Numbered<'a>, V
 }
 
 /// Lists the entries that were not named exactly enough.
-fn undecided(candidates: &[Numbered<'_>], words: &[String]) -> Result<anyhow::Error> {
-    let typed = sanitize::one_line(&words.join(" "), MAX_CHARS);
+fn undecided(candidates: &[Numbered<'_>], words: &[String], env: &Env) -> Result<anyhow::Error> {
     if candidates.is_empty() {
-        let message =
-            format!("wyren: no entry is {typed:?}; to see all with their numbers: wyren memory list");
+        let typed = sanitize::one_line(&words.join(" "), MAX_CHARS);
+        let list = person::command_for(env, "memory", "memory list");
+        let message = format!("wyren: no entry is {typed:?}; to see all with their numbers: {list}");
         return Ok(Ending::failed(message).into());
     }
     let mut errors = terminal::errors();
     write_entries(&mut errors, candidates)?;
-    let entries = counted(candidates.len(), "entry fits", "entries fit");
-    let message = format!(
-        "wyren: {entries}, none of them word for word; nothing changed. To remove one: wyren memory remove NUMBER"
-    );
-    // Two with the very same text are in two sections.
+    let entries = counted(candidates.len(), "entry has these words", "entries have these words");
+    let remove = person::command_for(env, "memory remove", "memory remove");
+    let message = format!("wyren: {entries}; nothing changed. To remove one: {remove} NUMBER");
     Ok(Ending::failed(message).into())
 }
 

@@ -16,6 +16,7 @@ fn a_command_of_ours_becomes_arguments_of_wyren() {
         ("/wyren:trust", "trust"),
         ("/wyren:trust yes", "trust --yes"),
         ("/wyren:trust no", "untrust"),
+        ("/wyren:allow", "lessons allow"),
         ("/wyren:allow git-push", "lessons allow git-push --session-id s-1"),
         ("/wyren:allow git-push once", "lessons allow git-push --once --session-id s-1"),
         ("/wyren:allow git-push session", "lessons allow git-push --session --session-id s-1"),
