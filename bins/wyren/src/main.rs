@@ -10,6 +10,7 @@ mod places;
 mod reference;
 mod terminal;
 mod when;
+mod wired;
 
 use clap::Parser;
 use std::process::ExitCode;

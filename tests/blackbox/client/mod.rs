@@ -13,6 +13,7 @@ mod model;
 mod prompt_bind;
 mod session_start;
 mod team;
+mod wiring;
 
 use std::thread;
 use std::time::{Duration, Instant};

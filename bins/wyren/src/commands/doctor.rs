@@ -11,6 +11,7 @@ mod model;
 mod plugin;
 mod settings;
 mod spool;
+mod wiring;
 mod worker;
 
 use crate::terminal::{self, Cell, DIM, FAILURE, SUCCESS, WARNING};
@@ -23,7 +24,7 @@ use serde_json::{Value, json};
 use std::io::Write as _;
 
 /// Every check in report order: prerequisites first.
-const CHECKS: [fn(&Subject<'_>) -> Check; 10] = [
+const CHECKS: [fn(&Subject<'_>) -> Check; 11] = [
     data::check,
     database::check,
     spool::check,
@@ -34,6 +35,7 @@ const CHECKS: [fn(&Subject<'_>) -> Check; 10] = [
     lessons::check,
     settings::check,
     plugin::check,
+    wiring::check,
 ];
 
 const EXAMPLES: &str = "\
