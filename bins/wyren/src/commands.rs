@@ -99,6 +99,15 @@ enum Command {
 }
 
 impl Command {
+    /// Returns whether a person may read what it prints; hooks start the others. `doctor` reports by itself.
+    fn is_for_a_person(&self) -> bool {
+        match self {
+            Self::Sync(arguments) => !arguments.is_of_a_hook(),
+            Self::Doctor(_) | Self::Worker(_) => false,
+            _ => true,
+        }
+    }
+
     /// Returns whether it neither drains nor syncs, and makes no file of its own accord.
     fn only_looks(&self) -> bool {
         matches!(
@@ -125,6 +134,10 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     if !command.only_looks() {
         // Before anything is drained or synced; a failure leaves it to the next command.
         let _ = store::known::note(&paths);
+    }
+    if command.is_for_a_person() {
+        // About the client, not about the command: it must not fail for it.
+        let _ = crate::wired::warn_of_gone_plugin(&env, &paths);
     }
     match command {
         Command::BroadcastSkill(arguments) => broadcast::run(&arguments, &env),

@@ -12,6 +12,7 @@ mod reference;
 mod similar;
 mod terminal;
 mod when;
+mod wired;
 
 use clap::Parser;
 use std::process::ExitCode;

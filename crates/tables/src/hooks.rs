@@ -183,7 +183,7 @@ pub const HOOKS: &[Hook] = &[
         timeout: 5,
         weight: Weight::Hot,
         silence: Silence::Empty,
-        job: "counts the turn; every few turns, queues a distillation; starts the worker when something waits",
+        job: "counts the turn; every few turns, queues a distillation; starts the worker when something waits, else fetches in the background",
     },
     Hook {
         name: "session-end",
@@ -231,6 +231,7 @@ pub fn settle(mode: Mode, root: &Path, hooks: &[Hook]) -> io::Result<()> {
     mode.block(&root.join("README.md"), "hooks", &jobs(hooks))?;
     mode.block(&root.join("ARCHITECTURE.md"), "hooks", &programs(hooks))?;
     mode.block(&root.join("docs/cli.md"), "hooks", &silences(hooks))?;
+    mode.block(&root.join("docs/guides/wiring.md"), "wiring", &by_hand(hooks))?;
     mode.block(&root.join("docs/cli.md"), "guards", &GUARDS.map(|guard| format!("`{guard}`")).join(", "))
 }
 
@@ -245,6 +246,13 @@ fn wiring(description: &str, hooks: &[Hook], is_old: bool) -> String {
     let (start, end) =
         (format!("{{\n  \"description\": \"{description}\",\n  \"hooks\": {{\n"), "\n  }\n}\n");
     start + &events.join(",\n") + end
+}
+
+/// Returns what a person writes into a `settings.json` instead of installing the plugin.
+fn by_hand(hooks: &[Hook]) -> String {
+    let events: Vec<String> = EVENTS.iter().filter_map(|event| wired_to(event, hooks)).collect();
+    let events = events.join(",\n").replace("${CLAUDE_PLUGIN_ROOT}", "/path/to/wyren");
+    format!("```json\n{{\n  \"hooks\": {{\n{events}\n  }}\n}}\n```")
 }
 
 fn wired_to(event: &Event, hooks: &[Hook]) -> Option<String> {

@@ -67,7 +67,14 @@ pub fn make(root: &Path, name: &str, event: &str, job: &str) -> io::Result<Vec<P
     }
     format(root, &files)?;
     hooks::settle(Mode::Write, root, &[HOOKS, &[hook]].concat())?;
-    let generated = ["hooks/hooks.json", "hooks/extra.json", "README.md", "ARCHITECTURE.md", "docs/cli.md"];
+    let generated = [
+        "hooks/hooks.json",
+        "hooks/extra.json",
+        "README.md",
+        "ARCHITECTURE.md",
+        "docs/cli.md",
+        "docs/guides/wiring.md",
+    ];
     files.extend(generated.map(|file| root.join(file)));
     Ok(files)
 }

@@ -15,6 +15,7 @@ mod readme;
 mod session_start;
 mod team;
 mod voice;
+mod wiring;
 
 use std::fs;
 use std::thread;

@@ -12,6 +12,7 @@ mod model;
 mod plugin;
 mod settings;
 mod spool;
+mod wiring;
 mod worker;
 
 use crate::terminal::{self, Cell, DIM, FAILURE, SUCCESS, WARNING};
@@ -24,7 +25,7 @@ use serde_json::{Value, json};
 use std::io::Write as _;
 
 /// Every check in report order: prerequisites first.
-const CHECKS: [fn(&Subject<'_>) -> Check; 11] = [
+const CHECKS: [fn(&Subject<'_>) -> Check; 12] = [
     data::check,
     database::check,
     spool::check,
@@ -36,6 +37,7 @@ const CHECKS: [fn(&Subject<'_>) -> Check; 11] = [
     settings::check,
     plugin::check,
     command::check,
+    wiring::check,
 ];
 
 const EXAMPLES: &str = "\

@@ -107,7 +107,8 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         log_lines: log_lines.as_ref().copied().unwrap_or_default(),
     };
     show(&forgotten, elsewhere, json, Stage::Done)?;
-    for cleaned in [requests.map(drop), log_lines.map(drop), long_answers, drafts, notices, refused, damaged] {
+    for cleaned in [requests.map(drop), log_lines.map(drop), long_answers, drafts, notices, refused, damaged]
+    {
         if let Err(error) = cleaned {
             bail!("{error}; the text may still be there");
         }

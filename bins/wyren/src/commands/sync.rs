@@ -62,10 +62,17 @@ pub(crate) struct Arguments {
     discover: bool,
 }
 
+impl Arguments {
+    /// Returns whether a hook started it, so that no one reads what it prints.
+    pub(crate) fn is_of_a_hook(&self) -> bool {
+        self.background || self.discover
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let (began, clock) = (Timestamp::now(), Instant::now());
     let cwd = std::env::current_dir()?;
-    if arguments.discover || arguments.background {
+    if arguments.is_of_a_hook() {
         detached::leave_session();
         let limit = if arguments.discover { DISCOVERY } else { background_limit(env, paths) };
         let (cwd, cap) = (cwd.clone(), limit + CAP_MARGIN);

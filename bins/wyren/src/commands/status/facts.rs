@@ -143,6 +143,7 @@ impl Facts {
             waiting.extend(unshared(status));
         }
         waiting.extend(unfinished(store.as_ref(), paths));
+        waiting.extend(lifted(paths, now));
         let mut lessons = Lessons::today(store.as_ref(), paths, today);
         lessons.in_use = catalogue.in_use().count();
         let worst = doctor::worst(env, paths, now).filter(|worst| worst.state != "ok");
@@ -372,6 +373,13 @@ fn unfinished(store: Option<&Store>, paths: &Paths) -> Vec<Waiting> {
         waiting.push(Waiting { what, command: "wyren jobs" });
     }
     waiting
+}
+
+/// Returns which lessons let calls pass that they would refuse.
+fn lifted(paths: &Paths, now: Timestamp) -> Option<Waiting> {
+    let open = base::allowed::Allowed::all(paths, now).len();
+    let what = counted(open, "refusal is lifted", "refusals are lifted");
+    (open > 0).then_some(Waiting { what, command: "wyren lessons allow --list" })
 }
 
 /// Returns a path with `~` for the home folder.

@@ -215,7 +215,7 @@ fn what_is_too_long_for_one_distillation_waits_for_the_next() {
     const MESSAGES: u64 = 66;
     let desk = Desk::new(&[answer(&[])]);
     for _ in 0..MESSAGES {
-        desk.say(&LONG.repeat(1_600));
+        desk.say(&format!("We decided this: {}", LONG.repeat(1_580)));
     }
     desk.distill().unwrap();
     let watermark = desk.watermark();

@@ -93,7 +93,7 @@ fn d2_the_slices_of_one_distillation_take_two_entries_together() {
     distill_on(&desk, 0);
     for _ in 0..3 {
         for _ in 0..16 {
-            desk.say(&"word ".repeat(1_600));
+            desk.say(&format!("We decided this: {}", "word ".repeat(1_590)));
         }
         desk.decide("another part");
     }

@@ -1,0 +1,125 @@
+//! The wiring: the client runs each hook once, from programs that exist.
+
+use super::{Check, Subject};
+use crate::commands::log;
+use crate::terminal::counted;
+use crate::wired::{self, Wiring};
+use base::Timestamp;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+const NAME: &str = "wiring";
+const DAY_MILLIS: u64 = 86_400_000;
+
+/// What a hook logs that left its answer to the other wiring.
+const TWICE: &str = "HOOK_WIRED_TWICE";
+
+pub(super) fn check(subject: &Subject<'_>) -> Check {
+    let cwd = std::env::current_dir().unwrap_or_default();
+    judge(&Wiring::read(subject.env, subject.paths, &cwd), || has_run_twice(subject))
+}
+
+fn judge(wiring: &Wiring, has_run_twice: impl FnOnce() -> bool) -> Check {
+    if let Some((id, folder)) = wiring.gone().next() {
+        return Check::bad(NAME, wired::gone(id, &folder.display().to_string()), wired::what_to_do(id));
+    }
+    for (file, programs) in &wiring.by_hand {
+        let missing: Vec<&PathBuf> = programs.iter().filter(|program| !program.is_file()).collect();
+        if let Some(first) = missing.first() {
+            let names = counted(missing.len(), "program that does not exist", "programs that do not exist");
+            let message = format!("{} names {names}, such as {}", file.display(), first.display());
+            return Check::bad(
+                NAME,
+                message,
+                format!("correct or remove the hooks of Wyren in {}", file.display()),
+            );
+        }
+    }
+    let by_hand: Vec<String> = wiring.by_hand.keys().map(|file| file.display().to_string()).collect();
+    let files = by_hand.join(" and ");
+    let plugin = wiring.plugins.iter().next();
+    if !by_hand.is_empty() && (plugin.is_some() || has_run_twice()) {
+        let message =
+            format!("wired twice, by the plugin and in {files}: every hook runs twice, and one run answers");
+        let disable = plugin.map(|(id, _)| format!(", or: claude plugin disable {id}")).unwrap_or_default();
+        return Check::odd(NAME, message, format!("remove the hooks of Wyren from {files}{disable}"));
+    }
+    let folders = wiring.by_hand.values().flatten().filter_map(|program| program.parent());
+    let folders: std::collections::BTreeSet<&Path> = folders.collect();
+    if folders.len() > 1 {
+        let message = format!("wired twice, in {files}: the hooks come from {} folders", folders.len());
+        return Check::odd(NAME, message, "keep the hooks of one folder");
+    }
+    match (plugin, wiring.by_hand.values().map(|programs| programs.len()).sum()) {
+        (Some((id, folder)), _) => Check::good(NAME, format!("by the plugin {id} in {}", folder.display())),
+        (None, 0) => Check::good(NAME, "no plugin and no hooks in a settings.json are registered"),
+        (None, hooks) => Check::good(NAME, format!("{} by hand in {files}", counted(hooks, "hook", "hooks"))),
+    }
+}
+
+/// Returns whether a hook left its answer to another wiring within a day. Plugins that sessions load from a folder are in no
+/// file.
+fn has_run_twice(subject: &Subject<'_>) -> bool {
+    let yesterday = Timestamp::from_millis(subject.now.millis().saturating_sub(DAY_MILLIS)).to_string();
+    let lines = log::read_lines(&subject.paths.hook_log()).unwrap_or_default();
+    let lines = lines.iter().filter(|line| line.contains(TWICE));
+    let mut lines = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines.any(|line| line["msg"] == TWICE && line["ts"].as_str().is_some_and(|at| *at >= *yesterday))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Health;
+    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    fn check(plugin: Option<&Path>, by_hand: &[&Path], has_run_twice: bool) -> Check {
+        let plugins =
+            plugin.map(|folder| ("wyren@wyren".to_owned(), folder.to_owned())).into_iter().collect();
+        let by_hand: BTreeMap<PathBuf, BTreeSet<PathBuf>> = by_hand
+            .iter()
+            .enumerate()
+            .map(|(at, program)| {
+                (format!("/p{at}/settings.json").into(), BTreeSet::from([(*program).to_owned()]))
+            })
+            .collect();
+        judge(&Wiring { plugins, by_hand }, || has_run_twice)
+    }
+
+    #[test]
+    fn what_is_wired_twice_lost_or_gone_is_named_with_the_fix() {
+        let folder = tempfile::tempdir().unwrap();
+        let (plugin, gone) = (folder.path(), folder.path().join("gone"));
+        let (program, lost) = (plugin.join("stop-distill"), gone.join("stop-distill"));
+        std::fs::write(&program, "").unwrap();
+        for (plugin, by_hand, has_run_twice, health, words) in [
+            (None, &[][..], false, Health::Good, "no plugin"),
+            (Some(plugin), &[], false, Health::Good, "by the plugin wyren@wyren"),
+            (None, &[&*program], false, Health::Good, "1 hook by hand in /p0/settings.json"),
+            (
+                Some(plugin),
+                &[&*program],
+                false,
+                Health::Odd,
+                "wired twice, by the plugin and in /p0/settings.json",
+            ),
+            (None, &[&*program], true, Health::Odd, "wired twice, by the plugin and in /p0/settings.json"),
+            (None, &[&*lost], false, Health::Bad, "1 program that does not exist"),
+            (Some(&*gone), &[], false, Health::Bad, "is gone"),
+        ] {
+            let check = check(plugin, by_hand, has_run_twice);
+            assert_eq!(check.health, health, "{check:?}");
+            assert!(check.message.contains(words), "{check:?}");
+            assert_eq!(check.fix.is_some(), health != Health::Good, "{check:?}");
+        }
+    }
+
+    #[test]
+    fn hooks_of_two_folders_are_wired_twice() {
+        let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let programs = [one.path().join("stop-distill"), two.path().join("stop-distill")];
+        programs.iter().for_each(|program| std::fs::write(program, "").unwrap());
+        let check = check(None, &[&programs[0], &programs[1]], false);
+        assert_eq!(check.health, Health::Odd, "{check:?}");
+    }
+}

@@ -1,0 +1,297 @@
+//! How Claude Code runs the hooks of Wyren: by the plugin, or by a `settings.json` that a person wrote.
+//!
+//! Reads the client's own files and changes none. What they do not say is not guessed: a session that was started with
+//! `--plugin-dir` is registered nowhere.
+
+use crate::terminal;
+use anyhow::Result;
+use base::{Env, Paths, Timestamp, files};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// What plugins of this name are called in the client's files: `wyren@<marketplace>`.
+const PLUGIN: &str = "wyren@";
+
+/// The hook files, for the names of the programs.
+const HOOK_FILES: [&str; 2] =
+    [include_str!("../../../hooks/hooks.json"), include_str!("../../../hooks/extra.json")];
+
+/// How often a plugin folder that is gone is named.
+const REMIND_MILLIS: u64 = 24 * 3_600_000;
+
+/// The wiring of one user in one folder.
+#[derive(Debug, Default)]
+pub(crate) struct Wiring {
+    /// The plugins of ours that are enabled, by id, with the folder that the client runs each from.
+    pub(crate) plugins: BTreeMap<String, PathBuf>,
+    /// The programs of ours that settings files name, by file.
+    pub(crate) by_hand: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+}
+
+impl Wiring {
+    /// Reads the client's files for a session in `cwd`.
+    pub(crate) fn read(env: &Env, paths: &Paths, cwd: &Path) -> Self {
+        let Some(client) = paths.client() else { return Self::default() };
+        let project = project(cwd);
+        let mut places = vec![client.join("settings.json")];
+        places
+            .extend(["settings.json", "settings.local.json"].map(|name| project.join(".claude").join(name)));
+        let (mut enabled, mut by_hand) = (BTreeMap::new(), BTreeMap::new());
+        for file in places {
+            let Some(settings) = json(&file) else { continue };
+            // A file nearer to the project has the last word.
+            for (id, is_on) in settings["enabledPlugins"].as_object().into_iter().flatten() {
+                if id.starts_with(PLUGIN) {
+                    enabled.insert(id.clone(), *is_on == Value::Bool(true));
+                }
+            }
+            let programs = programs(&settings, env, &project);
+            if !programs.is_empty() {
+                by_hand.insert(file, programs);
+            }
+        }
+        let on = enabled.into_iter().filter(|(_, is_on)| *is_on).map(|(id, _)| id);
+        let plugins = on.filter_map(|id| Some((id.clone(), plugin_folder(&client, &id)?))).collect();
+        Self { plugins, by_hand }
+    }
+
+    /// Returns the plugins whose folder is gone.
+    pub(crate) fn gone(&self) -> impl Iterator<Item = (&str, &Path)> {
+        let plugins = self.plugins.iter().map(|(id, folder)| (id.as_str(), folder.as_path()));
+        plugins.filter(|(_, folder)| !folder.is_dir())
+    }
+}
+
+/// Says on standard error that the plugin's folder is gone, once a day at most.
+pub(crate) fn warn_of_gone_plugin(env: &Env, paths: &Paths) -> Result<()> {
+    let wiring = Wiring::read(env, paths, &std::env::current_dir()?);
+    let Some((id, folder)) = wiring.gone().next() else { return Ok(()) };
+    let mark = paths.cache().join("plugin-gone");
+    let (now, folder) = (Timestamp::now(), folder.display().to_string());
+    let last = files::read_if_there(&mark).ok().flatten().and_then(|mark| String::from_utf8(mark).ok());
+    let is_known = last.as_deref().and_then(|last| last.split_once(' ')).is_some_and(|(at, named)| {
+        let at = at.parse().map(Timestamp::from_millis);
+        named == folder && at.is_ok_and(|at| now.millis_since(at) < REMIND_MILLIS)
+    });
+    if is_known {
+        return Ok(());
+    }
+    writeln!(terminal::errors(), "wyren: {}. {}", gone(id, &folder), what_to_do(id))?;
+    if paths.data().is_dir() {
+        files::write_atomic(&mark, format!("{} {folder}", now.millis()).as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Returns what is wrong when a plugin's folder is gone.
+pub(crate) fn gone(id: &str, folder: &str) -> String {
+    let folder = text::sanitize::one_line(folder, 400);
+    format!("the folder of the plugin {id} is gone ({folder}), so Claude Code runs without Wyren")
+}
+
+/// Returns what helps when a plugin's folder is gone.
+pub(crate) fn what_to_do(id: &str) -> String {
+    format!(
+        "Bring the folder back, install the plugin from another one (claude plugin marketplace add FOLDER), or remove it: claude plugin uninstall {id}"
+    )
+}
+
+/// Returns the folder that a session in `cwd` takes its settings from: the nearest one with `.claude/` in the repository.
+fn project(cwd: &Path) -> PathBuf {
+    for folder in cwd.ancestors() {
+        if folder.join(".claude").is_dir() || folder.join(".git").exists() {
+            return folder.to_owned();
+        }
+    }
+    cwd.to_owned()
+}
+
+/// Returns the folder that the client runs a plugin from. A marketplace that is a folder is run in place, others from the
+/// client's cache.
+fn plugin_folder(client: &Path, id: &str) -> Option<PathBuf> {
+    let (_, market) = id.split_once('@')?;
+    let known = json(&client.join("plugins/known_marketplaces.json")).unwrap_or_default();
+    let market = &known[market];
+    if market["source"]["source"] == "directory" {
+        let place = market["source"]["path"].as_str().or_else(|| market["installLocation"].as_str())?;
+        return Some(place.into());
+    }
+    let installed = json(&client.join("plugins/installed_plugins.json"))?;
+    let installed = &installed["plugins"][id];
+    let entry = installed.as_array().map_or(Some(installed), |entries| entries.last())?;
+    entry["installPath"].as_str().map(PathBuf::from)
+}
+
+/// Returns the programs of ours that the hooks of a settings file name.
+fn programs(settings: &Value, env: &Env, project: &Path) -> BTreeSet<PathBuf> {
+    let names = hook_names();
+    commands(settings)
+        .filter_map(|command| program(command, env, project))
+        .filter(|path| is_ours(path, &names))
+        .collect()
+}
+
+/// Returns the commands of a hook file or a settings file.
+fn commands(settings: &Value) -> impl Iterator<Item = &str> {
+    let events = settings["hooks"].as_object().into_iter().flat_map(|events| events.values());
+    let groups = events.filter_map(Value::as_array).flatten();
+    let hooks = groups.filter_map(|group| group["hooks"].as_array()).flatten();
+    hooks.filter_map(|hook| hook["command"].as_str())
+}
+
+/// Returns the program of a command, as an absolute path; `None` where only a shell knows it.
+fn program(command: &str, env: &Env, project: &Path) -> Option<PathBuf> {
+    let home = || env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from);
+    let command = command.trim();
+    let word = match command.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next(),
+        // A command with `args` is a path as it is, with its spaces.
+        None if Path::new(command).exists() => Some(command),
+        None => command.split_whitespace().next(),
+    }?;
+    let begins = |beginnings: &[&str]| beginnings.iter().find_map(|beginning| word.strip_prefix(beginning));
+    let path = if let Some(rest) = begins(&["$CLAUDE_PROJECT_DIR/", "${CLAUDE_PROJECT_DIR}/"]) {
+        project.join(rest)
+    } else if let Some(rest) = begins(&["~/", "$HOME/", "${HOME}/"]) {
+        home()?.join(rest)
+    } else {
+        PathBuf::from(word)
+    };
+    path.is_absolute().then_some(path)
+}
+
+/// Returns whether a program is a hook of ours: it is called like one and `wyren` is beside it, or would be in a `bin` that is
+/// not there any more. People have scripts called `session-end`, too.
+fn is_ours(program: &Path, names: &BTreeSet<String>) -> bool {
+    let name = program.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let Some(folder) = program.parent() else { return false };
+    let is_lost = || !program.exists() && folder.file_name().is_some_and(|name| name == "bin");
+    let wyren = format!("wyren{}", std::env::consts::EXE_SUFFIX);
+    names.contains(&name) && (folder.join(wyren).is_file() || is_lost())
+}
+
+fn hook_names() -> BTreeSet<String> {
+    let files = HOOK_FILES.iter().filter_map(|file| serde_json::from_str::<Value>(file).ok());
+    let names = |file: Value| -> Vec<String> {
+        commands(&file).filter_map(|command| command.rsplit('/').next().map(str::to_owned)).collect()
+    };
+    files.flat_map(names).collect()
+}
+
+fn json(file: &Path) -> Option<Value> {
+    serde_json::from_slice(&files::read_followed(file, files::cap::CONFIG).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::fs;
+
+    struct Place {
+        folder: tempfile::TempDir,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            for name in ["client/plugins", "project/.claude", "wyren/bin"] {
+                fs::create_dir_all(folder.path().join(name)).unwrap();
+            }
+            for program in ["wyren", "stop-distill", "session-end"] {
+                fs::write(folder.path().join("wyren/bin").join(program), "").unwrap();
+            }
+            Self { folder }
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.folder.path().join(name)
+        }
+
+        fn write(&self, name: &str, contents: &Value) {
+            fs::write(self.path(name), contents.to_string()).unwrap();
+        }
+
+        fn wiring(&self) -> Wiring {
+            let env = Env::fixed([
+                ("CLAUDE_CONFIG_DIR", self.path("client")),
+                ("WYREN_DATA_DIR", self.path("data")),
+                ("HOME", self.path("")),
+            ]);
+            Wiring::read(&env, &Paths::of(&env), &self.path("project"))
+        }
+
+        fn enable(&self, source: &Value, install_path: &Path) {
+            self.write(
+                "client/settings.json",
+                &json!({"enabledPlugins": {"wyren@wyren": true, "other@x": true}}),
+            );
+            self.write("client/plugins/known_marketplaces.json", &json!({"wyren": {"source": source}}));
+            let installed =
+                json!({"version": 2, "plugins": {"wyren@wyren": [{"installPath": install_path}]}});
+            self.write("client/plugins/installed_plugins.json", &installed);
+        }
+    }
+
+    fn hook(command: &str) -> Value {
+        json!([{"hooks": [{"type": "command", "command": command}]}])
+    }
+
+    #[test]
+    fn a_marketplace_that_is_a_folder_is_run_in_place_and_others_from_the_cache() {
+        let place = Place::new();
+        let (folder, cache) = (place.path("wyren"), place.path("client/plugins/cache/wyren"));
+        place.enable(&json!({"source": "directory", "path": folder}), &cache);
+        assert_eq!(place.wiring().plugins, BTreeMap::from([("wyren@wyren".to_owned(), folder.clone())]));
+        assert_eq!(place.wiring().gone().count(), 0);
+        place.enable(&json!({"source": "github", "repo": "a/b"}), &cache);
+        assert_eq!(place.wiring().gone().collect::<Vec<_>>(), [("wyren@wyren", cache.as_path())]);
+    }
+
+    #[test]
+    fn a_plugin_that_the_project_disables_is_not_wired() {
+        let place = Place::new();
+        place.enable(&json!({"source": "directory", "path": "/nowhere"}), Path::new("/nowhere"));
+        assert_eq!(place.wiring().gone().count(), 1);
+        let off = json!({"enabledPlugins": {"wyren@wyren": false}});
+        place.write("project/.claude/settings.local.json", &off);
+        assert!(place.wiring().plugins.is_empty());
+    }
+
+    #[test]
+    fn hooks_of_ours_are_found_in_a_settings_file_and_those_of_others_are_not() {
+        let place = Place::new();
+        let stop = place.path("wyren/bin/stop-distill");
+        let quoted = format!("\"{}\"", place.path("wyren/bin/session-end").display());
+        let lost = place.path("old/bin/tool-record");
+        fs::create_dir_all(place.path("scripts")).unwrap();
+        fs::write(place.path("scripts/prompt-sync"), "").unwrap();
+        place.write(
+            "project/.claude/settings.json",
+            &json!({"hooks": {
+                "Stop": hook(&stop.to_string_lossy()),
+                "SessionEnd": hook(&quoted),
+                "PostToolUse": hook(&lost.to_string_lossy()),
+                "UserPromptSubmit": hook(&place.path("scripts/prompt-sync").to_string_lossy()),
+                "SessionStart": hook("echo stop-distill"),
+                "PreCompact": hook("~/wyren/bin/stop-distill"),
+            }}),
+        );
+        let expected = BTreeSet::from([stop, place.path("wyren/bin/session-end"), lost]);
+        assert_eq!(
+            place.wiring().by_hand,
+            BTreeMap::from([(place.path("project/.claude/settings.json"), expected)])
+        );
+    }
+
+    #[test]
+    fn files_that_are_no_settings_wire_nothing() {
+        let place = Place::new();
+        assert!(place.wiring().plugins.is_empty() && place.wiring().by_hand.is_empty());
+        fs::write(place.path("client/settings.json"), "{").unwrap();
+        place.write("project/.claude/settings.json", &json!({"hooks": [1], "enabledPlugins": 3}));
+        assert!(place.wiring().plugins.is_empty() && place.wiring().by_hand.is_empty());
+    }
+}
