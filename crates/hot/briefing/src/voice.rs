@@ -33,17 +33,11 @@ pub(crate) fn at_prompt<E: Event>(
 ) -> Answer<E> {
     let wyren = folder.map(|folder| folder.wyren.as_path());
     notices.extend(notice::waiting(&host.paths, wyren, call.session_id(), host.started));
-    if notices.is_empty() || !is_read_by_a_person(host) {
+    if notices.is_empty() || host.is_headless() {
         return answer;
     }
     let line = Line::of(notices, &host.settings().get("ui.messages"));
     answer.noticing(line, &host.paths, wyren)
-}
-
-/// Returns whether a person sees the session: `claude -p` and programs around the client drop what is for the user. Other
-/// agents, and tests, do not say what they are.
-fn is_read_by_a_person(host: &Host) -> bool {
-    host.env.text("CLAUDE_CODE_ENTRYPOINT").is_none_or(|entry| entry == "cli")
 }
 
 /// Returns what to tell the user once about a memory: which skills are not trusted, what stays on this machine until they let
