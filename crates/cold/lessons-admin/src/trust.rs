@@ -7,7 +7,7 @@ use base::project::Repository;
 use base::trust::{Identity, Item, Lapse, SKILL_BYTES, Trust};
 use base::{Env, files};
 use lessons::format;
-use lessons::layers::Layer;
+use lessons::layers::{Layer, Source};
 use lessons::{Kind, Lesson};
 use place::Folder;
 use std::fs;
@@ -97,6 +97,11 @@ impl Review {
 
     /// Trusts what was shown, and nothing else: what changed meanwhile is not covered.
     pub fn accept(&self, places: &Places) -> Result<()> {
+        // Hooks go by the index, which does not follow a lesson that was changed in place: what it has would not be trusted.
+        for source in Source::others(&places.paths, self.root(), None) {
+            source.discard();
+            source.index().map_err(Error::io(&source.place))?;
+        }
         let file = places.paths.trust_file(self.root());
         self.trust.write(&places.paths).map_err(Error::io(&file))
     }
