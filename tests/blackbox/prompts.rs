@@ -10,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use wyren_tests::plugin;
 use wyren_tests::sandbox::{Sandbox, data_folder, feed};
+use wyren_tests::terminal::{Key, Terminal};
 
 use crate::team::{Member, Mode, Remote, git};
 
@@ -133,15 +134,87 @@ fn a_command_leaves_the_teams_news_for_the_next_prompt() -> Result<()> {
     Ok(())
 }
 
+const GUARD: &str = "---\nsummary: frobnicate drops what was not saved\nkind: guard\ncommand: frobnicate\n---\n\
+    It takes whatever the server has and drops unsaved frobs without a word.\n\n## Solution\n\
+    Run `frobnicate diff` first, save what is missing with `frobnicate save`, and only then apply.\n";
+
+/// Returns whether the project is trusted as it is.
+fn is_trusted(sandbox: &Sandbox) -> Result<bool> {
+    let review: Value = serde_json::from_slice(&sandbox.wyren(&["trust", "--json"])?.stdout)?;
+    Ok(review["trusted"] == true)
+}
+
+#[test]
+fn review_5_a_prompt_trusts_what_the_prompt_before_it_showed_and_nothing_else() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let file = sandbox.project().join(".wyren/lessons/frob-guard.md");
+    fs::create_dir_all(file.parent().context("no folder")?)?;
+    fs::write(&file, GUARD)?;
+    let say = |prompt: &str| -> Result<String> {
+        Ok(shown(&send(&sandbox, "prompt-bind", prompt, &INTERACTIVE)?).to_owned())
+    };
+    let refuses = |text: &str| text.ends_with("to trust this project: /wyren:trust yes");
+    // Nothing was shown before.
+    let unseen = say("/wyren:trust yes")?;
+    assert!(unseen.contains("| It takes whatever") && refuses(&unseen), "{unseen}");
+    assert!(unseen.contains("you had not seen this yet") && !is_trusted(&sandbox)?, "{unseen}");
+    // Changed since.
+    fs::write(&file, GUARD.replace("It takes", "It destroys"))?;
+    for prompt in ["/wyren:trust --json --yes", "/wyren:trust yes"] {
+        let changed = say(prompt)?;
+        assert!(changed.contains("It destroys whatever") && !is_trusted(&sandbox)?, "{prompt}: {changed}");
+    }
+    assert!(say("/wyren:trust yes")?.contains("is trusted."));
+    assert!(is_trusted(&sandbox)?);
+    // What was shown once is not accepted after another decision.
+    say("/wyren:trust no")?;
+    assert!(refuses(&say("/wyren:trust yes")?) && !is_trusted(&sandbox)?);
+    // In a terminal, `--yes` is for scripts.
+    sandbox.wyren(&["trust", "--yes"])?;
+    assert!(is_trusted(&sandbox)?);
+    Ok(())
+}
+
+#[test]
+fn review_20_an_answer_that_trust_does_not_know_is_refused() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    for answer in ["maybe", "yes please", "."] {
+        let said = send(&sandbox, "prompt-bind", &format!("/wyren:trust {answer}"), &INTERACTIVE)?;
+        assert_eq!(shown(&said), format!("wyren: expected yes or no, not {answer}"));
+    }
+    Ok(())
+}
+
+#[test]
+fn review_15_what_was_refused_is_listed_with_the_prompt_that_lifts_it() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let call = json!({
+        "session_id": "0123-4567", "hook_event_name": "PreToolUse", "cwd": sandbox.project(),
+        "tool_name": "Bash", "tool_input": {"command": "git push --force origin main"},
+    });
+    sandbox.run("lesson-inject", call.to_string().as_bytes())?;
+    let listed = send(&sandbox, "prompt-bind", "/wyren:allow", &INTERACTIVE)?;
+    assert!(shown(&listed).ends_with("To let such a call pass once: /wyren:allow NAME"), "{listed}");
+    let in_terminal = sandbox.wyren(&["lessons", "allow"])?;
+    let in_terminal = String::from_utf8_lossy(&in_terminal.stdout).into_owned();
+    assert!(
+        in_terminal.ends_with("To let such a call pass once: wyren lessons allow NAME\n"),
+        "{in_terminal}"
+    );
+    let lessons = sandbox.project().join(".wyren/lessons");
+    fs::create_dir_all(&lessons)?;
+    fs::write(lessons.join("frob-guard.md"), GUARD)?;
+    let untrusted = send(&sandbox, "prompt-bind", "/wyren:allow frob-guard", &INTERACTIVE)?;
+    assert!(shown(&untrusted).ends_with("refuses nothing until you run `/wyren:trust`"), "{untrusted}");
+    Ok(())
+}
+
 #[test]
 fn only_a_person_in_an_interactive_session_trusts_by_a_prompt() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     let lessons = sandbox.project().join(".wyren/lessons");
     fs::create_dir_all(&lessons)?;
-    let guard = "---\nsummary: frobnicate drops what was not saved\nkind: guard\ncommand: frobnicate\n---\n\
-        It takes whatever the server has and drops unsaved frobs without a word.\n\n## Solution\n\
-        Run `frobnicate diff` first, save what is missing with `frobnicate save`, and only then apply.\n";
-    fs::write(lessons.join("frob-guard.md"), guard)?;
+    fs::write(lessons.join("frob-guard.md"), GUARD)?;
     let headless = [("CLAUDECODE", "1"), ("CLAUDE_CODE_ENTRYPOINT", "sdk-cli"), ("CLAUDE_PROJECT_DIR", "/")];
     for variables in [&headless[..], &INTERACTIVE[..2]] {
         for prompt in ["/wyren:trust", "/wyren:trust yes", "/wyren:trust no"] {
@@ -154,9 +227,10 @@ fn only_a_person_in_an_interactive_session_trusts_by_a_prompt() -> Result<()> {
     let text = shown(&asked);
     assert!(text.contains("frob-guard") && text.contains("| It takes whatever"), "{text}");
     assert!(text.ends_with("to trust this project: /wyren:trust yes"), "{text}");
-    assert!(!sandbox.data().join("trust").exists());
+    assert!(!is_trusted(&sandbox)?);
     let trusted = send(&sandbox, "prompt-bind", "/wyren:trust yes", &INTERACTIVE)?;
-    assert!(shown(&trusted).contains("is trusted."), "{trusted}");
+    assert!(shown(&trusted).ends_with(" is trusted. To stop trusting it: /wyren:trust no"), "{trusted}");
+    assert!(is_trusted(&sandbox)?);
     let taken_back = send(&sandbox, "prompt-bind", "/wyren:trust no", &INTERACTIVE)?;
     assert!(shown(&taken_back).contains("is no longer trusted"), "{taken_back}");
     Ok(())
@@ -334,8 +408,17 @@ fn text_12_trust_and_broadcast_say_what_they_do() -> Result<()> {
     for line in ["Stop trusting a project", "Share a skill with every session of the team"] {
         assert!(help.contains(line), "{help}");
     }
-    let source = include_str!("../../bins/wyren/src/commands/trust.rs");
-    assert!(source.contains("Trust this project? [y/N]"));
+    let lessons = sandbox.project().join(".wyren/lessons");
+    fs::create_dir_all(&lessons)?;
+    fs::write(lessons.join("frob-guard.md"), GUARD)?;
+    for (said, expected) in [("n", false), ("y", true)] {
+        let mut asked = Terminal::of(sandbox.command("wyren").arg("trust"), 120)?;
+        asked.wait_for("Trust this project? [y/N]")?;
+        asked.type_text(said)?;
+        asked.press(Key::Enter)?;
+        assert_eq!(asked.end()?, 0);
+        assert_eq!(is_trusted(&sandbox)?, expected, "{said}");
+    }
     Ok(())
 }
 

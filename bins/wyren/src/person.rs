@@ -6,6 +6,7 @@
 use crate::exit::Ending;
 use crate::terminal::{self, DIM, WARNING};
 use anyhow::Result;
+use base::env::{MODEL_VARIABLE, PROMPT_VARIABLE};
 use base::settings::Settings;
 use base::{Env, Paths};
 use std::io::Write as _;
@@ -14,14 +15,8 @@ use team_sync::Share;
 use team_sync::repository::Visibility;
 use text::sanitize;
 
-/// Set by the client, if only to nothing, for what the model runs.
-const MODEL_VARIABLE: &str = "CLAUDECODE";
-
 /// How long to wait for the answer whether a remote is public.
 const PATIENCE: Duration = Duration::from_secs(3);
-
-/// Set by `prompt-bind`, which runs `wyren` for a prompt such as `/wyren:trust`.
-const PROMPT_VARIABLE: &str = "WYREN_IN_PROMPT";
 
 /// What only a person may do and can also type in a session, with the prompt for it.
 const PROMPTS: [(&str, &str); 2] = [("wyren lessons allow", "/wyren:allow"), ("wyren trust", "/wyren:trust")];
@@ -49,9 +44,14 @@ fn typed(arguments: impl Iterator<Item = String>) -> String {
     format!("wyren {words}")
 }
 
+/// Returns whether the user typed the command as a prompt of a session.
+pub(crate) fn is_in_prompt(env: &Env) -> bool {
+    env.is_set(PROMPT_VARIABLE)
+}
+
 /// Returns a command as the user types it where they are: in a prompt of a session, or in a terminal.
 pub(crate) fn command_for(env: &Env, prompt: &str, arguments: &str) -> String {
-    if env.is_set(PROMPT_VARIABLE) { format!("/wyren:{prompt}") } else { format!("wyren {arguments}") }
+    if is_in_prompt(env) { format!("/wyren:{prompt}") } else { format!("wyren {arguments}") }
 }
 
 /// The one text that says who may run `command`, and where.

@@ -130,11 +130,15 @@ fn a_person_trusts_by_a_prompt_and_the_models_shell_cannot_pose_as_one() -> Resu
     terminal.submit("/wyren:trust")?;
     terminal.wait_for("to trust this project: /wyren:trust yes")?;
     assert!(terminal.contents().contains("frob-guard"), "{}", terminal.contents());
-    assert!(!client.data().join("trust").exists(), "nothing is trusted yet");
+    let is_trusted = || {
+        let files = fs::read_dir(client.data().join("trust")).into_iter().flatten().flatten();
+        files.filter(|entry| entry.path().is_file()).count() > 0
+    };
+    assert!(!is_trusted(), "nothing is trusted yet");
     terminal.submit("/wyren:trust yes")?;
     terminal.wait_for("is trusted.")?;
     terminal.exit()?;
-    assert!(client.data().join("trust").exists());
+    assert!(is_trusted());
     check_processes(&client)
 }
 

@@ -30,13 +30,74 @@ fn a_person_lifts_a_guard_for_the_next_call_of_the_session_that_was_refused_last
         let said = lessons(&sandbox, &["allow", SLUG])?;
         let expected = format!(
             "The next call that {SLUG} would refuse in session 1a2b3c4d passes; after that the {kind} holds again.\n\
-             Refused there "
+             It refused this call "
         );
         assert!(said.starts_with(&expected) && said.ends_with(" ago: frobnicate apply\n"), "{said}");
         assert!(is_denied(&sandbox, "a-third-session", "frobnicate apply")?);
         assert!(!is_denied(&sandbox, SESSION, "frobnicate apply -v")?, "{kind}");
         assert!(is_denied(&sandbox, SESSION, "frobnicate apply -q")?, "{kind}");
     }
+    Ok(())
+}
+
+/// Returns a command for the hook that cannot write into a folder without permission, as root neither.
+#[cfg(target_os = "linux")]
+fn bound_hook(sandbox: &Sandbox) -> std::process::Command {
+    let hook = sandbox.command("lesson-inject");
+    if !rustix::process::geteuid().is_root() {
+        return hook;
+    }
+    let mut command = sandbox.command_for(std::path::Path::new("setpriv"));
+    command.args(["--bounding-set=-dac_override", "--inh-caps=-dac_override"]).arg(hook.get_program());
+    command
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn review_3_leave_that_cannot_be_used_up_lifts_nothing() -> Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let Some(sandbox) = sandbox_with("guard")? else { return Ok(()) };
+    assert!(is_denied(&sandbox, SESSION, "frobnicate apply")?);
+    lessons(&sandbox, &["allow", SLUG])?;
+    let folders: Vec<_> = fs::read_dir(sandbox.data().join("allowed"))?.flatten().collect();
+    let [folder] = &folders[..] else { panic!("{folders:?}") };
+    let permit = |mode| fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode));
+    permit(0o555)?;
+    let call = json!({
+        "session_id": SESSION, "hook_event_name": "PreToolUse", "cwd": sandbox.project(),
+        "tool_name": "Bash", "tool_input": {"command": "frobnicate apply"},
+    });
+    let output = feed(&mut bound_hook(&sandbox), call.to_string().as_bytes());
+    permit(0o755)?;
+    let output = output?;
+    let answer: Value = serde_json::from_slice(&output.stdout)?;
+    assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{answer} {}", stderr(&output));
+    let log = sandbox.hook_log()?;
+    let complaints = log.iter().filter(|line| line.to_string().contains("could not use up leave")).count();
+    assert_eq!(complaints, 1, "{log:?}");
+    assert!(!is_denied(&sandbox, SESSION, "frobnicate apply")?, "the leave is still there");
+    Ok(())
+}
+
+#[test]
+fn review_22_status_lists_leave_beside_lessons_in_this_project_alone() -> Result<()> {
+    let Some(sandbox) = sandbox_with("guard")? else { return Ok(()) };
+    assert!(is_denied(&sandbox, SESSION, "frobnicate apply")?);
+    lessons(&sandbox, &["allow", SLUG])?;
+    let elsewhere = sandbox.folder().join("elsewhere");
+    fs::create_dir(&elsewhere)?;
+    let status = |folder: &std::path::Path| -> Result<Value> {
+        let output = feed(sandbox.command("wyren").args(["status", "--json"]).current_dir(folder), b"")?;
+        Ok(serde_json::from_slice(&output.stdout)?)
+    };
+    let (here, elsewhere) = (status(&sandbox.project())?, status(&elsewhere)?);
+    assert_eq!(here["lessons"]["lifted"], json!([{"slug": SLUG, "extent": "once"}]));
+    assert_eq!(elsewhere["lessons"]["lifted"], json!([]));
+    assert!(!here["waiting"].to_string().contains("lifted"), "{here}");
+    let screen = sandbox.wyren(&["status", "--screen"])?;
+    let screen = String::from_utf8_lossy(&screen.stdout).into_owned();
+    assert!(screen.contains(&format!("\n  lifted     {SLUG} for the next call\n")), "{screen}");
     Ok(())
 }
 
@@ -178,7 +239,7 @@ fn under_a_private_prompt_or_without_recording_the_refused_call_is_not_kept() ->
     assert!(is_denied(&sandbox, SESSION, "frobnicate apply merger")?);
     assert!(kept(&sandbox).contains(SLUG) && !kept(&sandbox).contains("merger"), "{}", kept(&sandbox));
     let said = lessons(&sandbox, &["allow", SLUG])?;
-    assert!(said.contains(": a call that is not recorded"), "{said}");
+    assert!(said.contains(" ago: not recorded"), "{said}");
     assert!(!is_denied(&sandbox, SESSION, "frobnicate apply merger")?);
 
     let Some(other) = sandbox_with("guard")? else { return Ok(()) };

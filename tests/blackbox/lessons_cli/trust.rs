@@ -190,6 +190,24 @@ fn trust_shows_all_that_it_covers_of_what_is_new_or_changed() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn review_4_a_guard_that_was_edited_in_place_holds_once_it_is_trusted_again() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    write(&sandbox, "lessons/a-guard.md", &lesson("guard", "Do it otherwise."))?;
+    sandbox.wyren(&["trust", "--yes"])?;
+    let refusal = |session: &str| -> Result<String> {
+        let answer = told(&sandbox, session, "frobnicate")?;
+        assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{answer}");
+        Ok(answer.to_string())
+    };
+    assert!(refusal("1")?.contains("Do it otherwise."));
+    // As an editor does that keeps the file: the folder does not show it.
+    fs::write(sandbox.project().join(".wyren/lessons/a-guard.md"), lesson("guard", "Ask first."))?;
+    sandbox.wyren(&["trust", "--yes"])?;
+    assert!(refusal("2")?.contains("Ask first."));
+    Ok(())
+}
+
 fn git(sandbox: &Sandbox, arguments: &[&str]) -> Result<()> {
     let mut git = std::process::Command::new("git");
     let output = git.arg("-C").arg(sandbox.project()).args(arguments).output()?;

@@ -12,7 +12,7 @@ use lessons_admin::catalogue::{Catalogue, Places};
 use lessons_admin::trust::{self, Known, News, Review, Shown};
 use place::Folder;
 use serde_json::{Value, json};
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use text::sanitize;
 
@@ -53,9 +53,14 @@ pub(crate) struct Untrust {
 }
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    let is_in_prompt = person::is_in_prompt(env);
+    if let Some(path) = arguments.path.as_ref().filter(|_| is_in_prompt) {
+        // A prompt is about the project of its session.
+        bail!("expected yes or no, not {}", shown(&path.to_string_lossy()));
+    }
     let places = places(arguments.path.clone(), env, paths)?;
     if arguments.show {
-        return show(&places, arguments.json);
+        return show(&places, env, arguments.json);
     }
     if arguments.yes || !arguments.json {
         person::must_be_here(env)?;
@@ -67,11 +72,14 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
             "{root} has no guards, pauses, directives, protocols, team skills or git settings: nothing to trust"
         );
     }
+    // Between two prompts the project may change: the second one accepts what the first one showed.
+    let is_unseen = is_in_prompt && !review.was_shown(&places);
+    let accepts = arguments.yes && !is_unseen;
     if arguments.json {
-        if arguments.yes {
+        if accepts {
             review.accept(&places)?;
         }
-        let is_trusted = !review.shown.is_empty() && (arguments.yes || review.is_current());
+        let is_trusted = !review.shown.is_empty() && (accepts || review.is_current());
         writeln!(terminal::output(), "{:#}", as_json(&review, is_trusted))?;
         return Ok(());
     }
@@ -79,16 +87,31 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         writeln!(terminal::output(), "{STRONG}{root}{STRONG:#} is trusted; nothing has changed.")?;
         return Ok(());
     }
-    describe(&root, &review)?;
-    if !arguments.yes && !is_confirmed(env)? {
-        writeln!(terminal::errors(), "Nothing was changed.")?;
-        return Ok(());
+    // A prompt that accepts follows one that showed all of it.
+    if !(is_in_prompt && accepts) {
+        describe(&root, &review)?;
+    }
+    if is_in_prompt {
+        review.note_shown(&places)?;
+    }
+    let agreed = if arguments.yes { Some(true) } else { terminal::confirm("Trust this project?")? };
+    match agreed {
+        Some(true) if is_unseen => {
+            bail!("nothing was changed: you had not seen this yet; to trust this project: /wyren:trust yes")
+        }
+        Some(true) => {}
+        Some(false) => {
+            writeln!(terminal::errors(), "Nothing was changed.")?;
+            return Ok(());
+        }
+        None => bail!(
+            "nothing was changed; to trust this project: {}",
+            person::command_for(env, "trust yes", "trust --yes")
+        ),
     }
     review.accept(&places)?;
-    writeln!(
-        terminal::output(),
-        "{STRONG}{root}{STRONG:#} is trusted. Run `wyren untrust` to stop trusting it."
-    )?;
+    let stop = person::command_for(env, "trust no", "untrust");
+    writeln!(terminal::output(), "{STRONG}{root}{STRONG:#} is trusted. To stop trusting it: {stop}")?;
     Ok(())
 }
 
@@ -120,7 +143,7 @@ fn places(path: Option<PathBuf>, env: &Env, paths: &Paths) -> Result<Places> {
     Ok(Places { paths: paths.clone(), cwd, env: env.clone() })
 }
 
-fn show(places: &Places, json: bool) -> Result<()> {
+fn show(places: &Places, env: &Env, json: bool) -> Result<()> {
     let (trusted, lapsed): (Vec<Known>, Vec<Known>) =
         trust::list(places).into_iter().partition(|known| known.trust.lapse.is_none());
     let mut output = terminal::output();
@@ -141,11 +164,12 @@ fn show(places: &Places, json: bool) -> Result<()> {
     if trusted.is_empty() {
         writeln!(terminal::errors(), "No trusted projects.")?;
     }
+    let review = person::command_for(env, "trust", "trust");
     for known in &trusted {
         let folder = shown(&known.trust.project.to_string_lossy());
         if known.differs() {
             let difference = difference(known);
-            writeln!(output, "{folder} {WARNING}({difference}: run `wyren trust` there){WARNING:#}")?;
+            writeln!(output, "{folder} {WARNING}({difference}: run `{review}` there){WARNING:#}")?;
         } else {
             writeln!(output, "{folder}")?;
         }
@@ -154,10 +178,7 @@ fn show(places: &Places, json: bool) -> Result<()> {
         let folder = shown(&known.trust.project.to_string_lossy());
         let reason = known.trust.lapse.map_or("", Lapse::name);
         if known.trust.project.is_dir() {
-            writeln!(
-                output,
-                "{folder} {WARNING}lapsed ({reason}){WARNING:#}: run `wyren trust` there again"
-            )?;
+            writeln!(output, "{folder} {WARNING}lapsed ({reason}){WARNING:#}: run `{review}` there again")?;
         } else {
             writeln!(output, "{folder} {WARNING}lapsed{WARNING:#}: the folder is missing")?;
         }
@@ -289,20 +310,6 @@ fn effect(item: &Item) -> (&'static str, Style) {
         "directive" => ("directive: for every session and subagent", WARNING),
         _ => ("protocol: for every session", WARNING),
     }
-}
-
-fn is_confirmed(env: &Env) -> Result<bool> {
-    if !io::stdin().is_terminal() {
-        bail!(
-            "nothing was changed; to trust this project: {}",
-            person::command_for(env, "trust yes", "trust --yes")
-        );
-    }
-    write!(terminal::errors(), "Trust this project? [y/N] ")?;
-    io::stderr().flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 fn shown(text: &str) -> String {

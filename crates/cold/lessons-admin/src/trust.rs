@@ -5,9 +5,9 @@ use super::catalogue::{self, Catalogue, Places, State};
 use super::{Error, Result};
 use base::project::Repository;
 use base::trust::{Identity, Item, Lapse, SKILL_BYTES, Trust};
-use base::{Env, files};
+use base::{Env, digest, files};
 use lessons::format;
-use lessons::layers::Layer;
+use lessons::layers::{Layer, Source};
 use lessons::{Kind, Lesson};
 use place::Folder;
 use std::fs;
@@ -97,8 +97,33 @@ impl Review {
 
     /// Trusts what was shown, and nothing else: what changed meanwhile is not covered.
     pub fn accept(&self, places: &Places) -> Result<()> {
+        // Hooks go by the index, which does not follow a lesson that was changed in place: what it has would not be trusted.
+        for source in Source::others(&places.paths, self.root(), None) {
+            source.discard();
+            source.index().map_err(Error::io(&source.place))?;
+        }
         let file = places.paths.trust_file(self.root());
-        self.trust.write(&places.paths).map_err(Error::io(&file))
+        self.trust.write(&places.paths).map_err(Error::io(&file))?;
+        forget_review(places, self.root());
+        Ok(())
+    }
+
+    /// Notes what a prompt showed the user, for the next prompt, which may accept it.
+    pub fn note_shown(&self, places: &Places) -> Result<()> {
+        let file = places.paths.reviewed_file(self.root());
+        files::write_atomic(&file, self.digest().as_bytes()).map_err(Error::io(&file))
+    }
+
+    /// Returns whether this is what a prompt showed the user last.
+    pub fn was_shown(&self, places: &Places) -> bool {
+        let file = places.paths.reviewed_file(self.root());
+        files::read_text_capped(&file, files::cap::POINTER).is_ok_and(|shown| shown == self.digest())
+    }
+
+    /// Returns a digest of all that is shown: what the project has, and what of it the user trusts and need not read again.
+    fn digest(&self) -> String {
+        let former = self.former.as_ref().map(Trust::render).unwrap_or_default();
+        digest::sha256_hex(format!("{}\n{former}", self.trust.render()).as_bytes())
     }
 }
 
@@ -214,7 +239,13 @@ pub fn untrust(places: &Places) -> Result<bool> {
     if was_trusted {
         base::trust::forget_reports(&places.paths, &root);
     }
+    forget_review(places, &root);
     Ok(was_trusted)
+}
+
+/// Forgets what a prompt showed of the project: it has been decided on.
+fn forget_review(places: &Places, root: &Path) {
+    let _ = fs::remove_file(places.paths.reviewed_file(root));
 }
 
 /// A project that is trusted or was, compared with what is in its folder now.

@@ -18,7 +18,10 @@
 //! 720ff4aa-05f9-4e05-aad8-0d889a82ec5a
 //! git-force-push-to-the-main-branch
 //! git push --force origin main
+//! 5f2a9c0d1b3e4f60
 //! ```
+//!
+//! Its last line is the project that it was given in: the name of the folder of that project's refusals.
 //!
 //! Only a refusal looks for leave, so that a call that no lesson refuses pays nothing.
 
@@ -83,20 +86,28 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Notes the refusal for the project at `root`, in the place of that lesson's last one.
+    /// Notes the refusal for the project at `root`, in the place of that lesson's last one. What lapsed is removed.
     pub fn note(&self, paths: &Paths, root: &Path) -> io::Result<()> {
         let (session, call) = (files::on_one_line(&self.session), files::on_one_line(&self.call));
         let text = format!("{REFUSED}\n{}\n{session}\n{}\n{call}\n", self.at.millis(), self.name.text());
-        files::write_atomic(&paths.refused_folder(root).join(self.name.file_name()), text.as_bytes())
+        files::write_atomic(&paths.refused_folder(root).join(self.name.file_name()), text.as_bytes())?;
+        Self::remove_lapsed(paths, self.at);
+        Ok(())
     }
 
-    /// Returns the last refusal of each lesson in the project at `root`, the newest first.
+    /// Returns the last refusal of each lesson in the project at `root`, the newest first. What lapsed, in this project or
+    /// another, is removed.
     pub fn all(paths: &Paths, root: &Path, now: Timestamp) -> Vec<Self> {
+        Self::remove_lapsed(paths, now);
         let files = files::files_in(&paths.refused_folder(root));
         let mut all: Vec<Self> = files.iter().filter_map(|file| Self::read(file)).collect();
-        all.retain(|refusal| now.millis_since(refusal.at) <= MAX_AGE_MILLIS);
         all.sort_by_key(|refusal| std::cmp::Reverse(refusal.at));
         all
+    }
+
+    fn remove_lapsed(paths: &Paths, now: Timestamp) {
+        let counts = |refusal: &Self| now.millis_since(refusal.at) <= MAX_AGE_MILLIS;
+        remove_unless(&paths.refused(), |file| Self::read(file).filter(counts).is_some());
     }
 
     fn read(file: &Path) -> Option<Self> {
@@ -139,6 +150,8 @@ pub struct Allowed {
     pub at: Timestamp,
     /// The call that was refused before, for people.
     pub call: String,
+    /// The project that it was given in, as [`project_of`] names it.
+    pub project: String,
 }
 
 impl Allowed {
@@ -146,7 +159,8 @@ impl Allowed {
     pub fn write(&self, paths: &Paths) -> io::Result<()> {
         let (session, call) = (files::on_one_line(&self.session), files::on_one_line(&self.call));
         let (extent, at) = (self.extent.name(), self.at.millis());
-        let text = format!("{ALLOWED}\n{extent} {at}\n{session}\n{}\n{call}\n", self.name.text());
+        let (name, project) = (self.name.text(), files::on_one_line(&self.project));
+        let text = format!("{ALLOWED}\n{extent} {at}\n{session}\n{name}\n{call}\n{project}\n");
         files::write_atomic(&self.file(paths), text.as_bytes())
     }
 
@@ -160,24 +174,29 @@ impl Allowed {
     /// Returns all leave that counts, the newest first; what does not any more is removed.
     pub fn all(paths: &Paths, now: Timestamp) -> Vec<Self> {
         let mut all = Vec::new();
-        for folder in fs::read_dir(paths.allowed()).into_iter().flatten().flatten() {
-            for file in files::files_in(&folder.path()) {
-                match Self::read(&file) {
-                    Some(allowed) if allowed.counts(now) => all.push(allowed),
-                    _ => drop(fs::remove_file(file)),
-                }
-            }
-            // One that holds leave stays.
-            let _ = fs::remove_dir(folder.path());
-        }
+        remove_unless(&paths.allowed(), |file| {
+            let allowed = Self::read(file).filter(|allowed| allowed.counts(now));
+            let counts = allowed.is_some();
+            all.extend(allowed);
+            counts
+        });
         all.sort_by_key(|allowed| std::cmp::Reverse(allowed.at));
         all
     }
 
-    /// Uses the leave for a call; `false` when it was for one call and another call has used it.
-    pub fn use_up(&self, paths: &Paths) -> bool {
+    /// Uses the leave for a call; `false` when it was for one call and another call has used it. Leave that cannot be removed
+    /// must not lift anything: it would lift every call.
+    pub fn use_up(&self, paths: &Paths) -> io::Result<bool> {
         // Of two processes that remove a file, one succeeds.
-        self.extent == Extent::Session || fs::remove_file(self.file(paths)).is_ok()
+        match self.extent {
+            Extent::Session => Ok(true),
+            Extent::Once => files::remove_if_there(&self.file(paths)),
+        }
+    }
+
+    /// Returns whether the leave has not been used meanwhile.
+    pub fn is_unused(&self, paths: &Paths) -> bool {
+        self.extent == Extent::Session || self.file(paths).exists()
     }
 
     fn counts(&self, now: Timestamp) -> bool {
@@ -190,11 +209,33 @@ impl Allowed {
 
     fn read(file: &Path) -> Option<Self> {
         let text = files::read_text_capped(file, files::cap::POINTER).ok()?;
-        let [ALLOWED, what, session, name, call] = text.lines().collect::<Vec<_>>()[..] else { return None };
+        let [ALLOWED, what, session, name, call, project] = text.lines().collect::<Vec<_>>()[..] else {
+            return None;
+        };
         let (extent, at) = what.split_once(' ')?;
         let extent = [Extent::Once, Extent::Session].into_iter().find(|known| known.name() == extent)?;
         let at = Timestamp::from_millis(at.parse().ok()?);
-        Some(Self { name: Name::parse(name), session: session.to_owned(), extent, at, call: call.to_owned() })
+        let [session, call, project] = [session, call, project].map(str::to_owned);
+        Some(Self { name: Name::parse(name), session, extent, at, call, project })
+    }
+}
+
+/// Returns the name that leave has for the project at `root`.
+pub fn project_of(paths: &Paths, root: &Path) -> String {
+    let folder = paths.refused_folder(root);
+    folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Removes the files that do not count from the folders below `above`, and the folders that are then empty.
+fn remove_unless(above: &Path, mut counts: impl FnMut(&Path) -> bool) {
+    for folder in fs::read_dir(above).into_iter().flatten().flatten() {
+        for file in files::files_in(&folder.path()) {
+            if !counts(&file) {
+                let _ = fs::remove_file(file);
+            }
+        }
+        // One that holds a file stays.
+        let _ = fs::remove_dir(folder.path());
     }
 }
 
@@ -208,7 +249,7 @@ pub fn forget_calls(paths: &Paths, now: Timestamp) -> io::Result<()> {
     for allowed in Allowed::all(paths, now) {
         Allowed { call: String::new(), ..allowed }.write(paths)?;
     }
-    if_there(fs::remove_dir_all(paths.cache().join("refused")))
+    if_there(fs::remove_dir_all(paths.refused()))
 }
 
 fn if_there(removed: io::Result<()>) -> io::Result<()> {
@@ -236,7 +277,8 @@ mod tests {
     }
 
     fn allowed(session: &str, name: Name, extent: Extent) -> Allowed {
-        Allowed { name, session: session.to_owned(), extent, at: NOW, call: "make".to_owned() }
+        let [session, call, project] = [session, "make", "p"].map(str::to_owned);
+        Allowed { name, session, extent, at: NOW, call, project }
     }
 
     #[test]
@@ -265,13 +307,32 @@ mod tests {
     }
 
     #[test]
+    fn review_10_refused_calls_are_removed_when_they_lapse() {
+        let (folder, paths) = desk();
+        let [here, elsewhere] = ["here", "elsewhere"].map(|name| folder.path().join(name));
+        let refusal =
+            |at| Refusal { name: Name::new("a", false), session: "s".into(), at, call: "make".into() };
+        let is_kept = |root: &Path| paths.refused_folder(root).exists();
+        for root in [&here, &elsewhere] {
+            refusal(NOW).note(&paths, root).unwrap();
+        }
+        Refusal::all(&paths, &here, later(MAX_AGE_MILLIS));
+        assert!(is_kept(&here) && is_kept(&elsewhere));
+        // A refusal here removes what lapsed elsewhere.
+        refusal(later(MAX_AGE_MILLIS + 1)).note(&paths, &here).unwrap();
+        assert!(is_kept(&here) && !is_kept(&elsewhere));
+        Refusal::all(&paths, &elsewhere, later(2 * MAX_AGE_MILLIS + 2));
+        assert!(!is_kept(&here));
+    }
+
+    #[test]
     fn leave_for_one_call_is_used_by_one_of_many() {
         let (_folder, paths) = desk();
         let name = Name::new("a", false);
         allowed("s", name.clone(), Extent::Once).write(&paths).unwrap();
         let found = Allowed::find(&paths, "s", &name, NOW).unwrap();
         let uses = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| found.use_up(&paths))).collect();
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| found.use_up(&paths).unwrap())).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).filter(|is_used| *is_used).count()
         });
         assert_eq!(uses, 1);
@@ -283,7 +344,7 @@ mod tests {
         let (_folder, paths) = desk();
         let (own, shared) = (Name::new("a", false), Name::new("a", true));
         allowed("s", shared.clone(), Extent::Session).write(&paths).unwrap();
-        assert!(Allowed::find(&paths, "s", &shared, NOW).is_some_and(|leave| leave.use_up(&paths)));
+        assert!(Allowed::find(&paths, "s", &shared, NOW).is_some_and(|leave| leave.use_up(&paths).unwrap()));
         assert!(Allowed::find(&paths, "s", &shared, later(MAX_AGE_MILLIS)).is_some());
         assert_eq!(Allowed::find(&paths, "s", &own, NOW), None);
         assert_eq!(Allowed::find(&paths, "t", &shared, NOW), None);

@@ -3,6 +3,13 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
+/// Set by the client, if only to nothing, for every program that it starts: `wyren` takes it for a sign that the model gave
+/// the command.
+pub const MODEL_VARIABLE: &str = "CLAUDECODE";
+
+/// Set by `prompt-bind`, which runs `wyren` for a prompt such as `/wyren:trust`.
+pub const PROMPT_VARIABLE: &str = "WYREN_IN_PROMPT";
+
 /// Looks up environment variables, of this process or of a fixed set.
 #[derive(Clone, Debug, Default)]
 pub struct Env {

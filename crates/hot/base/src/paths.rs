@@ -75,6 +75,12 @@ impl Paths {
         self.data.join("trust").join(name_of(root))
     }
 
+    /// Returns the file that says what of the project at `root` a prompt showed the user for review. Guards keep the model out
+    /// of the folder of trust.
+    pub fn reviewed_file(&self, root: &Path) -> PathBuf {
+        self.data.join("trust/reviewed").join(name_of(root))
+    }
+
     /// Returns the file of the user's leave to publish from a clone, by the git folder that its work trees share.
     pub fn leave_file(&self, common_folder: &Path) -> PathBuf {
         self.data.join("publish").join(name_of(common_folder))
@@ -107,9 +113,14 @@ impl Paths {
         self.data.join("cache/news")
     }
 
-    /// Returns the folder of the calls that lessons refused in the project at `root`; see [`crate::allowed`].
+    /// Returns the folder of the calls that lessons refused; see [`crate::allowed`].
+    pub fn refused(&self) -> PathBuf {
+        self.data.join("cache/refused")
+    }
+
+    /// Returns the folder of such calls in the project at `root`.
     pub fn refused_folder(&self, root: &Path) -> PathBuf {
-        self.data.join("cache/refused").join(name_of(root))
+        self.refused().join(name_of(root))
     }
 
     /// Returns the folder of the user's leave for lessons to let calls pass; see [`crate::allowed`].
@@ -167,6 +178,15 @@ impl Paths {
             let program = std::env::current_exe().ok()?;
             Some(program.parent()?.parent()?.to_owned())
         })
+    }
+}
+
+/// Returns a path as a person writes it: with `~` for the home folder.
+pub fn with_tilde(path: &Path, env: &Env) -> String {
+    let home = env.get("HOME").or_else(|| env.get("USERPROFILE"));
+    match home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
+        Some(below) => format!("~/{}", below.display()),
+        None => path.display().to_string(),
     }
 }
 
@@ -244,6 +264,16 @@ mod tests {
     }
 
     #[cfg(unix)]
+    #[test]
+    fn review_25_a_path_is_shown_from_the_home_of_every_system() {
+        let shown =
+            |variable: &str, path: &str| with_tilde(Path::new(path), &Env::fixed([(variable, "/home/ada")]));
+        for variable in ["HOME", "USERPROFILE"] {
+            assert_eq!(shown(variable, "/home/ada/.local/share/wyren"), "~/.local/share/wyren");
+            assert_eq!(shown(variable, "/srv/wyren"), "/srv/wyren");
+        }
+    }
+
     #[test]
     fn claims_prefer_the_runtime_folder() {
         let runtime = Paths::of(&Env::fixed([("HOME", "/home/ada"), ("XDG_RUNTIME_DIR", "/run/user/1000")]));

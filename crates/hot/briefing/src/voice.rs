@@ -1,11 +1,11 @@
 //! What the user reads in a session: one line at its start or at a prompt, whatever many programs have something to say.
 
 use base::notice::{self, Line, Notice};
+use base::paths::with_tilde;
 use base::trust::{self, Item, Trust};
 use base::{leave, left};
 use hook::{Answer, Event, Host};
 use place::Folder;
-use std::path::Path;
 
 use crate::view::View;
 
@@ -80,15 +80,6 @@ fn introduction(host: &Host) -> String {
     // Who has worked with an earlier version knows the rest.
     let opening =
         if host.paths.database().exists() { "from now on you read here what it does: " } else { "" };
-    let data = in_home(host.paths.data(), host);
+    let data = with_tilde(host.paths.data(), &host.env);
     format!("{opening}{parts} are on; data is in {data}{model}. Look: /wyren:status; change: wyren config")
-}
-
-/// Returns a path with `~` for the home folder.
-fn in_home(path: &Path, host: &Host) -> String {
-    let home = host.env.get("HOME").or_else(|| host.env.get("USERPROFILE"));
-    match home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
-        Some(below) => format!("~/{}", below.display()),
-        None => path.display().to_string(),
-    }
 }

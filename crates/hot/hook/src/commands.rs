@@ -90,6 +90,8 @@ impl Command<'_> {
             ("status", words) => [&["status", "--screen"], words].concat(),
             (TRUST, ["yes"]) => vec!["trust", "--yes"],
             (TRUST, ["no"]) => vec!["untrust"],
+            // Any other word is an answer that `wyren` does not know.
+            (TRUST, [word, ..]) if !word.starts_with('-') => vec![TRUST, self.rest],
             (name, words) => [&[name], words].concat(),
         };
         arguments.into_iter().map(str::to_owned).collect()

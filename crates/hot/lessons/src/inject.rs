@@ -5,7 +5,7 @@ use crate::call::Call;
 use crate::choose::{self, Applying, Bounds, Refusal, Subject};
 use crate::index::{Entry, Index};
 use crate::layers::{self, Layer, Source};
-use crate::leaves::Leaves;
+use crate::leaves::{Leaves, Unused};
 use crate::lesson::Kind;
 use crate::trigger::{Simple, Verdict};
 use crate::wording::Form;
@@ -35,19 +35,38 @@ const TARGET_CHARS: usize = 80;
 /// How much of a refused call is kept for the person who may lift the refusal.
 const REFUSED_CHARS: usize = 120;
 
+/// How often leave is looked for; a call that then still lacks it is refused.
+const MAX_LOOKS: usize = 2;
+
 /// Answers a call with the lessons that apply to it. `may_keep` says whether anything of the call may be kept.
 pub fn answer(call: &PreToolUse, host: &Host, may_keep: impl Fn() -> bool) -> Answer<PreToolUse> {
+    let mut looks = 0;
     loop {
-        // Leave for one call that another call used in the meantime is gone at the second look.
-        if let Some(answer) = try_answer(call, host, &may_keep) {
-            return answer;
+        let leaves = if looks < MAX_LOOKS {
+            Leaves::new(&host.paths, call.session_id(), host.started)
+        } else {
+            Leaves::none(&host.paths)
+        };
+        match try_answer(call, host, &leaves, &may_keep) {
+            Ok(answer) => return answer,
+            // It is gone at the next look.
+            Err(Unused::Taken) => looks += 1,
+            Err(Unused::Stuck(error)) => {
+                host.log(Level::Warn, &format!("could not use up leave for one call: {error}"));
+                looks = MAX_LOOKS;
+            }
         }
     }
 }
 
-/// As [`answer`]; `None` when the call would pass with leave that another call has used.
-fn try_answer(call: &PreToolUse, host: &Host, may_keep: &dyn Fn() -> bool) -> Option<Answer<PreToolUse>> {
-    let Some(tool) = call.tool_name.as_deref() else { return Some(Answer::silent()) };
+/// As [`answer`]; an error when the call would pass with leave that does not count any more.
+fn try_answer(
+    call: &PreToolUse,
+    host: &Host,
+    leaves: &Leaves<'_>,
+    may_keep: &dyn Fn() -> bool,
+) -> Result<Answer<PreToolUse>, Unused> {
+    let Some(tool) = call.tool_name.as_deref() else { return Ok(Answer::silent()) };
     let cwd = host.cwd(call);
     let project = host.env.get("CLAUDE_PROJECT_DIR").map_or_else(|| cwd.clone(), PathBuf::from);
     let platform = host.platform();
@@ -63,7 +82,6 @@ fn try_answer(call: &PreToolUse, host: &Host, may_keep: &dyn Fn() -> bool) -> Op
     let judging = Judging { call: &tool_call, simples: &simples, cwd: &cwd, host };
     // Most calls are about no lesson: what choosing takes is made when there is something to choose.
     let choosing = OnceCell::new();
-    let leaves = Leaves::new(&host.paths, call.session_id(), host.started);
     let choosing = || {
         choosing.get_or_init(|| Choosing {
             call: &tool_call,
@@ -83,9 +101,9 @@ fn try_answer(call: &PreToolUse, host: &Host, may_keep: &dyn Fn() -> bool) -> Op
         own.iter().flat_map(|(source, index)| judging.judge(source, index, &unlimited).0).collect();
     if !applying.is_empty()
         && turn.may_refuse()
-        && let Some(refusal) = choosing().refusal(&mut applying, &Fence::default(), &leaves)
+        && let Some(refusal) = choosing().refusal(&mut applying, &Fence::default(), leaves)
     {
-        return Some(noted(refusal, call, &cwd, host, may_keep));
+        return Ok(noted(refusal, call, &cwd, host, may_keep));
     }
 
     let others = ManuallyDrop::new(open_all(host, others(host, &cwd)));
@@ -104,24 +122,24 @@ fn try_answer(call: &PreToolUse, host: &Host, may_keep: &dyn Fn() -> bool) -> Op
         }
     }
     if applying.is_empty() && shared.is_empty() {
-        return Some(Answer::silent());
+        return Ok(Answer::silent());
     }
     // The word takes a file to read; without others' text there is no fence.
     let fence = if shared.is_empty() { Fence::default() } else { host.fence(call) };
     if turn.may_refuse()
-        && let Some(refusal) = choosing().refusal(&mut shared, &fence, &leaves)
+        && let Some(refusal) = choosing().refusal(&mut shared, &fence, leaves)
     {
-        return Some(noted(refusal, call, &cwd, host, may_keep));
+        return Ok(noted(refusal, call, &cwd, host, may_keep));
     }
     let lifted = leaves.use_up()?;
     if turn == Turn::Refusals {
-        return Some(Answer::silent());
+        return Ok(Answer::silent());
     }
     applying.extend(shared);
     if turn == Turn::Hints {
         choose::soften_spent(&mut applying, choosing().key, &choosing().claims);
     }
-    Some(choosing().hint(applying, &fence, &lifted))
+    Ok(choosing().hint(applying, &fence, &lifted))
 }
 
 /// Has a refusal noted once the client has it, for a person who lifts it.

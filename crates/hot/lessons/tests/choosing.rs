@@ -877,8 +877,8 @@ impl Desk {
     /// Gives leave, as `wyren lessons allow` does.
     fn allow(&self, session: &str, name: &Name, extent: Extent) {
         let (at, call) = (Timestamp::now(), String::new());
-        let session = session.to_owned();
-        Allowed { name: name.clone(), session, extent, at, call }.write(&self.paths()).unwrap();
+        let (session, project) = (session.to_owned(), String::new());
+        Allowed { name: name.clone(), session, extent, at, call, project }.write(&self.paths()).unwrap();
     }
 
     fn refusals(&self) -> Vec<Refusal> {

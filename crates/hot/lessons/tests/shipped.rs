@@ -99,6 +99,20 @@ impl Shelf {
     }
 }
 
+#[test]
+fn review_1_a_call_that_hides_the_model_to_change_the_memory_is_refused() {
+    let shelf = Shelf::open();
+    for hidden in ["env -i HOME=/home/ada PATH=/bin", "sudo -u ada", "runuser -u ada --"] {
+        for action in ["add x", "remove 1", "restore 1", "edit", "handoff x"] {
+            let command = format!("{hidden} wyren memory {action}");
+            let is_refused = |(slug, kind, _): &(&str, Kind, String)| {
+                *slug == "wyren-asked-in-a-persons-name" && *kind == Kind::Guard
+            };
+            assert!(shelf.applying(&command).iter().any(is_refused), "{command}");
+        }
+    }
+}
+
 /// Reads an example: a command, or a call of any tool as JSON.
 fn call(example: &str) -> (String, Box<RawValue>) {
     let (tool, input) = if example.starts_with("{\"tool\"") {

@@ -1,13 +1,14 @@
 //! `wyren lessons allow`: a person lets calls of a session pass that a guard or pause refuses.
 
 use super::{layer, shown};
+use crate::person;
 use crate::terminal::{self, Cell, DIM, STRONG, Styled};
 use crate::when;
 use anstyle::Style;
 use anyhow::{Context as _, Result, bail};
-use base::Timestamp;
-use base::allowed::{Allowed, Extent, MAX_AGE_MILLIS, Name, Refusal};
+use base::allowed::{self, Allowed, Extent, MAX_AGE_MILLIS, Name, Refusal};
 use base::project::Project;
+use base::{Env, Timestamp};
 use clap::Args;
 use lessons::Kind;
 use lessons::layers::Layer;
@@ -59,9 +60,11 @@ impl Arguments {
 
 pub(super) fn run(arguments: &Arguments, places: &Places) -> Result<()> {
     let now = Timestamp::now();
-    let refusals = Refusal::all(&places.paths, &Project::of(&places.cwd).root, now);
+    let root = Project::of(&places.cwd).root;
+    let refusals = Refusal::all(&places.paths, &root, now);
     let Some(slug) = arguments.slug.as_ref().filter(|_| !arguments.list) else {
-        return list(&refusals, &Allowed::all(&places.paths, now), arguments.json, now);
+        let allowed = Allowed::all(&places.paths, now);
+        return list(&refusals, &allowed, &places.env, arguments.json, now);
     };
     let catalogue = Catalogue::read(places);
     // By its own name, if lessons-learned's id was given.
@@ -73,7 +76,7 @@ pub(super) fn run(arguments: &Arguments, places: &Places) -> Result<()> {
     // Of two lessons of one name, the one that refused.
     let refusing = refusal.filter(|refusal| refusal.name.is_shared).map(|_| Layer::Project);
     let item = catalogue.find(slug, arguments.layer.or(refusing))?;
-    must_refuse(item)?;
+    must_refuse(item, &places.env)?;
     let name = Name::new(&item.lesson.slug, item.layer == Layer::Project);
     let refusal = refusal.filter(|refusal| refusal.name == name);
     let session = match (&arguments.session_id, refusal) {
@@ -84,7 +87,8 @@ pub(super) fn run(arguments: &Arguments, places: &Places) -> Result<()> {
     let refusal = refusal.filter(|refusal| refusal.session == session);
     let extent = if arguments.session { Extent::Session } else { Extent::Once };
     let call = refusal.map(|refusal| refusal.call.clone()).unwrap_or_default();
-    let allowed = Allowed { name, session, extent, at: now, call };
+    let project = allowed::project_of(&places.paths, &root);
+    let allowed = Allowed { name, session, extent, at: now, call, project };
     allowed
         .write(&places.paths)
         .with_context(|| format!("could not write below {}", places.paths.allowed().display()))?;
@@ -95,7 +99,7 @@ pub(super) fn run(arguments: &Arguments, places: &Places) -> Result<()> {
 }
 
 /// Fails for a lesson that refuses nothing.
-fn must_refuse(item: &Item) -> Result<()> {
+fn must_refuse(item: &Item, env: &Env) -> Result<()> {
     let slug = shown(&item.lesson.slug);
     match item.lesson.kind {
         Kind::Guard | Kind::Pause => {}
@@ -105,7 +109,8 @@ fn must_refuse(item: &Item) -> Result<()> {
         bail!("{slug} is {}: it refuses nothing", item.state.name());
     }
     if !item.is_trusted {
-        bail!("{slug} refuses nothing until you run `wyren trust`");
+        let review = person::command_for(env, "trust", "trust");
+        bail!("{slug} refuses nothing until you run `{review}`");
     }
     Ok(())
 }
@@ -145,8 +150,8 @@ fn tell(allowed: &Allowed, kind: Kind, refusal: Option<&Refusal>, now: Timestamp
     };
     writeln!(output, "{}", Styled(text))?;
     if let Some(refusal) = refusal {
-        let call = if refusal.call.is_empty() { "a call that is not recorded" } else { &refusal.call };
-        writeln!(output, "{DIM}Refused there {}: {}{DIM:#}", when::ago(refusal.at, now), shown(call))?;
+        let call = if refusal.call.is_empty() { "not recorded" } else { &refusal.call };
+        writeln!(output, "{DIM}It refused this call {}: {}{DIM:#}", when::ago(refusal.at, now), shown(call))?;
     }
     Ok(())
 }
@@ -159,7 +164,7 @@ fn as_json(allowed: &Allowed) -> Value {
     })
 }
 
-fn list(refusals: &[Refusal], allowed: &[Allowed], json: bool, now: Timestamp) -> Result<()> {
+fn list(refusals: &[Refusal], allowed: &[Allowed], env: &Env, json: bool, now: Timestamp) -> Result<()> {
     let mut output = terminal::output();
     if json {
         let refused: Vec<Value> = refusals
@@ -187,7 +192,8 @@ fn list(refusals: &[Refusal], allowed: &[Allowed], json: bool, now: Timestamp) -
             ]
         };
         terminal::write_table(&mut output, &refusals.iter().map(row).collect::<Vec<_>>())?;
-        writeln!(output, "{DIM}To let such a call pass once: wyren lessons allow NAME{DIM:#}")?;
+        let command = person::command_for(env, "allow NAME", "lessons allow NAME");
+        writeln!(output, "{DIM}To let such a call pass once: {command}{DIM:#}")?;
     }
     if !allowed.is_empty() {
         writeln!(output, "\n{STRONG}Allowed{STRONG:#}")?;

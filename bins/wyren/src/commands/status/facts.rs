@@ -5,6 +5,8 @@ use crate::commands::doctor;
 use crate::projects;
 use crate::terminal::counted;
 use crate::when;
+use base::allowed::{self, Allowed, Extent};
+use base::paths::with_tilde;
 use base::project::Project;
 use base::{Env, Paths, Timestamp};
 use capture::Spool;
@@ -85,6 +87,8 @@ pub(super) struct Lessons {
     pub(super) refused_today: usize,
     /// The lessons that refused, most often first.
     pub(super) refused: Vec<String>,
+    /// The lessons that let calls in this project pass, the newest leave first.
+    pub(super) lifted: Vec<(String, Extent)>,
 }
 
 pub(super) struct Spend {
@@ -143,9 +147,9 @@ impl Facts {
             waiting.extend(unshared(status));
         }
         waiting.extend(unfinished(store.as_ref(), paths));
-        waiting.extend(lifted(paths, now));
         let mut lessons = Lessons::today(store.as_ref(), paths, today);
         lessons.in_use = catalogue.in_use().count();
+        lessons.lifted = lifted(paths, &project.root, now);
         let worst = doctor::worst(env, paths, now).filter(|worst| worst.state != "ok");
         Self {
             project: projects::name(&project.key),
@@ -159,7 +163,7 @@ impl Facts {
                 message: sanitize::one_line(&worst.message, MAX_CHARS),
                 fix: worst.fix.map(|fix| sanitize::one_line(&fix, MAX_CHARS)),
             }),
-            data: in_home(paths.data(), env),
+            data: sanitize::one_line(&with_tilde(paths.data(), env), MAX_CHARS),
         }
     }
 
@@ -178,11 +182,14 @@ impl Facts {
             facts["learned"] = json!({"today": there.learned_today, "this_week": there.learned_this_week});
         }
         facts["project"] = json!(self.project);
+        let lifted = self.lessons.lifted.iter();
+        let lifted = lifted.map(|(slug, extent)| json!({"slug": slug, "extent": extent.name()}));
         facts["lessons"] = json!({
             "in_use": self.lessons.in_use,
             "shown_today": self.lessons.shown_today,
             "refused_today": self.lessons.refused_today,
             "refused": self.lessons.refused,
+            "lifted": lifted.collect::<Vec<_>>(),
         });
         facts["spend"] = json!({
             "today_usd": self.spend.today.dollars(),
@@ -375,18 +382,11 @@ fn unfinished(store: Option<&Store>, paths: &Paths) -> Vec<Waiting> {
     waiting
 }
 
-/// Returns which lessons let calls pass that they would refuse.
-fn lifted(paths: &Paths, now: Timestamp) -> Option<Waiting> {
-    let open = base::allowed::Allowed::all(paths, now).len();
-    let what = counted(open, "refusal is lifted", "refusals are lifted");
-    (open > 0).then_some(Waiting { what, command: "wyren lessons allow --list" })
-}
-
-/// Returns a path with `~` for the home folder.
-fn in_home(path: &Path, env: &Env) -> String {
-    let below = env.get("HOME").and_then(|home| path.strip_prefix(home).ok().map(|rest| rest.to_owned()));
-    let path = below.map_or_else(|| path.display().to_string(), |rest| format!("~/{}", rest.display()));
-    sanitize::one_line(&path, MAX_CHARS)
+/// Returns which lessons let calls in the project at `root` pass that they would refuse.
+fn lifted(paths: &Paths, root: &Path, now: Timestamp) -> Vec<(String, Extent)> {
+    let here = allowed::project_of(paths, root);
+    let open = Allowed::all(paths, now).into_iter().filter(|leave| leave.project == here);
+    open.map(|leave| (shown(&leave.name.slug), leave.extent)).collect()
 }
 
 fn shown(text: &str) -> String {
@@ -441,9 +441,21 @@ mod tests {
     }
 
     #[test]
-    fn the_data_folder_is_shown_from_home() {
-        let env = Env::fixed([("HOME", "/home/ada")]);
-        assert_eq!(in_home(Path::new("/home/ada/.local/share/wyren"), &env), "~/.local/share/wyren");
-        assert_eq!(in_home(Path::new("/srv/wyren"), &env), "/srv/wyren");
+    fn review_22_leave_is_listed_in_the_project_that_it_was_given_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::of(&Env::fixed([("WYREN_DATA_DIR", folder.path().join("data"))]));
+        let [here, elsewhere] = ["here", "elsewhere"].map(|name| folder.path().join(name));
+        let now = Timestamp::now();
+        let leave = Allowed {
+            name: allowed::Name::new("git-push", false),
+            session: "s".to_owned(),
+            extent: Extent::Once,
+            at: now,
+            call: "git push".to_owned(),
+            project: allowed::project_of(&paths, &here),
+        };
+        leave.write(&paths).unwrap();
+        assert_eq!(lifted(&paths, &here, now), [("git-push".to_owned(), Extent::Once)]);
+        assert_eq!(lifted(&paths, &elsewhere, now), []);
     }
 }

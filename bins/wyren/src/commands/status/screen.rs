@@ -4,6 +4,7 @@ use super::facts::{Facts, Note, Problem, TeamMemory, There};
 use crate::commands::spend::cents;
 use crate::terminal::{self, DIM, FAILURE, STRONG, SUCCESS, WARNING, counted, cut, wrap};
 use anstyle::Style;
+use base::allowed::Extent;
 use std::io::{self, Write};
 
 /// The most lines there are, and the fewest columns that are counted with: those of an old terminal.
@@ -84,6 +85,9 @@ fn lines(facts: &Facts, width: usize) -> Vec<Line> {
     }
     for (index, line) in wrap(&lessons(facts), width).iter().take(MAX_TEXT_LINES).enumerate() {
         add(if index == 0 { "Lessons" } else { "" }, line, plain);
+    }
+    if !facts.lessons.lifted.is_empty() {
+        add("  lifted", &lifted(facts), WARNING);
     }
     add("Spend", &spend(facts), plain);
     if facts.waiting.is_empty() {
@@ -182,6 +186,20 @@ fn lessons(facts: &Facts) -> String {
     text
 }
 
+/// Returns the lessons that let calls pass, as in `git-push for the next call`.
+fn lifted(facts: &Facts) -> String {
+    let lifted = &facts.lessons.lifted;
+    let named = lifted.iter().take(MAX_NAMES).map(|(name, extent)| match extent {
+        Extent::Once => format!("{name} for the next call"),
+        Extent::Session => format!("{name} until the session ends"),
+    });
+    let mut parts: Vec<String> = named.collect();
+    if lifted.len() > MAX_NAMES {
+        parts.push(format!("{} more", lifted.len() - MAX_NAMES));
+    }
+    parts.join(", ")
+}
+
 fn spend(facts: &Facts) -> String {
     if facts.spend.is_off {
         return "no model is asked (model.provider is off, or the budget is 0)".to_owned();
@@ -238,6 +256,7 @@ mod tests {
                 shown_today: 3,
                 refused_today: 2,
                 refused: vec!["git-force-push-to-the-main-branch".to_owned()],
+                lifted: vec![("git-force-push-to-the-main-branch".to_owned(), Extent::Once)],
             },
             spend: Spend {
                 today: Money::from_micros(24_600),

@@ -1,6 +1,7 @@
 //! `wyren`, run for a prompt: within a limit, its output caught.
 
 use crate::Host;
+use base::env::{MODEL_VARIABLE, PROMPT_VARIABLE};
 use base::{Env, files};
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _};
@@ -18,9 +19,6 @@ const POLL: Duration = Duration::from_millis(4);
 
 /// How wide tables may be: the client does not tell a hook the width of the terminal.
 const COLUMNS: &str = "100";
-
-/// Set by the client for everything that it starts; `wyren` takes it for a sign that the model gave the command.
-const MODEL_VARIABLE: &str = "CLAUDECODE";
 
 /// One run of `wyren`.
 pub(super) struct Run<'a> {
@@ -77,7 +75,7 @@ impl Run<'_> {
             .current_dir(self.cwd)
             // The data folder may be relative to the hook's folder.
             .env("WYREN_DATA_DIR", std::path::absolute(self.host.paths.data())?)
-            .env("WYREN_IN_PROMPT", "1")
+            .env(PROMPT_VARIABLE, "1")
             .env("COLUMNS", COLUMNS)
             // The client shows the text in a colour of its own.
             .env("NO_COLOR", "1")

@@ -16,6 +16,7 @@ fn a_command_of_ours_becomes_arguments_of_wyren() {
         ("/wyren:trust", "trust"),
         ("/wyren:trust yes", "trust --yes"),
         ("/wyren:trust no", "untrust"),
+        ("/wyren:trust --show", "trust --show"),
         ("/wyren:allow", "lessons allow"),
         ("/wyren:allow git-push", "lessons allow git-push --session-id s-1"),
         ("/wyren:allow git-push once", "lessons allow git-push --once --session-id s-1"),
@@ -34,6 +35,12 @@ fn a_command_of_ours_becomes_arguments_of_wyren() {
     }
     let alone = ours("/wyren:allow x").map(|command| command.arguments(None).join(" "));
     assert_eq!(alone.as_deref(), Some("lessons allow x"));
+}
+
+#[test]
+fn review_20_what_follows_trust_is_one_answer() {
+    let arguments = ours("/wyren:trust yes please").map(|command| command.arguments(None));
+    assert_eq!(arguments, Some(vec!["trust".to_owned(), "yes please".to_owned()]));
 }
 
 #[test]
