@@ -772,7 +772,7 @@ fn d2_what_left_to_make_room_is_shown_once_and_comes_back_for_good() -> Result<(
     let told = stdout(&place.hook("prompt-sync", "before")?);
     let answer: Value = serde_json::from_str(&told)?;
     let message = answer["systemMessage"].as_str().context("a message to the person")?;
-    assert!(message.contains("took 2 entries out of the team memory"), "{message}");
+    assert!(message.contains("removed 2 entries from the team memory"), "{message}");
     assert!(!start("after")?.contains("systemMessage"));
 
     let history: Value = serde_json::from_slice(&wyren(&["memory", "history", "m0", "--json"])?.stdout)?;

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use serde_json::json;
+use serde_json::{Value, json};
 use wyren_tests::client::Client;
 use wyren_tests::mock::{Lane, Reply};
 use wyren_tests::plugin;
@@ -19,6 +19,9 @@ use crate::team::{Member, Mode, Remote};
 /// How the client shows what a hook tells the user.
 const AT_START: &str = "SessionStart:startup says: Wyren: ";
 const AT_PROMPT: &str = "UserPromptSubmit says: Wyren: ";
+
+/// How many turns a session has until what it taught is on the screen, at most.
+const MOST_TURNS: usize = 8;
 
 /// Returns the text on the screen as if it were one line: a long one goes over several.
 fn squeezed(contents: &str) -> String {
@@ -81,6 +84,21 @@ fn wait_for_notice(client: &Client, key: &str) -> Result<()> {
     Ok(())
 }
 
+/// Waits until no distillation of the project runs.
+fn wait_for_distillation(client: &Client) -> Result<()> {
+    let watermark = client.project().join(".wyren/state/watermark.json");
+    let is_running = || -> Result<bool> {
+        let Ok(text) = fs::read_to_string(&watermark) else { return Ok(false) };
+        Ok(serde_json::from_str::<Value>(&text)?["distiller_running"] == true)
+    };
+    let deadline = Instant::now() + END_TIMEOUT;
+    while is_running()? {
+        ensure!(Instant::now() < deadline, "a distillation does not end");
+        thread::sleep(POLL);
+    }
+    Ok(())
+}
+
 fn guard(client: &Client) -> Result<()> {
     let folder = client.project().join(".wyren/lessons");
     fs::create_dir_all(&folder)?;
@@ -100,7 +118,7 @@ fn the_first_session_says_what_is_on_once_and_not_where_no_person_sees_it() -> R
 
     let mut terminal = client.terminal()?;
     wait_for(&terminal, "lessons and recording are on; data is in ")?;
-    wait_for(&terminal, "Look: /wyren:status; change: wyren config.")?;
+    wait_for(&terminal, "See /wyren:status; turn parts off with wyren config set NAME false.")?;
     assert_eq!(screen(&terminal).matches(AT_START).count(), 1, "{}", terminal.contents());
     ask(&client, &mut terminal, "the first question", "The first answer.")?;
     assert_eq!(screen(&terminal).matches("Wyren: ").count(), 1, "{}", terminal.contents());
@@ -123,7 +141,7 @@ fn a_memory_that_was_found_and_a_teammates_decision_and_note_are_read_once_each(
 
     let mut terminal = client.terminal()?;
     let found =
-        "found a team memory on origin: 1 entry by Ada; turn off: wyren config set memory.discover false.";
+        "found a team memory on origin: 1 entry by Ada; to ignore it here: git config wyren.discover false.";
     wait_for(&terminal, &format!("{AT_START}{found}"))?;
     ada.decide("Prices are integer cents")?;
     ada.wyren(&["sync"])?;
@@ -154,11 +172,14 @@ fn what_a_session_taught_is_read_at_its_next_prompt_with_where_it_went() -> Resu
     let mut terminal = client.terminal()?;
     let decision = "Decision: prices are integer cents from now on. We looked at decimal.js and rejected it: 40 KB for no gain.";
     ask(&client, &mut terminal, decision, "Understood, integer cents it is.")?;
-    // The client may write the transcript after the first Stop: then the second one's distillation finds the decision.
-    ask(&client, &mut terminal, "the second question", "The second answer.")?;
-    if !screen(&terminal).contains("Wyren: learned ") {
-        wait_for_notice(&client, "-learned")?;
-        ask(&client, &mut terminal, "the third question", "The third answer.")?;
+    // The client may write the transcript after the first Stop, whose distillation then finds it empty, and a Stop during
+    // that one begins none: a later Stop has the decision distilled, and the prompt after it shows the notice.
+    for turn in 2..=MOST_TURNS {
+        wait_for_distillation(&client)?;
+        ask(&client, &mut terminal, &format!("question {turn}"), &format!("Answer {turn}."))?;
+        if screen(&terminal).contains("Wyren: learned ") {
+            break;
+        }
     }
     wait_for(&terminal, &format!("{AT_PROMPT}learned "))?;
     wait_for(&terminal, "from this session, pushed to origin.")?;
@@ -170,17 +191,17 @@ fn what_a_session_taught_is_read_at_its_next_prompt_with_where_it_went() -> Resu
 fn what_waits_for_trust_is_read_once_and_a_start_has_one_line() -> Result<()> {
     let Some(client) = client_with_plugin()? else { return Ok(()) };
     guard(&client)?;
-    leave(&client, "all-jobs", "1 background job was given up: wyren jobs")?;
+    leave(&client, "all-jobs", "gave up 1 background job; see wyren jobs")?;
     let mut terminal = client.terminal()?;
     wait_for(&terminal, AT_START)?;
     // The hook that finds the guard runs beside the one that speaks, which may have been quicker.
     ask(&client, &mut terminal, "the first question", "The first answer.")?;
-    wait_for(&terminal, "1 guard of project waits for your review: wyren trust.")?;
+    wait_for(&terminal, "1 guard of project waits for your review: /wyren:trust.")?;
     ask(&client, &mut terminal, "the second question", "The second answer.")?;
     let shown = screen(&terminal);
     assert_eq!(shown.matches(AT_START).count(), 1, "{shown}");
     assert_eq!(shown.matches("SessionStart:startup says:").count(), 1, "{shown}");
-    for text in ["waits for your review", "1 background job was given up"] {
+    for text in ["waits for your review", "gave up 1 background job"] {
         assert_eq!(shown.matches(text).count(), 1, "{shown}");
     }
     terminal.exit()?;
@@ -201,11 +222,11 @@ fn a_remote_that_fails_is_read_once_in_an_outage() -> Result<()> {
         if is_first {
             wait_for_notice_or_line(&client, &terminal)?;
             ask(&client, &mut terminal, "another question", "Another answer.")?;
-            wait_for(&terminal, "Wyren: origin fails (")?;
-            wait_for(&terminal, "memory changes are kept here and go with the next sync.")?;
+            wait_for(&terminal, "Wyren: could not reach origin (")?;
+            wait_for(&terminal, "Wyren keeps memory changes here and pushes them with the next sync.")?;
         }
         let shown = screen(&terminal);
-        assert_eq!(shown.matches("origin fails").count(), usize::from(is_first), "{shown}");
+        assert_eq!(shown.matches("could not reach origin").count(), usize::from(is_first), "{shown}");
         terminal.exit()?;
     }
     check_processes(&client)
@@ -213,7 +234,7 @@ fn a_remote_that_fails_is_read_once_in_an_outage() -> Result<()> {
 
 /// Waits until the outage is on the screen, or waits for the next prompt.
 fn wait_for_notice_or_line(client: &Client, terminal: &Terminal) -> Result<()> {
-    if screen(terminal).contains("origin fails") {
+    if screen(terminal).contains("could not reach origin") {
         return Ok(());
     }
     wait_for_notice(client, "-remote")
@@ -222,14 +243,14 @@ fn wait_for_notice_or_line(client: &Client, terminal: &Terminal) -> Result<()> {
 #[test]
 fn the_setting_shows_what_needs_the_user_or_nothing() -> Result<()> {
     for (setting, expected) in [("important", 1), ("off", 0)] {
-        let Some(client) = client_with_plugin()? else { return Ok(()) };
-        let client = client.env("WYREN_MESSAGES", setting);
+        let (Some(client), Some(plugin)) = (client_with_plugin()?, plugin::folder()) else { return Ok(()) };
+        client.wyren(&plugin, &["config", "set", "ui.messages", setting])?;
         leave(&client, "all-budget", "today's model budget is used up")?;
-        leave(&client, "all-jobs", "1 background job was given up: wyren jobs")?;
+        leave(&client, "all-jobs", "gave up 1 background job; see wyren jobs")?;
         let mut terminal = client.terminal()?;
         ask(&client, &mut terminal, "a question", "An answer.")?;
         let shown = screen(&terminal);
-        assert_eq!(shown.matches("given up: wyren jobs").count(), expected, "{setting}: {shown}");
+        assert_eq!(shown.matches("see wyren jobs").count(), expected, "{setting}: {shown}");
         assert!(!shown.contains("budget"), "{setting}: {shown}");
         terminal.exit()?;
         check_processes(&client)?;

@@ -138,9 +138,37 @@ fn a_subagents_memory_is_recorded_unless_the_prompt_is_private_or_recording_is_o
 }
 
 #[test]
+fn review_9_the_guides_command_silences_the_memory_in_every_hook() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let folder = sandbox.project().join(".wyren");
+    std::fs::create_dir_all(&folder)?;
+    std::fs::write(folder.join("memory.md"), "# Wyren Memory\n\n## Decisions\n\n- Use Postgres\n")?;
+    assert!(start_subagent(&sandbox, &[])?.contains("Use Postgres"));
+    let guide = include_str!("../../../docs/guides/team-memory.md");
+    let row = guide.lines().find(|line| line.starts_with("| silence it everywhere |")).unwrap_or_default();
+    let command =
+        row.split('`').nth(1).and_then(|command| command.strip_prefix("wyren ")).unwrap_or_default();
+    wyren(&sandbox, &command.split(' ').collect::<Vec<_>>())?;
+    start(&sandbox, "s")?;
+    let prompt = json!({
+        "session_id": "s", "cwd": sandbox.project(), "prompt_id": "1", "hook_event_name": "UserPromptSubmit",
+        "prompt": "go",
+    });
+    assert_eq!(succeed(sandbox.run("prompt-sync", prompt.to_string().as_bytes())?)?, "");
+    assert_eq!(start_subagent(&sandbox, &[])?, "");
+    let texts = told(&sandbox)?;
+    let silenced = texts
+        .iter()
+        .filter(|told| told["session"] == "s")
+        .all(|told| told["hook"] == "session-start-lessons");
+    assert!(silenced, "{texts:#?}");
+    Ok(())
+}
+
+#[test]
 fn the_last_session_of_the_project_is_shown_whole_and_all_of_them_on_request() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
-    let notice = json!({"v": 1, "text": "1 background job was given up: wyren jobs"});
+    let notice = json!({"v": 1, "text": "gave up 1 background job; see wyren jobs"});
     std::fs::create_dir_all(sandbox.data().join("cache/notices"))?;
     std::fs::write(sandbox.data().join("cache/notices/all-jobs"), notice.to_string())?;
     start(&sandbox, "early")?;
@@ -149,7 +177,7 @@ fn the_last_session_of_the_project_is_shown_whole_and_all_of_them_on_request() -
     assert!(all.contains("session early") && all.contains("session late"), "{all}");
     let line = "session-start-memory systemMessage, for you, session early";
     assert!(
-        all.contains(line) && all.contains("    Wyren: 1 background job was given up: wyren jobs."),
+        all.contains(line) && all.contains("    Wyren: gave up 1 background job; see wyren jobs."),
         "{all}"
     );
     let last = wyren(&sandbox, &["log", "--told"])?;

@@ -212,7 +212,7 @@ fn a_repositorys_directive_reaches_the_model_only_after_trust() -> Result<()> {
     assert!(!text(&first).contains("their script"), "{first}");
     assert_eq!(first["systemMessage"], Value::Null);
     let message = start("session-start-memory")?["systemMessage"].clone();
-    assert_eq!(message, "Wyren: 1 directive of project waits for your review: wyren trust.");
+    assert_eq!(message, "Wyren: 1 directive of project waits for your review: /wyren:trust.");
     assert!(!text(&start("subagent-start-lessons")?).contains("their script"));
     start("session-start-lessons")?;
     assert_eq!(start("session-start-memory")?["systemMessage"], Value::Null);

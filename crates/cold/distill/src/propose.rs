@@ -136,7 +136,7 @@ fn unusable(problem: &str) -> String {
 fn leave_budget_notice(session: &Session<'_>, scope: Scope) {
     let whose = if scope == Scope::Project { " for this project" } else { "" };
     let text = format!(
-        "today's model budget{whose} is used up; until tomorrow Wyren finds decisions by rules: wyren spend"
+        "today's model budget{whose} is used up; until tomorrow Wyren finds decisions by rules; see wyren spend"
     );
     let notice = Notice::new(Key::Budget, text).once(model::ledger::day_of(session.now));
     // `wyren spend` and the log say it, too.

@@ -261,7 +261,7 @@ mod tests {
         bench.work(AT_ONCE, &Handlers::default());
         bench.ask("of tomorrow, too");
         bench.work(AT_ONCE, &Handlers::default());
-        assert_eq!(line(), "Wyren: 2 background jobs were given up: wyren jobs.");
+        assert_eq!(line(), "Wyren: gave up 2 background jobs; see wyren jobs.");
         bench.work(AT_ONCE, &Handlers::default());
         assert_eq!(line(), "");
     }

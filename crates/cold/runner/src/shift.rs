@@ -303,12 +303,9 @@ impl<'a> Shift<'a> {
             return;
         }
         let count = count + notice::count_waiting(self.paths, About::Everything, Key::Jobs);
-        let jobs = if count == 1 {
-            "1 background job was".to_owned()
-        } else {
-            format!("{count} background jobs were")
-        };
-        let notice = Notice::new(Key::Jobs, format!("{jobs} given up: wyren jobs")).counting(count);
+        let jobs = if count == 1 { "job" } else { "jobs" };
+        let text = format!("gave up {count} background {jobs}; see wyren jobs");
+        let notice = Notice::new(Key::Jobs, text).counting(count);
         if let Err(error) = notice.leave(self.paths, About::Everything) {
             self.log.write(Level::Warn, "worker", &format!("could not leave a notice: {error}"));
         }

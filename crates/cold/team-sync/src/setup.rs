@@ -71,6 +71,8 @@ pub fn init(cwd: &Path, env: &Env, wish: Wish, deadline: Instant) -> Result<Setu
     refuse_too_wide(&place.repository.root, env)?;
     place.check_git_files().map_err(repository::Error::from)?;
     let is_tracked = repository::is_tracked(&place, env)?;
+    let side = place.folder(Mode::Side);
+    place::note_found(&side, false).map_err(Error::file(&side))?;
     let current = mode_of(&place, is_tracked);
     let mode = match (wish, current) {
         (Wish::Side, _) => Mode::Side,
@@ -159,6 +161,7 @@ pub fn discover(cwd: &Path, env: &Env, deadline: Instant) -> Result<Option<Setup
     let joined = join(&place.repository.root, env, deadline, &mut setup);
     if setup.is_joined {
         let share = Share::open(&place.repository.root, env)?;
+        place::note_found(&setup.folder, true).map_err(Error::file(&setup.folder))?;
         share.tell_of_discovery(&share.memory()?);
         return Ok(Some(setup));
     }

@@ -15,13 +15,14 @@ use text::{privacy, redact, sanitize};
 /// The longest part of an entry that a notice quotes, in characters.
 const MAX_QUOTE_CHARS: usize = 80;
 
-/// The longest name of a teammate or a remote in a notice, in characters.
+/// The longest name of a teammate in a notice, in characters.
 const MAX_NAME_CHARS: usize = 30;
 
 /// The longest reason of a remote that fails, in characters.
-const MAX_REASON_CHARS: usize = 60;
+const MAX_REASON_CHARS: usize = 54;
 
-/// How many teammates a notice names, and the longest of these names, in characters: the command behind them must fit.
+/// How many teammates a notice names, and the longest of these names or of a remote, in characters: what comes behind them must
+/// fit.
 const MAX_NAMES: usize = 2;
 const MAX_LISTED_CHARS: usize = 18;
 
@@ -70,7 +71,7 @@ impl Share {
     fn leave_counted(&self, paths: &Paths, key: Key, count: usize, text: &str) {
         let about = About::Memory(&self.folder().wyren);
         let count = notice::count_waiting(paths, about, key).saturating_add(count as u64);
-        let more = if count > 1 { format!(" (+{} more: wyren memory)", count - 1) } else { String::new() };
+        let more = if count > 1 { format!(" (+{} more: /wyren:memory)", count - 1) } else { String::new() };
         let _ = Notice::new(key, format!("{text}{more}")).counting(count).leave(paths, about);
     }
 
@@ -99,7 +100,7 @@ impl Share {
         let entries = if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };
         let remote = sanitize::one_line(remote, MAX_LISTED_CHARS);
         let text = format!(
-            "found a team memory on {remote}: {entries}{by}; turn off: wyren config set memory.discover false"
+            "found a team memory on {remote}: {entries}{by}; to ignore it here: git config wyren.discover false"
         );
         let _ = Notice::new(Key::Found, text).leave(&paths, about);
     }
@@ -121,10 +122,10 @@ impl Share {
             // Who insists reads the answer.
             (0, 1..) if !self.team().is_some_and(|team| team.is_insistent) => {
                 let remote =
-                    sanitize::one_line(state.remote.as_deref().unwrap_or("the remote"), MAX_NAME_CHARS);
+                    sanitize::one_line(state.remote.as_deref().unwrap_or("the remote"), MAX_LISTED_CHARS);
                 let reason = reason(state.error.as_deref().unwrap_or("no answer"));
                 let text = format!(
-                    "{remote} fails ({reason}); memory changes are kept here and go with the next sync"
+                    "could not reach {remote} ({reason}); Wyren keeps memory changes here and pushes them with the next sync"
                 );
                 let _ = Notice::new(Key::Remote, text).leave(&paths, about);
             }

@@ -24,10 +24,10 @@ pub fn note(paths: &Paths, wyren: &Path, count: usize) -> io::Result<()> {
 pub fn notice(paths: &Paths, wyren: &Path) -> Option<Notice> {
     let file = paths.left_file(wyren);
     let what = match waiting(&file)? {
-        1 => "a distillation took 1 entry out of the team memory".to_owned(),
-        count => format!("a distillation took {count} entries out of the team memory"),
+        1 => "removed 1 entry from the team memory".to_owned(),
+        count => format!("removed {count} entries from the team memory"),
     };
-    let text = format!("{what}; see wyren memory history, undo with wyren memory restore NUMBER");
+    let text = format!("{what}; see /wyren:memory history, undo with /wyren:memory restore NUMBER");
     Some(Notice::marked(Key::Left, text, Mark::Text(file, TOLD.to_owned())))
 }
 
@@ -47,14 +47,14 @@ mod tests {
         let (one, other) = (folder.path().join("a/.wyren"), folder.path().join("b/.wyren"));
         assert!(notice(&paths, &one).is_none());
         note(&paths, &one, 1).unwrap();
-        assert!(notice(&paths, &one).unwrap().text.contains("took 1 entry out"));
+        assert!(notice(&paths, &one).unwrap().text.contains("removed 1 entry from"));
         note(&paths, &one, 2).unwrap();
         let due = notice(&paths, &one).unwrap();
-        assert!(due.text.contains("took 3 entries out") && due.text.contains("wyren memory restore NUMBER"));
+        assert!(due.text.contains("removed 3 entries") && due.text.contains("/wyren:memory restore NUMBER"));
         assert!(notice(&paths, &one).is_some(), "until the answer is out, it was not said");
         due.remember().unwrap();
         assert!(notice(&paths, &one).is_none() && notice(&paths, &other).is_none());
         note(&paths, &one, 2).unwrap();
-        assert!(notice(&paths, &one).unwrap().text.contains("took 2 entries out"));
+        assert!(notice(&paths, &one).unwrap().text.contains("removed 2 entries"));
     }
 }

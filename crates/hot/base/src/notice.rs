@@ -24,7 +24,7 @@ const VERSION: u64 = 1;
 /// The longest sentence, in characters.
 pub const MAX_CHARS: usize = 160;
 
-/// The longest line, in characters.
+/// The longest line, in characters. Only a memory that was found is put on a line that is full already.
 pub const MAX_LINE_CHARS: usize = 300;
 
 /// How long a notice waits.
@@ -206,13 +206,19 @@ impl Notice {
             }
             None => {}
         }
-        let Some(Waits { file, contents, told }) = &self.waits else { return Ok(()) };
+        let Some(Waits { told, .. }) = &self.waits else { return Ok(()) };
         if self.key == Key::Disk {
             // Without room an empty file is all that can be made.
             files::open_append(told)?;
         } else if let Some(word) = &self.once {
             files::write_atomic(told, format!("{word}\n").as_bytes())?;
         }
+        self.discard()
+    }
+
+    /// Removes the file that it waits in. Not remembered as read, it comes again if its cause does.
+    fn discard(&self) -> io::Result<()> {
+        let Some(Waits { file, contents, .. }) = &self.waits else { return Ok(()) };
         // What came in between was not read.
         if files::read_capped(file, files::cap::STATE).is_ok_and(|now| now == *contents) {
             files::remove_if_there(file)?;
@@ -392,6 +398,7 @@ pub struct Line {
     pub text: String,
     told: Vec<Notice>,
     rest: Vec<Notice>,
+    unwanted: Vec<Notice>,
 }
 
 impl Line {
@@ -399,7 +406,9 @@ impl Line {
     /// `ui.messages`.
     pub fn of(mut notices: Vec<Notice>, messages: &str) -> Self {
         if messages == "off" {
-            return Self::default();
+            // The first line is owed as long as no one has read it.
+            notices.retain(|notice| notice.key != Key::First);
+            return Self { unwanted: notices, ..Self::default() };
         }
         notices.sort_by_key(|notice| notice.key);
         let mut line = Self::default();
@@ -418,8 +427,9 @@ impl Line {
                 continue;
             }
             let chars = sentence.chars().count() + 2;
-            if sentences.is_empty() || (line.rest.is_empty() && length + chars + MORE_CHARS <= MAX_LINE_CHARS)
-            {
+            let has_room = line.rest.is_empty() && length + chars + MORE_CHARS <= MAX_LINE_CHARS;
+            // What the model reads from others is shown at once, in the first session as well.
+            if sentences.is_empty() || has_room || notice.key == Key::Found {
                 length += chars;
                 sentences.push(sentence);
                 line.told.push(notice);
@@ -437,12 +447,13 @@ impl Line {
         line
     }
 
-    /// Remembers what was read, and has the rest wait.
+    /// Remembers what was read, has the rest wait, and removes what is not wanted.
     pub fn remember(&self, paths: &Paths, about: About<'_>) -> io::Result<()> {
         let told = self.told.iter().map(Notice::remember);
         let rest = self.rest.iter().map(|notice| notice.leave(paths, about));
+        let unwanted = self.unwanted.iter().map(Notice::discard);
         // One that fails must not keep the others from being remembered.
-        let results: Vec<io::Result<()>> = told.chain(rest).collect();
+        let results: Vec<io::Result<()>> = told.chain(rest).chain(unwanted).collect();
         results.into_iter().collect()
     }
 }
@@ -499,11 +510,11 @@ mod tests {
     fn a_notice_waits_until_the_answer_is_written_and_is_then_gone_with_its_folder() {
         let desk = Desk::new();
         assert_eq!(desk.speak(None, true), "");
-        desk.leave(Key::Jobs, "1 background job was given up: wyren jobs");
+        desk.leave(Key::Jobs, "gave up 1 background job; see wyren jobs");
         for _ in 0..2 {
-            assert_eq!(desk.speak(None, false), "Wyren: 1 background job was given up: wyren jobs.");
+            assert_eq!(desk.speak(None, false), "Wyren: gave up 1 background job; see wyren jobs.");
         }
-        assert_eq!(desk.speak(None, true), "Wyren: 1 background job was given up: wyren jobs.");
+        assert_eq!(desk.speak(None, true), "Wyren: gave up 1 background job; see wyren jobs.");
         assert_eq!(desk.speak(None, true), "");
         assert!(!desk.paths.notices().exists());
     }
@@ -592,18 +603,49 @@ mod tests {
     }
 
     #[test]
-    fn important_shows_what_needs_the_user_and_off_shows_nothing_and_keeps_it() {
+    fn important_shows_what_needs_the_user_and_drops_the_rest() {
         let desk = Desk::new();
         let look = || waiting(&desk.paths, None, None, Timestamp::now());
         desk.leave(Key::Entries, "Grace decided: cents");
         desk.leave(Key::Jobs, "jobs");
-        let line = Line::of(look(), "off");
-        line.remember(&desk.paths, About::Everything).unwrap();
-        assert_eq!((line.text.as_str(), look().len()), ("", 2));
         let line = Line::of(look(), "important");
         assert_eq!(line.text, "Wyren: jobs.");
         line.remember(&desk.paths, About::Everything).unwrap();
         assert!(look().is_empty());
+    }
+
+    #[test]
+    fn review_13_off_drops_what_waits_and_what_is_still_so_comes_again() {
+        let desk = Desk::new();
+        let mark = desk.paths.cache().join("x");
+        let lapsed = || Notice::marked(Key::Trust, "lapsed", Mark::Text(mark.clone(), "told".into()));
+        let look = || waiting(&desk.paths, None, None, Timestamp::now());
+        for _ in 0..2 {
+            desk.leave(Key::Entries, "Grace decided: cents");
+            lapsed().leave(&desk.paths, About::Everything).unwrap();
+            let first = first(&desk.paths, "what is on".to_owned());
+            let line = Line::of(look().into_iter().chain([first]).collect(), "off");
+            assert_eq!((line.text.as_str(), look().len()), ("", 2), "until the answer is written");
+            line.remember(&desk.paths, About::Everything).unwrap();
+            assert!(!desk.paths.notices().exists());
+        }
+        assert!(!is_introduced(&desk.paths), "the first line is still owed");
+        assert!(!mark.exists(), "not read");
+        lapsed().leave(&desk.paths, About::Everything).unwrap();
+        assert_eq!(desk.speak(None, true), "Wyren: lapsed.");
+    }
+
+    #[test]
+    fn review_8_a_memory_that_was_found_is_on_the_line_of_the_first_session() {
+        let desk = Desk::new();
+        let found = format!("found {}", "x".repeat(MAX_CHARS));
+        desk.leave(Key::Found, &found);
+        desk.leave(Key::Jobs, "jobs");
+        let first = first(&desk.paths, format!("first {}", "y".repeat(MAX_LINE_CHARS)));
+        let notices = waiting(&desk.paths, None, None, Timestamp::now());
+        let line = Line::of(notices.into_iter().chain([first]).collect(), "all");
+        assert!(line.text.starts_with("Wyren: first y") && line.text.contains(". found x"), "{}", line.text);
+        assert!(line.text.ends_with("(1 more with your next prompt)"), "{}", line.text);
     }
 
     #[test]

@@ -321,7 +321,8 @@ pub const KEYS: &[Key] = &[
         name: "ui.messages",
         kind: Kind::Choice(MESSAGES),
         default: "all",
-        variables: &[Variable::Value("WYREN_MESSAGES")],
+        // A repository may bring variables for sessions, so none hides from the user what waits for trust or was found.
+        variables: &[],
         help: "lines for you in a session: all, important (what needs you), off",
     },
     Key {

@@ -218,7 +218,7 @@ impl Trust {
                 };
                 (
                     vec![lapse.name()],
-                    format!("trust in {project} has lapsed: it {reason}; review: wyren trust"),
+                    format!("trust in {project} has lapsed: it {reason}; review: /wyren:trust"),
                 )
             }
             None => {
@@ -232,7 +232,7 @@ impl Trust {
                 let more = new.len().saturating_sub(MAX_NAMES);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 let text = format!(
-                    "new or changed since you trusted {project}: {}{more}; review: wyren trust",
+                    "new or changed since you trusted {project}: {}{more}; review: /wyren:trust",
                     names.join(", ")
                 );
                 (new.iter().map(|item| item.digest.as_str()).collect(), text)
@@ -252,7 +252,8 @@ pub fn waiting(paths: &Paths, root: &Path, untrusted: &[Item]) -> Option<Notice>
     let root = files::canonical(root);
     let mark = unreported(paths, &root, untrusted.iter().map(|item| item.digest.as_str()))?;
     let wait = if untrusted.len() == 1 { "waits" } else { "wait" };
-    let text = format!("{} of {} {wait} for your review: wyren trust", kinds(untrusted), project_name(&root));
+    let text =
+        format!("{} of {} {wait} for your review: /wyren:trust", kinds(untrusted), project_name(&root));
     Some(Notice::marked(Key::Trust, text, mark))
 }
 
@@ -269,10 +270,10 @@ pub fn waiting_skills(paths: &Paths, root: &Path, skills: &[&str]) -> Option<Not
     let names: Vec<String> = skills.iter().take(MAX_NAMES).map(name).collect();
     let (names, more) = (names.join(", "), if skills.len() > MAX_NAMES { ", …" } else { "" });
     let text = match skills.len() {
-        1 => format!("1 team skill ({names}) is shown to Claude; wyren trust lets Claude follow it"),
+        1 => format!("1 team skill ({names}) is shown to Claude; /wyren:trust lets Claude follow it"),
         count => {
             format!(
-                "{count} team skills ({names}{more}) are shown to Claude; wyren trust lets Claude follow them"
+                "{count} team skills ({names}{more}) are shown to Claude; /wyren:trust lets Claude follow them"
             )
         }
     };
@@ -429,7 +430,7 @@ mod tests {
         let root = root.join("shop\u{1b}[2J");
         let directive = Item { kind: "directive".to_owned(), ..item("c", "03") };
         let notice = waiting(&paths, &root, &[item("a", "01"), directive, item("b", "02")]).unwrap();
-        assert_eq!(notice.text, "1 directive and 2 guards of shop??2J wait for your review: wyren trust");
+        assert_eq!(notice.text, "1 directive and 2 guards of shop??2J wait for your review: /wyren:trust");
         notice.remember().unwrap();
         assert!(waiting(&paths, &root, &[item("a", "01")]).is_none());
         assert!(waiting(&paths, &root, &[item("d", "04")]).is_some());
@@ -442,7 +443,7 @@ mod tests {
         let notice = waiting_skills(&paths, &root, &["skills/deploy.md"]).unwrap();
         assert_eq!(
             notice.text,
-            "1 team skill (deploy) is shown to Claude; wyren trust lets Claude follow it"
+            "1 team skill (deploy) is shown to Claude; /wyren:trust lets Claude follow it"
         );
         notice.remember().unwrap();
         assert!(waiting_skills(&paths, &root, &["skills/deploy.md"]).is_none());
@@ -452,11 +453,30 @@ mod tests {
     }
 
     #[test]
+    fn review_15_every_notice_names_the_command_of_a_session() {
+        let (_folder, paths, root) = desk();
+        let items = [item("a", "01")];
+        let trust = Trust { project: root.clone(), ..Trust::default() };
+        let lapsed = Trust { lapse: Some(Lapse::OtherRepository), ..trust.clone() };
+        let notices = [
+            trust.notice(&paths, &items),
+            lapsed.notice(&paths, &items),
+            waiting(&paths, &root, &items),
+            waiting_skills(&paths, &root, &["skills/a.md"]),
+            waiting_skills(&paths, &root, &["skills/a.md", "skills/b.md"]),
+        ];
+        for notice in notices {
+            let text = notice.unwrap().text;
+            assert!(text.contains("/wyren:trust") && !text.contains("wyren trust"), "{text}");
+        }
+    }
+
+    #[test]
     fn a_lapse_is_reported_once_and_as_a_whole() {
         let (_folder, paths, root) = desk();
         let trust = Trust { project: root, lapse: Some(Lapse::OtherVersion), ..Trust::default() };
         let notice = trust.notice(&paths, &[item("a", "01")]).unwrap();
-        assert!(notice.text.contains("lapsed") && notice.text.contains("wyren trust"), "{}", notice.text);
+        assert!(notice.text.contains("lapsed") && notice.text.contains("/wyren:trust"), "{}", notice.text);
         notice.remember().unwrap();
         assert!(trust.notice(&paths, &[item("b", "02")]).is_none());
     }

@@ -6,8 +6,12 @@ use base::trust::{self, Item, Trust};
 use base::{leave, left};
 use hook::{Answer, Event, Host};
 use place::Folder;
+use text::sanitize;
 
 use crate::view::View;
+
+/// The longest path in the first line, in characters: what comes behind it must fit.
+const MAX_PATH_CHARS: usize = 60;
 
 /// Adds what the user reads at the beginning of a session, and before everything else, once, what is on.
 pub(crate) fn at_start<E: Event>(
@@ -73,13 +77,12 @@ fn introduction(host: &Host) -> String {
     let model = match settings.get("model.provider").as_str() {
         _ if !asks => String::new(),
         "off" => String::new(),
-        "cli" => format!(". A model finds decisions with your Claude login, for at most ${budget} a day"),
-        "api" => format!(". A model finds decisions with your API key, for at most ${budget} a day"),
+        "cli" => format!(". A model finds decisions with your Claude login, at most ${budget} a day"),
+        "api" => format!(". A model finds decisions with your API key, at most ${budget} a day"),
         _ => ". The model that you configured finds decisions".to_owned(),
     };
-    // Who has worked with an earlier version knows the rest.
-    let opening =
-        if host.paths.database().exists() { "from now on you read here what it does: " } else { "" };
-    let data = with_tilde(host.paths.data(), &host.env);
-    format!("{opening}{parts} are on; data is in {data}{model}. Look: /wyren:status; change: wyren config")
+    let data = sanitize::one_line(&with_tilde(host.paths.data(), &host.env), MAX_PATH_CHARS);
+    format!(
+        "{parts} are on; data is in {data}{model}. See /wyren:status; turn parts off with wyren config set NAME false"
+    )
 }

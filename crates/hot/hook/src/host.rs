@@ -12,6 +12,14 @@ use std::path::PathBuf;
 use std::time::Instant;
 use text::sanitize::Fence;
 
+/// Set by the client to what started it.
+pub(crate) const STARTED_BY: &str = "CLAUDE_CODE_ENTRYPOINT";
+
+/// Returns whether the client was started by a program and no person: `sdk-cli`, `sdk-ts`, `sdk-py`.
+pub(crate) fn is_program(started_by: &str) -> bool {
+    started_by.starts_with("sdk")
+}
+
 /// The surroundings of one hook run: environment, folders, clock, log.
 #[derive(Debug)]
 pub struct Host {
@@ -65,9 +73,9 @@ impl Host {
     }
 
     /// Returns whether no person reads along: in `claude -p`, and where a program runs the client. The client names what
-    /// started it; another agent, which does not, counts as one that a person uses.
+    /// started it, such as `cli` or `claude-vscode`; another agent, which does not, counts as one that a person uses.
     pub fn is_headless(&self) -> bool {
-        self.env.text("CLAUDE_CODE_ENTRYPOINT").is_some_and(|started_by| started_by != "cli")
+        self.env.text(STARTED_BY).is_some_and(|started_by| is_program(&started_by))
     }
 
     /// Returns the claims of the window that `call` happened in.

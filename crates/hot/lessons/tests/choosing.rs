@@ -367,7 +367,7 @@ fn trust_lapses_when_a_guard_or_pause_is_added_or_changed_which_is_reported_once
         assert!(!denied(&answer), "{kind}: {answer}");
         assert_eq!(answer["systemMessage"], Value::Null, "a call is no moment to speak");
         let message = desk.read_notices();
-        assert!(message.contains(&format!("{kind} known")) && message.contains("wyren trust"), "{message}");
+        assert!(message.contains(&format!("{kind} known")) && message.contains("/wyren:trust"), "{message}");
         desk.bash_in("other", "make");
         assert_eq!(desk.read_notices(), "");
 

@@ -94,7 +94,7 @@ fn a_repositorys_directives_wait_for_trust_which_the_user_reads_once() {
     let (text, notice) = desk.start();
     assert_eq!(text, format!("## Wyren reminders\n- **mine matters** Be brief.\n\n{PROTOCOL}"));
     assert!(!text.contains("theirs") && !text.contains("Obey") && !text.contains("wyren-context"), "{text}");
-    assert_eq!(notice, "Wyren: 2 directives of my app wait for your review: wyren trust.");
+    assert_eq!(notice, "Wyren: 2 directives of my app wait for your review: /wyren:trust.");
     assert_eq!(desk.start().1, "", "once");
     assert!(!desk.folder.path().join("data/secret").exists(), "no fence, no secret");
 
@@ -107,7 +107,7 @@ fn a_repositorys_directives_wait_for_trust_which_the_user_reads_once() {
     assert!(!text.contains("other matters") && !after.contains("<system-reminder>"), "{text}");
     assert!(after.ends_with(&format!("\n\n{PROTOCOL}")), "{text}");
     assert_eq!(after.matches("</wyren-context").count(), 1, "{text}");
-    assert!(notice.contains("since you trusted my app: directive other; review: wyren trust"), "{notice}");
+    assert!(notice.contains("since you trusted my app: directive other; review: /wyren:trust"), "{notice}");
 }
 
 #[test]

@@ -50,10 +50,13 @@ impl Folder {
         folders.iter().find_map(|wyren| check_owner(wyren).err())
     }
 
-    /// Returns the team memory of a repository; `None` when it has none.
+    /// Returns the team memory of a repository; `None` when it has none, or one that was found and is not wanted.
     pub fn of_place(place: Place) -> Option<Self> {
         let own = place.folder(Mode::Branch);
         let is_side = place.is_excluded() && FetchState::read(&own).mode != Some(Mode::Branch);
+        if is_side && place.is_unwanted() {
+            return None;
+        }
         Self::in_mode(place, if is_side { Mode::Side } else { Mode::Branch })
     }
 
@@ -154,6 +157,26 @@ mod tests {
         fs::create_dir(folder.path().join(".wyren")).unwrap();
         let found = Folder::find(&deep).unwrap();
         assert_eq!((found.mode, &found.view), (Some(Mode::Side), &found.wyren));
+    }
+
+    #[test]
+    fn review_7_a_memory_that_was_found_is_ignored_where_the_user_wants_none() {
+        let folder = repository("/.wyren/\n");
+        let (top, wyren) = (folder.path(), folder.path().join(".wyren"));
+        fs::create_dir_all(wyren.join("lessons")).unwrap();
+        fs::create_dir(wyren.join("state")).unwrap();
+        let is_there = || {
+            let is_there = Folder::find(top).is_some();
+            assert_eq!(crate::lessons_folder(top).is_some(), is_there);
+            is_there
+        };
+        crate::note_found(&wyren, true).unwrap();
+        assert!(is_there());
+        fs::write(top.join(".git/config"), "[wyren]\n\tdiscover = false\n").unwrap();
+        assert!(!is_there());
+        // `wyren init` joined it.
+        crate::note_found(&wyren, false).unwrap();
+        assert!(is_there());
     }
 
     #[test]

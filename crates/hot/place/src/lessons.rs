@@ -2,7 +2,7 @@
 //! [`Folder::find`](crate::Folder::find) reads.
 
 use crate::folder::{MAX_PARENTS, check_owner};
-use crate::place::{FOLDER, LESSONS, state_folder};
+use crate::place::{FOLDER, LESSONS, is_unwanted, state_folder};
 use base::owner;
 use base::project::Repository;
 use std::fs;
@@ -25,12 +25,14 @@ pub fn lessons_folder(cwd: &Path) -> Option<PathBuf> {
             _ => None,
         };
         if let Some(lessons) = is_there.then(|| lessons_in(&wyren)).flatten() {
-            return Some(lessons);
+            let is_unwanted = is_unwanted(&wyren, || Repository::find(folder).ok().flatten());
+            return (!is_unwanted).then_some(lessons);
         }
         if marker.is_some() {
             let repository = linked?;
             let main = repository.main_root().filter(|main| *main != repository.root)?.join(FOLDER);
-            return if check_owner(&main) == Ok(true) { lessons_in(&main) } else { None };
+            let is_wanted = check_owner(&main) == Ok(true) && !is_unwanted(&main, || Some(repository));
+            return if is_wanted { lessons_in(&main) } else { None };
         }
     }
     None

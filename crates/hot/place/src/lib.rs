@@ -16,7 +16,7 @@ pub use folder::Folder;
 pub use lessons::{lessons_folder, project_root};
 pub use place::{
     BROADCAST, EXCLUDED, FOLDER, LESSONS, MEMORY, Mode, Place, SIDE_BRANCH, STATE, is_exclusion, is_shared,
-    state_folder,
+    note_found, state_folder,
 };
 pub use reason::Reason;
 pub use state::{FetchState, Verdict};

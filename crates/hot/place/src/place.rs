@@ -4,6 +4,7 @@ use base::files::{self, cap};
 use base::project::{Refusal, Repository};
 use serde::{Deserialize, Serialize};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The branch of side mode.
@@ -27,6 +28,34 @@ pub const STATE: &str = "state";
 /// Returns the folder of what is never shared.
 pub fn state_folder(wyren: &Path) -> PathBuf {
     wyren.join(STATE)
+}
+
+/// The empty file below `state/` of a memory that a session found on the remote, until the user joins it with `wyren init`.
+const FOUND: &str = "found";
+
+/// Notes whether the memory in a `.wyren/` folder was found on the remote and nothing else.
+pub fn note_found(wyren: &Path, is_found: bool) -> io::Result<()> {
+    let state = state_folder(wyren);
+    let file = state.join(FOUND);
+    if is_found {
+        files::write_atomic(&file, b"")
+    } else if fs::symlink_metadata(&file).is_ok() && !files::is_link(&state) {
+        files::remove_if_there(&file).map(drop)
+    } else {
+        Ok(())
+    }
+}
+
+/// Returns whether the user wants nothing of the memory in a `.wyren/` folder: it was found, and the repository's
+/// configuration forbids that. For all other memories this is one failed system call.
+pub(crate) fn is_unwanted(wyren: &Path, repository: impl FnOnce() -> Option<Repository>) -> bool {
+    fs::symlink_metadata(state_folder(wyren).join(FOUND)).is_ok()
+        && repository().is_some_and(|repository| !wants_discovery(&repository))
+}
+
+fn wants_discovery(repository: &Repository) -> bool {
+    let setting = repository.setting("wyren", "discover").unwrap_or_default();
+    !["false", "no", "off", "0"].contains(&&*setting.to_ascii_lowercase())
 }
 
 /// The line that keeps `.wyren/` out of the user's commits in side mode.
@@ -116,10 +145,15 @@ impl Place {
         files::read_text_followed(&path, cap::EXCLUDE).is_ok_and(|text| text.lines().any(is_exclusion))
     }
 
-    /// Returns whether a clone without a team memory may look for one; `git config wyren.discover false` forbids it.
+    /// Returns whether a clone without a team memory may look for one, and use what it found; `git config wyren.discover
+    /// false` forbids both.
     pub fn wants_discovery(&self) -> bool {
-        let setting = self.repository.setting("wyren", "discover").unwrap_or_default();
-        !["false", "no", "off", "0"].contains(&&*setting.to_ascii_lowercase())
+        wants_discovery(&self.repository)
+    }
+
+    /// Returns whether the clone has a memory that was found on the remote, and the user wants nothing of it.
+    pub fn is_unwanted(&self) -> bool {
+        is_unwanted(&self.folder(Mode::Side), || Some(self.repository.clone()))
     }
 
     /// Returns whether the folder of a mode belongs to one linked work tree only.

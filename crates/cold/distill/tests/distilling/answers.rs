@@ -128,7 +128,7 @@ fn the_user_reads_once_a_day_that_the_budget_is_used_up() {
     distill_on(0);
     assert_eq!(
         line(),
-        "Wyren: today's model budget is used up; until tomorrow Wyren finds decisions by rules: wyren spend."
+        "Wyren: today's model budget is used up; until tomorrow Wyren finds decisions by rules; see wyren spend."
     );
     distill_on(0);
     assert_eq!(line(), "");

@@ -64,7 +64,7 @@ fn d2_after_a_week_over_its_size_two_old_entries_leave_and_the_log_and_a_notice_
     );
     assert!(line.contains("wyren memory history") && line.contains("wyren memory restore"), "{line}");
     let notice = base::left::notice(&desk.paths(), &desk.app().join(".wyren")).expect("a notice");
-    assert!(notice.text.contains("took 2 entries out"), "{}", notice.text);
+    assert!(notice.text.contains("removed 2 entries"), "{}", notice.text);
     assert!(desk.history().contains("\"session\":\"720ff4aa\""), "{}", desk.history());
 }
 

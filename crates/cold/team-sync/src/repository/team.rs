@@ -89,6 +89,9 @@ impl Team {
         } else {
             return Err(Error::NotSetUp(place.repository.root));
         };
+        if mode == Mode::Side && place.is_unwanted() {
+            return Err(Error::NotSetUp(place.repository.root));
+        }
         let folder = place.folder(mode);
         setup::refuse_link(&folder)?;
         setup::refuse_link(&state_folder(&folder))?;

@@ -43,6 +43,13 @@ impl Clone {
         Self { desk: self.desk.with(name, value), ..self }
     }
 
+    /// Sets a setting as `wyren config set` does.
+    pub(crate) fn with_setting(self, name: &str, value: &str) -> Self {
+        let text = format!("{}\n{name}={value}\n", base::settings::HOOK_SETTINGS_HEADER);
+        base::files::write_atomic(&self.desk.paths().hook_settings(), text.as_bytes()).unwrap();
+        self
+    }
+
     /// Gives the repository a remote.
     pub(crate) fn with_remote(self) -> Self {
         self.add_remote();

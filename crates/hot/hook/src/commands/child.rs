@@ -2,6 +2,7 @@
 
 use crate::Host;
 use base::env::{MODEL_VARIABLE, PROMPT_VARIABLE};
+use crate::host::{STARTED_BY, is_program};
 use base::{Env, files};
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _};
@@ -93,7 +94,8 @@ impl Run<'_> {
 /// Returns whether a person typed the prompt, in an interactive client: `claude -p` is also run by scripts and models. The
 /// client sets the variable of the project for hooks and not for the model's shell, which may start a hook by itself.
 fn is_typed(env: &Env) -> bool {
-    env.text("CLAUDE_CODE_ENTRYPOINT").as_deref() == Some("cli") && env.is_set("CLAUDE_PROJECT_DIR")
+    env.text(STARTED_BY).is_some_and(|started_by| !is_program(&started_by))
+        && env.is_set("CLAUDE_PROJECT_DIR")
 }
 
 /// Waits for the end of a child, at most this long.
@@ -129,11 +131,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_prompt_of_an_interactive_client_is_a_persons() {
+    fn review_6_only_a_prompt_of_an_interactive_client_is_a_persons() {
         for (variables, expected) in [
             (&[][..], false),
             (&[("CLAUDE_CODE_ENTRYPOINT", "cli"), ("CLAUDE_PROJECT_DIR", "/p")], true),
+            (&[("CLAUDE_CODE_ENTRYPOINT", "claude-vscode"), ("CLAUDE_PROJECT_DIR", "/p")], true),
             (&[("CLAUDE_CODE_ENTRYPOINT", "sdk-cli"), ("CLAUDE_PROJECT_DIR", "/p")], false),
+            (&[("CLAUDE_CODE_ENTRYPOINT", "sdk-ts"), ("CLAUDE_PROJECT_DIR", "/p")], false),
+            (&[("CLAUDE_PROJECT_DIR", "/p")], false),
             // The model's shell in an interactive client.
             (&[("CLAUDE_CODE_ENTRYPOINT", "cli")], false),
         ] {

@@ -1,6 +1,6 @@
 use crate::support::{ShareClone, TeamWorld, World, decisions, env_of, soon};
 use place::Mode;
-use team_sync::{Error, Wish, current_mode, discover, init, seed_from_claude_md};
+use team_sync::{Error, Share, Wish, current_mode, discover, init, seed_from_claude_md};
 
 const FRESH: &str = "# Wyren Memory\n<!-- Populated by distiller. Edit manually to seed context. -->\n";
 
@@ -100,6 +100,25 @@ fn a_clone_that_wants_no_memory_gets_none() {
     assert!(!fresh.root.join(".wyren").exists());
     fresh.git(&["config", "wyren.discover", "true"]);
     assert!(discover(&fresh.root, &env_of(&fresh.root), soon()).unwrap().is_some());
+}
+
+#[test]
+fn review_7_a_memory_that_was_found_is_ignored_at_once_and_init_joins_it() {
+    let world = World::new(&[]);
+    let a = world.side_clone("a");
+    a.write(".wyren/memory.md", &decisions(&["one"]));
+    a.land();
+    let fresh = world.clone_called("fresh");
+    discover(&fresh.root, &env_of(&fresh.root), soon()).unwrap().unwrap();
+    let opens = || Share::open(&fresh.root, &env_of(&fresh.root)).is_ok();
+    let is_used = || place::Folder::find(&fresh.root).is_some();
+    assert!(is_used() && opens());
+    fresh.git(&["config", "wyren.discover", "false"]);
+    assert!(!is_used() && !opens());
+    // A clone whose user ran `wyren init` has joined, whatever the configuration says.
+    let setup = init(&fresh.root, &env_of(&fresh.root), Wish::Any, soon()).unwrap();
+    assert!(setup.is_old && is_used() && opens());
+    assert_eq!(fresh.decisions(), ["one"]);
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn a_teammates_decision_is_named_once_with_how_many_more_there_are() {
         ada.sync();
     }
     let shown = line(&ada);
-    assert_eq!(shown, "Wyren: Grace decided: three (+1 more: wyren memory).");
+    assert_eq!(shown, "Wyren: Grace decided: three (+1 more: /wyren:memory).");
     assert_eq!(line(&grace), "", "who decided knows");
 }
 
@@ -91,7 +91,7 @@ fn a_memory_that_was_found_on_the_remote_is_shown_with_who_wrote_it_and_how_to_t
     discover(&fresh.root, &env_of(&fresh.root), soon()).unwrap().unwrap();
     assert_eq!(
         line(&fresh),
-        "Wyren: found a team memory on origin: 2 entries by Grace; turn off: wyren config set memory.discover false."
+        "Wyren: found a team memory on origin: 2 entries by Grace; to ignore it here: git config wyren.discover false."
     );
     assert_eq!(line(&fresh), "", "its entries are not told one by one");
 }
@@ -107,7 +107,7 @@ fn a_long_list_of_authors_leaves_room_for_the_command() {
     let fresh = world.clone_called("fresh");
     discover(&fresh.root, &env_of(&fresh.root), soon()).unwrap().unwrap();
     let shown = line(&fresh);
-    assert!(shown.contains(" and others; turn off: wyren config set memory.discover false."), "{shown}");
+    assert!(shown.contains(" and others; to ignore it here: git config wyren.discover false."), "{shown}");
 }
 
 #[test]
@@ -128,8 +128,11 @@ fn an_outage_is_shown_once_with_its_reason_and_not_when_it_is_over() {
     ada.git(&["remote", "set-url", "origin", "/nowhere/at/all.git"]);
     sync();
     let shown = line(&ada);
-    assert!(shown.starts_with("Wyren: origin fails ("), "{shown}");
-    assert!(shown.ends_with("); memory changes are kept here and go with the next sync."), "{shown}");
+    assert!(shown.starts_with("Wyren: could not reach origin ("), "{shown}");
+    assert!(
+        shown.ends_with("); Wyren keeps memory changes here and pushes them with the next sync."),
+        "{shown}"
+    );
     for _ in 0..2 {
         retry();
         sync();
