@@ -426,7 +426,7 @@ impl Line {
                 line.told.push(notice);
                 continue;
             }
-            let chars = sentence.chars().count() + 2;
+            let chars = sentence.chars().count() + 3;
             let has_room = line.rest.is_empty() && length + chars + MORE_CHARS <= MAX_LINE_CHARS;
             // What the model reads from others is shown at once, in the first session as well.
             if sentences.is_empty() || has_room || notice.key == Key::Found {
@@ -442,7 +442,7 @@ impl Line {
                 0 => String::new(),
                 count => format!(" ({count} more with your next prompt)"),
             };
-            line.text = format!("{PREFIX}{}.{more}", sentences.join(". "));
+            line.text = format!("{PREFIX}{}.{more}", sentences.join(" · "));
         }
         line
     }
@@ -644,7 +644,7 @@ mod tests {
         let first = first(&desk.paths, format!("first {}", "y".repeat(MAX_LINE_CHARS)));
         let notices = waiting(&desk.paths, None, None, Timestamp::now());
         let line = Line::of(notices.into_iter().chain([first]).collect(), "all");
-        assert!(line.text.starts_with("Wyren: first y") && line.text.contains(". found x"), "{}", line.text);
+        assert!(line.text.starts_with("Wyren: first y") && line.text.contains(" · found x"), "{}", line.text);
         assert!(line.text.ends_with("(1 more with your next prompt)"), "{}", line.text);
     }
 

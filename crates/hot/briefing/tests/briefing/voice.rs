@@ -66,7 +66,7 @@ fn review_8_a_newcomer_reads_at_once_that_a_memory_was_found() {
                  git config wyren.discover false";
     leave_for(&clone, Key::Found, found);
     let line = clone.line_at_start(&clone.root(), "s");
-    assert!(line.ends_with(&format!("wyren config set NAME false. {found}.")), "{line}");
+    assert!(line.ends_with(&format!("wyren config set NAME false · {found}.")), "{line}");
     assert_eq!(clone.line_at_prompt(&clone.root(), "s", true), "");
 }
 
@@ -98,8 +98,8 @@ fn a_start_with_several_things_to_say_has_one_line() {
     assert_eq!(line.lines().count(), 1);
     assert_eq!(
         line,
-        "Wyren: 2 guards of app wait for your review: /wyren:trust. 1 team skill (deploy) is shown to Claude; /wyren:trust \
-         lets Claude follow it. 2 changes to the team memory stay on this machine until you run wyren sync here in a \
+        "Wyren: 2 guards of app wait for your review: /wyren:trust · 1 team skill (deploy) is shown to Claude; /wyren:trust \
+         lets Claude follow it · 2 changes to the team memory stay on this machine until you run wyren sync here in a \
          terminal. (1 more with your next prompt)"
     );
     let next = clone.line_at_prompt(&clone.root(), "s", true);
@@ -133,14 +133,14 @@ fn a_folder_without_a_memory_hears_of_jobs_budget_and_disk_and_of_no_project() {
     }
     notice::leave_disk_full(&paths(&clone)).unwrap();
     let line = clone.line_at_start(&folder, "s");
-    assert_eq!(line, "Wyren: the disk is full; nothing is recorded until there is room. jobs. budget.");
+    assert_eq!(line, "Wyren: the disk is full; nothing is recorded until there is room · jobs · budget.");
     assert_eq!(clone.line_at_prompt(&folder, "s", true), "");
     assert_eq!(clone.line_at_prompt(&clone.root(), "t", true), "Wyren: learned.");
 }
 
 #[test]
 fn the_setting_shows_all_or_what_needs_the_user_or_nothing() {
-    for (setting, expected) in [("all", "Wyren: jobs. learned."), ("important", "Wyren: jobs."), ("off", "")]
+    for (setting, expected) in [("all", "Wyren: jobs · learned."), ("important", "Wyren: jobs."), ("off", "")]
     {
         let clone = Clone::new(&["a"]).with_setting("ui.messages", setting);
         leave_for(&clone, Key::Learned, "learned");
