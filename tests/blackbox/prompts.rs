@@ -176,6 +176,23 @@ fn review_5_a_prompt_trusts_what_the_prompt_before_it_showed_and_nothing_else() 
 }
 
 #[test]
+fn what_a_prompt_cannot_show_whole_is_not_trusted_by_one() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let folder = sandbox.project().join(".wyren/lessons");
+    fs::create_dir_all(&folder)?;
+    for number in 0..40 {
+        let text = GUARD.replace("It takes", &format!("{number} {}. It takes", "long ".repeat(60)));
+        fs::write(folder.join(format!("frob-guard-{number}.md")), text)?;
+    }
+    for prompt in ["/wyren:trust", "/wyren:trust yes", "/wyren:trust yes"] {
+        let said = send(&sandbox, "prompt-bind", prompt, &INTERACTIVE)?;
+        assert!(shown(&said).ends_with("run `wyren trust` in a terminal"), "{said}");
+        assert!(!is_trusted(&sandbox)?);
+    }
+    Ok(())
+}
+
+#[test]
 fn review_20_an_answer_that_trust_does_not_know_is_refused() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     for answer in ["maybe", "yes please", "."] {

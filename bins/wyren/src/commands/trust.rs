@@ -12,7 +12,7 @@ use lessons_admin::catalogue::{Catalogue, Places};
 use lessons_admin::trust::{self, Known, News, Review, Shown};
 use place::Folder;
 use serde_json::{Value, json};
-use std::io::{self, Write as _};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use text::sanitize;
 
@@ -29,6 +29,9 @@ Examples:
   wyren trust ~/src/api --yes     trust it without a question
   wyren trust --show              list trusted projects
   wyren untrust                   stop trusting this project";
+
+/// The longest review that a prompt shows whole: the client takes about as many characters.
+const MAX_PROMPT_BYTES: usize = 9_000;
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -89,7 +92,14 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     }
     // A prompt that accepts follows one that showed all of it.
     if !(is_in_prompt && accepts) {
-        describe(&root, &review)?;
+        let mut described = Vec::new();
+        describe(&root, &review, &mut described)?;
+        if is_in_prompt && described.len() > MAX_PROMPT_BYTES {
+            bail!(
+                "nothing was changed: what {root} asks you to trust is too long to show in a session; run `wyren trust` in a terminal"
+            );
+        }
+        terminal::output().write_all(&described)?;
     }
     if is_in_prompt {
         review.note_shown(&places)?;
@@ -229,8 +239,7 @@ fn as_json(review: &Review, is_trusted: bool) -> Value {
 }
 
 /// Shows what differs from what is trusted. The words are those of the repository's authors.
-fn describe(root: &str, review: &Review) -> Result<()> {
-    let mut output = terminal::output();
+fn describe(root: &str, review: &Review, output: &mut impl Write) -> Result<()> {
     match review.former.as_ref().and_then(|former| former.lapse) {
         Some(Lapse::OtherVersion) => writeln!(
             output,
@@ -249,7 +258,7 @@ fn describe(root: &str, review: &Review) -> Result<()> {
         writeln!(output, "{STRONG}{root}{STRONG:#} asks you to trust:")?;
     }
     for item in news {
-        write_whole(&mut output, item)?;
+        write_whole(output, item)?;
     }
     let mut rows: Vec<Vec<Cell>> = review
         .gone
@@ -266,7 +275,7 @@ fn describe(root: &str, review: &Review) -> Result<()> {
             (effect.to_owned(), DIM),
         ]
     }));
-    terminal::write_table(&mut output, &rows)?;
+    terminal::write_table(output, &rows)?;
     writeln!(output, "{DIM}Anything added or changed later needs your trust again.{DIM:#}")?;
     Ok(())
 }

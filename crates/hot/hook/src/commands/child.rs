@@ -1,8 +1,8 @@
 //! `wyren`, run for a prompt: within a limit, its output caught.
 
 use crate::Host;
-use base::env::{MODEL_VARIABLE, PROMPT_VARIABLE};
 use crate::host::{STARTED_BY, is_program};
+use base::env::{MODEL_VARIABLE, PROMPT_VARIABLE};
 use base::{Env, files};
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _};
