@@ -25,11 +25,12 @@ fn c24_an_entry_is_added_listed_removed_and_restored_for_the_whole_team() -> Res
         let (code, said, errors) = memory(&ada, &["add", "Prices", "are", "integer cents"])?;
         assert_eq!(
             (code, &*said),
-            (Some(0), "Added to Decisions; pushed to origin.\n"),
+            (Some(0), "Added to Decisions: Prices are integer cents. Pushed to origin.\n"),
             "{mode:?}: {errors}"
         );
         let (_, said, _) = memory(&ada, &["add", "rejected", "decimal.js: 40 KB for no gain"])?;
-        assert_eq!(said, "Added to Rejected paths; pushed to origin.\n", "{mode:?}");
+        let expected = "Added to Rejected paths: decimal.js: 40 KB for no gain. Pushed to origin.\n";
+        assert_eq!(said, expected, "{mode:?}");
         let published = remote.memory(mode);
         let entry = published.lines().find(|line| line.contains("integer cents")).unwrap_or_default();
         assert!(entry.starts_with("- Prices are integer cents [by ada, 20"), "{mode:?}: {published}");
@@ -41,7 +42,7 @@ fn c24_an_entry_is_added_listed_removed_and_restored_for_the_whole_team() -> Res
         let number = row.split_whitespace().next().unwrap_or_default();
         let (code, said, errors) = memory(&ada, &["remove", number])?;
         assert_eq!(code, Some(0), "{errors}");
-        let expected = "Removed from Rejected paths: decimal.js: 40 KB for no gain; pushed to origin. \
+        let expected = "Removed from Rejected paths: decimal.js: 40 KB for no gain. Pushed to origin. \
             To bring it back: wyren memory restore 1.\n";
         assert_eq!(said, expected, "{mode:?}");
         assert!(!remote.memory(mode).contains("decimal.js"), "{mode:?}");
@@ -99,8 +100,51 @@ fn a_removal_that_names_no_single_entry_lists_what_it_could_be() -> Result<()> {
     }
     assert_eq!(remote.memory(Mode::Side), before);
     let (code, said, _) = memory(&ada, &["remove", "use", "tabs"])?;
-    assert!(code == Some(0) && said.starts_with("Removed from Decisions: Use tabs;"), "{said}");
+    assert!(code == Some(0) && said.starts_with("Removed from Decisions: Use tabs. Pushed"), "{said}");
     assert!(remote.memory(Mode::Side).contains("Use tabs in Makefiles too"));
+    let (code, said, errors) = memory(&ada, &["remove", "makefiles"])?;
+    assert_eq!(code, Some(0), "review 21: {errors}");
+    assert!(said.starts_with("Removed from Decisions: Use tabs in Makefiles too. Pushed"), "{said}");
+    assert!(said.contains("To bring it back: wyren memory restore 1."), "{said}");
+    Ok(())
+}
+
+#[test]
+fn review_2_what_is_published_is_what_was_typed() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
+    for (words, section, text) in [
+        (&["decisions", "are", "made", "on", "Fridays"][..], "Decisions", "decisions are made on Fridays"),
+        (&["scope creep killed v1"], "Decisions", "scope creep killed v1"),
+        (&["scope:", "no", "refunds"], "Scope changes", "no refunds"),
+        (&["question: who pays?"], "Open questions", "who pays?"),
+        (&["broken", "the build on Windows"], "Known broken state", "the build on Windows"),
+    ] {
+        let (code, said, errors) = memory(&ada, &[&["add"], words].concat())?;
+        let end = if text.ends_with('?') { "" } else { "." };
+        let expected = format!("Added to {section}: {text}{end} Pushed to origin.\n");
+        assert_eq!((code, said), (Some(0), expected), "{errors}");
+        let published = remote.memory(Mode::Side);
+        let of_section = published.split(&format!("## {section}\n")).nth(1).unwrap_or_default();
+        let of_section = of_section.split("\n## ").next().unwrap_or_default();
+        assert!(of_section.contains(&format!("- {text} [by ada")), "{published}");
+    }
+    Ok(())
+}
+
+#[test]
+fn review_18_a_text_with_paragraphs_keeps_them_on_the_remote_and_for_the_model() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
+    let Some(grace) = Member::set_up(&remote, "grace", Mode::Side)? else { return Ok(()) };
+    let prompt = serde_json::json!({"prompt": "/wyren:wyren-handoff First.\n\nSecond:\n- one\n- two"});
+    feed(&mut ada.command("prompt-bind"), ada.event("prompt-sync", "s-1", &prompt).as_bytes())?;
+    ada.wyren(&["sync"])?;
+    let published = remote.memory(Mode::Side);
+    assert!(published.contains("Z] First.\n\n  Second:\n  - one\n  - two [by ada]"), "{published}");
+    grace.wyren(&["sync"])?;
+    let told = grace.start("s-2")?;
+    assert!(told.contains("First.\n\n  Second:\n  - one\n  - two (ada, "), "review 17: {told}");
     Ok(())
 }
 
@@ -118,12 +162,12 @@ fn what_the_model_adds_stays_here_until_a_person_lets_the_clone_publish() -> Res
     by_model(&["init"])?;
     let output = by_model(&["memory", "add", "Use tabs"])?;
     assert_eq!(output.status.code(), Some(3), "{output:?}");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "Added to Decisions.\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "Added to Decisions: Use tabs.\n");
     assert!(String::from_utf8_lossy(&output.stderr).contains("kept locally"), "{output:?}");
     assert!(!remote.memory(Mode::Side).contains("Use tabs"));
     assert!(ada.memory()?.contains("- Use tabs [session abcdef01, by ada"), "{}", ada.memory()?);
     let (code, said, errors) = memory(&ada, &["add", "Use LF"])?;
-    assert_eq!((code, &*said), (Some(0), "Added to Decisions; pushed to origin.\n"), "{errors}");
+    assert_eq!((code, &*said), (Some(0), "Added to Decisions: Use LF. Pushed to origin.\n"), "{errors}");
     assert!(errors.contains("From now on Wyren publishes"), "{errors}");
     assert!(remote.memory(Mode::Side).contains("Use tabs"));
     Ok(())
@@ -182,7 +226,9 @@ fn c4_the_answer_counts_the_secrets_that_were_taken_out() -> Result<()> {
     let (_, said, _) = memory(&ada, &["handoff", &note])?;
     assert_eq!(said, "Handoff note published. 1 secret was taken out.\n");
     let (_, said, _) = memory(&ada, &["add", &note])?;
-    assert_eq!(said, "Added to Decisions; pushed to origin. 1 secret was taken out.\n");
+    let expected =
+        "Added to Decisions: the token is [redacted:github]. Pushed to origin. 1 secret was taken out.\n";
+    assert_eq!(said, expected);
     let published = remote.memory(Mode::Side);
     assert!(
         !published.contains(&token) && published.contains("the token is [redacted:github]"),
@@ -198,7 +244,7 @@ fn an_empty_memory_says_how_to_begin() -> Result<()> {
     let output = sandbox.wyren(&["memory", "list"])?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.starts_with("The memory has no entries yet. To add one: wyren memory add "), "{said}");
-    for arguments in [&["memory", "add"][..], &["memory", "add", " "], &["memory", "add", "handoff", "x"]] {
+    for arguments in [&["memory", "add"][..], &["memory", "add", " "], &["memory", "add", "handoff: x"]] {
         assert_eq!(sandbox.wyren(arguments)?.status.code(), Some(2), "{arguments:?}");
     }
     Ok(())

@@ -65,10 +65,17 @@ fn each_command_is_answered_with_what_wyren_prints() -> Result<()> {
         ("/wyren:log", "No"),
         ("/wyren:init", ".wyren"),
         ("/wyren:memory", "To add one: /wyren:memory add We store prices in cents"),
-        ("/wyren:memory add Prices are {\"cents\"}; don't $(touch x)", "Added to Decisions; it stays here"),
+        ("/wyren:memory add Prices are {\"cents\"}; don't $(touch x)", "Added to Decisions: Prices are"),
         ("/wyren:memory", "Prices are {\"cents\"}; don't $(touch x)"),
-        ("/wyren:memory remove {\"cents\"}", "To remove one: /wyren:memory remove NUMBER"),
-        ("/wyren:memory remove 1", "To bring it back: /wyren:memory restore 1."),
+        (
+            "/wyren:memory add decision: Cents are integers",
+            "Added to Decisions: Cents are integers. It stays here",
+        ),
+        ("/wyren:memory remove cents", "To remove one: /wyren:memory remove NUMBER"),
+        ("/wyren:memory remove {\"cents\"}", "To bring it back: /wyren:memory restore 1."),
+        ("/wyren:memory history", "To bring one back: /wyren:memory restore NUMBER"),
+        ("/wyren:memory add scope creep killed v1", "Added to Decisions: scope creep killed v1."),
+        ("/wyren:memory add handoff: x", "use: /wyren:wyren-handoff NOTE"),
         ("/wyren:wyren-handoff --now do checkout", "no remote"),
     ] {
         let answer = send(&sandbox, "prompt-bind", prompt, &INTERACTIVE)?;
@@ -81,6 +88,31 @@ fn each_command_is_answered_with_what_wyren_prints() -> Result<()> {
         ["hello", "/wyren:lessons-add x", "/wyren:wyren-handoff", "<private>/wyren:status</private>"]
     {
         assert_eq!(send(&sandbox, "prompt-bind", prompt, &INTERACTIVE)?, Value::Null, "{prompt}");
+    }
+    Ok(())
+}
+
+#[test]
+fn review_15_texts_in_a_prompt_name_what_can_be_typed_there() -> Result<()> {
+    let remote = Remote::new(Mode::Side)?;
+    let Some(ada) = Member::new(&remote, "ada")? else { return Ok(()) };
+    let headless = [("CLAUDECODE", "1"), ("CLAUDE_CODE_ENTRYPOINT", "sdk-cli"), ("CLAUDE_PROJECT_DIR", "/")];
+    for (prompt, expected) in [
+        ("/wyren:status", &["To start one: /wyren:init\n", "what sessions got: /wyren:log"][..]),
+        ("/wyren:init", &["  /wyren:memory add TEXT", "distill.enabled false, in a terminal"]),
+        (
+            "/wyren:status",
+            &["To add one: /wyren:memory add TEXT\n", "does not publish yet: wyren sync, in a terminal\n"],
+        ),
+        ("/wyren:memory restore 7", &["see: /wyren:memory history"]),
+        ("/wyren:memory handoff", &["For example: /wyren:wyren-handoff "]),
+    ] {
+        let answer = send(&ada.sandbox, "prompt-bind", prompt, &headless)?;
+        for text in expected {
+            assert!(shown(&answer).contains(text), "{prompt}: {}", shown(&answer));
+        }
+        let alone = ["wyren init", "wyren memory", "wyren log"];
+        assert!(!alone.iter().any(|command| shown(&answer).contains(command)), "{}", shown(&answer));
     }
     Ok(())
 }
@@ -262,12 +294,12 @@ fn a_person_lets_a_clone_publish_by_a_prompt_and_a_script_does_not() -> Result<(
     assert!(shown(&init).contains("This clone does not publish yet"), "{init}");
     let added = send(&ada.sandbox, "prompt-bind", "/wyren:memory add Use tabs", &headless)?;
     assert!(
-        shown(&added).contains("Added to Decisions.") && shown(&added).contains("kept locally"),
+        shown(&added).contains("Added to Decisions: Use tabs.") && shown(&added).contains("kept locally"),
         "{added}"
     );
     assert!(!remote.memory(Mode::Side).contains("Use tabs"));
-    let added = send(&ada.sandbox, "prompt-bind", "/wyren:memory add rejected Use spaces", &INTERACTIVE)?;
-    assert!(shown(&added).contains("Added to Rejected paths; pushed to origin."), "{added}");
+    let added = send(&ada.sandbox, "prompt-bind", "/wyren:memory add rejected: Use spaces", &INTERACTIVE)?;
+    assert!(shown(&added).contains("Added to Rejected paths: Use spaces. Pushed to origin."), "{added}");
     let published = remote.memory(Mode::Side);
     assert!(published.contains("Use tabs") && published.contains("Use spaces"), "{published}");
     Ok(())

@@ -541,7 +541,7 @@ fn a_handoff_note_is_on_top_word_for_word_and_says_whether_it_arrived() -> Resul
     let memory = remote.memory(Mode::Side);
     let notes: Vec<&str> = memory.lines().filter(|line| line.starts_with("- [20")).collect();
     assert_eq!(notes.len(), 2, "{memory}");
-    assert!(notes[0].contains("] Don't touch `x`: $(touch pwned) - \"half\" done [by ada]"), "{memory}");
+    assert!(memory.contains("] Don't touch `x`: $(touch pwned)\n  - \"half\" done [by ada]\n"), "{memory}");
     assert!(notes[1].contains("] first note [session 01234567, by ada]"), "{memory}");
     assert!(!ada.clone_folder().join("pwned").exists());
     fs::rename(remote.path(), remote.path().with_extension("away"))?;

@@ -54,6 +54,12 @@ pub(crate) fn command_for(env: &Env, prompt: &str, arguments: &str) -> String {
     if is_in_prompt(env) { format!("/wyren:{prompt}") } else { format!("wyren {arguments}") }
 }
 
+/// Returns a command that can be typed in a terminal alone; in a prompt with these words.
+pub(crate) fn in_terminal(env: &Env, arguments: &str) -> String {
+    let where_to = if is_in_prompt(env) { ", in a terminal" } else { "" };
+    format!("wyren {arguments}{where_to}")
+}
+
 /// The one text that says who may run `command`, and where.
 fn refusal(command: &str) -> String {
     let command = sanitize::one_line(command, MAX_CHARS);
@@ -141,9 +147,10 @@ pub(crate) fn describe(publishing: &Publishing, env: &Env) -> Result<()> {
         Publishing::AsBefore | Publishing::NoRemote => {}
         Publishing::Begins { where_to, visibility } => {
             let how = if publishes_by_itself(env) {
-                ", also in the background. To stop that: wyren config set memory.publish false"
+                let stop = in_terminal(env, "config set memory.publish false");
+                format!(", also in the background. To stop that: {stop}")
             } else {
-                " when you run `wyren sync` (memory.publish is off)."
+                format!(" when you run {} (memory.publish is off).", in_terminal(env, "sync"))
             };
             writeln!(
                 errors,
@@ -156,7 +163,8 @@ pub(crate) fn describe(publishing: &Publishing, env: &Env) -> Result<()> {
         Publishing::Declined { where_to } => writeln!(
             errors,
             "{WARNING}Not published{WARNING:#}: {where_to} is public, and anyone could read the memory there. It stays on \
-             this machine. To publish it: wyren sync --public"
+             this machine. To publish it: {}",
+            command_for(env, "init --public", "sync --public")
         )?,
     }
     Ok(())
@@ -216,7 +224,10 @@ mod tests {
         assert!(refusal("wyren forget --all").ends_with("outside Claude Code."));
         let in_prompt = Env::fixed([(PROMPT_VARIABLE, "1")]);
         assert_eq!(command_for(&in_prompt, "trust yes", "trust --yes"), "/wyren:trust yes");
-        assert_eq!(command_for(&Env::fixed([("A", "b")]), "trust yes", "trust --yes"), "wyren trust --yes");
+        assert_eq!(in_terminal(&in_prompt, "sync"), "wyren sync, in a terminal");
+        let in_shell = Env::fixed([("A", "b")]);
+        assert_eq!(command_for(&in_shell, "trust yes", "trust --yes"), "wyren trust --yes");
+        assert_eq!(in_terminal(&in_shell, "sync"), "wyren sync");
     }
 
     #[test]

@@ -31,10 +31,11 @@ pub(crate) fn name(key: &str) -> String {
 }
 
 /// Returns the key of the project that a person named: by its key, by its name or the end of it, or by a folder in it. What
-/// names no project, or more than one, is refused: to select another project instead could delete what was not meant.
-pub(crate) fn find(named: &str, store: &Store, spool: &Spool) -> Result<String, anyhow::Error> {
+/// names no project, or more than one, is refused, with what was not done: to select another project instead could delete what
+/// was not meant.
+pub(crate) fn find(named: &str, store: &Store, spool: &Spool, undone: &str) -> Result<String, anyhow::Error> {
     let known = observations::projects(store, spool)?;
-    Ok(choose(named, &known, folder(named))?)
+    Ok(choose(named, &known, folder(named), undone)?)
 }
 
 /// Returns the project that an existing folder belongs to.
@@ -43,7 +44,12 @@ fn folder(named: &str) -> Option<String> {
     path.is_dir().then(|| Project::of(path).key)
 }
 
-fn choose(named: &str, known: &BTreeSet<String>, folder: Option<String>) -> Result<String, Ending> {
+fn choose(
+    named: &str,
+    known: &BTreeSet<String>,
+    folder: Option<String>,
+    undone: &str,
+) -> Result<String, Ending> {
     let shown = sanitize::one_line(named, MAX_SHOWN);
     let mut found: BTreeSet<&str> =
         known.iter().filter(|key| is_called(key, named)).map(String::as_str).collect();
@@ -64,7 +70,7 @@ fn choose(named: &str, known: &BTreeSet<String>, folder: Option<String>) -> Resu
         (Some(first), Some(second)) => {
             let all: Vec<&str> = [first, second].into_iter().chain(found).collect();
             Err(Ending::misused(format!(
-                "wyren: {shown:?} names {} projects; nothing was changed. Use one of the keys:\n{}",
+                "wyren: {shown:?} names {} projects; {undone}. Use one of the keys:\n{}",
                 all.len(),
                 list(&all)
             )))
@@ -87,7 +93,7 @@ fn choose(named: &str, known: &BTreeSet<String>, folder: Option<String>) -> Resu
                 (true, true) => String::new(),
             };
             Err(Ending::misused(format!(
-                "wyren: {shown:?} is neither a known project nor a folder; nothing was changed.{listed}"
+                "wyren: {shown:?} is neither a known project nor a folder; {undone}.{listed}"
             )))
         }
     }
@@ -135,7 +141,8 @@ mod tests {
     }
 
     fn chosen(named: &str, folder: Option<&str>) -> Result<String, String> {
-        choose(named, &known(), folder.map(str::to_owned)).map_err(|refusal| refusal.to_string())
+        choose(named, &known(), folder.map(str::to_owned), "nothing was changed")
+            .map_err(|refusal| refusal.to_string())
     }
 
     #[test]

@@ -36,7 +36,9 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let store = database::open_drained(env, paths, Look::Whole)?;
     let named = arguments.project.as_deref();
-    let project = named.map(|named| projects::find(named, &store, &Spool::new(paths.spool()))).transpose()?;
+    let spool = Spool::new(paths.spool());
+    let find = |named| projects::find(named, &store, &spool, "nothing was exported");
+    let project = named.map(find).transpose()?;
     let export = Export { project, since: arguments.since };
     match &arguments.output {
         Some(file) => to_file(&export, &store, file),

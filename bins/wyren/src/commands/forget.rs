@@ -74,7 +74,8 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     let mut store = database::open_for_user(env, paths, Look::Whole)?;
     let spool = Spool::new(paths.spool());
     let named = arguments.project.as_deref();
-    let project = named.map(|named| projects::find(named, &store, &spool)).transpose()?;
+    let project =
+        named.map(|named| projects::find(named, &store, &spool, "nothing was changed")).transpose()?;
     let selection = arguments.selection(project);
     show_bounds(&selection)?;
     if is_dry_run || !is_agreed {

@@ -26,6 +26,9 @@ const MAX_AUTHORS: usize = 3;
 /// In characters.
 const MAX_CHARS: usize = 60;
 
+/// Of a command in the list of those that may follow, in columns.
+const COMMAND: usize = 40;
+
 const EXAMPLES: &str = "\
 Examples:
   wyren init                     share on the branch wyren/memory, outside code review
@@ -111,8 +114,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let share = Share::open(&cwd, env)?;
     let publishing = person::let_publish(&share, env, "wyren init", arguments.public)?;
     let memory = share.memory()?;
-    let mut authors: Vec<String> =
-        memory.entries().filter_map(|(_, entry)| entry.provenance().author).collect();
+    let mut authors: Vec<String> = memory.entries().filter_map(|(_, entry)| entry.note().author).collect();
     authors.sort();
     authors.dedup();
     let done = Done {
@@ -184,7 +186,8 @@ fn always_for(named: &[String], env: &Env, paths: &Paths) -> Result<()> {
         }
         writeln!(
             terminal::errors(),
-            "Clones of {STRONG}{owner}{STRONG:#} publish without asking from now on. {DIM}To see all: wyren config get memory.publish_for{DIM:#}"
+            "Clones of {STRONG}{owner}{STRONG:#} publish without asking from now on. {DIM}To see all: {}{DIM:#}",
+            person::in_terminal(env, "config get memory.publish_for")
         )?;
     }
     Ok(config::set(paths, "memory.publish_for", Some(&owners.join(",")))?)
@@ -226,10 +229,10 @@ impl Done {
             if self.may_publish {
                 person::describe(&self.publishing, env)?;
             }
-            return self.warn_unless_published();
+            return self.warn_unless_published(env);
         }
         writeln!(output, "{}", self.headline())?;
-        writeln!(output, "{}", self.what_happens())?;
+        writeln!(output, "{}", self.what_happens(env))?;
         if let Publishing::Begins { visibility, .. } = &self.publishing
             && let Some(warning) = person::who_can_read(*visibility)
         {
@@ -258,13 +261,28 @@ impl Done {
             writeln!(output, "  git commit -m \"Start the team memory\"")?;
             writeln!(output, "  git push")?;
         }
-        writeln!(output, "\n  wyren memory                              show it")?;
-        writeln!(output, "  wyren memory edit                         change it")?;
-        writeln!(output, "  wyren config set distill.enabled false    stop adding decisions")?;
-        if self.remote.is_some() && self.may_publish && self.publishes_by_itself {
-            writeln!(output, "  wyren config set memory.publish false     stop publishing")?;
+        writeln!(output)?;
+        for (command, what) in self.next_commands(env) {
+            writeln!(output, "  {command:COMMAND$}  {what}")?;
         }
-        self.warn_unless_published()
+        self.warn_unless_published(env)
+    }
+
+    /// Returns what the user may want to type next, and what it does.
+    fn next_commands(&self, env: &Env) -> Vec<(String, &'static str)> {
+        let typed = |arguments: &str| person::command_for(env, arguments, arguments);
+        let mut commands =
+            vec![(typed("memory"), "show it"), (typed("memory add TEXT"), "add to it, for the whole team")];
+        // A prompt has no editor.
+        if !person::is_in_prompt(env) {
+            commands.push((typed("memory edit"), "change it"));
+        }
+        commands
+            .push((person::in_terminal(env, "config set distill.enabled false"), "stop adding decisions"));
+        if self.remote.is_some() && self.may_publish && self.publishes_by_itself {
+            commands.push((person::in_terminal(env, "config set memory.publish false"), "stop publishing"));
+        }
+        commands
     }
 
     fn headline(&self) -> Styled<String> {
@@ -284,12 +302,13 @@ impl Done {
         Styled(format!("{STRONG}Joined the team memory{STRONG:#}: {entries}{from}, in .wyren/ ({branch})."))
     }
 
-    fn what_happens(&self) -> String {
+    fn what_happens(&self, env: &Env) -> String {
         let decided = "From now on, decisions made in sessions here are added to it";
+        let sync = person::in_terminal(env, "sync");
         let Some(remote) = &self.remote else {
             let how = match self.setup.mode {
-                Some(_) => "Once there is one: wyren sync",
-                None => "Sharing needs a git repository with a remote.",
+                Some(_) => format!("Once there is one: {sync}"),
+                None => "Sharing needs a git repository with a remote.".to_owned(),
             };
             return format!("{decided}. There is no remote yet, so it stays on this machine. {how}");
         };
@@ -298,23 +317,22 @@ impl Done {
             (false, _) => format!("{decided}. It stays on this machine."),
             (true, true) => format!("{decided} and pushed to {remote}."),
             (true, false) => {
-                format!(
-                    "{decided}, and pushed to {remote} when you run `wyren sync` (memory.publish is off)."
-                )
+                format!("{decided}, and pushed to {remote} when you run {sync} (memory.publish is off).")
             }
         }
     }
 
     /// Says how a clone that keeps everything here begins to publish.
-    fn warn_unless_published(&self) -> Result<()> {
+    fn warn_unless_published(&self, env: &Env) -> Result<()> {
         if self.remote.is_none() || self.may_publish {
             return Ok(());
         }
         let mut errors = terminal::errors();
         let reason = match &self.publishing {
             Publishing::Declined { where_to } => {
+                let publish = person::command_for(env, "init --public", "init --public");
                 format!(
-                    "{where_to} is public, and anyone could read the memory there. To publish it: wyren init --public"
+                    "{where_to} is public, and anyone could read the memory there. To publish it: {publish}"
                 )
             }
             _ => "To allow it, run `wyren sync` here in a terminal.".to_owned(),

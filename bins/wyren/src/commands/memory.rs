@@ -46,9 +46,9 @@ Examples:
   wyren memory list                       list the entries with their numbers
   wyren memory add 'Prices are integer cents'
                                           add a decision and publish it
-  wyren memory add rejected 'decimal.js: 40 KB for no gain'
+  wyren memory add 'rejected: decimal.js, 40 KB for no gain'
                                           add to another section: rejected, workaround, broken, scope, question
-  wyren memory remove 3                   remove an entry, by its number or its exact text
+  wyren memory remove 3                   remove an entry, by its number or by words that only it has
   wyren memory diff                       compare with the remote
   wyren memory history postgres           find removed entries: who, when, why, replaced by what
   wyren memory restore 1                  bring a removed entry back, by its number in the history
@@ -84,13 +84,13 @@ enum Action {
         /// Add it even where an entry says nearly the same.
         #[arg(long)]
         force: bool,
-        /// The text, after the name of the section or a short word for it, if any.
-        #[arg(required = true, value_name = "[SECTION] TEXT")]
+        /// The text. A section with a colon in front, as in `rejected: …`, is where it goes.
+        #[arg(required = true, value_name = "[SECTION:] TEXT")]
         words: Vec<String>,
     },
     /// Remove an entry and publish that; the history keeps it.
     Remove {
-        /// The number in `wyren memory list`, or the exact text.
+        /// The number in `wyren memory list`, or words that only this entry has.
         #[arg(required = true, value_name = "NUMBER|TEXT")]
         words: Vec<String>,
     },
@@ -129,14 +129,14 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
             entries::add(&share.insistent(), &Wish { section, force, words }, env, json)
         }
         Action::Remove { words } => entries::remove(&share.insistent(), &words, env, json),
-        Action::Diff => diff(&share, json),
-        Action::History { query } => find(&share, &query.join(" "), json),
+        Action::Diff => diff(&share, env, json),
+        Action::History { query } => find(&share, &query.join(" "), env, json),
         Action::Restore { numbers } => restore(&share, &numbers, env, paths),
         Action::Edit => edit(&share, env, paths),
         Action::Handoff { session, note } => {
             let session = session.or_else(|| env.text(SESSION_VARIABLE));
             let share = share.insistent();
-            let note = note_of(&note)?;
+            let note = note_of(&note, env)?;
             person::allow_publishing(&share, env, "wyren memory handoff")?;
             hand_off(&share, session.as_deref(), &note, json)
         }
@@ -182,7 +182,7 @@ fn entry_json(entry: &Entry) -> Value {
     })
 }
 
-fn diff(share: &Share, json: bool) -> Result<()> {
+fn diff(share: &Share, env: &Env, json: bool) -> Result<()> {
     fold(share)?;
     let Some(difference) = share.difference()? else {
         return Err(Ending::failed("wyren: no remote to compare with; the memory is local only").into());
@@ -205,11 +205,13 @@ fn diff(share: &Share, json: bool) -> Result<()> {
         writeln!(output, "Up to date with the remote.")?;
     }
     if !is_empty(&difference.ours, &difference.our_files) {
-        writeln!(output, "{STRONG}Not pushed yet{STRONG:#} (to publish: wyren sync):")?;
+        let sync = person::in_terminal(env, "sync");
+        writeln!(output, "{STRONG}Not pushed yet{STRONG:#} (to publish: {sync}):")?;
         write_delta(&mut output, &difference.ours, &difference.our_files)?;
     }
     if !is_empty(&difference.theirs, &difference.their_files) {
-        writeln!(output, "{STRONG}Not fetched yet{STRONG:#} (to fetch: wyren sync):")?;
+        let sync = person::in_terminal(env, "sync");
+        writeln!(output, "{STRONG}Not fetched yet{STRONG:#} (to fetch: {sync}):")?;
         write_delta(&mut output, &difference.theirs, &difference.their_files)?;
     }
     let as_of =
@@ -261,7 +263,7 @@ fn delta_json(delta: &Delta) -> Vec<Value> {
     changes
 }
 
-fn find(share: &Share, query: &str, json: bool) -> Result<()> {
+fn find(share: &Share, query: &str, env: &Env, json: bool) -> Result<()> {
     let history = share.history()?;
     let found = history.search(query);
     let all = history.search("");
@@ -291,7 +293,8 @@ fn find(share: &Share, query: &str, json: bool) -> Result<()> {
         write!(output, "{STRONG}{}{STRONG:#}  {shown}", number(removal))?;
     }
     drop(output);
-    Ok(writeln!(terminal::errors(), "{DIM}To bring one back: wyren memory restore NUMBER{DIM:#}")?)
+    let restore = person::command_for(env, "memory restore NUMBER", "memory restore NUMBER");
+    Ok(writeln!(terminal::errors(), "{DIM}To bring one back: {restore}{DIM:#}")?)
 }
 
 /// Puts removed entries back. The user vouches for them now: they count as written by hand, which no distillation takes out
@@ -304,14 +307,13 @@ fn restore(share: &Share, numbers: &[usize], env: &Env, paths: &Paths) -> Result
     for number in numbers {
         let removal = number.checked_sub(1).and_then(|at| all.get(at));
         let removal = removal.ok_or_else(|| {
-            Ending::failed(format!(
-                "wyren: no removed entry has the number {number}; see: wyren memory history"
-            ))
+            let history = person::command_for(env, "memory history", "memory history");
+            Ending::failed(format!("wyren: no removed entry has the number {number}; see: {history}"))
         })?;
         if removal.section.is_empty() {
             let text = sanitize::one_line(&removal.text, MAX_CHARS);
-            let message =
-                format!("wyren: text outside of a section is not restored; use `wyren memory edit`: {text}");
+            let edit = person::in_terminal(env, "memory edit");
+            let message = format!("wyren: text outside of a section is not restored; use {edit}: {text}");
             return Err(Ending::failed(message).into());
         }
         wanted.push(removal);
@@ -322,7 +324,7 @@ fn restore(share: &Share, numbers: &[usize], env: &Env, paths: &Paths) -> Result
     let delta = share.change(&author, "restored", |memory| {
         let mut memory = memory.clone();
         for removal in &wanted {
-            memory.add_distinct(&removal.section, &removal.text, &from);
+            memory.add_anyway(&removal.section, &removal.text, &from);
         }
         memory
     })?;
@@ -380,9 +382,10 @@ fn tell_changes(share: &Share, count: Option<usize>, command: &str, env: &Env, p
     }
     let is_published = Settings::read(env, &paths.hook_settings()).is_on("memory.publish");
     let it = if count > 1 { "them" } else { "it" };
+    let sync = person::in_terminal(env, "sync");
     let how = match is_published {
-        true => format!("The next prompt publishes {it}; to publish now: wyren sync"),
-        false => "memory.publish is off; to publish: wyren sync".to_owned(),
+        true => format!("The next prompt publishes {it}; to publish now: {sync}"),
+        false => format!("memory.publish is off; to publish: {sync}"),
     };
     writeln!(terminal::output(), "{changes}. {DIM}{how}{DIM:#}")?;
     Ok(())
@@ -408,7 +411,7 @@ fn take_over(share: &Share, before: &Memory, draft: &Path) -> Result<Option<Delt
 }
 
 /// Returns the note of a handoff: the words, else standard input or the answer to a question.
-fn note_of(words: &[String]) -> Result<String> {
+fn note_of(words: &[String], env: &Env) -> Result<String> {
     let note = match words {
         [dash] if dash == "-" => read_note()?,
         [] if io::stdin().is_terminal() => {
@@ -421,7 +424,12 @@ fn note_of(words: &[String]) -> Result<String> {
         words => words.join(" "),
     };
     if Kept::of(&note).text.is_empty() {
-        let message = "wyren: a handoff needs a note; nothing was saved. For example: wyren memory handoff 'the tests are red since the rebase'";
+        let example = person::command_for(
+            env,
+            "wyren-handoff the tests are red since the rebase",
+            "memory handoff 'the tests are red since the rebase'",
+        );
+        let message = format!("wyren: a handoff needs a note; nothing was saved. For example: {example}");
         return Err(Ending::misused(message).into());
     }
     Ok(note)
@@ -438,7 +446,12 @@ fn hand_off(share: &Share, session: Option<&str>, note: &str, json: bool) -> Res
             date: None,
             ..Provenance::of_author(&author, &now)
         };
-        memory.add_handoff_note(&format!("{} {from}", note.trim()), &now, None);
+        let note = note.trim();
+        // A mark that ends a block of code must be alone on its line.
+        let ends_in_code = note.contains('\n')
+            && note.lines().next_back().is_some_and(|line| line.trim_start().starts_with("```"));
+        let gap = if ends_in_code { "\n" } else { " " };
+        memory.add_handoff_note(&format!("{note}{gap}{from}"), &now, None);
         memory
     })?;
     let spinner = terminal::spinner("publishing the note");

@@ -4,6 +4,7 @@
 //! as `\u001b`, which is also how JSON writes it: what a script reads is the same text as before.
 
 use super::{DIM, FAILURE, STRONG, SUCCESS, WARNING};
+use anstyle::Style;
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
@@ -86,9 +87,12 @@ impl<T: AsRef<str>> fmt::Display for Styled<T> {
     }
 }
 
+/// In the headings of clap's help.
+const UNDERLINED: Style = Style::new().underline();
+
 fn is_style(bytes: &[u8]) -> bool {
     bytes.first() == Some(&0x1b)
-        && [DIM, STRONG, SUCCESS, WARNING, FAILURE].iter().any(|style| {
+        && [DIM, STRONG, SUCCESS, WARNING, FAILURE, UNDERLINED].iter().any(|style| {
             [style.render().to_string(), style.render_reset().to_string()]
                 .iter()
                 .any(|s| s.as_bytes() == bytes)
@@ -138,6 +142,17 @@ mod tests {
             assert_eq!(through(|net| write!(net, "{}", Styled(&expected)).unwrap()), expected);
         }
         assert_eq!(through(|net| net.write_all(b"\x1b[8m").unwrap()), "\\u001b[8m");
+    }
+
+    #[test]
+    fn review_14_the_styles_of_the_help_pass() {
+        let mut program = <crate::commands::Arguments as clap::CommandFactory>::command();
+        program.build();
+        for command in std::iter::once(&program).chain(program.get_subcommands()) {
+            let help = command.clone().render_long_help().ansi().to_string();
+            assert!(help.contains('\u{1b}'), "{help}");
+            assert_eq!(through(|net| write!(net, "{}", Styled(&help)).unwrap()), help);
+        }
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Share {
                     continue;
                 }
                 let into = if section.section == HANDOFF { &mut notes } else { &mut entries };
-                let text = quoted(entry, &author);
+                let text = quoted(entry);
                 into.push((author, section.section.clone(), text));
             }
         }
@@ -136,19 +136,13 @@ impl Share {
 
 /// Returns who brought an entry: the author of the commit, else who the entry says.
 fn author_of(entry: &Entry, known: &BTreeMap<String, String>) -> String {
-    let author = known.get(&entry.key()).cloned().or_else(|| entry.provenance().author);
+    let author = known.get(&entry.key()).cloned().or_else(|| entry.note().author);
     sanitize::one_line(&author.unwrap_or_default(), MAX_NAME_CHARS)
 }
 
-/// Returns the beginning of an entry of `author`, without secrets, and without the stamp and the name of a note.
-fn quoted(entry: &Entry, author: &str) -> String {
-    let text = entry.text();
-    let text = match text.strip_prefix('[').and_then(|text| text.split_once("] ")) {
-        Some((stamp, rest)) if stamp.starts_with(|first: char| first.is_ascii_digit()) => rest,
-        _ => &text,
-    };
-    let text = text.strip_suffix(&format!(" [by {author}]")).unwrap_or(text);
-    sanitize::one_line(&redact::redact(&privacy::strip(text).text), MAX_QUOTE_CHARS)
+/// Returns the beginning of an entry, without secrets, and without the stamp and the name of a note.
+fn quoted(entry: &Entry) -> String {
+    sanitize::one_line(&redact::redact(&privacy::strip(&entry.note().text).text), MAX_QUOTE_CHARS)
 }
 
 /// Returns the part of a message of git that says why.
@@ -176,9 +170,9 @@ mod tests {
     #[test]
     fn a_quote_has_neither_stamp_nor_tag_nor_secret() {
         let memory = Memory::parse(
-            "## Handoff notes\n- [2026-11-16T09:11:32.758Z] Cart is in cents [session 21484d94, by Ada]\n- [x] done [by Ada]\n- [by design]\n",
+            "## Handoff notes\n- [2026-11-16T09:11:32.758Z] Cart is in cents [session 21484d94, by Ada]\n- [2026-11-16T09:11:32.758Z] Checkout is next [by Ada]\n- [x] done\n- [by design]\n",
         );
-        let quotes: Vec<String> = memory.entries().map(|(_, entry)| quoted(entry, "Ada")).collect();
-        assert_eq!(quotes, ["Cart is in cents", "[x] done", "[by design]"]);
+        let quotes: Vec<String> = memory.entries().map(|(_, entry)| quoted(entry)).collect();
+        assert_eq!(quotes, ["Cart is in cents", "Checkout is next", "[x] done", "[by design]"]);
     }
 }

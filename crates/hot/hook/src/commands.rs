@@ -74,16 +74,24 @@ impl Command<'_> {
                 ["lessons", "allow"].into_iter().chain(words).chain(here).collect()
             }
             ("doctor", words) => [&["doctor", "--offline"], words].concat(),
-            (HANDOFF, words) => [&["memory", "handoff", "--"], words].concat(),
+            (HANDOFF, _) => vec!["memory", "handoff", "--", self.rest],
             ("log", []) => ["log", "--told"]
                 .into_iter()
                 .chain(session.into_iter().flat_map(|session| ["--session", session]))
                 .collect(),
             ("log", words) => [&["log", "--told"], words].concat(),
-            (MEMORY, [action, words @ ..]) if OF_TEXT.contains(action) => {
-                let flags = words.iter().take_while(|word| word.starts_with("--")).count();
-                let (flags, text) = words.split_at(flags);
-                [&["memory", *action], flags, &["--"], text].concat()
+            (MEMORY, [action, ..]) if OF_TEXT.contains(action) => {
+                let (_, mut text) = first_word(self.rest);
+                let mut arguments = vec!["memory", *action];
+                while text.starts_with("--") {
+                    let (flag, rest) = first_word(text);
+                    arguments.push(flag);
+                    text = rest;
+                }
+                arguments.push("--");
+                // As one argument, with its lines.
+                arguments.extend((!text.is_empty()).then_some(text));
+                arguments
             }
             (MEMORY, [action, ..]) if OF_MEMORY.contains(action) => [&["memory"], &*words].concat(),
             (MEMORY, words) => [&["memory", "list", "--"], words].concat(),
@@ -108,6 +116,12 @@ impl Command<'_> {
             name => [ALLOW, HANDOFF, "init", TRUST].contains(&name),
         }
     }
+}
+
+/// Returns the first word, and what follows the white space behind it.
+fn first_word(text: &str) -> (&str, &str) {
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim_start())
 }
 
 /// Answers a prompt that is a command of ours with the output of `wyren`; says nothing to any other.

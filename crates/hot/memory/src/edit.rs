@@ -25,19 +25,27 @@ pub enum Added {
 }
 
 impl Memory {
-    /// Adds an entry at the end of its section, unless the section has it or one that says the same.
+    /// Adds an entry at the end of its section, with its lines, unless the section has it or one that says the same.
     pub fn add(&mut self, name: &str, text: &str, provenance: &Provenance) -> Added {
-        let text = one_line(text);
-        let similar = self.of_section(name).find(|entry| is_near_duplicate(&entry.text(), &text)).cloned();
+        let line = one_line(text);
+        let similar = self.of_section(name).find(|entry| is_near_duplicate(&entry.text(), &line)).cloned();
         match similar {
-            Some(entry) if entry.identity() != identity(&text) => Added::Similar(entry),
-            _ => self.add_distinct(name, &text, provenance),
+            Some(entry) if entry.identity() != identity(&line) => Added::Similar(entry),
+            _ => self.add_anyway(name, text, provenance),
         }
     }
 
-    /// Adds an entry at the end of its section, unless the section has it in the same words.
+    /// Adds an entry at the end of its section, with its lines, unless the section has it in the same words.
+    pub fn add_anyway(&mut self, name: &str, text: &str, provenance: &Provenance) -> Added {
+        self.add_cleaned(name, in_lines(text, self.line_break()), provenance)
+    }
+
+    /// Adds an entry on one line at the end of its section, unless the section has it in the same words.
     pub fn add_distinct(&mut self, name: &str, text: &str, provenance: &Provenance) -> Added {
-        let text = one_line(text);
+        self.add_cleaned(name, one_line(text), provenance)
+    }
+
+    fn add_cleaned(&mut self, name: &str, text: String, provenance: &Provenance) -> Added {
         if text.is_empty() || name.trim().is_empty() {
             return Added::Blank;
         }
@@ -72,9 +80,9 @@ impl Memory {
         Some(removed)
     }
 
-    /// Puts a note on top of the handoff notes; an empty one says that there was a handoff.
+    /// Puts a note on top of the handoff notes, with its lines; an empty one says that there was a handoff.
     pub fn add_handoff_note(&mut self, note: &str, iso_time: &str, author: Option<&str>) {
-        let note = one_line(note);
+        let note = in_lines(note, self.line_break());
         let note = if note.is_empty() { NO_NOTE } else { &note };
         let provenance = Provenance::of_author(author.unwrap_or_default(), iso_time);
         // The stamp in front has the date already; a tag without an author would only repeat it.
@@ -191,4 +199,34 @@ fn one_line(text: &str) -> String {
     // First, since a tag that was made harmless is not known for one any more.
     let public = privacy::strip_private(text);
     sanitize::one_line(&redact::redact(&public), usize::MAX)
+}
+
+/// Returns the text as an entry of several lines holds it: without what is private, secrets and invisible characters, each
+/// line after the first indented, which makes it a part of the entry whatever it begins with.
+fn in_lines(text: &str, line_break: &str) -> String {
+    let public = privacy::strip_private(text);
+    let redacted = redact::redact(&public);
+    let visible = sanitize::sanitize(&redacted);
+    let lines = || visible.trim().lines();
+    let indentation = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    // Of an entry that was in a memory before: it must not move to the right each time.
+    let common = lines().skip(1).filter(|line| !line.trim().is_empty()).map(indentation).min().unwrap_or(0);
+    let mut entry = String::new();
+    let mut is_after_blank = false;
+    for line in lines() {
+        let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        if words.is_empty() {
+            is_after_blank = true;
+            continue;
+        }
+        if !entry.is_empty() {
+            entry.push_str(if is_after_blank { line_break } else { "" });
+            entry.push_str(line_break);
+            entry.push_str("  ");
+            entry.extend(std::iter::repeat_n(' ', indentation(line).saturating_sub(common)));
+        }
+        entry.push_str(&words);
+        is_after_blank = false;
+    }
+    entry
 }

@@ -176,8 +176,14 @@ impl Block {
 impl Entry {
     /// Returns the entry that is written as `- text [tag]`.
     pub(crate) fn new(text: &str, provenance: &Provenance, line_break: &str) -> Self {
-        let space = if provenance.is_empty() { "" } else { " " };
-        Self { raw: format!("- {text}{space}{provenance}{line_break}") }
+        // A mark that ends a block of code must be alone on its line.
+        let ends_in_code = text.contains('\n') && code_mark(last_line(text)).is_some();
+        let gap = match provenance.is_empty() {
+            true => String::new(),
+            false if ends_in_code => format!("{line_break}  "),
+            false => " ".to_owned(),
+        };
+        Self { raw: format!("- {text}{gap}{provenance}{line_break}") }
     }
 
     /// Returns the entry with its last line ended.
@@ -313,6 +319,11 @@ fn begins_block(line: &str) -> bool {
         || code_mark(line).is_some()
         || [b'-', b'*', b'_'].into_iter().any(is_rule)
         || digits > 0 && line[digits..].starts_with(['.', ')'])
+}
+
+/// Returns the last line of a text without its indentation.
+fn last_line(text: &str) -> &str {
+    text.lines().next_back().unwrap_or_default().trim_start()
 }
 
 /// Returns the mark that opens or closes a block of code at the start of the line.

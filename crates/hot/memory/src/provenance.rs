@@ -101,6 +101,15 @@ pub(crate) fn leading_stamp(text: &str) -> Option<&str> {
     is_date(stamp).then_some(stamp)
 }
 
+/// Splits a note whose author alone is behind it, `text [by Ada]`, into both.
+pub(crate) fn signature(note: &str) -> Option<(&str, String)> {
+    let (before, tag) = note.trim_end().strip_suffix(']')?.rsplit_once('[')?;
+    let author = plain(after_word(tag, "by")?, MAX_AUTHOR_CHARS);
+    let text = before.trim_end();
+    let is_apart = text.len() < before.len();
+    (is_apart && !text.is_empty() && !author.is_empty()).then_some((text, author))
+}
+
 pub(crate) fn date_in(tag: &str) -> Option<&str> {
     tag.split([',', ';']).map(str::trim).rfind(|part| is_date(part))
 }

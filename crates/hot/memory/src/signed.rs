@@ -9,7 +9,6 @@ use text::redact;
 use text::sanitize;
 
 use crate::memory::Entry;
-use crate::provenance::{self, Provenance};
 use crate::update::{Authors, Frame, shown_line};
 
 const MONTHS: [&str; 12] =
@@ -64,10 +63,10 @@ impl<'a> Signing<'a> {
 
     /// Returns who brought an entry, and when, in parentheses; empty when neither is known.
     fn signature(&self, entry: &Entry) -> String {
-        let Provenance { author, date, .. } = entry.provenance();
+        let date = entry.provenance().date;
         let who = match self.authors.of(entry) {
             Some(author) => Some(plain(author)),
-            None => author.map(|author| format!("signed {}", plain(&author))),
+            None => entry.note().author.map(|author| format!("signed {}", plain(&author))),
         };
         // A text that ends like a signature must not pass for one.
         let who = who.or_else(|| ends_like_a_signature(&said(entry)).then(|| "unsigned".to_owned()));
@@ -85,16 +84,9 @@ impl<'a> Signing<'a> {
     }
 }
 
-/// Returns what an entry says, without the moment that a note begins with.
+/// Returns what an entry says, without the moment and the name of a note.
 pub(crate) fn said(entry: &Entry) -> Cow<'_, str> {
-    let text = entry.text();
-    let Some(stamp) = provenance::leading_stamp(&text) else { return text };
-    // The stamp and its brackets.
-    let at = stamp.len() + 2;
-    match text {
-        Cow::Borrowed(text) => Cow::Borrowed(text[at..].trim_start()),
-        Cow::Owned(text) => Cow::Owned(text[at..].trim_start().to_owned()),
-    }
+    entry.note().text
 }
 
 /// Returns a name on one line that cannot end the parentheses or begin the date.

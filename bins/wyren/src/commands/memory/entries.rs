@@ -33,9 +33,6 @@ const SHORT: [(&str, &str); 10] = [
     ("handoffs", HANDOFF),
 ];
 
-/// A name of a section has at most this many words.
-const MOST_NAME_WORDS: usize = 4;
-
 /// How every mark in the place of a secret begins.
 const MARK: &str = "[redacted:";
 
@@ -95,32 +92,18 @@ struct Numbered<'a> {
 
 impl Numbered<'_> {
     fn text(&self) -> String {
-        sanitize::one_line(&self.parts().0, MAX_CHARS)
-    }
-
-    /// Returns the text, and the author of a handoff note, which has a moment in front and no date at its end.
-    fn parts(&self) -> (String, Option<String>) {
-        let text = self.entry.text().into_owned();
-        let stamped = text.strip_prefix('[').and_then(|rest| rest.split_once("] "));
-        let note = stamped.filter(|(stamp, _)| self.section == HANDOFF && stamp.parse::<Timestamp>().is_ok());
-        let Some((_, note)) = note else { return (text, None) };
-        let signed = note.strip_suffix(']').and_then(|note| note.rsplit_once(" [by "));
-        match signed {
-            Some((note, author)) => (note.to_owned(), Some(author.to_owned())),
-            None => (note.to_owned(), None),
-        }
+        sanitize::one_line(&self.entry.note().text, MAX_CHARS)
     }
 
     /// Returns who wrote it and when: ` (Ada, 16 Nov)`; nothing where neither is known.
     fn origin(&self) -> String {
-        let from = self.entry.provenance();
-        let date = from.date.as_deref().and_then(|date| date.get(..DAY_CHARS));
+        let date = self.entry.provenance().date;
+        let date = date.as_deref().and_then(|date| date.get(..DAY_CHARS));
         let date = date.and_then(|date| date.parse::<NaiveDate>().ok()).map(|day| {
             let is_this_year = day.year() == Local::now().year();
             day.format(if is_this_year { "%-d %b" } else { "%-d %b %Y" }).to_string()
         });
-        let author = from.author.or_else(|| self.parts().1);
-        let author = author.map(|author| sanitize::one_line(&author, MAX_CHARS));
+        let author = self.entry.note().author.map(|author| sanitize::one_line(&author, MAX_CHARS));
         let parts: Vec<String> = author.into_iter().chain(date).collect();
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
     }
@@ -161,14 +144,14 @@ pub(super) struct Wish {
 pub(super) fn add(share: &Share, wish: &Wish, env: &Env, json: bool) -> Result<()> {
     fold(share)?;
     let memory = share.memory()?;
-    let (section, words) = match &wish.section {
-        Some(name) => (named(&memory, name).unwrap_or_else(|| name.trim().to_owned()), &*wish.words),
+    let (section, text) = match &wish.section {
+        Some(name) => (named(&memory, name).unwrap_or_else(|| name.trim().to_owned()), wish.words.join(" ")),
         None => in_section(&memory, &wish.words),
     };
     if section == HANDOFF {
-        return Err(Ending::misused("wyren: for a handoff note use: wyren memory handoff NOTE").into());
+        let handoff = person::command_for(env, "wyren-handoff NOTE", "memory handoff NOTE");
+        return Err(Ending::misused(format!("wyren: for a handoff note use: {handoff}")).into());
     }
-    let text = words.join(" ");
     let kept = Kept::of(&text);
     if kept.text.is_empty() || section.is_empty() {
         return Err(Ending::misused(format!("wyren: no text to add{}", kept.without())).into());
@@ -185,7 +168,7 @@ pub(super) fn add(share: &Share, wish: &Wish, env: &Env, json: bool) -> Result<(
     let added = share.change_with(|before| {
         let mut after = before.clone();
         let added = match wish.force {
-            true => after.add_distinct(&section, &text, &from),
+            true => after.add_anyway(&section, &text, &from),
             false => after.add(&section, &text, &from),
         };
         ((added == Added::New).then_some((after, Vec::new())), added)
@@ -194,7 +177,8 @@ pub(super) fn add(share: &Share, wish: &Wish, env: &Env, json: bool) -> Result<(
     let shown = sanitize::one_line(&section, MAX_CHARS);
     match added {
         Added::New => {
-            let done = format!("Added to {shown}");
+            // What the team reads, so that a word that was taken for a section is missed at once.
+            let done = format!("Added to {shown}: {}", sanitize::one_line(&kept.text, MAX_CHARS));
             publish(share, session.as_deref(), &done, &kept.without(), facts("added"), json)
         }
         Added::Duplicate | Added::Blank if json => {
@@ -244,7 +228,7 @@ pub(super) fn remove(share: &Share, words: &[String], env: &Env, json: bool) -> 
     publish(share, None, &done, &format!(" To bring it back: {back}."), json!({"removed": facts}), json)
 }
 
-/// Returns the entry with that number or exactly that text, or else those that it could be.
+/// Returns the entry with that number, exactly that text, or the only one with these words; else those that it could be.
 fn to_remove<'a>(memory: &'a Memory, words: &[String]) -> Result<Numbered<'a>, Vec<Numbered<'a>>> {
     let text = words.join(" ");
     if let Ok(number) = text.trim().parse::<usize>() {
@@ -256,8 +240,20 @@ fn to_remove<'a>(memory: &'a Memory, words: &[String]) -> Result<Numbered<'a>, V
         .collect();
     match exact.len() {
         1 => Ok(exact.remove(0)),
-        0 => Err(having(memory, words)),
+        0 => only(having(memory, words), &text),
         _ => Err(exact),
+    }
+}
+
+/// Returns the candidate if there is one alone whose own text has the words: not one that is found by its section.
+fn only<'a>(mut candidates: Vec<Numbered<'a>>, text: &str) -> Result<Numbered<'a>, Vec<Numbered<'a>>> {
+    let has_all = |entry: &Numbered<'_>| {
+        let said = entry.text().to_lowercase();
+        text.split_whitespace().all(|word| said.contains(&word.to_lowercase()))
+    };
+    match &*candidates {
+        [entry] if !text.trim().is_empty() && has_all(entry) => Ok(candidates.remove(0)),
+        _ => Err(candidates),
     }
 }
 
@@ -277,7 +273,7 @@ fn undecided(candidates: &[Numbered<'_>], words: &[String], env: &Env) -> Result
     Ok(Ending::failed(message).into())
 }
 
-/// Syncs after a change, and says where it is now: `done`, the result, and `more`.
+/// Syncs after a change, and says where it is now: `done` as a sentence, the result, and `more`.
 fn publish(
     share: &Share,
     session: Option<&str>,
@@ -298,13 +294,14 @@ fn publish(
     let remote = share.team().and_then(|team| team.remote()).unwrap_or("the remote");
     let remote = sanitize::one_line(remote, MAX_CHARS);
     let result = match &synced.published {
-        Published::Landed(_) => format!("; pushed to {remote}."),
-        Published::Nothing => format!("; {remote} has it already."),
-        Published::Queued(Reason::NoRemote) => "; it stays here: the repository has no remote.".to_owned(),
-        Published::Queued(_) => ".".to_owned(),
+        Published::Landed(_) => format!(" Pushed to {remote}."),
+        Published::Nothing => format!(" It is on {remote} already."),
+        Published::Queued(Reason::NoRemote) => " It stays here: the repository has no remote.".to_owned(),
+        Published::Queued(_) => String::new(),
     };
     if !json {
-        writeln!(terminal::output(), "{done}{result}{more}")?;
+        let end = if done.ends_with(['.', '!', '?', '…']) { "" } else { "." };
+        writeln!(terminal::output(), "{done}{end}{result}{more}")?;
     }
     match &synced.published {
         Published::Queued(Reason::NoRemote) => Ok(()),
@@ -343,25 +340,40 @@ impl Kept {
     }
 }
 
-/// Returns the section that the first words name, and the words of the text; else the decisions and all words.
-fn in_section<'a>(memory: &Memory, words: &'a [String]) -> (String, &'a [String]) {
-    // A name may be one argument or several; a text remains.
-    let most = MOST_NAME_WORDS.min(words.len().saturating_sub(1));
-    let found = (1..=most).rev().find_map(|count| {
-        let name = words[..count].join(" ");
-        Some((named(memory, name.trim_end_matches(':'))?, &words[count..]))
-    });
-    found.unwrap_or_else(|| (DECISIONS.to_owned(), words))
+/// Returns the section that was named, and the text; else the decisions and all words. A section is a name with a colon, or
+/// a short word as an argument of its own before a text that the shell was given as one: no word of a text is lost because
+/// it is also the name of a section.
+fn in_section(memory: &Memory, words: &[String]) -> (String, String) {
+    if let [name, text] = words
+        && let Some(section) = short(&name.to_lowercase())
+        && text.trim().contains(char::is_whitespace)
+    {
+        return (section.to_owned(), text.clone());
+    }
+    let text = words.join(" ");
+    before_colon(memory, text.trim_start()).unwrap_or((DECISIONS.to_owned(), text))
+}
+
+/// Returns the section whose name, directly followed by a colon, begins a text, and the rest of it.
+fn before_colon(memory: &Memory, text: &str) -> Option<(String, String)> {
+    let (name, rest) = text.split_once(':')?;
+    let is_name = !name.contains(['\n', '\r']) && !name.ends_with(char::is_whitespace);
+    let is_apart = rest.is_empty() || rest.starts_with(char::is_whitespace);
+    let section = named(memory, name).filter(|_| is_name && is_apart)?;
+    Some((section, rest.trim_start().to_owned()))
+}
+
+fn short(name: &str) -> Option<&'static str> {
+    SHORT.iter().find(|(short, _)| *short == name).map(|(_, section)| *section)
 }
 
 /// Returns the section with that name or short name, as the memory writes it.
 fn named(memory: &Memory, name: &str) -> Option<String> {
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-    let short = SHORT.iter().find(|(short, _)| *short == name).map(|(_, section)| *section);
     let known = ORDER.into_iter().filter(|known| *known != SEEDED);
     let names = memory.sections().iter().map(memory::Section::name).chain(known);
     let full = names.into_iter().find(|known| known.to_lowercase() == name);
-    full.or(short).map(str::to_owned)
+    full.or(short(&name)).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -376,30 +388,41 @@ mod tests {
     }
 
     #[test]
-    fn the_first_words_name_a_section_or_belong_to_the_text() {
+    fn review_2_no_word_of_a_text_is_lost_because_it_names_a_section() {
         let memory = Memory::parse(MEMORY);
         for (typed, section, text) in [
             ("Prices are cents", DECISIONS, "Prices are cents"),
-            ("decision Prices are cents", DECISIONS, "Prices are cents"),
+            ("decision: Prices are cents", DECISIONS, "Prices are cents"),
             ("Decisions: Prices are cents", DECISIONS, "Prices are cents"),
-            ("rejected decimal.js", section::REJECTED, "decimal.js"),
-            ("Rejected paths decimal.js", section::REJECTED, "decimal.js"),
-            ("open questions who pays", section::QUESTIONS, "who pays"),
-            ("house rules No shouting", "House rules", "No shouting"),
-            ("handoff x", HANDOFF, "x"),
-            // One word is a text.
+            ("rejected: decimal.js", section::REJECTED, "decimal.js"),
+            ("Rejected paths: decimal.js", section::REJECTED, "decimal.js"),
+            ("open questions: who pays", section::QUESTIONS, "who pays"),
+            ("house rules: No shouting: ever", "House rules", "No shouting: ever"),
+            ("handoff: x", HANDOFF, "x"),
+            ("scope:", section::SCOPE, ""),
+            // Without a colon directly behind it, a word is a word.
+            ("decisions are made on Fridays", DECISIONS, "decisions are made on Fridays"),
+            ("scope creep killed v1", DECISIONS, "scope creep killed v1"),
+            ("scope creep", DECISIONS, "scope creep"),
+            ("rejected paths are listed", DECISIONS, "rejected paths are listed"),
+            ("broken : see below", DECISIONS, "broken : see below"),
+            ("scope:all is the default", DECISIONS, "scope:all is the default"),
             ("scope", DECISIONS, "scope"),
         ] {
-            let words = words(typed);
-            let (found, rest) = in_section(&memory, &words);
-            assert_eq!((&*found, &*rest.join(" ")), (section, text), "{typed}");
+            let expected = (section.to_owned(), text.to_owned());
+            assert_eq!(in_section(&memory, &words(typed)), expected, "{typed}");
+            assert_eq!(in_section(&memory, &[typed.to_owned()]), expected, "{typed}, as one argument");
         }
-        let quoted = ["Scope is frozen".to_owned()];
-        assert_eq!(in_section(&memory, &quoted).0, DECISIONS);
+        // The shell tells a word from a text.
+        let two = |name: &str, text: &str| in_section(&memory, &[name.to_owned(), text.to_owned()]);
+        let rejected = (section::REJECTED.to_owned(), "decimal.js: 40 KB".to_owned());
+        assert_eq!(two("Rejected", "decimal.js: 40 KB"), rejected);
+        assert_eq!(two("Prices", "are cents").1, "Prices are cents");
+        assert_eq!(two("Decisions", "are made on Fridays").1, "Decisions are made on Fridays");
     }
 
     #[test]
-    fn an_entry_is_removed_by_its_number_or_its_exact_text_and_else_listed() {
+    fn review_21_an_entry_is_removed_by_its_number_its_text_or_words_that_only_it_has() {
         let memory = Memory::parse(MEMORY);
         let outcome = |typed: &str| match to_remove(&memory, &words(typed)) {
             Ok(entry) => format!("removes {}", entry.number),
@@ -413,7 +436,11 @@ mod tests {
             ("use TABS", "removes 2"),
             ("Do checkout next", "removes 1"),
             ("tabs", "lists 2,3"),
-            ("makefiles", "lists 3"),
+            ("makefiles", "removes 3"),
+            ("MAKEFILES tabs", "removes 3"),
+            // Its section has the word, not its text.
+            ("rules", "lists 4"),
+            (" ", "lists 1,2,3,4"),
             ("9", "lists "),
             ("0", "lists "),
             ("spaces", "lists "),

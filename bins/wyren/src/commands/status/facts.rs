@@ -2,6 +2,7 @@
 
 use super::Status;
 use crate::commands::doctor;
+use crate::person;
 use crate::projects;
 use crate::terminal::counted;
 use crate::when;
@@ -46,6 +47,8 @@ pub(super) struct Facts {
     pub(super) problem: Option<Problem>,
     /// The data folder, as a person writes it.
     pub(super) data: String,
+    /// Says how the user types a command where they read this.
+    pub(super) env: Env,
 }
 
 pub(super) enum TeamMemory {
@@ -101,7 +104,8 @@ pub(super) struct Spend {
 /// Something that waits for the user.
 pub(super) struct Waiting {
     pub(super) what: String,
-    pub(super) command: &'static str,
+    /// As the user types it where they read this.
+    pub(super) command: String,
 }
 
 pub(super) struct Problem {
@@ -142,11 +146,11 @@ impl Facts {
         let places = Places { paths: paths.clone(), cwd: cwd.to_owned(), env: env.clone() };
         let catalogue = Catalogue::read(&places);
         let mut waiting = Vec::new();
-        waiting.extend(untrusted(&Review::of(&places, &catalogue)));
+        waiting.extend(untrusted(&Review::of(&places, &catalogue), env));
         if let Ok((_, status)) = found {
-            waiting.extend(unshared(status));
+            waiting.extend(unshared(status, env));
         }
-        waiting.extend(unfinished(store.as_ref(), paths));
+        waiting.extend(unfinished(store.as_ref(), paths, env));
         let mut lessons = Lessons::today(store.as_ref(), paths, today);
         lessons.in_use = catalogue.in_use().count();
         lessons.lifted = lifted(paths, &project.root, now);
@@ -161,9 +165,10 @@ impl Facts {
                 is_bad: worst.state == "bad",
                 name: worst.name,
                 message: sanitize::one_line(&worst.message, MAX_CHARS),
-                fix: worst.fix.map(|fix| sanitize::one_line(&fix, MAX_CHARS)),
+                fix: worst.fix.map(|fix| fix_for(env, &sanitize::one_line(&fix, MAX_CHARS))),
             }),
             data: sanitize::one_line(&with_tilde(paths.data(), env), MAX_CHARS),
+            env: env.clone(),
         }
     }
 
@@ -266,17 +271,11 @@ impl There {
 
 /// Returns a handoff note without the moment in front of its text.
 fn handoff(entry: &Entry, today: NaiveDate) -> Note {
-    let text = entry.text();
-    let stamped = text.strip_prefix('[').and_then(|text| text.split_once("] "));
-    let stamped = stamped.and_then(|(stamp, rest)| Some((stamp.parse::<Timestamp>().ok()?, rest)));
-    let (moment, text) = stamped.map_or((None, &*text), |(moment, rest)| (Some(moment), rest));
-    // A note that was left outside a session has its author behind it, and the moment only in front.
-    let signed =
-        text.strip_suffix(']').and_then(|text| text.rsplit_once(" [by ")).filter(|_| moment.is_some());
-    let (text, signature) = signed.map_or((text, None), |(text, author)| (text, Some(author.to_owned())));
+    let note = entry.note();
+    let moment = note.stamp.as_deref().and_then(|stamp| stamp.parse().ok());
     Note {
-        text: shown(text),
-        author: entry.provenance().author.or(signature).map(|author| shown(&author)),
+        text: shown(&note.text),
+        author: note.author.map(|author| shown(&author)),
         when: moment.map(|moment| when::spoken_moment(moment, today)),
     }
 }
@@ -331,41 +330,44 @@ fn shared(share: &Share, status: &Status) -> String {
 }
 
 /// Returns what of the project has no effect until the user trusts it.
-fn untrusted(review: &Review) -> Option<Waiting> {
+fn untrusted(review: &Review, env: &Env) -> Option<Waiting> {
     if review.shown.is_empty() || review.is_current() {
         return None;
     }
     let new = review.shown.iter().filter(|shown| shown.news != News::Same).count().max(1);
     let what = counted(new, "guard, pause or skill is", "guards, pauses or skills are");
-    Some(Waiting { what: format!("{what} not trusted yet"), command: "wyren trust" })
+    let command = person::command_for(env, "trust", "trust");
+    Some(Waiting { what: format!("{what} not trusted yet"), command })
 }
 
 /// Returns what of the memory did not reach the team.
-fn unshared(status: &Status) -> Vec<Waiting> {
+fn unshared(status: &Status, env: &Env) -> Vec<Waiting> {
     let mut waiting = Vec::new();
-    let mut add = |what: String, command| waiting.push(Waiting { what, command });
+    let mut add = |what: String, command: &str| {
+        waiting.push(Waiting { what, command: person::in_terminal(env, command) });
+    };
     match status.kept {
-        Some(0) => add("this clone does not publish yet".to_owned(), "wyren sync"),
+        Some(0) => add("this clone does not publish yet".to_owned(), "sync"),
         Some(kept) => {
             let kept = counted(kept, "change stays", "changes stay");
-            add(format!("{kept} on this machine: you have not let this clone publish"), "wyren sync");
+            add(format!("{kept} on this machine: you have not let this clone publish"), "sync");
         }
-        None if status.is_queued => add("local changes are not pushed yet".to_owned(), "wyren sync"),
+        None if status.is_queued => add("local changes are not pushed yet".to_owned(), "sync"),
         None => {}
     }
     if let Some(vanished) = status.vanished {
         let vanished = counted(vanished, "entry is", "entries are");
-        add(format!("{vanished} missing on the remote"), "wyren sync --restore, or --accept");
+        add(format!("{vanished} missing on the remote"), "sync --restore, or --accept");
     }
     if status.held_back > 0 {
         let held = counted(status.held_back, "private or secret part is", "private or secret parts are");
-        add(format!("{held} held back"), "wyren sync");
+        add(format!("{held} held back"), "sync");
     }
     waiting
 }
 
 /// Returns what the worker has not done.
-fn unfinished(store: Option<&Store>, paths: &Paths) -> Vec<Waiting> {
+fn unfinished(store: Option<&Store>, paths: &Paths, env: &Env) -> Vec<Waiting> {
     let jobs = store.and_then(|store| jobs::list(store).ok()).unwrap_or_default();
     let count = |wanted: &[State]| jobs.iter().filter(|job| wanted.contains(&job.state)).count();
     let failed = count(&[State::Dead]);
@@ -373,11 +375,11 @@ fn unfinished(store: Option<&Store>, paths: &Paths) -> Vec<Waiting> {
     let mut waiting = Vec::new();
     if failed > 0 {
         let what = counted(failed, "background job has failed", "background jobs have failed");
-        waiting.push(Waiting { what, command: "wyren jobs" });
+        waiting.push(Waiting { what, command: person::in_terminal(env, "jobs") });
     }
     if queued > 0 {
         let what = counted(queued, "background job is queued", "background jobs are queued");
-        waiting.push(Waiting { what, command: "wyren jobs" });
+        waiting.push(Waiting { what, command: person::in_terminal(env, "jobs") });
     }
     waiting
 }
@@ -387,6 +389,14 @@ fn lifted(paths: &Paths, root: &Path, now: Timestamp) -> Vec<(String, Extent)> {
     let here = allowed::project_of(paths, root);
     let open = Allowed::all(paths, now).into_iter().filter(|leave| leave.project == here);
     open.map(|leave| (shown(&leave.name.slug), leave.extent)).collect()
+}
+
+/// Returns what `wyren doctor` advises, with the place to type it.
+fn fix_for(env: &Env, fix: &str) -> String {
+    match fix.strip_prefix("wyren ") {
+        Some(command) => person::in_terminal(env, command),
+        None => fix.to_owned(),
+    }
 }
 
 fn shown(text: &str) -> String {

@@ -2,8 +2,10 @@
 
 use super::facts::{Facts, Note, Problem, TeamMemory, There};
 use crate::commands::spend::cents;
+use crate::person;
 use crate::terminal::{self, DIM, FAILURE, STRONG, SUCCESS, WARNING, counted, cut, wrap};
 use anstyle::Style;
+use base::Env;
 use base::allowed::Extent;
 use std::io::{self, Write};
 
@@ -59,15 +61,20 @@ fn lines(facts: &Facts, width: usize) -> Vec<Line> {
         lines.push(Line { label, text: cut(text, width), style });
     };
     let plain = Style::new();
+    let typed = |prompt: &str, arguments: &str| person::command_for(&facts.env, prompt, arguments);
     match &facts.memory {
-        TeamMemory::Absent => add("Team memory", "none here. To start one: wyren init", plain),
+        TeamMemory::Absent => {
+            add("Team memory", &format!("none here. To start one: {}", typed("init", "init")), plain);
+        }
         TeamMemory::Unreadable(error) => {
             for (index, line) in wrap(error, width).iter().take(MAX_PROBLEM_LINES).enumerate() {
                 add(if index == 0 { "Team memory" } else { "" }, line, WARNING);
             }
         }
         TeamMemory::There(there) => {
-            for (index, line) in wrap(&entries(there), width).iter().take(MAX_TEXT_LINES).enumerate() {
+            for (index, line) in
+                wrap(&entries(there, &facts.env), width).iter().take(MAX_TEXT_LINES).enumerate()
+            {
                 add(if index == 0 { "Team memory" } else { "" }, line, plain);
             }
             if let Some(newest) = &there.newest {
@@ -78,7 +85,8 @@ fn lines(facts: &Facts, width: usize) -> Vec<Line> {
                 add(if index == 0 { "  handoff" } else { "" }, &handoff(note), plain);
             }
             if there.handoffs.len() > MAX_HANDOFFS {
-                add("", &format!("{} more: wyren memory", there.handoffs.len() - MAX_HANDOFFS), DIM);
+                let more = there.handoffs.len() - MAX_HANDOFFS;
+                add("", &format!("{more} more: {}", typed("memory", "memory")), DIM);
             }
             add("Learned", &learned(there), plain);
         }
@@ -95,12 +103,13 @@ fn lines(facts: &Facts, width: usize) -> Vec<Line> {
     }
     for (index, it) in facts.waiting.iter().take(MAX_WAITING).enumerate() {
         // The command is what the line is for: it is never cut.
-        let room = width.saturating_sub(terminal::columns_of(it.command) + 2);
+        let room = width.saturating_sub(terminal::columns_of(&it.command) + 2);
         let text = format!("{}: {}", cut(&it.what, room), it.command);
         add(if index == 0 { "Waiting" } else { "" }, &text, WARNING);
     }
     if facts.waiting.len() > MAX_WAITING {
-        add("", &format!("{} more: wyren doctor", facts.waiting.len() - MAX_WAITING), DIM);
+        let more = facts.waiting.len() - MAX_WAITING;
+        add("", &format!("{more} more: {}", typed("doctor", "doctor")), DIM);
     }
     match &facts.problem {
         None => add("Health", "ok", SUCCESS),
@@ -121,15 +130,16 @@ fn lines(facts: &Facts, width: usize) -> Vec<Line> {
             }
         }
     }
-    add("Data", &format!("{}; what sessions got: wyren log --told", facts.data), DIM);
+    add("Data", &format!("{}; what sessions got: {}", facts.data, typed("log", "log --told")), DIM);
     lines
 }
 
 /// Returns the number of entries, as in `12 entries: Decisions 7, Rejected paths 5`.
-fn entries(there: &There) -> String {
+fn entries(there: &There, env: &Env) -> String {
     let total: usize = there.sections.iter().map(|(_, count)| count).sum();
     if total == 0 {
-        return "no entries yet. To write one: wyren memory edit".to_owned();
+        let add = person::command_for(env, "memory add TEXT", "memory add TEXT");
+        return format!("no entries yet. To add one: {add}");
     }
     let mut parts: Vec<String> =
         there.sections.iter().take(MAX_SECTIONS).map(|(name, count)| format!("{name} {count}")).collect();
@@ -266,9 +276,9 @@ mod tests {
             waiting: vec![
                 Waiting {
                     what: "2 guards, pauses or skills are not trusted yet".to_owned(),
-                    command: "wyren trust",
+                    command: "wyren trust".to_owned(),
                 },
-                Waiting { what: "1 background job has failed".to_owned(), command: "wyren jobs" },
+                Waiting { what: "1 background job has failed".to_owned(), command: "wyren jobs".to_owned() },
             ],
             problem: Some(Problem {
                 is_bad: false,
@@ -278,6 +288,7 @@ mod tests {
                 fix: Some("wyren jobs retry --all".to_owned()),
             }),
             data: "~/.local/share/wyren".to_owned(),
+            env: Env::fixed([("A", "b")]),
         }
     }
 
@@ -317,8 +328,29 @@ mod tests {
     }
 
     #[test]
+    fn review_15_in_a_prompt_the_screen_names_what_can_be_typed_there() {
+        let env = || Env::fixed([("WYREN_IN_PROMPT", "1")]);
+        let text = drawn(&Facts { env: env(), waiting: Vec::new(), problem: None, ..busy() }, 100);
+        assert!(text.contains("1 more: /wyren:memory\n") && text.contains("got: /wyren:log\n"), "{text}");
+        assert!(!text.contains("wyren log") && !text.contains(": wyren "), "{text}");
+        let text = drawn(&Facts { env: env(), memory: TeamMemory::Absent, ..busy() }, 100);
+        assert!(text.contains("To start one: /wyren:init\n"), "{text}");
+    }
+
+    #[test]
+    fn review_19_an_empty_memory_names_the_command_that_adds() {
+        let empty = || TeamMemory::There(There::default());
+        let text = drawn(&Facts { memory: empty(), ..busy() }, 80);
+        assert!(text.contains("no entries yet. To add one: wyren memory add TEXT\n"), "{text}");
+        let env = Env::fixed([("WYREN_IN_PROMPT", "1")]);
+        let text = drawn(&Facts { memory: empty(), env, ..busy() }, 80);
+        assert!(text.contains("To add one: /wyren:memory add TEXT\n"), "{text}");
+    }
+
+    #[test]
     fn c19_the_most_there_can_be_stays_within_24_lines() {
-        let waiting = |number: usize| Waiting { what: format!("thing {number}"), command: "wyren sync" };
+        let waiting =
+            |number: usize| Waiting { what: format!("thing {number}"), command: "wyren sync".to_owned() };
         let problem = Problem {
             is_bad: true,
             name: "data folder",

@@ -26,7 +26,7 @@ fn a_command_of_ours_becomes_arguments_of_wyren() {
         ("/wyren:memory", "memory list --"),
         ("/wyren:memory queue", "memory list -- queue"),
         ("/wyren:memory diff", "memory diff"),
-        ("/wyren:memory add decision use\n--force here", "memory add -- decision use --force here"),
+        ("/wyren:memory add decision: use\n--force here", "memory add -- decision: use\n--force here"),
         ("/wyren:memory add --force Use tabs", "memory add --force -- Use tabs"),
         ("/wyren:memory remove 3", "memory remove -- 3"),
         ("/wyren:wyren-handoff it's {\"half\"} done", "memory handoff -- it's {\"half\"} done"),
@@ -41,6 +41,22 @@ fn a_command_of_ours_becomes_arguments_of_wyren() {
 fn review_20_what_follows_trust_is_one_answer() {
     let arguments = ours("/wyren:trust yes please").map(|command| command.arguments(None));
     assert_eq!(arguments, Some(vec!["trust".to_owned(), "yes please".to_owned()]));
+}
+
+#[test]
+fn review_18_a_text_keeps_its_lines() {
+    let text = "First  part.\n\n- a\n  - b";
+    for (command, expected) in [
+        ("wyren-handoff", &["memory", "handoff", "--", text][..]),
+        ("memory add", &["memory", "add", "--", text]),
+        ("memory  add\n --force", &["memory", "add", "--force", "--", text]),
+        ("memory handoff", &["memory", "handoff", "--", text]),
+    ] {
+        let prompt = format!("/wyren:{command} {text}\n");
+        let arguments = ours(&prompt).map(|command| command.arguments(None)).unwrap_or_default();
+        assert_eq!(arguments, expected, "{prompt}");
+    }
+    assert_eq!(arguments("/wyren:memory add "), "memory add --");
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn ada() -> Provenance {
 #[test]
 fn an_entry_is_added_at_the_end_of_its_section_with_its_tag() {
     let mut memory = Memory::parse("# Wyren Memory\n\n## Decisions\n- a\n\n## Open questions\n- q\n");
-    assert_eq!(memory.add("decisions", "Use\nPostgres", &ada()), Added::New);
+    assert_eq!(memory.add("decisions", "Use  Postgres", &ada()), Added::New);
     assert_eq!(
         memory.render(),
         "# Wyren Memory\n\n## Decisions\n- a\n- Use Postgres [session ab12cd34, turn 7, by Ada, 2026-11-16]\n\n## Open questions\n- q\n"
@@ -71,10 +71,37 @@ fn the_newest_handoff_note_is_on_top() {
         memory.render(),
         "# Wyren Memory\n\n## Handoff notes\n\n\
          - [2026-11-17T00:00:00Z] (session handoff — no note)\n\
-         - [2026-11-16T00:00:00Z] second line [by Ada, 2026-11-16T00:00:00Z]\n\
+         - [2026-11-16T00:00:00Z] second\n  line [by Ada, 2026-11-16T00:00:00Z]\n\
          - [2026-11-15T00:00:00Z] first\n\n\
          ## Seeded from CLAUDE.md\n\ntext\n\n## Decisions\n- a\n"
     );
+}
+
+#[test]
+fn review_18_paragraphs_and_lists_stay_in_their_entry() {
+    let text = "First  part.\r\n\n\n- a\n  - b\n## Decisions\n```\nx\n```";
+    let kept = "First part.\n\n  - a\n    - b\n  ## Decisions\n  ```\n  x\n  ```";
+    let mut memory = Memory::default();
+    memory.add_handoff_note(text, "2026-11-16T00:00:00Z", Some("Ada"));
+    assert_eq!(memory.add("Decisions", text, &ada()), Added::New);
+    let tag = "\n  [session ab12cd34, turn 7, by Ada, 2026-11-16]\n";
+    let expected = format!(
+        "# Wyren Memory\n\n## Handoff notes\n\n- [2026-11-16T00:00:00Z] {kept}\n  [by Ada, 2026-11-16T00:00:00Z]\n\n\
+         ## Decisions\n\n- {kept}{tag}"
+    );
+    assert_eq!(memory.render(), expected);
+    let again = Memory::parse(&expected);
+    assert_eq!(again.entries().count(), 2);
+    let (_, entry) = again.entries().last().unwrap();
+    assert_eq!((&*entry.text(), entry.provenance()), (kept, ada()));
+    // Put back, it is as it was, and not added twice.
+    let mut restored = Memory::parse("# Wyren Memory\r\n");
+    assert_eq!(restored.add_anyway("Decisions", &entry.text(), &ada()), Added::New);
+    assert_eq!(restored.add("Decisions", text, &ada()), Added::Duplicate);
+    assert!(restored.render().replace("\r\n", "\n").ends_with(&format!("- {kept}{tag}")), "{restored:?}");
+    // A distillation writes single lines.
+    memory.add_distinct("Open questions", "a\nb", &Provenance::default());
+    assert!(memory.render().ends_with("- a b\n"), "{memory:?}");
 }
 
 #[test]

@@ -78,6 +78,18 @@ fn check_shown(entry: &str, expected: &str) {
 }
 
 #[test]
+fn review_17_the_author_of_a_note_is_named_once() {
+    check_shown("- [2026-11-16T09:11:32.758Z] note [by Ada]", "- note (signed Ada, 16 Nov)");
+    check_shown(
+        "- [2026-11-16T09:11:32.758Z] First.\n\n  Second. [by Ada]",
+        "- First.\n\n  Second. (signed Ada, 16 Nov)",
+    );
+    let entry = "- [2026-11-16T09:11:32.758Z] note [by Ada]";
+    let memory = decisions(&[entry]);
+    assert_eq!(memory.render().matches(entry).count(), 1, "the file keeps the name");
+}
+
+#[test]
 fn text_3_an_entry_is_shown_with_its_author_and_day_and_the_file_keeps_the_rest() {
     check_shown("- a [session aaaaaaaa, turn 1, by Ada L, 2026-11-16]", "- a (signed Ada L, 16 Nov)");
     check_shown("- a [session aaaaaaaa, turn 1, by Ada, 2025-01-02]", "- a (signed Ada, 2 Jan 2025)");
