@@ -167,7 +167,8 @@ fn a_memory_that_was_found_and_a_teammates_decision_and_note_are_read_once_each(
 fn what_a_session_taught_is_read_at_its_next_prompt_with_where_it_went() -> Result<()> {
     let remote = Remote::new(Mode::Side)?;
     let (Some(client), Some(plugin)) = (client_in_clone(&remote)?, plugin::folder()) else { return Ok(()) };
-    let client = client.env("WYREN_TURNS_THRESHOLD", "1");
+    // As by default: a worker outlives the pause before the next one may start.
+    let client = client.env("WYREN_TURNS_THRESHOLD", "1").env("WYREN_WORKER_IDLE_SECONDS", "60");
     client.wyren(&plugin, &["init"])?;
     let mut terminal = client.terminal()?;
     let decision = "Decision: prices are integer cents from now on. We looked at decimal.js and rejected it: 40 KB for no gain.";
@@ -184,6 +185,7 @@ fn what_a_session_taught_is_read_at_its_next_prompt_with_where_it_went() -> Resu
     wait_for(&terminal, &format!("{AT_PROMPT}learned "))?;
     wait_for(&terminal, "from this session, pushed to origin.")?;
     terminal.exit()?;
+    client.wyren(&plugin, &["worker", "stop"])?;
     check_processes(&client)
 }
 

@@ -92,14 +92,17 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     }
     // A prompt that accepts follows one that showed all of it.
     if !(is_in_prompt && accepts) {
-        let mut described = Vec::new();
-        describe(&root, &review, &mut described)?;
-        if is_in_prompt && described.len() > MAX_PROMPT_BYTES {
-            bail!(
-                "nothing was changed: what {root} asks you to trust is too long to show in a session; run `wyren trust` in a terminal"
-            );
+        if is_in_prompt {
+            let mut described = Vec::new();
+            describe(&root, &review, &mut described)?;
+            if described.len() > MAX_PROMPT_BYTES {
+                bail!(
+                    "nothing was changed: what {root} asks you to trust is too long to show in a session; run `wyren trust` \
+                     in a terminal"
+                );
+            }
         }
-        terminal::output().write_all(&described)?;
+        describe(&root, &review, &mut terminal::output())?;
     }
     if is_in_prompt {
         review.note_shown(&places)?;
