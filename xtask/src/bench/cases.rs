@@ -208,7 +208,7 @@ const CASES: &[(&str, Case)] = &[
     ("prompt-sync", Case::plain("no team", payload!("UserPromptSubmit")).silent()),
     ("prompt-sync", Case::plain("nothing new", payload!("UserPromptSubmit")).silent().in_a_team()),
     ("prompt-record", Case::plain("prompt", payload!("UserPromptSubmit")).silent()),
-    ("session-start-lessons", Case::plain("resume", payload!("SessionStart.resume")).only_parsing()),
+    ("session-start-lessons", Case::plain("resume", payload!("SessionStart.resume")).silent()),
     ("session-start-lessons", Case::plain("startup", payload!("SessionStart.startup")).speaking()),
     (
         "session-start-memory",
@@ -221,7 +221,7 @@ const CASES: &[(&str, Case)] = &[
     ("stop-distill", Case::plain("counting", payload!("Stop")).silent().in_a_team()),
     ("tool-record", Case::plain("1 KB", "").reading(Payload::Output(KIB)).silent()),
     ("tool-record", Case::plain("skipped", SKIPPED).silent()),
-    ("prompt-bind", Case::plain("prompt", payload!("UserPromptSubmit")).silent()),
+    ("prompt-bind", Case::plain("prompt", payload!("UserPromptSubmit")).only_parsing()),
     ("context-monitor", Case::plain("no news", payload!("PostToolUse.Bash")).silent()),
     ("wyren", Case::plain("--version", "").with(&["--version"]).speaking()),
 ];
