@@ -52,3 +52,33 @@ fn the_plugin_installs_from_its_marketplace_and_speaks() -> Result<()> {
     check_hook_log(&client, "session-start-lessons")?;
     check_processes(&client)
 }
+
+#[test]
+fn hooks_that_wyren_wrote_into_the_users_settings_fire_and_stop_after_the_way_out() -> Result<()> {
+    let (Some(client), Some(plugin)) = (Client::new()?, plugin::folder()) else {
+        return Ok(());
+    };
+    let client = client.env("WYREN_MODEL_PROVIDER", "off").env("WYREN_DISTILL", "false");
+    fs::write(client.config().join("settings.json"), "{\n  \"cleanupPeriodDays\": 99\n}\n")?;
+    client.wyren(&plugin, &["install", "--settings", "user"])?;
+    decide(&client, "Use Postgres")?;
+    let turn = client.prompt("hello")?;
+    assert!(turn.succeeded(), "{:#?}", turn.output);
+    assert_eq!(turn.main_request(0)?.count(MEMORY), 1, "{}", turn.main_request(0)?.texts());
+    let answered = client.prompt("/wyren:status")?;
+    assert!(answered.main_request(0).is_err() && answered.text().contains("Wyren"), "{:#?}", answered.result);
+    let handoff = client.prompt("/wyren-handoff")?;
+    assert!(handoff.main_request(0)?.texts().contains("Hand over the work"), "{:#?}", handoff.requests);
+    check_hook_log(&client, "session-start-lessons")?;
+
+    client.wyren(&plugin, &["uninstall"])?;
+    assert_eq!(
+        fs::read_to_string(client.config().join("settings.json"))?,
+        "{\n  \"cleanupPeriodDays\": 99\n}\n"
+    );
+    let lines = client.hook_log()?.len();
+    let turn = client.prompt("hello again")?;
+    assert!(turn.succeeded(), "{:#?}", turn.output);
+    assert_eq!(client.hook_log()?.len(), lines);
+    check_processes(&client)
+}

@@ -137,6 +137,11 @@ impl Paths {
         self.data.join("secret")
     }
 
+    /// Returns the lock of `wyren install` and `wyren uninstall`, which change the client's files.
+    pub fn install_lock(&self) -> PathBuf {
+        self.data.join("install.lock")
+    }
+
     pub fn database(&self) -> PathBuf {
         self.data.join("wyren.db")
     }
