@@ -226,3 +226,69 @@ fn a_running_worker_ends_with_the_installation() -> Result<()> {
     assert!(worker.wait()?.success());
     Ok(())
 }
+
+/// Returns a run of `wyren` by a user without Claude Code, with `folders` on the PATH.
+fn without_client(user: &User, arguments: &[&str], folders: &[PathBuf]) -> Result<String> {
+    let mut command = user.sandbox.command("wyren");
+    let output = command.args(arguments).env("PATH", std::env::join_paths(folders)?).output()?;
+    ensure!(output.status.success(), "wyren {arguments:?}: {output:#?}");
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+#[cfg(unix)]
+#[test]
+fn without_the_client_the_plugin_is_ready_and_the_way_out_leaves_nothing() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    let bin = user.home(".local/bin");
+    let before = user.trees()?;
+    let shown = without_client(&user, &["install", "--dry-run"], &[])?;
+    assert!(shown.contains("copy ") && shown.contains("claude plugin install wyren@wyren"), "{shown}");
+    assert_eq!(user.trees()?, before);
+
+    let shown = without_client(&user, &["install"], &[])?;
+    let plugin = user.sandbox.data().join("plugin");
+    let add = format!("claude plugin marketplace add '{}'", plugin.display());
+    for part in ["Claude Code was not found", &add, "export PATH=\"$HOME/.local/bin:$PATH\"", "/wyren:init"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert_eq!(tree(&plugin.join("bin"))?, tree(&user.plugin.join("bin"))?);
+    assert_eq!(fs::read_link(bin.join("wyren"))?, plugin.join("bin/wyren"));
+    let handoff = fs::read_to_string(user.home(".claude/commands/wyren-handoff.md"))?;
+    assert!(handoff.contains(&*plugin.to_string_lossy()), "{handoff}");
+    let installed = user.trees()?;
+    let again = without_client(&user, &["install"], std::slice::from_ref(&bin))?;
+    assert!(again.contains("up to date") && !again.contains("PATH"), "{again}");
+    assert_eq!(user.trees()?, installed);
+
+    let shown = without_client(&user, &["uninstall", "--dry-run"], &[])?;
+    assert!(shown.contains(&format!("remove {}", plugin.display())), "{shown}");
+    assert_eq!(user.trees()?, installed);
+    without_client(&user, &["uninstall"], &[])?;
+    let mut expected = before;
+    expected[0].remove(Path::new(".claude"));
+    assert_eq!(user.trees()?, expected);
+    assert!(!plugin.exists());
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_of_the_users_is_left_alone_and_one_that_comes_first_is_named() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    let (bin, node) = (user.home(".local/bin"), user.home("node/bin"));
+    for folder in [&bin, &node] {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(node.join("wyren"), "#!/usr/bin/env node\n")?;
+    let shown = without_client(&user, &["install"], &[node.clone(), bin.clone()])?;
+    let first = node.join("wyren").display().to_string();
+    assert!(shown.contains("comes first on the PATH") && shown.contains(&first), "{shown}");
+    without_client(&user, &["uninstall"], &[])?;
+    fs::create_dir_all(&bin)?;
+    fs::write(bin.join("wyren"), "#!/usr/bin/env node\n")?;
+    let shown = without_client(&user, &["install"], &[])?;
+    assert!(shown.contains("Left alone"), "{shown}");
+    without_client(&user, &["uninstall"], &[])?;
+    assert_eq!(fs::read_to_string(bin.join("wyren"))?, "#!/usr/bin/env node\n");
+    Ok(())
+}

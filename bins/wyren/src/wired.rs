@@ -62,6 +62,18 @@ impl Wiring {
     }
 }
 
+/// Returns the plugins of ours that the client has installed, enabled or not.
+pub(crate) fn installed(client: &Path) -> Vec<String> {
+    let installed = json(&client.join("plugins/installed_plugins.json")).unwrap_or_default();
+    let ids = installed["plugins"].as_object().into_iter().flatten().map(|(id, _)| id);
+    ids.filter(|id| id.starts_with(PLUGIN)).cloned().collect()
+}
+
+/// Returns whether the client knows a marketplace of this name.
+pub(crate) fn has_marketplace(client: &Path, name: &str) -> bool {
+    json(&client.join("plugins/known_marketplaces.json")).is_some_and(|known| known[name].is_object())
+}
+
 /// Says on standard error that the plugin's folder is gone, once a day at most.
 pub(crate) fn warn_of_gone_plugin(env: &Env, paths: &Paths) -> Result<()> {
     let wiring = Wiring::read(env, paths, &std::env::current_dir()?);

@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
-use wyren_tests::client::Client;
+use wyren_tests::client::{self, Client};
 use wyren_tests::plugin::{self, PluginCopy};
 
 use super::{MEMORY, check_hook_log, check_processes, decide};
@@ -76,6 +76,53 @@ fn hooks_that_wyren_wrote_into_the_users_settings_fire_and_stop_after_the_way_ou
         fs::read_to_string(client.config().join("settings.json"))?,
         "{\n  \"cleanupPeriodDays\": 99\n}\n"
     );
+    let lines = client.hook_log()?.len();
+    let turn = client.prompt("hello again")?;
+    assert!(turn.succeeded(), "{:#?}", turn.output);
+    assert_eq!(client.hook_log()?.len(), lines);
+    check_processes(&client)
+}
+
+#[cfg(unix)]
+#[test]
+fn wyren_install_ends_with_the_client_firing_hooks_and_uninstall_takes_it_back() -> Result<()> {
+    let (Some(client), Some(plugin)) = (Client::new()?, plugin::folder()) else {
+        return Ok(());
+    };
+    let tools = tempfile::tempdir()?;
+    std::os::unix::fs::symlink(client::program().context("no client")?, tools.path().join("claude"))?;
+    let path = std::env::join_paths(
+        [tools.path().to_owned()]
+            .into_iter()
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+    )?;
+    let client = client.env("PATH", path).env("WYREN_MODEL_PROVIDER", "off").env("WYREN_DISTILL", "false");
+    let link = client.config().with_file_name("home").join(".local/bin/wyren");
+
+    let shown = client.wyren(&plugin, &["install"])?;
+    assert!(shown.contains("Installed the plugin wyren@wyren"), "{shown}");
+    assert_eq!(fs::read_link(&link)?, client.data().join("plugin/bin/wyren"));
+    let again = client.wyren(&client.data().join("plugin"), &["install"])?;
+    assert!(again.contains("has the plugin wyren@wyren already"), "{again}");
+    decide(&client, "Use Postgres")?;
+    let turn = client.prompt("hello")?;
+    assert!(turn.succeeded(), "{:#?}", turn.output);
+    assert_eq!(turn.main_request(0)?.count(MEMORY), 1, "{}", turn.main_request(0)?.texts());
+    let handoff = client.prompt("/wyren-handoff")?;
+    assert!(handoff.main_request(0)?.texts().contains("Hand over the work"), "{:#?}", handoff.requests);
+    check_hook_log(&client, "session-start-lessons")?;
+
+    client.wyren(&plugin, &["uninstall"])?;
+    for gone in [
+        link,
+        client.data().join("plugin"),
+        client.config().join("commands"),
+        client.config().join("plugins/cache/wyren"),
+    ] {
+        assert!(!gone.exists(), "{}", gone.display());
+    }
+    let known = fs::read_to_string(client.config().join("plugins/known_marketplaces.json"))?;
+    assert!(!known.contains("wyren"), "{known}");
     let lines = client.hook_log()?.len();
     let turn = client.prompt("hello again")?;
     assert!(turn.succeeded(), "{:#?}", turn.output);

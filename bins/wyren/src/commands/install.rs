@@ -1,4 +1,7 @@
-//! `wyren install`: wires the hooks into Claude Code.
+//! `wyren install`: puts this machine's plugin into Claude Code, or the hooks alone into its settings.
+
+pub(super) mod program;
+pub(super) mod registry;
 
 use crate::exit::Ending;
 use crate::person;
@@ -21,6 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 const EXAMPLES: &str = "\
 Examples:
+  wyren install                              install the plugin, and link wyren into ~/.local/bin
   wyren install --settings                   write the hooks into ~/.claude/settings.json
   wyren install --settings local             into .claude/settings.local.json of this project
   wyren install --settings --dry-run         show what would change
@@ -30,9 +34,9 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Whose settings to write the hooks into: yours, those of this project, or yours in this project
-    /// [default: user].
-    #[arg(long, value_enum, value_name = "WHOSE", num_args = 0..=1, default_missing_value = "user", required = true, hide_possible_values = false)]
+    /// Write the hooks into settings instead: yours, those of this project, or yours in this
+    /// project [default: user].
+    #[arg(long, value_enum, value_name = "WHOSE", num_args = 0..=1, default_missing_value = "user")]
     settings: Option<Scope>,
     /// Print the hooks as a settings file has them, and change nothing.
     #[arg(long, requires = "settings", conflicts_with = "dry_run")]
@@ -98,14 +102,43 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         person::must_be_here(env)?;
     }
     let client = Client::of(env, paths)?;
-    let scope = arguments.settings.unwrap_or(Scope::User);
+    let Some(scope) = arguments.settings else {
+        return as_plugin(&client, &plugin, arguments.dry_run, env, paths);
+    };
     if arguments.dry_run {
         return show(&client, scope, &plugin);
     }
     let _lock = lock(paths)?;
     write(&client, scope, &plugin)?;
-    warn_of_two_wirings(env, paths)?;
-    finish()
+    finish(env, paths)
+}
+
+/// Copies the plugin into the data folder and has the client run it from there.
+fn as_plugin(client: &Client, from: &Path, is_dry: bool, env: &Env, paths: &Paths) -> Result<()> {
+    let plugin = paths.installed_plugin();
+    let folder = client.folder(Scope::User);
+    if is_dry {
+        say(format_args!("copy {} to {}", from.display(), plugin.display()))?;
+        registry::show_registration(&plugin)?;
+        program::show(env, &plugin)?;
+        let handoff = commands::plan(from, folder, Which::Short)?;
+        for command in handoff.iter().filter(|command| command.state != State::Theirs) {
+            say(format_args!("write {}", command.path.display()))?;
+        }
+        return Ok(());
+    }
+    let _lock = lock(paths)?;
+    let spinner = terminal::spinner("copying the plugin");
+    let copied = install::plugin::copy(from, &plugin);
+    spinner.finish_and_clear();
+    match copied.with_context(|| format!("could not copy the plugin to {}", plugin.display()))? {
+        true => say(format_args!("{SUCCESS}Copied{SUCCESS:#} the plugin to {}", plugin.display()))?,
+        false => say(format_args!("{} is up to date.", plugin.display()))?,
+    }
+    program::link(env, &plugin)?;
+    write_commands(&plugin, folder, Which::Short)?;
+    registry::register(&plugin, env, paths)?;
+    finish(env, paths)
 }
 
 /// Takes the lock of everything that changes the client's files.
@@ -213,7 +246,8 @@ fn warn_of_two_wirings(env: &Env, paths: &Paths) -> Result<()> {
     ))
 }
 
-fn finish() -> Result<()> {
+fn finish(env: &Env, paths: &Paths) -> Result<()> {
+    warn_of_two_wirings(env, paths)?;
     say("Next: start a new session of Claude Code in a project, and type /wyren:init")
 }
 

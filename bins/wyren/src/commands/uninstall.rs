@@ -1,6 +1,6 @@
 //! `wyren uninstall`: takes back what `wyren install` did.
 
-use super::install::{self as installation, Client, Scope, say};
+use super::install::{self as installation, Client, Scope, program, registry, say};
 use super::worker;
 use crate::exit::Ending;
 use crate::person;
@@ -64,16 +64,26 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let client = Client::of(env, paths)?;
     if arguments.dry_run {
         let plan = Plan::of(&client);
-        show(&plan)?;
+        show(&plan, &client, env, paths)?;
         return ended(&plan.problems);
     }
     person::must_be_here(env)?;
     let lock = installation::lock(paths)?;
     let mut plan = Plan::of(&client);
-    if plan.is_nothing() && plan.problems.is_empty() {
-        say("Claude Code has nothing of Wyren in its settings.")?;
+    if plan.is_nothing() && plan.problems.is_empty() && !registry::is_known(client.folder(Scope::User)) {
+        say("Claude Code has nothing of Wyren.")?;
     }
     take_out(&client, &mut plan)?;
+    let problems = &mut plan.problems;
+    problems.extend(registry::unregister(client.folder(Scope::User), env, paths)?);
+    problems.extend(program::unlink(env, &paths.installed_plugin())?);
+    match install::plugin::remove(&paths.installed_plugin()) {
+        Ok(true) => say(format_args!("{SUCCESS}Removed{SUCCESS:#} {}", paths.installed_plugin().display()))?,
+        Ok(false) => {}
+        Err(error) => {
+            problems.push(format!("could not remove {}: {error}", paths.installed_plugin().display()))
+        }
+    }
     drop(lock);
     if queue::is_running(paths)? {
         worker::stop(paths)?;
@@ -89,9 +99,16 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     ended(&plan.problems)
 }
 
-fn show(plan: &Plan) -> Result<()> {
-    if plan.is_nothing() && plan.problems.is_empty() {
+fn show(plan: &Plan, client: &Client, env: &Env, paths: &Paths) -> Result<()> {
+    let (user, plugin) = (client.folder(Scope::User), paths.installed_plugin());
+    let linked = program::ours(env, &plugin);
+    let is_nothing = plan.is_nothing() && plan.problems.is_empty() && linked.is_none() && !plugin.exists();
+    if is_nothing && !registry::is_known(user) {
         return say("Nothing would change.");
+    }
+    registry::show_removal(user)?;
+    for path in linked.into_iter().chain(plugin.exists().then_some(plugin)) {
+        say(format_args!("remove {}", path.display()))?;
     }
     for (_, change) in &plan.changes {
         installation::show_change(change)?;
