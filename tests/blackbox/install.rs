@@ -292,3 +292,24 @@ fn a_program_of_the_users_is_left_alone_and_one_that_comes_first_is_named() -> R
     assert_eq!(fs::read_to_string(bin.join("wyren"))?, "#!/usr/bin/env node\n");
     Ok(())
 }
+
+#[test]
+fn a_purge_needs_a_yes_and_leaves_files_that_are_not_wyrens() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    user.run(&["install", "--settings"])?;
+    user.run(&["config", "set", "log.level", "warn"])?;
+    let theirs = user.sandbox.data().join("notes/mine.txt");
+    fs::create_dir_all(user.sandbox.data().join("notes"))?;
+    fs::write(&theirs, "mine")?;
+    let before = tree(user.sandbox.folder())?;
+    let error = user.fail(&["uninstall", "--purge"])?;
+    assert!(error.contains("--yes"), "{error}");
+    let shown = user.run(&["uninstall", "--purge", "--dry-run"])?;
+    assert!(shown.contains(&format!("remove {}", user.sandbox.data().display())), "{shown}");
+    assert_eq!(tree(user.sandbox.folder())?, before);
+    let shown = user.run(&["uninstall", "--purge", "--yes"])?;
+    assert!(shown.contains(&format!("Left alone: {}", theirs.display())), "{shown}");
+    let left = tree(&user.sandbox.data())?;
+    assert_eq!(left.keys().collect::<Vec<_>>(), [Path::new("notes"), Path::new("notes/mine.txt")]);
+    Ok(())
+}

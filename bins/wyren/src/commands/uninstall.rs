@@ -1,5 +1,7 @@
 //! `wyren uninstall`: takes back what `wyren install` did.
 
+mod purge;
+
 use super::install::{self as installation, Client, Scope, program, registry, say};
 use super::worker;
 use crate::exit::Ending;
@@ -16,7 +18,8 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   wyren uninstall               take Wyren out of Claude Code; memory and lessons stay
-  wyren uninstall --dry-run     show what would be removed";
+  wyren uninstall --dry-run     show what would be removed
+  wyren uninstall --purge       remove your data as well, and the memory of this clone";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -24,6 +27,12 @@ pub(crate) struct Arguments {
     /// Show what would be removed, and change nothing.
     #[arg(long)]
     dry_run: bool,
+    /// Remove the data folder as well, and .wyren/ of this clone. The team's branch stays.
+    #[arg(long)]
+    purge: bool,
+    /// Remove it without asking.
+    #[arg(long, short, requires = "purge")]
+    yes: bool,
 }
 
 /// What there is to take back, and what could not be read.
@@ -65,9 +74,15 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     if arguments.dry_run {
         let plan = Plan::of(&client);
         show(&plan, &client, env, paths)?;
+        if arguments.purge {
+            purge::show(&client, paths)?;
+        }
         return ended(&plan.problems);
     }
     person::must_be_here(env)?;
+    if arguments.purge && !arguments.yes && !purge::is_confirmed(paths)? {
+        return say("Nothing was removed.");
+    }
     let lock = installation::lock(paths)?;
     let mut plan = Plan::of(&client);
     if plan.is_nothing() && plan.problems.is_empty() && !registry::is_known(client.folder(Scope::User)) {
@@ -84,7 +99,6 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
             problems.push(format!("could not remove {}: {error}", paths.installed_plugin().display()))
         }
     }
-    drop(lock);
     if queue::is_running(paths)? {
         worker::stop(paths)?;
     }
@@ -92,10 +106,15 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         let path = path.display();
         say(format_args!("{WARNING}Left alone{WARNING:#}: {path} was edited since Wyren wrote it"))?;
     }
-    say(format_args!(
-        "Your memory, lessons and settings stay, in {} and in .wyren/ of your projects.",
-        paths.data().display()
-    ))?;
+    if arguments.purge {
+        plan.problems.extend(purge::run(&client, env, paths)?);
+    } else {
+        let data = paths.data().display();
+        say(format_args!(
+            "Your memory, lessons and settings stay, in {data} and in .wyren/ of your projects."
+        ))?;
+    }
+    drop(lock);
     ended(&plan.problems)
 }
 
