@@ -9,6 +9,7 @@ mod engine;
 mod entries;
 mod faults;
 mod hostile;
+mod install;
 mod lessons;
 mod lessons_cli;
 mod new_hook;

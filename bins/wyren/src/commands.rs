@@ -9,6 +9,7 @@ mod export;
 mod forget;
 mod import;
 mod init;
+mod install;
 mod jobs;
 mod lessons;
 mod log;
@@ -18,6 +19,7 @@ mod spend;
 mod status;
 mod sync;
 mod trust;
+mod uninstall;
 mod worker;
 
 use crate::similar;
@@ -70,6 +72,8 @@ enum Command {
     Import(import::Arguments),
     /// Start a team memory, or join the existing one.
     Init(init::Arguments),
+    /// Wire the hooks into Claude Code.
+    Install(install::Arguments),
     /// Show background jobs; retry or drop failed ones.
     Jobs(jobs::Arguments),
     /// Manage lessons: list, test, add, edit, import and more.
@@ -90,6 +94,8 @@ enum Command {
     Trust(trust::Arguments),
     /// Stop broadcasting a skill, for the whole team.
     Unbroadcast(broadcast::Unbroadcast),
+    /// Take Wyren out of Claude Code.
+    Uninstall(uninstall::Arguments),
     /// Stop trusting a project.
     Untrust(trust::Untrust),
     /// Show, run or stop the background worker.
@@ -115,8 +121,10 @@ impl Command {
             Self::Completions(_)
                 | Self::Config(_)
                 | Self::Doctor(_)
+                | Self::Install(_)
                 | Self::Spend(_)
                 | Self::Status(_)
+                | Self::Uninstall(_)
                 | Self::Unknown(_)
         )
     }
@@ -149,6 +157,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Forget(arguments) => forget::run(arguments, &env, &paths),
         Command::Import(arguments) => import::run(&arguments, &env, &paths),
         Command::Init(arguments) => init::run(&arguments, &env, &paths),
+        Command::Install(arguments) => install::run(&arguments, &env, &paths),
         Command::Jobs(arguments) => jobs::run(arguments, &env, &paths),
         Command::Lessons(arguments) => lessons::run(arguments, &env, &paths),
         Command::Log(arguments) => log::run(&arguments, &env, &paths),
@@ -159,6 +168,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Sync(arguments) => sync::run(&arguments, &env, &paths),
         Command::Trust(arguments) => trust::run(&arguments, &env, &paths),
         Command::Unbroadcast(arguments) => broadcast::unbroadcast(&arguments, &env),
+        Command::Uninstall(arguments) => uninstall::run(&arguments, &env, &paths),
         Command::Untrust(arguments) => trust::untrust(&arguments, &env, &paths),
         Command::Worker(arguments) => worker::run(arguments, &env, &paths),
         Command::Unknown(words) => Err(unknown(&words).into()),

@@ -6,6 +6,8 @@
 use crate::terminal;
 use anyhow::Result;
 use base::{Env, Paths, Timestamp, files};
+use install::jsonc;
+use install::ours::Surroundings;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -13,10 +15,6 @@ use std::path::{Path, PathBuf};
 
 /// What plugins of this name are called in the client's files: `wyren@<marketplace>`.
 const PLUGIN: &str = "wyren@";
-
-/// The hook files, for the names of the programs.
-const HOOK_FILES: [&str; 2] =
-    [include_str!("../../../hooks/hooks.json"), include_str!("../../../hooks/extra.json")];
 
 /// How often a plugin folder that is gone is named.
 const REMIND_MILLIS: u64 = 24 * 3_600_000;
@@ -47,7 +45,7 @@ impl Wiring {
                     enabled.insert(id.clone(), *is_on == Value::Bool(true));
                 }
             }
-            let programs = programs(&settings, env, &project);
+            let programs = surroundings(env, &project).programs(&settings);
             if !programs.is_empty() {
                 by_hand.insert(file, programs);
             }
@@ -62,6 +60,18 @@ impl Wiring {
         let plugins = self.plugins.iter().map(|(id, folder)| (id.as_str(), folder.as_path()));
         plugins.filter(|(_, folder)| !folder.is_dir())
     }
+}
+
+/// Returns the plugins of ours that the client has installed, enabled or not.
+pub(crate) fn installed(client: &Path) -> Vec<String> {
+    let installed = json(&client.join("plugins/installed_plugins.json")).unwrap_or_default();
+    let ids = installed["plugins"].as_object().into_iter().flatten().map(|(id, _)| id);
+    ids.filter(|id| id.starts_with(PLUGIN)).cloned().collect()
+}
+
+/// Returns whether the client knows a marketplace of this name.
+pub(crate) fn has_marketplace(client: &Path, name: &str) -> bool {
+    json(&client.join("plugins/known_marketplaces.json")).is_some_and(|known| known[name].is_object())
 }
 
 /// Says on standard error that the plugin's folder is gone, once a day at most.
@@ -99,7 +109,7 @@ pub(crate) fn what_to_do(id: &str) -> String {
 }
 
 /// Returns the folder that a session in `cwd` takes its settings from: the nearest one with `.claude/` in the repository.
-fn project(cwd: &Path) -> PathBuf {
+pub(crate) fn project(cwd: &Path) -> PathBuf {
     for folder in cwd.ancestors() {
         if folder.join(".claude").is_dir() || folder.join(".git").exists() {
             return folder.to_owned();
@@ -124,64 +134,14 @@ fn plugin_folder(client: &Path, id: &str) -> Option<PathBuf> {
     entry["installPath"].as_str().map(PathBuf::from)
 }
 
-/// Returns the programs of ours that the hooks of a settings file name.
-fn programs(settings: &Value, env: &Env, project: &Path) -> BTreeSet<PathBuf> {
-    let names = hook_names();
-    commands(settings)
-        .filter_map(|command| program(command, env, project))
-        .filter(|path| is_ours(path, &names))
-        .collect()
-}
-
-/// Returns the commands of a hook file or a settings file.
-fn commands(settings: &Value) -> impl Iterator<Item = &str> {
-    let events = settings["hooks"].as_object().into_iter().flat_map(|events| events.values());
-    let groups = events.filter_map(Value::as_array).flatten();
-    let hooks = groups.filter_map(|group| group["hooks"].as_array()).flatten();
-    hooks.filter_map(|hook| hook["command"].as_str())
-}
-
-/// Returns the program of a command, as an absolute path; `None` where only a shell knows it.
-fn program(command: &str, env: &Env, project: &Path) -> Option<PathBuf> {
-    let home = || env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from);
-    let command = command.trim();
-    let word = match command.strip_prefix('"') {
-        Some(quoted) => quoted.split('"').next(),
-        // A command with `args` is a path as it is, with its spaces.
-        None if Path::new(command).exists() => Some(command),
-        None => command.split_whitespace().next(),
-    }?;
-    let begins = |beginnings: &[&str]| beginnings.iter().find_map(|beginning| word.strip_prefix(beginning));
-    let path = if let Some(rest) = begins(&["$CLAUDE_PROJECT_DIR/", "${CLAUDE_PROJECT_DIR}/"]) {
-        project.join(rest)
-    } else if let Some(rest) = begins(&["~/", "$HOME/", "${HOME}/"]) {
-        home()?.join(rest)
-    } else {
-        PathBuf::from(word)
-    };
-    path.is_absolute().then_some(path)
-}
-
-/// Returns whether a program is a hook of ours: it is called like one and `wyren` is beside it, or would be in a `bin` that is
-/// not there any more. People have scripts called `session-end`, too.
-fn is_ours(program: &Path, names: &BTreeSet<String>) -> bool {
-    let name = program.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let Some(folder) = program.parent() else { return false };
-    let is_lost = || !program.exists() && folder.file_name().is_some_and(|name| name == "bin");
-    let wyren = format!("wyren{}", std::env::consts::EXE_SUFFIX);
-    names.contains(&name) && (folder.join(wyren).is_file() || is_lost())
-}
-
-fn hook_names() -> BTreeSet<String> {
-    let files = HOOK_FILES.iter().filter_map(|file| serde_json::from_str::<Value>(file).ok());
-    let names = |file: Value| -> Vec<String> {
-        commands(&file).filter_map(|command| command.rsplit('/').next().map(str::to_owned)).collect()
-    };
-    files.flat_map(names).collect()
+/// Returns what a command in the settings of a project may begin with.
+pub(crate) fn surroundings(env: &Env, project: &Path) -> Surroundings {
+    let home = env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from);
+    Surroundings { home, project: project.to_owned() }
 }
 
 fn json(file: &Path) -> Option<Value> {
-    serde_json::from_slice(&files::read_followed(file, files::cap::CONFIG).ok()?).ok()
+    jsonc::value(&files::read_text_followed(file, files::cap::SHARED).ok()?)
 }
 
 #[cfg(test)]

@@ -138,7 +138,7 @@ fn be_worker(env: &Env, paths: &Paths, until_idle: bool) -> Result<()> {
     }
 }
 
-fn stop(paths: &Paths) -> Result<()> {
+pub(super) fn stop(paths: &Paths) -> Result<()> {
     let mut output = terminal::output();
     let file = queue::stop_file(paths);
     if !queue::is_running(paths)? {

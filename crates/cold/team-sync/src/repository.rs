@@ -65,7 +65,7 @@ pub use merge::{ByLine, Merge};
 pub use past::{Commit, Tracked, first_commit, user_name};
 pub use publish::{Files, Published};
 pub use relay::{OwnSetting, own_settings};
-pub use setup::{Made, init_branch, init_side, is_tracked, stop_ignoring_unshared, take_back};
+pub use setup::{Made, init_branch, init_side, is_tracked, purge, stop_ignoring_unshared, take_back};
 pub(crate) use setup::{refuse_link, refuse_links};
 pub use team::{Rewrite, Team};
 pub use visibility::Visibility;

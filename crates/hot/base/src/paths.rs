@@ -148,6 +148,16 @@ impl Paths {
         self.data.join("secret")
     }
 
+    /// Returns the folder that `wyren install` copies the plugin to.
+    pub fn installed_plugin(&self) -> PathBuf {
+        self.data.join("plugin")
+    }
+
+    /// Returns the lock of `wyren install` and `wyren uninstall`, which change the client's files.
+    pub fn install_lock(&self) -> PathBuf {
+        self.data.join("install.lock")
+    }
+
     pub fn database(&self) -> PathBuf {
         self.data.join("wyren.db")
     }

@@ -80,6 +80,40 @@ pub fn init_branch(place: &Place) -> Result<(), Error> {
     ignore_unshared(&place.repository.root)
 }
 
+/// Removes from a clone what Wyren wrote there: `.wyren/`, the line that excludes it, and its refs. Returns whether memory.md is
+/// tracked on the branch that is checked out: then what is shared belongs to that branch and stays. No remote is asked.
+pub fn purge(place: &Place, env: &Env) -> Result<bool, Error> {
+    place.check_git_files()?;
+    let git = Git::new(&place.repository.root, env);
+    let is_tracked = tracks_memory(&git)?;
+    let folder = place.folder(if is_tracked { Mode::Branch } else { Mode::Side });
+    refuse_link(&folder)?;
+    if is_tracked {
+        let (state, log) = (state_folder(&folder), folder.join("log"));
+        remove_folder(&state).map_err(Error::file(&state))?;
+        files::remove_if_there(&log).map_err(Error::file(&log))?;
+        stop_ignoring_unshared(place, env)?;
+    } else {
+        remove_folder(&folder).map_err(Error::file(&folder))?;
+    }
+    let exclude = exclude_file(place);
+    if place.is_excluded() {
+        remove_lines(&exclude, is_exclusion).map_err(Error::file(&exclude))?;
+    }
+    let refs = git.local(&["for-each-ref", "--format=%(refname)", "refs/wyren", "refs/worktree/wyren"])?;
+    for name in String::from_utf8_lossy(&refs.stdout).lines() {
+        git.local(&["update-ref", "-d", name])?;
+    }
+    Ok(is_tracked)
+}
+
+fn remove_folder(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
 /// Returns whether memory.md is tracked on the branch that is checked out.
 pub fn is_tracked(place: &Place, env: &Env) -> Result<bool, Error> {
     tracks_memory(&Git::new(&place.repository.root, env))

@@ -1,7 +1,7 @@
 use crate::support::{TeamClone, TeamWorld, World, env_of, soon};
 use place::{Mode, Place};
 use std::fs;
-use team_sync::repository::{Error, Team, init_branch, init_side, take_back};
+use team_sync::repository::{Error, Team, init_branch, init_side, purge, take_back};
 
 #[test]
 fn side_mode_excludes_the_folder_once_and_leaves_git_as_it_was() {
@@ -100,4 +100,29 @@ fn the_exclude_file_keeps_its_mode_when_lines_are_taken_out() {
     init_branch(&Place::find(&clone.root).unwrap()).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_purged_clone_is_as_before_and_what_a_branch_tracks_stays() {
+    let world = World::new(&[]);
+    let clone = world.clone_called("a");
+    let (status, excluded) = (clone.git(&["status", "--porcelain"]), clone.read(".git/info/exclude"));
+    let refs = clone.git(&["for-each-ref"]);
+    let place = Place::find(&clone.root).unwrap();
+    clone.init_side();
+    clone.write(".wyren/memory.md", "- one\n");
+    clone.git(&["update-ref", "refs/wyren/base", "HEAD"]);
+    assert!(!purge(&place, &env_of(&clone.root)).unwrap());
+    assert!(!clone.root.join(".wyren").exists());
+    assert_eq!((clone.git(&["status", "--porcelain"]), clone.read(".git/info/exclude")), (status, excluded));
+    assert_eq!(clone.git(&["for-each-ref"]), refs);
+
+    init_branch(&place).unwrap();
+    clone.write(".wyren/memory.md", "- one\n");
+    clone.git(&["add", ".wyren/memory.md"]);
+    clone.git(&["commit", "--quiet", "-m", "Memory"]);
+    clone.write(".wyren/log", "a line\n");
+    assert!(purge(&place, &env_of(&clone.root)).unwrap());
+    assert_eq!(clone.git(&["status", "--porcelain"]), "");
+    assert!(!clone.root.join(".wyren/state").exists() && !clone.root.join(".wyren/log").exists());
 }

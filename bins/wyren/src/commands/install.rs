@@ -1,0 +1,256 @@
+//! `wyren install`: puts this machine's plugin into Claude Code, or the hooks alone into its settings.
+
+pub(super) mod program;
+pub(super) mod registry;
+
+use crate::exit::Ending;
+use crate::person;
+use crate::terminal::{self, DIM, SUCCESS, WARNING, counted};
+use crate::wired::{self, Wiring};
+use anyhow::{Context as _, Result, bail};
+use base::lock::Lock;
+use base::{Env, Paths, Timestamp};
+use clap::{Args, ValueEnum};
+use install::commands::{State, Which};
+use install::settings::file;
+use install::{commands, diff, ours};
+use std::fmt::Display;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long to wait for another `wyren install`.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const EXAMPLES: &str = "\
+Examples:
+  wyren install                              install the plugin, and link wyren into ~/.local/bin
+  wyren install --settings                   write the hooks into ~/.claude/settings.json
+  wyren install --settings local             into .claude/settings.local.json of this project
+  wyren install --settings --dry-run         show what would change
+  wyren install --settings --print           print the hooks, to paste them yourself
+  wyren uninstall                            take all of it back";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Write the hooks into settings instead: yours, those of this project, or yours in this
+    /// project [default: user].
+    #[arg(long, value_enum, value_name = "WHOSE", num_args = 0..=1, default_missing_value = "user")]
+    settings: Option<Scope>,
+    /// Print the hooks as a settings file has them, and change nothing.
+    #[arg(long, requires = "settings", conflicts_with = "dry_run")]
+    print: bool,
+    /// Show what would change, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// One of the client's settings files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Scope {
+    User,
+    Project,
+    Local,
+}
+
+impl Scope {
+    pub(super) const ALL: [Self; 3] = [Self::User, Self::Project, Self::Local];
+
+    /// Returns the mode of the file where Wyren makes it. A project's is for everyone who works on it.
+    pub(super) fn mode(self) -> u32 {
+        if self == Self::Project { 0o644 } else { 0o600 }
+    }
+}
+
+/// The client's files of the user, and of the project that they are in.
+pub(super) struct Client {
+    user: PathBuf,
+    project: PathBuf,
+    pub(super) around: ours::Surroundings,
+}
+
+impl Client {
+    pub(super) fn of(env: &Env, paths: &Paths) -> Result<Self> {
+        let user = paths.client().context("there is no home, so Claude Code has no settings")?;
+        let cwd = std::env::current_dir().context("could not find the current folder")?;
+        let mut project = wired::project(&cwd);
+        // A folder below the home that is in no repository is a project of its own.
+        if project.join(".claude") == user {
+            project = cwd;
+        }
+        let around = wired::surroundings(env, &project);
+        Ok(Self { user, project: project.join(".claude"), around })
+    }
+
+    pub(super) fn folder(&self, scope: Scope) -> &Path {
+        if scope == Scope::User { &self.user } else { &self.project }
+    }
+
+    pub(super) fn settings(&self, scope: Scope) -> PathBuf {
+        let name = if scope == Scope::Local { "settings.local.json" } else { "settings.json" };
+        self.folder(scope).join(name)
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    let plugin = plugin_folder()?;
+    if arguments.print {
+        return Ok(terminal::exact_output().write_all(install::to_paste(&plugin).as_bytes())?);
+    }
+    if !arguments.dry_run {
+        person::must_be_here(env)?;
+    }
+    let client = Client::of(env, paths)?;
+    let Some(scope) = arguments.settings else {
+        return as_plugin(&client, &plugin, arguments.dry_run, env, paths);
+    };
+    if arguments.dry_run {
+        return show(&client, scope, &plugin);
+    }
+    let _lock = lock(paths)?;
+    write(&client, scope, &plugin)?;
+    finish(env, paths)
+}
+
+/// Copies the plugin into the data folder and has the client run it from there.
+fn as_plugin(client: &Client, from: &Path, is_dry: bool, env: &Env, paths: &Paths) -> Result<()> {
+    let plugin = paths.installed_plugin();
+    let folder = client.folder(Scope::User);
+    if is_dry {
+        say(format_args!("copy {} to {}", from.display(), plugin.display()))?;
+        registry::show_registration(&plugin)?;
+        program::show(env, &plugin)?;
+        let handoff = commands::plan(from, folder, Which::Short)?;
+        for command in handoff.iter().filter(|command| command.state != State::Theirs) {
+            say(format_args!("write {}", command.path.display()))?;
+        }
+        return Ok(());
+    }
+    let _lock = lock(paths)?;
+    let spinner = terminal::spinner("copying the plugin");
+    let copied = install::plugin::copy(from, &plugin);
+    spinner.finish_and_clear();
+    match copied.with_context(|| format!("could not copy the plugin to {}", plugin.display()))? {
+        true => say(format_args!("{SUCCESS}Copied{SUCCESS:#} the plugin to {}", plugin.display()))?,
+        false => say(format_args!("{} is up to date.", plugin.display()))?,
+    }
+    program::link(env, &plugin)?;
+    write_commands(&plugin, folder, Which::Short)?;
+    registry::register(&plugin, env, paths)?;
+    finish(env, paths)
+}
+
+/// Takes the lock of everything that changes the client's files.
+pub(super) fn lock(paths: &Paths) -> Result<Lock> {
+    let path = paths.install_lock();
+    let lock =
+        Lock::exclusive(&path, PATIENCE).with_context(|| format!("could not lock {}", path.display()))?;
+    lock.ok_or_else(|| {
+        Ending::locked("wyren: another `wyren install` or `wyren uninstall` is running").into()
+    })
+}
+
+/// Returns the folder of the plugin that this program is in.
+pub(super) fn plugin_folder() -> Result<PathBuf> {
+    let program = std::env::current_exe().and_then(|program| program.canonicalize());
+    let program = program.context("could not find this program")?;
+    let folder = program.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
+    let suffix = std::env::consts::EXE_SUFFIX;
+    let missing = ours::hook_names().iter().map(|name| folder.join("bin").join(format!("{name}{suffix}")));
+    let parts = [folder.join("hooks/hooks.json"), folder.join("commands")];
+    if let Some(missing) = missing.chain(parts).find(|part| !part.exists()) {
+        bail!(
+            "{} is missing, so this `wyren` is not in a folder of the plugin. Run the one in `bin/` of the plugin, in a \
+             checkout: target/plugin/bin/wyren install",
+            missing.display()
+        );
+    }
+    Ok(folder.to_owned())
+}
+
+fn show(client: &Client, scope: Scope, plugin: &Path) -> Result<()> {
+    let change = file::install(&client.settings(scope), plugin, &client.around)?;
+    let commands = commands::plan(plugin, client.folder(scope), Which::All)?;
+    let due: Vec<_> = commands.iter().filter(|command| matches!(command.state, State::Due(_))).collect();
+    if change.is_nothing() && due.is_empty() {
+        return say("Nothing would change.");
+    }
+    show_change(&change)?;
+    for command in due {
+        say(format_args!("write {}", command.path.display()))?;
+    }
+    Ok(())
+}
+
+/// Shows what a change would do to a settings file.
+pub(super) fn show_change(change: &file::Change) -> Result<()> {
+    let texts = [&change.before, &change.after].map(|text| text.as_deref().unwrap_or_default());
+    let diff = diff::unified(&change.path.display().to_string(), texts[0], texts[1]);
+    Ok(write!(terminal::output(), "{diff}")?)
+}
+
+fn write(client: &Client, scope: Scope, plugin: &Path) -> Result<()> {
+    let change = file::install(&client.settings(scope), plugin, &client.around)?;
+    let (path, hooks) = (change.path.display(), counted(change.hooks as u64, "hook", "hooks"));
+    if change.is_nothing() {
+        say(format_args!("{path} has the {hooks} already."))?;
+    } else {
+        let backup = file::apply(&change, Timestamp::now(), scope.mode())?;
+        say(format_args!("{SUCCESS}Wrote{SUCCESS:#} {hooks} to {path}"))?;
+        if let Some(backup) = backup {
+            say(format_args!("{DIM}The file as it was: {}{DIM:#}", backup.display()))?;
+        }
+    }
+    if scope == Scope::Project {
+        say(
+            "The paths are those of this machine: a teammate needs Wyren in the same folder, or --settings local.",
+        )?;
+    }
+    write_commands(plugin, client.folder(scope), Which::All)
+}
+
+/// Writes the commands and names those that are left alone.
+pub(super) fn write_commands(plugin: &Path, folder: &Path, which: Which) -> Result<()> {
+    let plan = commands::plan(plugin, folder, which).context("could not read the plugin's commands")?;
+    let mut written = 0_u64;
+    for command in &plan {
+        match &command.state {
+            State::Due(_) => {
+                let path = command.path.display();
+                commands::write(command).with_context(|| format!("could not write {path}"))?;
+                written += 1;
+            }
+            State::Done => {}
+            State::Theirs => {
+                let path = command.path.display();
+                say(format_args!("{WARNING}Left alone{WARNING:#}: {path} is not a file that Wyren wrote"))?;
+            }
+        }
+    }
+    if written > 0 {
+        let written = counted(written, "command", "commands");
+        say(format_args!("{SUCCESS}Wrote{SUCCESS:#} {written} to {}", folder.join("commands").display()))?;
+    }
+    Ok(())
+}
+
+fn warn_of_two_wirings(env: &Env, paths: &Paths) -> Result<()> {
+    let wiring = Wiring::read(env, paths, &std::env::current_dir()?);
+    let Some((id, _)) = wiring.plugins.iter().next() else { return Ok(()) };
+    let Some(file) = wiring.by_hand.keys().next() else { return Ok(()) };
+    say(format_args!(
+        "{WARNING}Wired twice{WARNING:#}, by the plugin {id} and in {}: every hook runs twice, and one run answers. Keep \
+         one: `wyren uninstall` takes both back, `claude plugin disable {id}` the plugin",
+        file.display()
+    ))
+}
+
+fn finish(env: &Env, paths: &Paths) -> Result<()> {
+    warn_of_two_wirings(env, paths)?;
+    say("Next: start a new session of Claude Code in a project, and type /wyren:init")
+}
+
+pub(super) fn say(line: impl Display) -> Result<()> {
+    Ok(writeln!(terminal::output(), "{line}")?)
+}

@@ -1,0 +1,96 @@
+//! `wyren` on the PATH: a link in `~/.local/bin`.
+
+use super::say;
+use crate::terminal::{SUCCESS, WARNING};
+use anyhow::Result;
+use base::Env;
+use install::plugin::{self, Link};
+use std::path::{Path, PathBuf};
+
+/// Where people's own programs are, below the home.
+const FOLDER: &str = ".local/bin";
+
+fn home(env: &Env) -> Option<PathBuf> {
+    env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from)
+}
+
+fn name() -> String {
+    format!("wyren{}", std::env::consts::EXE_SUFFIX)
+}
+
+/// Returns the program in a plugin's folder, and the place of the link to it. Only Unix has links that everyone may make.
+fn places(env: &Env, plugin: &Path) -> Option<(PathBuf, PathBuf)> {
+    let at = home(env).filter(|_| cfg!(unix))?.join(FOLDER).join(name());
+    Some((plugin.join("bin").join(name()), at))
+}
+
+/// Shows what [`link`] would do.
+pub(in crate::commands) fn show(env: &Env, plugin: &Path) -> Result<()> {
+    let Some((program, at)) = places(env, plugin) else { return Ok(()) };
+    match plugin::look(&at, &program) {
+        Link::Ours => Ok(()),
+        Link::Missing | Link::Older => say(format_args!("link {} to {}", at.display(), program.display())),
+        Link::Theirs => say(format_args!("leave {} alone, which is not a link to Wyren", at.display())),
+    }
+}
+
+/// Links `wyren` and says how to reach it.
+pub(in crate::commands) fn link(env: &Env, plugin: &Path) -> Result<()> {
+    let Some((program, at)) = places(env, plugin) else {
+        return say(format_args!(
+            "To type `wyren`, add this folder to the PATH: {}",
+            plugin.join("bin").display()
+        ));
+    };
+    let (program, shown) = (&program, at.display());
+    match plugin::look(&at, program) {
+        Link::Ours => {}
+        Link::Theirs => {
+            return say(format_args!(
+                "{WARNING}Left alone{WARNING:#}: {shown} is not a link to Wyren. The program is {}",
+                program.display()
+            ));
+        }
+        Link::Missing | Link::Older => {
+            #[cfg(unix)]
+            plugin::link(&at, program)?;
+            say(format_args!("{SUCCESS}Linked{SUCCESS:#} {shown}"))?;
+        }
+    }
+    let path = env.get("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let first = folders.iter().map(|folder| folder.join(name())).find(|program| program.is_file());
+    match first {
+        Some(first) if first.canonicalize().ok() == program.canonicalize().ok() => Ok(()),
+        Some(first) if folders.iter().any(|folder| Some(&**folder) == at.parent()) => say(format_args!(
+            "{WARNING}Another `wyren` comes first on the PATH{WARNING:#}: {}. Remove it, or type {shown}",
+            first.display()
+        )),
+        _ => say(format_args!(
+            "{FOLDER} is not on the PATH. Add it in your shell's profile: export PATH=\"$HOME/{FOLDER}:$PATH\""
+        )),
+    }
+}
+
+/// Returns the link, if it is ours.
+pub(in crate::commands) fn ours(env: &Env, plugin: &Path) -> Option<PathBuf> {
+    let (program, at) = places(env, plugin)?;
+    matches!(plugin::look(&at, &program), Link::Ours | Link::Older).then_some(at)
+}
+
+/// Removes the link, and the folders that are empty without it; returns what could not be done.
+pub(in crate::commands) fn unlink(env: &Env, plugin: &Path) -> Result<Option<String>> {
+    let Some(at) = ours(env, plugin) else { return Ok(None) };
+    if let Err(error) = std::fs::remove_file(&at) {
+        return Ok(Some(format!("could not remove {}: {error}", at.display())));
+    }
+    say(format_args!("{SUCCESS}Removed{SUCCESS:#} {}", at.display()))?;
+    let home = home(env).unwrap_or_default();
+    for folder in at.ancestors().skip(1).take_while(|folder| *folder != home) {
+        // Only one that is empty goes.
+        if std::fs::remove_dir(folder).is_err() {
+            break;
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,185 @@
+//! `wyren uninstall`: takes back what `wyren install` did.
+
+mod purge;
+
+use super::install::{self as installation, Client, Scope, program, registry, say};
+use super::worker;
+use crate::exit::Ending;
+use crate::person;
+use crate::terminal::{self, SUCCESS, WARNING, counted};
+use anyhow::Result;
+use base::{Env, Paths, Timestamp};
+use clap::Args;
+use install::commands;
+use install::settings::file::{self, Change};
+use std::io::Write as _;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  wyren uninstall               take Wyren out of Claude Code; memory and lessons stay
+  wyren uninstall --dry-run     show what would be removed
+  wyren uninstall --purge       remove your data as well, and the memory of this clone";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Show what would be removed, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Remove the data folder as well, and .wyren/ of this clone. The team's branch stays.
+    #[arg(long)]
+    purge: bool,
+    /// Remove it without asking.
+    #[arg(long, short, requires = "purge")]
+    yes: bool,
+}
+
+/// What there is to take back, and what could not be read.
+#[derive(Default)]
+struct Plan {
+    changes: Vec<(Scope, Change)>,
+    /// Files of commands, with the client's folder that they are in.
+    commands: Vec<(PathBuf, PathBuf)>,
+    /// Files of commands that the user edited.
+    edited: Vec<PathBuf>,
+    problems: Vec<String>,
+}
+
+impl Plan {
+    fn of(client: &Client) -> Self {
+        let mut plan = Self::default();
+        for scope in Scope::ALL {
+            match file::uninstall(&client.settings(scope), &client.around) {
+                Ok(change) => plan.changes.push((scope, change)),
+                Err(error) => plan.problems.push(error.to_string()),
+            }
+        }
+        for scope in [Scope::User, Scope::Project] {
+            let folder = client.folder(scope);
+            let (ours, edited) = commands::installed(folder);
+            plan.commands.extend(ours.into_iter().map(|path| (path, folder.to_owned())));
+            plan.edited.extend(edited);
+        }
+        plan
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.changes.iter().all(|(_, change)| change.is_nothing()) && self.commands.is_empty()
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    let client = Client::of(env, paths)?;
+    if arguments.dry_run {
+        let plan = Plan::of(&client);
+        show(&plan, &client, env, paths)?;
+        if arguments.purge {
+            purge::show(&client, paths)?;
+        }
+        return ended(&plan.problems);
+    }
+    person::must_be_here(env)?;
+    if arguments.purge && !arguments.yes && !purge::is_confirmed(paths)? {
+        return say("Nothing was removed.");
+    }
+    let lock = installation::lock(paths)?;
+    let mut plan = Plan::of(&client);
+    if plan.is_nothing() && plan.problems.is_empty() && !registry::is_known(client.folder(Scope::User)) {
+        say("Claude Code has nothing of Wyren.")?;
+    }
+    take_out(&client, &mut plan)?;
+    let problems = &mut plan.problems;
+    problems.extend(registry::unregister(client.folder(Scope::User), env, paths)?);
+    problems.extend(program::unlink(env, &paths.installed_plugin())?);
+    match install::plugin::remove(&paths.installed_plugin()) {
+        Ok(true) => say(format_args!("{SUCCESS}Removed{SUCCESS:#} {}", paths.installed_plugin().display()))?,
+        Ok(false) => {}
+        Err(error) => {
+            problems.push(format!("could not remove {}: {error}", paths.installed_plugin().display()))
+        }
+    }
+    if queue::is_running(paths)? {
+        worker::stop(paths)?;
+    }
+    for path in &plan.edited {
+        let path = path.display();
+        say(format_args!("{WARNING}Left alone{WARNING:#}: {path} was edited since Wyren wrote it"))?;
+    }
+    if arguments.purge {
+        plan.problems.extend(purge::run(&client, env, paths)?);
+    } else {
+        let data = paths.data().display();
+        say(format_args!(
+            "Your memory, lessons and settings stay, in {data} and in .wyren/ of your projects."
+        ))?;
+    }
+    drop(lock);
+    ended(&plan.problems)
+}
+
+fn show(plan: &Plan, client: &Client, env: &Env, paths: &Paths) -> Result<()> {
+    let (user, plugin) = (client.folder(Scope::User), paths.installed_plugin());
+    let linked = program::ours(env, &plugin);
+    let is_nothing = plan.is_nothing() && plan.problems.is_empty() && linked.is_none() && !plugin.exists();
+    if is_nothing && !registry::is_known(user) {
+        return say("Nothing would change.");
+    }
+    registry::show_removal(user)?;
+    for path in linked.into_iter().chain(plugin.exists().then_some(plugin)) {
+        say(format_args!("remove {}", path.display()))?;
+    }
+    for (_, change) in &plan.changes {
+        installation::show_change(change)?;
+        for path in change.removed() {
+            say(format_args!("remove {}", path.display()))?;
+        }
+    }
+    for (path, _) in &plan.commands {
+        say(format_args!("remove {}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn take_out(client: &Client, plan: &mut Plan) -> Result<()> {
+    for (scope, change) in &plan.changes {
+        if change.is_nothing() {
+            continue;
+        }
+        if let Err(error) = file::apply(change, Timestamp::now(), scope.mode()) {
+            plan.problems.push(error.to_string());
+            continue;
+        }
+        let (path, hooks) = (change.path.display(), counted(change.hooks as u64, "hook", "hooks"));
+        say(format_args!("{SUCCESS}Removed{SUCCESS:#} {hooks} from {path}"))?;
+        for backup in &change.kept {
+            say(format_args!("The file changed since, so its backup stays: {}", backup.display()))?;
+        }
+    }
+    let mut removed = 0_u64;
+    for (path, folder) in &plan.commands {
+        match commands::remove(path, folder) {
+            Ok(()) => removed += 1,
+            Err(error) => plan.problems.push(format!("could not remove {}: {error}", path.display())),
+        }
+    }
+    if removed > 0 {
+        say(format_args!("{SUCCESS}Removed{SUCCESS:#} {}", counted(removed, "command", "commands")))?;
+    }
+    if !plan.is_nothing() {
+        for scope in [Scope::User, Scope::Project] {
+            // Only one that is empty goes.
+            let _ = std::fs::remove_dir(client.folder(scope));
+        }
+    }
+    Ok(())
+}
+
+/// Names what could not be done, and fails for it.
+fn ended(problems: &[String]) -> Result<()> {
+    let Some((last, others)) = problems.split_last() else { return Ok(()) };
+    for problem in others {
+        writeln!(terminal::errors(), "wyren: {problem}")?;
+    }
+    Err(Ending::failed(format!("wyren: {last}")).into())
+}

@@ -1,0 +1,117 @@
+//! `wyren uninstall --purge`: what Wyren wrote for the user, and in the clone that they are in.
+
+use super::super::install::{Client, Scope, say};
+use crate::terminal::{self, SUCCESS, WARNING};
+use anyhow::{Result, bail};
+use base::{Env, Paths};
+use install::list::{self, Below};
+use install::settings::file;
+use place::{Folder, Place};
+use std::path::{Path, PathBuf};
+use team_sync::repository;
+
+/// Asks whether to remove what cannot be brought back.
+pub(super) fn is_confirmed(paths: &Paths) -> Result<bool> {
+    let project = wyren_folder().map(|folder| format!(", and {}", folder.display())).unwrap_or_default();
+    let data = paths.data().display();
+    let question = format!(
+        "This deletes your lessons, settings and recorded sessions in {data}{project} permanently. Delete them?"
+    );
+    match terminal::confirm(&question)? {
+        Some(answer) => Ok(answer),
+        None => bail!("not a terminal: pass --yes to confirm, or --dry-run to look first"),
+    }
+}
+
+fn cwd() -> PathBuf {
+    std::env::current_dir().unwrap_or_default()
+}
+
+fn wyren_folder() -> Option<PathBuf> {
+    Folder::find(&cwd()).map(|folder| folder.wyren)
+}
+
+/// Returns the backups of settings files.
+fn backups(client: &Client) -> Vec<PathBuf> {
+    Scope::ALL.iter().flat_map(|scope| file::backups(&client.settings(*scope))).collect()
+}
+
+/// Shows what [`run`] would remove.
+pub(super) fn show(client: &Client, paths: &Paths) -> Result<()> {
+    let folders =
+        [paths.data().to_owned(), paths.claims().to_owned()].into_iter().filter(|folder| folder.exists());
+    for path in folders.chain(wyren_folder()).chain(backups(client)) {
+        say(format_args!("remove {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Removes it; returns what could not be done.
+pub(super) fn run(client: &Client, env: &Env, paths: &Paths) -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    for backup in backups(client) {
+        if let Err(error) = std::fs::remove_file(&backup) {
+            problems.push(format!("could not remove {}: {error}", backup.display()));
+        }
+    }
+    purge_project(env, &mut problems)?;
+    purge_folder(Below::Claims, paths.claims(), &mut problems)?;
+    purge_folder(Below::Data, paths.data(), &mut problems)?;
+    if let Some(home) = env.get("HOME").map(PathBuf::from) {
+        for folder in paths
+            .data()
+            .ancestors()
+            .skip(1)
+            .take_while(|folder| folder.starts_with(&home) && **folder != home)
+        {
+            // Only one that is empty goes.
+            if std::fs::remove_dir(folder).is_err() {
+                break;
+            }
+        }
+    }
+    Ok(problems)
+}
+
+fn purge_project(env: &Env, problems: &mut Vec<String>) -> Result<()> {
+    let Some(folder) = wyren_folder() else { return Ok(()) };
+    let Some(place) = Place::find(&cwd()) else { return purge_folder(Below::Project, &folder, problems) };
+    match repository::purge(&place, env) {
+        Ok(true) => say(
+            "The memory is tracked on this branch and stays there. To remove it for the team: git rm -r .wyren, and commit",
+        ),
+        Ok(false) => {
+            say(format_args!("{SUCCESS}Removed{SUCCESS:#} {}", folder.display()))?;
+            say(format_args!(
+                "The team's memory on the remote stays. To delete it for everyone: git push origin --delete {}",
+                place::SIDE_BRANCH
+            ))
+        }
+        Err(error) => {
+            problems.push(format!("could not remove {}: {error}", folder.display()));
+            Ok(())
+        }
+    }
+}
+
+fn purge_folder(below: Below, folder: &Path, problems: &mut Vec<String>) -> Result<()> {
+    let is_there = folder.exists();
+    match list::remove(below, folder) {
+        Ok(left) if left.is_empty() && is_there => {
+            say(format_args!("{SUCCESS}Removed{SUCCESS:#} {}", folder.display()))
+        }
+        Ok(left) => {
+            for path in left {
+                say(format_args!(
+                    "{WARNING}Left alone{WARNING:#}: {} is not a file of Wyren's",
+                    path.display()
+                ))?;
+            }
+            Ok(())
+        }
+        Err(error) => {
+            problems.push(format!("could not remove {}: {error}", folder.display()));
+            Ok(())
+        }
+    }
+}

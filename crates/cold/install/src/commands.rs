@@ -1,0 +1,182 @@
+//! The plugin's slash commands as files in the client's folder, where they have their short names.
+//!
+//! `commands/wyren/status.md` is typed as `/wyren:status`, as the plugin's own. `/wyren-handoff` has a name that the client
+//! has no command for, and is in `commands/` itself.
+
+use base::{digest, files};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The command with a short name.
+const SHORT: &str = "wyren-handoff.md";
+
+/// What a command of the plugin has in place of the plugin's folder.
+const ROOT: &str = "${CLAUDE_PLUGIN_ROOT}";
+
+/// The line below which the front matter begins.
+const FRONT: &str = "---\n";
+
+/// The second line of a file of ours; a digest of the other lines follows. The client passes over it.
+const MARK: &str = "# Written by `wyren install`; `wyren uninstall` removes it unless you edit it. ";
+
+/// The most bytes of a command that are read.
+const MAX_BYTES: usize = 1024 * 1024;
+
+/// Which commands to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// All: the client has no plugin to take them from.
+    All,
+    /// The one with a short name, which a plugin cannot give it.
+    Short,
+}
+
+/// A file of a command.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Command {
+    pub path: PathBuf,
+    /// What to do about it.
+    pub state: State,
+}
+
+/// How a command's file compares with what Wyren would write.
+#[derive(Debug, PartialEq, Eq)]
+pub enum State {
+    /// It is missing, or an older one of ours: its new contents.
+    Due(String),
+    /// It is as Wyren would write it.
+    Done,
+    /// The user wrote or edited it.
+    Theirs,
+}
+
+/// Compares the commands of the plugin with those in the client's folder.
+pub fn plan(plugin: &Path, client: &Path, which: Which) -> io::Result<Vec<Command>> {
+    let mut commands = Vec::new();
+    for name in names(&plugin.join("commands"))? {
+        if which == Which::Short && name != SHORT {
+            continue;
+        }
+        let text = files::read_text_followed(&plugin.join("commands").join(&name), MAX_BYTES)?;
+        let contents = marked(&text.replace(ROOT, &plugin.to_string_lossy()));
+        let folder = client.join("commands");
+        let path = if name == SHORT { folder.join(&name) } else { folder.join("wyren").join(&name) };
+        let state = match files::read_text_followed(&path, MAX_BYTES) {
+            Ok(present) if present == contents => State::Done,
+            Ok(present) if is_ours(&present) => State::Due(contents),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !files::is_link(&path) => {
+                State::Due(contents)
+            }
+            _ => State::Theirs,
+        };
+        commands.push(Command { path, state });
+    }
+    Ok(commands)
+}
+
+/// Writes a command that is due.
+pub fn write(command: &Command) -> io::Result<()> {
+    let State::Due(contents) = &command.state else { return Ok(()) };
+    files::write_atomic(&command.path, contents.as_bytes())
+}
+
+/// Returns the files of commands of ours in the client's folder, and those that the user edited.
+pub fn installed(client: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let folder = client.join("commands");
+    let names = names(&folder.join("wyren")).unwrap_or_default();
+    let paths = names.into_iter().map(|name| folder.join("wyren").join(name)).chain([folder.join(SHORT)]);
+    let read = |path: &PathBuf| files::read_text_capped(path, MAX_BYTES).ok();
+    let marked = paths.filter(|path| read(path).is_some_and(|text| text.contains(MARK)));
+    marked.partition(|path| read(path).is_some_and(|text| is_ours(&text)))
+}
+
+/// Removes a command's file, and the folders that are empty without it.
+pub fn remove(path: &Path, client: &Path) -> io::Result<()> {
+    fs::remove_file(path)?;
+    for folder in path.ancestors().skip(1).take_while(|folder| *folder != client) {
+        if fs::remove_dir(folder).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn names(folder: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".md") {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn marked(text: &str) -> String {
+    let Some(rest) = text.strip_prefix(FRONT) else { return text.to_owned() };
+    format!("{FRONT}{MARK}{}\n{rest}", digest::sha256_hex(rest.as_bytes()))
+}
+
+fn is_ours(text: &str) -> bool {
+    let parts = text
+        .strip_prefix(FRONT)
+        .and_then(|text| text.strip_prefix(MARK))
+        .and_then(|text| text.split_once('\n'));
+    parts.is_some_and(|(digest, rest)| digest::sha256_hex(rest.as_bytes()) == digest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plugin() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
+    }
+
+    fn install(client: &Path, which: Which) -> Vec<Command> {
+        let commands = plan(&plugin(), client, which).unwrap();
+        commands.iter().for_each(|command| write(command).unwrap());
+        commands
+    }
+
+    #[test]
+    fn every_command_is_written_once_and_removed_with_its_folders() {
+        let client = tempfile::tempdir().unwrap();
+        let written = install(client.path(), Which::All);
+        assert!(written.len() > 5 && written.iter().all(|command| matches!(command.state, State::Due(_))));
+        let handoff = fs::read_to_string(client.path().join("commands/wyren-handoff.md")).unwrap();
+        assert!(!handoff.contains(ROOT) && handoff.contains("/bin/wyren\" memory handoff"), "{handoff}");
+        assert!(client.path().join("commands/wyren/status.md").is_file());
+        let again = install(client.path(), Which::All);
+        assert!(again.iter().all(|command| command.state == State::Done), "{again:?}");
+        let (ours, edited) = installed(client.path());
+        assert_eq!((ours.len(), edited.len()), (written.len(), 0));
+        ours.iter().for_each(|path| remove(path, client.path()).unwrap());
+        assert_eq!(fs::read_dir(client.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn files_of_the_users_are_left_alone() {
+        let client = tempfile::tempdir().unwrap();
+        fs::create_dir_all(client.path().join("commands/wyren")).unwrap();
+        let theirs = client.path().join("commands/wyren-handoff.md");
+        fs::write(&theirs, "My own.\n").unwrap();
+        install(client.path(), Which::All);
+        assert_eq!(fs::read_to_string(&theirs).unwrap(), "My own.\n");
+        let edited = client.path().join("commands/wyren/status.md");
+        fs::write(&edited, fs::read_to_string(&edited).unwrap() + "And say hello.\n").unwrap();
+        let again = install(client.path(), Which::All);
+        let left = again.iter().filter(|command| command.state == State::Theirs).map(|command| &command.path);
+        assert_eq!(left.collect::<Vec<_>>(), [&edited, &theirs]);
+        assert_eq!(installed(client.path()).1, [edited]);
+    }
+
+    #[test]
+    fn a_plugin_has_all_commands_but_the_short_name() {
+        let client = tempfile::tempdir().unwrap();
+        assert_eq!(install(client.path(), Which::Short).len(), 1);
+        assert!(client.path().join("commands/wyren-handoff.md").is_file());
+    }
+}

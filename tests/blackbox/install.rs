@@ -1,0 +1,315 @@
+//! `wyren install` and `wyren uninstall`: each way in and out, with the whole tree compared.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Output, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use wyren_tests::plugin;
+use wyren_tests::sandbox::Sandbox;
+
+/// Every path below a folder with its mode, and the bytes or the target of files and links.
+type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
+
+fn tree(folder: &Path) -> Result<Tree> {
+    let mut tree = Tree::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next)? {
+            let path = entry?.path();
+            let metadata = fs::symlink_metadata(&path)?;
+            #[cfg(unix)]
+            let mode = std::os::unix::fs::MetadataExt::mode(&metadata);
+            #[cfg(not(unix))]
+            let mode = u32::from(metadata.permissions().readonly());
+            let contents = if metadata.is_dir() {
+                folders.push(path.clone());
+                Vec::new()
+            } else if metadata.is_symlink() {
+                fs::read_link(&path)?.into_os_string().into_encoded_bytes()
+            } else {
+                fs::read(&path)?
+            };
+            tree.insert(path.strip_prefix(folder)?.to_owned(), (mode, contents));
+        }
+    }
+    Ok(tree)
+}
+
+struct User {
+    sandbox: Sandbox,
+    plugin: PathBuf,
+}
+
+impl User {
+    fn new() -> Result<Option<User>> {
+        let (Some(sandbox), Some(plugin)) = (Sandbox::new()?, plugin::folder()) else { return Ok(None) };
+        for folder in ["home/.claude", "project/.git", "tmp"] {
+            fs::create_dir_all(sandbox.folder().join(folder))?;
+        }
+        Ok(Some(User { sandbox, plugin: plugin.canonicalize()? }))
+    }
+
+    fn home(&self, path: &str) -> PathBuf {
+        self.sandbox.folder().join("home").join(path)
+    }
+
+    fn project(&self, path: &str) -> PathBuf {
+        self.sandbox.project().join(path)
+    }
+
+    /// Returns the trees that Wyren must leave as they were. What is the user's own is in the data folder, and stays.
+    fn trees(&self) -> Result<Vec<Tree>> {
+        ["home", "project", "tmp"].iter().map(|folder| tree(&self.sandbox.folder().join(folder))).collect()
+    }
+
+    fn run(&self, arguments: &[&str]) -> Result<String> {
+        let output = self.sandbox.wyren(arguments)?;
+        ensure!(output.status.success(), "wyren {arguments:?}: {output:#?}");
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    fn fail(&self, arguments: &[&str]) -> Result<String> {
+        let output: Output = self.sandbox.wyren(arguments)?;
+        assert_eq!(output.status.code(), Some(1), "wyren {arguments:?}: {output:#?}");
+        Ok(String::from_utf8(output.stderr)?)
+    }
+}
+
+#[test]
+fn each_settings_file_is_wired_and_after_the_way_out_the_tree_is_as_it_was() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    let settings = "{\n  // mine\n  \"model\": \"opus\",\n  \"hooks\": {\"Stop\": []},\n}\n";
+    fs::write(user.home(".claude/settings.json"), settings)?;
+    let before = user.trees()?;
+    for (scope, path) in [
+        ("user", user.home(".claude/settings.json")),
+        ("project", user.project(".claude/settings.json")),
+        ("local", user.project(".claude/settings.local.json")),
+    ] {
+        let shown = user.run(&["install", "--settings", scope])?;
+        assert!(shown.contains(&path.display().to_string()) && shown.contains("/wyren:init"), "{shown}");
+        let written = fs::read_to_string(&path)?;
+        let program = user.plugin.join("bin/stop-distill");
+        assert_eq!(written.matches(&*program.to_string_lossy()).count(), 1, "{written}");
+        assert!(path.with_file_name("commands/wyren-handoff.md").is_file());
+        let installed = user.trees()?;
+        let again = user.run(&["install", "--settings", scope])?;
+        assert!(again.contains("already"), "{again}");
+        assert_eq!(user.trees()?, installed, "twice changes something");
+
+        let shown = user.run(&["uninstall"])?;
+        assert!(shown.contains("Removed 13 hooks"), "{shown}");
+        assert_eq!(user.trees()?, before, "{scope}");
+    }
+    Ok(())
+}
+
+#[test]
+fn all_three_at_once_go_with_one_command() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    let before = user.trees()?;
+    for scope in ["user", "project", "local"] {
+        user.run(&["install", "--settings", scope])?;
+    }
+    user.run(&["uninstall"])?;
+    // An empty folder of the client's goes with what was in it.
+    let mut expected = before;
+    expected[0].remove(Path::new(".claude"));
+    assert_eq!(user.trees()?, expected);
+    let again = user.run(&["uninstall"])?;
+    assert!(again.contains("nothing of Wyren"), "{again}");
+    Ok(())
+}
+
+#[test]
+fn a_dry_run_shows_the_difference_and_changes_nothing() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    fs::write(user.home(".claude/settings.json"), "{\n  \"model\": \"opus\"\n}\n")?;
+    let before = tree(user.sandbox.folder())?;
+    let diff = user.run(&["install", "--settings", "--dry-run"])?;
+    for part in
+        ["--- ", "@@ -1,3 +1,", "-  \"model\": \"opus\"\n+  \"model\": \"opus\",\n+  \"hooks\": {", "write "]
+    {
+        assert!(diff.contains(part), "{part}: {diff}");
+    }
+    assert_eq!(tree(user.sandbox.folder())?, before);
+    user.run(&["install", "--settings"])?;
+    let installed = tree(user.sandbox.folder())?;
+    let diff = user.run(&["uninstall", "--dry-run"])?;
+    assert!(diff.contains("-  \"hooks\": {") && diff.contains("remove "), "{diff}");
+    assert_eq!(tree(user.sandbox.folder())?, installed);
+    Ok(())
+}
+
+#[test]
+fn what_is_printed_is_the_block_of_the_guide_with_the_plugins_folder() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    let printed = user.run(&["install", "--settings", "--print"])?;
+    let guide = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/guides/wiring.md"))?;
+    let block =
+        guide.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).context("no block")?;
+    assert_eq!(printed, block.replace("/path/to/wyren", &user.plugin.to_string_lossy()));
+    fs::write(user.home(".claude/settings.json"), &printed)?;
+    assert!(user.run(&["install", "--settings"])?.contains("already"));
+    Ok(())
+}
+
+#[test]
+fn a_file_that_is_not_valid_is_named_and_nothing_is_written() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    fs::write(user.home(".claude/settings.json"), "{\"model\": \"opus\"")?;
+    let before = user.trees()?;
+    let error = user.fail(&["install", "--settings"])?;
+    assert!(error.contains("settings.json is not valid JSON: line 1"), "{error}");
+    user.run(&["uninstall"])?;
+    assert_eq!(user.trees()?, before);
+    // One that names a hook may have an entry of ours that cannot be taken out.
+    fs::write(user.home(".claude/settings.json"), "{\"hooks\": \"/opt/wyren/bin/stop-distill\"")?;
+    let before = user.trees()?;
+    let error = user.fail(&["uninstall"])?;
+    assert!(error.contains("settings.json is not valid JSON: line 1"), "{error}");
+    assert_eq!(user.trees()?, before);
+    Ok(())
+}
+
+#[test]
+fn only_a_person_installs_and_uninstalls() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    for arguments in [&["install", "--settings"][..], &["uninstall"]] {
+        let output = user.sandbox.command("wyren").args(arguments).env("CLAUDECODE", "1").output()?;
+        assert_eq!(output.status.code(), Some(1), "{output:#?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("only a person"), "{output:#?}");
+    }
+    assert!(!user.home(".claude/settings.json").exists());
+    Ok(())
+}
+
+#[test]
+fn two_installations_at_once_write_each_entry_once() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    fs::write(user.home(".claude/settings.json"), "{\"model\": \"opus\"}\n")?;
+    let mut children: Vec<Child> = Vec::new();
+    for _ in 0..4 {
+        let mut command = user.sandbox.command("wyren");
+        command.args(["install", "--settings"]).stdout(Stdio::null());
+        children.push(command.spawn()?);
+    }
+    for mut child in children {
+        assert!(child.wait()?.success());
+    }
+    let settings: Value = serde_json::from_slice(&fs::read(user.home(".claude/settings.json"))?)?;
+    assert_eq!(settings["model"], "opus");
+    assert_eq!(settings.to_string().matches("/bin/tool-record").count(), 2, "{settings:#}");
+    assert_eq!(settings.to_string().matches("/bin/stop-distill").count(), 1, "{settings:#}");
+    let names = fs::read_dir(user.home(".claude"))?.flatten().map(|entry| entry.file_name());
+    let backups = names.filter(|name| name.to_string_lossy().contains("wyren-backup")).count();
+    assert_eq!(backups, 1);
+    Ok(())
+}
+
+#[test]
+fn a_running_worker_ends_with_the_installation() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    let mut command = user.sandbox.command("wyren-worker");
+    command.env("WYREN_WORKER_IDLE_SECONDS", "600").stdout(Stdio::null()).stderr(Stdio::null());
+    let mut worker = command.spawn()?;
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while !user.run(&["worker", "status"])?.starts_with("running") {
+        ensure!(std::time::Instant::now() < deadline, "the worker did not start");
+        std::thread::yield_now();
+    }
+    let shown = user.run(&["uninstall"])?;
+    assert!(shown.contains("Worker stopped"), "{shown}");
+    assert!(worker.wait()?.success());
+    Ok(())
+}
+
+/// Returns a run of `wyren` by a user without Claude Code, with `folders` on the PATH.
+fn without_client(user: &User, arguments: &[&str], folders: &[PathBuf]) -> Result<String> {
+    let mut command = user.sandbox.command("wyren");
+    let output = command.args(arguments).env("PATH", std::env::join_paths(folders)?).output()?;
+    ensure!(output.status.success(), "wyren {arguments:?}: {output:#?}");
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+#[cfg(unix)]
+#[test]
+fn without_the_client_the_plugin_is_ready_and_the_way_out_leaves_nothing() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    let bin = user.home(".local/bin");
+    let before = user.trees()?;
+    let shown = without_client(&user, &["install", "--dry-run"], &[])?;
+    assert!(shown.contains("copy ") && shown.contains("claude plugin install wyren@wyren"), "{shown}");
+    assert_eq!(user.trees()?, before);
+
+    let shown = without_client(&user, &["install"], &[])?;
+    let plugin = user.sandbox.data().join("plugin");
+    let add = format!("claude plugin marketplace add '{}'", plugin.display());
+    for part in ["Claude Code was not found", &add, "export PATH=\"$HOME/.local/bin:$PATH\"", "/wyren:init"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert_eq!(tree(&plugin.join("bin"))?, tree(&user.plugin.join("bin"))?);
+    assert_eq!(fs::read_link(bin.join("wyren"))?, plugin.join("bin/wyren"));
+    let handoff = fs::read_to_string(user.home(".claude/commands/wyren-handoff.md"))?;
+    assert!(handoff.contains(&*plugin.to_string_lossy()), "{handoff}");
+    let installed = user.trees()?;
+    let again = without_client(&user, &["install"], std::slice::from_ref(&bin))?;
+    assert!(again.contains("up to date") && !again.contains("PATH"), "{again}");
+    assert_eq!(user.trees()?, installed);
+
+    let shown = without_client(&user, &["uninstall", "--dry-run"], &[])?;
+    assert!(shown.contains(&format!("remove {}", plugin.display())), "{shown}");
+    assert_eq!(user.trees()?, installed);
+    without_client(&user, &["uninstall"], &[])?;
+    let mut expected = before;
+    expected[0].remove(Path::new(".claude"));
+    assert_eq!(user.trees()?, expected);
+    assert!(!plugin.exists());
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_of_the_users_is_left_alone_and_one_that_comes_first_is_named() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    let (bin, node) = (user.home(".local/bin"), user.home("node/bin"));
+    for folder in [&bin, &node] {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(node.join("wyren"), "#!/usr/bin/env node\n")?;
+    let shown = without_client(&user, &["install"], &[node.clone(), bin.clone()])?;
+    let first = node.join("wyren").display().to_string();
+    assert!(shown.contains("comes first on the PATH") && shown.contains(&first), "{shown}");
+    without_client(&user, &["uninstall"], &[])?;
+    fs::create_dir_all(&bin)?;
+    fs::write(bin.join("wyren"), "#!/usr/bin/env node\n")?;
+    let shown = without_client(&user, &["install"], &[])?;
+    assert!(shown.contains("Left alone"), "{shown}");
+    without_client(&user, &["uninstall"], &[])?;
+    assert_eq!(fs::read_to_string(bin.join("wyren"))?, "#!/usr/bin/env node\n");
+    Ok(())
+}
+
+#[test]
+fn a_purge_needs_a_yes_and_leaves_files_that_are_not_wyrens() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    user.run(&["install", "--settings"])?;
+    user.run(&["config", "set", "log.level", "warn"])?;
+    let theirs = user.sandbox.data().join("notes/mine.txt");
+    fs::create_dir_all(user.sandbox.data().join("notes"))?;
+    fs::write(&theirs, "mine")?;
+    let before = tree(user.sandbox.folder())?;
+    let error = user.fail(&["uninstall", "--purge"])?;
+    assert!(error.contains("--yes"), "{error}");
+    let shown = user.run(&["uninstall", "--purge", "--dry-run"])?;
+    assert!(shown.contains(&format!("remove {}", user.sandbox.data().display())), "{shown}");
+    assert_eq!(tree(user.sandbox.folder())?, before);
+    let shown = user.run(&["uninstall", "--purge", "--yes"])?;
+    assert!(shown.contains(&format!("Left alone: {}", theirs.display())), "{shown}");
+    let left = tree(&user.sandbox.data())?;
+    assert_eq!(left.keys().collect::<Vec<_>>(), [Path::new("notes"), Path::new("notes/mine.txt")]);
+    Ok(())
+}
