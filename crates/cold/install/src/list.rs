@@ -24,7 +24,7 @@ pub enum Below {
 }
 
 /// Every path: `*` is a part of a name, `**` anything below. Temporary files beside them are not listed.
-pub const WRITTEN: [(Below, &str); 76] = [
+pub const WRITTEN: [(Below, &str); 79] = [
     (Below::Data, "/allowed/*/*"),
     (Below::Data, "/backups/lessons-*/**"),
     (Below::Data, "/cache/authors/*"),
@@ -58,6 +58,7 @@ pub const WRITTEN: [(Below, &str); 76] = [
     (Below::Data, "/spool/*/**"),
     (Below::Data, "/told/*"),
     (Below::Data, "/trust/*"),
+    (Below::Data, "/trust/reviewed/*"),
     (Below::Data, "/worker.due"),
     (Below::Data, "/worker.lock"),
     (Below::Data, "/worker.started"),
@@ -70,6 +71,7 @@ pub const WRITTEN: [(Below, &str); 76] = [
     (Below::Data, "/wyren.db.ready*"),
     (Below::Data, "/wyren.making"),
     (Below::Claims, "/**"),
+    (Below::Project, "/.gitattributes"),
     (Below::Project, "/.gitignore"),
     (Below::Project, "/broadcast/**"),
     (Below::Project, "/lessons/**"),
@@ -82,6 +84,7 @@ pub const WRITTEN: [(Below, &str); 76] = [
     (Below::Project, "/state/distill.lock"),
     (Below::Project, "/state/fetch.json"),
     (Below::Project, "/state/folded.json"),
+    (Below::Project, "/state/found"),
     (Below::Project, "/state/held-back.json"),
     (Below::Project, "/state/history.jsonl"),
     (Below::Project, "/state/intents/*"),
