@@ -2,12 +2,15 @@
 
 use crate::plugin;
 use crate::workspace::{read, run};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long a fetch from the same disk may take.
+const FETCH_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How many lines of a text the demo shows.
 const SHOWN_LINES: usize = 12;
@@ -83,12 +86,18 @@ fn team(stage: &Stage) -> Result<()> {
     heading("Bob starts a session in his clone, without any set-up: the memory is there");
     let start = bob.event("SessionStart", json!({"source": "startup"}));
     bob.hook("session-start-memory", &start)?;
-    heading("Ada decides something else; Bob's next prompt knows");
+    heading(
+        "Ada decides something else. Bob's prompt does not wait for the network; his next tool result brings it",
+    );
     let text = std::fs::read_to_string(&memory)?;
     std::fs::write(&memory, text + "- Retries: three, then the dead letter\n")?;
     print!("{}", ada.wyren(&["sync"])?);
     let prompt = bob.event("UserPromptSubmit", json!({"prompt": "Write the consumer"}));
     bob.hook("prompt-sync", &prompt)?;
+    bob.wait_for_news()?;
+    let call =
+        json!({"prompt_id": "1", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": {}});
+    bob.hook("context-monitor", &bob.event("PostToolUse", call))?;
     heading("The prompt after that: nothing new, nothing said");
     bob.hook("prompt-sync", &prompt)?;
     heading("Bob's git is as it was: git status --short --branch");
@@ -165,6 +174,18 @@ impl Stage {
                 print_quoted(&text);
             }
             None => println!("    (says nothing)"),
+        }
+        Ok(())
+    }
+
+    /// Waits until the fetch that a prompt began has brought something.
+    fn wait_for_news(&self) -> Result<()> {
+        let deadline = Instant::now() + FETCH_TIMEOUT;
+        let has_news =
+            || self.data.join("cache/news").read_dir().is_ok_and(|mut notes| notes.next().is_some());
+        while !has_news() {
+            ensure!(Instant::now() < deadline, "the fetch of the prompt brought nothing");
+            std::thread::sleep(Duration::from_millis(5));
         }
         Ok(())
     }
