@@ -308,8 +308,27 @@ fn a_purge_needs_a_yes_and_leaves_files_that_are_not_wyrens() -> Result<()> {
     assert!(shown.contains(&format!("remove {}", user.sandbox.data().display())), "{shown}");
     assert_eq!(tree(user.sandbox.folder())?, before);
     let shown = user.run(&["uninstall", "--purge", "--yes"])?;
-    assert!(shown.contains(&format!("Left alone: {}", theirs.display())), "{shown}");
+    let notes = user.sandbox.data().join("notes");
+    assert!(shown.contains(&format!("Left alone: {}", notes.display())), "{shown}");
     let left = tree(&user.sandbox.data())?;
     assert_eq!(left.keys().collect::<Vec<_>>(), [Path::new("notes"), Path::new("notes/mine.txt")]);
+    Ok(())
+}
+
+#[test]
+fn a_purge_touches_nothing_where_the_data_folder_is_not_wyrens_alone() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    user.run(&["config", "set", "log.level", "warn"])?;
+    for folder in ["lessons", "logs", "Empty"] {
+        fs::create_dir_all(user.sandbox.data().join(folder))?;
+    }
+    fs::write(user.sandbox.data().join("lessons/maths.txt"), "mine")?;
+    fs::create_dir(user.sandbox.data().join(".git"))?;
+    let before = tree(user.sandbox.folder())?;
+    for arguments in [&["uninstall", "--purge", "--yes"][..], &["uninstall", "--purge", "--dry-run"]] {
+        let error = user.fail(arguments)?;
+        assert!(error.contains("nothing was removed: the data folder"), "{error}");
+    }
+    assert_eq!(tree(user.sandbox.folder())?, before);
     Ok(())
 }

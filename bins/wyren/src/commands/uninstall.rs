@@ -71,6 +71,9 @@ impl Plan {
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let client = Client::of(env, paths)?;
+    if arguments.purge {
+        purge::check(env, paths)?;
+    }
     if arguments.dry_run {
         let plan = Plan::of(&client);
         show(&plan, &client, env, paths)?;

@@ -4,7 +4,7 @@
 use base::{files, glob};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The folder that a path is below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,9 +122,17 @@ pub fn is_listed(below: Below, path: &Path) -> bool {
     })
 }
 
-/// Removes every file of the list below a folder, the folders that are empty then, and the folder itself if it is. Returns the
-/// files that are left.
+/// Returns whether a folder may hold more than Wyren's: it is the root, a repository, or the user's home or above it.
+pub fn is_shared(folder: &Path, home: Option<&Path>) -> bool {
+    let folder = files::canonical(folder);
+    let is_around_home = home.is_some_and(|home| files::canonical(home).starts_with(&folder));
+    is_around_home || folder.parent().is_none() || folder.join(".git").symlink_metadata().is_ok()
+}
+
+/// Removes every file of the list below a folder, the folders of the list that are empty then, and the folder itself if it is.
+/// Returns what is left. Fails for a link: in a temporary folder anyone could have made it.
 pub fn remove(below: Below, root: &Path) -> io::Result<Vec<PathBuf>> {
+    files::refuse_link(root)?;
     let mut left = Vec::new();
     match remove_below(below, root, Path::new(""), &mut left) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(left),
@@ -138,9 +146,9 @@ fn remove_below(below: Below, root: &Path, part: &Path, left: &mut Vec<PathBuf>)
         let entry = entry?;
         let part = part.join(entry.file_name());
         // A link is removed, never followed.
-        if entry.file_type()?.is_dir() {
+        if entry.file_type()?.is_dir() && has_listed(below, &part) {
             remove_below(below, root, &part, left)?;
-        } else if is_listed(below, &part) {
+        } else if !entry.file_type()?.is_dir() && is_listed(below, &part) {
             fs::remove_file(entry.path())?;
         } else {
             left.push(entry.path());
@@ -149,6 +157,20 @@ fn remove_below(below: Below, root: &Path, part: &Path, left: &mut Vec<PathBuf>)
     // One that holds something stays.
     let _ = fs::remove_dir(&folder);
     Ok(())
+}
+
+/// Returns whether a path of the list may be below a folder, so that the folder is Wyren's.
+fn has_listed(below: Below, folder: &Path) -> bool {
+    let fits = |(part, name): (Component<'_>, &&str)| {
+        glob::fits_folder(&format!("/{name}"), &Path::new("/").join(part), None)
+    };
+    let depth = folder.components().count();
+    WRITTEN.iter().filter(|(above, _)| *above == below).any(|(_, pattern)| {
+        // The last name is a file, or `**`: anything at any depth.
+        let mut folders: Vec<&str> = pattern.split('/').skip(1).collect();
+        let is_deep = folders.pop() == Some("**");
+        (is_deep || depth <= folders.len()) && folder.components().zip(&folders).all(fits)
+    })
 }
 
 #[cfg(test)]
@@ -182,11 +204,59 @@ mod tests {
             fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
             fs::write(root.join(path), "").unwrap();
         }
-        assert_eq!(remove(Below::Data, &root).unwrap(), [root.join("logs/mine/notes.txt")]);
+        fs::create_dir_all(root.join("photos/empty")).unwrap();
+        let mut left = remove(Below::Data, &root).unwrap();
+        left.sort();
+        assert_eq!(left, [root.join("logs/mine"), root.join("photos")]);
         assert!(!root.join("cache").exists() && root.join("logs/mine/notes.txt").is_file());
+        assert!(root.join("photos/empty").is_dir(), "a folder of the user's stays, empty or not");
+        fs::remove_dir_all(root.join("photos")).unwrap();
         fs::remove_dir_all(root.join("logs")).unwrap();
         fs::write(root.join("secret"), "").unwrap();
         assert!(remove(Below::Data, &root).unwrap().is_empty() && !root.exists());
         assert!(remove(Below::Data, &root).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_folder_of_the_list_is_one_that_a_path_of_the_list_is_below() {
+        for (folder, expected) in [
+            ("cache", true),
+            ("cache/notices", true),
+            ("cache/notices/mine", false),
+            ("spool/a", true),
+            ("lessons/archive/deep", true),
+            ("logs", true),
+            ("logs/mine", false),
+            ("allowed/a", true),
+            ("photos", false),
+            ("photos/cache", false),
+        ] {
+            assert_eq!(has_listed(Below::Data, Path::new(folder)), expected, "{folder}");
+        }
+        assert!(has_listed(Below::Claims, Path::new("any/where")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_link_leads_to_is_not_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("precious"), "").unwrap();
+        let link = folder.path().join("wyren-1000");
+        std::os::unix::fs::symlink(folder.path(), &link).unwrap();
+        assert!(remove(Below::Claims, &link).is_err());
+        assert!(folder.path().join("precious").is_file());
+    }
+
+    #[test]
+    fn a_home_what_is_above_it_a_repository_and_the_root_hold_more_than_wyrens() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().join("home");
+        let (data, repository) = (home.join(".local/share/wyren"), home.join("app"));
+        fs::create_dir_all(&data).unwrap();
+        fs::create_dir_all(repository.join(".git")).unwrap();
+        for shared in [&home, folder.path(), &repository, Path::new("/")] {
+            assert!(is_shared(shared, Some(&home)), "{}", shared.display());
+        }
+        assert!(!is_shared(&data, Some(&home)) && !is_shared(&data, None));
     }
 }

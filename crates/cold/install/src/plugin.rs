@@ -1,6 +1,7 @@
 //! This machine's plugin in the data folder, and `wyren` on the PATH.
 
 use base::files;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, BufRead as _, BufReader};
@@ -14,6 +15,10 @@ const NEW: &str = ".new";
 /// The two folders are exchanged in one step where the system can: a hook that starts meanwhile runs the old program or the
 /// new one.
 pub fn copy(from: &Path, to: &Path) -> io::Result<bool> {
+    if to.symlink_metadata().is_ok() && !is_ours(to) {
+        let text = format!("{} is there already and is not Wyren's", to.display());
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
+    }
     let new = beside(to, NEW);
     remove_folder(&new)?;
     if files::canonical(from) == files::canonical(to) || (to.is_dir() && is_same(from, to)?) {
@@ -25,10 +30,17 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<bool> {
     copied.map(|()| true)
 }
 
-/// Removes a plugin that [`copy`] made; returns whether there was one.
+/// Removes a plugin that [`copy`] made; returns whether there was one. Another folder of that name stays.
 pub fn remove(folder: &Path) -> io::Result<bool> {
     remove_folder(&beside(folder, NEW))?;
-    remove_folder(folder)
+    if is_ours(folder) { remove_folder(folder) } else { Ok(false) }
+}
+
+/// Returns whether a folder is a plugin of Wyren's.
+fn is_ours(folder: &Path) -> bool {
+    let manifest = folder.join(".claude-plugin/plugin.json");
+    let text = files::read_capped(&manifest, files::cap::TEXTS).unwrap_or_default();
+    serde_json::from_slice::<Value>(&text).is_ok_and(|manifest| manifest["name"] == "wyren")
 }
 
 fn beside(folder: &Path, ending: &str) -> PathBuf {
@@ -197,6 +209,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (from, to) = (folder.path().join("from"), folder.path().join("data/plugin"));
         write(&from.join("bin/wyren"), "one");
+        write(&from.join(".claude-plugin/plugin.json"), r#"{"name": "wyren"}"#);
         assert!(copy(&from, &to).unwrap());
         write(&to.join("old"), "");
         assert!(copy(&from, &to).unwrap());
@@ -207,6 +220,22 @@ mod tests {
         assert_eq!(fs::read_to_string(to.join("bin/wyren")).unwrap(), "two");
         assert_eq!(fs::read_dir(folder.path().join("data")).unwrap().count(), 1);
         assert!(remove(&to).unwrap() && !remove(&to).unwrap());
+    }
+
+    #[test]
+    fn a_folder_of_the_users_is_neither_replaced_nor_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("plugin"));
+        write(&from.join(".claude-plugin/plugin.json"), r#"{"name": "wyren"}"#);
+        write(&to.join("mine"), "mine");
+        for manifest in [None, Some(r#"{"name": "other"}"#), Some("{")] {
+            if let Some(text) = manifest {
+                write(&to.join(".claude-plugin/plugin.json"), text);
+            }
+            assert_eq!(copy(&from, &to).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+            assert!(!remove(&to).unwrap());
+            assert_eq!(fs::read_to_string(to.join("mine")).unwrap(), "mine");
+        }
     }
 
     #[cfg(unix)]

@@ -10,6 +10,19 @@ use place::{Folder, Place};
 use std::path::{Path, PathBuf};
 use team_sync::repository;
 
+/// Fails where the data folder may hold more than Wyren's.
+pub(super) fn check(env: &Env, paths: &Paths) -> Result<()> {
+    let home = env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from);
+    if list::is_shared(paths.data(), home.as_deref()) {
+        bail!(
+            "nothing was removed: the data folder {} is your home folder, above it, or a repository. Remove Wyren's files \
+             there by hand",
+            paths.data().display()
+        );
+    }
+    Ok(())
+}
+
 /// Asks whether to remove what cannot be brought back.
 pub(super) fn is_confirmed(paths: &Paths) -> Result<bool> {
     let project = wyren_folder().map(|folder| format!(", and {}", folder.display())).unwrap_or_default();
@@ -102,10 +115,7 @@ fn purge_folder(below: Below, folder: &Path, problems: &mut Vec<String>) -> Resu
         }
         Ok(left) => {
             for path in left {
-                say(format_args!(
-                    "{WARNING}Left alone{WARNING:#}: {} is not a file of Wyren's",
-                    path.display()
-                ))?;
+                say(format_args!("{WARNING}Left alone{WARNING:#}: {} is not Wyren's", path.display()))?;
             }
             Ok(())
         }
