@@ -24,7 +24,7 @@ pub fn answer(call: &UserPromptSubmit, host: &Host) -> Outcome<UserPromptSubmit>
 pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) -> Outcome<UserPromptSubmit> {
     let cwd = host.cwd(call);
     let Some(found) = Folder::find(&cwd) else {
-        return Ok(voice::at_prompt(Answer::silent(), call, host, None, Vec::new()));
+        return Ok(voice::speak(Answer::silent(), call, host, None, Vec::new()));
     };
     let (folder, fetched) = pulled(found, &cwd, host, launch);
     if let Some(session) = call.session_id() {
@@ -34,12 +34,12 @@ pub fn answer_with(call: &UserPromptSubmit, host: &Host, launch: &Launch<'_>) ->
     let file = call.session_id().map(|session| snapshot::file(&folder.state(), session));
     let known = file.as_deref().and_then(Snapshot::read);
     let Some(composed) = Composed::of(call, host, &folder, (file, known), fetched, Length::Full) else {
-        return Ok(voice::at_prompt(Answer::silent(), call, host, Some(&folder), Vec::new()));
+        return Ok(voice::speak(Answer::silent(), call, host, Some(&folder), Vec::new()));
     };
     let Composed { text, view, trust, untrusted, kept } = composed;
     let notices = voice::about_memory(&folder, &view, trust.as_ref(), &untrusted, host);
     let is_shown = !text.is_empty();
-    let answer = voice::at_prompt(Answer::context(text), call, host, Some(&folder), notices);
+    let answer = voice::speak(Answer::context(text), call, host, Some(&folder), notices);
     Ok(answer.afterwards(move || kept.finish(&folder, is_shown.then_some("user-prompt-submit"))))
 }
 

@@ -31,7 +31,7 @@ pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Out
         None
     });
     let Some(folder) = found else {
-        return Ok(voice::at_start(Answer::silent(), call, host, None, Vec::new()));
+        return Ok(voice::speak(Answer::silent(), call, host, None, voice::introduced(Vec::new(), host)));
     };
     if let Some(session) = call.session_id() {
         // Before the look: what arrives after it has a note of its own.
@@ -64,7 +64,8 @@ pub fn answer_with(call: &SessionStart, host: &Host, launch: &Launch<'_>) -> Out
     news.told.rewrite = fetched.rewritten_from;
     let is_shown = !news.text.is_empty();
     let notices = voice::about_memory(&folder, &view, trust.as_ref(), &news.untrusted, host);
-    let answer = voice::at_start(Answer::context(news.text), call, host, Some(&folder), notices);
+    let answer =
+        voice::speak(Answer::context(news.text), call, host, Some(&folder), voice::introduced(notices, host));
     Ok(answer.rest_at(REST).afterwards(move || {
         let logged = if is_shown { log_injection(&folder.wyren, "", "session-start") } else { Ok(()) };
         let kept = file.map_or(Ok(()), |file| remember(&file, known.as_ref(), &news.told)).and(logged);

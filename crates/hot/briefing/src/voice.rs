@@ -13,22 +13,16 @@ use crate::view::View;
 /// The longest path in the first line, in characters: what comes behind it must fit.
 const MAX_PATH_CHARS: usize = 60;
 
-/// Adds what the user reads at the beginning of a session, and before everything else, once, what is on.
-pub(crate) fn at_start<E: Event>(
-    answer: Answer<E>,
-    call: &E,
-    host: &Host,
-    folder: Option<&Folder>,
-    mut notices: Vec<Notice>,
-) -> Answer<E> {
+/// Adds what a session tells the user before everything else, once: what is on.
+pub(crate) fn introduced(mut notices: Vec<Notice>, host: &Host) -> Vec<Notice> {
     if !notice::is_introduced(&host.paths) {
         notices.push(notice::first(&host.paths, introduction(host)));
     }
-    at_prompt(answer, call, host, folder, notices)
+    notices
 }
 
-/// Adds what the user reads at a prompt: `notices`, and what waits. Where there is nothing, that costs one system call.
-pub(crate) fn at_prompt<E: Event>(
+/// Adds the line that the user reads: `notices`, and what waits. Where there is nothing, that costs one system call.
+pub(crate) fn speak<E: Event>(
     answer: Answer<E>,
     call: &E,
     host: &Host,
