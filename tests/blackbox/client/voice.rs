@@ -259,3 +259,21 @@ fn the_setting_shows_what_needs_the_user_or_nothing() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn a_full_disk_and_a_budget_that_is_used_up_are_read_once() -> Result<()> {
+    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    leave(&client, "all-budget", "today's model budget is used up")?;
+    // As the recorders leave it: a full disk has room for an empty file at most.
+    fs::write(client.data().join("cache/notices/all-disk"), "")?;
+    let mut terminal = client.terminal()?;
+    let line = "the disk is full; nothing is recorded until there is room · today's model budget is used up.";
+    wait_for(&terminal, &format!("{AT_START}{line}"))?;
+    for question in ["the first question", "the second question"] {
+        ask(&client, &mut terminal, question, &format!("Answer to {question}."))?;
+    }
+    let shown = screen(&terminal);
+    assert_eq!((shown.matches(line).count(), shown.matches("says: Wyren: ").count()), (1, 1), "{shown}");
+    terminal.exit()?;
+    check_processes(&client)
+}

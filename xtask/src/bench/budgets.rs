@@ -36,8 +36,9 @@ pub(crate) const RUNS: &[(&str, Yard, f64)] = &[
     ("tool-record skipped", Yard::Static, SILENT_HOOK_RATIO),
     ("prompt-record prompt", Yard::Static, 2.5),
     ("prompt-record prompt", Yard::Dynamic, 0.5),
-    ("prompt-bind prompt", Yard::Static, SILENT_HOOK_RATIO),
     ("prompt-sync nothing new", Yard::True, 2.0),
+    // It looks whether the hook of another wiring answers the start, which costs a lock and a file.
+    ("session-start-lessons resume", Yard::True, 1.0),
     ("session-start-memory no pull", Yard::True, 2.0),
     ("stop-distill counting", Yard::True, 0.8),
 ];
