@@ -158,7 +158,7 @@ fn agrees_to_switch(wish: Wish, cwd: &Path, env: &Env) -> Result<bool> {
         _ => return Ok(true),
     };
     let mut errors = terminal::errors();
-    writeln!(errors, "This clone shares its memory {now}. On {becomes} instead:")?;
+    writeln!(errors, "This clone shares its memory {now}. Sharing it on {becomes} instead means:")?;
     for change in changes {
         writeln!(errors, "  - {change}")?;
     }
