@@ -196,10 +196,12 @@ fn what_waits_for_trust_is_read_once_and_a_start_has_one_line() -> Result<()> {
     leave(&client, "all-jobs", "gave up 1 background job; see wyren jobs")?;
     let mut terminal = client.terminal()?;
     wait_for(&terminal, AT_START)?;
-    // The hook that finds the guard runs beside the one that speaks, which may have been quicker.
+    // The hook that finds the guard runs beside the one that speaks: the notice is on the first line, before the other one,
+    // or on the line of a prompt, alone.
     ask(&client, &mut terminal, "the first question", "The first answer.")?;
-    wait_for(&terminal, "1 guard of project waits for your review: /wyren:trust.")?;
     ask(&client, &mut terminal, "the second question", "The second answer.")?;
+    wait_for(&terminal, "1 guard of project waits for your review: /wyren:trust")?;
+    ask(&client, &mut terminal, "the third question", "The third answer.")?;
     let shown = screen(&terminal);
     assert_eq!(shown.matches(AT_START).count(), 1, "{shown}");
     assert_eq!(shown.matches("SessionStart:startup says:").count(), 1, "{shown}");
