@@ -1,5 +1,6 @@
 //! Plays a short day through the real programs, in a temporary folder, and prints what Claude would see.
 
+use crate::picture::{Ink, Picture};
 use crate::plugin;
 use crate::workspace::{read, run};
 use anyhow::{Context as _, Result, ensure};
@@ -15,8 +16,15 @@ const FETCH_TIMEOUT: Duration = Duration::from_secs(20);
 /// How many lines of a text the demo shows.
 const SHOWN_LINES: usize = 12;
 
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Draw the picture of the README into this file instead of printing the day.
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
+}
+
 /// Builds the plugin and plays the day.
-pub(crate) fn play() -> Result<()> {
+pub(crate) fn run_demo(arguments: &Arguments) -> Result<()> {
     let plugin = plugin::assemble()?;
     let folder = tempfile::tempdir().context("could not make a temporary folder")?;
     let stage = Stage {
@@ -25,7 +33,11 @@ pub(crate) fn play() -> Result<()> {
         cwd: folder.path().to_owned(),
         data: folder.path().join("data"),
     };
+    let Some(file) = &arguments.picture else { return play(&stage) };
+    std::fs::write(file, draw(&stage)?).with_context(|| format!("could not write {}", file.display()))
+}
 
+fn play(stage: &Stage) -> Result<()> {
     heading("Morning: a session starts");
     stage.session_start("startup")?;
     heading("The user asks for something, and it is recorded");
@@ -54,29 +66,73 @@ pub(crate) fn play() -> Result<()> {
     stage.session_start("resume")?;
     heading("A bad day: half a payload arrives. The hook fails open, and says so in its log");
     stage.hook("session-start-lessons", r#"{"session_id": "demo", "sour"#)?;
-    team(&stage)?;
+    team(stage)?;
     heading("What the hooks did: wyren log --hooks");
     print!("{}", stage.wyren(&["log", "--hooks"])?);
-    println!("\nNothing was left behind: the day took place in {}", folder.path().display());
+    println!("\nNothing was left behind: the day took place in {}", stage.folder.display());
     Ok(())
 }
 
-/// Plays what two members of a team get of each other: two clones of one remote.
-fn team(stage: &Stage) -> Result<()> {
+/// Returns the picture of the README: a decision on its way to a teammate, and a call that is refused.
+fn draw(stage: &Stage) -> Result<String> {
+    let (ada, bob) = clones(stage)?;
+    let mut picture = Picture::default();
+    ada.wyren(&["init"])?;
+    ada.wyren(&["sync"])?;
+    picture.add(Ink::Person, "", "Ada, in her clone");
+    let decision = "Prices are integer cents, because float sums drifted";
+    picture.add(Ink::Typed, "$ ", &format!("wyren memory add '{decision}'"));
+    picture.add(Ink::Said, "  ", ada.wyren(&["memory", "add", decision])?.trim_end());
+
+    let start = bob.event("SessionStart", json!({"source": "startup"}));
+    // He has had a session before, which said what Wyren does.
+    let elsewhere = Stage { cwd: stage.folder.clone(), ..bob.clone() };
+    elsewhere
+        .answer("session-start-memory", &elsewhere.event("SessionStart", json!({"source": "startup"})))?;
+    picture.gap();
+    picture.add(
+        Ink::Person,
+        "",
+        "Bob starts a session in his clone: he reads the green line, Claude the grey ones",
+    );
+    bob.drawn(&mut picture, "session-start-memory", &start)?;
+
+    picture.gap();
+    picture.add(Ink::Person, "", "Claude is about to run a command");
+    for command in ["git push --force origin main", "git push origin HEAD:cents"] {
+        picture.add(Ink::Typed, "$ ", command);
+        bob.drawn(&mut picture, "lesson-inject", &bob.call(command))?;
+    }
+
+    picture.gap();
+    picture.add(Ink::Person, "", "Bob's git is as it was");
+    picture.add(Ink::Typed, "$ ", "git status --short --branch");
+    picture.add(Ink::Context, "  ", bob.git_status()?.trim_end());
+    Ok(picture.svg("Wyren: what one session decides, the next one knows"))
+}
+
+/// Makes the clones of two members of a team.
+fn clones(stage: &Stage) -> Result<(Stage, Stage)> {
     let remote = stage.folder.join("remote.git");
     let address = remote.display().to_string();
     git(&stage.folder, &["init", "--quiet", "--bare", "--initial-branch=main", &address])?;
-    let [ada, bob] = ["ada", "bob"].map(|name| stage.member(name));
-    for member in [&ada, &bob] {
-        let name = member.cwd.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        git(&stage.folder, &["clone", "--quiet", &address, &name])?;
-        git(&member.cwd, &["config", "user.name", &name])?;
-        git(&member.cwd, &["config", "user.email", &format!("{name}@localhost")])?;
-        if name == "ada" {
+    let [ada, bob] =
+        [("ada", "Ada"), ("bob", "Bob")].map(|(folder, name)| (stage.member(folder), folder, name));
+    for (member, folder, name) in [&ada, &bob] {
+        git(&stage.folder, &["clone", "--quiet", &address, folder])?;
+        git(&member.cwd, &["config", "user.name", name])?;
+        git(&member.cwd, &["config", "user.email", &format!("{folder}@localhost")])?;
+        if *name == "Ada" {
             git(&member.cwd, &["commit", "--quiet", "--allow-empty", "--message", "begin"])?;
             git(&member.cwd, &["push", "--quiet", "origin", "HEAD:main"])?;
         }
     }
+    Ok((ada.0, bob.0))
+}
+
+/// Plays what two members of a team get of each other: two clones of one remote.
+fn team(stage: &Stage) -> Result<()> {
+    let (ada, bob) = clones(stage)?;
     heading("A team: Ada sets a memory up in her clone; nothing of it shows in code review");
     print!("{}", ada.wyren(&["init"])?);
     let memory = ada.cwd.join(".wyren/memory.md");
@@ -101,7 +157,7 @@ fn team(stage: &Stage) -> Result<()> {
     heading("The prompt after that: nothing new, nothing said");
     bob.hook("prompt-sync", &prompt)?;
     heading("Bob's git is as it was: git status --short --branch");
-    print!("{}", read(Command::new("git").args(["status", "--short", "--branch"]).current_dir(&bob.cwd))?);
+    print!("{}", bob.git_status()?);
     Ok(())
 }
 
@@ -111,6 +167,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Result<()> {
 }
 
 /// Where the day takes place.
+#[derive(Clone)]
 struct Stage {
     bin: PathBuf,
     folder: PathBuf,
@@ -141,9 +198,18 @@ impl Stage {
     /// Has the model about to run a command.
     fn shell(&self, command: &str) -> Result<()> {
         println!("  $ {command}");
+        self.hook("lesson-inject", &self.call(command))
+    }
+
+    /// Returns the event of a command that the model is about to run.
+    fn call(&self, command: &str) -> String {
         let call =
             json!({"tool_name": "Bash", "tool_use_id": "toolu_demo", "tool_input": {"command": command}});
-        self.hook("lesson-inject", &self.event("PreToolUse", call))
+        self.event("PreToolUse", call)
+    }
+
+    fn git_status(&self) -> Result<String> {
+        read(Command::new("git").args(["status", "--short", "--branch"]).current_dir(&self.cwd))
     }
 
     /// Returns an event of the day's session as the client would send it.
@@ -157,6 +223,40 @@ impl Stage {
 
     /// Feeds `input` to a hook and prints what Claude would see of its answer.
     fn hook(&self, hook: &str, input: &str) -> Result<()> {
+        let answer = self.answer(hook, input)?;
+        println!("  {hook}: exit {}, {:.1} ms", answer.exit_code, answer.millis);
+        match said(&answer.json) {
+            Some((how, text)) => {
+                println!("    {how}");
+                print_quoted(&text);
+            }
+            None => println!("    (says nothing)"),
+        }
+        Ok(())
+    }
+
+    /// Feeds `input` to a hook and draws what the user and Claude would see of its answer.
+    fn drawn(&self, picture: &mut Picture, hook: &str, input: &str) -> Result<()> {
+        let answer = self.answer(hook, input)?;
+        if let Some(line) = answer.json["systemMessage"].as_str() {
+            picture.add(Ink::Said, "  ", line);
+        }
+        let silence = match said(&answer.json) {
+            Some(("refused:", text)) => {
+                picture.add(Ink::Refused, "  ", &text);
+                ""
+            }
+            Some((_, text)) => {
+                picture.add(Ink::Context, "  ", &text);
+                ""
+            }
+            None => ", says nothing",
+        };
+        picture.add(Ink::Quiet, "  ", &format!("{hook}: {:.1} ms{silence}", answer.millis));
+        Ok(())
+    }
+
+    fn answer(&self, hook: &str, input: &str) -> Result<Answer> {
         let started = Instant::now();
         let mut child = self
             .command(hook)
@@ -166,16 +266,11 @@ impl Stage {
             .with_context(|| format!("could not start {hook}"))?;
         child.stdin.take().context("no standard input")?.write_all(input.as_bytes())?;
         let output = child.wait_with_output()?;
-        let millis = started.elapsed().as_secs_f64() * 1_000.0;
-        println!("  {hook}: exit {}, {millis:.1} ms", output.status.code().unwrap_or(-1));
-        match said(&output.stdout) {
-            Some((how, text)) => {
-                println!("    {how}");
-                print_quoted(&text);
-            }
-            None => println!("    (says nothing)"),
-        }
-        Ok(())
+        Ok(Answer {
+            exit_code: output.status.code().unwrap_or(-1),
+            millis: started.elapsed().as_secs_f64() * 1_000.0,
+            json: serde_json::from_slice(&output.stdout).unwrap_or_default(),
+        })
     }
 
     /// Waits until the fetch that a prompt began has brought something.
@@ -209,9 +304,16 @@ impl Stage {
     }
 }
 
+/// What a hook did with an event.
+struct Answer {
+    exit_code: i32,
+    millis: f64,
+    /// `null` when it says nothing.
+    json: Value,
+}
+
 /// Returns how Claude sees an answer, and what it sees.
-fn said(stdout: &[u8]) -> Option<(&'static str, String)> {
-    let answer: Value = serde_json::from_slice(stdout).ok()?;
+fn said(answer: &Value) -> Option<(&'static str, String)> {
     let specific = &answer["hookSpecificOutput"];
     let text = |field: &str| specific[field].as_str().map(str::to_owned);
     let denied = text("permissionDecisionReason").map(|reason| ("refused:", reason));

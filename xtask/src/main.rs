@@ -6,6 +6,7 @@ mod demo;
 mod eval;
 mod generate;
 mod graph;
+mod picture;
 mod plugin;
 mod test;
 mod torture;
@@ -27,7 +28,7 @@ enum Command {
     /// Assemble the complete plugin in target/plugin.
     Plugin,
     /// Build everything and play a short day through the real programs, in a temporary folder.
-    Demo,
+    Demo(demo::Arguments),
     /// Run every test, the real client's included.
     Test,
     /// Load the plugin for a minute while whatever runs is killed at random, and see that nothing is lost.
@@ -45,7 +46,7 @@ enum Command {
 fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Plugin => plugin::assemble().map(|_| ()),
-        Command::Demo => demo::play(),
+        Command::Demo(arguments) => demo::run_demo(&arguments),
         Command::Test => test::run_all(),
         Command::Torture(arguments) => torture::torture(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
