@@ -186,9 +186,17 @@ impl Paths {
     pub fn plugin(&self) -> Option<PathBuf> {
         self.plugin.clone().or_else(|| {
             let program = std::env::current_exe().ok()?;
-            Some(program.parent()?.parent()?.to_owned())
+            Some(plugin_of(&program)?.to_owned())
         })
     }
+}
+
+/// Returns the plugin's folder that a program is in: above `bin/`, or above npm's folder where the plugin's own cannot be
+/// written and its launchers start the programs from there.
+fn plugin_of(program: &Path) -> Option<&Path> {
+    let folder = program.parent()?.parent()?;
+    let scope = folder.parent()?;
+    if scope.ends_with("node_modules/@wyren") { scope.parent()?.parent() } else { Some(folder) }
 }
 
 /// Returns a path as a person writes it: with `~` for the home folder.
@@ -257,6 +265,17 @@ fn in_home(home: impl Into<PathBuf>) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_plugin_is_found_from_its_programs_wherever_npm_put_them() {
+        for program in ["/p/wyren 1/bin/wyren", "/p/wyren 1/node_modules/@wyren/linux-x64/bin/wyren"] {
+            assert_eq!(plugin_of(Path::new(program)), Some(Path::new("/p/wyren 1")), "{program}");
+        }
+        assert_eq!(
+            plugin_of(Path::new("/node_modules/@other/x/bin/wyren")),
+            Some(Path::new("/node_modules/@other/x"))
+        );
+    }
 
     #[test]
     fn the_data_folder_follows_the_variable() {
