@@ -118,8 +118,9 @@ pub(in crate::commands) fn unregister(client: &Path, env: &Env, paths: &Paths) -
         }
     }
     if problems.is_empty() {
-        // The client leaves its copy there, marked as unused.
+        // The client leaves its copy there, marked as unused, and the packages that the copy was made from.
         let _ = std::fs::remove_dir_all(client.join("plugins/cache").join(MARKETPLACE));
+        let _ = install::npm::remove(&client.join("plugins/npm-cache"));
     }
     Ok(problems)
 }
