@@ -6,6 +6,7 @@ mod demo;
 mod eval;
 mod generate;
 mod graph;
+mod npm;
 mod picture;
 mod plugin;
 mod test;
@@ -27,6 +28,8 @@ struct Arguments {
 enum Command {
     /// Assemble the complete plugin in target/plugin.
     Plugin,
+    /// Pack target/plugin for npm, in target/npm.
+    Npm(npm::Arguments),
     /// Build everything and play a short day through the real programs, in a temporary folder.
     Demo(demo::Arguments),
     /// Run every test, the real client's included.
@@ -46,6 +49,7 @@ enum Command {
 fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Plugin => plugin::assemble().map(|_| ()),
+        Command::Npm(arguments) => npm::run_with(&arguments),
         Command::Demo(arguments) => demo::run_demo(&arguments),
         Command::Test => test::run_all(),
         Command::Torture(arguments) => torture::torture(&arguments),

@@ -40,6 +40,7 @@ pub(crate) fn assemble() -> Result<PathBuf> {
     let (assembled, plugin) = (workspace::target().join("plugin.new"), folder());
     remove(&assembled)?;
     copy_parts(&assembled)?;
+    name_itself(&assembled.join(".claude-plugin/marketplace.json"))?;
     copy_binaries(&built, &assembled)?;
     index_lessons(&assembled.join("lessons"))?;
     remove(&plugin)?;
@@ -151,6 +152,14 @@ fn copy_parts(plugin: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Has the marketplace in the plugin's folder name that folder: the one in the repository names the package on npm, for a
+/// clone has no programs.
+fn name_itself(marketplace: &Path) -> Result<()> {
+    let mut manifest: Value = serde_json::from_slice(&fs::read(marketplace)?)?;
+    manifest["plugins"][0]["source"] = "./".into();
+    Ok(fs::write(marketplace, format!("{manifest:#}\n"))?)
+}
+
 /// Compiles the shipped lessons, so that no user's first call has to.
 fn index_lessons(folder: &Path) -> Result<()> {
     if !folder.is_dir() {
@@ -176,7 +185,7 @@ fn copy_binaries(built: &Path, plugin: &Path) -> Result<()> {
     Ok(())
 }
 
-fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -190,7 +199,7 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-fn remove(folder: &Path) -> Result<()> {
+pub(crate) fn remove(folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("could not remove {}", folder.display()))?;
     }
@@ -200,6 +209,20 @@ fn remove(folder: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_marketplace_of_a_clone_names_the_package_and_that_of_the_plugin_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("marketplace.json");
+        fs::copy(root().join(".claude-plugin/marketplace.json"), &copy).unwrap();
+        let source = || {
+            let manifest: Value = serde_json::from_slice(&fs::read(&copy).unwrap()).unwrap();
+            manifest["plugins"][0]["source"].clone()
+        };
+        assert_eq!(source(), serde_json::json!({"source": "npm", "package": crate::npm::package()}));
+        name_itself(&copy).unwrap();
+        assert_eq!(source(), "./");
+    }
 
     #[test]
     fn what_a_build_links_is_read_from_its_messages() {

@@ -24,7 +24,7 @@ pub enum Below {
 }
 
 /// Every path: `*` is a part of a name, `**` anything below. Temporary files beside them are not listed.
-pub const WRITTEN: [(Below, &str); 79] = [
+pub const WRITTEN: [(Below, &str); 80] = [
     (Below::Data, "/allowed/*/*"),
     (Below::Data, "/backups/lessons-*/**"),
     (Below::Data, "/cache/authors/*"),
@@ -102,6 +102,7 @@ pub const WRITTEN: [(Below, &str); 79] = [
     (Below::Git, "/refs/wyren/**"),
     (Below::Client, "/commands/wyren-handoff.md"),
     (Below::Client, "/commands/wyren/*.md"),
+    (Below::Client, "/plugins/cache/*/wyren/*/bin/*"),
     (Below::Client, "/settings*.json*"),
     (Below::Home, "/.local/bin/wyren"),
 ];
