@@ -13,6 +13,8 @@ mod install;
 mod lessons;
 mod lessons_cli;
 mod new_hook;
+#[cfg(unix)]
+mod npm;
 mod prompts;
 mod removed;
 mod spend;

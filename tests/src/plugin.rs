@@ -14,6 +14,11 @@ pub fn folder() -> Option<PathBuf> {
     prerequisite::find("plugin", "WYREN_PLUGIN", target().join("plugin"), "run `cargo xtask plugin`")
 }
 
+/// Returns the folder of the packages for npm, or says why the test is skipped.
+pub fn packages() -> Option<PathBuf> {
+    prerequisite::find("npm", "WYREN_NPM", target().join("npm"), "run `cargo xtask npm`")
+}
+
 /// Returns a hook program that panics, or says why the test is skipped.
 pub fn panicking_hook() -> Option<PathBuf> {
     example("wyren-hook", "panicking-hook")

@@ -10,6 +10,8 @@ mod install;
 mod interactive;
 mod lessons;
 mod model;
+#[cfg(unix)]
+mod npm;
 mod prompt_bind;
 mod readme;
 mod session_start;
