@@ -320,4 +320,13 @@ mod tests {
             assert_eq!(launcher.contains(&platform.name()), platform.os != "win32", "{platform:?}");
         }
     }
+
+    #[test]
+    fn the_launcher_speaks_where_a_hook_runs_once_at_the_start_of_a_session() {
+        let launcher = fs::read_to_string(root().join("npm/launcher.sh")).unwrap();
+        let speaks = |name: &str| launcher.contains(&format!("\n{name})\n"));
+        let speaking: Vec<&[&str]> =
+            tables::hooks::HOOKS.iter().filter(|hook| speaks(hook.name)).map(|hook| hook.events).collect();
+        assert_eq!(speaking, [["SessionStart"]]);
+    }
 }

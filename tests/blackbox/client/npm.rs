@@ -184,6 +184,13 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
 
 const NONE: [PathBuf; 0] = [];
 
+#[test]
+fn the_marketplace_of_a_clone_passes_strict_validation() -> Result<()> {
+    let Some(client) = Client::new()? else { return Ok(()) };
+    client.validate(Path::new(MARKETPLACE))?;
+    Ok(())
+}
+
 /// How a program of Linux begins.
 const ELF: &[u8] = b"\x7fELF";
 
@@ -243,6 +250,29 @@ fn the_marketplace_of_a_clone_installs_native_hooks_from_npm_and_uninstall_takes
 }
 
 #[test]
+fn wyren_install_takes_the_place_of_a_plugin_from_npm() -> Result<()> {
+    let Some(packages) = Packages::find() else { return Ok(()) };
+    let registry = Registry::new()?;
+    packages.publish(&registry)?;
+    let Some(ada) = Person::new(&registry, &[("npm_config_ignore_scripts", "true")])? else {
+        return Ok(());
+    };
+    drop(registry);
+    ada.client.wyren(&ada.plugin(VERSION), &["install"])?;
+    let plugin = ada.client.data().join("plugin");
+    assert_eq!(scripts(&plugin)?, NONE);
+    assert!(!plugin.join("node_modules").exists() && !plugin.join("package-lock.json").exists());
+    // What the client had from npm is not what it runs.
+    let _ = fs::remove_dir_all(ada.plugin(VERSION));
+    decide(&ada.client, "Use Postgres")?;
+    let turn = ada.client.prompt("hello")?;
+    assert!(turn.succeeded(), "{:#?}", turn.output);
+    assert_eq!(turn.main_request(0)?.count(MEMORY), 1, "{}", turn.main_request(0)?.texts());
+    ada.client.wyren(&plugin, &["doctor"])?;
+    check_processes(&ada.client)
+}
+
+#[test]
 fn without_scripts_the_first_session_puts_the_programs_in_place_and_an_update_does_so_again() -> Result<()> {
     let Some(packages) = Packages::find() else { return Ok(()) };
     let registry = Registry::new()?;
@@ -276,11 +306,28 @@ fn without_scripts_the_first_session_puts_the_programs_in_place_and_an_update_do
 }
 
 #[test]
-fn without_the_programs_a_session_says_so_once_and_the_command_it_names_fixes_it() -> Result<()> {
+fn where_npm_leaves_out_the_programs_a_session_says_so_once_and_names_the_fix() -> Result<()> {
     let Some(packages) = Packages::find() else { return Ok(()) };
     let registry = Registry::new()?;
     packages.publish(&registry)?;
-    let Some(ada) = Person::new(&registry, &[("npm_config_omit", "optional")])? else { return Ok(()) };
+    check_missing(&registry, &[("npm_config_omit", "optional")], || Ok(()))
+}
+
+#[test]
+fn where_a_registry_lacks_the_programs_a_session_says_so_once_and_names_the_fix() -> Result<()> {
+    let Some(packages) = Packages::find() else { return Ok(()) };
+    let registry = Registry::new()?;
+    registry.publish(&packages.plugin)?;
+    check_missing(&registry, &[], || registry.publish(&packages.programs))
+}
+
+/// Checks the sessions of a person who has no programs, and that the command they are shown gets them.
+fn check_missing(
+    registry: &Registry,
+    variables: &[(&str, &str)],
+    before_the_fix: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    let Some(ada) = Person::new(registry, variables)? else { return Ok(()) };
     let plugin = ada.plugin(VERSION);
     assert_eq!(scripts(&plugin)?, files(&plugin.join("bin"))?);
 
@@ -295,12 +342,12 @@ fn without_the_programs_a_session_says_so_once_and_the_command_it_names_fixes_it
     assert!(!screen.contains("hook error"), "{screen}");
     terminal.exit()?;
 
+    before_the_fix()?;
     let asked = ada.client.run(&plugin.join("bin/wyren"), &["status"])?;
     assert_eq!(asked.status.code(), Some(1), "{asked:#?}");
     let fix = asked.stderr.split("run: ").nth(1).context("no command")?;
     let fixed = ada.client.run(Path::new("/bin/sh"), &["-c", fix])?;
     assert!(fixed.status.success(), "{fixed:#?}");
-    drop(registry);
     assert!(ada.client.prompt("hello again")?.succeeded());
     check_hook_log(&ada.client, "session-start-memory")?;
     assert_eq!(scripts(&plugin)?, NONE);

@@ -10,6 +10,10 @@ use std::path::{Path, PathBuf};
 /// What follows the name of the plugin's folder while another takes its place.
 const NEW: &str = ".new";
 
+/// What is in the folder of a plugin besides its own: npm's packages, whose programs are in `bin/`, and the client's marks.
+const BESIDE: [&str; 6] =
+    [".in_use", ".orphaned_at", "node_modules", "package-lock.json", "package.json", "postinstall.js"];
+
 /// Copies the plugin in `from` to `to`, in place of what is there; returns whether that changed anything.
 ///
 /// The two folders are exchanged in one step where the system can: a hook that starts meanwhile runs the old program or the
@@ -24,7 +28,7 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<bool> {
     if files::canonical(from) == files::canonical(to) || (to.is_dir() && is_same(from, to)?) {
         return Ok(false);
     }
-    let copied = copy_folder(from, &new).and_then(|()| replace(&new, to));
+    let copied = copy_folder(from, &new, &BESIDE).and_then(|()| replace(&new, to));
     // Holds the old plugin by now, or a part of the new one.
     remove_folder(&new)?;
     copied.map(|()| true)
@@ -55,13 +59,16 @@ fn remove_folder(folder: &Path) -> io::Result<bool> {
     }
 }
 
-fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+fn copy_folder(from: &Path, to: &Path, but: &[&str]) -> io::Result<()> {
     files::create_private_folder(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
+        if but.iter().any(|name| entry.file_name() == *name) {
+            continue;
+        }
         let place = to.join(entry.file_name());
         if entry.file_type()?.is_dir() {
-            copy_folder(&entry.path(), &place)?;
+            copy_folder(&entry.path(), &place, &[])?;
         } else {
             fs::copy(entry.path(), &place)?;
         }
@@ -126,13 +133,16 @@ fn is_same_file(one: &Path, other: &Path) -> io::Result<bool> {
     }
 }
 
-/// Returns the files below a folder, with their sizes and whether they are programs.
+/// Returns the files of a plugin's own, with their sizes and whether they are programs.
 fn list(folder: &Path) -> io::Result<BTreeMap<PathBuf, (u64, bool)>> {
     let (mut list, mut folders) = (BTreeMap::new(), vec![PathBuf::new()]);
     while let Some(next) = folders.pop() {
         for entry in fs::read_dir(folder.join(&next))? {
             let entry = entry?;
             let name = next.join(entry.file_name());
+            if BESIDE.iter().any(|beside| name == Path::new(beside)) {
+                continue;
+            }
             if entry.file_type()?.is_dir() {
                 folders.push(name);
             } else {
@@ -202,6 +212,24 @@ mod tests {
     fn write(path: &Path, text: &str) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn a_copy_of_a_plugin_from_npm_has_the_programs_and_not_the_packages() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("data/plugin"));
+        write(&from.join("bin/wyren"), "one");
+        write(&from.join("skills/a/package.json"), "{}");
+        write(&from.join(".claude-plugin/plugin.json"), r#"{"name": "wyren"}"#);
+        write(&from.join("node_modules/@wyren/linux-x64/bin/wyren"), "one");
+        for name in BESIDE.iter().filter(|name| **name != "node_modules") {
+            write(&from.join(name), "");
+        }
+        assert!(copy(&from, &to).unwrap());
+        let own = ["bin", "skills", ".claude-plugin"].map(|name| to.join(name).is_dir());
+        assert_eq!((own, fs::read_dir(&to).unwrap().count()), ([true; 3], 3));
+        assert!(to.join("skills/a/package.json").is_file());
+        assert!(!copy(&from, &to).unwrap(), "what is beside the plugin is no difference");
     }
 
     #[test]
