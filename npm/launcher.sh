@@ -37,7 +37,7 @@ for platform in $platforms; do
       mv -f "$new"/* "$bin" 2>/dev/null && is_placed=yes
     fi
     # With what a killed one left; one that runs falls back to the programs below node_modules.
-    rm -rf "$bin"/.new-*
+    rm -rf "$bin"/.new-* 2>/dev/null
   fi
   [ "$is_placed" ] && exec "$self" "$@"
   # A folder that cannot be written.

@@ -55,10 +55,15 @@ impl Package {
         self.folder.path().join("tools")
     }
 
+    /// Writes a program. Another process does: while this one has it open, a test beside this one that starts something has
+    /// it open as well, and a program that is open for writing cannot be started.
     fn write(&self, path: &Path, text: &str) -> Result<()> {
         fs::create_dir_all(path.parent().context("no folder")?)?;
-        fs::write(path, text)?;
-        Ok(fs::set_permissions(path, fs::Permissions::from_mode(0o755))?)
+        let draft = self.folder.path().join("draft");
+        fs::write(&draft, text)?;
+        let is_written = Command::new("install").args(["-m", "755"]).args([&draft, path]).status()?.success();
+        ensure!(is_written, "could not write {}", path.display());
+        Ok(())
     }
 
     /// Puts a program before those of the system.
