@@ -120,7 +120,7 @@ pub fn write_at(file: &File, mut contents: &[u8], mut place: u64) -> io::Result<
 pub fn names(file: &File, _metadata: &Metadata) -> io::Result<u64> {
     let mut about = FILE_STANDARD_INFO::default();
     // SAFETY: the handle is open, and the structure has the size that goes with its kind.
-    let is_told = unsafe {
+    let is_answered = unsafe {
         GetFileInformationByHandleEx(
             file.as_raw_handle(),
             FileStandardInfo,
@@ -128,7 +128,7 @@ pub fn names(file: &File, _metadata: &Metadata) -> io::Result<u64> {
             size_of::<FILE_STANDARD_INFO>() as u32,
         )
     };
-    match is_told {
+    match is_answered {
         0 => Err(io::Error::last_os_error()),
         _ if about.DeletePending => Ok(0),
         _ => Ok(about.NumberOfLinks.into()),
@@ -288,7 +288,7 @@ unsafe fn is_us(owner: PSID) -> bool {
     struct Buffer([u8; MAX_TOKEN_USER_BYTES]);
     let mut buffer = Buffer([0; MAX_TOKEN_USER_BYTES]);
     let mut token: HANDLE = ptr::null_mut();
-    // SAFETY: a process may ask about itself; the handle is closed by its owner; the buffer is as long as the call is told
+    // SAFETY: a process may ask about itself; the handle is closed by its owner; the buffer has the length that the call gets
     // and holds a `TOKEN_USER` when it succeeds.
     unsafe {
         if OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &raw mut token) == 0 {
@@ -297,9 +297,9 @@ unsafe fn is_us(owner: PSID) -> bool {
         let _close = OwnedHandle::from_raw_handle(token);
         let place: *mut c_void = (&raw mut buffer.0).cast();
         let mut length = 0;
-        let is_told =
+        let is_answered =
             GetTokenInformation(token, TokenUser, place, MAX_TOKEN_USER_BYTES as u32, &raw mut length);
-        if is_told != 0 && EqualSid(owner, (*place.cast::<TOKEN_USER>()).User.Sid) != 0 {
+        if is_answered != 0 && EqualSid(owner, (*place.cast::<TOKEN_USER>()).User.Sid) != 0 {
             return true;
         }
         let mut is_member = 0;
@@ -359,7 +359,7 @@ pub fn git_configuration() -> Option<PathBuf> {
 #[expect(unsafe_code, reason = "the standard library gives out no random bytes")]
 pub fn random(bytes: &mut [u8]) -> io::Result<()> {
     let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
-    // SAFETY: the buffer is as long as the call is told; the system's own generator needs no handle.
+    // SAFETY: the buffer has the length that the call gets; the system's own generator needs no handle.
     let status = unsafe {
         BCryptGenRandom(ptr::null_mut(), bytes.as_mut_ptr(), length, BCRYPT_USE_SYSTEM_PREFERRED_RNG)
     };
