@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for people at a terminal")]
 
 mod bench;
+mod cross;
 mod demo;
 mod eval;
 mod generate;
@@ -32,6 +33,8 @@ enum Command {
     Npm(npm::Arguments),
     /// Build everything and play a short day through the real programs, in a temporary folder.
     Demo(demo::Arguments),
+    /// Build for other systems and have every hook answer under emulation.
+    Cross(cross::Arguments),
     /// Run every test, the real client's included.
     Test,
     /// Load the plugin for a minute while whatever runs is killed at random, and see that nothing is lost.
@@ -51,6 +54,7 @@ fn main() -> Result<()> {
         Command::Plugin => plugin::assemble().map(|_| ()),
         Command::Npm(arguments) => npm::run_with(&arguments),
         Command::Demo(arguments) => demo::run_demo(&arguments),
+        Command::Cross(arguments) => cross::run(&arguments),
         Command::Test => test::run_all(),
         Command::Torture(arguments) => torture::torture(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),

@@ -35,18 +35,23 @@ pub(crate) fn assemble() -> Result<PathBuf> {
     let programs = binaries()?.into_iter().filter(|binary| dependencies::may_be_heavy(binary));
     run(&mut build(kind, programs))?;
 
-    // Assembled aside and moved into place, so that half a plugin is never visible.
     let built = workspace::target().join(kind.triple().unwrap_or_default()).join(PROFILE);
-    let (assembled, plugin) = (workspace::target().join("plugin.new"), folder());
+    let plugin = folder();
+    assemble_in(&plugin, &built, std::env::consts::EXE_SUFFIX)?;
+    println!("The plugin is in {}", plugin.display());
+    Ok(plugin)
+}
+
+/// Puts a plugin together from what was built. Assembled aside and moved into place, so that half a plugin is never visible.
+pub(crate) fn assemble_in(plugin: &Path, built: &Path, exe_suffix: &str) -> Result<()> {
+    let assembled = plugin.with_extension("new");
     remove(&assembled)?;
     copy_parts(&assembled)?;
     name_itself(&assembled.join(".claude-plugin/marketplace.json"))?;
-    copy_binaries(&built, &assembled)?;
+    copy_binaries(built, &assembled, exe_suffix)?;
     index_lessons(&assembled.join("lessons"))?;
-    remove(&plugin)?;
-    fs::rename(&assembled, &plugin).with_context(|| format!("could not move {}", plugin.display()))?;
-    println!("The plugin is in {}", plugin.display());
-    Ok(plugin)
+    remove(plugin)?;
+    fs::rename(&assembled, plugin).with_context(|| format!("could not move {}", plugin.display()))
 }
 
 /// Builds the hooks as they ship; returns the names of the packages that are linked into them.
@@ -175,11 +180,11 @@ fn index_lessons(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn copy_binaries(built: &Path, plugin: &Path) -> Result<()> {
+fn copy_binaries(built: &Path, plugin: &Path, exe_suffix: &str) -> Result<()> {
     let folder = plugin.join("bin");
     fs::create_dir_all(&folder)?;
     for binary in binaries()? {
-        let file = format!("{binary}{}", std::env::consts::EXE_SUFFIX);
+        let file = format!("{binary}{exe_suffix}");
         fs::copy(built.join(&file), folder.join(&file)).with_context(|| format!("could not copy {file}"))?;
     }
     Ok(())

@@ -161,7 +161,7 @@ pub(crate) fn show_repaired(output: &mut impl Write, repaired: &Repaired, aside:
 }
 
 fn client_folder(env: &Env) -> PathBuf {
-    let home = || env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from).unwrap_or_default();
+    let home = || base::system::home(env).unwrap_or_default();
     env.get("CLAUDE_CONFIG_DIR").map_or_else(|| home().join(".claude"), PathBuf::from)
 }
 

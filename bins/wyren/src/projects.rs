@@ -57,7 +57,7 @@ fn choose(
         return Ok(named.to_owned());
     }
     // `.`, `..` and paths with a folder in front can only be meant as folders.
-    let is_path = named.starts_with(['.', '/', '~']);
+    let is_path = named.starts_with(['.', '~']) || Path::new(named).has_root();
     if let Some(folder) = &folder {
         if is_path || found.is_empty() {
             return Ok(folder.clone());

@@ -153,7 +153,7 @@ pub(super) fn lock(paths: &Paths) -> Result<Lock> {
 
 /// Returns the folder of the plugin that this program is in.
 pub(super) fn plugin_folder() -> Result<PathBuf> {
-    let program = std::env::current_exe().and_then(|program| program.canonicalize());
+    let program = std::env::current_exe().and_then(|program| base::system::canonical(&program));
     let program = program.context("could not find this program")?;
     let folder = program.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
     let suffix = std::env::consts::EXE_SUFFIX;

@@ -147,7 +147,9 @@ pub(crate) fn untrust(arguments: &Untrust, env: &Env, paths: &Paths) -> Result<(
 
 fn places(path: Option<PathBuf>, env: &Env, paths: &Paths) -> Result<Places> {
     let cwd = match path {
-        Some(path) => path.canonicalize().with_context(|| format!("could not find {}", path.display()))?,
+        Some(path) => {
+            base::system::canonical(&path).with_context(|| format!("could not find {}", path.display()))?
+        }
         None => std::env::current_dir()?,
     };
     // All work trees of a repository that shares its memory on a branch of its own are one project.

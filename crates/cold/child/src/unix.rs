@@ -4,10 +4,11 @@
 //! any kind of death. The child writes its process id to the pipe before it starts; while we live, we end the child
 //! ourselves.
 
+use crate::Orphans;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command};
+use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
 /// The number of file descriptors that a guard closes one by one if the system cannot close all at once.
@@ -19,8 +20,24 @@ const GRACE_PAUSE: libc::c_int = 10;
 /// Few enough bytes for one atomic write to a pipe.
 const ID_BYTES: usize = size_of::<libc::pid_t>();
 
+/// What a group needs as long as its child was not waited for: the guard, if it has one.
+#[derive(Debug, Default)]
+pub(crate) struct Held(#[expect(dead_code, reason = "ends the guard when it is dropped")] Option<Guard>);
+
+/// Starts a command as the leader of a session.
+pub(crate) fn start(command: &mut Command, orphans: Orphans) -> io::Result<(Child, Held)> {
+    let guard = match orphans {
+        Orphans::Live => {
+            leave_terminal(command);
+            Held::default()
+        }
+        Orphans::EndAfter(grace) => Held(Some(Guard::new(command, grace)?)),
+    };
+    Ok((command.spawn()?, guard))
+}
+
 /// Makes a command start in its own session, without a terminal to prompt on.
-pub fn leave_terminal(command: &mut Command) {
+fn leave_terminal(command: &mut Command) {
     #[expect(unsafe_code, reason = "runs between fork and exec")]
     // SAFETY: the closure allocates nothing and calls only async-signal-safe functions.
     unsafe {
@@ -56,24 +73,40 @@ pub fn die_with_us(command: &mut Command) {
     let _ = command;
 }
 
-/// Returns whether a child has ended. Does not take its status, so that its process id is not reused.
-pub fn has_ended(child: &mut Child) -> bool {
+pub(crate) fn has_ended(child: &mut Child) -> bool {
+    !matches!(look(child, libc::WNOHANG), Ok(false))
+}
+
+pub(crate) fn wait(mut child: Child, held: Held) -> io::Result<ExitStatus> {
+    while let Err(error) = look(&child, 0) {
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    // Before the child's process id is free for others, whom the guard must not hit.
+    drop(held);
+    child.wait()
+}
+
+/// Returns whether a child has ended, without taking its status.
+fn look(child: &Child, flags: libc::c_int) -> io::Result<bool> {
     #[expect(unsafe_code, reason = "the standard library cannot look at a child without taking its status")]
     // SAFETY: the structure is plain numbers, for which zero is valid, and lives across the call.
     unsafe {
         let mut about: libc::siginfo_t = std::mem::zeroed();
-        let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-        libc::waitid(libc::P_PID, child.id(), &raw mut about, flags) != 0 || about.si_pid() != 0
+        let flags = flags | libc::WEXITED | libc::WNOWAIT;
+        match libc::waitid(libc::P_PID, child.id(), &raw mut about, flags) {
+            0 => Ok(about.si_pid() != 0),
+            _ => Err(io::Error::last_os_error()),
+        }
     }
 }
 
-/// Asks everything in the child's group to end. Only before the child's status is taken.
-pub fn ask_to_end(child: &mut Child) {
+pub(crate) fn ask_to_end(child: &Child, _held: &Held) {
     signal_group(child, libc::SIGTERM);
 }
 
-/// Kills everything in the child's group. Only before the child's status is taken.
-pub fn kill_all(child: &mut Child) {
+pub(crate) fn kill_all(child: &Child, _held: &Held) {
     signal_group(child, libc::SIGKILL);
 }
 
@@ -89,7 +122,7 @@ fn signal_group(child: &Child, signal: libc::c_int) {
 
 /// Ends a command's group when we die. Drop it once the command has ended.
 #[derive(Debug)]
-pub struct Guard {
+struct Guard {
     process: libc::pid_t,
     /// Closing it signals the guard.
     _alive: PipeWriter,
@@ -98,7 +131,7 @@ pub struct Guard {
 impl Guard {
     /// Starts a guard and makes a command start in its own session, under that guard. When we die, the guard asks the
     /// command's group to end and kills the rest of it after `grace`; with a grace of zero it kills at once.
-    pub fn new(command: &mut Command, grace: Duration) -> io::Result<Self> {
+    fn new(command: &mut Command, grace: Duration) -> io::Result<Self> {
         let (signal, alive) = io::pipe()?;
         let report = alive.try_clone()?;
         let looks =

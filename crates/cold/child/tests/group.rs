@@ -1,7 +1,7 @@
 //! Children and what they started, ended by us or by the guard.
 #![cfg(unix)]
 
-use child::Guard;
+use child::{Group, Orphans};
 use std::io::{BufRead as _, BufReader, Read};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -25,6 +25,9 @@ const STUBBORN: &str = "trap '' TERM; sleep 600 & echo ready; wait";
 fn guarded(arguments: &[&str]) -> (Child, BufReader<ChildStdout>) {
     let tests = std::env::current_exe().unwrap();
     let program = tests.parent().unwrap().parent().unwrap().join("examples/guarded");
+    let (grace, rest) = arguments.split_first().unwrap();
+    let (script, with_us) = rest.split_first().unwrap();
+    let arguments = [&[*grace], with_us, &["sh", "-c", *script]].concat();
     let mut victim = Command::new(program).args(arguments).stdout(Stdio::piped()).spawn().unwrap();
     let mut output = BufReader::new(victim.stdout.take().unwrap());
     let mut line = String::new();
@@ -90,31 +93,28 @@ fn a_child_that_dies_with_us_needs_no_guard() {
 }
 
 #[test]
-fn a_dropped_guard_ends_no_process() {
+fn a_child_that_is_killed_has_the_signal_as_its_status() {
     let mut command = Command::new("sleep");
     command.arg(FOREVER);
-    let guard = Guard::new(&mut command, Duration::ZERO).unwrap();
-    let mut child = command.spawn().unwrap();
-    drop(guard);
-    assert!(!child::has_ended(&mut child));
-    child::kill_all(&mut child);
-    assert_eq!(child.wait().unwrap().signal(), Some(9));
+    let mut group = Group::start(&mut command, Orphans::EndAfter(Duration::ZERO)).unwrap();
+    assert!(!group.has_ended());
+    group.kill_all();
+    assert_eq!(group.wait().unwrap().signal(), Some(9));
 }
 
 #[test]
 fn what_a_child_left_behind_is_killed_after_its_end_and_its_status_stays() {
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' TERM; sleep 600 & exit 7"]).stdout(Stdio::piped());
-    child::leave_terminal(&mut command);
-    let mut child = command.spawn().unwrap();
-    let output = child.stdout.take().unwrap();
+    let mut child = Group::start(&mut command, Orphans::Live).unwrap();
+    let output = child.take_stdout().unwrap();
     let deadline = Instant::now() + PATIENCE;
-    while !child::has_ended(&mut child) {
+    while !child.has_ended() {
         assert!(Instant::now() < deadline, "the child does not end");
         thread::sleep(Duration::from_millis(2));
     }
-    child::ask_to_end(&mut child);
-    child::kill_all(&mut child);
+    child.ask_to_end();
+    child.kill_all();
     assert_eq!(rest(output), "");
     assert_eq!(child.wait().unwrap().code(), Some(7));
 }

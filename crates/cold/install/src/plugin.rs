@@ -1,6 +1,6 @@
 //! This machine's plugin in the data folder, and `wyren` on the PATH.
 
-use base::files;
+use base::{files, system};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -81,16 +81,7 @@ fn replace(new: &Path, old: &Path) -> io::Result<()> {
     if !old.exists() {
         return fs::rename(new, old);
     }
-    #[cfg(any(target_os = "linux", target_os = "macos"))]
-    if rustix::fs::renameat_with(
-        rustix::fs::CWD,
-        new,
-        rustix::fs::CWD,
-        old,
-        rustix::fs::RenameFlags::EXCHANGE,
-    )
-    .is_ok()
-    {
+    if system::exchange(new, old).is_ok() {
         return Ok(());
     }
     let aside = beside(old, ".old");
@@ -147,21 +138,11 @@ fn list(folder: &Path) -> io::Result<BTreeMap<PathBuf, (u64, bool)>> {
                 folders.push(name);
             } else {
                 let metadata = fs::metadata(entry.path())?;
-                list.insert(name, (metadata.len(), is_program(&metadata)));
+                list.insert(name, (metadata.len(), system::is_executable(&metadata)));
             }
         }
     }
     Ok(list)
-}
-
-#[cfg(unix)]
-fn is_program(metadata: &fs::Metadata) -> bool {
-    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o100 != 0
-}
-
-#[cfg(not(unix))]
-fn is_program(_metadata: &fs::Metadata) -> bool {
-    true
 }
 
 /// What is at the place of a link.
@@ -196,13 +177,12 @@ fn is_of_a_plugin(program: &Path) -> bool {
 }
 
 /// Links `program` at a place that has nothing, or an older link of ours.
-#[cfg(unix)]
 pub fn link(at: &Path, program: &Path) -> io::Result<()> {
     if let Some(folder) = at.parent() {
         files::create_private_folder(folder)?;
     }
     files::remove_if_there(at)?;
-    std::os::unix::fs::symlink(program, at)
+    system::link(program, at)
 }
 
 #[cfg(test)]

@@ -141,7 +141,7 @@ impl Rehearsal {
 pub fn rehearse(places: &Places, catalogue: &Catalogue, written: &Written) -> Rehearsal {
     let platform = Platform::from_name(places.env.text("LESSONS_AGENT_PLATFORM").as_deref());
     let project = places.env.get("CLAUDE_PROJECT_DIR").map_or_else(|| places.cwd.clone(), PathBuf::from);
-    let home = ["HOME", "USERPROFILE"].iter().find_map(|name| places.env.get(name)).map(PathBuf::from);
+    let home = base::system::home(&places.env);
     let mut call = written.call(platform, &project).at(&places.cwd, home.as_deref());
     call.name_data_folder(&places.paths);
     let commands = shell::commands(script(&call));

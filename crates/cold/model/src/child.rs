@@ -1,8 +1,8 @@
 //! A child process that ends in time, with all that it started.
 
-use child::Guard;
+use child::{Group, Orphans};
 use std::io::{self, Read, Write as _};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -47,40 +47,37 @@ pub(crate) fn run(
     max_output: usize,
 ) -> Result<Finished, Failure> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let guard = Guard::new(command, Duration::ZERO).map_err(Failure::Start)?;
     child::die_with_us(command);
-    let mut child = command.spawn().map_err(Failure::Start)?;
-    let said = attend(&mut child, input, deadline, max_output);
-    child::kill_all(&mut child);
-    // Before the child's process id is free for others, whom the guard must not hit.
-    drop(guard);
+    let mut group = Group::start(command, Orphans::EndAfter(Duration::ZERO)).map_err(Failure::Start)?;
+    let said = attend(&mut group, input, deadline, max_output);
+    group.kill_all();
     // The child is dead, so this does not wait long; without it a zombie would stay.
-    let status = child.wait();
+    let status = group.wait();
     let (output, errors) = said?;
     Ok(Finished { status: status.map_err(Failure::Start)?, output, errors })
 }
 
 /// Waits for the child's end and returns its output and errors; its status stays to be taken.
 fn attend(
-    child: &mut Child,
+    group: &mut Group,
     input: Vec<u8>,
     deadline: Instant,
     max_output: usize,
 ) -> Result<(Vec<u8>, String), Failure> {
     // Each stream has a thread, since a child may wait for any of them. The threads end when the last process that has
     // the stream open does, and are not waited for: one that left the group must not hold us up.
-    if let Some(mut stdin) = child.stdin.take() {
+    if let Some(mut stdin) = group.take_stdin() {
         // A child that does not read its input to the end closes the pipe; that is its right.
         thread::spawn(move || stdin.write_all(&input));
     }
-    let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+    let (Some(stdout), Some(stderr)) = (group.take_stdout(), group.take_stderr()) else {
         return Err(Failure::Start(io::ErrorKind::BrokenPipe.into()));
     };
     let errors = collect(stderr, MAX_ERRORS);
     let output = collect(stdout, max_output as u64 + 1);
 
     let mut received = None;
-    while !child::has_ended(child) {
+    while !group.has_ended() {
         if Instant::now() >= deadline {
             return Err(Failure::TimedOut);
         }
@@ -93,7 +90,7 @@ fn attend(
         }
     }
     // What the child left running may keep the output open.
-    child::kill_all(child);
+    group.kill_all();
     let output = match received {
         Some(bytes) => bytes,
         None => output.recv_timeout(CLOSE_PATIENCE).map_err(|_| Failure::Detached)?,

@@ -1,6 +1,15 @@
 //! Being asked to end by a signal, which is remembered and acted on at the next good moment.
 
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
 use std::sync::atomic::{AtomicBool, Ordering};
+#[cfg(unix)]
+pub(crate) use unix::listen;
+#[cfg(windows)]
+pub(crate) use windows::listen;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
@@ -8,25 +17,3 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 pub(crate) fn asked_to_end() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
-
-/// Listens for SIGTERM, SIGINT and SIGHUP from now on.
-#[cfg(unix)]
-#[expect(unsafe_code, reason = "signals are not in the standard library")]
-pub(crate) fn listen() {
-    extern "C" fn remember(_signal: libc::c_int) {
-        ASKED.store(true, Ordering::Relaxed);
-    }
-    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
-        // SAFETY: the handler only stores to an atomic, which a signal handler may do. An all-zero sigaction is valid.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = remember as *const () as libc::sighandler_t;
-            action.sa_flags = libc::SA_RESTART;
-            libc::sigaction(signal, &action, std::ptr::null_mut());
-        }
-    }
-}
-
-/// Does nothing: elsewhere a process is ended without being asked, and `wyren worker stop` asks by a file.
-#[cfg(not(unix))]
-pub(crate) fn listen() {}

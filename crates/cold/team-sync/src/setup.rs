@@ -236,7 +236,7 @@ fn join(root: &Path, env: &Env, deadline: Instant, setup: &mut Setup) -> Result<
 /// Fails for a folder whose memory every folder below it would get.
 fn refuse_too_wide(root: &Path, env: &Env) -> Result<(), Error> {
     let root = files::canonical(root);
-    let home = env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from);
+    let home = base::system::home(env);
     let is_home = home.is_some_and(|home| files::canonical(&home) == root);
     if is_home || root.parent().is_none() { Err(Error::TooWide(root)) } else { Ok(()) }
 }

@@ -1,6 +1,6 @@
 //! Programs that outlive the process that starts them: the worker, a background sync.
 
-use crate::Paths;
+use crate::{Paths, system};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -40,15 +40,7 @@ pub fn command(program: &Path, paths: &Paths) -> io::Result<Command> {
     for variable in SESSION_VARIABLES {
         command.env_remove(variable);
     }
-    #[cfg(windows)]
-    {
-        const DETACHED_PROCESS: u32 = 0x0000_0008;
-        const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
-        std::os::windows::process::CommandExt::creation_flags(
-            &mut command,
-            DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP,
-        );
-    }
+    system::outlive_us(&mut command);
     Ok(command)
 }
 
@@ -75,10 +67,5 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// program calls this itself, first thing: a command with code between fork and exec cannot be started with the faster
 /// `vfork`, which shares the memory instead of copying it.
 pub fn leave_session() {
-    #[cfg(unix)]
-    #[expect(unsafe_code, reason = "the standard library does not call setsid")]
-    // SAFETY: the call takes nothing and touches no memory. One that leads a group already stays where it is.
-    unsafe {
-        libc::setsid();
-    }
+    system::leave_session();
 }

@@ -8,7 +8,7 @@
 
 pub mod cap;
 
-use crate::{Env, Paths};
+use crate::{Env, Paths, system};
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -76,11 +76,14 @@ pub fn create_project_folder(wyren: &Path) -> io::Result<()> {
     }
 }
 
+/// Creates one folder, readable by the owner alone, in one that is there.
+pub fn create_private(path: &Path) -> io::Result<()> {
+    private_builder().create(path)
+}
+
 fn private_builder() -> DirBuilder {
-    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix sets a mode"))]
     let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    system::keep_folder_private(&mut builder);
     builder
 }
 
@@ -93,25 +96,18 @@ fn project_folder(path: &Path) -> Option<&Path> {
 
 /// Returns options that create files readable by the owner alone.
 pub fn private_options() -> OpenOptions {
-    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix sets a mode"))]
     let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    system::keep_file_private(&mut options);
     options
 }
 
-/// Returns options that create files readable by the owner alone and, on Unix, open no link and wait for no pipe.
-fn unlinked_options() -> OpenOptions {
-    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has the flags"))]
+/// Returns options that create files readable by the owner alone, follow no link and wait for no pipe. Where a link itself is
+/// opened, a look at the open file finds it.
+pub fn unlinked_options() -> OpenOptions {
     let mut options = private_options();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, NEVER_WAIT | libc::O_NOFOLLOW);
+    system::open_no_link(&mut options);
     options
 }
-
-/// Keeps `open` from waiting for the other end of a pipe, and a terminal from becoming ours.
-#[cfg(unix)]
-const NEVER_WAIT: libc::c_int = libc::O_NONBLOCK | libc::O_NOCTTY;
 
 /// Opens a private file for appending, creating it and its folder when missing; see [`create_private_folder`].
 pub fn open_append(path: &Path) -> io::Result<File> {
@@ -120,16 +116,12 @@ pub fn open_append(path: &Path) -> io::Result<File> {
 
 /// Opens a private file for appending as [`open_append`] does, but only a regular one, and not one that is a link.
 pub fn open_append_here(path: &Path) -> io::Result<File> {
-    // Without `O_NOFOLLOW` a check before opening is enough: a link from a repository was there before this process.
-    if cfg!(not(unix)) {
-        refuse_link(path)?;
-    }
     let opened = append_with(unlinked_options(), path).map_err(|error| explained(path, error))?;
     only_regular(opened, path).map(|(file, _)| file)
 }
 
 fn append_with(mut options: OpenOptions, path: &Path) -> io::Result<File> {
-    options.append(true).create(true);
+    system::append(&mut options);
     let open = || options.open(path);
     match open() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -151,18 +143,13 @@ pub fn open_followed(path: &Path) -> io::Result<File> {
 }
 
 fn open_here(path: &Path) -> io::Result<(File, u64)> {
-    if cfg!(not(unix)) {
-        refuse_link(path)?;
-    }
     let opened = unlinked_options().read(true).open(path).map_err(|error| explained(path, error))?;
     only_regular(opened, path)
 }
 
 fn open_linked(path: &Path) -> io::Result<(File, u64)> {
-    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has the flags"))]
     let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, NEVER_WAIT);
+    system::open_without_waiting(&mut options);
     let opened = options.read(true).open(path).map_err(|error| explained(path, error))?;
     only_regular(opened, path)
 }
@@ -174,18 +161,11 @@ fn only_regular(file: File, path: &Path) -> io::Result<(File, u64)> {
 }
 
 /// Says that there is a link, pipe or socket where the system's error only says that it was not opened.
-#[cfg(unix)]
 fn explained(path: &Path, error: io::Error) -> io::Error {
-    let is_odd = matches!(error.raw_os_error(), Some(libc::ELOOP | libc::EMLINK | libc::ENXIO));
-    match is_odd.then(|| fs::symlink_metadata(path)) {
+    match system::is_no_file(&error).then(|| fs::symlink_metadata(path)) {
         Some(Ok(metadata)) if !metadata.is_file() => refused(path, kind_of(&metadata)),
         _ => error,
     }
-}
-
-#[cfg(not(unix))]
-fn explained(_path: &Path, error: io::Error) -> io::Error {
-    error
 }
 
 fn refused(path: &Path, kind: &str) -> io::Error {
@@ -194,24 +174,10 @@ fn refused(path: &Path, kind: &str) -> io::Error {
 
 /// Returns what something is, with its article.
 fn kind_of(metadata: &fs::Metadata) -> &'static str {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt as _;
-        let kind = metadata.file_type();
-        if kind.is_fifo() {
-            return "a named pipe";
-        }
-        if kind.is_socket() {
-            return "a socket";
-        }
-        if kind.is_char_device() || kind.is_block_device() {
-            return "a device";
-        }
-    }
     match metadata {
         metadata if metadata.is_symlink() => "a link",
         metadata if metadata.is_dir() => "a folder",
-        _ => "something else",
+        metadata => system::special_kind(metadata).unwrap_or("something else"),
     }
 }
 
@@ -370,7 +336,7 @@ pub fn write_atomic_with<T, E: From<io::Error>>(
     };
     let written = write(&mut file);
     drop(file);
-    let written = written.and_then(|done| rename(&temporary, path).map(|()| done).map_err(E::from));
+    let written = written.and_then(|done| system::rename(&temporary, path).map(|()| done).map_err(E::from));
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
@@ -389,27 +355,9 @@ fn open_new(path: &Path) -> io::Result<File> {
     }
 }
 
-#[cfg(not(windows))]
-fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    fs::rename(from, to)
-}
-
-/// Retries the rename: a reader or a virus scanner may hold the target for a moment.
-#[cfg(windows)]
-fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    const PAUSES_MILLIS: [u64; 4] = [1, 2, 3, 4];
-    for pause in PAUSES_MILLIS {
-        if fs::rename(from, to).is_ok() {
-            return Ok(());
-        }
-        std::thread::sleep(std::time::Duration::from_millis(pause));
-    }
-    fs::rename(from, to)
-}
-
 /// Returns the path without links, or as it is when that cannot be told.
 pub fn canonical(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    system::canonical(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Returns a value of a file with one value per line.

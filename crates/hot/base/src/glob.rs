@@ -1,18 +1,21 @@
 //! Globs over folders, as the old systems write them: `*` stays within a name, `**` does not, `?` is one character.
 
-use std::path::Path;
+use crate::system;
+use std::path::{MAIN_SEPARATOR, Path};
 
 /// Returns whether `pattern` matches the folder or its last name; a leading `~` means `home`.
 pub fn fits_folder(pattern: &str, folder: &Path, home: Option<&Path>) -> bool {
     let expanded = match (pattern.strip_prefix('~'), home.and_then(Path::to_str)) {
-        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => format!("{home}{rest}"),
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with(['/', MAIN_SEPARATOR]) => {
+            format!("{home}{rest}")
+        }
         _ => pattern.to_owned(),
     };
-    let pattern = expanded.trim_end_matches('/');
-    let text = folder.to_string_lossy();
+    let (pattern, text) = (system::comparable(&expanded), folder.to_string_lossy());
+    let (pattern, text) = (pattern.trim_end_matches('/'), system::comparable(&text));
     let name = folder.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     fits(pattern.as_bytes(), text.trim_end_matches('/').as_bytes())
-        || fits(pattern.as_bytes(), name.as_bytes())
+        || fits(pattern.as_bytes(), system::comparable(&name).as_bytes())
 }
 
 /// Matches without recursion: on a mismatch the last star takes one more byte, so the cost is bounded by the product of

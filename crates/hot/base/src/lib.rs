@@ -22,6 +22,7 @@ pub mod paths;
 pub mod project;
 pub mod secret;
 pub mod settings;
+pub mod system;
 pub mod time;
 pub mod trust;
 

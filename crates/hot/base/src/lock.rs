@@ -3,7 +3,7 @@
 //! A lock belongs to an open file and goes with the process that holds it, however that process ends: nothing
 //! has to be cleaned up after a kill, and no process id is needed.
 
-use crate::files;
+use crate::{files, system};
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
@@ -25,7 +25,7 @@ impl Lock {
         let file = files::open_append_here(path)?;
         let deadline = Instant::now() + patience;
         loop {
-            match file.try_lock() {
+            match system::try_lock(&file) {
                 Ok(()) => return Ok(Some(Self { file })),
                 Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Ok(None),
                 Err(TryLockError::WouldBlock) => std::thread::sleep(RETRY_PAUSE),
@@ -37,6 +37,12 @@ impl Lock {
     /// Returns the locked file.
     pub fn file(&self) -> &File {
         &self.file
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        system::unlock_closing(&self.file);
     }
 }
 

@@ -6,9 +6,9 @@
 //! finishes its line there: nothing is lost.
 
 use crate::settings::{LOG_LEVELS, Settings};
-use crate::{Timestamp, files};
+use crate::{Timestamp, files, system};
 use std::borrow::Cow;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use text::{privacy, redact};
@@ -153,11 +153,11 @@ impl Log {
 
     /// Renames the full log; `false` when another hook is at it, or was quicker.
     fn rotate(&self, full: &File) -> io::Result<bool> {
-        if full.try_lock().is_err() {
+        if system::try_lock(full).is_err() {
             return Ok(false);
         }
-        if is_same_file(full, &self.file)? {
-            fs::rename(&self.file, rotated(&self.file))?;
+        if system::is_same_file(full, &self.file)? {
+            system::rename(&self.file, &rotated(&self.file))?;
         }
         Ok(true)
     }
@@ -168,23 +168,12 @@ pub fn rotated(file: &Path) -> PathBuf {
     file.with_extension("1.jsonl")
 }
 
-#[cfg(unix)]
-fn is_same_file(open: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt as _;
-    let (open, current) = (open.metadata()?, fs::metadata(path)?);
-    Ok(open.ino() == current.ino() && open.dev() == current.dev())
-}
-
-#[cfg(not(unix))]
-fn is_same_file(open: &File, path: &Path) -> io::Result<bool> {
-    Ok(open.metadata()?.len() <= fs::metadata(path)?.len())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Env;
     use serde_json::Value;
+    use std::fs;
 
     fn line(message: &str) -> Line<'_> {
         Line {

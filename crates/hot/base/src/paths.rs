@@ -4,8 +4,8 @@
 //! folder. Not in the plugin's folder (replaced on update) and not in the client's plugin data folder
 //! (deleted on uninstall).
 
-use crate::{Env, digest, files};
-use std::path::{Path, PathBuf};
+use crate::{Env, digest, files, system};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 /// The file whose presence says that a session's last prompt was wholly private.
 pub const PRIVATE_MARKER: &str = "private";
@@ -30,9 +30,8 @@ impl Paths {
 
     /// Returns the client's own folder: `$CLAUDE_CONFIG_DIR`, else `.claude` in the home.
     pub fn client(&self) -> Option<PathBuf> {
-        let home = || self.env.get("HOME").or_else(|| self.env.get("USERPROFILE"));
         let named = self.env.get("CLAUDE_CONFIG_DIR").map(PathBuf::from);
-        named.or_else(|| home().map(|home| PathBuf::from(home).join(".claude")))
+        named.or_else(|| system::home(&self.env).map(|home| home.join(".claude")))
     }
 
     /// Returns the folder of everything personal.
@@ -201,9 +200,9 @@ fn plugin_of(program: &Path) -> Option<&Path> {
 
 /// Returns a path as a person writes it: with `~` for the home folder.
 pub fn with_tilde(path: &Path, env: &Env) -> String {
-    let home = env.get("HOME").or_else(|| env.get("USERPROFILE"));
+    let home = system::home(env);
     match home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
-        Some(below) => format!("~/{}", below.display()),
+        Some(below) => format!("~{MAIN_SEPARATOR}{}", below.display()),
         None => path.display().to_string(),
     }
 }
@@ -219,47 +218,21 @@ fn claims_folder(env: &Env, data: &Path) -> PathBuf {
     if let Some(runtime) = env.get("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute()) {
         return runtime.join("wyren");
     }
-    match user_id() {
-        Some(user) => temp_folder(env).join(format!("wyren-{user}")),
+    match system::user_id() {
+        Some(user) => system::temp_folder(env).join(format!("wyren-{user}")),
         None => data.join("claims"),
     }
 }
 
-#[cfg(unix)]
-fn temp_folder(env: &Env) -> PathBuf {
-    env.get("TMPDIR").map(PathBuf::from).filter(|path| path.is_absolute()).unwrap_or_else(|| "/tmp".into())
-}
-
-#[cfg(not(unix))]
-fn temp_folder(env: &Env) -> PathBuf {
-    env.get("TEMP").or_else(|| env.get("TMP")).map_or_else(std::env::temp_dir, PathBuf::from)
-}
-
-/// Returns the id of the user that this process acts for.
-#[cfg(unix)]
-pub fn user_id() -> Option<u32> {
-    #[expect(unsafe_code, reason = "the standard library does not tell the user id")]
-    // SAFETY: geteuid has no preconditions and cannot fail.
-    Some(unsafe { libc::geteuid() })
-}
-
-/// Returns nothing: only Unix numbers its users.
-#[cfg(not(unix))]
-pub fn user_id() -> Option<u32> {
-    None
-}
-
-/// Returns the platform's data folder. A user without a home gets one in the temp folder; an environment that was
+/// Returns the platform's folder of data that stays on this machine. A user without a home gets one in the temp folder; an environment that was
 /// passed in names a home of its own.
 fn platform_data(env: &Env) -> PathBuf {
-    let platform = if env.is_process() { dirs::data_dir() } else { env.get("HOME").map(in_home) };
+    let in_home = |home: PathBuf| system::data_in_home(&home);
+    let platform = if env.is_process() { dirs::data_local_dir() } else { system::home(env).map(in_home) };
     platform.unwrap_or_else(|| {
-        in_home(temp_folder(env).join(format!("wyren-home-{}", user_id().unwrap_or_default())))
+        let user = system::user_id().unwrap_or_default();
+        in_home(system::temp_folder(env).join(format!("wyren-home-{user}")))
     })
-}
-
-fn in_home(home: impl Into<PathBuf>) -> PathBuf {
-    home.into().join(".local/share")
 }
 
 #[cfg(test)]

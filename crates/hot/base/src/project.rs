@@ -10,9 +10,8 @@ pub use pointer::{Refusal, refuse_foreign, refuse_foreign_at};
 
 use crate::files::{self, cap};
 use crate::git_config::Variable;
-use pointer::{
-    core_setting, is_linked_from, is_same_folder, is_work_tree_of, linked_folder, setting, variables,
-};
+use crate::system::{self, is_same_folder};
+use pointer::{core_setting, is_linked_from, is_work_tree_of, linked_folder, setting, variables};
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -137,7 +136,7 @@ impl Repository {
         }
         // A submodule's folder is elsewhere, and names its work tree.
         let root = match core_setting(common, "worktree") {
-            Some(path) => common.join(path).canonicalize().ok()?,
+            Some(path) => system::canonical(&common.join(path)).ok()?,
             None => common.parent().filter(|_| common.ends_with(".git"))?.to_owned(),
         };
         let main = Self::at(&root).ok().flatten()?;

@@ -3,10 +3,10 @@
 //! The fence around text of others carries a word that is derived from it. Only hooks that show such text read it. It
 //! is never exported, logged or synced; a new one takes its place when it is removed.
 
-use crate::{Paths, digest, files};
-use std::fs::{self, File};
+use crate::{Paths, digest, files, system};
+use std::fs;
 use std::hash::{BuildHasher as _, RandomState};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -54,7 +54,7 @@ fn make(file: &Path) -> io::Result<Secret> {
         let kept = match linked {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             // A file system without links.
-            Err(_) => fs::rename(&temporary, file),
+            Err(_) => system::rename(&temporary, file),
             linked => linked,
         };
         let _ = fs::remove_file(&temporary);
@@ -66,9 +66,7 @@ fn make(file: &Path) -> io::Result<Secret> {
 /// Returns bytes that cannot be guessed.
 fn random() -> Secret {
     let mut secret = [0; BYTES];
-    let is_filled = cfg!(unix)
-        && File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut secret)).is_ok();
-    if !is_filled {
+    if system::random(&mut secret).is_err() {
         // The standard library takes the keys of its hashers from the system.
         for part in secret.chunks_mut(8) {
             part.copy_from_slice(&RandomState::new().hash_one(std::process::id()).to_ne_bytes());

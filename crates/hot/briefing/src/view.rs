@@ -5,7 +5,7 @@
 //! added or removed.
 
 use base::trust::{Item, SKILL_BYTES, Trust};
-use base::{digest, files};
+use base::{digest, files, system};
 use place::Folder;
 use place::node::LONG_FILE_END;
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ impl Stamp {
 
     fn of(metadata: &Metadata) -> Self {
         let modified = metadata.modified().unwrap_or(UNIX_EPOCH);
-        Self { mtime_ns: nanos(modified), size: metadata.len(), inode: inode(metadata) }
+        Self { mtime_ns: nanos(modified), size: metadata.len(), inode: system::file_number(metadata) }
     }
 
     /// Returns the stamp when a change after `now` cannot fail to change it.
@@ -72,16 +72,6 @@ impl Stamp {
 fn nanos(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
-}
-
-#[cfg(unix)]
-fn inode(metadata: &Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(metadata)
-}
-
-#[cfg(not(unix))]
-fn inode(_metadata: &Metadata) -> u64 {
-    0
 }
 
 /// A look at the shared files.

@@ -2,7 +2,7 @@
 
 use crate::write::{BULK, Pointer, Spool};
 use base::lock::Lock;
-use base::{Timestamp, files};
+use base::{Timestamp, files, system};
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -229,7 +229,7 @@ impl SpoolFile {
     pub fn if_done(&self, offset: u64, now: Timestamp) -> io::Result<Option<Done<'_>>> {
         let Ok(mut file) = File::open(&self.path) else { return Ok(None) };
         let modified = Timestamp::from(file.metadata()?.modified()?);
-        if now.millis_since(modified) < DELETE_AFTER_MILLIS || file.try_lock().is_err() {
+        if now.millis_since(modified) < DELETE_AFTER_MILLIS || system::try_lock(&file).is_err() {
             return Ok(None);
         }
         // Under the lock no writer can be between its check and its write. A last line without an end is what a killed

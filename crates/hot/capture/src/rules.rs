@@ -32,7 +32,7 @@ impl Rules {
             skipped_tools: list("capture.skip_tools"),
             excluded: list("capture.excluded_projects"),
             paused: list("capture.paused_projects"),
-            home: env.get("HOME").map(PathBuf::from),
+            home: base::system::home(env),
         }
     }
 

@@ -2,10 +2,9 @@
 
 use crate::observation::{Observation, VERSION};
 use base::paths::PRIVATE_MARKER;
-use base::{Timestamp, digest, files};
+use base::{Timestamp, digest, files, system};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -162,9 +161,9 @@ fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             Err(error) => return Err(error),
         };
-        file.lock_shared()?;
+        system::lock_shared(&file)?;
         // The drain may have deleted the file between our opening and locking it: the line would never be read.
-        if is_deleted(&file)? {
+        if system::names(&file, &file.metadata()?)? == 0 {
             continue;
         }
         let written = file.write(line)?;
@@ -175,17 +174,6 @@ fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
         return Err(ErrorKind::StorageFull.into());
     }
     Err(io::Error::other("the file is deleted whenever it is opened"))
-}
-
-#[cfg(unix)]
-fn is_deleted(file: &File) -> io::Result<bool> {
-    Ok(std::os::unix::fs::MetadataExt::nlink(&file.metadata()?) == 0)
-}
-
-/// Says no: elsewhere an open file cannot be deleted.
-#[cfg(not(unix))]
-fn is_deleted(_file: &File) -> io::Result<bool> {
-    Ok(false)
 }
 
 #[cfg(test)]
@@ -249,7 +237,7 @@ mod tests {
         let path = folder.path().join("a.jsonl");
         let stale = files::open_append(&path).unwrap();
         fs::remove_file(&path).unwrap();
-        assert!(is_deleted(&stale).unwrap());
+        assert_eq!(system::names(&stale, &stale.metadata().unwrap()).unwrap(), 0);
         append_line(&path, b"\nx\n").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"\nx\n");
     }

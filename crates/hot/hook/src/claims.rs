@@ -9,7 +9,7 @@
 //! The window is `main` or a subagent. Forgetting is one rename of the folder in question: a claim is taken either
 //! before it, and goes with it, or after it, in a new folder. Nothing in between can be seen.
 
-use base::{Timestamp, digest, files};
+use base::{Timestamp, digest, files, system};
 use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
@@ -60,7 +60,7 @@ impl Claim {
     /// Takes the claim of a file: the process that holds its lock while it is unmarked has it.
     fn of(mut file: File) -> Option<Self> {
         let mut mark = Vec::new();
-        let is_free = file.try_lock().is_ok() && file.read_to_end(&mut mark).is_ok() && mark != SAID;
+        let is_free = system::try_lock(&file).is_ok() && file.read_to_end(&mut mark).is_ok() && mark != SAID;
         // Marked as pending at once: on a full disk the mark would fail later, when it is too late to do otherwise.
         let is_kept = is_free && file.rewind().and_then(|()| file.write_all(PENDING)).is_ok();
         is_free.then_some(Self { file: is_kept.then_some(file) })
@@ -210,7 +210,8 @@ fn forget(root: &Path, folder: &Path) -> io::Result<()> {
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
     let now = Timestamp::now().millis();
     let forgotten = root.join(format!("{FORGOTTEN}{}-{now}-{number}", std::process::id()));
-    match fs::rename(folder, &forgotten) {
+    // Another hook may have a file in it open for a moment, which Windows takes for a reason not to rename it.
+    match system::rename(folder, &forgotten) {
         // Forgotten is forgotten. A claim that was being taken may still be put into the folder while it is removed;
         // then it stays for the next clean-up.
         Ok(()) => {
@@ -232,27 +233,14 @@ fn safe_name(name: &str) -> Cow<'_, str> {
 }
 
 /// Makes sure that a folder exists and is this user's alone: in a shared temp folder, anyone could have made it.
-#[cfg(unix)]
 pub(crate) fn is_private(root: &Path) -> bool {
-    use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
     // Not through a link, which could lead anywhere.
     let inspect = || fs::symlink_metadata(root);
     let metadata = inspect().or_else(|_| {
-        fs::DirBuilder::new().mode(0o700).create(root).or_else(|_| files::create_private_folder(root))?;
+        files::create_private(root).or_else(|_| files::create_private_folder(root))?;
         inspect()
     });
-    let Ok(metadata) = metadata else { return false };
-    if !metadata.is_dir() || Some(metadata.uid()) != base::paths::user_id() {
-        return false;
-    }
-    // Ours but open to others, made by other rules: from here on only we may add claims.
-    metadata.mode() & 0o077 == 0 || fs::set_permissions(root, fs::Permissions::from_mode(0o700)).is_ok()
-}
-
-/// Makes sure that a folder exists; on other systems the user's own folders are private by inheritance.
-#[cfg(not(unix))]
-pub(crate) fn is_private(root: &Path) -> bool {
-    root.is_dir() || files::create_private_folder(root).is_ok()
+    metadata.is_ok_and(|metadata| system::claim_folder(root, &metadata))
 }
 
 #[cfg(test)]

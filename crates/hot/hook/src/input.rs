@@ -16,7 +16,7 @@ pub(crate) fn read() -> io::Result<Vec<u8>> {
     let mut input = Vec::with_capacity(16 * 1024);
     stdin.by_ref().take(PIPE_BYTES).read_to_end(&mut input)?;
     if input.len() as u64 == PIPE_BYTES {
-        widen_pipe();
+        base::system::widen_input();
         // Asked for at once, a page costs only when it is used; growing step by step copies what is there each time.
         input.reserve(LARGE_INPUT_BYTES);
         stdin.take(MAX_BYTES + 1 - PIPE_BYTES).read_to_end(&mut input)?;
@@ -26,17 +26,3 @@ pub(crate) fn read() -> io::Result<Vec<u8>> {
     }
     Ok(input)
 }
-
-/// Has the pipe hold more: a large input then changes hands a few times instead of hundreds.
-#[cfg(target_os = "linux")]
-fn widen_pipe() {
-    const WIDE_PIPE_BYTES: libc::c_int = 1024 * 1024;
-    #[expect(unsafe_code, reason = "the standard library does not set the size of a pipe")]
-    // SAFETY: the call takes plain numbers; on anything but a pipe it fails, which is as good.
-    unsafe {
-        libc::fcntl(libc::STDIN_FILENO, libc::F_SETPIPE_SZ, WIDE_PIPE_BYTES);
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn widen_pipe() {}

@@ -85,7 +85,7 @@ pub(crate) fn meet(roots: &[&Path], session: &str, hook: &str, way: Way, now: Ti
     let Some(root) = roots.iter().find(|root| is_private(root)) else { return Turn::Ours(None) };
     let folder = folder(root, session);
     let Some(mut file) = open(&folder, hook) else { return Turn::Ours(None) };
-    if file.lock().is_err() {
+    if base::system::lock(&file).is_err() {
         return Turn::Ours(None);
     }
     let mut last = String::new();

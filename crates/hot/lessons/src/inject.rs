@@ -71,7 +71,7 @@ fn try_answer(
     let project = host.env.get("CLAUDE_PROJECT_DIR").map_or_else(|| cwd.clone(), PathBuf::from);
     let platform = host.platform();
     let turn = Turn::of(call, platform);
-    let home = ["HOME", "USERPROFILE"].iter().find_map(|name| host.env.get(name)).map(PathBuf::from);
+    let home = base::system::home(&host.env);
     let mut tool_call = Call::read(tool, call.tool_input, platform, &project).at(&cwd, home.as_deref());
     tool_call.name_data_folder(&host.paths);
     let script = tool_call.command.as_deref().filter(|_| tool_call.is_shell()).unwrap_or_default();

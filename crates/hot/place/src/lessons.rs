@@ -21,7 +21,9 @@ pub fn lessons_folder(cwd: &Path) -> Option<PathBuf> {
         // The marker of a linked work tree is a file, which leads to the repository.
         let linked = match &marker {
             Some(marker) if !marker.is_dir() => Repository::find(folder).ok()?,
-            Some(marker) if is_there && !owner::is_users(marker, folder) => return None,
+            Some(marker) if is_there && !owner::is_users(marker, &folder.join(".git"), folder) => {
+                return None;
+            }
             _ => None,
         };
         if let Some(lessons) = is_there.then(|| lessons_in(&wyren)).flatten() {

@@ -16,13 +16,12 @@
 //! What its files have in common with ours stays with ours: the keys of `watermark.json` in `schedule::watermark`, and the
 //! format of `.wyren/log` in [`crate::log`].
 
-mod alive;
 mod push_lock;
 mod replace;
 mod trigger;
 mod ups;
 
-pub use alive::is_alive;
+pub use base::system::is_alive;
 pub use push_lock::PushLock;
 pub use replace::{Replaced, replace};
 pub use trigger::Trigger;

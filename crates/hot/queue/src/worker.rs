@@ -2,7 +2,7 @@
 
 use crate::request::pending;
 use base::paths::PRIVATE_MARKER;
-use base::{Paths, Timestamp, detached, files};
+use base::{Paths, Timestamp, detached, files, system};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub fn is_running(paths: &Paths) -> io::Result<bool> {
         Err(error) => return Err(error),
     };
     // Shared, so that those who ask do not get in each other's way. A worker that starts at this very moment waits.
-    match file.try_lock_shared() {
+    match system::try_lock_shared(&file) {
         Ok(()) => Ok(false),
         Err(TryLockError::WouldBlock) => Ok(true),
         Err(TryLockError::Error(error)) => Err(error),

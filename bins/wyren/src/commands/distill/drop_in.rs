@@ -106,7 +106,7 @@ fn is_memory_of(share: &Share, file: &Path) -> bool {
     let folder = share.folder();
     let place = |path: &Path| -> Option<PathBuf> {
         let path = std::path::absolute(path).ok()?;
-        Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
+        Some(base::system::canonical(path.parent()?).ok()?.join(path.file_name()?))
     };
     let own = [folder.wyren.join(MEMORY), folder.state().join(MEMORY)];
     place(file).is_some_and(|file| own.iter().any(|own| place(own).as_ref() == Some(&file)))

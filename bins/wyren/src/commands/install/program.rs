@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const FOLDER: &str = ".local/bin";
 
 fn home(env: &Env) -> Option<PathBuf> {
-    env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from)
+    base::system::home(env)
 }
 
 fn name() -> String {
@@ -52,7 +52,6 @@ pub(in crate::commands) fn link(env: &Env, plugin: &Path) -> Result<()> {
             ));
         }
         Link::Missing | Link::Older => {
-            #[cfg(unix)]
             plugin::link(&at, program)?;
             say(format_args!("{SUCCESS}Linked{SUCCESS:#} {shown}"))?;
         }

@@ -12,7 +12,7 @@ use team_sync::repository;
 
 /// Fails where the data folder may hold more than Wyren's.
 pub(super) fn check(env: &Env, paths: &Paths) -> Result<()> {
-    let home = env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from);
+    let home = base::system::home(env);
     if list::is_shared(paths.data(), home.as_deref()) {
         bail!(
             "nothing was removed: the data folder {} is your home folder, above it, or a repository. Remove Wyren's files \
@@ -70,7 +70,7 @@ pub(super) fn run(client: &Client, env: &Env, paths: &Paths) -> Result<Vec<Strin
     purge_project(env, &mut problems)?;
     purge_folder(Below::Claims, paths.claims(), &mut problems)?;
     purge_folder(Below::Data, paths.data(), &mut problems)?;
-    if let Some(home) = env.get("HOME").map(PathBuf::from) {
+    if let Some(home) = base::system::home(env) {
         for folder in paths
             .data()
             .ancestors()

@@ -3,7 +3,7 @@
 use super::{count, plugin_of, with_hooks, without_hooks};
 use crate::jsonc;
 use crate::ours::{self, Surroundings};
-use base::{Timestamp, files};
+use base::{Timestamp, files, system};
 use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -159,7 +159,7 @@ fn target(path: &Path) -> Result<PathBuf, Error> {
     if !files::is_link(path) {
         return Ok(path.to_owned());
     }
-    fs::canonicalize(path).map_err(|error| Error::Unwritable(path.to_owned(), error))
+    system::canonical(path).map_err(|error| Error::Unwritable(path.to_owned(), error))
 }
 
 fn write(path: &Path, text: &str, permissions: Option<Permissions>, mode_if_new: u32) -> io::Result<()> {
@@ -167,21 +167,11 @@ fn write(path: &Path, text: &str, permissions: Option<Permissions>, mode_if_new:
         file.write_all(text.as_bytes())?;
         match permissions {
             Some(permissions) => file.set_permissions(permissions)?,
-            None => set_mode(file, mode_if_new)?,
+            None => system::set_mode(file, mode_if_new)?,
         }
         // Unlike a file of ours, this one cannot be made again.
         file.sync_all()
     })
-}
-
-#[cfg(unix)]
-fn set_mode(file: &fs::File, mode: u32) -> io::Result<()> {
-    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))
-}
-
-#[cfg(not(unix))]
-fn set_mode(_file: &fs::File, _mode: u32) -> io::Result<()> {
-    Ok(())
 }
 
 fn backup_name(path: &Path, now: Timestamp) -> PathBuf {

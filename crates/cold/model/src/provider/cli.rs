@@ -3,6 +3,7 @@
 use super::{Answer, Bill, Error, Limits, MAX_RESPONSE, Provider, Reply, Request, Usage};
 use crate::child::{self, Failure};
 use crate::money::Money;
+use base::system::is_program;
 use base::{Env, files};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -163,7 +164,7 @@ fn short(complaint: &str) -> String {
 
 /// Finds the client without asking a shell; else returns where it should have been.
 fn find(env: &Env, command: &str) -> Result<PathBuf, Option<PathBuf>> {
-    let home = env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from);
+    let home = base::system::home(env);
     if !command.is_empty() {
         let in_home = command.strip_prefix("~/").zip(home.as_ref()).map(|(rest, home)| home.join(rest));
         let place = in_home.unwrap_or_else(|| PathBuf::from(command));
@@ -181,17 +182,6 @@ fn find(env: &Env, command: &str) -> Result<PathBuf, Option<PathBuf>> {
         extension => place.with_extension(extension),
     };
     on_path.chain(usual).map(with_suffix).find(|place| is_program(place)).ok_or(None)
-}
-
-#[cfg(unix)]
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
-    path.is_file()
 }
 
 #[cfg(all(test, unix))]

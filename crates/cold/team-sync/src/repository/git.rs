@@ -5,11 +5,11 @@
 
 use crate::repository::Error;
 use base::Env;
-use child::Guard;
+use child::{Group, Orphans};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -200,9 +200,8 @@ impl Git {
             // Should git not take this for a repository, it must not work on the one around it.
             command.env("GIT_CEILING_DIRECTORIES", above);
         }
-        child::leave_terminal(&mut command);
         let failed = |words: &str| Error::Git { action: "finish a git command", words: words.to_owned() };
-        match run(command, input, Instant::now() + LOCAL_CAP, LOCAL_GRACE) {
+        match run(command, input, Instant::now() + LOCAL_CAP, LOCAL_GRACE, Orphans::Live) {
             // Its silence is no answer: one that was killed does not say that there is no such reference.
             Ok(output) if output.code.is_none() => Err(failed("git was killed")),
             Ok(output) => Ok(output),
@@ -220,13 +219,10 @@ impl Git {
         input: Vec<u8>,
         deadline: Instant,
     ) -> Result<Output, Failure> {
-        let mut command = self.command(environment, arguments);
+        let command = self.command(environment, arguments);
+        let grace = if arguments.contains(&"push") { PUSH_GRACE } else { GRACE };
         // No process waits for a guard: every command gets the longer grace.
-        let guard = Guard::new(&mut command, PUSH_GRACE).map_err(not_started)?;
-        let is_push = arguments.contains(&"push");
-        let finished = run(command, input, deadline, if is_push { PUSH_GRACE } else { GRACE });
-        drop(guard);
-        finished
+        run(command, input, deadline, grace, Orphans::EndAfter(PUSH_GRACE))
     }
 
     fn command<A: AsRef<OsStr>>(&self, environment: &[(String, OsString)], arguments: &[A]) -> Command {
@@ -263,34 +259,40 @@ fn not_started(error: io::Error) -> Failure {
     Failure::Start(Error::NoGit(error))
 }
 
-fn run(mut command: Command, input: Vec<u8>, deadline: Instant, grace: Duration) -> Result<Output, Failure> {
+fn run(
+    mut command: Command,
+    input: Vec<u8>,
+    deadline: Instant,
+    grace: Duration,
+    orphans: Orphans,
+) -> Result<Output, Failure> {
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(not_started)?;
-    if let Some(mut stdin) = child.stdin.take() {
+    let mut group = Group::start(&mut command, orphans).map_err(not_started)?;
+    if let Some(mut stdin) = group.take_stdin() {
         // A child that does not read its input to the end closes the pipe; that is its right.
         thread::spawn(move || stdin.write_all(&input));
     }
-    let stdout = child.stdout.take().map(Stream::collect);
-    let stderr = child.stderr.take().map(Stream::collect);
-    let has_ended = |child: &mut Child, moment: Instant| {
-        while !child::has_ended(child) && Instant::now() < moment {
+    let stdout = group.take_stdout().map(Stream::collect);
+    let stderr = group.take_stderr().map(Stream::collect);
+    let has_ended = |group: &mut Group, moment: Instant| {
+        while !group.has_ended() && Instant::now() < moment {
             thread::sleep(POLL);
         }
-        child::has_ended(child)
+        group.has_ended()
     };
-    let is_in_time = has_ended(&mut child, deadline);
+    let is_in_time = has_ended(&mut group, deadline);
     // Git takes its lock files along when it is asked to end, but not when it is killed. The streams are closed once
     // everything that it started has ended; a connection that ssh shares between commands leaves the group and keeps
     // them open.
-    child::ask_to_end(&mut child);
+    group.ask_to_end();
     let moment = Instant::now() + grace;
-    has_ended(&mut child, moment);
+    has_ended(&mut group, moment);
     let stdout = stdout.map(|stream| stream.taken(moment)).unwrap_or_default();
     let stderr = stderr.map(|stream| stream.taken(moment)).unwrap_or_default();
-    child::kill_all(&mut child);
+    group.kill_all();
     // The child is dead, so this does not wait long; without it a zombie would stay.
-    let status = child.wait().map_err(not_started)?;
+    let status = group.wait().map_err(not_started)?;
     if !is_in_time {
         return Err(Failure::TimedOut);
     }

@@ -273,8 +273,7 @@ fn is_below(destination: &str, owner: &str) -> bool {
 
 /// Returns whether a path is that of a session's transcript in the client's folder of this user.
 fn is_transcript_of_user(path: &Path, env: &Env) -> bool {
-    let home =
-        || env.get("HOME").or_else(|| env.get("USERPROFILE")).map(|home| PathBuf::from(home).join(".claude"));
+    let home = || base::system::home(env).map(|home| home.join(".claude"));
     let Some(client) = env.get("CLAUDE_CONFIG_DIR").map(PathBuf::from).or_else(home) else { return false };
     let is_id = |name: &str| {
         let is_digit = |(at, byte): (usize, u8)| match at {
@@ -286,7 +285,8 @@ fn is_transcript_of_user(path: &Path, env: &Env) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".jsonl"));
     path.is_absolute()
         && name.is_some_and(is_id)
-        && path.canonicalize().is_ok_and(|path| path.starts_with(files::canonical(&client.join("projects"))))
+        && base::system::canonical(path)
+            .is_ok_and(|path| path.starts_with(files::canonical(&client.join("projects"))))
 }
 
 /// Returns the first bytes of a regular file.

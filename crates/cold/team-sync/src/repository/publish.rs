@@ -135,7 +135,7 @@ impl Team {
         let folders = [&repository.root, &repository.git_folder, &repository.common_folder];
         self.destinations().iter().any(|destination| {
             // The key of a folder has no `.git` at its end.
-            let above = Path::new(destination).parent().filter(|_| destination.starts_with('/'));
+            let above = Path::new(destination).parent().filter(|_| Path::new(destination).has_root());
             above.is_some_and(|above| {
                 folders.iter().any(|folder| files::canonical(above).starts_with(files::canonical(folder)))
             })

@@ -213,7 +213,7 @@ fn append_lines(path: &Path, lines: &[&str]) -> io::Result<()> {
 /// Takes lines out of a file of the user's, which keeps its mode: others see the old or the new, never a part.
 fn remove_lines(path: &Path, is_unwanted: impl Fn(&str) -> bool) -> io::Result<()> {
     // A link of the user's stays one.
-    let path = path.canonicalize()?;
+    let path = base::system::canonical(path)?;
     let text = files::read_text_capped(&path, files::cap::EXCLUDE)?;
     let kept: String = text.split_inclusive('\n').filter(|line| !is_unwanted(line)).collect();
     files::write_atomic_with(&path, |file| {

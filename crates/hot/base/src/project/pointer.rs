@@ -8,6 +8,7 @@ use super::tidy;
 use crate::files::{self, cap};
 use crate::git_config::{self, Variable};
 use crate::owner;
+use crate::system::is_same_folder;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -90,21 +91,9 @@ pub(super) fn is_work_tree_of(root: &Path, git_folder: &Path) -> bool {
     core_setting(git_folder, "worktree").is_some_and(|path| is_same_folder(&git_folder.join(path), root))
 }
 
-#[cfg(unix)]
-pub(super) fn is_same_folder(one: &Path, other: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let identity = |path: &Path| fs::metadata(path).ok().map(|folder| (folder.dev(), folder.ino()));
-    identity(one).is_some_and(|one| identity(other) == Some(one))
-}
-
-#[cfg(not(unix))]
-pub(super) fn is_same_folder(one: &Path, other: &Path) -> bool {
-    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
-}
-
 /// Fails when something belongs to another user and `root`, the folder that holds it, is not called safe.
 pub fn refuse_foreign(metadata: &fs::Metadata, path: &Path, root: &Path) -> Result<(), Refusal> {
-    if owner::is_users(metadata, root) {
+    if owner::is_users(metadata, path, root) {
         return Ok(());
     }
     Err(Refusal::Foreign { path: path.to_owned(), root: root.to_owned() })

@@ -84,6 +84,8 @@ impl Run<'_> {
             .stdin(Stdio::null())
             .stdout(output.try_clone()?)
             .stderr(output.try_clone()?);
+        // One that changes something goes on when this hook has ended.
+        base::system::outlive_us(&mut command);
         if is_typed(&self.host.env) {
             command.env_remove(MODEL_VARIABLE);
         }

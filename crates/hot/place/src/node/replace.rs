@@ -1,7 +1,7 @@
 //! `watermark.json` replaced whole, many times a day, while a process of the Node version may read it.
 
-use base::files;
-use std::fs::{self, File, Metadata, OpenOptions};
+use base::{files, system};
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::ops::Range;
 use std::path::Path;
@@ -45,13 +45,13 @@ pub fn replace(path: &Path, contents: Vec<u8>) -> io::Result<Replaced> {
 impl Replaced {
     /// Replaces the file once more, while the lock is still held. A number that changes is changed in place.
     pub fn again(self, path: &Path, contents: Vec<u8>) -> io::Result<Self> {
-        match (self.file, difference(&self.contents, &contents)) {
-            (Some(file), Some(range)) => {
-                write_at(&file, &contents[range.clone()], range.start)?;
-                Ok(Self { file: Some(file), contents })
-            }
-            _ => replace(path, contents),
+        if let (Some(file), Some(range)) = (&self.file, difference(&self.contents, &contents)) {
+            system::write_at(file, &contents[range.clone()], range.start as u64)?;
+            return Ok(Self { contents, ..self });
         }
+        // Windows may refuse to replace a file that is open.
+        drop(self.file);
+        replace(path, contents)
     }
 }
 
@@ -68,32 +68,14 @@ fn write_over(path: &Path, contents: &[u8]) -> io::Result<File> {
 /// Opens a file to be written over, and returns its length. What a repository brings along may be a link that leads out of
 /// it: anything but a file with this one name is replaced by a new one.
 fn open_own(path: &Path) -> io::Result<(File, u64)> {
-    if let Ok(file) = unlinked_options().create(true).truncate(false).open(path) {
+    if let Ok(file) = files::unlinked_options().write(true).create(true).truncate(false).open(path) {
         let metadata = file.metadata()?;
-        if metadata.is_file() && has_one_name(&metadata) && (cfg!(unix) || !files::is_link(path)) {
+        if metadata.is_file() && system::names(&file, &metadata)? == 1 {
             return Ok((file, metadata.len()));
         }
     }
     fs::remove_file(path)?;
-    Ok((unlinked_options().create_new(true).open(path)?, 0))
-}
-
-fn unlinked_options() -> OpenOptions {
-    let mut options = files::private_options();
-    options.write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
-    options
-}
-
-#[cfg(unix)]
-fn has_one_name(metadata: &Metadata) -> bool {
-    std::os::unix::fs::MetadataExt::nlink(metadata) == 1
-}
-
-#[cfg(not(unix))]
-fn has_one_name(_metadata: &Metadata) -> bool {
-    true
+    Ok((files::unlinked_options().write(true).create_new(true).open(path)?, 0))
 }
 
 /// Returns where two texts of one length differ, if all of it is the digits of one number.
@@ -108,43 +90,9 @@ fn difference(old: &[u8], new: &[u8]) -> Option<Range<usize>> {
     (end - start <= MAX_PATCH && is_number(old) && is_number(new)).then_some(start..end)
 }
 
-#[cfg(unix)]
-fn write_at(file: &File, contents: &[u8], place: usize) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, contents, place as u64)
-}
-
-#[cfg(not(unix))]
-fn write_at(mut file: &File, contents: &[u8], place: usize) -> io::Result<()> {
-    io::Seek::seek(&mut file, io::SeekFrom::Start(place as u64))?;
-    file.write_all(contents)
-}
-
-/// Has two files change places, or moves the first one when the second is not there.
-#[cfg(target_os = "linux")]
+/// Has two files change places, or moves the first one when the second is not there, or where the system cannot.
 fn swap(new: &Path, old: &Path) -> io::Result<()> {
-    use std::ffi::CString;
-    use std::os::unix::ffi::OsStrExt as _;
-    let [from, to] = [new, old].map(|path| CString::new(path.as_os_str().as_bytes()));
-    let (from, to) = (from?, to?);
-    #[expect(unsafe_code, reason = "the standard library does not swap files")]
-    // SAFETY: both texts end in a zero byte and outlive the call; the other arguments are plain numbers.
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_renameat2,
-            libc::AT_FDCWD,
-            from.as_ptr(),
-            libc::AT_FDCWD,
-            to.as_ptr(),
-            libc::RENAME_EXCHANGE,
-        )
-    };
-    // Not every file system can.
-    if result == 0 { Ok(()) } else { fs::rename(new, old) }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn swap(new: &Path, old: &Path) -> io::Result<()> {
-    fs::rename(new, old)
+    system::exchange(new, old).or_else(|_| system::rename(new, old))
 }
 
 #[cfg(test)]
