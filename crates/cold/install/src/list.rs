@@ -24,7 +24,7 @@ pub enum Below {
 }
 
 /// Every path: `*` is a part of a name, `**` anything below. Temporary files beside them are not listed.
-pub const WRITTEN: [(Below, &str); 79] = [
+pub const WRITTEN: [(Below, &str); 80] = [
     (Below::Data, "/allowed/*/*"),
     (Below::Data, "/backups/lessons-*/**"),
     (Below::Data, "/cache/authors/*"),
@@ -49,6 +49,7 @@ pub const WRITTEN: [(Below, &str); 79] = [
     (Below::Data, "/jobs/*"),
     (Below::Data, "/lessons/**"),
     (Below::Data, "/logs/*"),
+    (Below::Data, "/migrate.json"),
     (Below::Data, "/plugin.new/**"),
     (Below::Data, "/plugin.old/**"),
     (Below::Data, "/plugin/**"),
