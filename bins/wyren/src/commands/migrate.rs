@@ -126,26 +126,33 @@ fn is_confirmed(question: &str) -> Result<bool> {
 
 fn carry_out(plan: &Plan, around: &Around, is_json: bool, env: &Env) -> Result<Vec<String>> {
     let mut journal = Journal::read(around)?;
-    let mut report = |done: Done<'_>| -> io::Result<()> {
-        let line = match done {
-            Done::Recorded => return Ok(()),
-            Done::Imported { what, source, look, .. } => {
-                let from = with_tilde(source, env);
-                format!("{SUCCESS}Imported{SUCCESS:#} {} {what} from {from}", look.new)
-            }
-            Done::Disabled { edit, backup } => {
-                let kept = backup.map(|backup| with_tilde(&backup, env));
-                let kept = kept.map(|kept| format!(" {DIM}(as it was: {kept}){DIM:#}")).unwrap_or_default();
-                let path = with_tilde(&edit.path, env);
-                format!("{SUCCESS}Switched off{SUCCESS:#} {} in {path}{kept}", what_is_switched(edit))
-            }
-            Done::Unlinked(path) => {
-                format!("{SUCCESS}Removed{SUCCESS:#} {} from the PATH", with_tilde(path, env))
-            }
-        };
-        if is_json { Ok(()) } else { writeln!(terminal::output(), "{line}") }
-    };
+    let mut report = |done: Done<'_>| if is_json { Ok(()) } else { write_done(&done, env) };
     Ok(migrate::act(plan, around, &mut journal, &mut report)?)
+}
+
+fn write_done(done: &Done<'_>, env: &Env) -> io::Result<()> {
+    let mut output = terminal::output();
+    match done {
+        Done::Recorded => Ok(()),
+        Done::Imported { what, source, look, .. } => {
+            let (records, from) =
+                (counted(look.new as u64, what.trim_end_matches('s'), what), with_tilde(source, env));
+            writeln!(output, "{SUCCESS}Imported{SUCCESS:#} {records} from {from}")
+        }
+        Done::Disabled { edit, backup } => {
+            let (what, path) = (what_is_switched(edit), with_tilde(&edit.path, env));
+            writeln!(output, "{SUCCESS}Switched off{SUCCESS:#} {what} in {path}")?;
+            match backup {
+                Some(backup) => {
+                    writeln!(output, "{DIM}The file as it was: {}{DIM:#}", with_tilde(backup, env))
+                }
+                None => Ok(()),
+            }
+        }
+        Done::Unlinked(path) => {
+            writeln!(output, "{SUCCESS}Removed{SUCCESS:#} {} from the PATH", with_tilde(path, env))
+        }
+    }
 }
 
 /// Returns what an edit switches off, as in `2 hooks and the plugin claude-mem@thedotmack`.
@@ -169,7 +176,7 @@ fn finish(plan: &Plan, is_dry: bool, env: &Env, paths: &Paths) -> Result<()> {
         ))?;
     }
     if !is_dry && !plan.is_nothing() {
-        say("Running sessions keep the hooks that they began with. To take this back: wyren migrate --undo")?;
+        say("It counts from the next session on. To take it back: wyren migrate --undo")?;
     }
     Ok(())
 }
@@ -216,8 +223,8 @@ fn write_undone(undone: &Undone, env: &Env) -> io::Result<()> {
         }
         Undone::TakenBack(file) => writeln!(
             output,
-            "{SUCCESS}Switched on{SUCCESS:#} again in {}. {WARNING}It changed since{WARNING:#}, so its other contents and its \
-             order stay as they are now",
+            "{SUCCESS}Took back{SUCCESS:#} what was migrated in {}. {WARNING}It changed since{WARNING:#}, so the rest of it \
+             stays as it is now",
             path(file)
         ),
         Undone::Lessons { removed, changed } => {

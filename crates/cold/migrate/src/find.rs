@@ -1,7 +1,7 @@
 //! Looks for the earlier systems: in the client's settings and plugins, on the PATH, and where each keeps its records.
 
 use crate::command::Command;
-use crate::systems::{SYSTEMS, System};
+use crate::systems::{Record, SYSTEMS, System};
 use crate::{Around, Settings};
 use base::{Env, files};
 use install::jsonc;
@@ -26,8 +26,8 @@ pub struct Found {
     pub hooks: Vec<Hooks>,
     /// Its programs on the PATH.
     pub programs: Vec<PathBuf>,
-    /// Where its records are.
-    pub records: Vec<PathBuf>,
+    /// Its records.
+    pub records: Vec<Record>,
 }
 
 /// A plugin of an earlier system.
@@ -54,21 +54,23 @@ impl Found {
         !self.hooks.is_empty() || self.plugins.iter().any(|plugin| plugin.is_on)
     }
 
-    fn is_something(&self) -> bool {
+    /// Returns whether anything of it is here.
+    pub(crate) fn is_something(&self) -> bool {
         !self.plugins.is_empty()
             || !self.hooks.is_empty()
             || !self.programs.is_empty()
-            || self.records.iter().any(|path| path != &self.shared())
-    }
-
-    /// The folder of the team memory, which is Wyren's own as well and says nothing by itself.
-    fn shared(&self) -> PathBuf {
-        self.records.iter().find(|path| path.ends_with(".wyren")).cloned().unwrap_or_default()
+            // The team memory is Wyren's own as well, and says nothing by itself.
+            || self.records.iter().any(|record| !record.path.ends_with(files::PROJECT_FOLDER))
     }
 }
 
 /// Returns the systems that are here, in the order of the table. Files that cannot be read count as empty.
 pub fn found(around: &Around) -> Vec<Found> {
+    look(around).into_iter().filter(Found::is_something).collect()
+}
+
+/// Returns every system of the table with what is here of it.
+pub(crate) fn look(around: &Around) -> Vec<Found> {
     let known = Registry::read(around);
     let files = around.settings();
     let texts: Vec<(PathBuf, String)> =
@@ -80,10 +82,10 @@ pub fn found(around: &Around) -> Vec<Found> {
         programs: if system.name == "wyren-node" { node_programs(&around.env) } else { Vec::new() },
         records: (system.records)(around)
             .into_iter()
-            .filter(|path| path.symlink_metadata().is_ok())
+            .filter(|record| record.path.symlink_metadata().is_ok())
             .collect(),
     };
-    SYSTEMS.iter().map(look).filter(Found::is_something).collect()
+    SYSTEMS.iter().map(look).collect()
 }
 
 fn text_of(file: &Settings) -> Option<String> {
@@ -105,27 +107,40 @@ fn hooks_in(system: &System, file: &Path, text: &str, around: &Around) -> Option
     (count > 0).then(|| Hooks { file: file.to_owned(), count })
 }
 
-/// Returns other projects of the client's list whose settings have hooks of a system.
-pub(crate) fn elsewhere(system: &System, around: &Around) -> Vec<PathBuf> {
+/// Another project, with the texts of its settings.
+pub(crate) struct Other {
+    folder: PathBuf,
+    texts: Vec<String>,
+}
+
+impl Other {
+    /// Returns the project if its settings have hooks of a system.
+    pub(crate) fn with(&self, system: &System, around: &Around) -> Option<PathBuf> {
+        let has = |text: &String| hooks_in(system, &self.folder, text, around).is_some();
+        self.texts.iter().any(has).then(|| self.folder.clone())
+    }
+}
+
+/// Returns the other projects of the client's list that have settings.
+pub(crate) fn other_projects(around: &Around) -> Vec<Other> {
     let home = around.home().unwrap_or_default();
     let lists = [around.client().join(".claude.json"), home.join(".claude.json")];
-    let lists = lists.iter().filter_map(|file| json(file));
-    let mut projects: Vec<PathBuf> = lists
+    let mut folders: Vec<PathBuf> = lists
+        .iter()
+        .filter_map(|file| json(file))
         .filter_map(|list| Some(list["projects"].as_object()?.keys().map(PathBuf::from).collect::<Vec<_>>()))
         .flatten()
-        .filter(|project| project.is_absolute() && *project != around.project && *project != home)
+        .filter(|folder| folder.is_absolute() && *folder != around.project && *folder != home)
         .take(MAX_PROJECTS)
         .collect();
-    projects.sort();
-    projects.dedup();
-    projects.retain(|project| {
-        ["settings.json", "settings.local.json"].iter().any(|name| {
-            let file = project.join(".claude").join(name);
-            let text = files::read_text_followed(&file, files::cap::SHARED).unwrap_or_default();
-            hooks_in(system, &file, &text, around).is_some()
-        })
-    });
-    projects
+    folders.sort();
+    folders.dedup();
+    let other = |folder: PathBuf| {
+        let files = ["settings.json", "settings.local.json"].map(|name| folder.join(".claude").join(name));
+        let texts = files.iter().filter_map(|file| files::read_text_followed(file, files::cap::SHARED).ok());
+        Other { texts: texts.collect(), folder }
+    };
+    folders.into_iter().map(other).filter(|other| !other.texts.is_empty()).collect()
 }
 
 /// What the client knows about plugins.

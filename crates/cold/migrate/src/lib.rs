@@ -18,7 +18,7 @@ pub use find::{Found, Hooks, Plugin, found, node_programs};
 pub use importers::{Importer, Look};
 pub use journal::{Journal, Step};
 pub use plan::{Choice, Edit, Import, Part, Plan};
-pub use systems::{SYSTEMS, System, named};
+pub use systems::{Record, SYSTEMS, System, named};
 pub use undo::{Undone, undo};
 
 use base::{Env, Paths};

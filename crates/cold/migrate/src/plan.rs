@@ -73,12 +73,17 @@ impl Plan {
         let is_wanted = |found: &Found| {
             choice.only.is_empty() || choice.only.iter().any(|name| name == found.system.name)
         };
-        for found in find::found(around).into_iter().filter(is_wanted) {
+        let others = find::other_projects(around);
+        for found in find::look(around).into_iter().filter(is_wanted) {
             let system = found.system;
+            let elsewhere: Vec<PathBuf> =
+                others.iter().filter_map(|other| other.with(system, around)).collect();
+            if !found.is_something() && elsewhere.is_empty() {
+                continue;
+            }
             let disables = system.is_replaced() || choice.disable.iter().any(|name| name == system.name);
             let unlinks = if choice.unlink { found.programs.clone() } else { Vec::new() };
             let imports = plan.imports(around, system);
-            let elsewhere = if disables { find::elsewhere(system, around) } else { Vec::new() };
             plan.parts.push(Part { found, imports, disables, unlinks, elsewhere });
         }
         let switched: Vec<&Found> =

@@ -16,8 +16,6 @@ pub struct System {
     pub title: &'static str,
     /// What both do while both run; empty where Wyren does not do its work.
     pub doubled: &'static str,
-    /// What becomes of its records.
-    pub records_stay: &'static str,
     /// The name of its plugin, before the `@`.
     pub(crate) plugin: &'static str,
     /// Whether a plugin of that name is its own, by the folder that it is in.
@@ -26,8 +24,8 @@ pub struct System {
     pub(crate) is_hook: fn(&Command) -> bool,
     /// Members of the settings beside the hooks that may run a command of its own.
     pub(crate) members: &'static [&'static str],
-    /// Where its records may be.
-    pub(crate) records: fn(&Around) -> Vec<PathBuf>,
+    /// Where its records may be, and what becomes of each.
+    pub(crate) records: fn(&Around) -> Vec<Record>,
     /// What reads its records.
     pub importers: &'static [Importer],
 }
@@ -39,56 +37,78 @@ impl System {
     }
 }
 
+/// A folder with records of an earlier system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub path: PathBuf,
+    /// What becomes of it, for a person.
+    pub stays: &'static str,
+}
+
+impl Record {
+    fn unread(path: PathBuf) -> Self {
+        Self { path, stays: "stays; this version of Wyren does not read it" }
+    }
+}
+
 /// Every system, in the order in which they are shown.
 pub const SYSTEMS: &[System] = &[
     System {
         name: "wyren-node",
         title: "the Node version of Wyren",
         doubled: "both show the team memory and distill sessions",
-        records_stay: "read as it is: the format is the same",
         plugin: "wyren",
         is_plugin: |folder| folder.is_some_and(|folder| folder.join("hooks/run-hook.cmd").is_file()),
         is_hook: is_of_the_node_version,
         members: &[],
-        records: |around| vec![around.client().join("plugins/wyren"), around.project.join(".wyren")],
+        records: |around| {
+            vec![
+                Record { path: around.client().join("plugins/wyren"), stays: "stays; Wyren does not use it" },
+                Record { path: around.project.join(".wyren"), stays: "stays; Wyren reads it as it is" },
+            ]
+        },
         importers: &[],
     },
     System {
         name: "lessons-learned",
         title: "lessons-learned",
         doubled: "both show lessons before tool calls",
-        records_stay: "stays; its lessons are copied",
         plugin: "lessons-learned",
         is_plugin: |_| true,
         is_hook: is_of_lessons_learned,
         members: &[],
-        records: importers::lessons::data_folders,
+        records: |around| {
+            let folders = importers::lessons::data_folders(around).into_iter();
+            folders.map(|path| Record { path, stays: "stays; what is imported is a copy" }).collect()
+        },
         importers: &[importers::lessons::IMPORTER, importers::settings::LESSONS_LEARNED],
     },
     System {
         name: "claude-mem",
         title: "claude-mem",
         doubled: "",
-        records_stay: "stays; this version of Wyren does not read it",
         plugin: "claude-mem",
         is_plugin: |_| true,
         is_hook: is_of_claude_mem,
         members: &["statusLine"],
-        records: |around| importers::settings::claude_mem_folder(around).into_iter().collect(),
+        records: |around| {
+            importers::settings::claude_mem_folder(around).into_iter().map(Record::unread).collect()
+        },
         importers: &[importers::settings::CLAUDE_MEM],
     },
     System {
         name: "aiwcli",
         title: "aiwcli",
         doubled: "",
-        records_stay: "stays; this version of Wyren does not read it",
         plugin: "aiwcli",
         is_plugin: |_| true,
         is_hook: |command| {
             command.scripts(&["ts", "js", "mjs", "py", "sh"]).any(|path| is_below(path, ".aiwcli"))
         },
         members: &["statusLine", "fileSuggestion"],
-        records: |around| [".aiwcli", "_output/contexts"].map(|name| around.project.join(name)).into(),
+        records: |around| {
+            [".aiwcli", "_output/contexts"].map(|name| Record::unread(around.project.join(name))).into()
+        },
         importers: &[],
     },
 ];
@@ -189,10 +209,10 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_and_every_row_says_what_stays() {
+    fn names_are_unique() {
         for (at, system) in SYSTEMS.iter().enumerate() {
             assert!(SYSTEMS[..at].iter().all(|other| other.name != system.name));
-            assert!(!system.records_stay.is_empty() && named(system.name).is_some());
+            assert!(named(system.name).is_some());
         }
         assert!(named("other").is_none());
     }

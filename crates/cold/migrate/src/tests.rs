@@ -422,6 +422,23 @@ fn of_settings_that_changed_since_only_our_part_is_taken_back() {
 }
 
 #[test]
+fn without_the_backup_the_hooks_come_back_all_the_same() {
+    let home = full();
+    home.migrate(&Choice::default());
+    let folder = home.path("home/.claude");
+    let is_backup = |path: &PathBuf| path.to_string_lossy().contains("wyren-backup");
+    let backups: Vec<PathBuf> = files::files_in(&folder).into_iter().filter(is_backup).collect();
+    assert_eq!(backups.len(), 1);
+    fs::remove_file(&backups[0]).unwrap();
+    assert!(home.undo().contains(&Undone::TakenBack(folder.join("settings.json"))));
+    let text = fs::read_to_string(folder.join("settings.json")).unwrap();
+    assert!(
+        text.contains("run-hook.cmd\\\" stop") && text.contains("\"lessons-learned@acme\": true"),
+        "{text}"
+    );
+}
+
+#[test]
 fn lessons_and_settings_that_the_user_changed_since_stay() {
     let home = full();
     home.migrate(&Choice::default());
@@ -551,6 +568,9 @@ fn other_projects_of_the_clients_list_are_named_and_not_changed() {
     assert_eq!(plan.parts[0].elsewhere, [home.path("other")]);
     home.migrate(&Choice::default());
     assert_eq!(fs::read_to_string(home.path("other/.claude/settings.json")).unwrap(), settings);
+    fs::remove_file(home.path("home/.claude/settings.json")).unwrap();
+    let plan = Plan::of(&home.around(), &Choice::default());
+    assert_eq!((plan.parts.len(), plan.is_nothing()), (1, true), "found elsewhere alone: {plan:?}");
 }
 
 #[test]

@@ -30,7 +30,10 @@ fn rows(part: &Part, shown: &dyn Fn(&Path) -> String) -> Vec<Row> {
     let switch = |is_on: bool| match (is_on, part.disables) {
         (false, _) => ("stays", "off already".to_owned()),
         (true, true) => ("disable", "switch off".to_owned()),
-        (true, false) => ("stays", format!("stays on; to switch it off: --disable {}", system.name)),
+        (true, false) => (
+            "stays",
+            format!("stays on: Wyren does not replace it yet. To switch it off: --disable {}", system.name),
+        ),
     };
     let mut rows = Vec::new();
     for plugin in &part.found.plugins {
@@ -60,9 +63,9 @@ fn rows(part: &Part, shown: &dyn Fn(&Path) -> String) -> Vec<Row> {
         let (place, detail) = (shown(&import.source), detail_of(import));
         rows.push(Row { what: import.importer.what, place, detail, action, words });
     }
-    for path in &part.found.records {
-        let words = system.records_stay.to_owned();
-        rows.push(Row { what: "data", place: shown(path), detail: String::new(), action: "stays", words });
+    for record in &part.found.records {
+        let (place, words) = (shown(&record.path), record.stays.to_owned());
+        rows.push(Row { what: "data", place, detail: String::new(), action: "stays", words });
     }
     for project in &part.elsewhere {
         let words = "not changed; run wyren migrate there".to_owned();
