@@ -9,6 +9,7 @@ mod hostile;
 mod install;
 mod interactive;
 mod lessons;
+mod migrate;
 mod model;
 mod prompt_bind;
 mod readme;
