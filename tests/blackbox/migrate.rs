@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
+#[cfg(unix)]
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use wyren_tests::sandbox::Sandbox;
+#[cfg(unix)]
+use wyren_tests::terminal::{Key, Terminal};
 
 use crate::install::{Tree, tree};
 
@@ -334,5 +337,37 @@ fn a_killed_migration_is_finished_by_the_next_one_and_undone_whole() -> Result<(
         user.check_same(&before, &after);
     }
     assert!(killed > 0, "no process was killed in time");
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn on_a_terminal_it_asks_and_asks_again_about_the_program() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    user.write("node/bin/wyren", "#!/usr/bin/env node\n")?;
+    let before = user.tree()?;
+    for (answers, is_done, is_unlinked) in
+        [(&["n"][..], false, false), (&["y", "n"], true, false), (&["y"], true, true)]
+    {
+        let mut command: Command = user.sandbox.command("wyren");
+        command.arg("migrate").env("PATH", user.path("node/bin"));
+        let mut asked = Terminal::of(&command, 160)?;
+        if is_unlinked {
+            // By now there is nothing else to do.
+            asked.wait_for("Nothing to do.")?;
+        }
+        for (at, answer) in answers.iter().enumerate() {
+            let is_about_all = at == 0 && !is_unlinked;
+            asked.wait_for(if is_about_all { "Do this? [y/N]" } else { "from the PATH as well? [y/N]" })?;
+            asked.type_text(answer)?;
+            asked.press(Key::Enter)?;
+        }
+        assert_eq!(asked.end()?, 0);
+        let settings = user.read("home/.claude/settings.json")?;
+        assert_eq!(!settings.contains("run-hook.cmd"), is_done, "{answers:?}");
+        assert_eq!(!user.path("node/bin").join("wyren").exists(), is_unlinked, "{answers:?}");
+    }
+    user.run(&["migrate", "--undo"])?;
+    user.check_same(&before, &user.tree()?);
     Ok(())
 }

@@ -18,7 +18,6 @@ const LESSON: &str = "close the input of frob with a redirection";
 fn write_hook(script: &Path, notes: &Path) -> Result<()> {
     fs::create_dir_all(script.parent().context("no folder")?)?;
     fs::write(script, format!("#!/bin/sh\necho ran >> '{}'\n", notes.display()))?;
-    #[cfg(unix)]
     fs::set_permissions(script, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
     Ok(())
 }
@@ -54,7 +53,6 @@ fn write_plugin(folder: &Path, notes: &Path) -> Result<()> {
     Ok(())
 }
 
-#[cfg(unix)]
 #[test]
 fn old_hooks_fire_before_ours_after_and_undo_brings_them_back() -> Result<()> {
     let (Some(client), Some(plugin)) = (Client::new()?, plugin::folder()) else {

@@ -9,6 +9,7 @@ mod hostile;
 mod install;
 mod interactive;
 mod lessons;
+#[cfg(unix)]
 mod migrate;
 mod model;
 mod prompt_bind;
