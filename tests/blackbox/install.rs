@@ -11,9 +11,9 @@ use wyren_tests::plugin;
 use wyren_tests::sandbox::Sandbox;
 
 /// Every path below a folder with its mode, and the bytes or the target of files and links.
-type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
+pub(crate) type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
-fn tree(folder: &Path) -> Result<Tree> {
+pub(crate) fn tree(folder: &Path) -> Result<Tree> {
     let mut tree = Tree::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {

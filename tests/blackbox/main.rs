@@ -12,6 +12,7 @@ mod hostile;
 mod install;
 mod lessons;
 mod lessons_cli;
+mod migrate;
 mod new_hook;
 #[cfg(unix)]
 mod npm;

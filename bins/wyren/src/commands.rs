@@ -14,6 +14,7 @@ mod jobs;
 mod lessons;
 mod log;
 mod memory;
+mod migrate;
 mod repair;
 mod spend;
 mod status;
@@ -82,6 +83,8 @@ enum Command {
     Log(log::Arguments),
     /// Show, compare, search and edit the team memory.
     Memory(memory::Arguments),
+    /// Move from an earlier system: its records, settings and hooks.
+    Migrate(migrate::Arguments),
     /// Check the database, and repair it if it is damaged.
     Repair(repair::Arguments),
     /// Show the cost of model calls and today's remaining budget.
@@ -122,6 +125,7 @@ impl Command {
                 | Self::Config(_)
                 | Self::Doctor(_)
                 | Self::Install(_)
+                | Self::Migrate(_)
                 | Self::Spend(_)
                 | Self::Status(_)
                 | Self::Uninstall(_)
@@ -162,6 +166,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Lessons(arguments) => lessons::run(arguments, &env, &paths),
         Command::Log(arguments) => log::run(&arguments, &env, &paths),
         Command::Memory(arguments) => memory::run(arguments, &env, &paths),
+        Command::Migrate(arguments) => migrate::run(&arguments, &env, &paths),
         Command::Repair(arguments) => repair::run(&arguments, &env, &paths),
         Command::Spend(arguments) => spend::run(&arguments, &env, &paths),
         Command::Status(arguments) => status::run(&arguments, &env, &paths),

@@ -51,7 +51,8 @@ impl Wiring {
             }
         }
         let on = enabled.into_iter().filter(|(_, is_on)| *is_on).map(|(id, _)| id);
-        let plugins = on.filter_map(|id| Some((id.clone(), plugin_folder(&client, &id)?))).collect();
+        let plugins = on.filter_map(|id| Some((id.clone(), plugin_folder(&client, &id)?)));
+        let plugins = plugins.filter(|(_, folder)| !is_of_the_node_version(folder)).collect();
         Self { plugins, by_hand }
     }
 
@@ -66,7 +67,16 @@ impl Wiring {
 pub(crate) fn installed(client: &Path) -> Vec<String> {
     let installed = json(&client.join("plugins/installed_plugins.json")).unwrap_or_default();
     let ids = installed["plugins"].as_object().into_iter().flatten().map(|(id, _)| id);
-    ids.filter(|id| id.starts_with(PLUGIN)).cloned().collect()
+    let is_ours = |id: &&String| {
+        let folder = plugin_folder(client, id);
+        id.starts_with(PLUGIN) && !folder.is_some_and(|folder| is_of_the_node_version(&folder))
+    };
+    ids.filter(is_ours).cloned().collect()
+}
+
+/// Returns whether a plugin called like ours is the earlier one, which `wyren migrate` knows.
+fn is_of_the_node_version(folder: &Path) -> bool {
+    folder.join("hooks/run-hook.cmd").is_file()
 }
 
 /// Returns whether the client knows a marketplace of this name.

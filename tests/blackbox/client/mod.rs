@@ -9,6 +9,8 @@ mod hostile;
 mod install;
 mod interactive;
 mod lessons;
+#[cfg(unix)]
+mod migrate;
 mod model;
 #[cfg(unix)]
 mod npm;

@@ -5,6 +5,7 @@
 mod command;
 mod data;
 mod database;
+mod earlier;
 mod hooks;
 mod lessons;
 mod memory;
@@ -25,7 +26,7 @@ use serde_json::{Value, json};
 use std::io::Write as _;
 
 /// Every check in report order: prerequisites first.
-const CHECKS: [fn(&Subject<'_>) -> Check; 12] = [
+const CHECKS: [fn(&Subject<'_>) -> Check; 13] = [
     data::check,
     database::check,
     spool::check,
@@ -38,6 +39,7 @@ const CHECKS: [fn(&Subject<'_>) -> Check; 12] = [
     plugin::check,
     command::check,
     wiring::check,
+    earlier::check,
 ];
 
 const EXAMPLES: &str = "\

@@ -3,7 +3,7 @@
 mod purge;
 
 use super::install::{self as installation, Client, Scope, program, registry, say};
-use super::worker;
+use super::{migrate, worker};
 use crate::exit::Ending;
 use crate::person;
 use crate::terminal::{self, SUCCESS, WARNING, counted};
@@ -76,6 +76,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     }
     if arguments.dry_run {
         let plan = Plan::of(&client);
+        migrate::remind(env, paths, arguments.purge)?;
         show(&plan, &client, env, paths)?;
         if arguments.purge {
             purge::show(&client, paths)?;
@@ -83,6 +84,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return ended(&plan.problems);
     }
     person::must_be_here(env)?;
+    migrate::remind(env, paths, arguments.purge)?;
     if arguments.purge && !arguments.yes && !purge::is_confirmed(paths)? {
         return say("Nothing was removed.");
     }

@@ -137,30 +137,47 @@ impl Config {
 
 /// Sets a value in the user's file (`None` removes it) and generates `cache/hooks.conf`.
 pub fn set(paths: &Paths, name: &str, value: Option<&str>) -> Result<(), Error> {
-    let key = key(name).ok_or_else(|| unknown(name))?;
-    let file = paths.config_file();
-    let mut document = read_document(&file)?.unwrap_or_default();
-    let (section, field) = name.split_once('.').unwrap_or(("", name));
-    match value {
-        Some(value) => {
-            let checked = key.check(value).map_err(|reason| Error::BadValue {
-                name: key.name,
-                value: value.to_owned(),
-                reason,
-            })?;
-            let table = document.entry(section).or_insert_with(|| Item::Table(Table::new()));
-            if !table.is_table_like() {
-                *table = Item::Table(Table::new());
+    replace(paths, Some(&text_with(paths, &[(name, value)])?))
+}
+
+/// Returns what the user's file would hold with other values; `None` removes one.
+pub fn text_with(paths: &Paths, values: &[(&str, Option<&str>)]) -> Result<String, Error> {
+    let mut document = read_document(&paths.config_file())?.unwrap_or_default();
+    for (name, value) in values {
+        let key = key(name).ok_or_else(|| unknown(name))?;
+        let (section, field) = name.split_once('.').unwrap_or(("", name));
+        match value {
+            Some(value) => {
+                let checked = key.check(value).map_err(|reason| Error::BadValue {
+                    name: key.name,
+                    value: (*value).to_owned(),
+                    reason,
+                })?;
+                let table = document.entry(section).or_insert_with(|| Item::Table(Table::new()));
+                if !table.is_table_like() {
+                    *table = Item::Table(Table::new());
+                }
+                table[field] = Item::Value(to_toml(key, &checked));
             }
-            table[field] = Item::Value(to_toml(key, &checked));
-        }
-        None => {
-            if let Some(table) = document.get_mut(section).and_then(Item::as_table_like_mut) {
-                table.remove(field);
+            None => {
+                if let Some(table) = document.get_mut(section).and_then(Item::as_table_like_mut) {
+                    table.remove(field);
+                }
             }
         }
     }
-    write(&file, document.to_string().as_bytes())?;
+    Ok(document.to_string())
+}
+
+/// Replaces the user's file whole, or removes it, and generates `cache/hooks.conf`.
+pub fn replace(paths: &Paths, text: Option<&str>) -> Result<(), Error> {
+    let file = paths.config_file();
+    match text {
+        Some(text) => write(&file, text.as_bytes())?,
+        None => {
+            files::remove_if_there(&file).map_err(files::Error::at(&file))?;
+        }
+    }
     flatten_for_hooks(paths)
 }
 

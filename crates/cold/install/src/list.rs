@@ -49,6 +49,7 @@ pub const WRITTEN: [(Below, &str); 80] = [
     (Below::Data, "/jobs/*"),
     (Below::Data, "/lessons/**"),
     (Below::Data, "/logs/*"),
+    (Below::Data, "/migrate.json"),
     (Below::Data, "/plugin.new/**"),
     (Below::Data, "/plugin.old/**"),
     (Below::Data, "/plugin/**"),

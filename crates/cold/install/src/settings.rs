@@ -3,6 +3,7 @@
 //! Every edit is one insertion or removal, after which the text is read again: places move, and a settings file is small.
 
 pub mod file;
+pub mod others;
 
 use crate::jsonc::{self, BYTE_ORDER_MARK, Invalid, Kind, Node, comma_after, end_before};
 use crate::ours::Surroundings;
@@ -47,13 +48,16 @@ pub fn with_hooks(text: &str, plugin: &Path, around: &Surroundings) -> Result<St
     if entries(&root, around) == entries(&wiring.root, around) {
         return Ok(text.to_owned());
     }
-    let mut text = without_hooks(text, around)?;
+    with_wiring(without_hooks(text, around)?, &wiring)
+}
+
+fn with_wiring(mut text: String, wiring: &Wiring) -> Result<String, Error> {
     let hooks = wiring.root.member(HOOKS).ok_or(Error::NotAnObject)?;
     if object(&text)?.member(HOOKS).is_none() {
         return added(&text, &object(&text)?, 1, |style| wiring.part(&hooks.span, style));
     }
     for event in hooks.value.members() {
-        text = with_event(text, &wiring, event)?;
+        text = with_event(text, wiring, event)?;
     }
     Ok(text)
 }
@@ -86,10 +90,14 @@ fn with_event(mut text: String, wiring: &Wiring, event: &jsonc::Member) -> Resul
 
 /// Returns the text without any hook of ours, nor the lists that held nothing else.
 pub fn without_hooks(text: &str, around: &Surroundings) -> Result<String, Error> {
+    without(text, &|hook| is_wired(hook, around))
+}
+
+fn without(text: &str, is_meant: &dyn Fn(&Node) -> bool) -> Result<String, Error> {
     let mut text = text.to_owned();
     loop {
         let Some(root) = jsonc::parse(&text)? else { return Ok(text) };
-        let Some(spot) = first_of_ours(&root, around) else { return Ok(text) };
+        let Some(spot) = first_of(&root, is_meant) else { return Ok(text) };
         text = removed(&text, &spot);
     }
 }
@@ -139,8 +147,8 @@ fn is_wired(hook: &Node, around: &Surroundings) -> bool {
     around.program_of(hook).is_some()
 }
 
-/// Returns the largest part that is ours alone and has our first hook in it.
-fn first_of_ours<'a>(root: &'a Node, around: &Surroundings) -> Option<Spot<'a>> {
+/// Returns the largest part that has the first hook that is meant, and nothing else.
+fn first_of<'a>(root: &'a Node, is_meant: &dyn Fn(&Node) -> bool) -> Option<Spot<'a>> {
     let members = |node: &'a Node| node.members().iter().map(|member| &member.span).collect::<Vec<_>>();
     let spot = |container: &Node, spans, index| Spot { container: container.span.clone(), spans, index };
     for (in_root, hooks) in root.members().iter().enumerate().filter(|(_, member)| member.key == HOOKS) {
@@ -148,7 +156,7 @@ fn first_of_ours<'a>(root: &'a Node, around: &Surroundings) -> Option<Spot<'a>> 
             for (in_event, group) in event.value.elements().iter().enumerate() {
                 for of_group in group.members().iter().filter(|member| member.key == HOOKS) {
                     let list = of_group.value.elements();
-                    let Some(in_list) = list.iter().position(|hook| is_wired(hook, around)) else { continue };
+                    let Some(in_list) = list.iter().position(is_meant) else { continue };
                     let is_only = [
                         list.len() == 1,
                         event.value.elements().len() == 1,

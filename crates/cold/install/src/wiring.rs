@@ -35,6 +35,13 @@ impl Wiring {
         Some(Self { text, root })
     }
 
+    /// Returns settings that have these values, as the client would write them.
+    pub(crate) fn of_value(value: &serde_json::Value) -> Option<Self> {
+        let text = format!("{value:#}\n");
+        let root = jsonc::parse(&text).ok()??;
+        Some(Self { text, root })
+    }
+
     /// Returns a part of the block in the manner of another file.
     pub(crate) fn part(&self, span: &std::ops::Range<usize>, style: &Style) -> String {
         style.laid_out(&self.text[span.clone()])

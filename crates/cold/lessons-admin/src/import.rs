@@ -3,10 +3,10 @@
 //! Nothing is refused for its quality and nothing is dropped: a field that means nothing here stays in `extra`. A
 //! second import of the same adds nothing, and what the user changed since stays as it is.
 
-use super::catalogue::{ARCHIVE, CANDIDATES, Item, Places, State, file_of};
-use super::change::{Change, write};
+use super::catalogue::{ARCHIVE, CANDIDATES, Catalogue, Item, Places, State, file_of};
+use super::change::Change;
 use super::{Error, Result, database, intake, json, old_lesson, slug};
-use base::files;
+use base::{digest, files};
 use lessons::Lesson;
 use lessons::artifact::Installed;
 use lessons::format;
@@ -71,17 +71,68 @@ pub(super) struct Incoming {
     pub(super) remarks: Vec<String>,
 }
 
+/// What an import would do, and the files that it would write.
+#[derive(Clone, Debug, Default)]
+pub struct Preview {
+    /// What it would do.
+    pub imported: Imported,
+    /// Each file with what it would hold.
+    pub files: Vec<(PathBuf, String)>,
+}
+
+/// Returns what an import of a file or a folder would do, and changes nothing.
+pub fn preview(places: &Places, source: &Path, is_forced: bool) -> Result<Preview> {
+    let mut remarks = Vec::new();
+    let incoming = read(places, source, &mut remarks)?;
+    Ok(judge(places, &Catalogue::read(places), incoming, remarks, is_forced))
+}
+
 /// Takes in a file or a folder, as the user's own lessons.
 pub fn import(places: &Places, source: &Path, is_forced: bool) -> Result<Imported> {
-    let mut imported = Imported::default();
-    let incoming = if source.is_dir() {
-        read_folder(source)?
-    } else {
-        read_file(places, source, &mut imported.remarks)?
-    };
+    let mut remarks = Vec::new();
+    let incoming = read(places, source, &mut remarks)?;
     let mut change = Change::begin(places)?;
+    let Preview { imported, files } = judge(places, &change.catalogue, incoming, remarks, is_forced);
+    for (file, text) in files {
+        files::write_atomic(&file, text.as_bytes()).map_err(Error::io(&file))?;
+    }
+    change.refresh();
+    Ok(imported)
+}
+
+/// Removes files that an import wrote, each given with the SHA-256 of its bytes. Returns those that hold something else by now,
+/// which stay.
+pub fn take_back(places: &Places, written: &[(PathBuf, String)]) -> Result<Vec<PathBuf>> {
+    let mut change = Change::begin(places)?;
+    let mut changed = Vec::new();
+    for (file, digest) in written {
+        match files::read_capped_if_there(file, files::cap::NAMED).map_err(Error::io(file))? {
+            Some(bytes) if digest::sha256_hex(&bytes) == *digest => {
+                files::remove_if_there(file).map_err(Error::io(file))?;
+            }
+            Some(_) => changed.push(file.clone()),
+            None => {}
+        }
+    }
+    change.refresh();
+    Ok(changed)
+}
+
+fn read(places: &Places, source: &Path, remarks: &mut Vec<String>) -> Result<Vec<Incoming>> {
+    if source.is_dir() { read_folder(source) } else { read_file(places, source, remarks) }
+}
+
+/// Decides about each lesson on its way in.
+fn judge(
+    places: &Places,
+    catalogue: &Catalogue,
+    incoming: Vec<Incoming>,
+    remarks: Vec<String>,
+    is_forced: bool,
+) -> Preview {
+    let mut preview = Preview { imported: Imported { rows: Vec::new(), remarks }, files: Vec::new() };
     let mut present = Present::default();
-    let personal = change.catalogue.items.iter().filter(|item| item.layer == Layer::Personal);
+    let personal = catalogue.items.iter().filter(|item| item.layer == Layer::Personal);
     personal.for_each(|item| present.add(item.clone()));
     let installed = Installed::of(&places.paths);
     for Incoming { mut lesson, state, mut remarks } in incoming {
@@ -106,16 +157,15 @@ pub fn import(places: &Places, source: &Path, is_forced: bool) -> Result<Importe
         let (state, file) = known
             .map_or_else(|| (state, file_of(&folder(places, state), &slug)), |item| (item.state, item.file));
         if matches!(outcome, Outcome::Added | Outcome::Replaced) {
-            write(&file, &lesson)?;
+            preview.files.push((file.clone(), format::render(&lesson)));
         }
         if is_new {
             // A second lesson of the same name in this import must meet this one.
             present.add(Item { lesson, layer: Layer::Personal, state, file, is_trusted: true });
         }
-        imported.rows.push(Row { slug, state, outcome, remarks });
+        preview.imported.rows.push(Row { slug, state, outcome, remarks });
     }
-    change.refresh();
-    Ok(imported)
+    preview
 }
 
 fn folder(places: &Places, state: State) -> PathBuf {

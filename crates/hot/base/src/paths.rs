@@ -157,6 +157,11 @@ impl Paths {
         self.data.join("install.lock")
     }
 
+    /// Returns the journal of `wyren migrate`: what it changed, for `wyren migrate --undo`.
+    pub fn migration_journal(&self) -> PathBuf {
+        self.data.join("migrate.json")
+    }
+
     pub fn database(&self) -> PathBuf {
         self.data.join("wyren.db")
     }

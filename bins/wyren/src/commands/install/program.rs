@@ -61,10 +61,16 @@ pub(in crate::commands) fn link(env: &Env, plugin: &Path) -> Result<()> {
     let first = folders.iter().map(|folder| folder.join(name())).find(|program| program.is_file());
     match first {
         Some(first) if first.canonicalize().ok() == program.canonicalize().ok() => Ok(()),
-        Some(first) if folders.iter().any(|folder| Some(&**folder) == at.parent()) => say(format_args!(
-            "{WARNING}Another `wyren` comes first on the PATH{WARNING:#}: {}. Remove it, or type {shown}",
-            first.display()
-        )),
+        Some(first) if folders.iter().any(|folder| Some(&**folder) == at.parent()) => {
+            let what_to_do = match migrate::node_programs(env).contains(&first) {
+                true => format!("To take it from there: {shown} migrate --unlink"),
+                false => format!("Remove it, or type {shown}"),
+            };
+            say(format_args!(
+                "{WARNING}Another `wyren` comes first on the PATH{WARNING:#}: {}. {what_to_do}",
+                first.display()
+            ))
+        }
         _ => say(format_args!(
             "{FOLDER} is not on the PATH. Add it in your shell's profile: export PATH=\"$HOME/{FOLDER}:$PATH\""
         )),

@@ -60,6 +60,24 @@ impl Change {
     }
 }
 
+/// Plans to give a settings file another text, with a backup of the one that it has.
+pub fn edited(path: &Path, before: Option<String>, after: String) -> Change {
+    let (path, backups, kept) = (path.to_owned(), Vec::new(), Vec::new());
+    Change { path, before, after: Some(after), hooks: 0, is_backed_up: true, backups, kept }
+}
+
+/// Plans to give a settings file the text that it had before an edit, and to remove the backup of that edit.
+pub fn restored(
+    path: &Path,
+    before: Option<String>,
+    after: Option<String>,
+    backup: Option<PathBuf>,
+) -> Change {
+    let backups = backup.into_iter().filter(|backup| backup.exists()).collect();
+    let (path, kept) = (path.to_owned(), Vec::new());
+    Change { path, before, after, hooks: 0, is_backed_up: false, backups, kept }
+}
+
 /// Plans to write the hooks of the plugin in a folder into a settings file.
 pub fn install(path: &Path, plugin: &Path, around: &Surroundings) -> Result<Change, Error> {
     let before = read(path)?;
@@ -143,7 +161,8 @@ pub fn apply(change: &Change, now: Timestamp, mode_if_new: u32) -> Result<Option
     Ok(backup)
 }
 
-fn read(path: &Path) -> Result<Option<String>, Error> {
+/// Reads a settings file; `None` when there is none.
+pub fn read(path: &Path) -> Result<Option<String>, Error> {
     match files::read_text_followed(path, MAX_BYTES) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound && files::is_link(path) => {
@@ -174,7 +193,8 @@ fn write(path: &Path, text: &str, permissions: Option<Permissions>, mode_if_new:
     })
 }
 
-fn backup_name(path: &Path, now: Timestamp) -> PathBuf {
+/// Returns the place of the backup that [`apply`] makes.
+pub fn backup_name(path: &Path, now: Timestamp) -> PathBuf {
     let stamp: String = now.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{name}{BACKUP}{stamp}"))

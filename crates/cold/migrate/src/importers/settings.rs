@@ -1,0 +1,108 @@
+//! Settings of an earlier system that have a counterpart here, where they are not at their defaults.
+
+use super::{Importer, Look, lessons};
+use crate::act::{Done, Report};
+use crate::journal::{Journal, Step};
+use crate::{Around, Error, Result, find};
+use base::digest;
+use base::settings::key;
+use config::{Config, Source};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Its name, and ours.
+type Pair = (&'static str, &'static str);
+
+const OF_LESSONS_LEARNED: [Pair; 5] = [
+    ("injectionBudgetBytes", "lessons.max_bytes"),
+    ("maxLessonsPerInjection", "lessons.max_per_call"),
+    ("minConfidence", "lessons.min_confidence"),
+    ("minPriority", "lessons.min_priority"),
+    ("compactionReinjectionThreshold", "lessons.returning_priority"),
+];
+
+/// What was kept out of its records stays out of ours.
+const OF_CLAUDE_MEM: [Pair; 2] = [
+    ("CLAUDE_MEM_EXCLUDED_PROJECTS", "capture.excluded_projects"),
+    ("CLAUDE_MEM_SKIP_TOOLS", "capture.skip_tools"),
+];
+
+pub(crate) const LESSONS_LEARNED: Importer = Importer {
+    what: "settings",
+    sources: |around| {
+        let named = around.folder_in("LESSONS_CONFIG_PATH");
+        let folders = lessons::data_folders(around);
+        let files = named.into_iter().chain(folders.iter().map(|folder| folder.join("config.json")));
+        files.filter(|file| file.is_file()).take(1).collect()
+    },
+    look: |around, source| Ok(look(&wanted(around, source, &OF_LESSONS_LEARNED))),
+    import: |around, source, journal, report| {
+        import(around, &wanted(around, source, &OF_LESSONS_LEARNED), journal, report)
+    },
+};
+
+pub(crate) const CLAUDE_MEM: Importer = Importer {
+    what: "settings",
+    sources: |around| {
+        let file = claude_mem_folder(around).map(|folder| folder.join("settings.json"));
+        file.into_iter().filter(|file| file.is_file()).collect()
+    },
+    look: |around, source| Ok(look(&wanted(around, source, &OF_CLAUDE_MEM))),
+    import: |around, source, journal, report| {
+        import(around, &wanted(around, source, &OF_CLAUDE_MEM), journal, report)
+    },
+};
+
+/// Returns the folder of claude-mem's records.
+pub(crate) fn claude_mem_folder(around: &Around) -> Option<PathBuf> {
+    let named = around.folder_in("CLAUDE_MEM_DATA_DIR");
+    let folder = named.or_else(|| around.home().map(|home| home.join(".claude-mem")))?;
+    ["claude-mem.db", "settings.json"].iter().any(|name| folder.join(name).is_file()).then_some(folder)
+}
+
+/// Returns the values that differ from the defaults, where the user has none of their own yet.
+fn wanted(around: &Around, source: &Path, pairs: &[Pair]) -> Vec<(&'static str, String)> {
+    let values = find::json(source).unwrap_or_default();
+    // The environment names values for one shell; what counts is the file.
+    let present = Config::load(&base::Env::fixed::<String, String>([]), &around.paths);
+    let mut wanted = Vec::new();
+    for (theirs, ours) in pairs {
+        let value = match &values[*theirs] {
+            Value::String(text) => text.trim().to_owned(),
+            Value::Number(number) => number.to_string(),
+            _ => continue,
+        };
+        let is_unset = present.get(ours).is_ok_and(|setting| setting.source == Source::Default);
+        let checked = key(ours).and_then(|key| key.check(&value).ok().filter(|value| value != key.default));
+        if let Some(value) = checked.filter(|value| is_unset && !value.is_empty()) {
+            wanted.push((*ours, value));
+        }
+    }
+    wanted
+}
+
+fn look(wanted: &[(&'static str, String)]) -> Look {
+    let remarks = wanted.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    Look { new: wanted.len(), all: wanted.len(), remarks }
+}
+
+fn import(
+    around: &Around,
+    wanted: &[(&'static str, String)],
+    journal: &mut Journal,
+    report: &mut Report<'_>,
+) -> Result<Look> {
+    if !wanted.is_empty() {
+        let path = around.paths.config_file();
+        let before = install::settings::file::read(&path)?;
+        let values: Vec<(&str, Option<&str>)> =
+            wanted.iter().map(|(name, value)| (*name, Some(value.as_str()))).collect();
+        let after = config::text_with(&around.paths, &values)?;
+        let digest = digest::sha256_hex(after.as_bytes());
+        let values = wanted.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        journal.record(Step::Config { before, after: digest, values })?;
+        report(Done::Recorded).map_err(Error::Stopped)?;
+        config::replace(&around.paths, Some(&after))?;
+    }
+    Ok(look(wanted))
+}
