@@ -24,7 +24,7 @@ pub enum Below {
 }
 
 /// Every path: `*` is a part of a name, `**` anything below. Temporary files beside them are not listed.
-pub const WRITTEN: [(Below, &str); 79] = [
+pub const WRITTEN: &[(Below, &str)] = &[
     (Below::Data, "/allowed/*/*"),
     (Below::Data, "/backups/lessons-*/**"),
     (Below::Data, "/cache/authors/*"),
@@ -51,6 +51,7 @@ pub const WRITTEN: [(Below, &str); 79] = [
     (Below::Data, "/logs/*"),
     (Below::Data, "/plugin.new/**"),
     (Below::Data, "/plugin.old/**"),
+    (Below::Data, "/plugin.unpacked/**"),
     (Below::Data, "/plugin/**"),
     (Below::Data, "/publish/*"),
     (Below::Data, "/secret"),
@@ -104,6 +105,7 @@ pub const WRITTEN: [(Below, &str); 79] = [
     (Below::Client, "/commands/wyren/*.md"),
     (Below::Client, "/settings*.json*"),
     (Below::Home, "/.local/bin/wyren"),
+    (Below::Home, "/.local/share/man/man1/wyren.1"),
 ];
 
 /// Returns whether the list has a path below a folder.
