@@ -300,9 +300,11 @@ impl Source {
         let Some(version) = said["version"].as_str().filter(|_| finished.status.success()) else {
             bail!("{shown} does not say its version: {}. Nothing was changed", words(&finished.stderr))
         };
+        // The manifest's is the one that the client shows.
+        let version = plugin::version(&self.folder).unwrap_or_else(|| version.to_owned());
         let formats = said["formats"].as_object().into_iter().flatten();
         let formats = formats.filter_map(|(owner, number)| Some((owner.clone(), number.as_u64()?)));
-        Ok(Facts { version: version.to_owned(), formats: formats.collect() })
+        Ok(Facts { version, formats: formats.collect() })
     }
 }
 

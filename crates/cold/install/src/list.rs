@@ -162,7 +162,7 @@ fn remove_below(below: Below, root: &Path, part: &Path, left: &mut Vec<PathBuf>)
 }
 
 /// Returns whether a path of the list may be below a folder, so that the folder is Wyren's.
-fn has_listed(below: Below, folder: &Path) -> bool {
+pub fn has_listed(below: Below, folder: &Path) -> bool {
     let fits = |(part, name): (Component<'_>, &&str)| {
         glob::fits_folder(&format!("/{name}"), &Path::new("/").join(part), None)
     };

@@ -70,7 +70,9 @@ fn open_to_others(folder: &Path) -> Option<Check> {
     // The plugin holds nothing of the user's, and what they put beside it is theirs.
     let private = within.filter(|path| {
         let part = path.strip_prefix(folder).unwrap_or(path);
-        !part.starts_with("plugin") && (path.is_dir() || list::is_listed(Below::Data, part))
+        let is_plugin = part.to_string_lossy().starts_with("plugin");
+        !is_plugin
+            && (list::is_listed(Below::Data, part) || (path.is_dir() && list::has_listed(Below::Data, part)))
     });
     let open: Vec<PathBuf> = std::iter::once(folder.to_owned()).chain(private).filter(is_open).collect();
     let first = open.first()?.display().to_string();

@@ -2,6 +2,7 @@
 
 use crate::repository::error::Error;
 use crate::repository::git::Failure;
+use crate::repository::publish::{Pushed, verdict_of};
 use crate::repository::team::Team;
 use place::Reason;
 use std::time::Instant;
@@ -45,14 +46,15 @@ impl Team {
         match relay.network(&push, Vec::new(), deadline) {
             Err(Failure::Start(error)) => Err(error),
             Err(Failure::TimedOut) => Ok(Reach::Failed(Reason::TimedOut)),
-            // Who is behind others was let in.
-            Ok(output) if output.is_success() || is_judged(&output.stdout) => Ok(Reach::Writable),
-            Ok(output) => Ok(Reach::ReadOnly(relay.explained(output.words()))),
+            Ok(output) if output.is_success() => Ok(Reach::Writable),
+            Ok(output) => Ok(match verdict_of(&output) {
+                // Who is behind others was let in.
+                Pushed::Landed | Pushed::Outrun => Reach::Writable,
+                Pushed::Refused(words) | Pushed::Failed(Reason::Unreachable(words)) => {
+                    Reach::ReadOnly(relay.explained(words))
+                }
+                Pushed::Failed(reason) => Reach::Failed(reason),
+            }),
         }
     }
-}
-
-/// Returns whether the remote was asked about the branch: then git says a line about that.
-fn is_judged(stdout: &[u8]) -> bool {
-    stdout.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"!\t"))
 }
