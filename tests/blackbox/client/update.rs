@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use fixture::{Door, Web};
 use serde_json::Value;
 use wyren_tests::client::{self, Client};
 use wyren_tests::plugin::{self, PluginCopy};
@@ -82,10 +81,12 @@ fn a_plugin_of_a_marketplace_is_updated_by_the_client() -> Result<()> {
     let bare = tools.path().join("market.git");
     git(market.folder(), &["clone", "--quiet", "--bare", ".", &bare.to_string_lossy()])?;
     let claude = tools.path().join("claude");
-    // What a host of files hands out.
-    git(&bare, &["update-server-info"])?;
-    let web = Web::new(Door::Open(tools.path().to_owned()));
-    let added = client.run(&claude, &["plugin", "marketplace", "add", &web.address("market.git")])?;
+    // The client takes no address of a folder; git does.
+    let address = "https://market.invalid/wyren.git";
+    let home = client.config().with_file_name("home");
+    let instead = format!("[url \"file://{}\"]\n\tinsteadOf = {address}\n", bare.display());
+    fs::write(home.join(".gitconfig"), instead)?;
+    let added = client.run(&claude, &["plugin", "marketplace", "add", address])?;
     ensure!(added.stdout.contains("Successfully added"), "{added:#?}");
     client.install_plugin("wyren@wyren")?;
     let way = || -> Result<Value> {
@@ -96,7 +97,6 @@ fn a_plugin_of_a_marketplace_is_updated_by_the_client() -> Result<()> {
     set_version(market.folder(), "0.2.0")?;
     git(market.folder(), &["commit", "-qam", "Release 0.2.0"])?;
     git(market.folder(), &["push", "--quiet", &bare.to_string_lossy(), "main"])?;
-    git(&bare, &["update-server-info"])?;
     let shown = client.wyren(&built, &["update"])?;
     assert!(shown.contains("Updated wyren@wyren from 0.1.0 to 0.2.0"), "{shown}");
     assert_eq!(way()?["version"], "0.2.0");

@@ -19,7 +19,12 @@ pub struct Machine {
 
 impl fmt::Display for Machine {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} on {}", self.system, self.processor)
+        let system = match self.system {
+            "macos" => "macOS",
+            "windows" => "Windows",
+            _ => "Linux",
+        };
+        write!(formatter, "{system} on {}", self.processor)
     }
 }
 

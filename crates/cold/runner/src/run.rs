@@ -395,8 +395,8 @@ mod tests {
     fn an_update_waits_for_the_job_that_is_running_and_for_no_other() {
         let bench = Bench::new();
         bench.ask("first");
-        bench.ask("second");
         let handlers = always("first", |context| {
+            queue::request(&context.paths, &Request::new("second"), Timestamp::now()).unwrap();
             queue::wish_for(&context.paths, queue::Wish::Relief, Timestamp::now()).unwrap();
             Ok(Progress::Done)
         });

@@ -4,6 +4,7 @@ use super::{Check, Subject};
 use crate::commands::log;
 use crate::terminal::counted;
 use crate::when;
+use crate::wired::Wiring;
 use base::Timestamp;
 use base::settings::Settings;
 use install::ours;
@@ -34,6 +35,11 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     let runs: Vec<Run> = lines.iter().filter_map(|line| Run::read(line)).collect();
     // Runs that said nothing are logged at the lowest level alone.
     let is_complete = settings.get("log.level") == "debug";
+    if runs.is_empty() {
+        let cwd = std::env::current_dir().unwrap_or_default();
+        let wiring = Wiring::read(subject.env, subject.paths, &cwd);
+        return none_yet(!wiring.plugins.is_empty() || !wiring.by_hand.is_empty());
+    }
     judge(&runs, is_complete, installed_at(subject), subject.now)
 }
 
@@ -67,12 +73,21 @@ fn installed_at(subject: &Subject<'_>) -> Option<Timestamp> {
     Some(std::fs::metadata(folder).ok()?.modified().ok()?.into())
 }
 
+fn none_yet(is_wired: bool) -> Check {
+    match is_wired {
+        true => Check::odd(NAME, "no hook has run yet; the next session runs them", "claude"),
+        false => {
+            let message = "no hook has run yet, and Claude Code has neither the plugin nor hooks of Wyren";
+            Check::odd(NAME, message, "wyren install")
+        }
+    }
+}
+
 fn judge(runs: &[Run], is_complete: bool, installed: Option<Timestamp>, now: Timestamp) -> Check {
     let hooks: BTreeSet<&str> = runs.iter().map(|run| run.hook.as_str()).collect();
     // Timestamps of one format sort as text.
     let Some(newest) = runs.iter().map(|run| run.at.as_str()).max() else {
-        let message = "no hook has run yet; with the plugin installed, the next session runs them";
-        return Check::odd(NAME, message, "claude plugin list");
+        return none_yet(true);
     };
     let yesterday = Timestamp::from_millis(now.millis().saturating_sub(DAY_MILLIS)).to_string();
     let mut errors: BTreeMap<&str, usize> = BTreeMap::new();

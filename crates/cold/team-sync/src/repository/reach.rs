@@ -20,9 +20,12 @@ pub enum Reach {
     Failed(Reason),
 }
 
+/// A name that no remote has: where the branch has the tip already, git does not ask whether it may push.
+const NEW: &str = "refs/wyren/doctor";
+
 impl Team {
     /// Asks the remote for the shared branch, and with `is_to_push` whether it would take a push of the tip that it has, which
-    /// sends nothing. A hook of the remote, or a rule for its branches, may still refuse what is pushed later.
+    /// sends nothing and makes nothing there. A hook of the remote, or a rule for its branches, may still refuse what is pushed later.
     pub fn reach(&self, is_to_push: bool, deadline: Instant) -> Result<Reach, Error> {
         let (Some(remote), Some(branch)) = (&self.remote, &self.branch) else {
             return Ok(Reach::Failed(Reason::NoRemote));
@@ -41,7 +44,7 @@ impl Team {
         }
         let tip = self.refs()?.tip.filter(|_| is_to_push);
         let Some(tip) = tip else { return Ok(Reach::Readable) };
-        let refspec = format!("{tip}:{reference}");
+        let refspec = format!("{tip}:{NEW}");
         let push = ["push", "--dry-run", "--porcelain", "--no-verify", "--", &remote.name, &refspec];
         match relay.network(&push, Vec::new(), deadline) {
             Err(Failure::Start(error)) => Err(error),
