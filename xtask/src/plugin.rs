@@ -13,7 +13,7 @@ use std::process::Command;
 const PROFILE: &str = "shipped";
 
 /// What the plugin takes from the repository as it is; what does not exist yet is left out.
-const PARTS: [&str; 9] = [
+const PARTS: &[&str] = &[
     ".claude-plugin",
     ".mcp.json",
     "LICENSE-APACHE",
@@ -22,6 +22,7 @@ const PARTS: [&str; 9] = [
     "commands",
     "hooks",
     "lessons",
+    "share",
     "skills",
 ];
 

@@ -21,6 +21,8 @@ mod status;
 mod sync;
 mod trust;
 mod uninstall;
+mod update;
+mod version;
 mod worker;
 
 use crate::similar;
@@ -101,6 +103,10 @@ enum Command {
     Uninstall(uninstall::Arguments),
     /// Stop trusting a project.
     Untrust(trust::Untrust),
+    /// Update Wyren to another version.
+    Update(update::Arguments),
+    /// Show the version, and where everything is.
+    Version(version::Arguments),
     /// Show, run or stop the background worker.
     Worker(worker::Arguments),
     #[command(external_subcommand)]
@@ -119,18 +125,20 @@ impl Command {
 
     /// Returns whether it neither drains nor syncs, and makes no file of its own accord.
     fn only_looks(&self) -> bool {
-        matches!(
-            self,
+        match self {
+            Self::Doctor(arguments) => !arguments.is_to_fix(),
             Self::Completions(_)
-                | Self::Config(_)
-                | Self::Doctor(_)
-                | Self::Install(_)
-                | Self::Migrate(_)
-                | Self::Spend(_)
-                | Self::Status(_)
-                | Self::Uninstall(_)
-                | Self::Unknown(_)
-        )
+            | Self::Config(_)
+            | Self::Install(_)
+            | Self::Migrate(_)
+            | Self::Spend(_)
+            | Self::Status(_)
+            | Self::Uninstall(_)
+            | Self::Unknown(_)
+            | Self::Update(_)
+            | Self::Version(_) => true,
+            _ => false,
+        }
     }
 }
 
@@ -175,6 +183,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Unbroadcast(arguments) => broadcast::unbroadcast(&arguments, &env),
         Command::Uninstall(arguments) => uninstall::run(&arguments, &env, &paths),
         Command::Untrust(arguments) => trust::untrust(&arguments, &env, &paths),
+        Command::Update(arguments) => update::run(&arguments, &env, &paths),
+        Command::Version(arguments) => version::run(&arguments, &env, &paths),
         Command::Worker(arguments) => worker::run(arguments, &env, &paths),
         Command::Unknown(words) => Err(unknown(&words).into()),
     }

@@ -1,5 +1,7 @@
 //! `wyren`: the command line.
 
+mod bounded;
+mod claude;
 mod commands;
 mod database;
 mod editor;

@@ -71,6 +71,58 @@ fn the_reference_of_commands_is_their_help() {
     settle("docs/cli.md", "commands", &lines);
 }
 
+/// Returns a text as the formatter of manual pages takes it.
+fn roff(text: &str) -> String {
+    let escaped = text.replace('\\', "\\e").replace('-', "\\-");
+    let lines = escaped.lines().map(|line| match line.starts_with(['.', '\'']) {
+        true => format!("\\&{line}"),
+        false => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Adds the help of every command below this one, as a part of the manual page.
+fn manual(command: &mut Command, page: &mut String) {
+    for below in command.get_subcommands_mut().filter(|it| !it.is_hide_set() && it.get_name() != "help") {
+        let usage = below.render_usage().to_string();
+        let usage = usage.trim_start_matches("Usage: ").lines().next().unwrap_or_default().to_owned();
+        let about = below.get_about().map(ToString::to_string).unwrap_or_default();
+        *page += &format!(".SS \"{}\"\n{}\n", roff(&usage), roff(&with_period(&about)));
+        for argument in below.get_arguments().filter(|it| !it.is_hide_set() && it.get_id() != "help") {
+            let line = line(argument).replace("\\*", "*");
+            let (names, help) = line.trim_start_matches("- `").split_once("`: ").unwrap_or_default();
+            *page += &format!(".TP\n.B {}\n{}\n", roff(names), roff(help));
+        }
+        let examples = below.get_after_help().map(ToString::to_string).unwrap_or_default();
+        if let Some(examples) = examples.strip_prefix("Examples:\n") {
+            *page += &format!(".P\nExamples:\n.nf\n{}\n.fi\n", roff(examples));
+        }
+        manual(below, page);
+    }
+}
+
+/// The page ships with the plugin, and costs no program a byte.
+#[test]
+fn the_manual_page_is_the_help() {
+    let mut wyren = program();
+    let about = wyren.get_about().map(ToString::to_string).unwrap_or_default();
+    let mut page = format!(
+        ".TH WYREN 1\n.SH NAME\nwyren \\- {}\n.SH SYNOPSIS\n.B wyren\n<command> [options]\n.SH DESCRIPTION\n",
+        roff(about.trim_end_matches('.'))
+    );
+    page += "Wyren keeps what a team decides with Claude Code, and lessons that speak up before a known mistake. It works by \
+             hooks of\nClaude Code; these commands show, change and check what it has.\n";
+    page += ".SH COMMANDS\n";
+    manual(&mut wyren, &mut page);
+    page += ".SH EXIT STATUS\n";
+    for code in exit::CODES {
+        page += &format!(".TP\n.B {}\n{}\n", code.number, roff(&code.meaning.replace('`', "")));
+    }
+    page += ".SH FILES\n.TP\n.B ~/.local/share/wyren\nYour data; WYREN_DATA_DIR names another folder.\n.TP\n.B .wyren\n\
+             The team memory of a repository.\n";
+    Mode::of_environment().file(&root().join("share/man/man1/wyren.1"), &page).unwrap();
+}
+
 #[test]
 fn every_help_fits_into_100_columns() {
     fn check(command: &mut Command) {

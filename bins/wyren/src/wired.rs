@@ -63,6 +63,16 @@ impl Wiring {
     }
 }
 
+/// Returns the settings file that switches all hooks off for a session in `cwd`.
+pub(crate) fn switched_off(paths: &Paths, cwd: &Path) -> Option<PathBuf> {
+    let project = project(cwd).join(".claude");
+    let files = [project.join("settings.local.json"), project.join("settings.json")];
+    // The file nearest to the project that says something about it has the last word.
+    let files = files.into_iter().chain(paths.client().map(|client| client.join("settings.json")));
+    let said = files.filter_map(|file| Some((json(&file)?["disableAllHooks"].as_bool()?, file)));
+    said.into_iter().next().and_then(|(is_off, file)| is_off.then_some(file))
+}
+
 /// Returns the plugins of ours that the client has installed, enabled or not.
 pub(crate) fn installed(client: &Path) -> Vec<String> {
     let installed = json(&client.join("plugins/installed_plugins.json")).unwrap_or_default();
@@ -77,6 +87,22 @@ pub(crate) fn installed(client: &Path) -> Vec<String> {
 /// Returns whether a plugin called like ours is the earlier one, which `wyren migrate` knows.
 fn is_of_the_node_version(folder: &Path) -> bool {
     folder.join("hooks/run-hook.cmd").is_file()
+}
+
+/// Returns whether a marketplace is a folder, which the client runs plugins from in place.
+pub(crate) fn is_folder_marketplace(client: &Path, name: &str) -> bool {
+    let known = json(&client.join("plugins/known_marketplaces.json")).unwrap_or_default();
+    known[name]["source"]["source"] == "directory"
+}
+
+/// Returns the version of a plugin that the client's copy of its marketplace lists.
+pub(crate) fn offered_version(client: &Path, id: &str, marketplace: &str) -> Option<String> {
+    let known = json(&client.join("plugins/known_marketplaces.json"))?;
+    let place = PathBuf::from(known[marketplace]["installLocation"].as_str()?);
+    let listed = json(&place.join(".claude-plugin/marketplace.json"))?;
+    let name = id.split('@').next()?;
+    let plugin = listed["plugins"].as_array()?.iter().find(|plugin| plugin["name"] == name)?;
+    plugin["version"].as_str().map(str::to_owned)
 }
 
 /// Returns whether the client knows a marketplace of this name.
@@ -150,7 +176,7 @@ pub(crate) fn surroundings(env: &Env, project: &Path) -> Surroundings {
     Surroundings { home, project: project.to_owned() }
 }
 
-fn json(file: &Path) -> Option<Value> {
+pub(crate) fn json(file: &Path) -> Option<Value> {
     jsonc::value(&files::read_text_followed(file, files::cap::SHARED).ok()?)
 }
 

@@ -18,6 +18,8 @@ mod prompt_bind;
 mod readme;
 mod session_start;
 mod team;
+#[cfg(unix)]
+mod update;
 mod voice;
 mod wiring;
 

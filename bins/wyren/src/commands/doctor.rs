@@ -1,18 +1,26 @@
 //! `wyren doctor`: checks the installation and suggests fixes.
 //!
-//! A check is one function from a [`Subject`] to a [`Check`], and one line in [`CHECKS`]. Checks repair nothing.
+//! A check is one function from a [`Subject`] to a [`Check`], and one line in [`CHECKS`]. Checks change nothing; a problem that
+//! can be solved without a decision of the user's comes with a [`Repair`], which `--fix` makes.
 
+mod client;
+mod clock;
 mod command;
 mod data;
 mod database;
 mod earlier;
+mod fix;
 mod hooks;
+mod leftovers;
 mod lessons;
 mod memory;
 mod model;
 mod plugin;
+mod remote;
 mod settings;
+mod speed;
 mod spool;
+pub(super) mod versions;
 mod wiring;
 mod worker;
 
@@ -26,19 +34,25 @@ use serde_json::{Value, json};
 use std::io::Write as _;
 
 /// Every check in report order: prerequisites first.
-const CHECKS: [fn(&Subject<'_>) -> Check; 13] = [
+const CHECKS: &[fn(&Subject<'_>) -> Check] = &[
     data::check,
+    clock::check,
     database::check,
     spool::check,
     worker::check,
+    leftovers::check,
     model::check,
+    client::check,
+    wiring::check,
     hooks::check,
     memory::check,
+    remote::check,
     lessons::check,
     settings::check,
     plugin::check,
+    speed::check,
+    versions::check,
     command::check,
-    wiring::check,
     earlier::check,
 ];
 
@@ -46,6 +60,9 @@ const EXAMPLES: &str = "\
 Examples:
   wyren doctor                       run every check and suggest fixes
   wyren doctor --offline             without the network and without long reads, as /wyren:doctor does
+  wyren doctor --fix                 do what is safe to do, and say what it was
+  wyren doctor --fix --dry-run       show what that would be
+  wyren doctor --model               also ask the model one small question, which costs a little
   wyren doctor --json                JSON output; exit code 1 when a check fails";
 
 #[derive(Args)]
@@ -54,14 +71,32 @@ pub(crate) struct Arguments {
     /// Use no network, and leave out what takes long.
     #[arg(long)]
     offline: bool,
+    /// Solve the problems that need no decision of yours.
+    #[arg(long)]
+    fix: bool,
+    /// With --fix: show what would be done, and change nothing.
+    #[arg(long, requires = "fix")]
+    dry_run: bool,
+    /// Ask the model one small question, within the budget.
+    #[arg(long, conflicts_with = "offline")]
+    model: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
 }
 
+impl Arguments {
+    /// Returns whether it changes something.
+    pub(crate) fn is_to_fix(&self) -> bool {
+        self.fix && !self.dry_run
+    }
+}
+
 struct Subject<'a> {
     /// Whether a prompt waits for the result.
     is_hurried: bool,
+    /// Whether the model is asked a question.
+    is_to_ask: bool,
     env: &'a Env,
     paths: &'a Paths,
     now: Timestamp,
@@ -101,19 +136,50 @@ struct Check {
     message: String,
     /// The command that fixes it.
     fix: Option<String>,
+    /// What `--fix` does about it.
+    repair: Option<Repair>,
+}
+
+/// What solves a problem without a decision of the user's.
+struct Repair {
+    /// What it does, as a command to a person would say it: `remove 3 files`.
+    what: String,
+    /// Whether only a person may have it done: it changes how the client runs Wyren.
+    is_of_a_person: bool,
+    act: Box<dyn FnOnce() -> Result<()>>,
+}
+
+impl Repair {
+    fn new(what: impl Into<String>, act: impl FnOnce() -> Result<()> + 'static) -> Self {
+        Self { what: what.into(), is_of_a_person: false, act: Box::new(act) }
+    }
+
+    fn of_a_person(self) -> Self {
+        Self { is_of_a_person: true, ..self }
+    }
+}
+
+impl std::fmt::Debug for Repair {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.what)
+    }
 }
 
 impl Check {
     fn good(name: &'static str, message: impl Into<String>) -> Self {
-        Self { name, health: Health::Good, message: message.into(), fix: None }
+        Self { name, health: Health::Good, message: message.into(), fix: None, repair: None }
     }
 
     fn odd(name: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { name, health: Health::Odd, message: message.into(), fix: Some(fix.into()) }
+        Self { name, health: Health::Odd, message: message.into(), fix: Some(fix.into()), repair: None }
     }
 
     fn bad(name: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { health: Health::Bad, ..Self::odd(name, message, fix) }
+    }
+
+    fn with(self, repair: Repair) -> Self {
+        Self { repair: Some(repair), ..self }
     }
 
     fn to_json(&self) -> Value {
@@ -122,14 +188,27 @@ impl Check {
 }
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
-    let subject = Subject { is_hurried: arguments.offline, env, paths, now: Timestamp::now() };
-    let checks: Vec<Check> = CHECKS.iter().map(|check| check(&subject)).collect();
+    let is_to_ask = arguments.model;
+    let subject = Subject { is_hurried: arguments.offline, is_to_ask, env, paths, now: Timestamp::now() };
+    let spinner = terminal::spinner("checking");
+    let (checks, fixed) = match arguments.fix {
+        true => fix::all(&subject, arguments.dry_run),
+        false => (CHECKS.iter().map(|check| check(&subject)).collect(), Vec::new()),
+    };
+    spinner.finish_and_clear();
     let bad = checks.iter().filter(|check| check.health == Health::Bad).count();
     let mut output = terminal::output();
     if arguments.json {
         let all: Vec<Value> = checks.iter().map(Check::to_json).collect();
-        writeln!(output, "{:#}", json!({"ok": bad == 0, "checks": all}))?;
+        let mut report = json!({"ok": bad == 0, "checks": all});
+        if arguments.fix {
+            report["fixed"] = fixed.iter().map(fix::Fixed::to_json).collect();
+        }
+        writeln!(output, "{report:#}")?;
     } else {
+        if arguments.fix {
+            fix::show(&mut output, &fixed)?;
+        }
         let rows: Vec<Vec<Cell>> = checks.iter().flat_map(rows).collect();
         terminal::write_table(&mut output, &rows)?;
     }
@@ -151,14 +230,14 @@ pub(super) struct Worst {
 
 /// Returns the first of the worst checks.
 pub(super) fn worst(env: &Env, paths: &Paths, now: Timestamp) -> Option<Worst> {
-    let subject = Subject { is_hurried: true, env, paths, now };
+    let subject = Subject { is_hurried: true, is_to_ask: false, env, paths, now };
     let mut checks: Vec<Check> = CHECKS.iter().map(|check| check(&subject)).collect();
     checks.sort_by_key(|check| match check.health {
         Health::Bad => 0,
         Health::Odd => 1,
         Health::Good => 2,
     });
-    let Check { name, health, message, fix } = checks.into_iter().next()?;
+    let Check { name, health, message, fix, .. } = checks.into_iter().next()?;
     Some(Worst { state: health.name(), name, message, fix })
 }
 

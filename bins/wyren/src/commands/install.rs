@@ -1,8 +1,11 @@
 //! `wyren install`: puts this machine's plugin into Claude Code, or the hooks alone into its settings.
 
+mod manual;
 pub(super) mod program;
 pub(super) mod registry;
 
+use super::update;
+use super::version::VERSION;
 use crate::exit::Ending;
 use crate::person;
 use crate::terminal::{self, DIM, SUCCESS, WARNING, counted};
@@ -14,6 +17,7 @@ use clap::{Args, ValueEnum};
 use install::commands::{State, Which};
 use install::settings::file;
 use install::{commands, diff, ours};
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -87,6 +91,11 @@ impl Client {
         if scope == Scope::User { &self.user } else { &self.project }
     }
 
+    /// Returns the programs of ours that a settings file names.
+    pub(super) fn wired(&self, scope: Scope) -> BTreeSet<PathBuf> {
+        wired::json(&self.settings(scope)).map(|settings| self.around.programs(&settings)).unwrap_or_default()
+    }
+
     pub(super) fn settings(&self, scope: Scope) -> PathBuf {
         let name = if scope == Scope::Local { "settings.local.json" } else { "settings.json" };
         self.folder(scope).join(name)
@@ -100,6 +109,14 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     }
     if !arguments.dry_run {
         person::must_be_here(env)?;
+    }
+    if !arguments.dry_run {
+        // An installer of an earlier version comes this way.
+        let formats: Vec<_> = store::formats()
+            .iter()
+            .map(|(owner, number)| ((*owner).to_owned(), u64::from(*number)))
+            .collect();
+        update::refuse_older_than_data(VERSION, &formats, paths)?;
     }
     let client = Client::of(env, paths)?;
     let Some(scope) = arguments.settings else {

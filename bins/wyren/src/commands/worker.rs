@@ -5,8 +5,9 @@ use crate::terminal::{self, DIM, FAILURE, STRONG, WARNING};
 use crate::when;
 use anyhow::{Context as _, Result, bail};
 use base::settings::Settings;
-use base::{Env, Paths, Timestamp, files};
+use base::{Env, Paths, Timestamp};
 use clap::{Args, Subcommand};
+use queue::Wish;
 use runner::{Ended, Options, kinds};
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -134,7 +135,7 @@ fn be_worker(env: &Env, paths: &Paths, until_idle: bool) -> Result<()> {
     match runner::run(env, paths, options, &kinds::all())? {
         Ended::Elsewhere => bail!("a worker is already running; see `wyren worker status`"),
         Ended::Overdue => bail!("a job exceeded its time limit; see `wyren jobs`"),
-        Ended::Idle | Ended::Stopped | Ended::Relieved => status(paths, false),
+        Ended::Idle | Ended::Stopped | Ended::Relieved | Ended::Updated => status(paths, false),
     }
 }
 
@@ -152,8 +153,8 @@ pub(super) fn stop(paths: &Paths) -> Result<()> {
             bail!("the worker did not exit within {} s; its job is still running", STOP_PATIENCE.as_secs());
         }
         // A worker that has just started may have deleted the stop file as a stale one.
-        if !file.exists() {
-            files::write_atomic(&file, format!("{}\n", Timestamp::now()).as_bytes())?;
+        if queue::wish(paths) != Some(Wish::Stop) {
+            queue::wish_for(paths, Wish::Stop, Timestamp::now())?;
         }
         std::thread::sleep(STOP_PAUSE);
     }

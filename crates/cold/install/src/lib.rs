@@ -7,6 +7,7 @@ pub mod commands;
 pub mod diff;
 pub mod jsonc;
 pub mod list;
+pub mod machine;
 pub mod npm;
 pub mod ours;
 pub mod plugin;

@@ -24,7 +24,7 @@ pub enum Below {
 }
 
 /// Every path: `*` is a part of a name, `**` anything below. Temporary files beside them are not listed.
-pub const WRITTEN: [(Below, &str); 80] = [
+pub const WRITTEN: &[(Below, &str)] = &[
     (Below::Data, "/allowed/*/*"),
     (Below::Data, "/backups/lessons-*/**"),
     (Below::Data, "/cache/authors/*"),
@@ -52,6 +52,7 @@ pub const WRITTEN: [(Below, &str); 80] = [
     (Below::Data, "/migrate.json"),
     (Below::Data, "/plugin.new/**"),
     (Below::Data, "/plugin.old/**"),
+    (Below::Data, "/plugin.unpacked/**"),
     (Below::Data, "/plugin/**"),
     (Below::Data, "/publish/*"),
     (Below::Data, "/secret"),
@@ -106,6 +107,7 @@ pub const WRITTEN: [(Below, &str); 80] = [
     (Below::Client, "/plugins/cache/*/wyren/*/bin/*"),
     (Below::Client, "/settings*.json*"),
     (Below::Home, "/.local/bin/wyren"),
+    (Below::Home, "/.local/share/man/man1/wyren.1"),
 ];
 
 /// Returns whether the list has a path below a folder.
@@ -162,7 +164,7 @@ fn remove_below(below: Below, root: &Path, part: &Path, left: &mut Vec<PathBuf>)
 }
 
 /// Returns whether a path of the list may be below a folder, so that the folder is Wyren's.
-fn has_listed(below: Below, folder: &Path) -> bool {
+pub fn has_listed(below: Below, folder: &Path) -> bool {
     let fits = |(part, name): (Component<'_>, &&str)| {
         glob::fits_folder(&format!("/{name}"), &Path::new("/").join(part), None)
     };

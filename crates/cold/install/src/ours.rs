@@ -2,7 +2,7 @@
 
 use crate::jsonc::{self, Node};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -77,6 +77,20 @@ fn is_ours(program: &Path) -> bool {
     let is_lost = || !program.exists() && folder.file_name().is_some_and(|name| name == "bin");
     let wyren = format!("wyren{}", std::env::consts::EXE_SUFFIX);
     hook_names().contains(&name) && (folder.join(wyren).is_file() || is_lost())
+}
+
+/// Returns every event with the hooks that are wired to it for everything that happens there, whatever the tool.
+pub fn hooks_of_events() -> BTreeMap<String, BTreeSet<String>> {
+    let mut hooks: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in HOOK_FILES.iter().filter_map(|file| jsonc::value(file)) {
+        for (event, groups) in file["hooks"].as_object().into_iter().flatten() {
+            let groups = groups.as_array().into_iter().flatten().filter(|group| group["matcher"].is_null());
+            let entries = groups.flat_map(|group| group["hooks"].as_array().into_iter().flatten());
+            let names = entries.filter_map(|hook| hook["command"].as_str()?.rsplit('/').next());
+            hooks.entry(event.clone()).or_default().extend(names.map(str::to_owned));
+        }
+    }
+    hooks
 }
 
 /// Returns the names of all hooks.

@@ -41,10 +41,17 @@ pub fn remove(folder: &Path) -> io::Result<bool> {
 }
 
 /// Returns whether a folder is a plugin of Wyren's.
-fn is_ours(folder: &Path) -> bool {
+pub fn is_ours(folder: &Path) -> bool {
     let manifest = folder.join(".claude-plugin/plugin.json");
     let text = files::read_capped(&manifest, files::cap::TEXTS).unwrap_or_default();
     serde_json::from_slice::<Value>(&text).is_ok_and(|manifest| manifest["name"] == "wyren")
+}
+
+/// Returns the version of the plugin in a folder, as its manifest has it.
+pub fn version(folder: &Path) -> Option<String> {
+    let manifest = folder.join(".claude-plugin/plugin.json");
+    let text = files::read_followed(&manifest, files::cap::TEXTS).ok()?;
+    serde_json::from_slice::<Value>(&text).ok()?["version"].as_str().map(str::to_owned)
 }
 
 fn beside(folder: &Path, ending: &str) -> PathBuf {

@@ -5,6 +5,7 @@ mod drain;
 mod probe;
 
 pub(crate) use drain::{KIND as DRAIN, drain};
+pub use probe::ask as ask_model;
 
 use crate::handler::Handlers;
 

@@ -9,6 +9,7 @@ mod handler;
 mod intake;
 pub mod kinds;
 mod log;
+mod program;
 mod run;
 mod shift;
 mod signal;

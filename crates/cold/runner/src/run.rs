@@ -2,6 +2,7 @@
 
 use crate::handler::Handlers;
 use crate::log::Log;
+use crate::program;
 use crate::shift::Shift;
 use crate::signal;
 use base::lock::Lock;
@@ -78,6 +79,8 @@ pub enum Ended {
     Overdue,
     /// It has worked for long enough.
     Relieved,
+    /// An update took its place; the job that it had begun is done.
+    Updated,
     /// Another worker is at it.
     Elsewhere,
 }
@@ -87,6 +90,7 @@ pub enum Ended {
 /// When this returns, a job may still be running in a thread of its own; it ends with the process.
 pub fn run(env: &Env, paths: &Paths, options: Options, handlers: &Handlers) -> Result<Ended, Error> {
     signal::listen();
+    program::note();
     let settings = Settings::read(env, &paths.hook_settings());
     let log = Log::new(paths, &settings);
     // Before anything is drained or synced: afterwards sessions that only read along would be known, too.
@@ -94,6 +98,13 @@ pub fn run(env: &Env, paths: &Paths, options: Options, handlers: &Handlers) -> R
         log.write(Level::Warn, "worker", &format!("publish/known: {}", base::error::with_causes(&error)));
     }
     let ended = work(env, paths, options, handlers, &log);
+    if let Ok(Ended::Updated) = ended
+        && is_work_left(paths).unwrap_or(true)
+        && let Err(error) = program::start_successor(paths)
+    {
+        // A hook starts one at the end of a turn.
+        log.write(Level::Warn, "worker", &format!("could not start the updated worker: {error}"));
+    }
     match &ended {
         Ok(Ended::Elsewhere) => {}
         Ok(ended) => log.write(Level::Info, "worker", &format!("ended: {}", ended.name())),
@@ -134,6 +145,7 @@ impl Ended {
             Self::Stopped => "asked to stop",
             Self::Overdue => "a job took too long",
             Self::Relieved => "worked for long enough",
+            Self::Updated => "updated",
             Self::Elsewhere => "another worker runs",
         }
     }
@@ -377,6 +389,37 @@ mod tests {
         let job = &bench.jobs()[0];
         assert_eq!((job.state, job.attempts), (State::Queued, 0));
         assert_eq!(queue::due(&bench.paths), Some(job.not_before));
+    }
+
+    #[test]
+    fn an_update_waits_for_the_job_that_is_running_and_for_no_other() {
+        let bench = Bench::new();
+        bench.ask("first");
+        let handlers = always("first", |context| {
+            queue::request(&context.paths, &Request::new("second"), Timestamp::now()).unwrap();
+            queue::wish_for(&context.paths, queue::Wish::Relief, Timestamp::now()).unwrap();
+            Ok(Progress::Done)
+        });
+        let handlers = handlers.and(Scripted("second", |_| Ok(Progress::Done)));
+        assert_eq!(bench.work(AT_ONCE, &handlers), Ended::Updated);
+        let states =
+            |bench: &Bench| bench.jobs().iter().map(|job| (job.state, job.attempts)).collect::<Vec<_>>();
+        assert_eq!(states(&bench), [(State::Done, 1), (State::Queued, 0)]);
+        assert_eq!(queue::due(&bench.paths), Some(bench.jobs()[1].not_before));
+        assert_eq!(bench.work(AT_ONCE, &handlers), Ended::Idle, "the next worker was not asked to go");
+        assert_eq!(states(&bench), [(State::Done, 1), (State::Done, 1)]);
+    }
+
+    #[test]
+    fn an_update_comes_between_two_pieces_of_a_job() {
+        let bench = Bench::new();
+        bench.ask("long");
+        let handlers = always("long", |context| {
+            queue::wish_for(&context.paths, queue::Wish::Relief, Timestamp::now()).unwrap();
+            Ok(Progress::Again { not_before: Timestamp::now() })
+        });
+        assert_eq!(bench.work(AT_ONCE, &handlers), Ended::Updated);
+        assert_eq!((bench.jobs()[0].state, bench.jobs()[0].attempts), (State::Queued, 0));
     }
 
     #[test]

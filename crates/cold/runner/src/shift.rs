@@ -4,11 +4,12 @@ use crate::handler::{Context, Handlers, Progress};
 use crate::intake::take_in_logged;
 use crate::log::Log;
 use crate::run::{Ended, Error, Options};
-use crate::{kinds, signal};
+use crate::{kinds, program, signal};
 use base::log::Level;
 use base::notice::{self, About, Key, Notice};
 use base::settings::Settings;
 use base::{Env, Paths, Timestamp, files};
+use queue::Wish;
 use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::panic::{self, AssertUnwindSafe};
@@ -157,10 +158,16 @@ impl<'a> Shift<'a> {
                 _ => {}
             }
             let is_over = began.elapsed() >= self.options.shift;
+            let is_updated = program::is_replaced() || queue::wish(self.paths) == Some(Wish::Relief);
             self.take_in()?;
-            let begun = stop_seen.is_none() && !is_over && self.may_begin() && self.begin_next()?;
+            let begun =
+                stop_seen.is_none() && !is_over && !is_updated && self.may_begin() && self.begin_next()?;
             if begun || !self.running.is_empty() {
                 last_work = Instant::now();
+            } else if is_updated {
+                // Its successor must not take this for a wish of its own.
+                let _ = fs::remove_file(queue::stop_file(self.paths));
+                return Ok(Ended::Updated);
             } else if is_over {
                 return Ok(if jobs::next_due(&self.store)?.is_some() {
                     Ended::Relieved
@@ -230,7 +237,7 @@ impl<'a> Shift<'a> {
     }
 
     fn is_to_stop(&self) -> bool {
-        signal::asked_to_end() || queue::stop_file(self.paths).exists()
+        signal::asked_to_end() || queue::wish(self.paths) == Some(Wish::Stop)
     }
 
     /// Begins a job in a thread of its own, so that its lease can be renewed and a wish to stop be heard.

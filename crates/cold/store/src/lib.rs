@@ -18,12 +18,27 @@ pub use rusqlite;
 pub use schema::Tables;
 
 use base::Paths;
+use std::time::Duration;
 
 /// The tables of every owner.
 pub const TABLES: &[Tables] = &[observations::TABLES, jobs::TABLES, spend::TABLES];
 
 /// What is derived from observations: none so far.
 pub const DERIVED: &[&dyn Derived] = &[];
+
+/// Returns the formats that this program knows: each owner of tables with the number of its last step.
+pub fn formats() -> Vec<(&'static str, u32)> {
+    TABLES.iter().map(|tables| (tables.owner, tables.newest())).collect()
+}
+
+/// Returns the formats of the user's database, without changing it; empty where there is none.
+pub fn formats_of(paths: &Paths) -> Result<Vec<(String, u32)>, Error> {
+    let store = Store::open_as_it_is(&paths.database(), FORMATS_PATIENCE)?;
+    store.map_or(Ok(Vec::new()), |store| Ok(schema::taken(store.connection())?))
+}
+
+/// How long to wait for another program to let the formats be read.
+const FORMATS_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Opens the user's database with the tables of every owner.
 pub fn open_store(paths: &Paths) -> Result<Store, Error> {

@@ -13,7 +13,7 @@ pub struct Tables {
 
 impl Tables {
     /// Returns the number of the last step.
-    fn newest(self) -> u32 {
+    pub(crate) fn newest(self) -> u32 {
         u32::try_from(self.migrations.len()).unwrap_or(u32::MAX)
     }
 }
@@ -77,7 +77,7 @@ fn number_of(taken: &[(String, u32)], tables: Tables) -> u32 {
 }
 
 /// Returns the last step of every owner, in one query: this is most of what opening costs.
-fn taken(connection: &Connection) -> rusqlite::Result<Vec<(String, u32)>> {
+pub(crate) fn taken(connection: &Connection) -> rusqlite::Result<Vec<(String, u32)>> {
     let mut select = match connection.prepare("SELECT owner, number FROM migrations") {
         Ok(select) => select,
         // Locked or damaged, it would only be so again.

@@ -8,7 +8,7 @@
 //! worker.lock                  locked while a worker runs; its time is when that worker began
 //! worker.started               its time is when a worker was last started; the process id of that worker
 //! worker.due                   when the next job is due; absent when none waits
-//! worker.stop                  a worker that sees this goes away
+//! worker.stop                  a worker that sees this goes away; with the word `update`, after the job it is at
 //! ```
 
 mod request;
@@ -16,6 +16,6 @@ mod worker;
 
 pub use request::{Pending, Problem, Request, VERSION, pending, request};
 pub use worker::{
-    Start, due, is_running, last_started, lock_file, nudge, nudge_at_end, running_since, set_due,
-    start_worker, start_worker_for_work, start_worker_if_needed, stop_file,
+    Start, Wish, due, is_running, last_started, lock_file, nudge, nudge_at_end, running_since, set_due,
+    start_worker, start_worker_at, start_worker_for_work, start_worker_if_needed, stop_file, wish, wish_for,
 };

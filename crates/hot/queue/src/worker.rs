@@ -37,6 +37,34 @@ pub fn stop_file(paths: &Paths) -> PathBuf {
     paths.data().join("worker.stop")
 }
 
+/// What a running worker is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// To go away, and to give its job back unless that ends in a moment.
+    Stop,
+    /// To make room for one of another version, after the job that it is at.
+    Relief,
+}
+
+/// What the file of a wish begins with when it is for [`Wish::Relief`].
+const RELIEF: &str = "update";
+
+/// Returns what a running worker is asked for.
+pub fn wish(paths: &Paths) -> Option<Wish> {
+    let file = stop_file(paths);
+    match files::read_text_capped(&file, files::cap::STATE) {
+        Ok(text) if text.starts_with(RELIEF) => Some(Wish::Relief),
+        Ok(_) => Some(Wish::Stop),
+        Err(_) => file.exists().then_some(Wish::Stop),
+    }
+}
+
+/// Asks a running worker for something.
+pub fn wish_for(paths: &Paths, wish: Wish, now: Timestamp) -> io::Result<()> {
+    let word = if wish == Wish::Relief { "update " } else { "" };
+    files::write_atomic(&stop_file(paths), format!("{word}{now}\n").as_bytes())
+}
+
 /// Says whether a worker runs, by its lock.
 pub fn is_running(paths: &Paths) -> io::Result<bool> {
     let file = match File::open(lock_file(paths)) {
@@ -148,14 +176,18 @@ fn start_unless_too_soon(paths: &Paths, now: Timestamp) -> io::Result<Start> {
 
 /// Starts a worker unless one runs.
 pub fn start_worker(paths: &Paths, now: Timestamp) -> io::Result<Start> {
+    start_worker_at(&detached::beside_us("wyren-worker")?, paths, now)
+}
+
+/// Starts a worker from a program, unless one runs.
+pub fn start_worker_at(program: &Path, paths: &Paths, now: Timestamp) -> io::Result<Start> {
     if is_running(paths)? {
         return Ok(Start::Running);
     }
-    let program = detached::beside_us("wyren-worker")?;
     // Two that come here at once start two workers, and the lock sends one home.
     let mut started = open_started(paths)?;
     started.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_millis(now.millis()))?;
-    let worker = detached::command(&program, paths)?.spawn()?.id();
+    let worker = detached::command(program, paths)?.spawn()?.id();
     // Always of one length: a file that is cut to nothing before it is written goes to the disk at once.
     started.write_all(format!("{worker:>10}\n").as_bytes())?;
     Ok(Start::Started(worker))

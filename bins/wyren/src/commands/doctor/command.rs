@@ -1,6 +1,7 @@
 //! The command `wyren` of a terminal: this program, and not another of the same name.
 
-use super::{Check, Subject};
+use super::{Check, Repair, Subject};
+use crate::commands::install::program;
 use base::files;
 use std::path::{Path, PathBuf};
 
@@ -13,11 +14,25 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     let Ok(ours) = std::env::current_exe() else {
         return Check::good(NAME, "this program has no path; nothing to check");
     };
-    check_among(&ours, &programs(subject))
+    let check = check_among(&ours, &programs(subject));
+    let plugin = subject.paths.installed_plugin();
+    match program::place_of_missing_link(subject.env, &plugin).filter(|_| check.health == super::Health::Good)
+    {
+        Some(at) => {
+            let shown = at.display().to_string();
+            let message = format!(
+                "the link {shown} is missing or leads elsewhere, so `wyren` in a terminal may not be this one"
+            );
+            let env = subject.env.clone();
+            let repair = Repair::new(format!("link {shown}"), move || program::make_link(&env, &plugin));
+            Check::odd(NAME, message, "wyren doctor --fix").with(repair.of_a_person())
+        }
+        None => check,
+    }
 }
 
 /// Returns every `wyren` on the PATH, in its order.
-fn programs(subject: &Subject<'_>) -> Vec<PathBuf> {
+pub(super) fn programs(subject: &Subject<'_>) -> Vec<PathBuf> {
     let path = subject.env.get("PATH").unwrap_or_default();
     let name = format!("wyren{}", std::env::consts::EXE_SUFFIX);
     let programs = std::env::split_paths(&path).map(|folder| folder.join(&name));

@@ -22,8 +22,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         Err(error) => return Check::bad(NAME, cause(&error), format!("ls -l '{shown}'")),
     };
     if let Some(owner) = store.ahead() {
-        let message = format!("created by a later version of Wyren ({owner}); opened read-only");
-        return Check::bad(NAME, message, "claude plugin update wyren");
+        let message = format!(
+            "a later version of Wyren made it ({owner}); this one only reads it and records nothing there"
+        );
+        return Check::bad(NAME, message, "wyren update");
     }
     let bytes = path.metadata().map_or(0, |file| file.len());
     if subject.is_hurried && bytes > QUICK_BYTES {

@@ -1,10 +1,14 @@
-//! The model: configured and within budget.
+//! The model: configured, within budget, and with `--model` one that answers.
 
 use super::{Check, Subject, describe};
 use config::Config;
-use model::{Cli, Ledger, Options};
+use model::{Cli, Ledger, Options, Outcome};
+use text::sanitize;
 
 const NAME: &str = "model";
+
+/// In characters.
+const MAX_CHARS: usize = 300;
 
 pub(super) fn check(subject: &Subject<'_>) -> Check {
     let options = Options::of(&Config::load(subject.env, subject.paths));
@@ -31,7 +35,15 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         let message = format!("{who}; today's budget of {budget} is spent; no calls until midnight UTC");
         return Check::odd(NAME, message, "wyren spend");
     }
-    Check::good(NAME, format!("{who}; {left} of {budget} left today"))
+    if subject.is_to_ask
+        && let Outcome::Unavailable { reason } = runner::kinds::ask_model(subject.env, subject.paths, "")
+    {
+        let reason = sanitize::one_line(&reason.to_string(), MAX_CHARS);
+        let message = format!("{who} gave no answer, so rule-based extraction is used instead: {reason}");
+        return Check::bad(NAME, message, "wyren config list, for the settings that begin with model.");
+    }
+    let answered = if subject.is_to_ask { " answered" } else { "" };
+    Check::good(NAME, format!("{who}{answered}; {left} of {budget} left today"))
 }
 
 fn reachable(subject: &Subject<'_>, options: &Options) -> Result<String, Check> {

@@ -1,8 +1,9 @@
-//! The plugin's folder: every program named in its hook files exists and is executable.
+//! The plugin's folder: every program named in its hook files exists, is executable, and is for this machine.
 
-use super::{Check, Subject};
+use super::{Check, Repair, Subject};
 use crate::terminal::counted;
 use base::files;
+use install::machine::Machine;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,19 +19,63 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     };
     let mut programs = wired(&folder);
     programs.insert(format!("bin/wyren-worker{}", std::env::consts::EXE_SUFFIX).into());
-    let missing: Vec<String> = programs
-        .iter()
-        .filter(|program| !is_program(&folder.join(program)))
-        .map(|program| program.display().to_string())
-        .collect();
-    if missing.is_empty() {
-        return Check::good(
-            NAME,
-            format!("{} in {}", counted(programs.len(), "program", "programs"), folder.display()),
-        );
+    let lacking = |is_sound: &dyn Fn(&Path) -> bool| -> Vec<String> {
+        let lacking = programs.iter().filter(|program| !is_sound(&folder.join(program)));
+        lacking.map(|program| program.display().to_string()).collect()
+    };
+    let shown = folder.display();
+    let missing = lacking(&|program| exists(program));
+    if !missing.is_empty() {
+        let message = format!("missing in {shown}, so these do not run: {}", missing.join(", "));
+        return Check::bad(NAME, message, reinstall(subject));
     }
-    let message = format!("missing or not executable in {}: {}", folder.display(), missing.join(", "));
-    Check::bad(NAME, message, "claude plugin update wyren")
+    let locked = lacking(&is_program);
+    if !locked.is_empty() {
+        let message = format!("not executable in {shown}, so these do not run: {}", locked.join(", "));
+        let fix = format!("chmod +x '{shown}'/bin/*");
+        let paths: Vec<PathBuf> = locked.iter().map(|program| folder.join(program)).collect();
+        let what = format!("make {} executable", counted(paths.len(), "program", "programs"));
+        return Check::bad(NAME, message, fix).with(Repair::new(what, move || make_executable(&paths)));
+    }
+    let ours = Machine::of_this_program();
+    // A script starts a program of another folder; the client's own messages say when it cannot.
+    let is_for_us =
+        |program: &Path| Machine::of(program).is_ok_and(|found| found.is_none_or(|found| found == ours));
+    let foreign = lacking(&is_for_us);
+    if let Some(first) = foreign.first() {
+        let found = Machine::of(&folder.join(first)).ok().flatten();
+        let found = found.map_or_else(|| "unreadable".to_owned(), |found| format!("for {found}"));
+        let message =
+            format!("built for another machine: {first} in {shown} is {found}, this machine is {ours}");
+        return Check::bad(NAME, message, reinstall(subject));
+    }
+    Check::good(NAME, format!("{} for {ours} in {shown}", counted(programs.len(), "program", "programs")))
+}
+
+/// Returns the command that brings the plugin's programs back.
+pub(super) fn reinstall(subject: &Subject<'_>) -> String {
+    let is_copy = subject.paths.plugin().is_some_and(|folder| folder == subject.paths.installed_plugin());
+    if is_copy { "wyren update --from FOLDER".to_owned() } else { "wyren update".to_owned() }
+}
+
+fn exists(program: &Path) -> bool {
+    program.is_file() || program.with_extension("exe").is_file()
+}
+
+#[cfg(unix)]
+fn make_executable(programs: &[PathBuf]) -> anyhow::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    for program in programs {
+        let mode = fs::metadata(program)?.permissions().mode();
+        // Who may read it may run it.
+        fs::set_permissions(program, fs::Permissions::from_mode(mode | ((mode & 0o444) >> 2)))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn make_executable(_programs: &[PathBuf]) -> anyhow::Result<()> {
+    Ok(())
 }
 
 /// Returns the programs that the hook files name, relative to the plugin's folder.

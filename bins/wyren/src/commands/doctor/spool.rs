@@ -1,6 +1,7 @@
 //! The spool: recorded observations reach the database.
 
-use super::{Check, Subject, describe, size};
+use super::{Check, Repair, Subject, describe, size};
+use crate::database::{self, Look};
 use crate::terminal::counted;
 use crate::when::duration;
 use capture::Spool;
@@ -18,6 +19,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     let store = subject.paths.database().exists().then(|| store::open_store(subject.paths));
     // The database has its own check; until it opens, the spool keeps everything.
     let store = store.and_then(Result::ok);
+    let is_usable =
+        store.as_ref().map_or(!subject.paths.database().exists(), |store| store.ahead().is_none());
     let backlog = match observations::backlog(store.as_ref(), &spool) {
         Ok(backlog) => backlog,
         Err(error) => {
@@ -34,7 +37,15 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         duration(age)
     );
     if age > OLD_MILLIS || bytes > LARGE_BYTES {
-        return Check::odd(NAME, message, DRAIN);
+        let message = format!("{message}: no worker has moved them into the database");
+        let check = Check::odd(NAME, message, DRAIN);
+        if !is_usable {
+            return check;
+        }
+        let (env, paths) = (subject.env.clone(), subject.paths.clone());
+        return check.with(Repair::new("move them into the database", move || {
+            database::open_drained(&env, &paths, Look::Quick).map(drop)
+        }));
     }
     Check::good(NAME, message)
 }

@@ -1,10 +1,13 @@
 //! The wiring: the client runs each hook once, from programs that exist.
 
-use super::{Check, Subject};
+use super::Health;
+use super::{Check, Repair, Subject};
+use crate::commands::install::{self as installation, Client, Scope};
 use crate::commands::log;
 use crate::terminal::counted;
 use crate::wired::{self, Wiring};
 use base::Timestamp;
+use install::settings::file;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +19,50 @@ const TWICE: &str = "HOOK_WIRED_TWICE";
 
 pub(super) fn check(subject: &Subject<'_>) -> Check {
     let cwd = std::env::current_dir().unwrap_or_default();
-    judge(&Wiring::read(subject.env, subject.paths, &cwd), || has_run_twice(subject))
+    if let Some(file) = wired::switched_off(subject.paths, &cwd) {
+        let message = format!("{} has disableAllHooks, so Claude Code runs no hook at all", file.display());
+        return Check::bad(NAME, message, format!("take disableAllHooks out of {}", file.display()));
+    }
+    let check = judge(&Wiring::read(subject.env, subject.paths, &cwd), || has_run_twice(subject));
+    match check.health {
+        Health::Bad => rewire(check, subject),
+        _ => check,
+    }
+}
+
+/// Adds the repair where settings name programs that are gone and there is a plugin that has them.
+fn rewire(check: Check, subject: &Subject<'_>) -> Check {
+    let (Ok(client), Some(plugin)) = (Client::of(subject.env, subject.paths), plugin_to_wire(subject)) else {
+        return check;
+    };
+    let is_lost = |scope: &Scope| {
+        let programs = client.wired(*scope);
+        !programs.is_empty() && programs.iter().any(|program| !program.is_file())
+    };
+    let lost: Vec<Scope> = Scope::ALL.into_iter().filter(is_lost).collect();
+    if lost.is_empty() {
+        return check;
+    }
+    let files = lost.iter().map(|scope| client.settings(*scope).display().to_string()).collect::<Vec<_>>();
+    let what = format!("write the hooks of {} into {}", plugin.display(), files.join(" and "));
+    let paths = subject.paths.clone();
+    let repair = Repair::new(what, move || {
+        let _lock = installation::lock(&paths)?;
+        for scope in lost {
+            let change = file::install(&client.settings(scope), &plugin, &client.around)?;
+            file::apply(&change, Timestamp::now(), scope.mode())?;
+        }
+        Ok(())
+    });
+    check.with(repair.of_a_person())
+}
+
+/// Returns a plugin that is there: the installed one, else the one of this program.
+fn plugin_to_wire(subject: &Subject<'_>) -> Option<PathBuf> {
+    let installed = subject.paths.installed_plugin();
+    let is_whole =
+        |folder: &PathBuf| install::plugin::is_ours(folder) && folder.join("hooks/hooks.json").is_file();
+    Some(installed).filter(is_whole).or_else(|| installation::plugin_folder().ok())
 }
 
 fn judge(wiring: &Wiring, has_run_twice: impl FnOnce() -> bool) -> Check {
@@ -31,9 +77,14 @@ fn judge(wiring: &Wiring, has_run_twice: impl FnOnce() -> bool) -> Check {
             return Check::bad(
                 NAME,
                 message,
-                format!("correct or remove the hooks of Wyren in {}", file.display()),
+                format!("wyren install --settings, or remove the hooks of Wyren from {}", file.display()),
             );
         }
+    }
+    if let [(first, _), (second, _), ..] = wiring.plugins.iter().collect::<Vec<_>>()[..] {
+        let message =
+            format!("registered twice, as {first} and {second}: every hook runs twice, and one run answers");
+        return Check::odd(NAME, message, format!("claude plugin uninstall {second}"));
     }
     let by_hand: Vec<String> = wiring.by_hand.keys().map(|file| file.display().to_string()).collect();
     let files = by_hand.join(" and ");
@@ -52,7 +103,10 @@ fn judge(wiring: &Wiring, has_run_twice: impl FnOnce() -> bool) -> Check {
     }
     match (plugin, wiring.by_hand.values().map(|programs| programs.len()).sum()) {
         (Some((id, folder)), _) => Check::good(NAME, format!("by the plugin {id} in {}", folder.display())),
-        (None, 0) => Check::good(NAME, "no plugin and no hooks in a settings.json are registered"),
+        (None, 0) => Check::good(
+            NAME,
+            "no plugin and no hooks in a settings.json are registered; wyren install does that",
+        ),
         (None, hooks) => Check::good(NAME, format!("{} by hand in {files}", counted(hooks, "hook", "hooks"))),
     }
 }
@@ -69,7 +123,6 @@ fn has_run_twice(subject: &Subject<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Health;
     use super::*;
     use std::collections::{BTreeMap, BTreeSet};
 
@@ -112,6 +165,16 @@ mod tests {
             assert!(check.message.contains(words), "{check:?}");
             assert_eq!(check.fix.is_some(), health != Health::Good, "{check:?}");
         }
+    }
+
+    #[test]
+    fn two_plugins_of_ours_are_registered_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let plugins = ["wyren@acme", "wyren@wyren"].map(|id| (id.to_owned(), folder.path().to_owned()));
+        let check = judge(&Wiring { plugins: plugins.into(), by_hand: BTreeMap::new() }, || false);
+        assert_eq!(check.health, Health::Odd, "{check:?}");
+        assert!(check.message.starts_with("registered twice, as wyren@acme and wyren@wyren"), "{check:?}");
+        assert_eq!(check.fix.as_deref(), Some("claude plugin uninstall wyren@wyren"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `wyren` on the PATH: a link in `~/.local/bin`.
 
-use super::say;
+use super::{manual, say};
 use crate::terminal::{SUCCESS, WARNING};
 use anyhow::Result;
 use base::Env;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Where people's own programs are, below the home.
 const FOLDER: &str = ".local/bin";
 
-fn home(env: &Env) -> Option<PathBuf> {
+pub(super) fn home(env: &Env) -> Option<PathBuf> {
     base::system::home(env)
 }
 
@@ -43,6 +43,7 @@ pub(in crate::commands) fn link(env: &Env, plugin: &Path) -> Result<()> {
         ));
     };
     let (program, shown) = (&program, at.display());
+    manual::link(env, plugin);
     match plugin::look(&at, program) {
         Link::Ours => {}
         Link::Theirs => {
@@ -77,6 +78,21 @@ pub(in crate::commands) fn link(env: &Env, plugin: &Path) -> Result<()> {
     }
 }
 
+/// Returns where the link to an installed plugin is missing, or is one to another plugin of ours.
+pub(in crate::commands) fn place_of_missing_link(env: &Env, plugin: &Path) -> Option<PathBuf> {
+    let (program, at) = places(env, plugin).filter(|(program, _)| program.is_file())?;
+    matches!(plugin::look(&at, &program), Link::Missing | Link::Older).then_some(at)
+}
+
+/// Links `wyren` without a word.
+pub(in crate::commands) fn make_link(env: &Env, plugin: &Path) -> Result<()> {
+    #[cfg(unix)]
+    if let Some((program, at)) = places(env, plugin) {
+        plugin::link(&at, &program)?;
+    }
+    Ok(())
+}
+
 /// Returns the link, if it is ours.
 pub(in crate::commands) fn ours(env: &Env, plugin: &Path) -> Option<PathBuf> {
     let (program, at) = places(env, plugin)?;
@@ -85,6 +101,7 @@ pub(in crate::commands) fn ours(env: &Env, plugin: &Path) -> Option<PathBuf> {
 
 /// Removes the link, and the folders that are empty without it; returns what could not be done.
 pub(in crate::commands) fn unlink(env: &Env, plugin: &Path) -> Result<Option<String>> {
+    manual::unlink(env);
     let Some(at) = ours(env, plugin) else { return Ok(None) };
     if let Err(error) = std::fs::remove_file(&at) {
         return Ok(Some(format!("could not remove {}: {error}", at.display())));

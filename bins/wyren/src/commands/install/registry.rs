@@ -1,13 +1,13 @@
 //! The plugin in the client's registry, by the client's own program.
 
 use super::say;
+use crate::claude::program;
 use crate::terminal::{self, SUCCESS, WARNING};
 use crate::wired::{self, Wiring};
 use anyhow::{Context as _, Result, bail};
 use base::{Env, Paths};
-use model::Cli;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use text::sanitize;
 
@@ -19,11 +19,6 @@ const PLUGIN: &str = "wyren@wyren";
 
 /// How much of the client's words is shown, in characters.
 const SHOWN_CHARS: usize = 400;
-
-/// Returns the client's program.
-fn program(env: &Env, paths: &Paths) -> Option<PathBuf> {
-    Cli::new(env, "", paths.cache(), "").program().map(Path::to_owned)
-}
 
 /// Runs `claude plugin`; fails with the client's words.
 fn run(program: &Path, arguments: &[&OsStr]) -> Result<()> {
@@ -70,6 +65,15 @@ pub(in crate::commands) fn register(plugin: &Path, env: &Env, paths: &Paths) -> 
         run(&program, &["enable".as_ref(), PLUGIN.as_ref()])?;
     }
     say(format_args!("{SUCCESS}Installed{SUCCESS:#} the plugin {PLUGIN} in Claude Code"))
+}
+
+/// Has the client fetch a marketplace anew, and update a plugin from it.
+pub(in crate::commands) fn update(id: &str, marketplace: &str, env: &Env, paths: &Paths) -> Result<()> {
+    let Some(program) = program(env, paths) else {
+        bail!("Claude Code was not found. Nothing was changed. Run: claude plugin update {id}")
+    };
+    run(&program, &["marketplace".as_ref(), "update".as_ref(), marketplace.as_ref()])?;
+    run(&program, &["update".as_ref(), id.as_ref()])
 }
 
 /// Returns whether the client knows the plugin or its marketplace.

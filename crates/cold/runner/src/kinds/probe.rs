@@ -1,8 +1,9 @@
 //! `probe`: asks the model for one word, to see whether it can be reached, answers as told, and is metered.
 
 use crate::handler::{Context, Handler, Progress};
+use base::{Env, Paths};
 use config::Config;
-use model::{Asker, Options, Outcome, Request, Schema};
+use model::{Asker, Options, Outcome, Reason, Request, Schema};
 use serde_json::json;
 use store::jobs::Failure;
 
@@ -17,9 +18,7 @@ impl Handler for Probe {
     }
 
     fn run(&self, context: &mut Context) -> Result<Progress, Failure> {
-        let options = Options::of(&Config::load(&context.env, &context.paths));
-        let mut asker = Asker::new(&context.env, &context.paths, options);
-        match asker.ask(question(context)?) {
+        match ask(&context.env, &context.paths, context.job.project.as_deref().unwrap_or_default()) {
             Outcome::Answered(_) => Ok(Progress::Done),
             Outcome::Unavailable { reason } if reason.may_pass() => Err(Failure::Again(reason.to_string())),
             Outcome::Unavailable { reason } => Err(Failure::Final(reason.to_string())),
@@ -27,7 +26,16 @@ impl Handler for Probe {
     }
 }
 
-fn question(context: &Context) -> Result<Request, Failure> {
+/// Asks the model for one word, within the budget.
+pub fn ask(env: &Env, paths: &Paths, project: &str) -> Outcome {
+    let options = Options::of(&Config::load(env, paths));
+    match question(project) {
+        Ok(question) => Asker::new(env, paths, options).ask(question),
+        Err(error) => Outcome::Unavailable { reason: Reason::BadAnswer(error) },
+    }
+}
+
+fn question(project: &str) -> Result<Request, String> {
     let schema = json!({
         "type": "object",
         "properties": {"word": {"type": "string"}},
@@ -36,10 +44,10 @@ fn question(context: &Context) -> Result<Request, Failure> {
     });
     Ok(Request {
         job: "probe".to_owned(),
-        project: context.job.project.clone().unwrap_or_default(),
+        project: project.to_owned(),
         system: "You are asked to see whether you can be reached.".to_owned(),
         prompt: "Answer with the word pong.".to_owned(),
-        schema: Schema::new(schema).map_err(|error| Failure::Final(error.to_string()))?,
+        schema: Schema::new(schema).map_err(|error| error.to_string())?,
         model: None,
         max_output: MAX_OUTPUT,
     })

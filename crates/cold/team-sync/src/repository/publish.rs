@@ -53,7 +53,7 @@ pub enum Published {
 }
 
 /// How a push ended.
-enum Pushed {
+pub(super) enum Pushed {
     Landed,
     Outrun,
     Refused(String),
@@ -484,7 +484,7 @@ fn subject(session: Option<&str>) -> String {
 }
 
 /// Reads what a push that failed says about our reference: `!<tab>from:to<tab>[rejected] (fetch first)`.
-fn verdict_of(output: &Output) -> Pushed {
+pub(super) fn verdict_of(output: &Output) -> Pushed {
     let stdout = String::from_utf8_lossy(&output.stdout);
     let summary = stdout.lines().find_map(|line| line.strip_prefix("!\t")?.split('\t').nth(1));
     match summary {

@@ -1,0 +1,39 @@
+//! `man wyren`: a link to the plugin's page, where `man` looks for those of programs in `~/.local/bin`.
+
+use super::program::home;
+use base::{Env, files};
+use std::path::{Path, PathBuf};
+
+/// The page in the plugin.
+const PAGE: &str = "share/man/man1/wyren.1";
+
+fn place(env: &Env) -> Option<PathBuf> {
+    home(env).filter(|_| cfg!(unix)).map(|home| home.join(".local").join(PAGE))
+}
+
+/// Returns whether a link leads to the page of a plugin: not what a person put there.
+fn is_ours(at: &Path) -> bool {
+    std::fs::read_link(at).is_ok_and(|target| target.is_absolute() && target.ends_with(PAGE))
+}
+
+/// Links the page of the plugin in a folder. A page is a convenience: nothing fails without it.
+pub(super) fn link(env: &Env, plugin: &Path) {
+    let (Some(at), page) = (place(env), plugin.join(PAGE)) else { return };
+    if !page.is_file() || (at.symlink_metadata().is_ok() && !is_ours(&at)) {
+        return;
+    }
+    #[cfg(unix)]
+    let _ = install::plugin::link(&at, &page);
+}
+
+/// Removes the link, and the folders that are empty without it.
+pub(super) fn unlink(env: &Env) {
+    let (Some(at), Some(home)) = (place(env).filter(|at| is_ours(at)), home(env)) else { return };
+    let _ = files::remove_if_there(&at);
+    for folder in at.ancestors().skip(1).take_while(|folder| *folder != home) {
+        // Only one that is empty goes.
+        if std::fs::remove_dir(folder).is_err() {
+            break;
+        }
+    }
+}
