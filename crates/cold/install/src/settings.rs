@@ -3,6 +3,7 @@
 //! Every edit is one insertion or removal, after which the text is read again: places move, and a settings file is small.
 
 pub mod file;
+pub mod registered;
 
 use crate::jsonc::{self, BYTE_ORDER_MARK, Invalid, Kind, Node, comma_after, end_before};
 use crate::ours::Surroundings;
