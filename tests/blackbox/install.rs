@@ -1,6 +1,5 @@
 //! `wyren install` and `wyren uninstall`: each way in and out, with the whole tree compared.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
@@ -9,34 +8,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use wyren_tests::plugin;
 use wyren_tests::sandbox::Sandbox;
-
-/// Every path below a folder with its mode, and the bytes or the target of files and links.
-pub(crate) type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
-
-pub(crate) fn tree(folder: &Path) -> Result<Tree> {
-    let mut tree = Tree::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(next) = folders.pop() {
-        for entry in fs::read_dir(&next)? {
-            let path = entry?.path();
-            let metadata = fs::symlink_metadata(&path)?;
-            #[cfg(unix)]
-            let mode = std::os::unix::fs::MetadataExt::mode(&metadata);
-            #[cfg(not(unix))]
-            let mode = u32::from(metadata.permissions().readonly());
-            let contents = if metadata.is_dir() {
-                folders.push(path.clone());
-                Vec::new()
-            } else if metadata.is_symlink() {
-                fs::read_link(&path)?.into_os_string().into_encoded_bytes()
-            } else {
-                fs::read(&path)?
-            };
-            tree.insert(path.strip_prefix(folder)?.to_owned(), (mode, contents));
-        }
-    }
-    Ok(tree)
-}
+use wyren_tests::tree::{Tree, tree};
 
 struct User {
     sandbox: Sandbox,
@@ -90,7 +62,8 @@ fn each_settings_file_is_wired_and_after_the_way_out_the_tree_is_as_it_was() -> 
         ("local", user.project(".claude/settings.local.json")),
     ] {
         let shown = user.run(&["install", "--settings", scope])?;
-        assert!(shown.contains(&path.display().to_string()) && shown.contains("/wyren:init"), "{shown}");
+        let named = path.display().to_string().replace(&*user.home("").to_string_lossy(), "~/");
+        assert!(shown.contains(&named) && shown.contains("/wyren:init"), "{shown}");
         let written = fs::read_to_string(&path)?;
         let program = user.plugin.join("bin/stop-distill");
         assert_eq!(written.matches(&*program.to_string_lossy()).count(), 1, "{written}");
@@ -247,8 +220,13 @@ fn without_the_client_the_plugin_is_ready_and_the_way_out_leaves_nothing() -> Re
 
     let shown = without_client(&user, &["install"], &[])?;
     let plugin = user.sandbox.data().join("plugin");
-    let add = format!("claude plugin marketplace add '{}'", plugin.display());
-    for part in ["Claude Code was not found", &add, "export PATH=\"$HOME/.local/bin:$PATH\"", "/wyren:init"] {
+    for part in [
+        "Copied the plugin to ",
+        "Linked wyren as ~/.local/bin/wyren",
+        "export PATH=\"$HOME/.local/bin:$PATH\"",
+        "there is no `claude` on the PATH",
+        "run `wyren install` again",
+    ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     assert_eq!(tree(&plugin.join("bin"))?, tree(&user.plugin.join("bin"))?);
@@ -257,7 +235,7 @@ fn without_the_client_the_plugin_is_ready_and_the_way_out_leaves_nothing() -> Re
     assert!(handoff.contains(&*plugin.to_string_lossy()), "{handoff}");
     let installed = user.trees()?;
     let again = without_client(&user, &["install"], std::slice::from_ref(&bin))?;
-    assert!(again.contains("up to date") && !again.contains("PATH"), "{again}");
+    assert!(again.contains("up to date") && !again.contains("export PATH"), "{again}");
     assert_eq!(user.trees()?, installed);
 
     let shown = without_client(&user, &["uninstall", "--dry-run"], &[])?;
@@ -281,8 +259,11 @@ fn a_program_of_the_users_is_left_alone_and_one_that_comes_first_is_named() -> R
     }
     fs::write(node.join("wyren"), "#!/usr/bin/env node\n")?;
     let shown = without_client(&user, &["install"], &[node.clone(), bin.clone()])?;
-    let first = node.join("wyren").display().to_string();
-    assert!(shown.contains("comes first on the PATH") && shown.contains(&first), "{shown}");
+    assert!(shown.contains("The Node version comes first on the PATH: ~/node/bin/wyren"), "{shown}");
+    assert!(shown.contains("~/.local/bin/wyren migrate"), "{shown}");
+    fs::write(node.join("wyren"), "#!/bin/sh\n")?;
+    let shown = without_client(&user, &["install"], &[node.clone(), bin.clone()])?;
+    assert!(shown.contains("Another `wyren` comes first on the PATH: ~/node/bin/wyren"), "{shown}");
     without_client(&user, &["uninstall"], &[])?;
     fs::create_dir_all(&bin)?;
     fs::write(bin.join("wyren"), "#!/usr/bin/env node\n")?;
@@ -330,5 +311,70 @@ fn a_purge_touches_nothing_where_the_data_folder_is_not_wyrens_alone() -> Result
         assert!(error.contains("nothing was removed: the data folder"), "{error}");
     }
     assert_eq!(tree(user.sandbox.folder())?, before);
+    Ok(())
+}
+
+#[test]
+fn the_flags_and_variables_of_the_node_version_name_the_clients_folder_and_the_plugin() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    let before = user.trees()?;
+    let checkout = user.sandbox.folder().join("checkout");
+    plugin::copy(&user.plugin, &checkout.join("target/plugin"))?;
+    let hook = checkout.join("target/plugin/bin/stop-distill").canonicalize()?;
+    let other = user.home("other").to_string_lossy().into_owned();
+    let local = checkout.to_string_lossy().into_owned();
+    let flag = ["--home", &*other];
+    for (arguments, variable) in [(&flag[..], None), (&[], Some("WYREN_HOME")), (&[], Some("CLAUDE_HOME"))] {
+        let run = |words: &[&str]| -> Result<String> {
+            let mut command = user.sandbox.command("wyren");
+            command.args(words).args(arguments).env_remove("CLAUDE_CONFIG_DIR");
+            if let Some(variable) = variable {
+                command.env(variable, &other);
+            }
+            let output = command.output()?;
+            ensure!(output.status.success(), "{words:?} {variable:?}: {output:#?}");
+            Ok(String::from_utf8(output.stdout)?)
+        };
+        let shown = run(&["install", "--settings", "--from-local", &local])?;
+        assert!(shown.contains("CLAUDE_CONFIG_DIR"), "{shown}");
+        let settings = fs::read_to_string(user.home("other/settings.json"))?;
+        assert!(settings.contains(&*hook.to_string_lossy()), "{settings}");
+        let verified: Value = serde_json::from_str(&run(&["verify", "--offline", "--json"])?)?;
+        let checks = verified["checks"].as_array().context("no checks")?;
+        let wiring = checks.iter().find(|check| check["name"] == "wiring").context("no check")?;
+        assert!(
+            wiring["message"].as_str().is_some_and(|text| text.contains("other/settings.json")),
+            "{wiring}"
+        );
+        run(&["uninstall", "--yes"])?;
+        assert_eq!(user.trees()?, before, "{variable:?}");
+    }
+    let error = user.fail(&["install", "--from-local", &user.project("").to_string_lossy()])?;
+    assert!(error.contains("is not a plugin of Wyren") && error.contains("cargo xtask plugin"), "{error}");
+    assert_eq!(user.trees()?, before);
+    Ok(())
+}
+
+#[test]
+fn the_clients_own_variable_comes_before_that_of_other_tools() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    let mut command = user.sandbox.command("wyren");
+    command.args(["install", "--settings"]);
+    command.env("CLAUDE_HOME", user.home("other")).env("CLAUDE_CONFIG_DIR", user.home("third"));
+    assert!(command.output()?.status.success());
+    assert!(user.home("third/settings.json").is_file() && !user.home("other").exists());
+    Ok(())
+}
+
+#[test]
+fn settings_with_comments_are_edited_and_the_user_learns_that_the_client_does_not_read_them() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    fs::write(user.home(".claude/settings.json"), "{\n  \"model\": \"opus\" // mine\n}\n")?;
+    let shown = user.run(&["install", "--settings"])?;
+    assert!(shown.contains("The hooks do not run yet") && shown.contains("in line 2"), "{shown}");
+    user.run(&["uninstall"])?;
+    fs::write(user.home(".claude/settings.json"), "{\n  \"_comment\": \"a // b\"\n}\n")?;
+    let shown = user.run(&["install", "--settings"])?;
+    assert!(!shown.contains("do not run yet"), "{shown}");
     Ok(())
 }

@@ -13,7 +13,7 @@ use wyren_tests::sandbox::Sandbox;
 #[cfg(unix)]
 use wyren_tests::terminal::{Key, Terminal};
 
-use crate::install::{Tree, tree};
+use wyren_tests::tree::{Tree, tree};
 
 /// A user of all four systems.
 struct User {

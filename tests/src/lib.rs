@@ -7,5 +7,6 @@ pub mod prerequisite;
 pub mod process;
 pub mod sandbox;
 pub mod terminal;
+pub mod tree;
 
 mod home;

@@ -3,12 +3,14 @@
 use crate::graph;
 use crate::workspace::{cargo, root, run};
 use anyhow::Result;
+use tables::commands::{self, COMMANDS};
 use tables::document::{Mode, UPDATE};
 use tables::hooks::{self, HOOKS};
 
 /// Writes the generated files and blocks.
 pub(crate) fn write() -> Result<()> {
     hooks::settle(Mode::Write, root(), HOOKS)?;
+    commands::settle(Mode::Write, root(), COMMANDS)?;
     graph::settle(Mode::Write)?;
     // The tables of the command line are where the commands are: tests there write them, one after the other.
     let tests =

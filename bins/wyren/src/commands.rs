@@ -32,6 +32,7 @@ use base::{Env, Paths};
 use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::path::PathBuf;
 
 /// Shared memory for teams that use Claude Code.
 #[derive(Parser)]
@@ -39,6 +40,9 @@ use std::io::Write as _;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
+    /// Claude Code's folder, for its settings and plugins [default: ~/.claude].
+    #[arg(long, global = true, hide = true, value_name = "FOLDER")]
+    home: Option<PathBuf>,
     /// Print the version.
     #[arg(long, short = 'v', short_alias = 'V', action = ArgAction::Version)]
     version: Option<bool>,
@@ -66,6 +70,7 @@ enum Command {
     /// Distill a session into the team memory.
     Distill(distill::Arguments),
     /// Check the installation and suggest fixes.
+    #[command(alias = "verify")]
     Doctor(doctor::Arguments),
     /// Write all recorded observations as JSON lines.
     Export(export::Arguments),
@@ -144,7 +149,10 @@ impl Command {
 
 pub(crate) fn run(arguments: Arguments) -> Result<()> {
     let env = Env::process();
-    let paths = Paths::of(&env);
+    let mut paths = Paths::of(&env);
+    if let Some(folder) = client_folder(arguments.home, &env) {
+        paths = paths.with_client(std::path::absolute(folder)?);
+    }
     // Hooks see a config file edited by hand from the next command on.
     let _ = ::config::flatten_for_hooks(&paths);
     let Some(command) = arguments.command else {
@@ -188,6 +196,15 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Worker(arguments) => worker::run(arguments, &env, &paths),
         Command::Unknown(words) => Err(unknown(&words).into()),
     }
+}
+
+/// Returns the client's folder as a flag or a variable of the Node version names it.
+fn client_folder(flag: Option<PathBuf>, env: &Env) -> Option<PathBuf> {
+    let variable = |name: &str| env.get(name).map(PathBuf::from);
+    let named = || variable("WYREN_HOME");
+    // The client goes by its own variable.
+    let of_client = || variable("CLAUDE_HOME").filter(|_| env.get("CLAUDE_CONFIG_DIR").is_none());
+    flag.or_else(named).or_else(of_client)
 }
 
 fn unknown(words: &[OsString]) -> crate::exit::Ending {

@@ -2,6 +2,7 @@
 //!
 //! For development: used by `xtask` and by tests, linked by no program that ships.
 
+pub mod commands;
 pub mod document;
 pub mod hooks;
 pub mod new_hook;

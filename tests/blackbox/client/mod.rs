@@ -21,8 +21,10 @@ mod team;
 #[cfg(unix)]
 mod update;
 mod voice;
+mod ways;
 mod wiring;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -143,24 +145,84 @@ fn check_processes(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// Events that take a session of their own; the others all happen in one turn.
-const RARE_EVENTS: [&str; 3] = ["Notification", "PermissionRequest", "PreCompact"];
+/// Events that take a session of their own; the others all happen in those of [`every_start`].
+const RARE_EVENTS: [&str; 2] = ["Notification", "PermissionRequest"];
+
+/// What a client of [`fires_every_hook`] may do without asking.
+const TOOLS: [&str; 3] = ["Bash(echo:*)", "Bash(exit:*)", "Agent"];
+
+/// The longest that hooks may take to run after the screen shows what they run for.
+const HOOK_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Has sessions of a client start in each way, with a prompt, tools that work and fail, a subagent and an end; calls `started`
+/// with the name of each way.
+fn every_start(client: &Client, mut started: impl FnMut(&str) -> Result<()>) -> Result<()> {
+    provoke_in_a_turn(client)?;
+    started("startup")?;
+    ensure!(client.prompt_continued("and now?")?.succeeded());
+    started("resume")?;
+    let answers = ["The first answer.", "The second answer.", "The third answer."];
+    client.mock().script(Lane::Main, answers.map(Reply::text));
+    client.mock().script(Lane::Compaction, [Reply::text("<summary>They counted.</summary>")]);
+    let mut terminal = client.terminal()?;
+    for answer in &answers[..2] {
+        terminal.submit("a question")?;
+        terminal.wait_for(answer)?;
+    }
+    started("startup in a terminal")?;
+    terminal.submit("/compact")?;
+    terminal.wait_for("Compacted")?;
+    started("compact")?;
+    terminal.submit("/clear")?;
+    terminal.wait_until("an empty conversation", |contents| !contents.contains("Compacted"))?;
+    started("clear")?;
+    terminal.submit("the last question")?;
+    terminal.wait_for(answers[2])?;
+    terminal.exit()
+}
+
+/// Returns how many lines each hook of a session's start has in the log.
+fn starts(client: &Client) -> BTreeMap<&'static str, usize> {
+    let log = client.hook_log().unwrap_or_default();
+    let of_start = HOOKS.iter().filter(|hook| hook.events.contains(&"SessionStart"));
+    let lines = |name: &str| {
+        log.iter().filter(|line| line["hook"] == name && line["event"] == "SessionStart").count()
+    };
+    of_start.map(|hook| (hook.name, lines(hook.name))).collect()
+}
+
+/// Checks that a client, wired in whatever way, runs every hook of the table at every event of its row, and at every way that a
+/// session starts. It may use [`TOOLS`].
+fn fires_every_hook(client: &Client) -> Result<()> {
+    let mut before = starts(client);
+    every_start(client, |how| {
+        let deadline = Instant::now() + HOOK_TIMEOUT;
+        let mut now = starts(client);
+        while let Some((hook, _)) = now.iter().find(|(hook, lines)| before.get(*hook) >= Some(*lines)) {
+            ensure!(Instant::now() < deadline, "{hook} did not run at the start by {how}");
+            thread::sleep(POLL);
+            now = starts(client);
+        }
+        before = now;
+        Ok(())
+    })?;
+    for event in RARE_EVENTS.iter().filter(|event| HOOKS.iter().any(|hook| hook.events.contains(event))) {
+        provoke(client, event)?;
+    }
+    check_processes(client)?;
+    let mut runs = 0;
+    for hook in HOOKS {
+        for event in hook.events {
+            check_ran(client, hook.name, event)?;
+            runs += 1;
+        }
+    }
+    ensure!(runs >= HOOKS.len(), "{runs} runs");
+    Ok(())
+}
 
 #[test]
 fn the_client_runs_every_hook_at_every_event_of_its_row() -> Result<()> {
     let Some(client) = client_with_plugin()? else { return Ok(()) };
-    let client = client.allow_tools(&["Bash", "Agent"]);
-    provoke_in_a_turn(&client)?;
-    for hook in HOOKS {
-        for event in hook.events {
-            if RARE_EVENTS.contains(event) {
-                let Some(client) = client_with_plugin()? else { return Ok(()) };
-                provoke(&client, event)?;
-                check_ran(&client, hook.name, event)?;
-            } else {
-                check_ran(&client, hook.name, event)?;
-            }
-        }
-    }
-    check_processes(&client)
+    fires_every_hook(&client.allow_tools(&TOOLS))
 }

@@ -12,11 +12,12 @@ use crate::terminal::{self, DIM, SUCCESS, WARNING, counted};
 use crate::wired::{self, Wiring};
 use anyhow::{Context as _, Result, bail};
 use base::lock::Lock;
+use base::paths::with_tilde;
 use base::{Env, Paths, Timestamp};
 use clap::{Args, ValueEnum};
 use install::commands::{State, Which};
 use install::settings::file;
-use install::{commands, diff, ours};
+use install::{commands, diff, jsonc, ours};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::Write as _;
@@ -33,6 +34,7 @@ Examples:
   wyren install --settings local             into .claude/settings.local.json of this project
   wyren install --settings --dry-run         show what would change
   wyren install --settings --print           print the hooks, to paste them yourself
+  wyren install --from-local ~/src/wyren     install the plugin that a checkout has built
   wyren uninstall                            take all of it back";
 
 #[derive(Args)]
@@ -45,6 +47,10 @@ pub(crate) struct Arguments {
     /// Print the hooks as a settings file has them, and change nothing.
     #[arg(long, requires = "settings", conflicts_with = "dry_run")]
     print: bool,
+    /// Install the plugin in this folder, or the one that a checkout there has built [default: the plugin of this
+    /// program].
+    #[arg(long, value_name = "FOLDER")]
+    from_local: Option<PathBuf>,
     /// Show what would change, and change nothing.
     #[arg(long)]
     dry_run: bool,
@@ -103,7 +109,10 @@ impl Client {
 }
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
-    let plugin = plugin_folder()?;
+    let plugin = match &arguments.from_local {
+        Some(folder) => local_plugin(folder)?,
+        None => plugin_folder()?,
+    };
     if arguments.print {
         return Ok(terminal::exact_output().write_all(install::to_paste(&plugin).as_bytes())?);
     }
@@ -126,7 +135,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return show(&client, scope, &plugin);
     }
     let _lock = lock(paths)?;
-    write(&client, scope, &plugin)?;
+    write(&client, scope, &plugin, env)?;
     finish(env, paths)
 }
 
@@ -134,6 +143,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
 fn as_plugin(client: &Client, from: &Path, is_dry: bool, env: &Env, paths: &Paths) -> Result<()> {
     let plugin = paths.installed_plugin();
     let folder = client.folder(Scope::User);
+    registry::check(&plugin, env, paths)?;
     if is_dry {
         say(format_args!("copy {} to {}", from.display(), plugin.display()))?;
         registry::show_registration(&plugin)?;
@@ -149,13 +159,12 @@ fn as_plugin(client: &Client, from: &Path, is_dry: bool, env: &Env, paths: &Path
     let copied = install::plugin::copy(from, &plugin);
     spinner.finish_and_clear();
     match copied.with_context(|| format!("could not copy the plugin to {}", plugin.display()))? {
-        true => say(format_args!("{SUCCESS}Copied{SUCCESS:#} the plugin to {}", plugin.display()))?,
-        false => say(format_args!("{} is up to date.", plugin.display()))?,
+        true => say(format_args!("{SUCCESS}Copied{SUCCESS:#} the plugin to {}", with_tilde(&plugin, env)))?,
+        false => say(format_args!("The plugin in {} is up to date.", with_tilde(&plugin, env)))?,
     }
     program::link(env, &plugin)?;
-    write_commands(&plugin, folder, Which::Short)?;
-    registry::register(&plugin, env, paths)?;
-    finish(env, paths)
+    write_commands(&plugin, folder, Which::Short, env)?;
+    if registry::register(client, &plugin, env, paths)? { finish(env, paths) } else { Ok(()) }
 }
 
 /// Takes the lock of everything that changes the client's files.
@@ -173,10 +182,7 @@ pub(super) fn plugin_folder() -> Result<PathBuf> {
     let program = std::env::current_exe().and_then(|program| base::system::canonical(&program));
     let program = program.context("could not find this program")?;
     let folder = program.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
-    let suffix = std::env::consts::EXE_SUFFIX;
-    let missing = ours::hook_names().iter().map(|name| folder.join("bin").join(format!("{name}{suffix}")));
-    let parts = [folder.join("hooks/hooks.json"), folder.join("commands")];
-    if let Some(missing) = missing.chain(parts).find(|part| !part.exists()) {
+    if let Some(missing) = missing_part(folder) {
         bail!(
             "{} is missing, so this `wyren` is not in a folder of the plugin. Run the one in `bin/` of the plugin, in a \
              checkout: target/plugin/bin/wyren install",
@@ -184,6 +190,30 @@ pub(super) fn plugin_folder() -> Result<PathBuf> {
         );
     }
     Ok(folder.to_owned())
+}
+
+/// Returns the plugin in a folder that the user named: the folder itself, or what a checkout there has built.
+fn local_plugin(folder: &Path) -> Result<PathBuf> {
+    let folder = folder.canonicalize().with_context(|| format!("could not find {}", folder.display()))?;
+    let built = folder.join("target/plugin");
+    let plugin = if built.is_dir() { built } else { folder };
+    match missing_part(&plugin) {
+        None => Ok(plugin),
+        Some(missing) => bail!(
+            "{} is missing, so {} is not a plugin of Wyren. In a checkout, build it first: cargo xtask plugin",
+            missing.display(),
+            plugin.display()
+        ),
+    }
+}
+
+/// Returns a part of a complete plugin that a folder does not have.
+fn missing_part(folder: &Path) -> Option<PathBuf> {
+    let suffix = std::env::consts::EXE_SUFFIX;
+    let programs = ours::hook_names().iter().map(String::as_str).chain(["wyren"]);
+    let programs = programs.map(|name| folder.join("bin").join(format!("{name}{suffix}")));
+    let parts = [folder.join("hooks/hooks.json"), folder.join("commands")];
+    programs.chain(parts).find(|part| !part.exists())
 }
 
 fn show(client: &Client, scope: Scope, plugin: &Path) -> Result<()> {
@@ -207,28 +237,34 @@ pub(super) fn show_change(change: &file::Change) -> Result<()> {
     Ok(write!(terminal::output(), "{diff}")?)
 }
 
-fn write(client: &Client, scope: Scope, plugin: &Path) -> Result<()> {
+fn write(client: &Client, scope: Scope, plugin: &Path, env: &Env) -> Result<()> {
     let change = file::install(&client.settings(scope), plugin, &client.around)?;
-    let (path, hooks) = (change.path.display(), counted(change.hooks as u64, "hook", "hooks"));
+    let (path, hooks) = (with_tilde(&change.path, env), counted(change.hooks as u64, "hook", "hooks"));
     if change.is_nothing() {
         say(format_args!("{path} has the {hooks} already."))?;
     } else {
         let backup = file::apply(&change, Timestamp::now(), scope.mode())?;
         say(format_args!("{SUCCESS}Wrote{SUCCESS:#} {hooks} to {path}"))?;
         if let Some(backup) = backup {
-            say(format_args!("{DIM}The file as it was: {}{DIM:#}", backup.display()))?;
+            say(format_args!("{DIM}The file as it was: {}{DIM:#}", with_tilde(&backup, env)))?;
         }
+    }
+    if let Some(line) = change.after.as_deref().and_then(jsonc::line_beyond_json) {
+        say(format_args!(
+            "{WARNING}The hooks do not run yet{WARNING:#}: Claude Code does not read a settings file with comments or trailing \
+             commas, as in line {line}. Remove them from {path}"
+        ))?;
     }
     if scope == Scope::Project {
         say(
             "The paths are those of this machine: a teammate needs Wyren in the same folder, or --settings local.",
         )?;
     }
-    write_commands(plugin, client.folder(scope), Which::All)
+    write_commands(plugin, client.folder(scope), Which::All, env)
 }
 
 /// Writes the commands and names those that are left alone.
-pub(super) fn write_commands(plugin: &Path, folder: &Path, which: Which) -> Result<()> {
+pub(super) fn write_commands(plugin: &Path, folder: &Path, which: Which, env: &Env) -> Result<()> {
     let plan = commands::plan(plugin, folder, which).context("could not read the plugin's commands")?;
     let mut written = 0_u64;
     for command in &plan {
@@ -240,14 +276,18 @@ pub(super) fn write_commands(plugin: &Path, folder: &Path, which: Which) -> Resu
             }
             State::Done => {}
             State::Theirs => {
-                let path = command.path.display();
+                let path = with_tilde(&command.path, env);
                 say(format_args!("{WARNING}Left alone{WARNING:#}: {path} is not a file that Wyren wrote"))?;
             }
         }
     }
     if written > 0 {
-        let written = counted(written, "command", "commands");
-        say(format_args!("{SUCCESS}Wrote{SUCCESS:#} {written} to {}", folder.join("commands").display()))?;
+        let written = match which {
+            Which::All => counted(written, "command", "commands"),
+            Which::Short => "the command /wyren-handoff".to_owned(),
+        };
+        let folder = with_tilde(&folder.join("commands"), env);
+        say(format_args!("{SUCCESS}Wrote{SUCCESS:#} {written} to {folder}"))?;
     }
     Ok(())
 }
@@ -265,6 +305,9 @@ fn warn_of_two_wirings(env: &Env, paths: &Paths) -> Result<()> {
 
 fn finish(env: &Env, paths: &Paths) -> Result<()> {
     warn_of_two_wirings(env, paths)?;
+    if let Some(folder) = paths.named_client() {
+        say(format_args!("Claude Code uses {} where CLAUDE_CONFIG_DIR is set to it.", folder.display()))?;
+    }
     say("Next: start a new session of Claude Code in a project, and type /wyren:init")
 }
 

@@ -8,10 +8,11 @@ use crate::exit::Ending;
 use crate::person;
 use crate::terminal::{self, SUCCESS, WARNING, counted};
 use anyhow::Result;
+use base::paths::with_tilde;
 use base::{Env, Paths, Timestamp};
 use clap::Args;
 use install::commands;
-use install::settings::file::{self, Change};
+use install::settings::file::{self, Change, What};
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -30,8 +31,8 @@ pub(crate) struct Arguments {
     /// Remove the data folder as well, and .wyren/ of this clone. The team's branch stays.
     #[arg(long)]
     purge: bool,
-    /// Remove it without asking.
-    #[arg(long, short, requires = "purge")]
+    /// Remove your data without asking. Nothing else asks.
+    #[arg(long, short)]
     yes: bool,
 }
 
@@ -50,7 +51,8 @@ impl Plan {
     fn of(client: &Client) -> Self {
         let mut plan = Self::default();
         for scope in Scope::ALL {
-            match file::uninstall(&client.settings(scope), &client.around) {
+            let what = if scope == Scope::User { What::All } else { What::Hooks };
+            match file::uninstall(&client.settings(scope), &client.around, what) {
                 Ok(change) => plan.changes.push((scope, change)),
                 Err(error) => plan.problems.push(error.to_string()),
             }
@@ -62,6 +64,22 @@ impl Plan {
             plan.edited.extend(edited);
         }
         plan
+    }
+
+    /// Plans the user's settings again, after the client was asked to take the plugin out.
+    fn after_client(&mut self, client: &Client, is_out: bool) {
+        let changes = std::mem::take(&mut self.changes);
+        for (scope, change) in changes {
+            let planned = match (scope, is_out) {
+                (Scope::User, true) => file::uninstall_after_client(change, &client.around),
+                (Scope::User, false) => file::uninstall(&change.path, &client.around, What::Hooks),
+                _ => Ok(change),
+            };
+            match planned {
+                Ok(change) => self.changes.push((scope, change)),
+                Err(error) => self.problems.push(error.to_string()),
+            }
+        }
     }
 
     fn is_nothing(&self) -> bool {
@@ -93,9 +111,11 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     if plan.is_nothing() && plan.problems.is_empty() && !registry::is_known(client.folder(Scope::User)) {
         say("Claude Code has nothing of Wyren.")?;
     }
+    let problems = registry::unregister(client.folder(Scope::User), env, paths)?;
+    plan.after_client(&client, problems.is_empty());
+    plan.problems.extend(problems);
     take_out(&client, &mut plan)?;
     let problems = &mut plan.problems;
-    problems.extend(registry::unregister(client.folder(Scope::User), env, paths)?);
     problems.extend(program::unlink(env, &paths.installed_plugin())?);
     match install::plugin::remove(&paths.installed_plugin()) {
         Ok(true) => say(format_args!("{SUCCESS}Removed{SUCCESS:#} {}", paths.installed_plugin().display()))?,
@@ -114,9 +134,10 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     if arguments.purge {
         plan.problems.extend(purge::run(&client, env, paths)?);
     } else {
-        let data = paths.data().display();
+        let data = with_tilde(paths.data(), env);
         say(format_args!(
-            "Your memory, lessons and settings stay, in {data} and in .wyren/ of your projects."
+            "Your lessons, settings and recorded sessions stay in {data}, the memory in .wyren/ of your projects: \
+             `wyren install` finds them again. To delete them, remove these folders."
         ))?;
     }
     drop(lock);
@@ -155,8 +176,10 @@ fn take_out(client: &Client, plan: &mut Plan) -> Result<()> {
             plan.problems.push(error.to_string());
             continue;
         }
-        let (path, hooks) = (change.path.display(), counted(change.hooks as u64, "hook", "hooks"));
-        say(format_args!("{SUCCESS}Removed{SUCCESS:#} {hooks} from {path}"))?;
+        if change.hooks > 0 {
+            let (path, hooks) = (change.path.display(), counted(change.hooks as u64, "hook", "hooks"));
+            say(format_args!("{SUCCESS}Removed{SUCCESS:#} {hooks} from {path}"))?;
+        }
         for backup in &change.kept {
             say(format_args!("The file changed since, so its backup stays: {}", backup.display()))?;
         }

@@ -83,6 +83,14 @@ pub fn value(text: &str) -> Option<Value> {
     parse(text).ok()?.map(|root| root.value())
 }
 
+/// Returns the first line, from 1, that only people and editors take for JSON: with a comment, or a comma after the last element.
+/// The client passes over the whole file then.
+pub fn line_beyond_json(text: &str) -> Option<usize> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let error = serde_json::from_str::<Value>(text).err()?;
+    (!text.trim().is_empty()).then(|| error.line())
+}
+
 /// Reads a text; `None` when there is nothing in it but space and comments.
 pub(crate) fn parse(text: &str) -> Result<Option<Node>, Invalid> {
     let mut scanner = Scanner { text, at: 0, depth: 0 };
@@ -253,6 +261,19 @@ mod tests {
         let text = "\u{feff}// first\r\n{ /* a */ \"a//b\": [1, -2.5e3, true,], // note\n \"c\\n\": {\"d\": null} }\n";
         assert_eq!(value(text), Some(json!({"a//b": [1, -2.5e3, true], "c\n": {"d": null}})));
         assert_eq!(parse(" // only a comment").unwrap().map(|root| root.value()), None);
+    }
+
+    #[test]
+    fn comments_and_trailing_commas_are_named_by_their_line() {
+        for (text, line) in [
+            ("{\n\"a\": 1, // note\n\"b\": 2}", Some(2)),
+            ("{\n\"a\": [1,\n]}", Some(3)),
+            ("{\"a\": \"// no comment,]\", \"_comment\": 1}", None),
+            ("\u{feff}{}\r\n", None),
+            (" ", None),
+        ] {
+            assert_eq!(line_beyond_json(text), line, "{text}");
+        }
     }
 
     #[test]

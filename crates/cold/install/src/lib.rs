@@ -6,6 +6,7 @@
 pub mod commands;
 pub mod diff;
 pub mod jsonc;
+pub mod link;
 pub mod list;
 pub mod machine;
 pub mod npm;

@@ -68,6 +68,7 @@ pub const WRITTEN: &[(Below, &str)] = &[
     (Below::Data, "/wyren.db"),
     (Below::Data, "/wyren.db-*"),
     (Below::Data, "/wyren.db.damaged-*"),
+    (Below::Data, "/wyren.db.making"),
     (Below::Data, "/wyren.db.mended*"),
     (Below::Data, "/wyren.db.new*"),
     (Below::Data, "/wyren.db.ready*"),
@@ -101,22 +102,34 @@ pub const WRITTEN: &[(Below, &str)] = &[
     (Below::Project, "/state/ups-state.json"),
     (Below::Project, "/state/watermark.*"),
     (Below::Git, "/info/exclude"),
+    (Below::Git, "/refs/worktree/wyren/**"),
     (Below::Git, "/refs/wyren/**"),
+    (Below::Git, "/worktrees/*/refs/worktree/wyren/**"),
     (Below::Client, "/commands/wyren-handoff.md"),
     (Below::Client, "/commands/wyren/*.md"),
+    // The client's own program writes these for us.
     (Below::Client, "/plugins/cache/*/wyren/*/bin/*"),
+    (Below::Client, "/plugins/cache/wyren/**"),
+    (Below::Client, "/plugins/installed_plugins.json"),
+    (Below::Client, "/plugins/known_marketplaces.json"),
     (Below::Client, "/settings*.json*"),
     (Below::Home, "/.local/bin/wyren"),
+    (Below::Home, "/.local/bin/wyren.cmd"),
     (Below::Home, "/.local/share/man/man1/wyren.1"),
 ];
 
 /// Returns whether the list has a path below a folder.
 pub fn is_listed(below: Below, path: &Path) -> bool {
+    row(below, path).is_some()
+}
+
+/// Returns the row of the list that a path below a folder is in.
+pub fn row(below: Below, path: &Path) -> Option<&'static (Below, &'static str)> {
     let place = Path::new("/").join(path);
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let beside = place.with_file_name("x");
     let fits = |place: &Path, pattern: &str| glob::fits_folder(pattern, place, None);
-    WRITTEN.iter().filter(|(folder, _)| *folder == below).any(|(_, pattern)| {
+    WRITTEN.iter().filter(|(folder, _)| *folder == below).find(|(_, pattern)| {
         // A file that is about to replace one has the name of that one in its own.
         let is_temporary = || {
             let is_beside = Path::new(pattern).parent() == beside.parent() || fits(&beside, pattern);

@@ -1,4 +1,4 @@
-//! This machine's plugin in the data folder, and `wyren` on the PATH.
+//! This machine's plugin in the data folder.
 
 use base::{files, system};
 use serde_json::Value;
@@ -152,46 +152,6 @@ fn list(folder: &Path) -> io::Result<BTreeMap<PathBuf, (u64, bool)>> {
     Ok(list)
 }
 
-/// What is at the place of a link.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Link {
-    /// Nothing.
-    Missing,
-    /// A link to this program.
-    Ours,
-    /// A link to `wyren` in another folder of the plugin.
-    Older,
-    /// Something that Wyren did not put there.
-    Theirs,
-}
-
-/// Looks at the place where `program` is to be linked.
-pub fn look(at: &Path, program: &Path) -> Link {
-    match (fs::read_link(at), fs::symlink_metadata(at)) {
-        (Ok(target), _) if target == program => Link::Ours,
-        (Ok(target), _) if is_of_a_plugin(&target) => Link::Older,
-        (_, Err(error)) if error.kind() == io::ErrorKind::NotFound => Link::Missing,
-        _ => Link::Theirs,
-    }
-}
-
-fn is_of_a_plugin(program: &Path) -> bool {
-    let is_named = program.file_stem().is_some_and(|name| name == "wyren");
-    let folder = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
-    is_named
-        && program.is_absolute()
-        && folder.is_some_and(|folder| folder.join("hooks/hooks.json").is_file())
-}
-
-/// Links `program` at a place that has nothing, or an older link of ours.
-pub fn link(at: &Path, program: &Path) -> io::Result<()> {
-    if let Some(folder) = at.parent() {
-        files::create_private_folder(folder)?;
-    }
-    files::remove_if_there(at)?;
-    system::link(program, at)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -251,23 +211,5 @@ mod tests {
             assert!(!remove(&to).unwrap());
             assert_eq!(fs::read_to_string(to.join("mine")).unwrap(), "mine");
         }
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn only_links_of_ours_are_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let (at, program) = (folder.path().join("bin/wyren"), folder.path().join("plugin/bin/wyren"));
-        assert_eq!(look(&at, &program), Link::Missing);
-        link(&at, &program).unwrap();
-        assert_eq!(look(&at, &program), Link::Ours);
-        let other = folder.path().join("other/bin/wyren");
-        assert_eq!(look(&at, &other), Link::Theirs);
-        write(&folder.path().join("plugin/hooks/hooks.json"), "{}");
-        assert_eq!(look(&at, &other), Link::Older);
-        link(&at, &other).unwrap();
-        fs::remove_file(&at).unwrap();
-        write(&at, "#!/usr/bin/env node");
-        assert_eq!(look(&at, &program), Link::Theirs);
     }
 }

@@ -4,6 +4,7 @@
 
 pub mod file;
 pub mod others;
+pub mod registered;
 
 use crate::jsonc::{self, BYTE_ORDER_MARK, Invalid, Kind, Node, comma_after, end_before};
 use crate::ours::Surroundings;

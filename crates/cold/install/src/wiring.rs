@@ -73,11 +73,20 @@ impl Style {
     }
 
     fn laid_out(&self, block: &str) -> String {
+        self.laid_out_below(block, 0)
+    }
+
+    /// Returns a value on lines of its own, as one that begins at a level of nesting.
+    pub(crate) fn pretty(&self, value: &serde_json::Value, level: usize) -> String {
+        self.laid_out_below(&format!("{value:#}"), level)
+    }
+
+    fn laid_out_below(&self, block: &str, level: usize) -> String {
         let mut lines = block.lines();
         let mut text = lines.next().unwrap_or_default().to_owned();
         for line in lines {
             let words = line.trim_start();
-            text += &self.line((line.len() - words.len()) / INDENT);
+            text += &self.line(level + (line.len() - words.len()) / INDENT);
             text += words;
         }
         text

@@ -16,6 +16,7 @@ pub struct Paths {
     data: PathBuf,
     claims: PathBuf,
     plugin: Option<PathBuf>,
+    client: Option<PathBuf>,
     env: Env,
 }
 
@@ -25,11 +26,25 @@ impl Paths {
         let data = env.get("WYREN_DATA_DIR").map_or_else(|| platform_data(env).join("wyren"), PathBuf::from);
         let claims = claims_folder(env, &data);
         let plugin = env.get("CLAUDE_PLUGIN_ROOT").map(PathBuf::from).filter(|path| path.is_absolute());
-        Self { data, claims, plugin, env: env.clone() }
+        Self { data, claims, plugin, client: None, env: env.clone() }
     }
 
-    /// Returns the client's own folder: `$CLAUDE_CONFIG_DIR`, else `.claude` in the home.
+    /// Takes a folder for the client's own, whatever the environment says.
+    #[must_use]
+    pub fn with_client(self, folder: PathBuf) -> Self {
+        Self { client: Some(folder), ..self }
+    }
+
+    /// Returns the client's folder, if [`Self::with_client`] named it.
+    pub fn named_client(&self) -> Option<&Path> {
+        self.client.as_deref()
+    }
+
+    /// Returns the client's own folder: the one that was named, else `$CLAUDE_CONFIG_DIR`, else `.claude` in the home.
     pub fn client(&self) -> Option<PathBuf> {
+        if let Some(named) = &self.client {
+            return Some(named.clone());
+        }
         let named = self.env.get("CLAUDE_CONFIG_DIR").map(PathBuf::from);
         named.or_else(|| system::home(&self.env).map(|home| home.join(".claude")))
     }

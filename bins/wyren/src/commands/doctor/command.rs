@@ -61,7 +61,7 @@ fn check_among(ours: &Path, programs: &[PathBuf]) -> Check {
 }
 
 /// Returns whether a program is a script for Node.
-fn is_of_node(program: &Path) -> bool {
+pub(in crate::commands) fn is_of_node(program: &Path) -> bool {
     let mut beginning = Vec::new();
     let read = files::read_start(&files::canonical(program), BEGINNING, &mut beginning);
     let first = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();

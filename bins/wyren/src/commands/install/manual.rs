@@ -1,7 +1,7 @@
 //! `man wyren`: a link to the plugin's page, where `man` looks for those of programs in `~/.local/bin`.
 
 use super::program::home;
-use base::{Env, files};
+use base::{Env, files, system};
 use std::path::{Path, PathBuf};
 
 /// The page in the plugin.
@@ -22,8 +22,12 @@ pub(super) fn link(env: &Env, plugin: &Path) {
     if !page.is_file() || (at.symlink_metadata().is_ok() && !is_ours(&at)) {
         return;
     }
-    #[cfg(unix)]
-    let _ = install::plugin::link(&at, &page);
+    let Some(folder) = at.parent() else { return };
+    let linked = files::create_private_folder(folder)
+        .and_then(|()| files::remove_if_there(&at))
+        .and_then(|_| system::link(&page, &at));
+    // It is only a page of the manual.
+    drop(linked);
 }
 
 /// Removes the link, and the folders that are empty without it.

@@ -1,10 +1,12 @@
 //! `wyren` on the PATH: a link in `~/.local/bin`.
 
+use super::super::doctor::is_of_node;
 use super::{manual, say};
 use crate::terminal::{SUCCESS, WARNING};
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use base::Env;
-use install::plugin::{self, Link};
+use base::paths::with_tilde;
+use install::link::{self, Link};
 use std::path::{Path, PathBuf};
 
 /// Where people's own programs are, below the home.
@@ -18,16 +20,16 @@ fn name() -> String {
     format!("wyren{}", std::env::consts::EXE_SUFFIX)
 }
 
-/// Returns the program in a plugin's folder, and the place of the link to it. Only Unix has links that everyone may make.
+/// Returns the program in a plugin's folder, and the place of the link to it.
 fn places(env: &Env, plugin: &Path) -> Option<(PathBuf, PathBuf)> {
-    let at = home(env).filter(|_| cfg!(unix))?.join(FOLDER).join(name());
+    let at = home(env)?.join(FOLDER).join(link::NAME);
     Some((plugin.join("bin").join(name()), at))
 }
 
 /// Shows what [`link`] would do.
 pub(in crate::commands) fn show(env: &Env, plugin: &Path) -> Result<()> {
     let Some((program, at)) = places(env, plugin) else { return Ok(()) };
-    match plugin::look(&at, &program) {
+    match link::look(&at, &program) {
         Link::Ours => Ok(()),
         Link::Missing | Link::Older => say(format_args!("link {} to {}", at.display(), program.display())),
         Link::Theirs => say(format_args!("leave {} alone, which is not a link to Wyren", at.display())),
@@ -37,14 +39,12 @@ pub(in crate::commands) fn show(env: &Env, plugin: &Path) -> Result<()> {
 /// Links `wyren` and says how to reach it.
 pub(in crate::commands) fn link(env: &Env, plugin: &Path) -> Result<()> {
     let Some((program, at)) = places(env, plugin) else {
-        return say(format_args!(
-            "To type `wyren`, add this folder to the PATH: {}",
-            plugin.join("bin").display()
-        ));
+        let bin = plugin.join("bin");
+        return say(format_args!("To type `wyren`, add this folder to the PATH: {}", bin.display()));
     };
-    let (program, shown) = (&program, at.display());
+    let (program, shown) = (&program, with_tilde(&at, env));
     manual::link(env, plugin);
-    match plugin::look(&at, program) {
+    match link::look(&at, program) {
         Link::Ours => {}
         Link::Theirs => {
             return say(format_args!(
@@ -53,27 +53,31 @@ pub(in crate::commands) fn link(env: &Env, plugin: &Path) -> Result<()> {
             ));
         }
         Link::Missing | Link::Older => {
-            plugin::link(&at, program)?;
-            say(format_args!("{SUCCESS}Linked{SUCCESS:#} {shown}"))?;
+            link::link(&at, program).with_context(|| format!("could not link {shown}"))?;
+            say(format_args!("{SUCCESS}Linked{SUCCESS:#} wyren as {shown}"))?;
         }
     }
     let path = env.get("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let first = folders.iter().map(|folder| folder.join(name())).find(|program| program.is_file());
-    match first {
-        Some(first) if first.canonicalize().ok() == program.canonicalize().ok() => Ok(()),
-        Some(first) if folders.iter().any(|folder| Some(&**folder) == at.parent()) => {
-            let what_to_do = match migrate::node_programs(env).contains(&first) {
-                true => format!("To take it from there: {shown} migrate --unlink"),
-                false => format!("Remove it, or type {shown}"),
-            };
-            say(format_args!(
-                "{WARNING}Another `wyren` comes first on the PATH{WARNING:#}: {}. {what_to_do}",
-                first.display()
-            ))
-        }
-        _ => say(format_args!(
-            "{FOLDER} is not on the PATH. Add it in your shell's profile: export PATH=\"$HOME/{FOLDER}:$PATH\""
+    let names = [name(), link::NAME.to_owned()];
+    let mut programs = folders.iter().flat_map(|folder| names.each_ref().map(|name| folder.join(name)));
+    match programs.find(|program| program.is_file()) {
+        Some(first) if first == at || first.canonicalize().ok() == program.canonicalize().ok() => Ok(()),
+        Some(first) if is_of_node(&first) => say(format_args!(
+            "{WARNING}The Node version comes first on the PATH{WARNING:#}: {}. To take it from there: {shown} migrate --unlink",
+            with_tilde(&first, env)
+        )),
+        Some(first) => say(format_args!(
+            "{WARNING}Another `wyren` comes first on the PATH{WARNING:#}: {}. Remove it, or type {shown}",
+            with_tilde(&first, env)
+        )),
+        None => say(format_args!(
+            "~/{FOLDER} is not on the PATH, so type {shown}, or add it in your shell's profile:\n  {}",
+            if cfg!(windows) {
+                format!("setx PATH \"%PATH%;%USERPROFILE%\\{}\"", FOLDER.replace('/', "\\"))
+            } else {
+                format!("export PATH=\"$HOME/{FOLDER}:$PATH\"")
+            }
         )),
     }
 }
@@ -81,14 +85,13 @@ pub(in crate::commands) fn link(env: &Env, plugin: &Path) -> Result<()> {
 /// Returns where the link to an installed plugin is missing, or is one to another plugin of ours.
 pub(in crate::commands) fn place_of_missing_link(env: &Env, plugin: &Path) -> Option<PathBuf> {
     let (program, at) = places(env, plugin).filter(|(program, _)| program.is_file())?;
-    matches!(plugin::look(&at, &program), Link::Missing | Link::Older).then_some(at)
+    matches!(link::look(&at, &program), Link::Missing | Link::Older).then_some(at)
 }
 
 /// Links `wyren` without a word.
 pub(in crate::commands) fn make_link(env: &Env, plugin: &Path) -> Result<()> {
-    #[cfg(unix)]
     if let Some((program, at)) = places(env, plugin) {
-        plugin::link(&at, &program)?;
+        link::link(&at, &program)?;
     }
     Ok(())
 }
@@ -96,7 +99,7 @@ pub(in crate::commands) fn make_link(env: &Env, plugin: &Path) -> Result<()> {
 /// Returns the link, if it is ours.
 pub(in crate::commands) fn ours(env: &Env, plugin: &Path) -> Option<PathBuf> {
     let (program, at) = places(env, plugin)?;
-    matches!(plugin::look(&at, &program), Link::Ours | Link::Older).then_some(at)
+    matches!(link::look(&at, &program), Link::Ours | Link::Older).then_some(at)
 }
 
 /// Removes the link, and the folders that are empty without it; returns what could not be done.

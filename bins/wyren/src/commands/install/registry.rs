@@ -1,11 +1,15 @@
 //! The plugin in the client's registry, by the client's own program.
 
-use super::say;
+use super::{Client, Scope, say};
 use crate::claude::program;
-use crate::terminal::{self, SUCCESS, WARNING};
+use crate::terminal::{self, DIM, SUCCESS, WARNING};
 use crate::wired::{self, Wiring};
 use anyhow::{Context as _, Result, bail};
-use base::{Env, Paths};
+use base::paths::with_tilde;
+use base::{Env, Paths, Timestamp, files};
+use install::jsonc;
+use install::settings::file;
+use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -21,9 +25,13 @@ const PLUGIN: &str = "wyren@wyren";
 const SHOWN_CHARS: usize = 400;
 
 /// Runs `claude plugin`; fails with the client's words.
-fn run(program: &Path, arguments: &[&OsStr]) -> Result<()> {
+fn run(program: &Path, paths: &Paths, arguments: &[&OsStr]) -> Result<()> {
     let spinner = terminal::spinner("waiting for Claude Code");
     let mut command = Command::new(program);
+    // Only for another folder: with its own named, the client looks for its state elsewhere.
+    if let Some(folder) = paths.named_client() {
+        command.env("CLAUDE_CONFIG_DIR", folder);
+    }
     let output = command.arg("plugin").args(arguments).stdin(Stdio::null()).output();
     spinner.finish_and_clear();
     let output = output.with_context(|| format!("could not start {}", program.display()))?;
@@ -42,29 +50,63 @@ pub(in crate::commands) fn show_registration(plugin: &Path) -> Result<()> {
     say(format_args!("run claude plugin install {PLUGIN}"))
 }
 
-/// Has the client run the plugin in a folder. Without the client, says what to type once it is there.
-pub(in crate::commands) fn register(plugin: &Path, env: &Env, paths: &Paths) -> Result<()> {
-    let is_enabled = || {
-        let wiring = std::env::current_dir().map(|cwd| Wiring::read(env, paths, &cwd)).unwrap_or_default();
-        wiring.plugins.get(PLUGIN).is_some_and(|folder| folder == plugin)
-    };
-    if is_enabled() {
-        return say(format_args!("Claude Code has the plugin {PLUGIN} already."));
+fn is_enabled(plugin: &Path, env: &Env, paths: &Paths) -> bool {
+    let wiring = std::env::current_dir().map(|cwd| Wiring::read(env, paths, &cwd)).unwrap_or_default();
+    wiring.plugins.get(PLUGIN).is_some_and(|folder| folder == plugin)
+}
+
+/// Fails where the client could not be told about the plugin: it neither reads nor changes settings with comments.
+pub(in crate::commands) fn check(plugin: &Path, env: &Env, paths: &Paths) -> Result<()> {
+    let Some(settings) = paths.client().map(|client| client.join("settings.json")) else { return Ok(()) };
+    let line = file::text(&settings)?.as_deref().and_then(jsonc::line_beyond_json);
+    match line.filter(|_| program(env, paths).is_some() && !is_enabled(plugin, env, paths)) {
+        None => Ok(()),
+        Some(line) => bail!(
+            "nothing was installed: {} has a comment, a trailing comma or a mistake in line {line}, and Claude Code does not \
+             read such a file. Correct it, and try again",
+            settings.display()
+        ),
+    }
+}
+
+/// Has the client run the plugin in a folder; returns whether it does. Without the client, says what to type once it is there.
+pub(in crate::commands) fn register(
+    client: &Client,
+    plugin: &Path,
+    env: &Env,
+    paths: &Paths,
+) -> Result<bool> {
+    if is_enabled(plugin, env, paths) {
+        say(format_args!("Claude Code has the plugin {PLUGIN} already."))?;
+        return Ok(true);
     }
     let Some(program) = program(env, paths) else {
         say(format_args!(
-            "{WARNING}Claude Code was not found{WARNING:#}. Once it is there, run `wyren install` again, or:"
+            "{WARNING}Claude Code does not run Wyren yet{WARNING:#}: there is no `claude` on the PATH."
         ))?;
-        say(format_args!("  claude plugin marketplace add '{}'", plugin.display()))?;
-        return say(format_args!("  claude plugin install {PLUGIN}"));
+        say(
+            "Next: install Claude Code and run `wyren install` again. With an editor's extension alone: wyren install --settings",
+        )?;
+        return Ok(false);
     };
-    run(&program, &["marketplace".as_ref(), "add".as_ref(), plugin.as_os_str()])?;
-    run(&program, &["install".as_ref(), PLUGIN.as_ref()])?;
-    if !is_enabled() {
+    // What a new version of the client changes in the settings at its first start is not about us.
+    run(&program, paths, &["list".as_ref()])?;
+    let settings = client.settings(Scope::User);
+    let before = file::text(&settings)?;
+    run(&program, paths, &["marketplace".as_ref(), "add".as_ref(), plugin.as_os_str()])?;
+    run(&program, paths, &["install".as_ref(), PLUGIN.as_ref()])?;
+    if !is_enabled(plugin, env, paths) {
         // It was installed before, and disabled.
-        run(&program, &["enable".as_ref(), PLUGIN.as_ref()])?;
+        run(&program, paths, &["enable".as_ref(), PLUGIN.as_ref()])?;
     }
-    say(format_args!("{SUCCESS}Installed{SUCCESS:#} the plugin {PLUGIN} in Claude Code"))
+    say(format_args!("{SUCCESS}Installed{SUCCESS:#} the plugin {PLUGIN} in Claude Code"))?;
+    if let Some(change) = file::registered(&settings, before, plugin)?
+        && let Some(backup) = file::apply(&change, Timestamp::now(), Scope::User.mode())?
+    {
+        let [settings, backup] = [&settings, &backup].map(|path| with_tilde(path, env));
+        say(format_args!("{DIM}{settings} as it was: {backup}{DIM:#}"))?;
+    }
+    Ok(true)
 }
 
 /// Has the client fetch a marketplace anew, and update a plugin from it.
@@ -72,8 +114,8 @@ pub(in crate::commands) fn update(id: &str, marketplace: &str, env: &Env, paths:
     let Some(program) = program(env, paths) else {
         bail!("Claude Code was not found. Nothing was changed. Run: claude plugin update {id}")
     };
-    run(&program, &["marketplace".as_ref(), "update".as_ref(), marketplace.as_ref()])?;
-    run(&program, &["update".as_ref(), id.as_ref()])
+    run(&program, paths, &["marketplace".as_ref(), "update".as_ref(), marketplace.as_ref()])?;
+    run(&program, paths, &["update".as_ref(), id.as_ref()])
 }
 
 /// Returns whether the client knows the plugin or its marketplace.
@@ -113,18 +155,41 @@ pub(in crate::commands) fn unregister(client: &Path, env: &Env, paths: &Paths) -
     };
     for command in commands {
         let arguments: Vec<&OsStr> = command.iter().map(AsRef::as_ref).collect();
-        match run(&program, &arguments) {
-            Ok(()) => say(format_args!(
-                "{SUCCESS}Removed{SUCCESS:#} {} from Claude Code",
-                command.last().map_or("", |name| name)
-            ))?,
+        match run(&program, paths, &arguments) {
+            Ok(()) => {
+                let (what, name) = match &*command {
+                    [marketplace, _, name] => (marketplace.as_str(), name.as_str()),
+                    _ => ("plugin", command.last().map_or("", String::as_str)),
+                };
+                say(format_args!("{SUCCESS}Removed{SUCCESS:#} the {what} {name} from Claude Code"))?;
+            }
             Err(error) => problems.push(format!("{error:#}")),
         }
     }
     if problems.is_empty() {
-        // The client leaves its copy there, marked as unused, and the packages that the copy was made from.
-        let _ = std::fs::remove_dir_all(client.join("plugins/cache").join(MARKETPLACE));
-        let _ = install::npm::remove(&client.join("plugins/npm-cache"));
+        clear(&client.join("plugins"));
     }
     Ok(problems)
+}
+
+/// Removes what the client leaves behind: its copy of the plugin, and registries and folders that have nothing in them.
+fn clear(plugins: &Path) {
+    // Marked as unused; the client would remove it some day.
+    let _ = std::fs::remove_dir_all(plugins.join("cache").join(MARKETPLACE));
+    // What that copy was made from.
+    let _ = install::npm::remove(&plugins.join("npm-cache"));
+    for (name, nothing) in [
+        ("known_marketplaces.json", json!({})),
+        ("installed_plugins.json", json!({"version": 2, "plugins": {}})),
+    ] {
+        let path = plugins.join(name);
+        let text = files::read_capped(&path, files::cap::SHARED).unwrap_or_default();
+        if serde_json::from_slice::<Value>(&text).is_ok_and(|registry| registry == nothing) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+    for folder in ["cache", "data", "marketplaces", ""] {
+        // Only one that is empty goes.
+        let _ = std::fs::remove_dir(plugins.join(folder));
+    }
 }

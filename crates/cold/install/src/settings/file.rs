@@ -1,5 +1,6 @@
 //! The client's settings file: read, backed up, replaced whole.
 
+use super::registered::{has_plugin, with_plugin, without_plugin};
 use super::{count, plugin_of, with_hooks, without_hooks};
 use crate::jsonc;
 use crate::ours::{self, Surroundings};
@@ -89,9 +90,55 @@ pub fn install(path: &Path, plugin: &Path, around: &Surroundings) -> Result<Chan
     Ok(Change { path, before, after: Some(after), hooks, is_backed_up: true, backups, kept })
 }
 
-/// Plans to take our hooks out of a settings file, and its backups away. Where nothing else changed since the installation,
+/// Plans to give a file back the layout that it had before the client added our marketplace and our plugin to it. `None` where
+/// there was no file, or where more than that changed: then it stays as it is.
+pub fn registered(path: &Path, before: Option<String>, folder: &Path) -> Result<Option<Change>, Error> {
+    let Some(text) = before else { return Ok(None) };
+    let after = with_plugin(&text, folder).map_err(|error| Error::Refused(path.to_owned(), error))?;
+    let now = read(path)?.unwrap_or_default();
+    if jsonc::value(&now) != jsonc::value(&after) || has_plugin(&text) {
+        return Ok(None);
+    }
+    let (path, backups, kept) = (path.to_owned(), Vec::new(), Vec::new());
+    Ok(Some(Change {
+        path,
+        before: Some(text),
+        after: Some(after),
+        hooks: 0,
+        is_backed_up: true,
+        backups,
+        kept,
+    }))
+}
+
+/// What of ours to take out of a settings file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The hooks.
+    Hooks,
+    /// The hooks, our marketplace and our plugin.
+    All,
+}
+
+impl What {
+    fn taken_out(self, text: &str, around: &Surroundings) -> Result<String, super::Error> {
+        let text = without_hooks(text, around)?;
+        if self == Self::All { without_plugin(&text) } else { Ok(text) }
+    }
+
+    fn is_in(self, text: &str, around: &Surroundings) -> bool {
+        count(text, around) > 0 || (self == Self::All && has_plugin(text))
+    }
+}
+
+/// Plans to take what is ours out of a settings file, and its backups away. Where nothing else changed since the installation,
 /// the file becomes what it was, byte for byte.
-pub fn uninstall(path: &Path, around: &Surroundings) -> Result<Change, Error> {
+pub fn uninstall(path: &Path, around: &Surroundings, what: What) -> Result<Change, Error> {
+    plan(path, around, what, false)
+}
+
+/// Plans a removal; `was_in`: from a file that had something of ours.
+fn plan(path: &Path, around: &Surroundings, what: What, was_in: bool) -> Result<Change, Error> {
     let before = read(path)?;
     let text = before.clone().unwrap_or_default();
     let hooks = count(&text, around);
@@ -99,30 +146,63 @@ pub fn uninstall(path: &Path, around: &Surroundings) -> Result<Change, Error> {
     let read = |backup: &Path| files::read_text_followed(backup, MAX_BYTES).ok();
     let refused = |error: super::Error| Error::Refused(path.to_owned(), error);
     let names_a_hook = || ours::hook_names().iter().any(|name| text.contains(name.as_str()));
-    if let Err(error) = jsonc::parse(&text)
-        && names_a_hook()
-    {
-        return Err(refused(error.into()));
-    }
     let (mut after, mut rest) = (before.clone(), text.clone());
-    if hooks > 0 {
-        let plugin = plugin_of(&text, around).unwrap_or_default();
-        let texts: Vec<String> = backups.iter().rev().filter_map(|backup| read(backup)).collect();
-        let mut unwired = texts.into_iter().filter(|backup| count(backup, around) == 0).peekable();
-        // Without such a backup the file began with us.
-        let is_made = unwired.peek().is_none() && !files::is_link(path);
-        let is_origin =
-            |backup: &String| with_hooks(backup, &plugin, around).is_ok_and(|wired| wired == text);
-        let origin = unwired.find(is_origin);
-        rest = origin.map_or_else(|| without_hooks(&text, around), Ok).map_err(refused)?;
-        after = (!is_made || !is_bare(&rest)).then(|| rest.clone());
+    match jsonc::parse(&text) {
+        Err(error) if names_a_hook() => return Err(refused(error.into())),
+        Ok(_) if was_in || what.is_in(&text, around) => {
+            let texts: Vec<String> = backups.iter().rev().filter_map(|backup| read(backup)).collect();
+            let mut unwired = texts.into_iter().filter(|backup| !what.is_in(backup, around)).peekable();
+            // Without such a backup the file began with us.
+            let is_made = unwired.peek().is_none() && !files::is_link(path);
+            rest = what.taken_out(&text, around).map_err(refused)?;
+            // In and out again, it is what the file is without us.
+            let is_origin = |backup: &String| {
+                let wired = wired_as(backup, &text, around);
+                wired.and_then(|wired| what.taken_out(&wired, around)).is_ok_and(|wired| wired == rest)
+            };
+            let origin = unwired.find(is_origin);
+            rest = origin.unwrap_or(rest);
+            after = (!is_made || !is_bare(&rest)).then(|| rest.clone());
+        }
+        _ => {}
     }
-    let says_no_more = |backup: &PathBuf| {
-        read(backup).and_then(|text| without_hooks(&text, around).ok()).is_some_and(|backup| backup == rest)
-    };
+    let taken_out = |text: String| what.taken_out(&text, around).ok();
+    let bare = taken_out(rest.clone());
+    let says_no_more = |backup: &PathBuf| read(backup).is_some_and(|backup| taken_out(backup) == bare);
     let (backups, kept) = backups.into_iter().partition(says_no_more);
     // What is taken out can be installed again.
     Ok(Change { path: path.to_owned(), before, after, hooks, is_backed_up: false, backups, kept })
+}
+
+/// Returns a text with what another one has of ours.
+fn wired_as(text: &str, other: &str, around: &Surroundings) -> Result<String, super::Error> {
+    let mut text = text.to_owned();
+    if has_plugin(other) {
+        text = with_plugin(&text, Path::new("wyren"))?;
+    }
+    match plugin_of(other, around) {
+        Some(plugin) => with_hooks(&text, &plugin, around),
+        None => Ok(text),
+    }
+}
+
+/// Plans a removal again after the client has taken the plugin out by itself. The bytes of the first plan stay where the client
+/// changed nothing else.
+pub fn uninstall_after_client(planned: Change, around: &Surroundings) -> Result<Change, Error> {
+    let now = read(&planned.path)?;
+    let values = |text: &str| What::All.taken_out(text, around).ok().and_then(|text| jsonc::value(&text));
+    let is_same = |now: &str| {
+        let planned = planned.after.as_deref().unwrap_or("{}");
+        let planned = without_plugin(planned).ok().and_then(|text| jsonc::value(&text));
+        values(now).is_some_and(|now| Some(now) == planned)
+    };
+    match &now {
+        Some(text) if now == planned.before || is_same(text) => Ok(Change { before: now, ..planned }),
+        _ => {
+            let was_in = planned.before.is_some_and(|before| What::All.is_in(&before, around));
+            plan(&planned.path, around, What::All, was_in)
+        }
+    }
 }
 
 fn is_bare(text: &str) -> bool {
@@ -198,6 +278,11 @@ pub fn backup_name(path: &Path, now: Timestamp) -> PathBuf {
     let stamp: String = now.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{name}{BACKUP}{stamp}"))
+}
+
+/// Returns the text of a settings file; `None` when there is none.
+pub fn text(path: &Path) -> Result<Option<String>, Error> {
+    read(path)
 }
 
 /// Returns the backups of a settings file, oldest first.

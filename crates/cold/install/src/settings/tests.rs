@@ -264,7 +264,7 @@ impl Folder {
     }
 
     fn uninstall(&self) -> Change {
-        let change = file::uninstall(&self.path(), &around()).unwrap();
+        let change = file::uninstall(&self.path(), &around(), file::What::All).unwrap();
         file::apply(&change, Timestamp::now(), 0o600).unwrap();
         change
     }
@@ -369,4 +369,95 @@ fn a_file_of_a_megabyte_is_edited() {
     folder.install().unwrap();
     folder.uninstall();
     assert_eq!(folder.read(), text);
+}
+
+/// Does to a settings file what `claude plugin` does: reads it, writes it anew with its members sorted.
+fn client_writes(folder: &Folder, edit: impl FnOnce(&mut Value)) {
+    let mut value = jsonc::value(&folder.read()).unwrap_or_default();
+    edit(&mut value);
+    folder.write(&format!("{value:#}\n"));
+}
+
+fn client_registers(folder: &Folder) {
+    client_writes(folder, |settings| {
+        settings["extraKnownMarketplaces"]["wyren"] =
+            serde_json::json!({"source": {"source": "directory", "path": PLUGIN}});
+        settings["enabledPlugins"]["wyren@wyren"] = true.into();
+    });
+}
+
+fn client_unregisters(folder: &Folder) {
+    client_writes(folder, |settings| {
+        for (name, key) in [("extraKnownMarketplaces", "wyren"), ("enabledPlugins", "wyren@wyren")] {
+            settings[name].as_object_mut().unwrap().remove(key);
+        }
+    });
+}
+
+#[test]
+fn what_the_client_writes_for_the_plugin_keeps_the_layout_and_comes_out_byte_for_byte() {
+    for text in [
+        "{\n    \"z\": 1,\n\n    \"a\": [1,2]\n}",
+        "{}",
+        "{\"enabledPlugins\": {}, \"b\": 1}\n",
+        "{\"enabledPlugins\": {\"other@x\": false}}",
+    ] {
+        for has_hooks in [false, true] {
+            let folder = Folder::new();
+            folder.write(text);
+            client_registers(&folder);
+            let change = file::registered(&folder.path(), Some(text.to_owned()), Path::new(PLUGIN)).unwrap();
+            file::apply(&change.unwrap(), Timestamp::now(), 0o600).unwrap();
+            assert_eq!(folder.read(), registered::with_plugin(text, Path::new(PLUGIN)).unwrap());
+            assert_eq!(folder.names().len(), 2);
+            if has_hooks {
+                folder.install().unwrap();
+            }
+            let planned = file::uninstall(&folder.path(), &around(), file::What::All).unwrap();
+            client_unregisters(&folder);
+            let change = file::uninstall_after_client(planned, &around()).unwrap();
+            file::apply(&change, Timestamp::now(), 0o600).unwrap();
+            assert_eq!((folder.read(), folder.names().len()), (text.to_owned(), 1), "{has_hooks}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_the_client_made_for_the_plugin_goes_again() {
+    let folder = Folder::new();
+    folder.write("{}");
+    client_registers(&folder);
+    assert!(file::registered(&folder.path(), None, Path::new(PLUGIN)).unwrap().is_none());
+    let planned = file::uninstall(&folder.path(), &around(), file::What::All).unwrap();
+    client_unregisters(&folder);
+    file::apply(&file::uninstall_after_client(planned, &around()).unwrap(), Timestamp::now(), 0o600).unwrap();
+    assert_eq!(folder.names(), Vec::<String>::new());
+}
+
+#[test]
+fn what_else_the_client_changed_stays() {
+    let folder = Folder::new();
+    let text = "{\"model\": \"opus\",\n \"b\": 1}\n";
+    folder.write(text);
+    client_registers(&folder);
+    client_writes(&folder, |settings| drop(settings.as_object_mut().unwrap().remove("model")));
+    assert!(file::registered(&folder.path(), Some(text.to_owned()), Path::new(PLUGIN)).unwrap().is_none());
+    let planned = file::uninstall(&folder.path(), &around(), file::What::All).unwrap();
+    client_unregisters(&folder);
+    client_writes(&folder, |settings| settings["b"] = 2.into());
+    file::apply(&file::uninstall_after_client(planned, &around()).unwrap(), Timestamp::now(), 0o600).unwrap();
+    assert_eq!(folder.read(), "{\n  \"b\": 2\n}\n");
+}
+
+#[test]
+fn without_the_client_its_entries_stay_and_so_does_the_backup() {
+    let folder = Folder::new();
+    folder.write("{\"b\": 1}");
+    client_registers(&folder);
+    let change = file::registered(&folder.path(), Some("{\"b\": 1}".to_owned()), Path::new(PLUGIN)).unwrap();
+    file::apply(&change.unwrap(), Timestamp::now(), 0o600).unwrap();
+    let before = folder.read();
+    let change = file::uninstall(&folder.path(), &around(), file::What::Hooks).unwrap();
+    file::apply(&change, Timestamp::now(), 0o600).unwrap();
+    assert_eq!((folder.read(), folder.names().len()), (before, 2));
 }

@@ -104,6 +104,11 @@ pub fn purge(place: &Place, env: &Env) -> Result<bool, Error> {
     for name in String::from_utf8_lossy(&refs.stdout).lines() {
         git.local(&["update-ref", "-d", name])?;
     }
+    // Git keeps the folders that the names were in. Only those that are empty go.
+    let (common, own) = (&place.repository.common_folder, &place.repository.git_folder);
+    for folder in [common.join("refs/wyren"), own.join("refs/worktree/wyren"), own.join("refs/worktree")] {
+        let _ = fs::remove_dir(folder);
+    }
     Ok(is_tracked)
 }
 
