@@ -1,6 +1,7 @@
 //! Builds, tests, measures and shows Wyren, without shell scripts.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for people at a terminal")]
 
+mod archive;
 mod bench;
 mod demo;
 mod eval;
@@ -25,7 +26,11 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Assemble the complete plugin in target/plugin.
-    Plugin,
+    Plugin(plugin::Arguments),
+    /// Pack target/plugin as a release does, with `dist`.
+    Archive,
+    /// Write the scripts that install a release, for the archives in target/distrib.
+    Installers,
     /// Build everything and play a short day through the real programs, in a temporary folder.
     Demo,
     /// Run every test, the real client's included.
@@ -44,7 +49,9 @@ enum Command {
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
-        Command::Plugin => plugin::assemble().map(|_| ()),
+        Command::Plugin(arguments) => plugin::run(&arguments),
+        Command::Archive => archive::pack().map(|_| ()),
+        Command::Installers => archive::write_installers(),
         Command::Demo => demo::play(),
         Command::Test => test::run_all(),
         Command::Torture(arguments) => torture::torture(&arguments),

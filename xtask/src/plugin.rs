@@ -1,7 +1,8 @@
 //! Assembles the complete plugin in `target/plugin`: what a user installs.
 
+use crate::archive;
 use crate::bench::dependencies;
-use crate::workspace::{self, binaries, cargo, is_installed, read, root, run};
+use crate::workspace::{self, binaries, cargo, is_installed, read, root};
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -25,22 +26,44 @@ const PARTS: [&str; 9] = [
     "skills",
 ];
 
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Build for this target of a release; `dist` names it in CARGO_DIST_TARGET.
+    #[arg(long)]
+    target: Option<String>,
+}
+
+/// Assembles the plugin; for a target of a release, also what its archive has beside it.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let named = arguments.target.clone().or_else(|| std::env::var(archive::TARGET_VARIABLE).ok());
+    let Some(named) = named else { return assemble().map(|_| ()) };
+    archive::remove_launcher()?;
+    let kind = Kind::of_release(&named)?;
+    if std::env::var_os(archive::BUILT_VARIABLE).is_none() {
+        assemble_for(kind)?;
+    }
+    archive::build_launcher(kind)
+}
+
 /// Builds every program for shipping and puts the plugin together; returns its folder.
 pub(crate) fn assemble() -> Result<PathBuf> {
-    let kind = Kind::of_this_machine();
+    assemble_for(Kind::of_this_machine())
+}
+
+fn assemble_for(kind: Kind) -> Result<PathBuf> {
     println!("Building the plugin with {}", kind.describe());
     // Hooks have an invocation of their own: in one with the programs, cargo would unify the features of dependencies,
     // and hooks would ship with what only the programs ask for.
     dependencies::check_hooks(&build_hooks(kind)?)?;
     let programs = binaries()?.into_iter().filter(|binary| dependencies::may_be_heavy(binary));
-    run(&mut build(kind, programs))?;
+    workspace::run(&mut build(kind, programs))?;
 
     // Assembled aside and moved into place, so that half a plugin is never visible.
-    let built = workspace::target().join(kind.triple().unwrap_or_default()).join(PROFILE);
+    let built = kind.output();
     let (assembled, plugin) = (workspace::target().join("plugin.new"), folder());
     remove(&assembled)?;
     copy_parts(&assembled)?;
-    copy_binaries(&built, &assembled)?;
+    copy_binaries(&built, &assembled, kind.suffix())?;
     index_lessons(&assembled.join("lessons"))?;
     remove(&plugin)?;
     fs::rename(&assembled, &plugin).with_context(|| format!("could not move {}", plugin.display()))?;
@@ -55,11 +78,15 @@ pub(crate) fn build_hooks(kind: Kind) -> Result<BTreeSet<String>> {
     Ok(linked_packages(&messages))
 }
 
-fn build(kind: Kind, packages: impl Iterator<Item = String>) -> Command {
+pub(crate) fn build(kind: Kind, packages: impl Iterator<Item = String>) -> Command {
     let mut build = cargo();
     build.args(["build", "--locked", "--profile", PROFILE]);
     build.args(packages.flat_map(|package| ["--package".to_owned(), package]));
     build.args(kind.triple().map(|triple| format!("--target={triple}")));
+    if matches!(kind, Kind::Release(_)) {
+        // `dist` names a compiler for the machine that it runs on, which is not the target's.
+        build.env_remove("CC").env_remove("CXX");
+    }
     build
 }
 
@@ -90,6 +117,8 @@ pub(crate) fn folder() -> PathBuf {
 pub(crate) enum Kind {
     /// Static, with musl: starts several times as fast as with glibc.
     StaticMusl(&'static str),
+    /// For a target of a release, as that target links.
+    Release(&'static str),
     /// As the host links.
     Host(&'static str),
 }
@@ -115,17 +144,44 @@ impl Kind {
         Self::StaticMusl(triple)
     }
 
+    /// Returns the kind for a target of a release, whose standard library is added where it is missing.
+    fn of_release(named: &str) -> Result<Self> {
+        let target = archive::TARGETS.into_iter().find(|target| *target == named);
+        let triple = target.with_context(|| {
+            format!("{named} is no target of a release; these are: {}", archive::TARGETS.join(", "))
+        })?;
+        if !has_target(triple) {
+            workspace::run(Command::new("rustup").args(["target", "add", triple]))?;
+        }
+        Ok(Self::Release(triple))
+    }
+
     /// Returns the target to name to cargo.
     pub(crate) fn triple(self) -> Option<&'static str> {
         match self {
-            Self::StaticMusl(triple) => Some(triple),
+            Self::StaticMusl(triple) | Self::Release(triple) => Some(triple),
             Self::Host(_) => None,
+        }
+    }
+
+    /// Returns the folder that programs of this kind are built into.
+    pub(crate) fn output(self) -> PathBuf {
+        workspace::target().join(self.triple().unwrap_or_default()).join(PROFILE)
+    }
+
+    /// Returns the ending of a program's name.
+    pub(crate) fn suffix(self) -> &'static str {
+        match self.triple() {
+            Some(triple) if triple.contains("windows") => ".exe",
+            Some(_) => "",
+            None => std::env::consts::EXE_SUFFIX,
         }
     }
 
     fn describe(self) -> String {
         match self {
             Self::StaticMusl(triple) => format!("static binaries ({triple})"),
+            Self::Release(triple) => format!("binaries for {triple}"),
             Self::Host(reason) => reason.to_owned(),
         }
     }
@@ -166,11 +222,11 @@ fn index_lessons(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn copy_binaries(built: &Path, plugin: &Path) -> Result<()> {
+fn copy_binaries(built: &Path, plugin: &Path, suffix: &str) -> Result<()> {
     let folder = plugin.join("bin");
     fs::create_dir_all(&folder)?;
     for binary in binaries()? {
-        let file = format!("{binary}{}", std::env::consts::EXE_SUFFIX);
+        let file = format!("{binary}{suffix}");
         fs::copy(built.join(&file), folder.join(&file)).with_context(|| format!("could not copy {file}"))?;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Runs every test: those of the crates, and the black-box tests of the assembled plugin, the real client included.
 
-use crate::plugin;
 use crate::workspace::{cargo, is_installed, root, run};
+use crate::{archive, plugin};
 use anyhow::{Result, bail};
 use std::process::Command;
 
@@ -16,11 +16,18 @@ pub(crate) fn run_all() -> Result<()> {
         skipped.push("static binaries: the plugin was built with the host's linking (see above)");
     }
     // A test that misses something fails unless it may be skipped.
-    let mut skip = None;
+    let mut missing = Vec::new();
     if !install_client()? {
         skipped.push("the real client: npm is not installed");
-        skip = Some(("WYREN_TESTS_SKIP", "client"));
+        missing.push("client");
     }
+    if archive::dist().is_some() {
+        archive::pack()?;
+    } else {
+        skipped.push("the archive: dist is not installed (CONTRIBUTING.md says how)");
+        missing.push("archive");
+    }
+    let skip = (!missing.is_empty()).then(|| ("WYREN_TESTS_SKIP", missing.join(",")));
     // For the black-box tests: hooks that misbehave on purpose, a program that asks a model, victims of the torture.
     let mut examples = cargo();
     examples.args(["build", "--examples"]);
