@@ -50,7 +50,6 @@ pub(crate) fn pack() -> Result<PathBuf> {
 
     let plan = read(Command::new(&dist).args(["plan", "--output-format=json"]).current_dir(root()))?;
     check_plan(&plan)?;
-    remove_launcher()?;
     let mut build = Command::new(&dist);
     build.args(["build", "--artifacts=all", "--target", target]).current_dir(root());
     run(build.env(BUILT_VARIABLE, "1"))?;
@@ -125,17 +124,6 @@ fn of_this_machine() -> Option<&'static str> {
     };
     let named = format!("{}-{system}", std::env::consts::ARCH);
     TARGETS.into_iter().find(|target| *target == named)
-}
-
-/// Removes the program beside the plugin. `dist` goes on after a build that failed, and then misses this.
-pub(crate) fn remove_launcher() -> Result<()> {
-    for suffix in ["", ".exe"] {
-        let launcher = beside().join(format!("{LAUNCHER}{suffix}"));
-        if launcher.exists() {
-            fs::remove_file(&launcher).with_context(|| format!("could not remove {}", launcher.display()))?;
-        }
-    }
-    Ok(())
 }
 
 /// Builds the program beside the plugin.

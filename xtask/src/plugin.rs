@@ -37,7 +37,6 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let named = arguments.target.clone().or_else(|| std::env::var(archive::TARGET_VARIABLE).ok());
     let Some(named) = named else { return assemble().map(|_| ()) };
-    archive::remove_launcher()?;
     let kind = Kind::of_release(&named)?;
     if std::env::var_os(archive::BUILT_VARIABLE).is_none() {
         assemble_for(kind)?;
