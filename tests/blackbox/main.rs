@@ -1,5 +1,7 @@
 //! Black-box tests of the built plugin.
 
+#[cfg(unix)]
+mod archives;
 mod cli;
 mod client;
 mod contract;

@@ -19,6 +19,13 @@ pub fn packages() -> Option<PathBuf> {
     prerequisite::find("npm", "WYREN_NPM", target().join("npm"), "run `cargo xtask npm`")
 }
 
+/// Returns this machine's archive of a release, with the scripts that install it beside it, or says why the test is skipped.
+pub fn archive() -> Option<PathBuf> {
+    let system = if cfg!(target_os = "macos") { "apple-darwin" } else { "unknown-linux-musl" };
+    let name = format!("distrib/wyren-{}-{system}.tar.xz", std::env::consts::ARCH);
+    prerequisite::find("archive", "WYREN_ARCHIVE", target().join(name), "run `cargo xtask archive`")
+}
+
 /// Returns a hook program that panics, or says why the test is skipped.
 pub fn panicking_hook() -> Option<PathBuf> {
     example("wyren-hook", "panicking-hook")

@@ -1,6 +1,7 @@
 //! Builds, tests, measures and shows Wyren, without shell scripts.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for people at a terminal")]
 
+mod archive;
 mod bench;
 mod cross;
 mod demo;
@@ -28,9 +29,13 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Assemble the complete plugin in target/plugin.
-    Plugin,
+    Plugin(plugin::Arguments),
     /// Pack target/plugin for npm, in target/npm.
     Npm(npm::Arguments),
+    /// Pack target/plugin as a release does, with `dist`.
+    Archive,
+    /// Write the scripts that install a release, for the archives in target/distrib.
+    Installers,
     /// Build everything and play a short day through the real programs, in a temporary folder.
     Demo(demo::Arguments),
     /// Build for other systems and have every hook answer under emulation.
@@ -51,10 +56,12 @@ enum Command {
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
-        Command::Plugin => plugin::assemble().map(|_| ()),
         Command::Npm(arguments) => npm::run_with(&arguments),
         Command::Demo(arguments) => demo::run_demo(&arguments),
         Command::Cross(arguments) => cross::run(&arguments),
+        Command::Plugin(arguments) => plugin::run(&arguments),
+        Command::Archive => archive::pack().map(|_| ()),
+        Command::Installers => archive::write_installers(),
         Command::Test => test::run_all(),
         Command::Torture(arguments) => torture::torture(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),

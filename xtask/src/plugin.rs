@@ -1,7 +1,8 @@
 //! Assembles the complete plugin in `target/plugin`: what a user installs.
 
+use crate::archive;
 use crate::bench::dependencies;
-use crate::workspace::{self, binaries, cargo, is_installed, read, root, run};
+use crate::workspace::{self, binaries, cargo, is_installed, read, root};
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -26,19 +27,39 @@ const PARTS: &[&str] = &[
     "skills",
 ];
 
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Build for this target of a release; `dist` names it in CARGO_DIST_TARGET.
+    #[arg(long)]
+    target: Option<String>,
+}
+
+/// Assembles the plugin; for a target of a release, also what its archive has beside it.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let named = arguments.target.clone().or_else(|| std::env::var(archive::TARGET_VARIABLE).ok());
+    let Some(named) = named else { return assemble().map(|_| ()) };
+    let kind = Kind::of_release(&named)?;
+    if std::env::var_os(archive::BUILT_VARIABLE).is_none() {
+        assemble_for(kind)?;
+    }
+    archive::build_launcher(kind)
+}
+
 /// Builds every program for shipping and puts the plugin together; returns its folder.
 pub(crate) fn assemble() -> Result<PathBuf> {
-    let kind = Kind::of_this_machine();
+    assemble_for(Kind::of_this_machine())
+}
+
+fn assemble_for(kind: Kind) -> Result<PathBuf> {
     println!("Building the plugin with {}", kind.describe());
     // Hooks have an invocation of their own: in one with the programs, cargo would unify the features of dependencies,
     // and hooks would ship with what only the programs ask for.
     dependencies::check_hooks(&build_hooks(kind)?)?;
     let programs = binaries()?.into_iter().filter(|binary| dependencies::may_be_heavy(binary));
-    run(&mut build(kind, programs))?;
+    workspace::run(&mut build(kind, programs))?;
 
-    let built = workspace::target().join(kind.triple().unwrap_or_default()).join(PROFILE);
     let plugin = folder();
-    assemble_in(&plugin, &built, std::env::consts::EXE_SUFFIX)?;
+    assemble_in(&plugin, &kind.output(), kind.suffix())?;
     println!("The plugin is in {}", plugin.display());
     Ok(plugin)
 }
@@ -62,11 +83,15 @@ pub(crate) fn build_hooks(kind: Kind) -> Result<BTreeSet<String>> {
     Ok(linked_packages(&messages))
 }
 
-fn build(kind: Kind, packages: impl Iterator<Item = String>) -> Command {
+pub(crate) fn build(kind: Kind, packages: impl Iterator<Item = String>) -> Command {
     let mut build = cargo();
     build.args(["build", "--locked", "--profile", PROFILE]);
     build.args(packages.flat_map(|package| ["--package".to_owned(), package]));
     build.args(kind.triple().map(|triple| format!("--target={triple}")));
+    if matches!(kind, Kind::Release(_)) {
+        // `dist` names a compiler for the machine that it runs on, which is not the target's.
+        build.env_remove("CC").env_remove("CXX");
+    }
     build
 }
 
@@ -97,6 +122,8 @@ pub(crate) fn folder() -> PathBuf {
 pub(crate) enum Kind {
     /// Static, with musl: starts several times as fast as with glibc.
     StaticMusl(&'static str),
+    /// For a target of a release, as that target links.
+    Release(&'static str),
     /// As the host links.
     Host(&'static str),
 }
@@ -122,17 +149,44 @@ impl Kind {
         Self::StaticMusl(triple)
     }
 
+    /// Returns the kind for a target of a release, whose standard library is added where it is missing.
+    fn of_release(named: &str) -> Result<Self> {
+        let target = archive::TARGETS.into_iter().find(|target| *target == named);
+        let triple = target.with_context(|| {
+            format!("{named} is no target of a release; these are: {}", archive::TARGETS.join(", "))
+        })?;
+        if !has_target(triple) {
+            workspace::run(Command::new("rustup").args(["target", "add", triple]))?;
+        }
+        Ok(Self::Release(triple))
+    }
+
     /// Returns the target to name to cargo.
     pub(crate) fn triple(self) -> Option<&'static str> {
         match self {
-            Self::StaticMusl(triple) => Some(triple),
+            Self::StaticMusl(triple) | Self::Release(triple) => Some(triple),
             Self::Host(_) => None,
+        }
+    }
+
+    /// Returns the folder that programs of this kind are built into.
+    pub(crate) fn output(self) -> PathBuf {
+        workspace::target().join(self.triple().unwrap_or_default()).join(PROFILE)
+    }
+
+    /// Returns the ending of a program's name.
+    pub(crate) fn suffix(self) -> &'static str {
+        match self.triple() {
+            Some(triple) if triple.contains("windows") => ".exe",
+            Some(_) => "",
+            None => std::env::consts::EXE_SUFFIX,
         }
     }
 
     fn describe(self) -> String {
         match self {
             Self::StaticMusl(triple) => format!("static binaries ({triple})"),
+            Self::Release(triple) => format!("binaries for {triple}"),
             Self::Host(reason) => reason.to_owned(),
         }
     }

@@ -1,7 +1,7 @@
 //! Runs every test: those of the crates, and the black-box tests of the assembled plugin, the real client included.
 
 use crate::workspace::{cargo, is_installed, root, run};
-use crate::{npm, plugin};
+use crate::{archive, npm, plugin};
 use anyhow::{Result, bail};
 use std::process::Command;
 
@@ -26,6 +26,12 @@ pub(crate) fn run_all() -> Result<()> {
     } else {
         skipped.push("the packages for npm, which take GNU tar: they are made on Linux");
         missing.push("npm");
+    }
+    if archive::dist().is_some() {
+        archive::pack()?;
+    } else {
+        skipped.push("the archive: dist is not installed (CONTRIBUTING.md says how)");
+        missing.push("archive");
     }
     // For the black-box tests: hooks that misbehave on purpose, a program that asks a model, victims of the torture.
     let mut examples = cargo();

@@ -197,6 +197,24 @@ mod tests {
         assert!(remove(&to).unwrap() && !remove(&to).unwrap());
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_copy_that_fails_leaves_the_plugin_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("data/plugin"));
+        write(&from.join(".claude-plugin/plugin.json"), r#"{"name": "wyren"}"#);
+        std::os::unix::fs::symlink("nowhere", from.join("broken")).unwrap();
+        for earlier in [None, Some("old")] {
+            if let Some(text) = earlier {
+                write(&to.join(".claude-plugin/plugin.json"), r#"{"name": "wyren"}"#);
+                write(&to.join("bin/wyren"), text);
+            }
+            copy(&from, &to).unwrap_err();
+            assert_eq!(fs::read_to_string(to.join("bin/wyren")).ok().as_deref(), earlier);
+            assert!(!beside(&to, NEW).exists());
+        }
+    }
+
     #[test]
     fn a_folder_of_the_users_is_neither_replaced_nor_removed() {
         let folder = tempfile::tempdir().unwrap();
