@@ -186,6 +186,17 @@ fn fill(template: &str, base: &str, archives: &[String]) -> String {
         .replace("@ARCHIVES@", &archives.join("\n"))
 }
 
+/// Returns what the programs of a release know of it: the commit, and where the newest release is, for `wyren update`.
+pub(crate) fn release_variables() -> Vec<(&'static str, String)> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let mut variables = Vec::new();
+    if let (Some(server), Some(repository)) = (variable("GITHUB_SERVER_URL"), variable("GITHUB_REPOSITORY")) {
+        variables.push(("WYREN_RELEASES", format!("{server}/{repository}/releases/latest/download")));
+    }
+    variables.extend(variable("GITHUB_SHA").map(|commit| ("WYREN_COMMIT", commit)));
+    variables
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -90,7 +90,7 @@ pub(crate) fn build(kind: Kind, packages: impl Iterator<Item = String>) -> Comma
     build.args(kind.triple().map(|triple| format!("--target={triple}")));
     if matches!(kind, Kind::Release(_)) {
         // `dist` names a compiler for the machine that it runs on, which is not the target's.
-        build.env_remove("CC").env_remove("CXX");
+        build.env_remove("CC").env_remove("CXX").envs(archive::release_variables());
     }
     build
 }
