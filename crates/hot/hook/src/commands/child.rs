@@ -84,7 +84,10 @@ impl Run<'_> {
             .stdin(Stdio::null())
             .stdout(output.try_clone()?)
             .stderr(output.try_clone()?);
-        if is_typed(&self.host.env) {
+        if self.host.agent().is_some() {
+            // No other agent says whether a person typed the prompt or a program gave it.
+            command.env(MODEL_VARIABLE, "1");
+        } else if is_typed(&self.host.env) {
             command.env_remove(MODEL_VARIABLE);
         }
         command.spawn()
