@@ -137,7 +137,7 @@ fn plugin_folder(client: &Path, id: &str) -> Option<PathBuf> {
 /// Returns what a command in the settings of a project may begin with.
 pub(crate) fn surroundings(env: &Env, project: &Path) -> Surroundings {
     let home = env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from);
-    Surroundings { home, project: project.to_owned() }
+    Surroundings { home, project: project.to_owned(), agent: None }
 }
 
 fn json(file: &Path) -> Option<Value> {

@@ -21,10 +21,12 @@ pub enum Below {
     Client,
     /// The user's home.
     Home,
+    /// The folder that a project is in.
+    Work,
 }
 
 /// Every path: `*` is a part of a name, `**` anything below. Temporary files beside them are not listed.
-pub const WRITTEN: [(Below, &str); 79] = [
+pub const WRITTEN: [(Below, &str); 95] = [
     (Below::Data, "/allowed/*/*"),
     (Below::Data, "/backups/lessons-*/**"),
     (Below::Data, "/cache/authors/*"),
@@ -103,7 +105,23 @@ pub const WRITTEN: [(Below, &str); 79] = [
     (Below::Client, "/commands/wyren-handoff.md"),
     (Below::Client, "/commands/wyren/*.md"),
     (Below::Client, "/settings*.json*"),
+    (Below::Home, "/.codex/hooks.json*"),
+    (Below::Home, "/.codex/skills/wyren-handoff/SKILL.md"),
+    (Below::Home, "/.config/opencode/commands/wyren-handoff.md"),
+    (Below::Home, "/.config/opencode/plugins/wyren.js"),
+    (Below::Home, "/.cursor/commands/wyren-handoff.md"),
+    (Below::Home, "/.cursor/hooks.json*"),
+    (Below::Home, "/.gemini/commands/wyren-handoff.toml"),
+    (Below::Home, "/.gemini/settings.json*"),
     (Below::Home, "/.local/bin/wyren"),
+    (Below::Work, "/.codex/hooks.json*"),
+    (Below::Work, "/.codex/skills/wyren-handoff/SKILL.md"),
+    (Below::Work, "/.cursor/commands/wyren-handoff.md"),
+    (Below::Work, "/.cursor/hooks.json*"),
+    (Below::Work, "/.gemini/commands/wyren-handoff.toml"),
+    (Below::Work, "/.gemini/settings.json*"),
+    (Below::Work, "/.opencode/commands/wyren-handoff.md"),
+    (Below::Work, "/.opencode/plugins/wyren.js"),
 ];
 
 /// Returns whether the list has a path below a folder.

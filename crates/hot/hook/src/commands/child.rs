@@ -2,7 +2,7 @@
 
 use crate::Host;
 use crate::host::{STARTED_BY, is_program};
-use base::env::{MODEL_VARIABLE, PROMPT_VARIABLE};
+use base::env::{MODEL_VARIABLE, PROMPT_VARIABLE, SHELLS};
 use base::{Env, files};
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _};
@@ -84,9 +84,10 @@ impl Run<'_> {
             .stdin(Stdio::null())
             .stdout(output.try_clone()?)
             .stderr(output.try_clone()?);
-        if self.host.agent().is_some() {
+        if let Some(agent) = self.host.agent() {
             // No other agent says whether a person typed the prompt or a program gave it.
-            command.env(MODEL_VARIABLE, "1");
+            let shell = SHELLS.iter().find(|shell| shell.agent == agent.name());
+            command.env(shell.map_or(MODEL_VARIABLE, |shell| shell.variable), "1");
         } else if is_typed(&self.host.env) {
             command.env_remove(MODEL_VARIABLE);
         }
