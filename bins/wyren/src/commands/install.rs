@@ -1,5 +1,6 @@
-//! `wyren install`: puts this machine's plugin into Claude Code, or the hooks alone into its settings.
+//! `wyren install`: puts this machine's plugin into Claude Code, the hooks alone into its settings, or Wyren into another agent.
 
+pub(super) mod agent;
 pub(super) mod program;
 pub(super) mod registry;
 
@@ -10,6 +11,7 @@ use crate::wired::{self, Wiring};
 use anyhow::{Context as _, Result, bail};
 use base::lock::Lock;
 use base::{Env, Paths, Timestamp};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use install::commands::{State, Which};
 use install::settings::file;
@@ -29,6 +31,7 @@ Examples:
   wyren install --settings local             into .claude/settings.local.json of this project
   wyren install --settings --dry-run         show what would change
   wyren install --settings --print           print the hooks, to paste them yourself
+  wyren install --agent codex                wire Codex; also gemini, cursor and opencode
   wyren uninstall                            take all of it back";
 
 #[derive(Args)]
@@ -41,6 +44,12 @@ pub(crate) struct Arguments {
     /// Print the hooks as a settings file has them, and change nothing.
     #[arg(long, requires = "settings", conflicts_with = "dry_run")]
     print: bool,
+    /// Wire this agent instead of Claude Code.
+    #[arg(long, value_parser = PossibleValuesParser::new(agent::names()), conflicts_with = "settings")]
+    agent: Option<String>,
+    /// Write into the files of this project instead of yours.
+    #[arg(long, requires = "agent")]
+    project: bool,
     /// Show what would change, and change nothing.
     #[arg(long)]
     dry_run: bool,
@@ -100,6 +109,14 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     }
     if !arguments.dry_run {
         person::must_be_here(env)?;
+    }
+    if let Some(agent) = arguments.agent.as_deref().and_then(install::agents::find) {
+        let scope = if arguments.project { Scope::Project } else { Scope::User };
+        if arguments.dry_run {
+            return agent::show(agent, scope, env);
+        }
+        let _lock = lock(paths)?;
+        return agent::write(agent, scope, env);
     }
     let client = Client::of(env, paths)?;
     let Some(scope) = arguments.settings else {
