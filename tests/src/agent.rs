@@ -118,8 +118,7 @@ impl Kind {
                     Some(command) => {
                         let arguments = json!({"command": command, "description": "runs it"}).to_string();
                         let function = json!({"name": "bash", "arguments": arguments});
-                        let call =
-                            json!({"index": 0, "id": format!("c{index}"), "type": "function", "function": function});
+                        let call = json!({"index": 0, "id": format!("c{index}"), "type": "function", "function": function});
                         (json!({"role": "assistant", "tool_calls": [call]}), "tool_calls")
                     }
                     None => (json!({"role": "assistant", "content": LAST_WORD}), "stop"),
@@ -191,7 +190,8 @@ impl Agent {
                  \"telemetry\": {\"enabled\": false}\n}\n",
             ),
             Kind::OpenCode => {
-                let model = json!({"name": "m", "tool_call": true, "limit": {"context": 100_000, "output": 4_096}});
+                let model =
+                    json!({"name": "m", "tool_call": true, "limit": {"context": 100_000, "output": 4_096}});
                 let provider = json!({
                     "npm": "@ai-sdk/openai-compatible", "name": "mock",
                     "options": {"baseURL": format!("{url}/v1"), "apiKey": "x"}, "models": {"m": model},

@@ -99,8 +99,15 @@ fn check_recorded(sandbox: &Sandbox, agent: &str) -> Result<()> {
     assert_eq!(of_kind("prompt").len(), 1, "{agent}: {lines:#?}");
     let tools = of_kind("tool");
     assert!(tools.len() >= 2, "{agent}: {lines:#?}");
-    assert!(tools.iter().all(|line| ["Bash", "Edit", "Read"].contains(&line["tool"].as_str().unwrap_or_default())));
-    assert!(tools.iter().any(|line| line["tool"] == "Edit" && line["input"]["file_path"].is_string()), "{tools:#?}");
+    assert!(
+        tools
+            .iter()
+            .all(|line| ["Bash", "Edit", "Read"].contains(&line["tool"].as_str().unwrap_or_default()))
+    );
+    assert!(
+        tools.iter().any(|line| line["tool"] == "Edit" && line["input"]["file_path"].is_string()),
+        "{tools:#?}"
+    );
     Ok(())
 }
 
@@ -112,7 +119,10 @@ fn a_prompt_of_another_agent_is_never_a_persons_leave() -> Result<()> {
         let input = prompt.replace(PROJECT, &sandbox.project().to_string_lossy());
         let mut command = sandbox.command("prompt-bind");
         // As if a person had started the agent in a shell of Claude Code's.
-        command.args(["--agent", agent.name]).env("CLAUDE_CODE_ENTRYPOINT", "cli").env("CLAUDE_PROJECT_DIR", "/p");
+        command
+            .args(["--agent", agent.name])
+            .env("CLAUDE_CODE_ENTRYPOINT", "cli")
+            .env("CLAUDE_PROJECT_DIR", "/p");
         let answer = String::from_utf8(feed(&mut command, input.as_bytes())?.stdout)?;
         assert!(answer.contains("only a person may do this"), "{}: {answer}", agent.name);
     }
@@ -128,9 +138,12 @@ fn a_private_prompt_of_another_agent_leaves_no_trace() -> Result<()> {
         ("opencode", "UserPromptSubmit", "PostToolUse", "bash"),
     ] {
         let Some(sandbox) = sandbox()? else { return Ok(()) };
-        let call = |event: &str, more: &str| format!(r#"{{"session_id":"s","cwd":"/PROJECT","hook_event_name":"{event}",{more}}}"#);
+        let call = |event: &str, more: &str| {
+            format!(r#"{{"session_id":"s","cwd":"/PROJECT","hook_event_name":"{event}",{more}}}"#)
+        };
         run(&sandbox, agent, "prompt-record", &call(event, r#""prompt":"<private>my salary</private>""#))?;
-        let more = format!(r#""tool_name":"{tool}","tool_input":{{"command":"cat salary"}},"tool_response":"100""#);
+        let more =
+            format!(r#""tool_name":"{tool}","tool_input":{{"command":"cat salary"}},"tool_response":"100""#);
         run(&sandbox, agent, "tool-record", &call(tool_event, &more))?;
         let exported = String::from_utf8(sandbox.wyren(&["export"])?.stdout)?;
         assert!(!exported.contains("salary"), "{agent}: {exported}");

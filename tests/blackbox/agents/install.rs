@@ -71,7 +71,8 @@ fn each_agent_is_wired_once_and_after_the_way_out_the_tree_is_as_it_was() -> Res
             let installed = trees(&sandbox)?;
             assert_ne!(installed, before);
             for (index, below) in [Below::Home, Below::Work].into_iter().enumerate() {
-                let new = installed[index].iter().filter(|(path, bytes)| before[index].get(*path) != Some(*bytes));
+                let new =
+                    installed[index].iter().filter(|(path, bytes)| before[index].get(*path) != Some(*bytes));
                 for (path, _) in new.filter(|(_, bytes)| bytes.is_some()) {
                     assert!(list::is_listed(below, path), "{} is not in the list", path.display());
                 }

@@ -99,7 +99,12 @@ fn check(kind: Kind, pauses_loops: bool) -> Result<()> {
 fn check_handoff(kind: Kind, prompt: &[&str]) -> Result<()> {
     let Some(agent) = wired(kind)? else { return Ok(()) };
     // Without a terminal, Gemini puts what the hooks of a start say before the prompt, which is no command then.
-    let silent = agent.sandbox.wyren(&["config", "set", "hooks.disabled", "session-start-lessons,session-start-memory"])?;
+    let silent = agent.sandbox.wyren(&[
+        "config",
+        "set",
+        "hooks.disabled",
+        "session-start-lessons,session-start-memory",
+    ])?;
     ensure!(silent.status.success(), "{silent:#?}");
     let run = agent.prompt(prompt, &[])?;
     let request = run.requests.first().context("no request")?;

@@ -36,7 +36,7 @@ pub struct Agent {
     pub next: &'static str,
 }
 
-/// How an agent is told what to run.
+/// How an agent learns what to run.
 #[derive(Debug)]
 enum Wiring {
     /// In a JSON file, as in Claude Code's settings: events, groups, hooks.
@@ -208,7 +208,12 @@ impl Agent {
     }
 
     /// Plans to wire the plugin in a folder.
-    pub fn install(&'static self, folder: &Path, plugin: &Path, around: &Surroundings) -> Result<Plan, file::Error> {
+    pub fn install(
+        &'static self,
+        folder: &Path,
+        plugin: &Path,
+        around: &Surroundings,
+    ) -> Result<Plan, file::Error> {
         let around = self.around(around);
         let unreadable = |error| file::Error::Unreadable(plugin.join("commands"), error);
         let mut files = vec![self.handoff(folder, plugin).map_err(unreadable)?];
@@ -276,7 +281,8 @@ impl Agent {
             false => ("[", "\n    ]", "\n      "),
         };
         let event = |(name, entries): &(&str, Vec<String>)| {
-            let entries = entries.iter().map(|entry| format!("{indent}{entry}")).collect::<Vec<_>>().join(",");
+            let entries =
+                entries.iter().map(|entry| format!("{indent}{entry}")).collect::<Vec<_>>().join(",");
             format!("    \"{name}\": {open}{entries}{close}")
         };
         let events = events.iter().map(event).collect::<Vec<_>>().join(",\n");
@@ -290,7 +296,10 @@ impl Agent {
         Some(match self.wiring {
             Wiring::Groups { millis, are_named, .. } => {
                 let name = if are_named { format!("\"name\": \"wyren-{program}\", ") } else { String::new() };
-                format!("{{ \"type\": \"command\", {name}\"command\": {command}, \"timeout\": {} }}", seconds * millis)
+                format!(
+                    "{{ \"type\": \"command\", {name}\"command\": {command}, \"timeout\": {} }}",
+                    seconds * millis
+                )
             }
             _ => format!("{{ \"command\": {command}, \"timeout\": {seconds} }}"),
         })

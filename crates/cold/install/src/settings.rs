@@ -36,7 +36,8 @@ struct Spot<'a> {
 
 /// Returns the text with the hooks of the plugin in a folder, and no others of ours. One that has them stays as it is.
 pub fn with_hooks(text: &str, plugin: &Path, around: &Surroundings) -> Result<String, Error> {
-    let wiring = Wiring::of(plugin, around.agent).ok_or_else(|| Error::Folder(plugin.display().to_string()))?;
+    let wiring =
+        Wiring::of(plugin, around.agent).ok_or_else(|| Error::Folder(plugin.display().to_string()))?;
     let Some(root) = jsonc::parse(text)? else {
         let end = if text.is_empty() || text.ends_with(['\n', BYTE_ORDER_MARK]) { "" } else { "\n" };
         return Ok(format!("{text}{end}{}", wiring.text));

@@ -400,7 +400,8 @@ impl<'a> ForCursor<'a> {
             && CURSOR_CONTEXT.contains(&event)
         {
             let message = format!("Tell the user: {message}");
-            context = Some(context.map_or(message.clone(), |context| format!("{context}\n\n{message}")).into());
+            context =
+                Some(context.map_or(message.clone(), |context| format!("{context}\n\n{message}")).into());
         }
         Self {
             goes_on: output.decision.map(|_| false),
@@ -674,7 +675,9 @@ mod tests {
     #[test]
     fn cursor_gets_answers_without_levels() {
         let cursor = |stdout: String| -> Value { serde_json::from_str(&stdout).unwrap() };
-        let render = |answer: Answer<PreToolUse>, event| cursor(answer.render(|| Platform::Cursor, event, |_| None).stdout);
+        let render = |answer: Answer<PreToolUse>, event| {
+            cursor(answer.render(|| Platform::Cursor, event, |_| None).stdout)
+        };
         assert_eq!(
             render(Answer::deny("no").with_lessons_seen("a"), "BeforeTool"),
             json!({"permission": "deny", "agent_message": "no", "user_message": "no"})

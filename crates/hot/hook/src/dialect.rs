@@ -4,108 +4,34 @@
 //! are the same whichever agent works. What has no meaning for Wyren is left out; so is the path of the transcript, whose
 //! form no other agent shares.
 
+mod fields;
 mod tool;
 
-use crate::event::{Event, Text};
+use crate::event::Event;
 use crate::platform::{AFTER_TOOL, BEFORE_TOOL, Platform};
-use serde::{Deserialize, Serialize};
+use fields::{Fields, Written, text};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use tool::Outcome;
 
-/// What agents send, whichever it is.
-#[derive(Deserialize)]
-struct Theirs<'a> {
-    #[serde(borrow)]
-    hook_event_name: Option<Text<'a>>,
-    session_id: Option<Text<'a>>,
-    /// Cursor's session.
-    conversation_id: Option<Text<'a>>,
-    /// Codex' prompt.
-    turn_id: Option<Text<'a>>,
-    /// Cursor's prompt.
-    generation_id: Option<Text<'a>>,
-    prompt_id: Option<Text<'a>>,
-    cwd: Option<Text<'a>>,
-    /// Cursor's projects; the first is the one that the session works in.
-    workspace_roots: Option<Vec<Text<'a>>>,
-    permission_mode: Option<Text<'a>>,
-    agent_id: Option<Text<'a>>,
-    agent_type: Option<Text<'a>>,
-    model: Option<Text<'a>>,
-    source: Option<Text<'a>>,
-    reason: Option<Text<'a>>,
-    prompt: Option<Text<'a>>,
-    stop_hook_active: Option<bool>,
-    last_assistant_message: Option<Text<'a>>,
-    /// Gemini's last message.
-    prompt_response: Option<Text<'a>>,
-    tool_name: Option<Text<'a>>,
-    tool_input: Option<&'a RawValue>,
-    tool_use_id: Option<Text<'a>>,
-    tool_response: Option<&'a RawValue>,
-    /// Cursor's response: JSON in a string.
-    tool_output: Option<Text<'a>>,
-    error: Option<Text<'a>>,
-    /// Cursor's error.
-    error_message: Option<Text<'a>>,
-    is_interrupt: Option<bool>,
-    duration_ms: Option<f64>,
-    /// Cursor's, in milliseconds.
-    duration: Option<f64>,
-    /// The server and the tool behind Gemini's name for both.
-    mcp_context: Option<Mcp<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Mcp<'a> {
-    #[serde(borrow)]
-    server_name: Option<Text<'a>>,
-    tool_name: Option<Text<'a>>,
-}
-
-/// What Claude Code would have sent.
-#[derive(Serialize)]
-struct Ours<'a> {
-    hook_event_name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cwd: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    permission_mode: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent_type: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stop_hook_active: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_assistant_message: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_name: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_input: Option<&'a RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_use_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_response: Option<&'a RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    is_interrupt: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    duration_ms: Option<f64>,
-}
+/// The fields that mean the same everywhere, by Claude Code's name, each with the names that agents have for it. The first that
+/// is there counts.
+const SAME: [(&str, &[&str]); 13] = [
+    ("session_id", &["conversation_id", "session_id"]),
+    ("prompt_id", &["prompt_id", "turn_id", "generation_id"]),
+    ("permission_mode", &["permission_mode"]),
+    ("agent_id", &["agent_id"]),
+    ("agent_type", &["agent_type"]),
+    ("model", &["model"]),
+    ("source", &["source"]),
+    ("reason", &["reason"]),
+    ("stop_hook_active", &["stop_hook_active"]),
+    ("last_assistant_message", &["last_assistant_message", "prompt_response"]),
+    ("tool_use_id", &["tool_use_id"]),
+    ("is_interrupt", &["is_interrupt"]),
+    // Cursor's is in milliseconds, too.
+    ("duration_ms", &["duration_ms", "duration"]),
+];
 
 /// A point of a session that agents have names of their own for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,51 +81,69 @@ impl Moment {
 
 /// Returns an agent's input as Claude Code would have sent it, for as long as the process lives. `None` for what is not
 /// understood: the run loop says what is wrong with it.
+///
+/// Values are copied as they are, without being read: a tool's output may be large, and every hook has this code in it.
 pub(crate) fn translated<E: Event>(agent: Platform, input: &'static [u8]) -> Option<&'static [u8]> {
-    let theirs: Theirs<'static> = serde_json::from_slice(input).ok()?;
-    let moment = Moment::of(theirs.hook_event_name.as_deref()?)?;
-    let mcp = theirs.mcp_context.as_ref().and_then(|mcp| {
-        Some(format!("mcp__{}__{}", mcp.server_name.as_deref()?, mcp.tool_name.as_deref()?))
-    });
-    let named = theirs.tool_name.as_deref();
-    let tool = mcp.or_else(|| named.map(|tool| tool::name(agent, tool).into_owned()));
-    let tool = tool.as_deref();
-    let input = theirs.tool_input.map(|input| tool::input(tool.unwrap_or_default(), input));
-    let mut outcome = Outcome::default();
-    if moment == Moment::AfterTool {
-        let output = theirs.tool_output.as_deref();
-        outcome = Outcome::of(agent, tool.unwrap_or_default(), theirs.tool_response, output);
-        let error = theirs.error.or(theirs.error_message);
-        outcome.error = error.map(|error| error.to_string()).or(outcome.error);
-    }
-    let first_root = theirs.workspace_roots.as_ref().and_then(|roots| roots.first());
-    let is_set = |text: &&str| !text.is_empty();
-    let ours = Ours {
-        hook_event_name: moment.name::<E>(agent, outcome.error.is_some()),
-        session_id: theirs.conversation_id.as_deref().or(theirs.session_id.as_deref()),
-        prompt_id: [&theirs.prompt_id, &theirs.turn_id, &theirs.generation_id]
-            .into_iter()
-            .find_map(Option::as_deref),
-        cwd: theirs.cwd.as_deref().filter(is_set).or(first_root.map(|root| &**root)),
-        permission_mode: theirs.permission_mode.as_deref(),
-        agent_id: theirs.agent_id.as_deref(),
-        agent_type: theirs.agent_type.as_deref(),
-        model: theirs.model.as_deref(),
-        source: theirs.source.as_deref(),
-        reason: theirs.reason.as_deref(),
-        prompt: theirs.prompt.as_deref().map(without_hook_context),
-        stop_hook_active: theirs.stop_hook_active,
-        last_assistant_message: theirs.last_assistant_message.as_deref().or(theirs.prompt_response.as_deref()),
-        tool_name: tool,
-        tool_input: input.as_deref(),
-        tool_use_id: theirs.tool_use_id.as_deref(),
-        tool_response: outcome.response.as_deref().filter(|_| outcome.error.is_none()),
-        error: outcome.error.as_deref(),
-        is_interrupt: theirs.is_interrupt,
-        duration_ms: theirs.duration_ms.or(theirs.duration),
+    let theirs = Fields::read(std::str::from_utf8(input).ok()?)?;
+    let moment = Moment::of(&theirs.text("hook_event_name")?)?;
+    let mut ours = Written::new();
+    // Decided when it is compiled: a hook of another event has no code for tools in it.
+    let has_failed = if const { is_about_tools(E::NAMES) } {
+        write_tool(&mut ours, agent, moment, &theirs)
+    } else {
+        false
     };
+    ours.string("hook_event_name", moment.name::<E>(agent, has_failed));
+    for (name, names) in SAME {
+        ours.raw(name, names.iter().find_map(|name| theirs.get(name)).map(RawValue::get));
+    }
+    ours.raw("cwd", cwd(&theirs).as_deref());
+    if let Some(prompt) = theirs.text("prompt") {
+        ours.string("prompt", without_hook_context(&prompt));
+    }
     // The input lives as long as the process, so the event may borrow from it.
-    Some(serde_json::to_vec(&ours).ok()?.leak())
+    Some(ours.end().into_bytes().leak())
+}
+
+const fn is_about_tools(events: &[&str]) -> bool {
+    matches!(events[0].as_bytes(), b"PreToolUse" | b"PostToolUse" | b"PostToolUseFailure")
+}
+
+/// Writes the fields of a tool call; returns whether the call failed.
+fn write_tool(ours: &mut Written, agent: Platform, moment: Moment, theirs: &Fields<'_>) -> bool {
+    let tool = tool::name(agent, theirs).unwrap_or_default();
+    let outcome = match moment {
+        Moment::AfterTool => Outcome::of(agent, &tool, theirs),
+        _ => Outcome::default(),
+    };
+    if !tool.is_empty() {
+        ours.string("tool_name", &tool);
+    }
+    let input = theirs.get("tool_input").map(|input| tool::input(&tool, input.get()));
+    ours.raw("tool_input", input.as_deref());
+    match &outcome.error {
+        Some(error) => ours.string("error", error),
+        None => ours.raw("tool_response", outcome.response.as_deref()),
+    }
+    outcome.error.is_some()
+}
+
+/// Returns the folder that the session works in, as JSON: the agent's, else the first of Cursor's projects.
+fn cwd<'a>(theirs: &Fields<'a>) -> Option<Cow<'a, str>> {
+    let named =
+        theirs.get("cwd").map(RawValue::get).filter(|cwd| text(cwd).is_some_and(|cwd| !cwd.is_empty()));
+    named.map(Cow::Borrowed).or_else(|| {
+        let roots = theirs.get("workspace_roots")?.get();
+        // A list of strings: the first ends where the second begins, or with the list.
+        let first = roots.trim().strip_prefix('[')?.trim_start();
+        let mut escaped = false;
+        let end = first.bytes().skip(1).position(|byte| {
+            let is_end = byte == b'"' && !escaped;
+            escaped = byte == b'\\' && !escaped;
+            is_end
+        })?;
+        first.get(..end + 2).filter(|first| text(first).is_some()).map(Cow::Borrowed)
+    })
 }
 
 /// Returns a prompt without what hooks said before it. Gemini puts that there when it runs without a terminal, with its angle

@@ -36,7 +36,7 @@ pub struct Host {
     pub(crate) session: RefCell<Option<String>>,
     clock: Instant,
     settings: Settings,
-    agent: Option<Platform>,
+    pub(crate) agent: Option<Platform>,
 }
 
 impl Host {
@@ -59,12 +59,6 @@ impl Host {
             paths,
             env,
         }
-    }
-
-    /// The same for a hook that an agent other than Claude Code runs.
-    #[must_use]
-    pub fn run_by(self, agent: Option<Platform>) -> Self {
-        Self { agent, ..self }
     }
 
     /// Returns the agent that the wiring names; `None` for Claude Code.

@@ -112,7 +112,12 @@ mod tests {
         for platform in Platform::OTHERS {
             assert_eq!(of(&["lesson-inject", "--agent", platform.name()]), Some(platform));
         }
-        for words in [&["lesson-inject"][..], &["lesson-inject", "--agent"], &["x", "--agent", "emacs"], &["x", "a", "codex"]] {
+        for words in [
+            &["lesson-inject"][..],
+            &["lesson-inject", "--agent"],
+            &["x", "--agent", "emacs"],
+            &["x", "a", "codex"],
+        ] {
             assert_eq!(of(words), None, "{words:?}");
         }
     }

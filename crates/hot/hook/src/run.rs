@@ -91,7 +91,8 @@ pub fn run<E: Event>(
         return ExitCode::SUCCESS;
     }
     let agent = Platform::of_arguments(std::env::args_os());
-    let host = Host::new(hook, env).run_by(agent);
+    let mut host = Host::new(hook, env);
+    host.agent = agent;
     let silence = silence.for_agent(agent);
     host.event.set(E::NAME);
     guard_against_panics(&host, silence);

@@ -129,7 +129,11 @@ pub(in crate::commands) struct Found {
 }
 
 /// Returns what there is to take back of an agent, and adds what could not be read to `problems`.
-pub(in crate::commands) fn find(agent: &'static Agent, env: &Env, problems: &mut Vec<String>) -> Result<Found> {
+pub(in crate::commands) fn find(
+    agent: &'static Agent,
+    env: &Env,
+    problems: &mut Vec<String>,
+) -> Result<Found> {
     let place = Place::of(agent, env)?;
     let mut removals = Vec::new();
     for (scope, folder) in place.folders() {
@@ -169,7 +173,10 @@ impl Found {
                 match file::apply(change, Timestamp::now(), scope.mode()) {
                     Ok(_) => {
                         let hooks = counted(change.hooks as u64, "hook", "hooks");
-                        say(format_args!("{SUCCESS}Removed{SUCCESS:#} {hooks} from {}", change.path.display()))?;
+                        say(format_args!(
+                            "{SUCCESS}Removed{SUCCESS:#} {hooks} from {}",
+                            change.path.display()
+                        ))?;
                         for backup in &change.kept {
                             let backup = backup.display();
                             say(format_args!("The file changed since, so its backup stays: {backup}"))?;

@@ -32,8 +32,10 @@ const REPLACED: [(&str, &str); 2] = [
 ];
 
 /// The line with the user's note, for a form that has no place for it.
-const NOTE: (&str, &str) =
-    ("The user's note, to be used word for word: $ARGUMENTS", "If the user gave a note, use it word for word.");
+const NOTE: (&str, &str) = (
+    "The user's note, to be used word for word: $ARGUMENTS",
+    "If the user gave a note, use it word for word.",
+);
 
 const DESCRIPTION: &str = "Leave the team a handoff note about this work";
 

@@ -42,7 +42,12 @@ pub const CAPABILITIES: [Capability; 13] = [
     Capability { what: "a guard or pause refuses a tool call", shown: [Run, Run, Documented, Run] },
     Capability {
         what: "hints for a tool call",
-        shown: [Run, Partly("with the result"), PartlyDocumented("with the result"), Partly("with the result")],
+        shown: [
+            Run,
+            Partly("with the result"),
+            PartlyDocumented("with the result"),
+            Partly("with the result"),
+        ],
     },
     Capability { what: "prompts are recorded, private ones are not", shown: [Run, Run, Documented, Run] },
     Capability { what: "tool calls are recorded", shown: [Run, Run, Documented, Run] },

@@ -67,7 +67,11 @@ fn hooks_come_out_as_they_went_in_and_twice_changes_nothing() {
         for text in texts {
             let wired = with_hooks(text, Path::new(PLUGIN), &around).unwrap();
             assert_eq!(count(&wired, &around), hooks(agent).len(), "{wired}");
-            assert_eq!(with_hooks(&wired, Path::new(PLUGIN), &around).unwrap(), wired, "twice changes something");
+            assert_eq!(
+                with_hooks(&wired, Path::new(PLUGIN), &around).unwrap(),
+                wired,
+                "twice changes something"
+            );
             assert_eq!(count(&without_hooks(&wired, &around).unwrap(), &around), 0);
         }
         let others = match agent.has_groups() {
@@ -89,7 +93,8 @@ fn what_is_installed_leaves_the_tree_as_it_was() {
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("mine.txt"), "mine").unwrap();
         if !matches!(agent.wiring, Wiring::Module { .. }) {
-            fs::write(folder.join(agent.file()), "{\n  // mine\n  \"a\": {},\n  \"hooks\": {},\n}\n").unwrap();
+            fs::write(folder.join(agent.file()), "{\n  // mine\n  \"a\": {},\n  \"hooks\": {},\n}\n")
+                .unwrap();
         }
         let before = tree(home.path());
         let around = Surroundings::default();
@@ -101,7 +106,9 @@ fn what_is_installed_leaves_the_tree_as_it_was() {
             }
             plan.files.iter().for_each(|file| file.write().unwrap());
         }
-        for (path, _) in tree(home.path()).iter().filter(|entry| !before.iter().any(|(path, _)| *path == entry.0)) {
+        for (path, _) in
+            tree(home.path()).iter().filter(|entry| !before.iter().any(|(path, _)| *path == entry.0))
+        {
             let part = path.strip_prefix(home.path()).unwrap();
             assert!(path.is_dir() || list::is_listed(Below::Home, part), "{}", part.display());
             let in_project = Path::new(agent.project).join(path.strip_prefix(&folder).unwrap());
@@ -146,7 +153,8 @@ fn a_folder_with_spaces_is_quoted_and_one_that_a_shell_would_change_is_refused()
 #[test]
 fn variables_move_the_users_folder() {
     let folder = |agent: &str, set: &[(&str, &str)]| {
-        let variable = |name: &str| set.iter().find(|(set, _)| *set == name).map(|(_, value)| PathBuf::from(value));
+        let variable =
+            |name: &str| set.iter().find(|(set, _)| *set == name).map(|(_, value)| PathBuf::from(value));
         find(agent).unwrap().user_folder(Path::new("/home/ada"), variable)
     };
     assert_eq!(folder("codex", &[]), Path::new("/home/ada/.codex"));
@@ -166,5 +174,9 @@ fn the_guide_has_the_table_of_what_works() {
         fs::write(&path, format!("{above}{start}{}{end}{below}", guide_table())).unwrap();
         return;
     }
-    assert_eq!(present, guide_table(), "write it anew: UPDATE_GOLDEN=1 cargo test -p wyren-install the_guide");
+    assert_eq!(
+        present,
+        guide_table(),
+        "write it anew: UPDATE_GOLDEN=1 cargo test -p wyren-install the_guide"
+    );
 }

@@ -102,7 +102,8 @@ fn cursor_has_a_conversation_roots_and_json_in_strings() {
         call["hook_event_name"] = json!(event);
         call
     };
-    let start = around(json!({"session_id": "c", "is_background_agent": false}), "sessionStart");
+    let start =
+        around(json!({"session_id": "c", "is_background_agent": false, "model": null}), "sessionStart");
     assert_eq!(
         translate::<SessionStart>(Platform::Cursor, &start),
         json!({"hook_event_name": "SessionStart", "session_id": "c", "prompt_id": "g", "cwd": "/p"})
@@ -112,9 +113,15 @@ fn cursor_has_a_conversation_roots_and_json_in_strings() {
         "tool_output": "{\"exitCode\":2,\"stdout\":\"broken\"}", "duration": 12.5,
     });
     let ours = translate::<ToolOutcome>(Platform::Cursor, &around(shell.clone(), "postToolUse"));
-    assert_eq!((&ours["tool_name"], &ours["cwd"], &ours["duration_ms"]), (&json!("Bash"), &json!("/p"), &json!(12.5)));
+    assert_eq!(
+        (&ours["tool_name"], &ours["cwd"], &ours["duration_ms"]),
+        (&json!("Bash"), &json!("/p"), &json!(12.5))
+    );
     assert!(ours["error"].as_str().unwrap().starts_with("Exit code 2"), "{ours}");
-    assert_eq!(translate::<PreToolUse>(Platform::Cursor, &around(shell, "preToolUse"))["hook_event_name"], "BeforeTool");
+    assert_eq!(
+        translate::<PreToolUse>(Platform::Cursor, &around(shell, "preToolUse"))["hook_event_name"],
+        "BeforeTool"
+    );
     let failed = json!({
         "tool_name": "MCP:query", "tool_input": {}, "error_message": "timed out", "failure_type": "timeout",
         "is_interrupt": false,
@@ -123,6 +130,22 @@ fn cursor_has_a_conversation_roots_and_json_in_strings() {
     assert_eq!((&ours["tool_name"], &ours["error"]), (&json!("mcp__query"), &json!("timed out")));
     let read = around(json!({"tool_name": "Read", "tool_input": {"path": "a.rs"}}), "preToolUse");
     assert_eq!(translate::<PreToolUse>(Platform::Cursor, &read)["tool_input"], json!({"file_path": "a.rs"}));
+}
+
+#[test]
+fn what_cursor_says_is_valid_whatever_is_in_its_strings() {
+    for (roots, output) in [
+        (json!([1]), "[error] no"),
+        (json!([]), "plain"),
+        (json!("/p"), "12 files"),
+        (json!(["/a\\\"b"]), ""),
+    ] {
+        let call = json!({
+            "conversation_id": "c", "hook_event_name": "postToolUse", "tool_name": "Shell", "tool_input": [1],
+            "workspace_roots": roots, "tool_output": output,
+        });
+        assert_eq!(translate::<ToolOutcome>(Platform::Cursor, &call)["tool_response"], output);
+    }
 }
 
 #[test]
@@ -145,7 +168,10 @@ fn opencode_has_small_letters_and_camels() {
 
 #[test]
 fn what_is_not_understood_is_left_to_the_run_loop() {
-    for input in ["", "[]", "{}", r#"{"hook_event_name":"Nap"}"#, r#"{"hook_event_name":"Stop","session_id":3}"#] {
-        assert!(translated::<Stop>(Platform::Codex, input.to_owned().into_bytes().leak()).is_none(), "{input}");
+    for input in ["", "[]", "{}", r#"{"hook_event_name":"Nap"}"#, r#"{"hook_event_name":3}"#] {
+        assert!(
+            translated::<Stop>(Platform::Codex, input.to_owned().into_bytes().leak()).is_none(),
+            "{input}"
+        );
     }
 }

@@ -1,10 +1,9 @@
 //! A tool call of another agent in Claude Code's terms: names, fields, and whether it failed.
 
+use super::fields::{Fields, Written, quoted, text};
 use crate::platform::Platform;
-use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 /// Fields of inputs, and Claude Code's names for them.
 const FIELDS: [(&str, &str); 5] = [
@@ -18,7 +17,8 @@ const FIELDS: [(&str, &str); 5] = [
 /// The tools whose `path` is a file.
 const FILE_TOOLS: [&str; 3] = ["Edit", "Read", "Write"];
 
-/// How a patch in Codex' form begins, and its lines that name a file.
+/// The fields that a patch may be in, how one in Codex' form begins, and its lines that name a file.
+const PATCH_FIELDS: [&str; 3] = ["command", "input", "patchText"];
 const PATCH: &str = "*** Begin Patch";
 const PATCHED: [&str; 3] = ["*** Update File: ", "*** Add File: ", "*** Delete File: "];
 
@@ -29,145 +29,112 @@ const CURSOR_MCP: &str = "MCP:";
 const BELOW_OUTPUT: [&str; 4] = [EXIT_CODE, "Signal: ", "Background PIDs: ", "Process Group PGID: "];
 const EXIT_CODE: &str = "Exit Code: ";
 
-type Fields<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
-
-/// Returns Claude Code's name for a tool.
-pub(super) fn name(agent: Platform, tool: &str) -> Cow<'_, str> {
-    match tool.strip_prefix(CURSOR_MCP) {
-        Some(tool) if agent == Platform::Cursor => Cow::Owned(format!("mcp__{tool}")),
-        _ => Cow::Borrowed(agent.canonical_tool(tool)),
-    }
+/// Returns Claude Code's name for the tool of a call. Gemini names the server of a tool beside the name for both.
+pub(super) fn name(agent: Platform, call: &Fields<'_>) -> Option<String> {
+    let tool = call.text("tool_name")?;
+    let server = call.get("mcp_context").and_then(|context| Fields::read(context.get()));
+    let of_server =
+        server.and_then(|context| Some((context.text("server_name")?, context.text("tool_name")?)));
+    Some(match (of_server, tool.strip_prefix(CURSOR_MCP)) {
+        (Some((server, tool)), _) => ["mcp__", &server, "__", &tool].concat(),
+        (None, Some(tool)) if agent == Platform::Cursor => ["mcp__", tool].concat(),
+        (None, _) => agent.canonical_tool(&tool).to_owned(),
+    })
 }
 
 /// Returns an input with Claude Code's names for its fields.
-pub(super) fn input<'a>(tool: &str, input: &'a RawValue) -> Cow<'a, RawValue> {
-    renamed(tool, input).map_or(Cow::Borrowed(input), Cow::Owned)
-}
-
-fn renamed(tool: &str, input: &RawValue) -> Option<Box<RawValue>> {
-    let mut fields: Fields<'_> = serde_json::from_str(input.get()).ok()?;
+pub(super) fn input<'a>(tool: &str, input: &'a str) -> Cow<'a, str> {
+    let Some(fields) = Fields::read(input) else { return Cow::Borrowed(input) };
     let is_file_tool = FILE_TOOLS.contains(&tool);
-    let path = is_file_tool.then_some(("path", "file_path"));
-    let mut is_changed = false;
-    for (theirs, ours) in FIELDS.into_iter().chain(path) {
-        if !fields.contains_key(ours)
-            && let Some(value) = fields.remove(theirs)
-        {
-            fields.insert(ours.into(), value);
-            is_changed = true;
-        }
+    let has = |name: &str| fields.get(name).is_some();
+    let (mut ours, mut is_changed) = (Written::new(), false);
+    for (name, value) in &fields.0 {
+        let renamed = FIELDS.iter().find(|(theirs, ours)| **theirs == **name && !has(ours));
+        let patch = Some(value)
+            .filter(|_| is_file_tool && PATCH_FIELDS.contains(&&**name))
+            .and_then(|value| text(value.get()))
+            .filter(|text| text.trim_start().starts_with(PATCH));
+        let name = match (renamed, &patch) {
+            (_, Some(patch)) => {
+                let mut lines = patch.lines();
+                let file = lines.find_map(|line| PATCHED.iter().find_map(|head| line.strip_prefix(head)));
+                ours.string("file_path", file.unwrap_or_default().trim());
+                "patch"
+            }
+            (Some((_, renamed)), None) => renamed,
+            (None, None) if is_file_tool && &**name == "path" && !has("file_path") => "file_path",
+            (None, None) => name,
+        };
+        is_changed |= renamed.is_some() || patch.is_some() || name == "file_path";
+        ours.raw(name, Some(value.get()));
     }
-    let file;
-    let patch = ["command", "input", "patchText"].into_iter().find_map(|name| Some((name, patch(fields.get(name)?)?)));
-    if let Some((name, patch)) = patch.filter(|_| is_file_tool) {
-        let raw = fields.remove(name)?;
-        fields.insert("patch".into(), raw);
-        let first = patch.lines().find_map(|line| PATCHED.iter().find_map(|head| line.strip_prefix(head)));
-        file = to_raw_value(first.unwrap_or_default().trim()).ok()?;
-        fields.entry("file_path".into()).or_insert(&file);
-        is_changed = true;
-    }
-    if !is_changed {
-        return None;
-    }
-    to_raw_value(&fields).ok()
-}
-
-fn patch(value: &RawValue) -> Option<String> {
-    let text: String = serde_json::from_str(value.get()).ok()?;
-    text.trim_start().starts_with(PATCH).then_some(text)
+    if is_changed { Cow::Owned(ours.end()) } else { Cow::Borrowed(input) }
 }
 
 /// How a call ended.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// What the tool gave back.
-    pub(super) response: Option<Box<RawValue>>,
+    /// What the tool gave back, as JSON.
+    pub(super) response: Option<String>,
     /// Why it failed.
     pub(super) error: Option<String>,
 }
 
-/// What Claude Code's shell gives back.
-#[derive(Serialize)]
-struct Shell<'a> {
-    stdout: &'a str,
-}
-
-/// A response with the fields of those that have some.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Response<'a> {
-    /// Gemini's, for the model.
-    #[serde(borrow, rename = "llmContent")]
-    for_model: Option<&'a RawValue>,
-    /// Gemini's.
-    error: Option<Failure>,
-    /// OpenCode's.
-    #[serde(borrow)]
-    output: Option<&'a RawValue>,
-    metadata: Metadata,
-    /// Cursor's.
-    #[serde(rename = "exitCode")]
-    exit_code: Option<i64>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Metadata {
-    exit: Option<i64>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Failure {
-    Text(String),
-    Object { message: String },
-    Other(serde::de::IgnoredAny),
-}
-
 impl Outcome {
-    /// Reads how a call of a tool, by Claude Code's name, ended. `output` is a response that is JSON in a string.
-    pub(super) fn of(agent: Platform, tool: &str, response: Option<&RawValue>, output: Option<&str>) -> Self {
+    /// Reads how a call of a tool, by Claude Code's name, ended.
+    pub(super) fn of(agent: Platform, tool: &str, call: &Fields<'_>) -> Self {
+        let error = call.text("error").or_else(|| call.text("error_message")).map(Cow::into_owned);
+        // Cursor's is JSON in a string.
+        let output = call.text("tool_output");
+        let Some(raw) = call.get("tool_response").map(RawValue::get).or(output.as_deref()) else {
+            return Self { response: None, error };
+        };
         let is_shell = tool == "Bash";
-        let Some(raw) = response.map(RawValue::get).or(output) else { return Self::default() };
-        let read: Response<'_> = serde_json::from_str(raw).unwrap_or_default();
+        let fields = Fields::read(raw).unwrap_or(Fields(Vec::new()));
         let content = match agent {
-            Platform::Gemini => read.for_model.map_or(raw, RawValue::get),
-            Platform::OpenCode => read.output.map_or(raw, RawValue::get),
+            Platform::Gemini => fields.get("llmContent").map_or(raw, RawValue::get),
+            Platform::OpenCode => fields.get("output").map_or(raw, RawValue::get),
             _ => raw,
         };
-        let text: Option<String> = serde_json::from_str(content).ok();
-        let (text, exit) = match text {
-            Some(text) if is_shell && agent == Platform::Gemini => command_output(&text),
-            text => (text, read.metadata.exit.or(read.exit_code).filter(|_| is_shell)),
+        let printed = text(content).filter(|_| is_shell);
+        let (printed, code) = match &printed {
+            Some(printed) if agent == Platform::Gemini => command_output(printed),
+            Some(printed) => (&**printed, exit_code(&fields)),
+            None => ("", exit_code(&fields).filter(|_| is_shell)),
         };
-        let failed = match read.error {
-            Some(Failure::Text(message) | Failure::Object { message }) => Some(message),
-            Some(Failure::Other(_)) | None => None,
+        let code = code.filter(|code| code != "0");
+        let failed = || {
+            let failure = fields.get("error")?.get();
+            text(failure).or_else(|| Fields::read(failure)?.text("message")).map(Cow::into_owned)
         };
-        let exited = exit.filter(|code| *code != 0).map(|code| {
-            let output = text.as_deref().unwrap_or_default().trim();
-            format!("Exit code {code}\n{output}").trim_end().to_owned()
-        });
-        let response = match &text {
-            Some(text) if is_shell => to_raw_value(&Shell { stdout: text }).ok(),
-            _ => RawValue::from_string(content.to_owned()).or_else(|_| to_raw_value(content)).ok(),
+        let exited = || Some(["Exit code ", &*code?, "\n", printed.trim()].concat().trim_end().to_owned());
+        let response = match text(content).filter(|_| is_shell) {
+            Some(_) => ["{\"stdout\":", &quoted(printed), "}"].concat(),
+            None if serde_json::from_str::<&RawValue>(content).is_ok() => content.to_owned(),
+            // No JSON after all.
+            None => quoted(content),
         };
-        Self { response, error: failed.or(exited) }
+        Self { response: Some(response), error: error.or_else(failed).or_else(exited) }
     }
 }
 
+/// Returns the code that a command ended with, as OpenCode or Cursor names it.
+fn exit_code<'a>(response: &Fields<'a>) -> Option<Cow<'a, str>> {
+    let metadata = response.get("metadata").and_then(|metadata| Fields::read(metadata.get()));
+    let code = metadata.and_then(|metadata| metadata.get("exit")).or_else(|| response.get("exitCode"));
+    code.map(|code| Cow::Borrowed(code.get()))
+}
+
 /// Takes what Gemini says about a command apart: its output, and its exit code where that is not 0.
-fn command_output(text: &str) -> (Option<String>, Option<i64>) {
+fn command_output(text: &str) -> (&str, Option<Cow<'_, str>>) {
     let text = text.strip_prefix("<untrusted_context>\n").unwrap_or(text);
     let text = text.strip_suffix("\n</untrusted_context>").unwrap_or(text);
     let (mut output, mut code) = (text.split_once("Output: ").map_or(text, |(_, output)| output), None);
     while let Some((above, last)) = output.rsplit_once('\n')
         && BELOW_OUTPUT.iter().any(|beginning| last.starts_with(beginning))
     {
-        code = last.strip_prefix(EXIT_CODE).and_then(|code| code.trim().parse().ok()).or(code);
+        code = last.strip_prefix(EXIT_CODE).map(|code| Cow::Borrowed(code.trim())).or(code);
         output = above;
     }
-    let output = if output == "(empty)" { "" } else { output };
-    (Some(output.to_owned()), code)
+    (if output == "(empty)" { "" } else { output }, code)
 }
