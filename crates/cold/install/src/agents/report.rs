@@ -32,13 +32,17 @@ const OTHER_TRANSCRIPT: Shown = Not("its transcripts have another form");
 const NOT_YET: Shown = Not("not yet");
 
 /// Everything that was looked at.
-pub const CAPABILITIES: [Capability; 13] = [
+pub const CAPABILITIES: [Capability; 12] = [
     Capability { what: "the team's memory at the start of a session", shown: [Run, Run, Documented, Run] },
     Capability {
         what: "the team's news with a prompt",
-        shown: [Run, Run, Not("a prompt takes no context; they come with the next tool call"), Run],
+        shown: [
+            Documented,
+            Documented,
+            Not("a prompt takes no context; they come with a tool call"),
+            Documented,
+        ],
     },
-    Capability { what: "the team's news during a turn", shown: [Run, Run, Documented, Run] },
     Capability { what: "a guard or pause refuses a tool call", shown: [Run, Run, Documented, Run] },
     Capability {
         what: "hints for a tool call",
