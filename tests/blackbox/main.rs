@@ -1,5 +1,6 @@
 //! Black-box tests of the built plugin.
 
+mod agents;
 #[cfg(unix)]
 mod archives;
 mod cli;

@@ -1,5 +1,7 @@
-//! What the black-box tests share: the built plugin, the real client, a mock of the Messages API.
+//! What the black-box tests share: the built plugin, the real client, other agents, a mock of the APIs
+//! that they speak.
 
+pub mod agent;
 pub mod client;
 pub mod mock;
 pub mod plugin;

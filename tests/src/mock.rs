@@ -33,6 +33,9 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// Decides the reply to a request, or leaves it to the queue of the request's lane.
 type Script = Box<dyn Fn(&Request) -> Option<Reply> + Send>;
 
+/// Answers a request in the way of another API: the type of the content, and the content.
+type Other = Box<dyn FnMut(&Request) -> Option<(&'static str, String)> + Send>;
+
 /// A running mock. Dropping it closes every connection and joins every thread.
 pub struct Mock {
     address: SocketAddr,
@@ -52,6 +55,7 @@ struct State {
     requests: Vec<Request>,
     replies: HashMap<Lane, VecDeque<Reply>>,
     script: Option<Script>,
+    other: Option<Other>,
 }
 
 impl Mock {
@@ -80,6 +84,11 @@ impl Mock {
     /// Asks `script` before the queues; `None` leaves the request to them. It must not use the mock itself.
     pub fn script_with(&self, script: impl Fn(&Request) -> Option<Reply> + Send + 'static) {
         self.shared.state().script = Some(Box::new(script));
+    }
+
+    /// Asks `other` before anything else: it speaks the API of another agent. `None` leaves the request to the mock.
+    pub fn speak(&self, other: impl FnMut(&Request) -> Option<(&'static str, String)> + Send + 'static) {
+        self.shared.state().other = Some(Box::new(other));
     }
 
     /// Returns every request so far, oldest first.
@@ -135,6 +144,15 @@ impl Shared {
         self.stopping.load(Ordering::SeqCst)
     }
 
+    /// Returns the answer of another API, and records the request then.
+    fn record_other(&self, request: &Request) -> Option<(&'static str, String)> {
+        let mut state = self.state();
+        let answer = state.other.as_mut()?(request)?;
+        state.requests.push(request.clone());
+        self.recorded.notify_all();
+        Some(answer)
+    }
+
     /// Records a request and returns the reply to it, if it is one to the model.
     fn record(&self, request: Request) -> Option<Reply> {
         let mut state = self.state();
@@ -183,6 +201,10 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     while let Some(request) = http::read_request(&mut reader)? {
         if shared.stopping() {
             break;
+        }
+        if let Some((content_type, body)) = shared.record_other(&request) {
+            http::write_response(stream, &http::Response::other(content_type, body))?;
+            continue;
         }
         let model = request.model().to_owned();
         let streaming = request.wants_stream();

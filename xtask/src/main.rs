@@ -1,6 +1,7 @@
 //! Builds, tests, measures and shows Wyren, without shell scripts.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for people at a terminal")]
 
+mod agents;
 mod archive;
 mod bench;
 mod cross;
@@ -42,6 +43,8 @@ enum Command {
     Cross(cross::Arguments),
     /// Run every test, the real client's included.
     Test,
+    /// Run the other agents that npm has with a scripted model: Codex, Gemini CLI, OpenCode.
+    Agents,
     /// Load the plugin for a minute while whatever runs is killed at random, and see that nothing is lost.
     Torture(torture::Arguments),
     /// Measure every program against the yardsticks.
@@ -63,6 +66,7 @@ fn main() -> Result<()> {
         Command::Archive => archive::pack().map(|_| ()),
         Command::Installers => archive::write_installers(),
         Command::Test => test::run_all(),
+        Command::Agents => agents::run_all(),
         Command::Torture(arguments) => torture::torture(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),

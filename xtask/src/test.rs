@@ -16,8 +16,9 @@ pub(crate) fn run_all() -> Result<()> {
         skipped.push("static binaries: the plugin was built with the host's linking (see above)");
     }
     // A test that misses something fails unless it may be skipped.
-    let mut missing = Vec::new();
-    if !install_client()? {
+    // The other agents are 860 MB: `cargo xtask agents` installs and runs them.
+    let mut missing = vec!["agents"];
+    if !install("tests/client", &[])? {
         skipped.push("the real client: npm is not installed");
         missing.push("client");
     }
@@ -40,8 +41,8 @@ pub(crate) fn run_all() -> Result<()> {
         examples.args(["--package", package]);
     }
     run(&mut examples)?;
-    let skip = (!missing.is_empty()).then(|| ("WYREN_TESTS_SKIP", missing.join(",")));
-    run(cargo().args(["test", "--workspace"]).envs(skip).env("WYREN_PLUGIN", &plugin))?;
+    let skip = missing.join(",");
+    run(cargo().args(["test", "--workspace"]).env("WYREN_TESTS_SKIP", skip).env("WYREN_PLUGIN", &plugin))?;
 
     for reason in &skipped {
         println!("skipped: {reason}");
@@ -52,9 +53,9 @@ pub(crate) fn run_all() -> Result<()> {
     Ok(())
 }
 
-/// Installs the pinned client when npm is there; says whether it is.
-fn install_client() -> Result<bool> {
-    let folder = root().join("tests/client");
+/// Installs the pinned packages of a folder when npm is there; says whether it is.
+pub(crate) fn install(folder: &str, options: &[&str]) -> Result<bool> {
+    let folder = root().join(folder);
     // npm writes this file when an installation is complete; the lock file is older than it then.
     let installed =
         folder.join("node_modules/.package-lock.json").metadata().and_then(|file| file.modified());
@@ -66,7 +67,7 @@ fn install_client() -> Result<bool> {
     if !is_installed(npm) {
         return Ok(false);
     }
-    println!("Installing the pinned client");
-    run(Command::new(npm).args(["ci", "--no-audit", "--no-fund"]).current_dir(&folder))?;
+    println!("Installing the packages of {}", folder.display());
+    run(Command::new(npm).args(["ci", "--no-audit", "--no-fund"]).args(options).current_dir(&folder))?;
     Ok(true)
 }

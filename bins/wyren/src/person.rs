@@ -1,12 +1,12 @@
 //! Whether a person gave a command, and what their command allows.
 //!
-//! Claude Code sets a variable for every program that it starts, those of the model's shell included. A model that was
+//! Agents set a variable for every program in the model's shell; Claude Code does so for all that it starts. A model that was
 //! misled by what it read is stopped by that; a program that runs as the user and wants to do harm is not.
 
 use crate::exit::Ending;
 use crate::terminal::{self, DIM, WARNING};
 use anyhow::Result;
-use base::env::{MODEL_VARIABLE, PROMPT_VARIABLE};
+use base::env::{PROMPT_VARIABLE, SHELLS};
 use base::settings::Settings;
 use base::{Env, Paths};
 use std::io::Write as _;
@@ -26,15 +26,18 @@ const MAX_CHARS: usize = 200;
 
 /// Returns whether a person gave the command, and not the model in its shell.
 pub(crate) fn is_here(env: &Env) -> bool {
-    !env.is_set(MODEL_VARIABLE)
+    agent(env).is_none()
+}
+
+/// Returns the agent in whose shell the command was given.
+fn agent(env: &Env) -> Option<&'static str> {
+    SHELLS.iter().find(|shell| env.is_set(shell.variable)).map(|shell| shell.title)
 }
 
 /// Fails unless a person gave the command.
 pub(crate) fn must_be_here(env: &Env) -> Result<()> {
-    if is_here(env) {
-        return Ok(());
-    }
-    Err(Ending::failed(format!("wyren: {}", refusal(&typed(std::env::args().skip(1))))).into())
+    let Some(agent) = agent(env) else { return Ok(()) };
+    Err(Ending::failed(format!("wyren: {}", refusal(agent, &typed(std::env::args().skip(1))))).into())
 }
 
 /// Returns a command of `wyren` as a person would type it.
@@ -61,14 +64,16 @@ pub(crate) fn in_terminal(env: &Env, arguments: &str) -> String {
 }
 
 /// The one text that says who may run `command`, and where.
-fn refusal(command: &str) -> String {
+fn refusal(agent: &str, command: &str) -> String {
     let command = sanitize::one_line(command, MAX_CHARS);
-    let prompt = PROMPTS.iter().find(|(beginning, _)| command.starts_with(beginning));
+    // Only Claude Code says that a person typed a prompt.
+    let prompts = PROMPTS.iter().filter(|_| agent == SHELLS[0].title);
+    let prompt = prompts.into_iter().find(|(beginning, _)| command.starts_with(beginning));
     let or_prompt =
         prompt.map(|(_, prompt)| format!(", or type `{prompt}` in a session")).unwrap_or_default();
     format!(
-        "only a person may do this, not a program in Claude Code. Nothing was changed. \
-         Run `{command}` in a terminal of your own, outside Claude Code{or_prompt}."
+        "only a person may do this, not a program in {agent}. Nothing was changed. \
+         Run `{command}` in a terminal of your own, outside {agent}{or_prompt}."
     )
 }
 
@@ -196,6 +201,7 @@ fn named(destinations: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base::env::MODEL_VARIABLE;
     use base::settings::KEYS;
 
     #[test]
@@ -209,6 +215,15 @@ mod tests {
     }
 
     #[test]
+    fn the_shell_of_every_agent_is_known_and_named() {
+        for shell in SHELLS {
+            let error = must_be_here(&Env::fixed([(shell.variable, "1")])).unwrap_err().to_string();
+            assert!(error.contains(&format!("outside {}", shell.title)), "{error}");
+        }
+        assert!(!refusal("Codex", "wyren trust --yes").contains("/wyren:trust"));
+    }
+
+    #[test]
     fn a_refusal_repeats_what_was_typed_as_a_shell_takes_it() {
         let words = ["lessons", "disable", "my lesson", "--json"].map(str::to_owned);
         assert_eq!(typed(words.into_iter()), "wyren lessons disable 'my lesson' --json");
@@ -217,11 +232,11 @@ mod tests {
     #[test]
     fn a_refusal_names_the_prompt_where_there_is_one() {
         assert!(
-            refusal("wyren trust --yes")
+            refusal("Claude Code", "wyren trust --yes")
                 .ends_with("outside Claude Code, or type `/wyren:trust` in a session.")
         );
-        assert!(refusal("wyren lessons allow x").contains("`/wyren:allow`"));
-        assert!(refusal("wyren forget --all").ends_with("outside Claude Code."));
+        assert!(refusal("Claude Code", "wyren lessons allow x").contains("`/wyren:allow`"));
+        assert!(refusal("Claude Code", "wyren forget --all").ends_with("outside Claude Code."));
         let in_prompt = Env::fixed([(PROMPT_VARIABLE, "1")]);
         assert_eq!(command_for(&in_prompt, "trust yes", "trust --yes"), "/wyren:trust yes");
         assert_eq!(in_terminal(&in_prompt, "sync"), "wyren sync, in a terminal");

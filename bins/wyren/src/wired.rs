@@ -173,7 +173,7 @@ fn plugin_folder(client: &Path, id: &str) -> Option<PathBuf> {
 /// Returns what a command in the settings of a project may begin with.
 pub(crate) fn surroundings(env: &Env, project: &Path) -> Surroundings {
     let home = base::system::home(env);
-    Surroundings { home, project: project.to_owned() }
+    Surroundings { home, project: project.to_owned(), agent: None }
 }
 
 pub(crate) fn json(file: &Path) -> Option<Value> {

@@ -28,6 +28,10 @@ impl Response {
         Response { status: 200, content_type: "text/event-stream", body: body.into_bytes() }
     }
 
+    pub(super) fn other(content_type: &'static str, body: String) -> Response {
+        Response { status: 200, content_type, body: body.into_bytes() }
+    }
+
     pub(super) fn empty() -> Response {
         Response { status: 200, content_type: "text/plain", body: Vec::new() }
     }

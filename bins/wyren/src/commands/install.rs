@@ -1,5 +1,6 @@
-//! `wyren install`: puts this machine's plugin into Claude Code, or the hooks alone into its settings.
+//! `wyren install`: puts this machine's plugin into Claude Code, the hooks alone into its settings, or Wyren into another agent.
 
+pub(super) mod agent;
 mod manual;
 pub(super) mod program;
 pub(super) mod registry;
@@ -14,6 +15,7 @@ use anyhow::{Context as _, Result, bail};
 use base::lock::Lock;
 use base::paths::with_tilde;
 use base::{Env, Paths, Timestamp};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use install::commands::{State, Which};
 use install::settings::file;
@@ -35,6 +37,7 @@ Examples:
   wyren install --settings --dry-run         show what would change
   wyren install --settings --print           print the hooks, to paste them yourself
   wyren install --from-local ~/src/wyren     install the plugin that a checkout has built
+  wyren install --agent codex                wire Codex; also gemini, cursor and opencode
   wyren uninstall                            take all of it back";
 
 #[derive(Args)]
@@ -51,6 +54,12 @@ pub(crate) struct Arguments {
     /// program].
     #[arg(long, value_name = "FOLDER")]
     from_local: Option<PathBuf>,
+    /// Wire this agent instead of Claude Code.
+    #[arg(long, value_parser = PossibleValuesParser::new(agent::names()), conflicts_with = "settings")]
+    agent: Option<String>,
+    /// Write into the files of this project instead of yours.
+    #[arg(long, requires = "agent")]
+    project: bool,
     /// Show what would change, and change nothing.
     #[arg(long)]
     dry_run: bool,
@@ -126,6 +135,14 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
             .map(|(owner, number)| ((*owner).to_owned(), u64::from(*number)))
             .collect();
         update::refuse_older_than_data(VERSION, &formats, paths)?;
+    }
+    if let Some(agent) = arguments.agent.as_deref().and_then(install::agents::find) {
+        let scope = if arguments.project { Scope::Project } else { Scope::User };
+        if arguments.dry_run {
+            return agent::show(agent, scope, env);
+        }
+        let _lock = lock(paths)?;
+        return agent::write(agent, scope, env);
     }
     let client = Client::of(env, paths)?;
     let Some(scope) = arguments.settings else {

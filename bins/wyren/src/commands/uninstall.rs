@@ -2,6 +2,7 @@
 
 mod purge;
 
+use super::install::agent::{self, Found};
 use super::install::{self as installation, Client, Scope, program, registry, say};
 use super::{migrate, worker};
 use crate::exit::Ending;
@@ -11,6 +12,7 @@ use anyhow::Result;
 use base::paths::with_tilde;
 use base::{Env, Paths, Timestamp};
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use install::commands;
 use install::settings::file::{self, Change, What};
 use std::io::Write as _;
@@ -18,8 +20,9 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren uninstall               take Wyren out of Claude Code; memory and lessons stay
+  wyren uninstall               take Wyren out of Claude Code and other agents; memory and lessons stay
   wyren uninstall --dry-run     show what would be removed
+  wyren uninstall --agent codex take it out of Codex alone
   wyren uninstall --purge       remove your data as well, and the memory of this clone";
 
 #[derive(Args)]
@@ -28,6 +31,9 @@ pub(crate) struct Arguments {
     /// Show what would be removed, and change nothing.
     #[arg(long)]
     dry_run: bool,
+    /// Take Wyren out of this agent alone.
+    #[arg(long, value_parser = PossibleValuesParser::new(agent::names()), conflicts_with = "purge")]
+    agent: Option<String>,
     /// Remove the data folder as well, and .wyren/ of this clone. The team's branch stays.
     #[arg(long)]
     purge: bool,
@@ -44,12 +50,14 @@ struct Plan {
     commands: Vec<(PathBuf, PathBuf)>,
     /// Files of commands that the user edited.
     edited: Vec<PathBuf>,
+    /// What there is of other agents.
+    agents: Vec<Found>,
     problems: Vec<String>,
 }
 
 impl Plan {
-    fn of(client: &Client) -> Self {
-        let mut plan = Self::default();
+    fn of(client: &Client, env: &Env) -> Result<Self> {
+        let mut plan = Self::of_agents(None, env)?;
         for scope in Scope::ALL {
             let what = if scope == Scope::User { What::All } else { What::Hooks };
             match file::uninstall(&client.settings(scope), &client.around, what) {
@@ -63,7 +71,16 @@ impl Plan {
             plan.commands.extend(ours.into_iter().map(|path| (path, folder.to_owned())));
             plan.edited.extend(edited);
         }
-        plan
+        Ok(plan)
+    }
+
+    /// Returns what there is of other agents, or of the one of this name.
+    fn of_agents(name: Option<&str>, env: &Env) -> Result<Self> {
+        let mut plan = Self::default();
+        for agent in agent::named(name) {
+            plan.agents.push(agent::find(agent, env, &mut plan.problems)?);
+        }
+        Ok(plan)
     }
 
     /// Plans the user's settings again, after the client was asked to take the plugin out.
@@ -83,21 +100,26 @@ impl Plan {
     }
 
     fn is_nothing(&self) -> bool {
-        self.changes.iter().all(|(_, change)| change.is_nothing()) && self.commands.is_empty()
+        self.changes.iter().all(|(_, change)| change.is_nothing())
+            && self.commands.is_empty()
+            && self.agents.iter().all(Found::is_nothing)
     }
 }
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    if let Some(name) = arguments.agent.as_deref() {
+        return run_for_agent(name, arguments.dry_run, env, paths);
+    }
     let client = Client::of(env, paths)?;
     if arguments.purge {
         purge::check(env, paths)?;
     }
     if arguments.dry_run {
-        let plan = Plan::of(&client);
+        let plan = Plan::of(&client, env)?;
         migrate::remind(env, paths, arguments.purge)?;
         show(&plan, &client, env, paths)?;
         if arguments.purge {
-            purge::show(&client, paths)?;
+            purge::show(&client, env, paths)?;
         }
         return ended(&plan.problems);
     }
@@ -107,9 +129,9 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return say("Nothing was removed.");
     }
     let lock = installation::lock(paths)?;
-    let mut plan = Plan::of(&client);
+    let mut plan = Plan::of(&client, env)?;
     if plan.is_nothing() && plan.problems.is_empty() && !registry::is_known(client.folder(Scope::User)) {
-        say("Claude Code has nothing of Wyren.")?;
+        say("Claude Code and other agents have nothing of Wyren.")?;
     }
     let problems = registry::unregister(client.folder(Scope::User), env, paths)?;
     plan.after_client(&client, problems.is_empty());
@@ -144,6 +166,29 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     ended(&plan.problems)
 }
 
+/// Takes Wyren out of one agent. What is the user's own stays, and so does everything in Claude Code.
+fn run_for_agent(name: &str, is_dry: bool, env: &Env, paths: &Paths) -> Result<()> {
+    if is_dry {
+        let plan = Plan::of_agents(Some(name), env)?;
+        if plan.is_nothing() && plan.problems.is_empty() {
+            say("Nothing would change.")?;
+        }
+        plan.agents.iter().try_for_each(Found::show)?;
+        return ended(&plan.problems);
+    }
+    person::must_be_here(env)?;
+    let _lock = installation::lock(paths)?;
+    let mut plan = Plan::of_agents(Some(name), env)?;
+    if plan.is_nothing() && plan.problems.is_empty() {
+        let title = agent::named(Some(name)).next().map_or(name, |agent| agent.title);
+        say(format_args!("{title} has nothing of Wyren."))?;
+    }
+    for found in &plan.agents {
+        found.take_out(&mut plan.problems)?;
+    }
+    ended(&plan.problems)
+}
+
 fn show(plan: &Plan, client: &Client, env: &Env, paths: &Paths) -> Result<()> {
     let (user, plugin) = (client.folder(Scope::User), paths.installed_plugin());
     let linked = program::ours(env, &plugin);
@@ -164,7 +209,7 @@ fn show(plan: &Plan, client: &Client, env: &Env, paths: &Paths) -> Result<()> {
     for (path, _) in &plan.commands {
         say(format_args!("remove {}", path.display()))?;
     }
-    Ok(())
+    plan.agents.iter().try_for_each(Found::show)
 }
 
 fn take_out(client: &Client, plan: &mut Plan) -> Result<()> {
@@ -184,6 +229,9 @@ fn take_out(client: &Client, plan: &mut Plan) -> Result<()> {
             say(format_args!("The file changed since, so its backup stays: {}", backup.display()))?;
         }
     }
+    for found in &plan.agents {
+        found.take_out(&mut plan.problems)?;
+    }
     let mut removed = 0_u64;
     for (path, folder) in &plan.commands {
         match commands::remove(path, folder) {
@@ -194,7 +242,7 @@ fn take_out(client: &Client, plan: &mut Plan) -> Result<()> {
     if removed > 0 {
         say(format_args!("{SUCCESS}Removed{SUCCESS:#} {}", counted(removed, "command", "commands")))?;
     }
-    if !plan.is_nothing() {
+    if !plan.commands.is_empty() || plan.changes.iter().any(|(_, change)| !change.is_nothing()) {
         for scope in [Scope::User, Scope::Project] {
             // Only one that is empty goes.
             let _ = std::fs::remove_dir(client.folder(scope));

@@ -3,25 +3,19 @@
 //! `commands/wyren/status.md` is typed as `/wyren:status`, as the plugin's own. `/wyren-handoff` has a name that the client
 //! has no command for, and is in `commands/` itself.
 
-use base::{digest, files};
+use crate::marked::{self, Comment, MAX_BYTES, marked};
+use base::files;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use crate::marked::{File as Command, State, remove};
+
 /// The command with a short name.
-const SHORT: &str = "wyren-handoff.md";
+pub(crate) const SHORT: &str = "wyren-handoff.md";
 
 /// What a command of the plugin has in place of the plugin's folder.
-const ROOT: &str = "${CLAUDE_PLUGIN_ROOT}";
-
-/// The line below which the front matter begins.
-const FRONT: &str = "---\n";
-
-/// The second line of a file of ours; a digest of the other lines follows. The client passes over it.
-const MARK: &str = "# Written by `wyren install`; `wyren uninstall` removes it unless you edit it. ";
-
-/// The most bytes of a command that are read.
-const MAX_BYTES: usize = 1024 * 1024;
+pub(crate) const ROOT: &str = "${CLAUDE_PLUGIN_ROOT}";
 
 /// Which commands to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,25 +26,6 @@ pub enum Which {
     Short,
 }
 
-/// A file of a command.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Command {
-    pub path: PathBuf,
-    /// What to do about it.
-    pub state: State,
-}
-
-/// How a command's file compares with what Wyren would write.
-#[derive(Debug, PartialEq, Eq)]
-pub enum State {
-    /// It is missing, or an older one of ours: its new contents.
-    Due(String),
-    /// It is as Wyren would write it.
-    Done,
-    /// The user wrote or edited it.
-    Theirs,
-}
-
 /// Compares the commands of the plugin with those in the client's folder.
 pub fn plan(plugin: &Path, client: &Path, which: Which) -> io::Result<Vec<Command>> {
     let mut commands = Vec::new();
@@ -59,26 +34,17 @@ pub fn plan(plugin: &Path, client: &Path, which: Which) -> io::Result<Vec<Comman
             continue;
         }
         let text = files::read_text_followed(&plugin.join("commands").join(&name), MAX_BYTES)?;
-        let contents = marked(&text.replace(ROOT, &plugin.to_string_lossy()));
+        let contents = marked(&text.replace(ROOT, &plugin.to_string_lossy()), Comment::Front);
         let folder = client.join("commands");
         let path = if name == SHORT { folder.join(&name) } else { folder.join("wyren").join(&name) };
-        let state = match files::read_text_followed(&path, MAX_BYTES) {
-            Ok(present) if present == contents => State::Done,
-            Ok(present) if is_ours(&present) => State::Due(contents),
-            Err(error) if error.kind() == io::ErrorKind::NotFound && !files::is_link(&path) => {
-                State::Due(contents)
-            }
-            _ => State::Theirs,
-        };
-        commands.push(Command { path, state });
+        commands.push(Command::at(path, contents));
     }
     Ok(commands)
 }
 
 /// Writes a command that is due.
 pub fn write(command: &Command) -> io::Result<()> {
-    let State::Due(contents) = &command.state else { return Ok(()) };
-    files::write_atomic(&command.path, contents.as_bytes())
+    command.write()
 }
 
 /// Returns the files of commands of ours in the client's folder, and those that the user edited.
@@ -86,20 +52,7 @@ pub fn installed(client: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let folder = client.join("commands");
     let names = names(&folder.join("wyren")).unwrap_or_default();
     let paths = names.into_iter().map(|name| folder.join("wyren").join(name)).chain([folder.join(SHORT)]);
-    let read = |path: &PathBuf| files::read_text_capped(path, MAX_BYTES).ok();
-    let marked = paths.filter(|path| read(path).is_some_and(|text| text.contains(MARK)));
-    marked.partition(|path| read(path).is_some_and(|text| is_ours(&text)))
-}
-
-/// Removes a command's file, and the folders that are empty without it.
-pub fn remove(path: &Path, client: &Path) -> io::Result<()> {
-    fs::remove_file(path)?;
-    for folder in path.ancestors().skip(1).take_while(|folder| *folder != client) {
-        if fs::remove_dir(folder).is_err() {
-            break;
-        }
-    }
-    Ok(())
+    marked::installed(paths)
 }
 
 fn names(folder: &Path) -> io::Result<Vec<String>> {
@@ -112,19 +65,6 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
     }
     names.sort();
     Ok(names)
-}
-
-fn marked(text: &str) -> String {
-    let Some(rest) = text.strip_prefix(FRONT) else { return text.to_owned() };
-    format!("{FRONT}{MARK}{}\n{rest}", digest::sha256_hex(rest.as_bytes()))
-}
-
-fn is_ours(text: &str) -> bool {
-    let parts = text
-        .strip_prefix(FRONT)
-        .and_then(|text| text.strip_prefix(MARK))
-        .and_then(|text| text.split_once('\n'));
-    parts.is_some_and(|(digest, rest)| digest::sha256_hex(rest.as_bytes()) == digest)
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ pub enum Below {
     Client,
     /// The user's home.
     Home,
+    /// The folder that a project is in.
+    Work,
 }
 
 /// Every path: `*` is a part of a name, `**` anything below. Temporary files beside them are not listed.
@@ -113,9 +115,25 @@ pub const WRITTEN: &[(Below, &str)] = &[
     (Below::Client, "/plugins/installed_plugins.json"),
     (Below::Client, "/plugins/known_marketplaces.json"),
     (Below::Client, "/settings*.json*"),
+    (Below::Home, "/.codex/hooks.json*"),
+    (Below::Home, "/.codex/skills/wyren-handoff/SKILL.md"),
+    (Below::Home, "/.config/opencode/commands/wyren-handoff.md"),
+    (Below::Home, "/.config/opencode/plugins/wyren.js"),
+    (Below::Home, "/.cursor/commands/wyren-handoff.md"),
+    (Below::Home, "/.cursor/hooks.json*"),
+    (Below::Home, "/.gemini/commands/wyren-handoff.toml"),
+    (Below::Home, "/.gemini/settings.json*"),
     (Below::Home, "/.local/bin/wyren"),
     (Below::Home, "/.local/bin/wyren.cmd"),
     (Below::Home, "/.local/share/man/man1/wyren.1"),
+    (Below::Work, "/.codex/hooks.json*"),
+    (Below::Work, "/.codex/skills/wyren-handoff/SKILL.md"),
+    (Below::Work, "/.cursor/commands/wyren-handoff.md"),
+    (Below::Work, "/.cursor/hooks.json*"),
+    (Below::Work, "/.gemini/commands/wyren-handoff.toml"),
+    (Below::Work, "/.gemini/settings.json*"),
+    (Below::Work, "/.opencode/commands/wyren-handoff.md"),
+    (Below::Work, "/.opencode/plugins/wyren.js"),
 ];
 
 /// Returns whether the list has a path below a folder.

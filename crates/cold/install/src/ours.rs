@@ -1,5 +1,6 @@
 //! Which hooks in a file of the client's are Wyren's.
 
+use crate::agents::Agent;
 use crate::jsonc::{self, Node};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +18,8 @@ pub struct Surroundings {
     pub home: Option<PathBuf>,
     /// The folder that a session takes its project's settings from.
     pub project: PathBuf,
+    /// The agent whose file it is; `None` for Claude Code.
+    pub agent: Option<&'static Agent>,
 }
 
 impl Surroundings {
@@ -26,14 +29,22 @@ impl Surroundings {
         commands.filter(|program| is_ours(program)).collect()
     }
 
+    /// Says whether the file has hooks in groups, each with a matcher.
+    pub(crate) fn has_groups(&self) -> bool {
+        self.agent.is_none_or(Agent::has_groups)
+    }
+
     /// Returns the program of a hook, if the hook is ours to change.
     pub(crate) fn program_of(&self, hook: &Node) -> Option<PathBuf> {
         let command = hook.member("command").and_then(|member| member.value.text())?;
         let program = self.program(command).filter(|program| is_ours(program))?;
-        // A program that is not there tells nothing about itself. Then the entry must be as Wyren writes it, without a shell.
-        let is_without_shell =
-            || hook.member("args").is_some_and(|args| args.value.value() == Value::Array(Vec::new()));
-        (program.exists() || is_without_shell()).then_some(program)
+        // A program that is not there tells nothing about itself. Then the entry must be as Wyren writes it: for an agent
+        // that it names, or without a shell.
+        let is_as_written = || match self.agent {
+            Some(agent) => command.ends_with(&agent.argument()),
+            None => hook.member("args").is_some_and(|args| args.value.value() == Value::Array(Vec::new())),
+        };
+        (program.exists() || is_as_written()).then_some(program)
     }
 
     /// Returns the program of a command, as an absolute path; `None` where only a shell knows it.

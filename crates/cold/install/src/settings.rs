@@ -38,7 +38,8 @@ struct Spot<'a> {
 
 /// Returns the text with the hooks of the plugin in a folder, and no others of ours. One that has them stays as it is.
 pub fn with_hooks(text: &str, plugin: &Path, around: &Surroundings) -> Result<String, Error> {
-    let wiring = Wiring::of(plugin).ok_or_else(|| Error::Folder(plugin.display().to_string()))?;
+    let wiring =
+        Wiring::of(plugin, around.agent).ok_or_else(|| Error::Folder(plugin.display().to_string()))?;
     let Some(root) = jsonc::parse(text)? else {
         let end = if text.is_empty() || text.ends_with(['\n', BYTE_ORDER_MARK]) { "" } else { "\n" };
         return Ok(format!("{text}{end}{}", wiring.text));
@@ -53,6 +54,12 @@ pub fn with_hooks(text: &str, plugin: &Path, around: &Surroundings) -> Result<St
 }
 
 fn with_wiring(mut text: String, wiring: &Wiring) -> Result<String, Error> {
+    // Such as the version of the format, which a file that is not empty usually has.
+    for member in wiring.root.members().iter().filter(|member| member.key != HOOKS) {
+        if object(&text)?.member(&member.key).is_none() {
+            text = added(&text, &object(&text)?, 1, |style| wiring.part(&member.span, style))?;
+        }
+    }
     let hooks = wiring.root.member(HOOKS).ok_or(Error::NotAnObject)?;
     if object(&text)?.member(HOOKS).is_none() {
         return added(&text, &object(&text)?, 1, |style| wiring.part(&hooks.span, style));
@@ -106,7 +113,7 @@ fn without(text: &str, is_meant: &dyn Fn(&Node) -> bool) -> Result<String, Error
 /// Returns the folder of the plugin whose hooks a text has; the first, should there be several.
 pub fn plugin_of(text: &str, around: &Surroundings) -> Option<PathBuf> {
     let root = jsonc::parse(text).ok()??;
-    let program = hooks_of(&root).find_map(|(_, _, hook)| around.program_of(hook))?;
+    let program = hooks_of(&root, around.has_groups()).find_map(|(_, _, hook)| around.program_of(hook))?;
     Some(program.parent()?.parent()?.to_owned())
 }
 
@@ -120,21 +127,22 @@ fn object(text: &str) -> Result<Node, Error> {
     jsonc::parse(text)?.ok_or(Error::NotAnObject)
 }
 
-/// Returns every hook, with its event and its group.
-fn hooks_of(root: &Node) -> impl Iterator<Item = (&str, &Node, &Node)> {
+/// Returns every hook, with its event and its group, which is the hook itself where the format has no groups.
+fn hooks_of(root: &Node, has_groups: bool) -> impl Iterator<Item = (&str, &Node, &Node)> {
     let objects = root.members().iter().filter(|member| member.key == HOOKS);
     let events = objects.flat_map(|hooks| hooks.value.members());
     let groups =
         events.flat_map(|event| event.value.elements().iter().map(move |group| (&*event.key, group)));
-    groups.flat_map(|(event, group)| {
-        let hooks = group.members().iter().filter(|member| member.key == HOOKS);
-        hooks.flat_map(move |hooks| hooks.value.elements().iter().map(move |hook| (event, group, hook)))
+    groups.flat_map(move |(event, group)| {
+        let hooks = group.members().iter().filter(move |member| has_groups && member.key == HOOKS);
+        let hooks = hooks.flat_map(|hooks| hooks.value.elements());
+        hooks.chain((!has_groups).then_some(group)).map(move |hook| (event, group, hook))
     })
 }
 
 /// Returns our hooks by event and matcher, in an order that does not depend on other tools' hooks.
 fn entries(root: &Node, around: &Surroundings) -> Vec<(String, Option<Value>, Value)> {
-    let ours = hooks_of(root).filter(|(_, _, hook)| is_wired(hook, around));
+    let ours = hooks_of(root, around.has_groups()).filter(|(_, _, hook)| is_wired(hook, around));
     let entry = |(event, group, hook): (&str, &Node, &Node)| {
         let matcher = group.member("matcher").map(|matcher| matcher.value.value());
         (event.to_owned(), matcher, hook.value())
@@ -155,6 +163,18 @@ fn first_of<'a>(root: &'a Node, is_meant: &dyn Fn(&Node) -> bool) -> Option<Spot
     for (in_root, hooks) in root.members().iter().enumerate().filter(|(_, member)| member.key == HOOKS) {
         for (in_hooks, event) in hooks.value.members().iter().enumerate() {
             for (in_event, group) in event.value.elements().iter().enumerate() {
+                // Some agents have hooks where others have groups of them.
+                if is_meant(group) {
+                    let is_only = [event.value.elements().len() == 1, hooks.value.members().len() == 1];
+                    return Some(match is_only {
+                        [true, true] => spot(root, members(root), in_root),
+                        [true, false] => spot(&hooks.value, members(&hooks.value), in_hooks),
+                        [false, _] => {
+                            let elements = event.value.elements().iter().map(|hook| &hook.span);
+                            spot(&event.value, elements.collect(), in_event)
+                        }
+                    });
+                }
                 for of_group in group.members().iter().filter(|member| member.key == HOOKS) {
                     let list = of_group.value.elements();
                     let Some(in_list) = list.iter().position(is_meant) else { continue };

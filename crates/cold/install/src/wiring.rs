@@ -1,5 +1,6 @@
 //! The hooks as a settings file has them, with absolute paths.
 
+use crate::agents::Agent;
 use crate::jsonc::{self, Node};
 use std::path::Path;
 
@@ -28,9 +29,9 @@ pub(crate) struct Wiring {
 }
 
 impl Wiring {
-    /// Returns the wiring of the plugin in a folder; `None` when the path is not text.
-    pub(crate) fn of(plugin: &Path) -> Option<Self> {
-        let text = to_paste(plugin);
+    /// Returns the wiring of the plugin in a folder for an agent; `None` when the path cannot be written there.
+    pub(crate) fn of(plugin: &Path, agent: Option<&Agent>) -> Option<Self> {
+        let text = agent.map_or_else(|| Some(to_paste(plugin)), |agent| agent.to_paste(plugin))?;
         let root = jsonc::parse(&text).ok()??;
         Some(Self { text, root })
     }
@@ -100,7 +101,7 @@ mod tests {
 
     #[test]
     fn what_is_pasted_has_every_hook_of_the_table_at_its_events() {
-        let wiring = Wiring::of(Path::new("/opt/a \"b\"/wyren")).unwrap().root.value();
+        let wiring = Wiring::of(Path::new("/opt/a \"b\"/wyren"), None).unwrap().root.value();
         let mut wired = 0;
         for event in EVENTS {
             for hook in HOOKS.iter().filter(|hook| hook.events.contains(&event.name)) {

@@ -8,9 +8,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// The client's variables about the session. A program that outlives the session must not inherit them; variables for
+/// The variables of agents about the session. A program that outlives the session must not inherit them; variables for
 /// reaching the API stay.
-const SESSION_VARIABLES: [&str; 10] = [
+const SESSION_VARIABLES: [&str; 17] = [
     "AI_AGENT",
     "CLAUDECODE",
     "CLAUDE_CODE_CHILD_SESSION",
@@ -21,6 +21,13 @@ const SESSION_VARIABLES: [&str; 10] = [
     "CLAUDE_PLUGIN_DATA",
     "CLAUDE_PLUGIN_ROOT",
     "CLAUDE_PROJECT_DIR",
+    "CODEX_SESSION_ID",
+    "CODEX_THREAD_ID",
+    "CODEX_TOOL_CALL_ID",
+    "CURSOR_AGENT",
+    "GEMINI_CLI",
+    "GEMINI_SESSION_ID",
+    "OPENCODE",
 ];
 
 /// Returns the path of the program `name` in the folder of this one.

@@ -7,6 +7,25 @@ use std::ffi::OsString;
 /// the command.
 pub const MODEL_VARIABLE: &str = "CLAUDECODE";
 
+/// An agent, and the variable that it sets for the programs in its model's shell.
+#[derive(Clone, Copy, Debug)]
+pub struct Shell {
+    /// As in `--agent`.
+    pub agent: &'static str,
+    /// As people call it.
+    pub title: &'static str,
+    pub variable: &'static str,
+}
+
+/// Every agent whose shell is known by a variable.
+pub const SHELLS: [Shell; 5] = [
+    Shell { agent: "claude-code", title: "Claude Code", variable: MODEL_VARIABLE },
+    Shell { agent: "codex", title: "Codex", variable: "CODEX_THREAD_ID" },
+    Shell { agent: "cursor", title: "Cursor", variable: "CURSOR_AGENT" },
+    Shell { agent: "gemini", title: "Gemini CLI", variable: "GEMINI_CLI" },
+    Shell { agent: "opencode", title: "OpenCode", variable: "OPENCODE" },
+];
+
 /// Set by `prompt-bind`, which runs `wyren` for a prompt such as `/wyren:trust`.
 pub const PROMPT_VARIABLE: &str = "WYREN_IN_PROMPT";
 

@@ -7,7 +7,7 @@ use crate::{Rules, Spool, shrink};
 use base::log::Level;
 use base::notice;
 use base::project::Repository;
-use hook::{Answer, Event, Host, Keep, PreToolUse, ToolOutcome, UserPromptSubmit};
+use hook::{Answer, Event, Host, Keep, Platform, PreToolUse, ToolOutcome, UserPromptSubmit};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -105,7 +105,7 @@ pub fn record_prompt(call: &UserPromptSubmit, host: &Host) -> Result<(), Error> 
     let prompt_id = named(call.prompt_id.as_deref());
     let id = prompt_id.as_ref().map_or_else(|| unique_id(host), |id| format!("p:{id}"));
     let observation = Observation {
-        platform: Some(CLAUDE_CODE.into()),
+        platform: Some(place.platform.unwrap_or(CLAUDE_CODE).into()),
         agent: call.agent_id().map(Cow::from),
         agent_type: named(call.agent_type.as_deref()),
         ..place.observation(id, prompt_id, data)
@@ -203,6 +203,8 @@ struct Place<'a> {
     session: &'a str,
     cwd: PathBuf,
     at: u64,
+    /// `None` for Claude Code.
+    platform: Option<&'static str>,
 }
 
 impl<'a> Place<'a> {
@@ -211,7 +213,8 @@ impl<'a> Place<'a> {
         let cwd = host.cwd(call);
         let spool = Spool::new(host.paths.spool());
         let is_recorded = rules.sees_prompts() && rules.records_in(&cwd) && !spool.is_private(session);
-        is_recorded.then(|| Self { spool, session, cwd, at: host.started.millis() })
+        let platform = host.agent().map(Platform::name);
+        is_recorded.then(|| Self { spool, session, cwd, at: host.started.millis(), platform })
     }
 
     fn observation<'o>(
@@ -222,6 +225,7 @@ impl<'a> Place<'a> {
     ) -> Observation<'o> {
         Observation {
             cwd: self.cwd.to_string_lossy(),
+            platform: self.platform.map(Cow::from),
             prompt_id,
             ..Observation::new(self.session, id, self.at, data)
         }

@@ -5,11 +5,12 @@ use crate::claims::Claim;
 use crate::event::{
     Block, Event, PermissionRequest, PostToolUse, PreCompact, PreToolUse, TakesContext, UserPromptSubmit,
 };
-use crate::platform::Platform;
+use crate::platform::{AFTER_TOOL, Platform};
 use base::Paths;
 use base::notice::{About, Line};
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 use std::marker::PhantomData;
@@ -305,6 +306,8 @@ impl<'a> Output<'a> {
             (Platform::Codex, specific) => {
                 self.env = None;
                 if let Some(specific) = specific {
+                    specific.suppress_original_prompt = None;
+                    specific.updated_tool_output = None;
                     let is_refusal = specific.permission_decision == Some("deny");
                     if !is_refusal && specific.updated_input.is_none() {
                         specific.permission_decision = None;
@@ -315,6 +318,9 @@ impl<'a> Output<'a> {
                     if is_refusal && is_empty(specific.permission_decision_reason) {
                         specific.permission_decision_reason = Some("refused");
                     }
+                }
+                if self.hook_specific_output.as_ref().is_some_and(|specific| !specific.says_something()) {
+                    self.hook_specific_output = None;
                 }
             }
             // It decides by what is at the top level, and passes over what it does not know.
@@ -349,6 +355,67 @@ struct Specific<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     suppress_original_prompt: Option<bool>,
 }
+
+impl Specific<'_> {
+    /// Says whether there is more in it than the event's name.
+    fn says_something(&self) -> bool {
+        self.permission_decision.is_some()
+            || self.decision.is_some()
+            || self.updated_input.is_some()
+            || self.additional_context.is_some()
+            || self.updated_tool_output.is_some()
+            || self.updated_mcp_tool_output.is_some()
+            || self.suppress_original_prompt.is_some()
+    }
+}
+
+/// What Cursor takes: one object without levels. Which of its fields count depends on the event.
+#[derive(Serialize, Default)]
+struct ForCursor<'a> {
+    /// Whether the prompt goes to the model.
+    #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
+    goes_on: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_input: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<Cow<'a, str>>,
+}
+
+impl<'a> ForCursor<'a> {
+    fn of(output: &Output<'a>, event: &str) -> Self {
+        let specific = output.hook_specific_output.as_ref();
+        let permission = specific.and_then(|specific| specific.permission_decision);
+        let reason = specific.and_then(|specific| specific.permission_decision_reason).or(output.reason);
+        let is_refusal = permission == Some("deny") || output.decision.is_some();
+        let mut context = specific.and_then(|specific| specific.additional_context).map(Cow::Borrowed);
+        // It shows the user a message with a refusal only. What takes context takes the message as well, for the model to
+        // pass on.
+        if let Some(message) = output.system_message
+            && CURSOR_CONTEXT.contains(&event)
+        {
+            let message = format!("Tell the user: {message}");
+            context =
+                Some(context.map_or(message.clone(), |context| format!("{context}\n\n{message}")).into());
+        }
+        Self {
+            goes_on: output.decision.map(|_| false),
+            permission,
+            agent_message: reason.filter(|_| permission.is_some()),
+            user_message: reason.filter(|_| is_refusal).or(output.system_message),
+            updated_input: specific.and_then(|specific| specific.updated_input),
+            additional_context: context,
+        }
+    }
+}
+
+/// The events, by Wyren's names, whose context Cursor gives the model.
+const CURSOR_CONTEXT: [&str; 3] = ["SessionStart", "PostToolUse", AFTER_TOOL];
 
 impl<E: Event> Answer<E> {
     /// Turns the answer into what goes to standard output, in the way of the agent that sent the event called `event`.
@@ -429,14 +496,7 @@ impl<E: Event> Answer<E> {
             updated_mcp_tool_output: self.parts.updated_mcp_tool_output.as_ref(),
             suppress_original_prompt: self.parts.hides_prompt.then_some(true),
         };
-        let says_something = specific.permission_decision.is_some()
-            || specific.decision.is_some()
-            || specific.updated_input.is_some()
-            || specific.additional_context.is_some()
-            || specific.updated_tool_output.is_some()
-            || specific.updated_mcp_tool_output.is_some()
-            || specific.suppress_original_prompt.is_some();
-        if says_something {
+        if specific.says_something() {
             output.hook_specific_output = Some(specific);
             output.env = self.parts.seen.as_deref().map(|slugs| Seen { slugs });
         }
@@ -449,8 +509,13 @@ impl<E: Event> Answer<E> {
             || output.system_message.is_some()
             || output.hook_specific_output.is_some()
         {
-            output.adapt(platform(), event);
-            rendered.stdout = serde_json::to_string(&output).unwrap_or_default();
+            let platform = platform();
+            output.adapt(platform, event);
+            rendered.stdout = match platform {
+                Platform::Cursor => serde_json::to_string(&ForCursor::of(&output, event)),
+                _ => serde_json::to_string(&output),
+            }
+            .unwrap_or_default();
         }
         rendered
     }
@@ -596,6 +661,36 @@ mod tests {
             answer["hookSpecificOutput"]["permissionDecisionReason"].clone()
         };
         assert_eq!(reason(Answer::deny(" ")), "refused");
+    }
+
+    #[test]
+    fn codex_gets_no_field_that_it_does_not_know() {
+        check_for(
+            Platform::Codex,
+            Answer::instead_of_prompt("All is well."),
+            json!({"decision": "block", "reason": "All is well."}),
+        );
+    }
+
+    #[test]
+    fn cursor_gets_answers_without_levels() {
+        let cursor = |stdout: String| -> Value { serde_json::from_str(&stdout).unwrap() };
+        let render = |answer: Answer<PreToolUse>, event| {
+            cursor(answer.render(|| Platform::Cursor, event, |_| None).stdout)
+        };
+        assert_eq!(
+            render(Answer::deny("no").with_lessons_seen("a"), "BeforeTool"),
+            json!({"permission": "deny", "agent_message": "no", "user_message": "no"})
+        );
+        assert_eq!(render(Answer::context("c"), "AfterTool"), json!({"additional_context": "c"}));
+        check_for(
+            Platform::Cursor,
+            Answer::instead_of_prompt("All is well."),
+            json!({"continue": false, "user_message": "All is well."}),
+        );
+        let start = Answer::<SessionStart>::context("c").telling_user("low");
+        let start = cursor(start.render(|| Platform::Cursor, "SessionStart", |_| None).stdout);
+        assert_eq!(start["additional_context"], "c\n\nTell the user: low");
     }
 
     #[test]

@@ -58,6 +58,13 @@ pub enum Block {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text<'a>(Cow<'a, str>);
 
+impl<'a> Text<'a> {
+    /// Returns the string itself.
+    pub(crate) fn into_inner(self) -> Cow<'a, str> {
+        self.0
+    }
+}
+
 impl Deref for Text<'_> {
     type Target = str;
 

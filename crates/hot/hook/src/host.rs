@@ -36,6 +36,7 @@ pub struct Host {
     pub(crate) session: RefCell<Option<String>>,
     clock: Instant,
     settings: Settings,
+    pub(crate) agent: Option<Platform>,
 }
 
 impl Host {
@@ -54,9 +55,15 @@ impl Host {
             session: RefCell::default(),
             clock,
             settings,
+            agent: None,
             paths,
             env,
         }
+    }
+
+    /// Returns the agent that the wiring names; `None` for Claude Code.
+    pub fn agent(&self) -> Option<Platform> {
+        self.agent
     }
 
     /// Returns the settings in force.
@@ -64,8 +71,12 @@ impl Host {
         &self.settings
     }
 
-    /// Returns the agent that runs the hook: the one that `LESSONS_AGENT_PLATFORM` names, else the one whose event it is.
+    /// Returns the agent that runs the hook: the one that the wiring or else `LESSONS_AGENT_PLATFORM` names, else the one
+    /// whose event it is.
     pub fn platform(&self) -> Platform {
+        if let Some(agent) = self.agent {
+            return agent;
+        }
         match self.env.text("LESSONS_AGENT_PLATFORM") {
             Some(name) => Platform::from_name(Some(&name)),
             None => Platform::of_event(self.event.get()),
@@ -136,7 +147,10 @@ impl Host {
 
     /// Returns whether this run answers the event, or that of another wiring does: see [`wiring`].
     pub(crate) fn turn<E: Event>(&self, call: &E) -> Turn {
-        let Some(session) = call.session_id() else { return Turn::Ours(None) };
+        // Only Claude Code has plugins and settings at the same time.
+        let Some(session) = call.session_id().filter(|_| self.agent.is_none()) else {
+            return Turn::Ours(None);
+        };
         let way = match self.env.get("CLAUDE_PLUGIN_ROOT") {
             Some(_) => Way::Plugin,
             None => Way::Manual,

@@ -1,4 +1,5 @@
-//! The hook protocol: the only crate that knows what Claude Code sends to a hook and what it takes back.
+//! The hook protocol: the only crate that knows what Claude Code, and other agents in its place, send to a hook and what
+//! they take back.
 //!
 //! A hook is a one-shot program. [`run`] reads its input once, hands it to the hook's body as a typed event,
 //! and writes the typed [`Answer`] once. Whatever goes wrong — bad input, an error, a panic, the deadline —
@@ -51,6 +52,7 @@ mod cap;
 mod claims;
 pub mod commands;
 mod deadline;
+mod dialect;
 pub mod event;
 mod host;
 mod input;

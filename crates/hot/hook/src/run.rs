@@ -3,9 +3,11 @@
 use crate::answer::{Afterwards, Answer};
 use crate::claims::Claim;
 use crate::deadline::{self, ANSWERED};
+use crate::dialect;
 use crate::event::Event;
 use crate::host::Host;
 use crate::input;
+use crate::platform::Platform;
 use crate::wiring::{Start, Turn};
 use base::error::with_causes;
 use base::log::{Level, Line};
@@ -37,6 +39,15 @@ impl Silence {
             Self::Empty => b"",
             Self::EmptyObject => b"{}\n",
             Self::Continue => b"{\"continue\":true,\"suppressOutput\":true}\n",
+        }
+    }
+
+    /// Returns what an agent takes for silence: Codex fails a hook that asks to suppress its output, Cursor reads JSON only.
+    const fn for_agent(self, agent: Option<Platform>) -> Self {
+        match agent {
+            None => self,
+            Some(Platform::Cursor) => Self::EmptyObject,
+            Some(_) => Self::Empty,
         }
     }
 }
@@ -79,7 +90,10 @@ pub fn run<E: Event>(
     if GUARDS.iter().any(|guard| env.is_on(guard)) {
         return ExitCode::SUCCESS;
     }
-    let host = Host::new(hook, env);
+    let agent = Platform::of_arguments(std::env::args_os());
+    let mut host = Host::new(hook, env);
+    host.agent = agent;
+    let silence = silence.for_agent(agent);
     host.event.set(E::NAME);
     guard_against_panics(&host, silence);
     deadline::arm(E::DEADLINE, silence.bytes(), host.log.file(), deadline_line::<E>(&host));
@@ -129,6 +143,8 @@ pub fn respond<E: Event>(
         host.log(Level::Debug, "HOOK_DISABLED");
         return silence.into();
     }
+    let silence = silence.for_agent(host.agent());
+    let input = host.agent().and_then(|agent| dialect::translated::<E>(agent, input)).unwrap_or(input);
     let event = match parse::<E>(input) {
         Ok(event) => event,
         Err(reason) => {

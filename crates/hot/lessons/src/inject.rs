@@ -181,7 +181,7 @@ pub(crate) fn leave(notice: Option<Notice>, source: &Source, host: &Host) {
 enum Turn {
     /// Everything.
     All,
-    /// Only a refusal: Gemini reads nothing else before a tool runs.
+    /// Only a refusal: some agents read nothing else before a tool runs.
     Refusals,
     /// Only hints: the tool has run.
     Hints,
@@ -191,7 +191,7 @@ impl Turn {
     fn of(call: &PreToolUse, platform: Platform) -> Self {
         match call.event_name() {
             _ if call.has_run() => Self::Hints,
-            Some(hook::BEFORE_TOOL) if platform == Platform::Gemini => Self::Refusals,
+            Some(hook::BEFORE_TOOL) if platform.takes_hints_late() => Self::Refusals,
             _ => Self::All,
         }
     }

@@ -78,14 +78,17 @@ pub fn for_session(host: &Host, call: &SessionStart) -> Answer<SessionStart> {
     let kinds = [Kind::Directive, Kind::Protocol];
     let form = Form::of(host.settings());
     let reminders = Reminders::read(host, &cwd, &indexes, &kinds);
-    let text = reminders.text(host, call, Room::after(form.protocol(), host), form);
+    // Reports are read out of transcripts, whose form other agents do not share.
+    let protocol = if host.agent().is_none() { form.protocol() } else { "" };
+    let text = reminders.text(host, call, Room::after(protocol, host), form);
     for (source, index) in indexes.iter().filter(|(source, _)| source.layer == Layer::Project) {
         leave_trust_notice(host, source, index);
     }
     let text = match form {
-        Form::Wyren if text.is_empty() => PROTOCOL.to_owned(),
-        Form::Wyren => format!("{}\n{PROTOCOL}", text.trim_start()),
-        Form::LessonsLearned => format!("{OLD_PROTOCOL}{text}"),
+        Form::Wyren if text.is_empty() => protocol.to_owned(),
+        Form::Wyren if protocol.is_empty() => text.trim_start().to_owned(),
+        Form::Wyren => format!("{}\n{protocol}", text.trim_start()),
+        Form::LessonsLearned => format!("{protocol}{text}"),
     };
     Answer::context(text)
 }

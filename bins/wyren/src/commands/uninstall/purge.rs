@@ -1,6 +1,6 @@
 //! `wyren uninstall --purge`: what Wyren wrote for the user, and in the clone that they are in.
 
-use super::super::install::{Client, Scope, say};
+use super::super::install::{Client, Scope, agent, say};
 use crate::terminal::{self, SUCCESS, WARNING};
 use anyhow::{Result, bail};
 use base::{Env, Paths};
@@ -44,16 +44,17 @@ fn wyren_folder() -> Option<PathBuf> {
     Folder::find(&cwd()).map(|folder| folder.wyren)
 }
 
-/// Returns the backups of settings files.
-fn backups(client: &Client) -> Vec<PathBuf> {
-    Scope::ALL.iter().flat_map(|scope| file::backups(&client.settings(*scope))).collect()
+/// Returns the backups of settings files, of Claude Code and of other agents.
+fn backups(client: &Client, env: &Env) -> Vec<PathBuf> {
+    let settings = Scope::ALL.iter().flat_map(|scope| file::backups(&client.settings(*scope)));
+    settings.chain(agent::backups(env)).collect()
 }
 
 /// Shows what [`run`] would remove.
-pub(super) fn show(client: &Client, paths: &Paths) -> Result<()> {
+pub(super) fn show(client: &Client, env: &Env, paths: &Paths) -> Result<()> {
     let folders =
         [paths.data().to_owned(), paths.claims().to_owned()].into_iter().filter(|folder| folder.exists());
-    for path in folders.chain(wyren_folder()).chain(backups(client)) {
+    for path in folders.chain(wyren_folder()).chain(backups(client, env)) {
         say(format_args!("remove {}", path.display()))?;
     }
     Ok(())
@@ -62,7 +63,7 @@ pub(super) fn show(client: &Client, paths: &Paths) -> Result<()> {
 /// Removes it; returns what could not be done.
 pub(super) fn run(client: &Client, env: &Env, paths: &Paths) -> Result<Vec<String>> {
     let mut problems = Vec::new();
-    for backup in backups(client) {
+    for backup in backups(client, env) {
         if let Err(error) = std::fs::remove_file(&backup) {
             problems.push(format!("could not remove {}: {error}", backup.display()));
         }

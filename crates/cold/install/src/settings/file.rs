@@ -205,8 +205,9 @@ pub fn uninstall_after_client(planned: Change, around: &Surroundings) -> Result<
     }
 }
 
+/// Says whether a file of ours has nothing in it but what we put there besides hooks.
 fn is_bare(text: &str) -> bool {
-    text.split_whitespace().collect::<String>() == "{}"
+    ["{}", "{\"version\":1}"].contains(&&*text.split_whitespace().collect::<String>())
 }
 
 /// Makes a change. Returns the backup of the file, if it was there and another text replaces it. Backups that say no more

@@ -30,7 +30,7 @@ pub fn entries(text: &str, is_meant: impl Fn(&Value) -> bool) -> Result<Vec<Entr
         matcher: group.member("matcher").map(|matcher| matcher.value.value()),
         hook: hook.value(),
     };
-    Ok(hooks_of(&root).map(entry).filter(|entry| is_meant(&entry.hook)).collect())
+    Ok(hooks_of(&root, true).map(entry).filter(|entry| is_meant(&entry.hook)).collect())
 }
 
 /// Returns the text without the hooks that are meant, nor the lists that held nothing else.

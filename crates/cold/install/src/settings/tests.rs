@@ -8,7 +8,7 @@ use tempfile::TempDir;
 const PLUGIN: &str = "/opt/wyren-that-is-not-there";
 
 fn around() -> Surroundings {
-    Surroundings { home: Some("/home/ada".into()), project: "/home/ada/engine".into() }
+    Surroundings { home: Some("/home/ada".into()), project: "/home/ada/engine".into(), agent: None }
 }
 
 fn with(text: &str) -> String {

@@ -2,7 +2,7 @@
 
 use crate::Host;
 use crate::host::{STARTED_BY, is_program};
-use base::env::{MODEL_VARIABLE, PROMPT_VARIABLE};
+use base::env::{MODEL_VARIABLE, PROMPT_VARIABLE, SHELLS};
 use base::{Env, files};
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _};
@@ -86,7 +86,11 @@ impl Run<'_> {
             .stderr(output.try_clone()?);
         // One that changes something goes on when this hook has ended.
         base::system::outlive_us(&mut command);
-        if is_typed(&self.host.env) {
+        if let Some(agent) = self.host.agent() {
+            // No other agent says whether a person typed the prompt or a program gave it.
+            let shell = SHELLS.iter().find(|shell| shell.agent == agent.name());
+            command.env(shell.map_or(MODEL_VARIABLE, |shell| shell.variable), "1");
+        } else if is_typed(&self.host.env) {
             command.env_remove(MODEL_VARIABLE);
         }
         command.spawn()
