@@ -239,6 +239,16 @@ mod tests {
     }
 
     #[test]
+    fn the_readme_installs_from_the_repository_of_the_release() {
+        let repository = value(&file("dist.toml"), "repository").unwrap();
+        let readme = file("README.md");
+        for script in SCRIPTS {
+            let address = format!("{repository}/releases/latest/download/{script}");
+            assert!(readme.contains(&address), "{address}");
+        }
+    }
+
+    #[test]
     fn a_script_downloads_from_the_repository_of_the_release_and_from_no_other() {
         let repository = value(&file("dist.toml"), "repository").unwrap();
         let (server, path) =
