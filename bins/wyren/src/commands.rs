@@ -109,6 +109,7 @@ impl Command {
     fn is_for_a_person(&self) -> bool {
         match self {
             Self::Sync(arguments) => !arguments.is_of_a_hook(),
+            Self::Lessons(arguments) => !arguments.is_of_a_hook(),
             Self::Doctor(_) | Self::Worker(_) => false,
             _ => true,
         }
@@ -116,17 +117,18 @@ impl Command {
 
     /// Returns whether it neither drains nor syncs, and makes no file of its own accord.
     fn only_looks(&self) -> bool {
-        matches!(
-            self,
+        match self {
+            Self::Lessons(arguments) => arguments.is_of_a_hook(),
             Self::Completions(_)
-                | Self::Config(_)
-                | Self::Doctor(_)
-                | Self::Install(_)
-                | Self::Spend(_)
-                | Self::Status(_)
-                | Self::Uninstall(_)
-                | Self::Unknown(_)
-        )
+            | Self::Config(_)
+            | Self::Doctor(_)
+            | Self::Install(_)
+            | Self::Spend(_)
+            | Self::Status(_)
+            | Self::Uninstall(_)
+            | Self::Unknown(_) => true,
+            _ => false,
+        }
     }
 }
 

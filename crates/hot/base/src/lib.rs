@@ -24,6 +24,8 @@ pub mod secret;
 pub mod settings;
 pub mod time;
 pub mod trust;
+#[cfg(all(panic = "abort", target_env = "musl"))]
+mod unwind;
 
 pub use env::Env;
 pub use paths::Paths;
