@@ -17,7 +17,7 @@ const SHOWN_LINES: usize = 12;
 
 /// Builds the plugin and plays the day.
 pub(crate) fn play() -> Result<()> {
-    let plugin = plugin::assemble()?;
+    let plugin = plugin::assemble_to_show()?;
     let folder = tempfile::tempdir().context("could not make a temporary folder")?;
     let stage = Stage {
         bin: plugin.join("bin"),
