@@ -286,8 +286,9 @@ impl Sizes {
     fn check(&self) -> Result<()> {
         let is_hot = |name: &str| hooks::find(name).is_some_and(|hook| hook.weight == Weight::Hot);
         let hot = self.programs.iter().filter(|(name, bytes)| is_hot(name) && *bytes > HOT_BYTES);
-        let mut over: Vec<String> =
-            hot.map(|(name, bytes)| format!("{name} has {bytes} bytes, expected at most {HOT_BYTES}")).collect();
+        let mut over: Vec<String> = hot
+            .map(|(name, bytes)| format!("{name} has {bytes} bytes, expected at most {HOT_BYTES}"))
+            .collect();
         if self.all > PLUGIN_BYTES {
             over.push(format!("the plugin has {} bytes, expected at most {PLUGIN_BYTES}", self.all));
         }

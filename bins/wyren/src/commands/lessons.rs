@@ -99,7 +99,7 @@ impl Arguments {
 
 pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> {
     if let Some(Action::Compile(arguments)) = arguments.action {
-        return compile::run(arguments, paths);
+        return compile::run(arguments, env, paths);
     }
     let places = Places { paths: paths.clone(), cwd: std::env::current_dir()?, env: env.clone() };
     // Hooks see a lesson edited by hand from the next command on.
@@ -127,7 +127,7 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         Action::Import(arguments) => transfer::import(&arguments, &places),
         Action::Export(arguments) => transfer::export(&arguments, &places),
         Action::Backup(arguments) => transfer::backup(&arguments, &places),
-        Action::Compile(arguments) => compile::run(arguments, paths),
+        Action::Compile(arguments) => compile::run(arguments, env, paths),
     }
 }
 

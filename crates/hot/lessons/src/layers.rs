@@ -14,12 +14,11 @@ use base::trust::{Identity, Item, Trust};
 use base::{Paths, detached, digest, files, settings};
 use memmap2::{Mmap, MmapMut};
 use std::cell::{OnceCell, RefCell};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::{Duration, UNIX_EPOCH};
-use text::sanitize;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The ending of a lesson's file.
@@ -275,17 +274,13 @@ pub fn compile(source: &Source) -> io::Result<Option<String>> {
     Ok(describe(&flaws))
 }
 
-/// Rebuilds an index by the `wyren` beside this program: for the hook that runs with every call, half of which would
-/// otherwise be code that runs when a lesson was changed.
+/// Rebuilds an index by the `wyren` beside this program, which logs what was left out: for the hook that runs with every
+/// call, a quarter of which would otherwise be code that runs when a lesson was changed.
 pub fn compile_beside(source: &Source) -> io::Result<Option<String>> {
-    let mut command = detached::command(&detached::beside_us("wyren")?, &source.paths)?;
-    command.args(["lessons", "compile", source.layer.name()]).arg(&source.place);
-    let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output()?;
-    let line = |bytes: &[u8]| sanitize::one_line(&String::from_utf8_lossy(bytes), MAX_LINE_CHARS);
-    if !output.status.success() {
-        return Err(io::Error::other(format!("wyren lessons compile: {}", line(&output.stderr))));
-    }
-    Ok(Some(line(&output.stdout)).filter(|left_out| !left_out.is_empty()))
+    let arguments = ["lessons", "compile", source.layer.name()].map(OsStr::new);
+    let has_worked =
+        detached::run_beside_us("wyren", &[&arguments[..], &[source.place.as_os_str()]].concat())?;
+    if has_worked { Ok(None) } else { Err(io::Error::other("`wyren lessons compile` failed")) }
 }
 
 /// Says what was left out of an index, in one line.
@@ -302,9 +297,6 @@ fn describe(flaws: &[(PathBuf, format::Flaw)]) -> Option<String> {
 
 /// How many of the lessons that are left out are named beside the first.
 const NAMED: usize = 10;
-
-/// The most that is read of what `wyren lessons compile` says, in characters.
-const MAX_LINE_CHARS: usize = 4_000;
 
 /// Part of the fingerprint of what has limits: an index that was made without them, or with others, is out of date.
 const LIMITED: &[u8] = b"limits 2";

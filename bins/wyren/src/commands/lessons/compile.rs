@@ -1,11 +1,11 @@
 //! `wyren lessons compile`: rebuilds the index of one source of lessons, for a hook that found it out of date.
 
-use crate::terminal;
-use anyhow::{Context as _, Result};
-use base::Paths;
+use anyhow::Result;
+use base::log::Level;
+use base::{Env, Paths};
 use clap::Args;
+use hook::Host;
 use lessons::layers::{self, Layer, Source};
-use std::io::Write as _;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -16,13 +16,19 @@ pub(crate) struct Arguments {
     place: PathBuf,
 }
 
-/// Prints what was left out, for the hook's log.
-pub(super) fn run(arguments: Arguments, paths: &Paths) -> Result<()> {
+/// Logs what was left out and what failed: the hook takes no output.
+pub(super) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let Arguments { layer, place } = arguments;
-    let source = Source::at(paths, layer, place);
-    let left_out = layers::compile(&source).context("could not write the index")?;
-    if let Some(left_out) = left_out {
-        writeln!(terminal::output(), "{left_out}")?;
+    let host = Host::new("lesson-inject", env.clone());
+    let log = |message: &str| host.log(Level::Warn, message);
+    match layers::compile(&Source::at(paths, layer, place)) {
+        Ok(left_out) => {
+            left_out.as_deref().inspect(|left_out| log(left_out));
+            Ok(())
+        }
+        Err(error) => {
+            log(&format!("could not write the index of the lessons: {error}"));
+            Err(error.into())
+        }
     }
-    Ok(())
 }
