@@ -132,6 +132,36 @@ fn a_pause_lets_the_second_of_two_identical_calls_through_among_others() -> Resu
 }
 
 #[test]
+fn the_very_next_call_shows_a_new_lesson_and_the_log_tells_when_wyren_is_missing() -> Result<()> {
+    let Some(sandbox) = sandbox_with(&[("first", "hint")])? else { return Ok(()) };
+    let first = sandbox.data().join("lessons/first.md");
+    fs::write(first.with_file_name("second.md"), fs::read_to_string(&first)?)?;
+    fs::write(first.with_file_name("broken.md"), "---\nkind: nonsense\n---\n")?;
+    let input = call("a", "frobnicate");
+    let output = sandbox.run("lesson-inject", input.as_bytes())?;
+    let mut seen = shown(&output.stdout);
+    seen.sort();
+    assert_eq!(seen, ["first", "second"]);
+    let log = || fs::read_to_string(sandbox.data().join("logs/hooks.jsonl"));
+    assert!(log()?.contains("1 left out of the lessons"), "{}", log()?);
+
+    // The hook alone, as after half an installation: it has the old index no more, and cannot make a new one.
+    fs::write(first.with_file_name("third.md"), fs::read_to_string(&first)?)?;
+    let alone = sandbox.folder().join("alone");
+    fs::create_dir(&alone)?;
+    let hook = alone.join("lesson-inject");
+    fs::copy(sandbox.command("lesson-inject").get_program(), &hook)?;
+    let output = feed(&mut sandbox.command_for(&hook), input.as_bytes())?;
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "{}");
+    assert!(log()?.contains("no index for "), "{}", log()?);
+    let mut seen = shown(&sandbox.run("lesson-inject", call("b", "frobnicate").as_bytes())?.stdout);
+    seen.sort();
+    assert_eq!(seen, ["first", "second", "third"]);
+    Ok(())
+}
+
+#[test]
 fn a_lesson_of_ones_own_does_not_hide_the_shipped_ones() -> Result<()> {
     let Some(sandbox) = sandbox_with(&[("mine", "hint")])? else { return Ok(()) };
     let danger = call("s", "rm -rf /");

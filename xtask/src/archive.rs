@@ -131,7 +131,7 @@ pub(crate) fn build_launcher(kind: Kind) -> Result<()> {
     run(&mut plugin::build(kind, std::iter::once("wyren-installer".to_owned())))?;
     let launcher = beside().join(format!("{LAUNCHER}{}", kind.suffix()));
     fs::create_dir_all(beside())?;
-    let built = kind.output().join(launcher.file_name().unwrap_or_default());
+    let built = kind.shipped().join(launcher.file_name().unwrap_or_default());
     fs::copy(&built, &launcher).with_context(|| format!("could not copy {}", built.display()))?;
     Ok(())
 }

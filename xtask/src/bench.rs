@@ -29,7 +29,7 @@ use serde::Serialize;
 use stage::Stage;
 use std::fs;
 use std::path::{Path, PathBuf};
-pub(crate) use table::Table;
+pub(crate) use table::{NONE, Table};
 
 /// What to measure.
 #[derive(Args)]

@@ -25,7 +25,9 @@ pub(crate) struct Arguments {
 
 /// Builds the plugin and plays the day.
 pub(crate) fn run_demo(arguments: &Arguments) -> Result<()> {
-    let plugin = plugin::assemble()?;
+    // A picture shows how quick the programs are that ship.
+    let is_to_show = arguments.picture.is_none();
+    let plugin = if is_to_show { plugin::assemble_to_show()? } else { plugin::assemble()? };
     let folder = tempfile::tempdir().context("could not make a temporary folder")?;
     let stage = Stage {
         bin: plugin.join("bin"),

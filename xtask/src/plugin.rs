@@ -1,17 +1,24 @@
 //! Assembles the complete plugin in `target/plugin`: what a user installs.
 
 use crate::archive;
-use crate::bench::dependencies;
+use crate::bench::{NONE, Table, dependencies};
 use crate::workspace::{self, binaries, cargo, is_installed, read, root};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tables::hooks::{self, Weight};
 
-/// The cargo profile of what is shipped.
-const PROFILE: &str = "shipped";
+/// The cargo profiles of what ships: of the hooks, and of the other programs.
+const HOOKS: &str = "hooks";
+const SHIPPED: &str = "shipped";
+
+/// The most bytes of a hot hook.
+const HOT_BYTES: u64 = 1_000_000;
+/// The most bytes of the plugin, with everything in it.
+const PLUGIN_BYTES: u64 = 40_000_000;
 
 /// What the plugin takes from the repository as it is; what does not exist yet is left out.
 const PARTS: &[&str] = &[
@@ -52,40 +59,88 @@ pub(crate) fn assemble() -> Result<PathBuf> {
 
 fn assemble_for(kind: Kind) -> Result<PathBuf> {
     println!("Building the plugin with {}", kind.describe());
-    // Hooks have an invocation of their own: in one with the programs, cargo would unify the features of dependencies,
-    // and hooks would ship with what only the programs ask for.
-    dependencies::check_hooks(&build_hooks(kind)?)?;
-    let programs = binaries()?.into_iter().filter(|binary| dependencies::may_be_heavy(binary));
-    workspace::run(&mut build(kind, programs))?;
-
-    let plugin = folder();
-    assemble_in(&plugin, &kind.output(), kind.suffix())?;
-    println!("The plugin is in {}", plugin.display());
-    Ok(plugin)
+    let built = build_shipped(kind)?;
+    put_together(&built, &folder(), kind.suffix(), |assembled| {
+        let sizes = Sizes::of(assembled, kind.suffix())?;
+        println!("\n{}", sizes.table());
+        // What other ways of linking make is not what ships for Linux.
+        if kind.is_static() { sizes.check() } else { Ok(()) }
+    })
 }
 
-/// Puts a plugin together from what was built. Assembled aside and moved into place, so that half a plugin is never visible.
-pub(crate) fn assemble_in(plugin: &Path, built: &Path, exe_suffix: &str) -> Result<()> {
+/// Builds every program as tests do, which takes a fraction of the time, and puts a plugin together that works as the one
+/// that ships, slower; returns its folder.
+pub(crate) fn assemble_to_show() -> Result<PathBuf> {
+    println!("Building the plugin to be shown: what ships is smaller and quicker (`cargo xtask plugin`)");
+    let host = Kind::Host("the host's linking");
+    workspace::run(&mut cargo_build(host, "dev", binaries()?.into_iter()))?;
+    let built = host.output("debug");
+    put_together(&[built.clone(), built], &workspace::target().join("plugin-to-show"), host.suffix(), |_| {
+        Ok(())
+    })
+}
+
+/// Puts a plugin together from the folder of the hooks and that of the other programs. It is assembled aside, checked, and
+/// moved into place, so that half a plugin is never visible.
+pub(crate) fn put_together(
+    built: &[PathBuf; 2],
+    plugin: &Path,
+    exe_suffix: &str,
+    check: impl FnOnce(&Path) -> Result<()>,
+) -> Result<PathBuf> {
     let assembled = plugin.with_extension("new");
     remove(&assembled)?;
     copy_parts(&assembled)?;
     name_itself(&assembled.join(".claude-plugin/marketplace.json"))?;
     copy_binaries(built, &assembled, exe_suffix)?;
     index_lessons(&assembled.join("lessons"))?;
+    check(&assembled)?;
     remove(plugin)?;
-    fs::rename(&assembled, plugin).with_context(|| format!("could not move {}", plugin.display()))
+    fs::rename(&assembled, plugin).with_context(|| format!("could not move {}", plugin.display()))?;
+    println!("The plugin is in {}", plugin.display());
+    Ok(plugin.to_owned())
+}
+
+/// Builds every program as it ships; returns the folders of the hooks and of the other programs.
+fn build_shipped(kind: Kind) -> Result<[PathBuf; 2]> {
+    // Hooks have an invocation of their own: in one with the programs, cargo would unify the features of dependencies,
+    // and hooks would ship with what only the programs ask for.
+    dependencies::check_hooks(&build_hooks(kind)?)?;
+    let programs = binaries()?.into_iter().filter(|binary| dependencies::may_be_heavy(binary));
+    workspace::run(&mut build(kind, programs))?;
+    Ok([kind.output(HOOKS), kind.output(SHIPPED)])
 }
 
 /// Builds the hooks as they ship; returns the names of the packages that are linked into them.
 pub(crate) fn build_hooks(kind: Kind) -> Result<BTreeSet<String>> {
     let hooks = binaries()?.into_iter().filter(|binary| !dependencies::may_be_heavy(binary));
-    let messages = read(build(kind, hooks).arg("--message-format=json-render-diagnostics"))?;
+    let mut build = cargo_build(kind, HOOKS, hooks);
+    if let Some(triple) = kind.triple().filter(|_| kind.is_static()) {
+        build.arg("--config").arg(format!("target.{triple}.rustflags = {:?}", hook_flags()));
+    }
+    let messages = read(build.arg("--message-format=json-render-diagnostics"))?;
     Ok(linked_packages(&messages))
 }
 
+/// Returns how static hooks are compiled and linked beside what their profile says: at a fixed address, so that nothing is
+/// relocated when they start, and without the tables for unwinding.
+fn hook_flags() -> [String; 3] {
+    let script = root().join("xtask/hooks.ld");
+    [
+        "-Crelocation-model=static".to_owned(),
+        "-Cforce-unwind-tables=no".to_owned(),
+        format!("-Clink-arg=-Wl,-T,{}", script.display()),
+    ]
+}
+
+/// Returns how programs other than hooks are built as they ship.
 pub(crate) fn build(kind: Kind, packages: impl Iterator<Item = String>) -> Command {
+    cargo_build(kind, SHIPPED, packages)
+}
+
+fn cargo_build(kind: Kind, profile: &str, packages: impl Iterator<Item = String>) -> Command {
     let mut build = cargo();
-    build.args(["build", "--locked", "--profile", PROFILE]);
+    build.args(["build", "--locked", "--profile", profile]);
     build.args(packages.flat_map(|package| ["--package".to_owned(), package]));
     build.args(kind.triple().map(|triple| format!("--target={triple}")));
     if matches!(kind, Kind::Release(_)) {
@@ -169,9 +224,19 @@ impl Kind {
         }
     }
 
-    /// Returns the folder that programs of this kind are built into.
-    pub(crate) fn output(self) -> PathBuf {
-        workspace::target().join(self.triple().unwrap_or_default()).join(PROFILE)
+    /// Says whether the programs are static, with musl.
+    fn is_static(self) -> bool {
+        self.triple().is_some_and(|triple| triple.contains("musl"))
+    }
+
+    /// Returns the folder that cargo puts the programs of a profile into.
+    fn output(self, profile: &str) -> PathBuf {
+        workspace::target().join(self.triple().unwrap_or_default()).join(profile)
+    }
+
+    /// Returns the folder that programs other than hooks are built into.
+    pub(crate) fn shipped(self) -> PathBuf {
+        self.output(SHIPPED)
     }
 
     /// Returns the ending of a program's name.
@@ -235,10 +300,12 @@ fn index_lessons(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn copy_binaries(built: &Path, plugin: &Path, exe_suffix: &str) -> Result<()> {
+/// Copies the programs from the folder of the hooks and that of the others.
+fn copy_binaries([hooks, others]: &[PathBuf; 2], plugin: &Path, exe_suffix: &str) -> Result<()> {
     let folder = plugin.join("bin");
     fs::create_dir_all(&folder)?;
     for binary in binaries()? {
+        let built = if dependencies::may_be_heavy(&binary) { others } else { hooks };
         let file = format!("{binary}{exe_suffix}");
         fs::copy(built.join(&file), folder.join(&file)).with_context(|| format!("could not copy {file}"))?;
     }
@@ -257,6 +324,65 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// How large a plugin is.
+struct Sizes {
+    /// Each program with its bytes.
+    programs: Vec<(String, u64)>,
+    /// Of all files.
+    all: u64,
+}
+
+impl Sizes {
+    fn of(plugin: &Path, exe_suffix: &str) -> Result<Self> {
+        let size = |binary: String| -> Result<(String, u64)> {
+            let file = plugin.join("bin").join(format!("{binary}{exe_suffix}"));
+            Ok((binary, fs::metadata(file)?.len()))
+        };
+        let programs = binaries()?.into_iter().map(size).collect::<Result<_>>()?;
+        Ok(Self { programs, all: folder_bytes(plugin)? })
+    }
+
+    fn table(&self) -> String {
+        let mut table = Table::new(2, ["program", "weight", "bytes", "at most"]);
+        for (program, bytes) in &self.programs {
+            let (most, weight) = match hooks::find(program).map(|hook| hook.weight) {
+                Some(Weight::Hot) => (HOT_BYTES.to_string(), "hot"),
+                Some(Weight::Light) => (NONE.to_owned(), "light"),
+                Some(Weight::Heavy) => (NONE.to_owned(), "heavy"),
+                None => (NONE.to_owned(), "no hook"),
+            };
+            table.row(vec![program.clone(), weight.to_owned(), bytes.to_string(), most]);
+        }
+        let all = [self.all, PLUGIN_BYTES].map(|bytes| bytes.to_string());
+        table.row([String::from("all files of the plugin"), String::new()].into_iter().chain(all).collect());
+        table.to_string()
+    }
+
+    /// Fails when something is larger than it may be.
+    fn check(&self) -> Result<()> {
+        let is_hot = |name: &str| hooks::find(name).is_some_and(|hook| hook.weight == Weight::Hot);
+        let hot = self.programs.iter().filter(|(name, bytes)| is_hot(name) && *bytes > HOT_BYTES);
+        let mut over: Vec<String> = hot
+            .map(|(name, bytes)| format!("{name} has {bytes} bytes, expected at most {HOT_BYTES}"))
+            .collect();
+        if self.all > PLUGIN_BYTES {
+            over.push(format!("the plugin has {} bytes, expected at most {PLUGIN_BYTES}", self.all));
+        }
+        ensure!(over.is_empty(), "{}; `nm --size-sort` shows what takes the room", over.join("; "));
+        Ok(())
+    }
+}
+
+fn folder_bytes(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        bytes += if metadata.is_dir() { folder_bytes(&entry.path())? } else { metadata.len() };
+    }
+    Ok(bytes)
 }
 
 pub(crate) fn remove(folder: &Path) -> Result<()> {
@@ -282,6 +408,16 @@ mod tests {
         assert_eq!(source(), serde_json::json!({"source": "npm", "package": crate::npm::package()}));
         name_itself(&copy).unwrap();
         assert_eq!(source(), "./");
+    }
+
+    #[test]
+    fn a_hot_hook_or_a_plugin_that_is_too_large_fails_the_build() {
+        let check = |name: &str, bytes, all| Sizes { programs: vec![(name.to_owned(), bytes)], all }.check();
+        assert!(check("lesson-inject", HOT_BYTES, PLUGIN_BYTES).is_ok());
+        let error = check("lesson-inject", HOT_BYTES + 1, PLUGIN_BYTES).unwrap_err();
+        assert!(error.to_string().starts_with("lesson-inject has 1000001 bytes"), "{error}");
+        assert!(check("session-end", HOT_BYTES + 1, PLUGIN_BYTES).is_ok(), "not hot");
+        assert!(check("wyren", HOT_BYTES + 1, PLUGIN_BYTES + 1).is_err());
     }
 
     #[test]

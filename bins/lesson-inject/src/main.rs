@@ -1,6 +1,7 @@
 //! PreToolUse: stops a loop, shows the lessons that this call needs, or refuses it.
 
 use hook::{Arena, PreToolUse, Silence};
+use lessons::{inject, layers};
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -9,8 +10,8 @@ static ARENA: Arena = Arena::new();
 fn main() -> ExitCode {
     hook::run("lesson-inject", Silence::EmptyObject, |call: PreToolUse, host| {
         let may_keep = || capture::may_record_coming_call(&call, host);
-        let answer =
-            attempts::pause(&call, host).unwrap_or_else(|| lessons::inject::answer(&call, host, may_keep));
+        let lessons = || inject::answer(&call, host, layers::compile_beside, may_keep);
+        let answer = attempts::pause(&call, host).unwrap_or_else(lessons);
         Ok(capture::told(answer, &call, host))
     })
 }

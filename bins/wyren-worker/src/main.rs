@@ -1,25 +1,36 @@
 //! `wyren-worker`: does background jobs until there are none, then goes away.
+//!
+//! It becomes `wyren worker run --background`: a program of its own would be a second copy of most of `wyren`.
 
-use base::settings::Settings;
-use base::{Env, Paths, detached, limits};
-use runner::{Options, kinds};
-use std::process::ExitCode;
+use base::detached;
+use std::io;
+use std::process::{Command, ExitCode};
 
 fn main() -> ExitCode {
-    limits::survive_file_size_limit();
-    let env = Env::process();
-    let paths = Paths::of(&env);
-    detached::leave_session();
-    // It keeps no folder of the user's in use. A data folder that was named relative to this one has to stay where it is.
-    if paths.data().is_absolute() {
-        let _ = std::env::set_current_dir(paths.data());
-    }
-    let logged = paths.clone();
-    detached::end_after(runner::CAP, move || runner::log_cap(&logged));
-    let options = Options::of(&Settings::read(&env, &paths.hook_settings()));
-    // The log has the reason; only a person who starts the worker by hand sees the exit code.
-    match runner::run(&env, &paths, options, &kinds::all()) {
-        Ok(_) => ExitCode::SUCCESS,
+    match detached::beside_us("wyren").and_then(become_worker) {
+        Ok(code) => code,
+        // Hooks start it with nowhere to write to; `wyren doctor` names what is missing.
         Err(_) => ExitCode::FAILURE,
     }
+}
+
+fn become_worker(wyren: std::path::PathBuf) -> io::Result<ExitCode> {
+    let mut command = Command::new(wyren);
+    command.args(["worker", "run", "--background"]);
+    replace_this_process(&mut command)
+}
+
+/// Keeps the process id, by which tests and the Node version know the worker.
+#[cfg(unix)]
+fn replace_this_process(command: &mut Command) -> io::Result<ExitCode> {
+    use std::os::unix::process::CommandExt as _;
+    Err(command.arg0("wyren-worker").exec())
+}
+
+#[cfg(windows)]
+fn replace_this_process(command: &mut Command) -> io::Result<ExitCode> {
+    use std::os::windows::process::CommandExt as _;
+    const CREATE_NO_WINDOW: u32 = 0x0800_0000;
+    let status = command.creation_flags(CREATE_NO_WINDOW).status()?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -123,6 +123,7 @@ impl Command {
     fn is_for_a_person(&self) -> bool {
         match self {
             Self::Sync(arguments) => !arguments.is_of_a_hook(),
+            Self::Lessons(arguments) => !arguments.is_of_a_hook(),
             Self::Doctor(_) | Self::Worker(_) => false,
             _ => true,
         }
@@ -132,6 +133,7 @@ impl Command {
     fn only_looks(&self) -> bool {
         match self {
             Self::Doctor(arguments) => !arguments.is_to_fix(),
+            Self::Lessons(arguments) => arguments.is_of_a_hook(),
             Self::Completions(_)
             | Self::Config(_)
             | Self::Install(_)

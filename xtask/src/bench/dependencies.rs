@@ -26,8 +26,8 @@ pub(crate) fn may_be_heavy(binary: &str) -> bool {
     HEAVY_PROGRAMS.contains(&binary) || hooks::find(binary).is_some_and(|hook| hook.weight == Weight::Heavy)
 }
 
-/// The programs that a person or the worker starts; the status line is drawn too often to be one of them.
-const HEAVY_PROGRAMS: [&str; 3] = ["wyren", "wyren-mcp", "wyren-worker"];
+/// The programs that a person or the client starts; the status line is drawn too often to be one of them.
+const HEAVY_PROGRAMS: [&str; 2] = ["wyren", "wyren-mcp"];
 
 #[cfg(test)]
 mod tests {
@@ -44,11 +44,9 @@ mod tests {
 
     #[test]
     fn only_named_programs_may_use_the_store() {
-        for lean in ["tool-record", "file-recall", "precompact-handoff", "wyren-statusline"] {
+        for lean in ["tool-record", "file-recall", "precompact-handoff", "wyren-statusline", "wyren-worker"] {
             assert!(!may_be_heavy(lean), "{lean}");
         }
-        for heavy in ["wyren", "wyren-worker"] {
-            assert!(may_be_heavy(heavy), "{heavy}");
-        }
+        assert!(may_be_heavy("wyren"));
     }
 }

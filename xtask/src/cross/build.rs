@@ -63,8 +63,7 @@ impl Tools {
         run(build.args(programs.iter().flat_map(|program| ["--package", program])))?;
         let built = workspace::target().join(system.triple()).join(PROFILE);
         let folder = workspace::target().join("cross").join(system.triple());
-        plugin::assemble_in(&folder, &built, system.exe_suffix())?;
-        Ok(folder)
+        plugin::put_together(&[built.clone(), built], &folder, system.exe_suffix(), |_| Ok(()))
     }
 
     /// Builds the tests that run on another system.

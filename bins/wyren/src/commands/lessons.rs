@@ -2,6 +2,7 @@
 
 mod add;
 mod allow;
+mod compile;
 mod doctor;
 mod draft;
 mod edit;
@@ -72,6 +73,9 @@ enum Action {
     Export(transfer::Export),
     /// Back up your own lessons.
     Backup(transfer::Backup),
+    /// Rebuild an index; started by hooks.
+    #[command(hide = true)]
+    Compile(compile::Arguments),
 }
 
 impl Action {
@@ -86,7 +90,17 @@ impl Action {
     }
 }
 
+impl Arguments {
+    /// Returns whether a hook started it.
+    pub(crate) fn is_of_a_hook(&self) -> bool {
+        matches!(self.action, Some(Action::Compile(_)))
+    }
+}
+
 pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    if let Some(Action::Compile(arguments)) = arguments.action {
+        return compile::run(arguments, env, paths);
+    }
     let places = Places { paths: paths.clone(), cwd: std::env::current_dir()?, env: env.clone() };
     // Hooks see a lesson edited by hand from the next command on.
     for source in places.sources() {
@@ -113,6 +127,7 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         Action::Import(arguments) => transfer::import(&arguments, &places),
         Action::Export(arguments) => transfer::export(&arguments, &places),
         Action::Backup(arguments) => transfer::backup(&arguments, &places),
+        Action::Compile(arguments) => compile::run(arguments, env, paths),
     }
 }
 

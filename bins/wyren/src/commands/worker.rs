@@ -5,7 +5,7 @@ use crate::terminal::{self, DIM, FAILURE, STRONG, WARNING};
 use crate::when;
 use anyhow::{Context as _, Result, bail};
 use base::settings::Settings;
-use base::{Env, Paths, Timestamp};
+use base::{Env, Paths, Timestamp, detached};
 use clap::{Args, Subcommand};
 use queue::Wish;
 use runner::{Ended, Options, kinds};
@@ -50,6 +50,9 @@ enum Action {
         /// Exit as soon as no job is due.
         #[arg(long)]
         until_idle: bool,
+        /// Started by `wyren-worker`: prints nothing.
+        #[arg(long, hide = true, conflicts_with = "until_idle")]
+        background: bool,
     },
     /// Ask the running worker to finish or requeue its job and exit.
     Stop,
@@ -66,7 +69,8 @@ enum Action {
 pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> {
     match arguments.action.unwrap_or(Action::Status { json: arguments.json }) {
         Action::Status { json } => status(paths, json || arguments.json),
-        Action::Run { until_idle } => be_worker(env, paths, until_idle),
+        Action::Run { background: true, .. } => be_detached_worker(env, paths),
+        Action::Run { until_idle, .. } => be_worker(env, paths, until_idle),
         Action::Stop => stop(paths),
         Action::Logs { lines, view } => view.show(&runner::log_file(paths), "worker", lines, |_| true),
     }
@@ -124,6 +128,20 @@ fn last_error(paths: &Paths) -> Result<Option<Value>> {
     let lines = log::read_lines(&runner::log_file(paths))?;
     let mut errors = lines.iter().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     Ok(errors.find(|line| text(line, "level") == "error"))
+}
+
+/// Does background jobs until there are none. The log has the reason of a failure.
+fn be_detached_worker(env: &Env, paths: &Paths) -> Result<()> {
+    detached::leave_session();
+    // It keeps no folder of the user's in use. A data folder that was named relative to this one has to stay where it is.
+    if paths.data().is_absolute() {
+        let _ = std::env::set_current_dir(paths.data());
+    }
+    let logged = paths.clone();
+    detached::end_after(runner::CAP, move || runner::log_cap(&logged));
+    let options = Options::of(&Settings::read(env, &paths.hook_settings()));
+    runner::run(env, paths, options, &kinds::all())?;
+    Ok(())
 }
 
 fn be_worker(env: &Env, paths: &Paths, until_idle: bool) -> Result<()> {

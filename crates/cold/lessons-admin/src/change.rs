@@ -269,9 +269,9 @@ impl<'a> Change<'a> {
     pub(super) fn refresh(&mut self) {
         for source in self.places.sources() {
             if source.layer != Layer::Shipped {
-                source.discard();
+                source.discard(layers::compile);
                 // A hook would make it as well, at the cost of its call.
-                let _ = source.index();
+                let _ = source.index(layers::compile);
             }
         }
         self.catalogue = Catalogue::read(self.places);

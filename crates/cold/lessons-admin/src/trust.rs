@@ -7,7 +7,7 @@ use base::project::Repository;
 use base::trust::{Identity, Item, Lapse, SKILL_BYTES, Trust};
 use base::{Env, digest, files};
 use lessons::format;
-use lessons::layers::{Layer, Source};
+use lessons::layers::{self, Layer, Source};
 use lessons::{Kind, Lesson};
 use place::Folder;
 use std::fs;
@@ -99,8 +99,8 @@ impl Review {
     pub fn accept(&self, places: &Places) -> Result<()> {
         // Hooks go by the index, which does not follow a lesson that was changed in place: what it has would not be trusted.
         for source in Source::others(&places.paths, self.root(), None) {
-            source.discard();
-            source.index().map_err(Error::io(&source.place))?;
+            source.discard(layers::compile);
+            source.index(layers::compile).map_err(Error::io(&source.place))?;
         }
         let file = places.paths.trust_file(self.root());
         self.trust.write(&places.paths).map_err(Error::io(&file))?;

@@ -25,6 +25,8 @@ pub mod settings;
 pub mod system;
 pub mod time;
 pub mod trust;
+#[cfg(all(panic = "abort", target_env = "musl"))]
+mod unwind;
 
 pub use env::Env;
 pub use paths::Paths;

@@ -11,8 +11,11 @@ use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The size of the region: enough for all but large inputs, which the system's allocator takes.
-const REGION_BYTES: usize = 512 * 1024;
+/// The size of the region: enough for all that is made of a long script. What is not used costs nothing.
+const REGION_BYTES: usize = 2 * 1024 * 1024;
+
+/// The largest piece of the region. What is larger tends to grow, which the system's allocator does without copying.
+const PIECE_BYTES: usize = 128 * 1024;
 
 /// Hands out pieces of one region and takes back only the last one.
 ///
@@ -59,6 +62,10 @@ impl Default for Arena {
 // `used` only moves by compare-and-exchange, and moves back only over the piece that was handed out last.
 unsafe impl GlobalAlloc for Arena {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if layout.size() > PIECE_BYTES {
+            // SAFETY: the caller's promises about the layout are passed on.
+            return unsafe { System.alloc(layout) };
+        }
         let mut used = self.used.load(Ordering::Relaxed);
         loop {
             let begin = (self.start() + used).next_multiple_of(layout.align()) - self.start();

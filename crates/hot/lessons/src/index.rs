@@ -20,9 +20,7 @@ mod record;
 
 pub use build::{Unindexed, build};
 pub use layout::Fingerprint;
-pub(crate) use literals::{
-    required as required_literals, required_as_written as required_literals_as_written,
-};
+pub(crate) use literals::tells_cases_apart;
 pub use lookup::Index;
 pub use record::Entry;
 pub(crate) use record::trust_item;

@@ -4,7 +4,7 @@ use crate::allowance::{Allowance, OTHERS_TIME};
 use crate::call::Call;
 use crate::choose::{self, Applying, Bounds, Refusal, Subject};
 use crate::index::{Entry, Index};
-use crate::layers::{self, Layer, Source};
+use crate::layers::{self, Compile, Layer, Source};
 use crate::leaves::{Leaves, Unused};
 use crate::lesson::Kind;
 use crate::trigger::{Simple, Verdict};
@@ -26,9 +26,6 @@ use text::{privacy, redact};
 /// The most bytes of lessons beside one call, whatever the setting: with the heading the client takes them whole.
 const MAX_BYTES: usize = 9_000;
 
-/// How many of the lessons that are left out are named beside the first.
-const NAMED: usize = 10;
-
 /// How much of a command the heading repeats.
 const TARGET_CHARS: usize = 80;
 
@@ -38,8 +35,14 @@ const REFUSED_CHARS: usize = 120;
 /// How often leave is looked for; a call that then still lacks it is refused.
 const MAX_LOOKS: usize = 2;
 
-/// Answers a call with the lessons that apply to it. `may_keep` says whether anything of the call may be kept.
-pub fn answer(call: &PreToolUse, host: &Host, may_keep: impl Fn() -> bool) -> Answer<PreToolUse> {
+/// Answers a call with the lessons that apply to it. `compile` rebuilds an index that is out of date; `may_keep` says
+/// whether anything of the call may be kept.
+pub fn answer(
+    call: &PreToolUse,
+    host: &Host,
+    compile: impl Compile,
+    may_keep: impl Fn() -> bool,
+) -> Answer<PreToolUse> {
     let mut looks = 0;
     loop {
         let leaves = if looks < MAX_LOOKS {
@@ -47,7 +50,7 @@ pub fn answer(call: &PreToolUse, host: &Host, may_keep: impl Fn() -> bool) -> An
         } else {
             Leaves::none(&host.paths)
         };
-        match try_answer(call, host, &leaves, &may_keep) {
+        match try_answer(call, host, &leaves, compile, &may_keep) {
             Ok(answer) => return answer,
             // It is gone at the next look.
             Err(Unused::Taken) => looks += 1,
@@ -64,6 +67,7 @@ fn try_answer(
     call: &PreToolUse,
     host: &Host,
     leaves: &Leaves<'_>,
+    compile: impl Compile,
     may_keep: &dyn Fn() -> bool,
 ) -> Result<Answer<PreToolUse>, Unused> {
     let Some(tool) = call.tool_name.as_deref() else { return Ok(Answer::silent()) };
@@ -79,7 +83,7 @@ fn try_answer(
     let commands = ManuallyDrop::new(shell::commands(script));
     let simples = ManuallyDrop::new(Simple::all(&commands));
 
-    let judging = Judging { call: &tool_call, simples: &simples, cwd: &cwd, host };
+    let judging = Judging { call: &tool_call, simples: &simples, cwd: &cwd, host, compile };
     // Most calls are about no lesson: what choosing takes is made when there is something to choose.
     let choosing = OnceCell::new();
     let choosing = || {
@@ -95,7 +99,7 @@ fn try_answer(
     };
 
     // The user's own lessons have the first word: what a repository brings is not even looked at when they refuse.
-    let own = ManuallyDrop::new(open_all(host, Source::own(&host.paths)));
+    let own = ManuallyDrop::new(open_all(host, Source::own(&host.paths), compile));
     let unlimited = Allowance::unlimited();
     let mut applying: Vec<Applying<'_>> =
         own.iter().flat_map(|(source, index)| judging.judge(source, index, &unlimited).0).collect();
@@ -106,7 +110,7 @@ fn try_answer(
         return Ok(noted(refusal, call, &cwd, host, may_keep));
     }
 
-    let others = ManuallyDrop::new(open_all(host, others(host, &cwd)));
+    let others = ManuallyDrop::new(open_all(host, others(host, &cwd), compile));
     let mut shared = Vec::new();
     let time = OnceCell::new();
     for (source, index) in others.iter().filter(|(_, index)| !index.is_empty()) {
@@ -237,14 +241,15 @@ impl Choosing<'_> {
 }
 
 /// A call, and what decides whether lessons count for it.
-struct Judging<'a> {
+struct Judging<'a, C> {
     call: &'a Call<'a>,
     simples: &'a [Simple<'a>],
     cwd: &'a Path,
     host: &'a Host,
+    compile: C,
 }
 
-impl Judging<'_> {
+impl<C: Compile> Judging<'_, C> {
     /// Returns the lessons of a source that apply, and what of them the user has to trust before it may act.
     fn judge<'i>(
         &self,
@@ -256,7 +261,7 @@ impl Judging<'_> {
         let found = match index.candidates_within(self.call, self.simples, time) {
             Ok(found) => found,
             Err(damaged) => {
-                discard(source, self.host, &damaged.to_string());
+                discard(source, self.host, self.compile, &damaged.to_string());
                 return (applying, untrusted);
             }
         };
@@ -267,7 +272,7 @@ impl Judging<'_> {
             let mut entry = match index.entry(number) {
                 Ok(entry) => entry,
                 Err(damaged) => {
-                    discard(source, self.host, &damaged.to_string());
+                    discard(source, self.host, self.compile, &damaged.to_string());
                     break;
                 }
             };
@@ -288,7 +293,7 @@ impl Judging<'_> {
     }
 }
 
-impl Judging<'_> {
+impl<C> Judging<'_, C> {
     /// Returns whether a lesson that applies was shown elsewhere, or is switched off. Few calls need these settings.
     fn is_silenced(&self, layer: Layer, entry: &Entry<'_>) -> bool {
         let setting = |name| self.host.settings().get(name);
@@ -315,21 +320,19 @@ fn others(host: &Host, cwd: &Path) -> Vec<Source> {
 
 /// Opens the indexes of every source; one that cannot be opened is logged and left out.
 pub(crate) fn open(host: &Host, cwd: &Path) -> Vec<(Source, Index<Mmap>)> {
-    open_all(host, sources(host, cwd))
+    open_all(host, sources(host, cwd), layers::compile)
 }
 
-pub(crate) fn open_all(host: &Host, sources: Vec<Source>) -> Vec<(Source, Index<Mmap>)> {
+pub(crate) fn open_all(
+    host: &Host,
+    sources: Vec<Source>,
+    compile: impl Compile,
+) -> Vec<(Source, Index<Mmap>)> {
     let mut indexes = Vec::new();
     for source in sources {
-        let index = source.index();
-        if let Some((file, flaw)) = source.left_out().first() {
-            let count = source.left_out().len();
-            let first = format!("{}: {}: {}", file.display(), flaw.field, flaw.reason);
-            let mut message = format!("{count} left out of the lessons, see `wyren lessons doctor`: {first}");
-            for (file, _) in source.left_out().iter().skip(1).take(NAMED) {
-                message.extend(["; ", &file.file_name().unwrap_or_default().to_string_lossy()]);
-            }
-            host.log(Level::Warn, &message);
+        let index = source.index(compile);
+        if let Some(left_out) = source.left_out() {
+            host.log(Level::Warn, &left_out);
         }
         match index {
             Ok(Some(index)) => indexes.push((source, index)),
@@ -343,9 +346,9 @@ pub(crate) fn open_all(host: &Host, sources: Vec<Source>) -> Vec<(Source, Index<
 }
 
 /// Removes a damaged index, so that the next call rebuilds it.
-fn discard(source: &Source, host: &Host, reason: &str) {
+fn discard(source: &Source, host: &Host, compile: impl Compile, reason: &str) {
     host.log(Level::Warn, &format!("{}: {reason}", source.place.display()));
-    source.discard();
+    source.discard(compile);
 }
 
 /// Returns the bounds that the settings give.

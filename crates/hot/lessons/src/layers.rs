@@ -1,7 +1,7 @@
 //! Where lessons come from: those that ship, the user's own, the project's, an old manifest; and their compiled indexes.
 //!
 //! An index is current when its fingerprint is that of the folder now, which costs one `stat`, never one per lesson. The
-//! first process that finds an old one rebuilds it; the others are silent meanwhile.
+//! first process that finds an old one has it rebuilt; the others are silent meanwhile.
 
 use crate::artifact::Installed;
 use crate::format;
@@ -11,9 +11,10 @@ use crate::limits::{Count, Limits};
 use crate::manifest;
 use base::lock::Lock;
 use base::trust::{Identity, Item, Trust};
-use base::{Paths, digest, files, settings};
+use base::{Paths, detached, digest, files, settings};
 use memmap2::{Mmap, MmapMut};
 use std::cell::{OnceCell, RefCell};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -87,8 +88,8 @@ pub struct Source {
     paths: Paths,
     /// Read when something of the project is about to act.
     trust: OnceCell<Option<Trust>>,
-    /// What this process left out when it made the index.
-    left_out: RefCell<Vec<(PathBuf, format::Flaw)>>,
+    /// What was left out when this process had the index made, for the log.
+    left_out: RefCell<Option<String>>,
 }
 
 impl Source {
@@ -113,7 +114,8 @@ impl Source {
         project.into_iter().chain(manifest).collect()
     }
 
-    fn at(paths: &Paths, layer: Layer, place: PathBuf) -> Self {
+    /// Returns the source of a layer's lessons at `place`, which is a folder, or a manifest's file.
+    pub fn at(paths: &Paths, layer: Layer, place: PathBuf) -> Self {
         Self {
             layer,
             cache: cache_file(paths, layer, &place),
@@ -141,15 +143,15 @@ impl Source {
         (!is_trusted).then_some(item)
     }
 
-    /// Opens the index of this source, rebuilding it where it is out of date. `None` when there are no lessons, or when
-    /// another process is rebuilding it.
-    pub fn index(&self) -> io::Result<Option<Index<Mmap>>> {
+    /// Opens the index of this source, which `compile` rebuilds where it is out of date. `None` when there are no lessons,
+    /// or when another process is rebuilding it.
+    pub fn index(&self, compile: impl Compile) -> io::Result<Option<Index<Mmap>>> {
         let Some(fingerprint) = self.fingerprint() else { return Ok(None) };
         let current = || open(&self.cache).filter(|index| index.fingerprint() == fingerprint);
         if let Some(index) = current().or_else(|| self.take_shipped(fingerprint)) {
             return Ok(Some(index));
         }
-        self.rebuild(fingerprint)?;
+        self.left_out.replace(compile(self)?);
         Ok(current())
     }
 
@@ -171,10 +173,9 @@ impl Source {
     /// Rebuilds the index when a lesson was changed in place, which the folder does not show, or when what is installed
     /// in the client changed.
     pub fn refresh(&self) -> io::Result<()> {
-        if self.layer == Layer::Shipped {
+        if self.layer == Layer::Shipped || self.fingerprint().is_none() {
             return Ok(());
         }
-        let Some(fingerprint) = self.fingerprint() else { return Ok(()) };
         let made = fs::metadata(&self.cache).and_then(|metadata| metadata.modified());
         let is_newer = |file: &PathBuf| {
             let modified = fs::symlink_metadata(file).and_then(|metadata| metadata.modified());
@@ -187,7 +188,7 @@ impl Source {
         }
         if files.iter().any(is_newer) {
             fs::remove_file(&self.cache)?;
-            self.rebuild(fingerprint)?;
+            self.left_out.replace(compile(self)?);
         }
         Ok(())
     }
@@ -211,31 +212,18 @@ impl Source {
         read_folder(&self.place, &limits)
     }
 
-    /// Returns what this process left out when it made the index: nothing when it found one.
-    pub fn left_out(&self) -> Vec<(PathBuf, format::Flaw)> {
+    /// Says what was left out when this process had the index made; `None` when it found one, or nothing was.
+    pub fn left_out(&self) -> Option<String> {
         self.left_out.borrow().clone()
     }
 
     /// Removes the index, so that the next call rebuilds it.
-    pub fn discard(&self) {
+    pub fn discard(&self, compile: impl Compile) {
         let _ = fs::remove_file(&self.cache);
         // The plugin's own file is not ours to change: an index of the lessons themselves takes its place.
-        if let (Layer::Shipped, Some(fingerprint)) = (self.layer, self.fingerprint()) {
-            let _ = self.rebuild(fingerprint);
+        if self.layer == Layer::Shipped {
+            let _ = compile(self);
         }
-    }
-
-    fn rebuild(&self, fingerprint: Fingerprint) -> io::Result<()> {
-        let Some(_lock) = Lock::exclusive(&self.cache.with_extension("lock"), Duration::ZERO)? else {
-            return Ok(());
-        };
-        let (mut lessons, flaws) = self.read();
-        self.left_out.replace(flaws);
-        let installed = Installed::of(&self.paths);
-        lessons.retain(|lesson| installed.what_keeps(self.layer, lesson).is_none());
-        let (bytes, _) = index::build(&lessons, fingerprint);
-        // Replaced by rename: a process that has the old one mapped keeps it whole.
-        files::write_atomic(&self.cache, &bytes)
     }
 
     /// Returns what the index must have been made from; `None` when there is nothing.
@@ -264,6 +252,51 @@ impl Source {
         Some(Fingerprint(xxh3_64(&seed)))
     }
 }
+
+/// Rebuilds the index of a source, unless another process is at it, and says what was left out: [`compile`], or
+/// [`compile_beside`]. It is a type of its own for each of them, so that a program links the one that it uses.
+pub trait Compile: Fn(&Source) -> io::Result<Option<String>> + Copy {}
+
+impl<F: Fn(&Source) -> io::Result<Option<String>> + Copy> Compile for F {}
+
+/// Rebuilds an index in this process.
+pub fn compile(source: &Source) -> io::Result<Option<String>> {
+    let Some(fingerprint) = source.fingerprint() else { return Ok(None) };
+    let Some(_lock) = Lock::exclusive(&source.cache.with_extension("lock"), Duration::ZERO)? else {
+        return Ok(None);
+    };
+    let (mut lessons, flaws) = source.read();
+    let installed = Installed::of(&source.paths);
+    lessons.retain(|lesson| installed.what_keeps(source.layer, lesson).is_none());
+    let (bytes, _) = index::build(&lessons, fingerprint);
+    // Replaced by rename: a process that has the old one mapped keeps it whole.
+    files::write_atomic(&source.cache, &bytes)?;
+    Ok(describe(&flaws))
+}
+
+/// Rebuilds an index by the `wyren` beside this program, which logs what was left out: for the hook that runs with every
+/// call, a quarter of which would otherwise be code that runs when a lesson was changed.
+pub fn compile_beside(source: &Source) -> io::Result<Option<String>> {
+    let arguments = ["lessons", "compile", source.layer.name()].map(OsStr::new);
+    let has_worked =
+        detached::run_beside_us("wyren", &[&arguments[..], &[source.place.as_os_str()]].concat())?;
+    if has_worked { Ok(None) } else { Err(io::Error::other("`wyren lessons compile` failed")) }
+}
+
+/// Says what was left out of an index, in one line.
+fn describe(flaws: &[(PathBuf, format::Flaw)]) -> Option<String> {
+    let (file, flaw) = flaws.first()?;
+    let first = format!("{}: {}: {}", file.display(), flaw.field, flaw.reason);
+    let count = flaws.len();
+    let mut message = format!("{count} left out of the lessons, see `wyren lessons doctor`: {first}");
+    for (file, _) in flaws.iter().skip(1).take(NAMED) {
+        message.extend(["; ", &file.file_name().unwrap_or_default().to_string_lossy()]);
+    }
+    Some(message)
+}
+
+/// How many of the lessons that are left out are named beside the first.
+const NAMED: usize = 10;
 
 /// Part of the fingerprint of what has limits: an index that was made without them, or with others, is out of date.
 const LIMITED: &[u8] = b"limits 2";
@@ -392,7 +425,7 @@ mod tests {
         };
         let open = || {
             let source = Source::all(&paths, folder.path(), None).remove(0);
-            (source.index().unwrap().unwrap(), source.cache)
+            (source.index(compile).unwrap().unwrap(), source.cache)
         };
         ship(&["one"]);
         let (first, cache) = open();

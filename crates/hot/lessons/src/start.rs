@@ -74,7 +74,7 @@ pub fn for_session(host: &Host, call: &SessionStart) -> Answer<SessionStart> {
     if host.is_headless() {
         return Answer::silent();
     }
-    let indexes = inject::open_all(host, sources);
+    let indexes = inject::open_all(host, sources, layers::compile);
     let kinds = [Kind::Directive, Kind::Protocol];
     let form = Form::of(host.settings());
     let reminders = Reminders::read(host, &cwd, &indexes, &kinds);

@@ -230,9 +230,12 @@ impl Entry<'_> {
         let raw = call.command.as_deref().unwrap_or_default();
         let lower = OnceCell::new();
         let find_raw = || {
-            self.raw.iter().find(|expression| {
-                is_in(expression, raw, || lower.get_or_init(|| raw.to_ascii_lowercase()), time)
-            })
+            let lower = || &**lower.get_or_init(|| raw.to_ascii_lowercase());
+            let mut expressions = self.raw.iter().enumerate();
+            let found = |(place, expression): &(usize, &&str)| {
+                is_in(expression, self.needed_by(*place), raw, lower, time)
+            };
+            expressions.find(found).map(|(_, expression)| expression)
         };
         if !self.is_about_commands() {
             return match find_raw() {
@@ -379,14 +382,15 @@ impl Entry<'_> {
             }
         }
         if !self.content.is_empty() {
-            let found = |expression: &&&str| {
+            let found = |(number, expression): &(usize, &&str)| {
+                let needed = self.needed_by(self.raw.len() + number);
                 let mut contents = call.contents.iter().enumerate();
                 contents.any(|(place, content)| {
-                    is_in(expression, content.whole(), || &call.lower_contents()[place], time)
+                    is_in(expression, needed, content.whole(), || &call.lower_contents()[place], time)
                 })
             };
-            match self.content.iter().find(found).map(|expression| (*expression).to_owned()) {
-                Some(expression) => by = expression,
+            match self.content.iter().enumerate().find(found) {
+                Some((_, expression)) => by = (*expression).to_owned(),
                 None if self.paths.is_empty() => return Verdict::Unrelated,
                 None => return Verdict::Nearly { because: "nothing in what is written matches".to_owned() },
             }
@@ -513,25 +517,25 @@ const MAX_PLACES: usize = 16;
 
 /// Says whether an expression matches in a text. In a large one only the surroundings of what the expression
 /// cannot do without are searched: a small engine needs milliseconds for what looking for a word needs microseconds.
-/// `lower` returns the text in lower case, which only a large one needs.
-fn is_in<'a>(expression: &str, content: &str, lower: impl FnOnce() -> &'a str, time: &Allowance) -> bool {
+/// `needed` is what it cannot do without; `lower` returns the text in lower case, which only a large one needs.
+fn is_in<'a>(
+    expression: &str,
+    needed: &[&str],
+    content: &str,
+    lower: impl FnOnce() -> &'a str,
+    time: &Allowance,
+) -> bool {
     let Some(compiled) = time.compile(expression) else { return false };
     let whole_bytes = if time.is_limited() { searched_bytes(expression) } else { WHOLE_BYTES };
     let around_bytes = AROUND_BYTES.min(whole_bytes / 2);
     if content.len() <= whole_bytes {
         return compiled.is_match(content);
     }
-    let tells_cases_apart = !expression.contains("(?");
-    let literals = if tells_cases_apart {
-        index::required_literals_as_written(expression)
-    } else {
-        index::required_literals(expression)
-    };
-    let Some(literals) = literals else {
+    if needed.is_empty() {
         return compiled.is_match(&content[..content.floor_char_boundary(whole_bytes)]);
-    };
-    let searched_text = if tells_cases_apart { content } else { lower() };
-    let finders: Vec<memmem::Finder<'_>> = literals.iter().map(memmem::Finder::new).collect();
+    }
+    let searched_text = if index::tells_cases_apart(expression) { content } else { lower() };
+    let finders: Vec<memmem::Finder<'_>> = needed.iter().map(memmem::Finder::new).collect();
     let mut searched = 0;
     for _ in 0..MAX_PLACES {
         if time.is_spent() {

@@ -47,7 +47,9 @@ impl Desk {
         variables.push(("XDG_RUNTIME_DIR".into(), folder.to_owned()));
         variables.push(("CLAUDE_PLUGIN_ROOT".into(), format!("{folder}/plugin")));
         let host = Host::new("lesson-inject", Env::fixed(variables));
-        let body = |call: PreToolUse, host: &Host| Ok(lessons::inject::answer(&call, host, || true));
+        let body = |call: PreToolUse, host: &Host| {
+            Ok(lessons::inject::answer(&call, host, lessons::layers::compile, || true))
+        };
         let response = hook::respond(call.to_string().into_bytes().leak(), &host, Silence::EmptyObject, body);
         response.claims.into_iter().for_each(hook::Claim::confirm);
         response.afterwards.into_iter().for_each(|task| hook::finish(task, &host));

@@ -55,7 +55,9 @@ impl Desk {
 
     fn call(&self, call: Value) -> Value {
         let host = self.host("lesson-inject");
-        let body = |call: PreToolUse, host: &Host| Ok(lessons::inject::answer(&call, host, || true));
+        let body = |call: PreToolUse, host: &Host| {
+            Ok(lessons::inject::answer(&call, host, lessons::layers::compile, || true))
+        };
         let response = hook::respond(call.to_string().into_bytes().leak(), &host, Silence::EmptyObject, body);
         response.claims.into_iter().for_each(hook::Claim::confirm);
         serde_json::from_slice(&response.stdout).unwrap()

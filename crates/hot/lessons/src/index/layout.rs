@@ -4,7 +4,7 @@ use super::Damaged;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What an index begins with; the last byte is the version of the format.
-const MAGIC: [u8; 8] = *b"WYRENLX\x03";
+const MAGIC: [u8; 8] = *b"WYRENLX\x04";
 /// How long the header is.
 pub(super) const HEADER_BYTES: usize = 64;
 /// A bitmap has one bit for each value of the 16 bits that a gram is folded to; each domain of texts has its own.

@@ -9,15 +9,29 @@ const MAX_ALTERNATIVES: usize = 32;
 
 /// Returns literals, in lower case, one of which is in every text that the expression matches; `None` when there are
 /// none that are long enough.
-pub(crate) fn required(expression: &str) -> Option<Vec<Vec<u8>>> {
+pub(super) fn required(expression: &str) -> Option<Vec<Vec<u8>>> {
     let mut literals = required_as_written(expression)?;
     literals.iter_mut().for_each(|literal| literal.make_ascii_lowercase());
     Some(literals)
 }
 
+/// Returns the literals to look for in a large text, instead of searching all of it for the expression: in lower case
+/// unless the expression tells cases apart. None when the expression can do without, or when one is not text.
+pub(super) fn to_search_for(expression: &str) -> Vec<String> {
+    let literals =
+        if tells_cases_apart(expression) { required_as_written(expression) } else { required(expression) };
+    let literals = literals.unwrap_or_default().into_iter().map(String::from_utf8);
+    literals.collect::<Result<_, _>>().unwrap_or_default()
+}
+
+/// Returns whether upper and lower case are certainly different to an expression.
+pub(crate) fn tells_cases_apart(expression: &str) -> bool {
+    !expression.contains("(?")
+}
+
 /// Returns the same literals in the case in which they are written; those of an expression that does not tell cases
 /// apart are in lower case.
-pub(crate) fn required_as_written(expression: &str) -> Option<Vec<Vec<u8>>> {
+fn required_as_written(expression: &str) -> Option<Vec<Vec<u8>>> {
     let hir = regex_syntax::ParserBuilder::new().utf8(false).unicode(false).build().parse(expression).ok()?;
     best(&hir).filter(|literals| is_useful(literals))
 }
@@ -90,6 +104,13 @@ mod tests {
         check(r"(npm|yarn) install", &[" install"]);
         check(r"(curl|wget)x+", &["curl", "wget"]);
         check(r"eval\(.*\)", &["eval("]);
+    }
+
+    #[test]
+    fn what_a_large_text_is_searched_for_is_as_written_where_case_tells() {
+        assert_eq!(to_search_for(r"DROP\s+TABLE"), ["TABLE"]);
+        assert_eq!(to_search_for(r"(?i)DROP\s+TABLE"), ["table"]);
+        assert!(to_search_for(r"\d+").is_empty());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::Damaged;
 use super::layout::u32_at;
+use super::literals;
 use crate::lesson::{Kind, Lesson};
 use base::digest;
 use base::trust::Item;
@@ -54,9 +55,17 @@ pub struct Entry<'a> {
     pub content: Vec<&'a str>,
     /// Field and expression, one after the other.
     pub inputs: Vec<&'a str>,
+    /// For each of `raw`, then of `content`: texts one of which is in all that the expression matches, in lower case unless
+    /// it tells cases apart; none where they are not known. Derived, so that no hook has to.
+    pub(crate) needed: Vec<Vec<&'a str>>,
 }
 
-impl Entry<'_> {
+impl<'a> Entry<'a> {
+    /// Returns what the expression at a place of `raw` and `content` cannot match without; empty when that is not known.
+    pub(crate) fn needed_by(&self, place: usize) -> &[&'a str] {
+        self.needed.get(place).map_or(&[], Vec::as_slice)
+    }
+
     /// Returns what the user has to trust before this lesson of a project may act.
     ///
     /// Each field counts with its name and length, and one that is empty does not: a field of a later version leaves the
@@ -138,6 +147,12 @@ pub(super) fn write(lesson: &Lesson) -> Vec<u8> {
         body.extend(number(list.len()));
         list.iter().for_each(|text| push(&mut body, text));
     }
+    body.extend(number(trigger.raw.len() + trigger.content.len()));
+    for expression in trigger.raw.iter().chain(&trigger.content) {
+        let needed = literals::to_search_for(expression);
+        body.extend(number(needed.len()));
+        needed.iter().for_each(|text| push(&mut body, text));
+    }
     let mut record = checksum(&body).to_le_bytes().to_vec();
     record.extend(number(body.len()));
     record.extend(body);
@@ -194,6 +209,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Entry<'_>, Damaged> {
         paths: fields.list()?,
         content: fields.list()?,
         inputs: fields.list()?,
+        needed: fields.lists()?,
     })
 }
 
@@ -216,11 +232,17 @@ impl<'a> Fields<'a> {
     }
 
     fn list(&mut self) -> Result<Vec<&'a str>, Damaged> {
-        let count = self.number()?;
-        // Each text takes four bytes at least, so a wrong count cannot ask for more than there is.
-        if count > self.rest.len() / 4 {
-            return Err(Damaged);
-        }
+        let count = self.count()?;
         (0..count).map(|_| self.text()).collect()
+    }
+
+    fn lists(&mut self) -> Result<Vec<Vec<&'a str>>, Damaged> {
+        let count = self.count()?;
+        (0..count).map(|_| self.list()).collect()
+    }
+
+    /// Reads how many items follow. Each takes four bytes at least, so a wrong count cannot ask for more than there is.
+    fn count(&mut self) -> Result<usize, Damaged> {
+        self.number().and_then(|count| if count > self.rest.len() / 4 { Err(Damaged) } else { Ok(count) })
     }
 }
