@@ -198,7 +198,7 @@ fn what_waits_for_trust_is_read_once_and_a_start_has_one_line() -> Result<()> {
     wait_for(&terminal, AT_START)?;
     // The hook that finds the guard runs beside the one that speaks, which may have been quicker.
     ask(&client, &mut terminal, "the first question", "The first answer.")?;
-    wait_for(&terminal, "1 guard of project waits for your review: /wyren:trust.")?;
+    wait_for(&terminal, "1 guard of project waits for your review: /wyren:trust")?;
     ask(&client, &mut terminal, "the second question", "The second answer.")?;
     let shown = screen(&terminal);
     assert_eq!(shown.matches(AT_START).count(), 1, "{shown}");
