@@ -138,7 +138,8 @@ pub fn leave_session() {
     system::leave_session();
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::fs;
