@@ -34,6 +34,7 @@ pub(super) struct Tools {
 
 /// A program with tests, and the tests to run.
 pub(super) struct Test {
+    pub(super) package: &'static str,
     pub(super) program: PathBuf,
     pub(super) filters: &'static [&'static str],
 }
@@ -74,8 +75,9 @@ impl Tools {
         let messages =
             read(build.args(["--lib", "--tests", "--examples", "--message-format=json-render-diagnostics"]))?;
         let tests: Vec<Test> = messages.lines().filter_map(test_of).collect();
-        let expected = TESTED.len();
-        ensure!(tests.len() >= expected, "{} programs with tests were built, not {expected}", tests.len());
+        for (package, _) in TESTED {
+            ensure!(tests.iter().any(|test| test.package == package), "{package} has no program with tests");
+        }
         Ok(tests)
     }
 
@@ -142,6 +144,6 @@ fn test_of(message: &str) -> Option<Test> {
     let program = Path::new(message["executable"].as_str()?).to_owned();
     let is_test = message["profile"]["test"] == true;
     let package = message["package_id"].as_str()?;
-    let filters = TESTED.iter().find(|(name, _)| package.contains(name.trim_start_matches("wyren-")))?.1;
-    is_test.then_some(Test { program, filters })
+    let (package, filters) = *TESTED.iter().find(|(name, _)| package.contains(&format!("#{name}@")))?;
+    is_test.then_some(Test { package, program, filters })
 }

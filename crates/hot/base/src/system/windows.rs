@@ -115,7 +115,7 @@ pub fn write_at(file: &File, mut contents: &[u8], mut place: u64) -> io::Result<
     Ok(())
 }
 
-/// Returns how many names a file has: none once it is deleted, be it open.
+/// Returns how many names a file has.
 #[expect(unsafe_code, reason = "the standard library does not count the names of a file")]
 pub fn names(file: &File, _metadata: &Metadata) -> io::Result<u64> {
     let mut about = FILE_STANDARD_INFO::default();
@@ -133,6 +133,12 @@ pub fn names(file: &File, _metadata: &Metadata) -> io::Result<u64> {
         _ if about.DeletePending => Ok(0),
         _ => Ok(about.NumberOfLinks.into()),
     }
+}
+
+/// Returns whether an open file was deleted, which was opened by this path: the path of one that is deleted once it is closed
+/// leads nowhere already.
+pub fn is_deleted(file: &File, metadata: &Metadata, path: &Path) -> io::Result<bool> {
+    Ok(names(file, metadata)? == 0 || !is_same_file(file, path).unwrap_or(false))
 }
 
 /// Returns 0: only an open file tells its number.
