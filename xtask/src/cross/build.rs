@@ -17,8 +17,10 @@ const PACKAGES: [&str; 2] = ["cargo-zigbuild==0.24.0", "ziglang==0.15.2"];
 /// The cargo profile: quick to build.
 const PROFILE: &str = "cross";
 
-/// Packages whose tests run on Windows as well, and the tests to run.
-const TESTED: [(&str, &[&str]); 2] = [("wyren-base", &["system::", "lock::"]), ("wyren-child", &[])];
+/// Packages whose tests run on Windows as well, and the tests to run. Wine 8 shows a deleted file as if it were not, as long as
+/// it is open.
+const TESTED: [(&str, &[&str]); 2] =
+    [("wyren-base", &["system::", "lock::", "--skip", "is_deleted_while_it_is_open"]), ("wyren-child", &[])];
 
 /// Systems whose code is linted; for macOS there is no emulator.
 const LINTED: [&str; 3] = ["x86_64-apple-darwin", "x86_64-pc-windows-gnu", "aarch64-unknown-linux-musl"];

@@ -5,7 +5,7 @@
 //! | private files | modes 0700 and 0600 | the rights of the folder that they are made in; the data folder is in the user's profile, which only the user and administrators may read |
 //! | locks | `flock` on the file | `LockFileEx` on one byte far behind the end: a lock there keeps no one from reading or writing, as on Unix |
 //! | whose a file is | its user id | its owner's security id, as git for Windows decides |
-//! | deleted files | have no name any more | the same, or are not at their path any more |
+//! | deleted files | have no name any more | the same, or will have none once they are closed |
 //! | programs that outlive us | leave the session | have a console without a window, which their children share, and none of our streams |
 
 #[cfg(unix)]
@@ -72,7 +72,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let file = open(&path);
-        let is_gone = || is_deleted(&file, &file.metadata().unwrap(), &path).unwrap();
+        let is_gone = || is_deleted(&file, &file.metadata().unwrap()).unwrap();
         assert!(!is_gone());
         fs::remove_file(&path).unwrap();
         assert!(is_gone());

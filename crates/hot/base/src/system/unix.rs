@@ -106,8 +106,8 @@ pub fn names(_file: &File, metadata: &Metadata) -> io::Result<u64> {
     Ok(metadata.nlink())
 }
 
-/// Returns whether an open file was deleted, which was opened by this path.
-pub fn is_deleted(_file: &File, metadata: &Metadata, _path: &Path) -> io::Result<bool> {
+/// Returns whether an open file was deleted: it has no name any more.
+pub fn is_deleted(_file: &File, metadata: &Metadata) -> io::Result<bool> {
     Ok(metadata.nlink() == 0)
 }
 

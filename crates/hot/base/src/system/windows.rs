@@ -130,15 +130,15 @@ pub fn names(file: &File, _metadata: &Metadata) -> io::Result<u64> {
     };
     match is_answered {
         0 => Err(io::Error::last_os_error()),
+        // Before Windows 10 1809, and on file systems other than NTFS, the name stays until the file is closed.
         _ if about.DeletePending => Ok(0),
         _ => Ok(about.NumberOfLinks.into()),
     }
 }
 
-/// Returns whether an open file was deleted, which was opened by this path: the path of one that is deleted once it is closed
-/// leads nowhere already.
-pub fn is_deleted(file: &File, metadata: &Metadata, path: &Path) -> io::Result<bool> {
-    Ok(names(file, metadata)? == 0 || !is_same_file(file, path).unwrap_or(false))
+/// Returns whether an open file was deleted: it has no name any more, or none once it is closed.
+pub fn is_deleted(file: &File, metadata: &Metadata) -> io::Result<bool> {
+    Ok(names(file, metadata)? == 0)
 }
 
 /// Returns 0: only an open file tells its number.
