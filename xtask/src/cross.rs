@@ -61,7 +61,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let there = Session::of(&machine)?;
         there.compare(&here)?;
         if system == System::Windows {
-            machine.run_tests(&tools.tests(system)?)?;
+            let passed = machine.run_tests(&tools.tests(system)?)?;
+            println!("{}: tests passed: {passed:?}", system.triple());
         }
         println!(
             "{}: {} answers and {} observations are those of this machine (build {} s, run {} s)",

@@ -17,8 +17,10 @@ const PACKAGES: [&str; 2] = ["cargo-zigbuild==0.24.0", "ziglang==0.15.2"];
 /// The cargo profile: quick to build.
 const PROFILE: &str = "cross";
 
-/// Packages whose tests run on Windows as well, and the tests to run.
-const TESTED: [(&str, &[&str]); 2] = [("wyren-base", &["system::", "lock::"]), ("wyren-child", &[])];
+/// Packages whose tests run on Windows as well, and the tests to run. Wine 8 shows a deleted file as if it were not, as long as
+/// it is open.
+const TESTED: [(&str, &[&str]); 2] =
+    [("wyren-base", &["system::", "lock::", "--skip", "is_deleted_while_it_is_open"]), ("wyren-child", &[])];
 
 /// Systems whose code is linted; for macOS there is no emulator.
 const LINTED: [&str; 3] = ["x86_64-apple-darwin", "x86_64-pc-windows-gnu", "aarch64-unknown-linux-musl"];
@@ -34,6 +36,7 @@ pub(super) struct Tools {
 
 /// A program with tests, and the tests to run.
 pub(super) struct Test {
+    pub(super) package: &'static str,
     pub(super) program: PathBuf,
     pub(super) filters: &'static [&'static str],
 }
@@ -73,8 +76,9 @@ impl Tools {
         let messages =
             read(build.args(["--lib", "--tests", "--examples", "--message-format=json-render-diagnostics"]))?;
         let tests: Vec<Test> = messages.lines().filter_map(test_of).collect();
-        let expected = TESTED.len();
-        ensure!(tests.len() >= expected, "{} programs with tests were built, not {expected}", tests.len());
+        for (package, _) in TESTED {
+            ensure!(tests.iter().any(|test| test.package == package), "{package} has no program with tests");
+        }
         Ok(tests)
     }
 
@@ -141,6 +145,6 @@ fn test_of(message: &str) -> Option<Test> {
     let program = Path::new(message["executable"].as_str()?).to_owned();
     let is_test = message["profile"]["test"] == true;
     let package = message["package_id"].as_str()?;
-    let filters = TESTED.iter().find(|(name, _)| package.contains(name.trim_start_matches("wyren-")))?.1;
-    is_test.then_some(Test { program, filters })
+    let (package, filters) = *TESTED.iter().find(|(name, _)| package.contains(&format!("#{name}@")))?;
+    is_test.then_some(Test { package, program, filters })
 }

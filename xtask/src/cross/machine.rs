@@ -6,6 +6,7 @@ use crate::plugin;
 use crate::workspace::find;
 use anyhow::{Context as _, Result, bail, ensure};
 use child::{Group, Orphans};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
@@ -146,8 +147,7 @@ impl Machine {
 
     /// Returns a path as the programs of this machine name it.
     pub(super) fn name(&self, path: &Path) -> String {
-        let path = path.display().to_string();
-        if self.is_windows() { format!("{DRIVE}{}", path.replace('/', "\\")) } else { path }
+        if self.is_windows() { on_drive(path) } else { path.display().to_string() }
     }
 
     /// Runs a program of the plugin in the folder `cwd`, with `input`.
@@ -167,15 +167,21 @@ impl Machine {
         Ok(answer)
     }
 
-    /// Runs tests.
-    pub(super) fn run_tests(&self, tests: &[Test]) -> Result<()> {
+    /// Runs tests; returns how many passed in each package.
+    pub(super) fn run_tests(&self, tests: &[Test]) -> Result<BTreeMap<&'static str, usize>> {
+        let mut passed = BTreeMap::new();
         for test in tests {
             let mut command = self.command(&test.program);
             let answer = finish(command.args(test.filters).arg("--test-threads=1"), &[])?;
-            let is_run = answer.status.success() && !answer.output.contains("running 0 tests");
-            ensure!(is_run, "{}: {}\n{}", test.program.display(), answer.output, answer.errors);
+            let about = || format!("{}: {}\n{}", test.program.display(), answer.output, answer.errors);
+            ensure!(answer.status.success(), "{}", about());
+            *passed.entry(test.package).or_default() += passed_in(&answer.output).with_context(about)?;
         }
-        Ok(())
+        // A program without tests is a file for other systems, but a package without any shows nothing.
+        for (package, passed) in &passed {
+            ensure!(*passed > 0, "no test of {package} ran");
+        }
+        Ok(passed)
     }
 
     fn command(&self, program: &Path) -> Command {
@@ -220,6 +226,10 @@ impl Drop for Machine {
     }
 }
 
+fn on_drive(path: &Path) -> String {
+    format!("{DRIVE}{}", path.display().to_string().replace('/', "\\"))
+}
+
 fn emulated_by(emulator: &Path, program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(emulator);
     command.arg(program);
@@ -255,6 +265,12 @@ fn finish(command: &mut Command, input: &[u8]) -> Result<Answer> {
     }
 }
 
+/// Returns how many tests passed, as the program with them says.
+fn passed_in(output: &str) -> Option<usize> {
+    let (_, rest) = output.split_once("test result: ok. ")?;
+    rest.split_once(" passed")?.0.parse().ok()
+}
+
 fn collect(stream: Option<impl Read + Send + 'static>) -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -265,4 +281,22 @@ fn collect(stream: Option<impl Read + Send + 'static>) -> mpsc::Receiver<String>
         sender.send(String::from_utf8_lossy(&bytes).into_owned())
     });
     receiver
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passed_tests_are_counted_as_their_program_says() {
+        let output = "running 2 tests\n..\n\ntest result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 98 filtered out\n";
+        assert_eq!(passed_in(output), Some(2));
+        assert_eq!(passed_in("test result: FAILED. 1 passed; 1 failed"), None);
+        assert_eq!(passed_in(""), None);
+    }
+
+    #[test]
+    fn wine_names_our_files_on_a_drive() {
+        assert_eq!(on_drive(Path::new("/home/dev/project")), r"Z:\home\dev\project");
+    }
 }

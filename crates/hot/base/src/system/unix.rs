@@ -101,9 +101,14 @@ pub fn write_at(file: &File, contents: &[u8], place: u64) -> io::Result<()> {
     file.write_all_at(contents, place)
 }
 
-/// Returns how many names a file has: none once it is deleted.
+/// Returns how many names a file has.
 pub fn names(_file: &File, metadata: &Metadata) -> io::Result<u64> {
     Ok(metadata.nlink())
+}
+
+/// Returns whether an open file was deleted: it has no name any more.
+pub fn is_deleted(_file: &File, metadata: &Metadata) -> io::Result<bool> {
+    Ok(metadata.nlink() == 0)
 }
 
 /// Returns the number of a file in its file system; 0 where the system tells none.

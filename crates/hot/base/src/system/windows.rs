@@ -115,7 +115,7 @@ pub fn write_at(file: &File, mut contents: &[u8], mut place: u64) -> io::Result<
     Ok(())
 }
 
-/// Returns how many names a file has: none once it is deleted, be it open.
+/// Returns how many names a file has.
 #[expect(unsafe_code, reason = "the standard library does not count the names of a file")]
 pub fn names(file: &File, _metadata: &Metadata) -> io::Result<u64> {
     let mut about = FILE_STANDARD_INFO::default();
@@ -130,9 +130,15 @@ pub fn names(file: &File, _metadata: &Metadata) -> io::Result<u64> {
     };
     match is_answered {
         0 => Err(io::Error::last_os_error()),
+        // Before Windows 10 1809, and on file systems other than NTFS, the name stays until the file is closed.
         _ if about.DeletePending => Ok(0),
         _ => Ok(about.NumberOfLinks.into()),
     }
+}
+
+/// Returns whether an open file was deleted: it has no name any more, or none once it is closed.
+pub fn is_deleted(file: &File, metadata: &Metadata) -> io::Result<bool> {
+    Ok(names(file, metadata)? == 0)
 }
 
 /// Returns 0: only an open file tells its number.
