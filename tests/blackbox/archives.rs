@@ -350,7 +350,10 @@ fn a_place_without_room_or_leave_to_write_is_refused() -> Result<()> {
     // A file is where a folder of the data folder has to be.
     let file = user.path("home/file");
     fs::write(&file, "mine")?;
-    user.is_refused(user.shell().env("WYREN_DATA_DIR", file.join("data")), "Correct it, and run this script again")?;
+    user.is_refused(
+        user.shell().env("WYREN_DATA_DIR", file.join("data")),
+        "Correct it, and run this script again",
+    )?;
     Ok(())
 }
 
