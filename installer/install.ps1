@@ -21,6 +21,10 @@ function Install-Wyren {
     if ($PSVersionTable.PSEdition -eq 'Core' -and -not $IsWindows) {
         throw 'wyren: this script is for Windows. Nothing was changed. On Linux and macOS, run install.sh.'
     }
+    # Agents set one of these in the model's shell, where `wyren install` would refuse as well.
+    if ($env:CLAUDECODE -or $env:CODEX_THREAD_ID -or $env:CURSOR_AGENT -or $env:GEMINI_CLI -or $env:OPENCODE) {
+        throw 'wyren: this script is for a person. Nothing was changed. Run it in a terminal of your own.'
+    }
     # A 32-bit PowerShell names its own architecture first. Windows on ARM runs programs for x86_64.
     $machine = if ($env:PROCESSOR_ARCHITEW6432) { $env:PROCESSOR_ARCHITEW6432 } else { $env:PROCESSOR_ARCHITECTURE }
     $target = if ($machine -in 'AMD64', 'ARM64') { 'x86_64-pc-windows-gnu' } else { "$machine-windows" }
@@ -49,7 +53,7 @@ function Install-Wyren {
         $found = (Get-FileHash -Algorithm SHA256 -LiteralPath $file).Hash
         # Compares without regard to case.
         if ($found -ne $wanted) {
-            throw "wyren: $base/$archive is not the archive of Wyren ${version}: its SHA-256 is $found, not $wanted. Nothing was changed. The download was damaged or replaced on the way. Run this again; if it stays, report it."
+            throw "wyren: $base/$archive is not the archive of Wyren ${version}: its SHA-256 is $found, not $wanted. Nothing was changed. The download was damaged or replaced on the way. Run this again; if it happens again, report it."
         }
         $unpacked = Join-Path $folder 'unpacked'
         try {
@@ -59,7 +63,7 @@ function Install-Wyren {
         }
         & (Join-Path $unpacked 'plugin\bin\wyren.exe') install
         if ($LASTEXITCODE -ne 0) {
-            throw 'wyren: the installation did not end well, for the reason above. Run this again once it is gone.'
+            throw 'wyren: the installation failed; the reason is above. Correct it, and run this script again.'
         }
     } finally {
         Remove-Item -Recurse -Force -LiteralPath $folder
@@ -69,7 +73,7 @@ function Install-Wyren {
 
 # Adds the folder with `wyren` to the user's PATH, if it is not there.
 function Add-WyrenToPath {
-    $data = if ($env:WYREN_DATA_DIR) { $env:WYREN_DATA_DIR } else { Join-Path $env:APPDATA 'wyren' }
+    $data = if ($env:WYREN_DATA_DIR) { $env:WYREN_DATA_DIR } else { Join-Path $env:LOCALAPPDATA 'wyren' }
     $places = (Join-Path $HOME '.local\bin'), (Join-Path $data 'plugin\bin')
     $bin = $places | Where-Object { Test-Path (Join-Path $_ 'wyren.*') } | Select-Object -First 1
     # As it is written, with the names of variables: what is read otherwise has their values.

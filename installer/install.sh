@@ -67,9 +67,11 @@ sha256() {
 }
 
 main() {
-    [ $# = 0 ] || fail "this script takes no arguments, and got $*" 'Run it without.'
-    [ -z "${SUDO_USER-}" ] ||
-        fail 'this script runs as root, by sudo' 'Run it without sudo: Wyren installs into your home.'
+    [ $# = 0 ] || fail "this script takes no arguments, and got $*" 'Run it without arguments.'
+    [ -z "${SUDO_USER-}" ] || fail 'do not run this script with sudo' 'Wyren installs into your home.'
+    # Agents set one of these in the model's shell, where `wyren install` would refuse as well.
+    [ -z "${CLAUDECODE-}${CODEX_THREAD_ID-}${CURSOR_AGENT-}${GEMINI_CLI-}${OPENCODE-}" ] ||
+        fail 'this script is for a person' 'Run it in a terminal of your own.'
 
     target=$(platform)
     line=$(printf '%s\n' "$archives" | grep "^$target ") ||
@@ -99,7 +101,7 @@ main() {
     found=${found%% *}
     [ "$found" = "$wanted" ] ||
         fail "$base/$archive is not the archive of Wyren $version: its SHA-256 is $found, not $wanted" \
-            'The download was damaged or replaced on the way. Run this again; if it stays, report it.'
+            'The download was damaged or replaced on the way. Run this again; if it happens again, report it.'
     tar -xJof "$folder/$archive" -C "$folder" ||
         fail "could not unpack $archive in $folder" \
             'tar needs xz (Debian: xz-utils) and 60 MB there; TMPDIR names another folder.'
@@ -110,7 +112,7 @@ main() {
             'Where programs in that folder may not run, set TMPDIR to one where they may, and run this again.'
     # What comes on standard input may be the rest of this script.
     "$program" install </dev/null || {
-        printf 'wyren: the installation did not end well, for the reason above. Run this again once it is gone.\n' >&2
+        printf 'wyren: the installation failed; the reason is above. Correct it, and run this script again.\n' >&2
         exit 1
     }
 }

@@ -218,7 +218,7 @@ fn one_line_installs_and_after_the_way_out_the_home_is_as_it_was() -> Result<()>
     let before = user.trees()?;
     let shown = user.install()?;
     assert!(shown.starts_with("Downloading Wyren 0.1.0 for "), "{shown}");
-    assert!(shown.contains(&user.path("home/.local/bin/wyren").display().to_string()), "{shown}");
+    assert!(shown.contains("Linked wyren as ~/.local/bin/wyren"), "{shown}");
     assert!(shown.trim_end().lines().last().unwrap_or_default().starts_with("Next: "), "{shown}");
     assert_eq!(user.wyren(&["--version"])?, "wyren 0.1.0\n");
     assert!(user.trees()?[2].is_empty(), "the download is still there");
@@ -313,11 +313,20 @@ fn a_machine_that_a_release_does_not_fit_is_refused() -> Result<()> {
 #[test]
 fn an_unusual_call_is_refused() -> Result<()> {
     let Some(user) = User::new()? else { return Ok(()) };
-    user.is_refused(user.shell().env("SUDO_USER", "ada"), "Run it without sudo")?;
+    user.is_refused(user.shell().env("SUDO_USER", "ada"), "do not run this script with sudo")?;
     user.is_refused(user.shell().args(["-s", "--", "--settings"]), "takes no arguments, and got --settings")?;
     user.is_refused(user.shell().env_remove("WYREN_DOWNLOAD_BASE"), "has no address to download from")?;
-    // The model's shell.
-    user.is_refused(user.shell().env("CLAUDECODE", "1"), "only a person")?;
+    Ok(())
+}
+
+#[test]
+fn a_model_is_refused_before_the_download() -> Result<()> {
+    let Some(archive) = plugin::archive() else { return Ok(()) };
+    let nothing = tempfile::tempdir()?;
+    let Some(user) = User::of(&archive, Door::Open(nothing.path().to_owned()))? else { return Ok(()) };
+    for variable in ["CLAUDECODE", "CODEX_THREAD_ID", "CURSOR_AGENT", "GEMINI_CLI", "OPENCODE"] {
+        user.is_refused(user.shell().env(variable, "1"), "Run it in a terminal of your own")?;
+    }
     Ok(())
 }
 
@@ -341,7 +350,10 @@ fn a_place_without_room_or_leave_to_write_is_refused() -> Result<()> {
     // A file is where a folder of the data folder has to be.
     let file = user.path("home/file");
     fs::write(&file, "mine")?;
-    user.is_refused(user.shell().env("WYREN_DATA_DIR", file.join("data")), "Run this again once it is gone")?;
+    user.is_refused(
+        user.shell().env("WYREN_DATA_DIR", file.join("data")),
+        "Correct it, and run this script again",
+    )?;
     Ok(())
 }
 

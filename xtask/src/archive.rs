@@ -246,6 +246,25 @@ mod tests {
             let address = format!("{repository}/releases/latest/download/{script}");
             assert!(readme.contains(&address), "{address}");
         }
+        let guides = fs::read_dir(root().join("docs/guides")).unwrap();
+        let guides: String = guides.map(|guide| fs::read_to_string(guide.unwrap().path()).unwrap()).collect();
+        let lines: Vec<&str> = guides.lines().filter(|line| line.contains("/releases/")).collect();
+        let install = readme.lines().find(|line| line.starts_with("curl ")).unwrap();
+        assert_eq!(
+            lines,
+            [install, install],
+            "the guides for moving from the Node version and lessons-learned"
+        );
+    }
+
+    #[test]
+    fn both_scripts_know_the_shell_of_each_agent() {
+        for script in SCRIPTS {
+            let text = file(&format!("installer/{script}"));
+            for shell in ::base::env::SHELLS {
+                assert!(text.contains(shell.variable), "{script}: {}", shell.title);
+            }
+        }
     }
 
     #[test]
