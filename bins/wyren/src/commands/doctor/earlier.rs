@@ -43,7 +43,7 @@ mod tests {
 
     fn on(name: &str) -> Found {
         let system = migrate::named(name).unwrap();
-        let hooks = vec![Hooks { file: "/home/ada/.claude/settings.json".into(), count: 1 }];
+        let hooks = vec![Hooks { file: "/home/ada/.claude/settings.json".into(), count: 1, members: Vec::new() }];
         Found { system, plugins: Vec::new(), hooks, programs: Vec::new(), records: Vec::new() }
     }
 

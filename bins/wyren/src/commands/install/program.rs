@@ -1,12 +1,12 @@
 //! `wyren` on the PATH: a link in `~/.local/bin`.
 
-use super::super::doctor::is_of_node;
 use super::{manual, say};
 use crate::terminal::{SUCCESS, WARNING};
 use anyhow::{Context as _, Result};
 use base::Env;
 use base::paths::with_tilde;
 use install::link::{self, Link};
+use migrate::is_of_node;
 use std::path::{Path, PathBuf};
 
 /// Where people's own programs are, below the home.

@@ -43,7 +43,9 @@ fn rows(part: &Part, shown: &dyn Fn(&Path) -> String) -> Vec<Row> {
     }
     for hooks in &part.found.hooks {
         let (action, words) = switch(true);
-        let detail = counted(hooks.count as u64, "hook", "hooks");
+        let count = (hooks.count > 0).then(|| counted(hooks.count as u64, "hook", "hooks"));
+        let members = hooks.members.iter().map(|key| (*key).to_owned());
+        let detail = count.into_iter().chain(members).collect::<Vec<_>>().join(" and ");
         rows.push(Row { what: "hooks", place: shown(&hooks.file), detail, action, words });
     }
     for program in &part.found.programs {
