@@ -24,7 +24,6 @@ pub(super) mod versions;
 mod wiring;
 mod worker;
 
-
 use crate::terminal::{self, Cell, DIM, FAILURE, SUCCESS, WARNING};
 use anstyle::Style;
 use anyhow::{Result, bail};

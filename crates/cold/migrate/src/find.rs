@@ -269,7 +269,9 @@ pub fn is_of_node(program: &Path) -> bool {
         return false;
     }
     let names = file.iter().map(|name| name.to_string_lossy()).collect::<Vec<_>>();
-    if names.last().is_some_and(|name| name == SCRIPT) || names.windows(PACKAGE.len()).any(|part| part == PACKAGE) {
+    if names.last().is_some_and(|name| name == SCRIPT)
+        || names.windows(PACKAGE.len()).any(|part| part == PACKAGE)
+    {
         return true;
     }
     let mut beginning = Vec::new();

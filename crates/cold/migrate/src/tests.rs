@@ -162,7 +162,8 @@ fn write_lessons(home: &Home, data: &str) {
 }
 
 /// What starts the Node version where npm makes no links.
-const NPM_SCRIPT: &str = "#!/bin/sh\nbasedir=$(dirname \"$0\")\nexec node \"$basedir/../lib/wyren/bin/wyren.mjs\" \"$@\"\n";
+const NPM_SCRIPT: &str =
+    "#!/bin/sh\nbasedir=$(dirname \"$0\")\nexec node \"$basedir/../lib/wyren/bin/wyren.mjs\" \"$@\"\n";
 
 /// A machine with all four, each wired.
 fn full() -> Home {
