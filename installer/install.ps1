@@ -41,6 +41,8 @@ function Install-Wyren {
     $folder = Join-Path ([IO.Path]::GetTempPath()) "wyren-install-$([Guid]::NewGuid())"
     New-Item -ItemType Directory -Path $folder | Out-Null
     try {
+        # `wyren install` then does not say how to add its folder to the PATH: this script adds it.
+        $env:WYREN_INSTALLER = '1'
         $file = Join-Path $folder $archive
         Write-Host "Downloading Wyren $version for $target"
         try {
@@ -67,6 +69,7 @@ function Install-Wyren {
         }
     } finally {
         Remove-Item -Recurse -Force -LiteralPath $folder
+        Remove-Item Env:WYREN_INSTALLER
     }
     Add-WyrenToPath
 }

@@ -215,7 +215,15 @@ fn without_the_client_the_plugin_is_ready_and_the_way_out_leaves_nothing() -> Re
     let bin = user.home(".local/bin");
     let before = user.trees()?;
     let shown = without_client(&user, &["install", "--dry-run"], &[])?;
-    assert!(shown.contains("copy ") && shown.contains("claude plugin install wyren@wyren"), "{shown}");
+    for part in [
+        "copy ",
+        "link ~/.local/bin/wyren to ",
+        "/man1/wyren.1 to ",
+        "write ~/.claude/commands/wyren-handoff.md",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(shown.contains("no `claude` on the PATH") && !shown.contains("run claude plugin"), "{shown}");
     assert_eq!(user.trees()?, before);
 
     let shown = without_client(&user, &["install"], &[])?;
@@ -225,7 +233,7 @@ fn without_the_client_the_plugin_is_ready_and_the_way_out_leaves_nothing() -> Re
         "Linked wyren as ~/.local/bin/wyren",
         "export PATH=\"$HOME/.local/bin:$PATH\"",
         "there is no `claude` on the PATH",
-        "run `wyren install` again",
+        "run `~/.local/bin/wyren install` again",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -236,6 +244,9 @@ fn without_the_client_the_plugin_is_ready_and_the_way_out_leaves_nothing() -> Re
     let installed = user.trees()?;
     let again = without_client(&user, &["install"], std::slice::from_ref(&bin))?;
     assert!(again.contains("up to date") && !again.contains("export PATH"), "{again}");
+    assert!(again.contains("run `wyren install` again"), "{again}");
+    let shown = without_client(&user, &["install", "--dry-run"], &[])?;
+    assert!(shown.ends_with("Nothing would change.\n") && !shown.contains("copy "), "{shown}");
     assert_eq!(user.trees()?, installed);
 
     let shown = without_client(&user, &["uninstall", "--dry-run"], &[])?;
@@ -251,17 +262,98 @@ fn without_the_client_the_plugin_is_ready_and_the_way_out_leaves_nothing() -> Re
 
 #[cfg(unix)]
 #[test]
+fn a_dry_run_shows_what_the_client_adds_to_its_settings_and_nothing_where_it_has_it() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    fs::write(user.home(".claude/settings.json"), "{\n  \"model\": \"opus\"\n}\n")?;
+    let tools = user.home("tools");
+    fs::create_dir_all(&tools)?;
+    fs::write(tools.join("claude"), "#!/bin/sh\nexit 1\n")?;
+    fs::set_permissions(tools.join("claude"), std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+    let shown = without_client(&user, &["install", "--dry-run"], std::slice::from_ref(&tools))?;
+    for part in
+        ["run claude plugin install wyren@wyren", "+  \"enabledPlugins\": {", "+    \"wyren@wyren\": true"]
+    {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    without_client(&user, &["install"], &[])?;
+    let plugin = user.sandbox.data().join("plugin");
+    let source = serde_json::json!({"source": "directory", "path": plugin});
+    fs::create_dir_all(user.home(".claude/plugins"))?;
+    let known = serde_json::json!({"wyren": {"source": source}});
+    fs::write(user.home(".claude/plugins/known_marketplaces.json"), known.to_string())?;
+    fs::write(user.home(".claude/settings.json"), "{\"enabledPlugins\": {\"wyren@wyren\": true}}")?;
+    let shown = without_client(&user, &["install", "--dry-run"], &[tools])?;
+    assert_eq!(shown, "Nothing would change.\n");
+    Ok(())
+}
+
+#[test]
+fn on_a_clean_home_the_way_out_leaves_nothing_and_names_only_what_it_keeps() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    let _ = fs::remove_dir_all(user.sandbox.data());
+    let shown = user.run(&["uninstall"])?;
+    assert!(shown.contains("nothing of Wyren") && !shown.contains("Kept"), "{shown}");
+    assert!(!user.sandbox.data().exists());
+    user.run(&["config", "set", "log.level", "warn"])?;
+    let shown = user.run(&["uninstall"])?;
+    let data = user.sandbox.data().display().to_string();
+    assert!(shown.contains(&format!("recorded sessions in {data}, ")), "{shown}");
+    assert!(shown.ends_with(&format!("delete {data}.\n")) && user.sandbox.data().exists(), "{shown}");
+    Ok(())
+}
+
+#[test]
+fn two_wirings_are_named_with_the_way_to_keep_each() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    let source = serde_json::json!({"source": "directory", "path": user.plugin});
+    fs::create_dir_all(user.home(".claude/plugins"))?;
+    let known = serde_json::json!({"wyren": {"source": source}});
+    fs::write(user.home(".claude/plugins/known_marketplaces.json"), known.to_string())?;
+    fs::write(user.home(".claude/settings.json"), "{\"enabledPlugins\": {\"wyren@wyren\": true}}")?;
+    let shown = user.run(&["install", "--settings"])?;
+    for part in [
+        "Wired twice, by the plugin wyren@wyren and in ~/.claude/settings.json",
+        "To keep the plugin alone: ",
+        "To keep the settings alone: claude plugin disable wyren@wyren",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    Ok(())
+}
+
+#[test]
+fn an_agent_is_wired_to_the_plugin_in_the_folder_that_is_named() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    let checkout = user.sandbox.folder().join("checkout");
+    plugin::copy(&user.plugin, &checkout.join("target/plugin"))?;
+    let local = checkout.to_string_lossy().into_owned();
+    let hook = checkout.join("target/plugin/bin/stop-distill").canonicalize()?;
+    let arguments = ["install", "--agent", "codex", "--from-local", &*local];
+    let shown = user.run(&[&arguments[..], &["--dry-run"]].concat())?;
+    assert!(shown.contains(&*hook.to_string_lossy()), "{shown}");
+    user.run(&arguments)?;
+    let hooks = fs::read_to_string(user.home(".codex/hooks.json"))?;
+    assert!(hooks.contains(&*hook.to_string_lossy()), "{hooks}");
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
 fn a_program_of_the_users_is_left_alone_and_one_that_comes_first_is_named() -> Result<()> {
     let Some(user) = User::new()? else { return Ok(()) };
     let (bin, node) = (user.home(".local/bin"), user.home("node/bin"));
     for folder in [&bin, &node] {
         fs::create_dir_all(folder)?;
     }
-    fs::write(node.join("wyren"), "#!/usr/bin/env node\n")?;
+    fs::create_dir_all(user.home("node/lib"))?;
+    fs::write(user.home("node/lib/wyren.mjs"), "#!/usr/bin/env node\n")?;
+    std::os::unix::fs::symlink("../lib/wyren.mjs", node.join("wyren"))?;
     let shown = without_client(&user, &["install"], &[node.clone(), bin.clone()])?;
+    assert!(shown.contains("run `~/.local/bin/wyren install` again"), "{shown}");
     assert!(shown.contains("The Node version comes first on the PATH: ~/node/bin/wyren"), "{shown}");
     assert!(shown.contains("~/.local/bin/wyren migrate"), "{shown}");
-    fs::write(node.join("wyren"), "#!/bin/sh\n")?;
+    fs::remove_file(node.join("wyren"))?;
+    fs::write(node.join("wyren"), "#!/usr/bin/env node\n")?;
     let shown = without_client(&user, &["install"], &[node.clone(), bin.clone()])?;
     assert!(shown.contains("Another `wyren` comes first on the PATH: ~/node/bin/wyren"), "{shown}");
     without_client(&user, &["uninstall"], &[])?;
@@ -372,9 +464,15 @@ fn settings_with_comments_are_edited_and_the_user_learns_that_the_client_does_no
     fs::write(user.home(".claude/settings.json"), "{\n  \"model\": \"opus\" // mine\n}\n")?;
     let shown = user.run(&["install", "--settings"])?;
     assert!(shown.contains("The hooks do not run yet") && shown.contains("in line 2"), "{shown}");
+    assert!(
+        shown.contains(
+            "Next: remove the comments and trailing commas from ~/.claude/settings.json, then start"
+        ),
+        "{shown}"
+    );
     user.run(&["uninstall"])?;
     fs::write(user.home(".claude/settings.json"), "{\n  \"_comment\": \"a // b\"\n}\n")?;
     let shown = user.run(&["install", "--settings"])?;
-    assert!(!shown.contains("do not run yet"), "{shown}");
+    assert!(!shown.contains("do not run yet") && shown.contains("Next: start a new session"), "{shown}");
     Ok(())
 }

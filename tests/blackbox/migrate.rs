@@ -132,7 +132,7 @@ fn a_dry_run_names_each_system_with_what_would_happen_and_changes_nothing() -> R
         "lessons.db (1 of 1 new)",
         "--disable claude-mem",
         "this version of Wyren does not read it",
-        "Claude Code does not run Wyren yet",
+        "Claude Code does not run Wyren yet, so nothing replaces these hooks until you run: ",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -344,7 +344,9 @@ fn a_killed_migration_is_finished_by_the_next_one_and_undone_whole() -> Result<(
 #[test]
 fn on_a_terminal_it_asks_and_asks_again_about_the_program() -> Result<()> {
     let Some(user) = User::new()? else { return Ok(()) };
-    user.write("node/bin/wyren", "#!/usr/bin/env node\n")?;
+    let script =
+        "#!/bin/sh\nbasedir=$(dirname \"$0\")\nexec node \"$basedir/../lib/wyren/bin/wyren.mjs\" \"$@\"\n";
+    user.write("node/bin/wyren", script)?;
     let before = user.tree()?;
     for (answers, is_done, is_unlinked) in
         [(&["n"][..], false, false), (&["y", "n"], true, false), (&["y"], true, true)]
@@ -355,6 +357,9 @@ fn on_a_terminal_it_asks_and_asks_again_about_the_program() -> Result<()> {
         if is_unlinked {
             // By now there is nothing else to do.
             asked.wait_for("Nothing to do.")?;
+        }
+        if !is_unlinked {
+            asked.wait_for("so nothing replaces these hooks until you run")?;
         }
         for (at, answer) in answers.iter().enumerate() {
             let is_about_all = at == 0 && !is_unlinked;

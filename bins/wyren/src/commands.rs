@@ -80,7 +80,7 @@ enum Command {
     Import(import::Arguments),
     /// Start a team memory, or join the existing one.
     Init(init::Arguments),
-    /// Wire the hooks into Claude Code.
+    /// Install Wyren into Claude Code or another agent.
     Install(install::Arguments),
     /// Show background jobs; retry or drop failed ones.
     Jobs(jobs::Arguments),
@@ -104,11 +104,11 @@ enum Command {
     Trust(trust::Arguments),
     /// Stop broadcasting a skill, for the whole team.
     Unbroadcast(broadcast::Unbroadcast),
-    /// Take Wyren out of Claude Code.
+    /// Take Wyren out of Claude Code and other agents.
     Uninstall(uninstall::Arguments),
     /// Stop trusting a project.
     Untrust(trust::Untrust),
-    /// Update Wyren to another version.
+    /// Update Wyren.
     Update(update::Arguments),
     /// Show the version, and where everything is.
     Version(version::Arguments),

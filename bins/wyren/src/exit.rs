@@ -62,6 +62,15 @@ impl fmt::Display for Ending {
 
 impl std::error::Error for Ending {}
 
+/// Names what could not be done, and fails for it.
+pub(crate) fn with_problems(problems: &[String]) -> anyhow::Result<()> {
+    let Some((last, others)) = problems.split_last() else { return Ok(()) };
+    for problem in others {
+        writeln!(terminal::errors(), "wyren: {problem}")?;
+    }
+    Err(Ending::failed(format!("wyren: {last}")).into())
+}
+
 /// Prints the error and returns the exit code.
 pub(crate) fn code(result: anyhow::Result<()>) -> ExitCode {
     match result {

@@ -7,9 +7,12 @@ use crate::exit::Ending;
 use crate::terminal::{self, DIM, WARNING};
 use anyhow::Result;
 use base::env::{PROMPT_VARIABLE, SHELLS};
+use base::paths::with_tilde;
 use base::settings::Settings;
-use base::{Env, Paths};
+use base::{Env, Paths, files};
+use install::link;
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use team_sync::Share;
 use team_sync::repository::Visibility;
@@ -52,15 +55,46 @@ pub(crate) fn is_in_prompt(env: &Env) -> bool {
     env.is_set(PROMPT_VARIABLE)
 }
 
+/// Returns what to type for this program in a terminal: another `wyren`, or none, may be on the PATH.
+pub(crate) fn wyren(env: &Env) -> String {
+    let program = std::env::current_exe().unwrap_or_else(|_| "wyren".into());
+    let is_this = |at: &Path| link::leads_to_wyren(at) || files::canonical(at) == files::canonical(&program);
+    if first_on_path(env).is_some_and(|first| is_this(&first)) {
+        return "wyren".to_owned();
+    }
+    let linked = base::system::home(env).map(|home| link::place(&home)).filter(|at| link::leads_to_wyren(at));
+    let place = linked.unwrap_or(program);
+    // A shell takes `~` for the home only outside quotes.
+    let quoted = shlex::try_quote(place.to_str().unwrap_or_default()).map(|quoted| quoted.into_owned());
+    match quoted {
+        Ok(quoted) if cfg!(unix) && quoted != place.to_string_lossy() => quoted,
+        _ => with_tilde(&place, env),
+    }
+}
+
+/// Returns the name of this program, or what to type for it where another program of that name comes first on the PATH.
+pub(crate) fn name(env: &Env) -> String {
+    if first_on_path(env).is_some() { wyren(env) } else { "wyren".to_owned() }
+}
+
+/// Returns the program that a terminal runs for `wyren`.
+pub(crate) fn first_on_path(env: &Env) -> Option<PathBuf> {
+    let path = env.get("PATH").unwrap_or_default();
+    let names = [format!("wyren{}", std::env::consts::EXE_SUFFIX), link::NAME.to_owned()];
+    let programs =
+        std::env::split_paths(&path).flat_map(|folder| names.each_ref().map(|name| folder.join(name)));
+    programs.filter(|program| program.is_absolute()).find(|program| program.is_file())
+}
+
 /// Returns a command as the user types it where they are: in a prompt of a session, or in a terminal.
 pub(crate) fn command_for(env: &Env, prompt: &str, arguments: &str) -> String {
-    if is_in_prompt(env) { format!("/wyren:{prompt}") } else { format!("wyren {arguments}") }
+    if is_in_prompt(env) { format!("/wyren:{prompt}") } else { format!("{} {arguments}", name(env)) }
 }
 
 /// Returns a command that can be typed in a terminal alone; in a prompt with these words.
 pub(crate) fn in_terminal(env: &Env, arguments: &str) -> String {
     let where_to = if is_in_prompt(env) { ", in a terminal" } else { "" };
-    format!("wyren {arguments}{where_to}")
+    format!("{} {arguments}{where_to}", name(env))
 }
 
 /// The one text that says who may run `command`, and where.
@@ -243,6 +277,37 @@ mod tests {
         let in_shell = Env::fixed([("A", "b")]);
         assert_eq!(command_for(&in_shell, "trust yes", "trust --yes"), "wyren trust --yes");
         assert_eq!(in_terminal(&in_shell, "sync"), "wyren sync");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_to_type_runs_this_program_whatever_comes_first_on_the_path() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path();
+        let program = std::env::current_exe().unwrap();
+        let env = |path: &str| Env::fixed([("HOME", home.to_path_buf()), ("PATH", home.join(path))]);
+        for name in ["first", "other", "empty", ".local/bin", "plugin/bin", "plugin/hooks"] {
+            std::fs::create_dir_all(home.join(name)).unwrap();
+        }
+        symlink(&program, home.join("first/wyren")).unwrap();
+        std::fs::write(home.join("other/wyren"), "#!/usr/bin/env node\n").unwrap();
+        let full = program.display().to_string();
+        assert_eq!(wyren(&env("first")), "wyren");
+        assert_eq!((wyren(&env("other")), wyren(&env("empty"))), (full.clone(), full));
+        for file in ["plugin/bin/wyren", "plugin/hooks/hooks.json"] {
+            std::fs::write(home.join(file), "").unwrap();
+        }
+        symlink(home.join("plugin/bin/wyren"), home.join(".local/bin/wyren")).unwrap();
+        assert_eq!(
+            (wyren(&env("first")), wyren(&env(".local/bin"))),
+            ("wyren".to_owned(), "wyren".to_owned())
+        );
+        for path in ["other", "empty"] {
+            assert_eq!(wyren(&env(path)), "~/.local/bin/wyren");
+        }
+        assert_eq!(in_terminal(&env("other"), "sync"), "~/.local/bin/wyren sync");
+        assert_eq!(in_terminal(&env("empty"), "sync"), "wyren sync");
     }
 
     #[test]

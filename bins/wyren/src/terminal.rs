@@ -83,6 +83,12 @@ pub(crate) fn confirm(question: &str) -> io::Result<Option<bool>> {
     Ok(Some(matches!(answer.trim(), "y" | "Y" | "yes")))
 }
 
+/// Asks a question that is answered with yes or no; fails where there is no terminal to answer at.
+pub(crate) fn must_confirm(question: &str) -> anyhow::Result<bool> {
+    let answer = confirm(question)?;
+    answer.ok_or_else(|| anyhow::anyhow!("not a terminal: pass --yes to confirm, or --dry-run to look first"))
+}
+
 /// Returns how many columns of a terminal a text takes: two for each character of Chinese, none for an accent.
 pub(crate) fn columns_of(text: &str) -> usize {
     text.width()

@@ -24,8 +24,6 @@ pub(super) mod versions;
 mod wiring;
 mod worker;
 
-pub(super) use command::is_of_node;
-
 use crate::terminal::{self, Cell, DIM, FAILURE, SUCCESS, WARNING};
 use anstyle::Style;
 use anyhow::{Result, bail};

@@ -168,10 +168,7 @@ fn is_confirmed(preview: &Forgotten) -> Result<bool> {
     if io::stdin().is_terminal() {
         show(preview, Elsewhere::default(), false, Stage::Preview)?;
     }
-    match terminal::confirm("Delete this permanently?")? {
-        Some(answer) => Ok(answer),
-        None => bail!("not a terminal: pass --yes to confirm, or --dry-run to look first"),
-    }
+    terminal::must_confirm("Delete this permanently?")
 }
 
 fn show(forgotten: &Forgotten, elsewhere: Elsewhere, json: bool, stage: Stage) -> Result<()> {

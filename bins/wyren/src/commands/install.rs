@@ -26,7 +26,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long to wait for another `wyren install`.
+/// How long to wait for another process that changes the client's files.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const EXAMPLES: &str = "\
@@ -43,8 +43,8 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Write the hooks into settings instead: yours, those of this project, or yours in this
-    /// project [default: user].
+    /// Write the hooks into a settings file instead of installing the plugin: ~/.claude/settings.json
+    /// (user, if you name none), .claude/settings.json (project) or .claude/settings.local.json (local).
     #[arg(long, value_enum, value_name = "WHOSE", num_args = 0..=1, default_missing_value = "user")]
     settings: Option<Scope>,
     /// Print the hooks as a settings file has them, and change nothing.
@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
     /// Wire this agent instead of Claude Code.
     #[arg(long, value_parser = PossibleValuesParser::new(agent::names()), conflicts_with = "settings")]
     agent: Option<String>,
-    /// Write into the files of this project instead of yours.
+    /// With --agent: write into this project's files instead of yours.
     #[arg(long, requires = "agent")]
     project: bool,
     /// Show what would change, and change nothing.
@@ -139,17 +139,17 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     if let Some(agent) = arguments.agent.as_deref().and_then(install::agents::find) {
         let scope = if arguments.project { Scope::Project } else { Scope::User };
         if arguments.dry_run {
-            return agent::show(agent, scope, env);
+            return agent::show(agent, scope, &plugin, env);
         }
         let _lock = lock(paths)?;
-        return agent::write(agent, scope, env);
+        return agent::write(agent, scope, &plugin, env);
     }
     let client = Client::of(env, paths)?;
     let Some(scope) = arguments.settings else {
         return as_plugin(&client, &plugin, arguments.dry_run, env, paths);
     };
     if arguments.dry_run {
-        return show(&client, scope, &plugin);
+        return show(&client, scope, &plugin, env);
     }
     let _lock = lock(paths)?;
     write(&client, scope, &plugin, env)?;
@@ -162,14 +162,7 @@ fn as_plugin(client: &Client, from: &Path, is_dry: bool, env: &Env, paths: &Path
     let folder = client.folder(Scope::User);
     registry::check(&plugin, env, paths)?;
     if is_dry {
-        say(format_args!("copy {} to {}", from.display(), plugin.display()))?;
-        registry::show_registration(&plugin)?;
-        program::show(env, &plugin)?;
-        let handoff = commands::plan(from, folder, Which::Short)?;
-        for command in handoff.iter().filter(|command| command.state != State::Theirs) {
-            say(format_args!("write {}", command.path.display()))?;
-        }
-        return Ok(());
+        return show_plugin(client, from, env, paths);
     }
     let _lock = lock(paths)?;
     let spinner = terminal::spinner("copying the plugin");
@@ -184,13 +177,39 @@ fn as_plugin(client: &Client, from: &Path, is_dry: bool, env: &Env, paths: &Path
     if registry::register(client, &plugin, env, paths)? { finish(env, paths) } else { Ok(()) }
 }
 
+/// Shows what [`as_plugin`] would do.
+fn show_plugin(client: &Client, from: &Path, env: &Env, paths: &Paths) -> Result<()> {
+    let (plugin, folder) = (paths.installed_plugin(), client.folder(Scope::User));
+    let mut is_something = install::plugin::is_due(from, &plugin)
+        .with_context(|| format!("could not copy the plugin to {}", plugin.display()))?;
+    if is_something {
+        say(format_args!("copy {} to {}", with_tilde(from, env), with_tilde(&plugin, env)))?;
+    }
+    is_something |= program::show(env, &plugin, from)?;
+    for command in commands::plan_at(from, &plugin, folder, Which::Short)? {
+        let path = with_tilde(&command.path, env);
+        match command.state {
+            State::Due(_) => {
+                say(format_args!("write {path}"))?;
+                is_something = true;
+            }
+            State::Done => {}
+            State::Theirs => say(format_args!("leave {path} alone, which is not a file that Wyren wrote"))?,
+        }
+    }
+    is_something |= registry::show_registration(client, &plugin, env, paths)?;
+    if is_something { Ok(()) } else { say("Nothing would change.") }
+}
+
 /// Takes the lock of everything that changes the client's files.
 pub(super) fn lock(paths: &Paths) -> Result<Lock> {
     let path = paths.install_lock();
     let lock =
         Lock::exclusive(&path, PATIENCE).with_context(|| format!("could not lock {}", path.display()))?;
     lock.ok_or_else(|| {
-        Ending::locked("wyren: another `wyren install` or `wyren uninstall` is running").into()
+        let text =
+            "another wyren install, update, migrate or uninstall is running; try again when it has ended";
+        Ending::locked(format!("wyren: {text}")).into()
     })
 }
 
@@ -233,7 +252,7 @@ fn missing_part(folder: &Path) -> Option<PathBuf> {
     programs.chain(parts).find(|part| !part.exists())
 }
 
-fn show(client: &Client, scope: Scope, plugin: &Path) -> Result<()> {
+fn show(client: &Client, scope: Scope, plugin: &Path, env: &Env) -> Result<()> {
     let change = file::install(&client.settings(scope), plugin, &client.around)?;
     let commands = commands::plan(plugin, client.folder(scope), Which::All)?;
     let due: Vec<_> = commands.iter().filter(|command| matches!(command.state, State::Due(_))).collect();
@@ -242,7 +261,7 @@ fn show(client: &Client, scope: Scope, plugin: &Path) -> Result<()> {
     }
     show_change(&change)?;
     for command in due {
-        say(format_args!("write {}", command.path.display()))?;
+        say(format_args!("write {}", with_tilde(&command.path, env)))?;
     }
     Ok(())
 }
@@ -314,10 +333,27 @@ fn warn_of_two_wirings(env: &Env, paths: &Paths) -> Result<()> {
     let Some((id, _)) = wiring.plugins.iter().next() else { return Ok(()) };
     let Some(file) = wiring.by_hand.keys().next() else { return Ok(()) };
     say(format_args!(
-        "{WARNING}Wired twice{WARNING:#}, by the plugin {id} and in {}: every hook runs twice, and one run answers. Keep \
-         one: `wyren uninstall` takes both back, `claude plugin disable {id}` the plugin",
-        file.display()
+        "{WARNING}Wired twice{WARNING:#}, by the plugin {id} and in {}: every hook runs twice, and one run answers. {}",
+        with_tilde(file, env),
+        how_to_keep_one(id, &person::wyren(env))
     ))
+}
+
+/// Says how to keep one of two wirings.
+pub(super) fn how_to_keep_one(id: &str, wyren: &str) -> String {
+    format!(
+        "To keep the plugin alone: {wyren} uninstall, then install Wyren again. To keep the settings alone: claude plugin \
+         disable {id}"
+    )
+}
+
+/// Returns a settings file that the client should run hooks of, and cannot read.
+fn unreadable_settings(client: &Client) -> Option<PathBuf> {
+    let is_ours = |scope: &Scope| *scope == Scope::User || !client.wired(*scope).is_empty();
+    let mut files = Scope::ALL.into_iter().filter(is_ours).map(|scope| client.settings(scope));
+    files.find(|file| {
+        file::text(file).ok().flatten().as_deref().is_some_and(|text| jsonc::line_beyond_json(text).is_some())
+    })
 }
 
 fn finish(env: &Env, paths: &Paths) -> Result<()> {
@@ -325,7 +361,13 @@ fn finish(env: &Env, paths: &Paths) -> Result<()> {
     if let Some(folder) = paths.named_client() {
         say(format_args!("Claude Code uses {} where CLAUDE_CONFIG_DIR is set to it.", folder.display()))?;
     }
-    say("Next: start a new session of Claude Code in a project, and type /wyren:init")
+    match unreadable_settings(&Client::of(env, paths)?) {
+        Some(file) => say(format_args!(
+            "Next: remove the comments and trailing commas from {}, then start a new session and type /wyren:init",
+            with_tilde(&file, env)
+        )),
+        None => say("Next: start a new session of Claude Code in a project, and type /wyren:init"),
+    }
 }
 
 pub(super) fn say(line: impl Display) -> Result<()> {

@@ -3,11 +3,11 @@
 mod show;
 
 use super::install::{self as installation, Client, Scope, say};
-use crate::exit::Ending;
+use crate::exit::{self, Ending};
 use crate::person;
 use crate::terminal::{self, DIM, SUCCESS, WARNING, counted};
 use crate::wired::{self, Wiring};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use base::paths::with_tilde;
 use base::{Env, Paths};
 use clap::Args;
@@ -82,9 +82,12 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let mut plan = look(&around, &choice);
     if !arguments.json {
         show::plan(&plan, env)?;
+        if !plan.parts.is_empty() {
+            warn_if_not_wired(&plan, env, paths)?;
+        }
     }
     let is_due = !plan.is_nothing() && !arguments.dry_run;
-    if is_due && !arguments.yes && !is_confirmed("Do this?")? {
+    if is_due && !arguments.yes && !terminal::must_confirm("Do this?")? {
         return say("Nothing was changed.");
     }
     let programs: Vec<String> =
@@ -104,10 +107,11 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         let mut facts = show::as_json(&plan, &problems);
         facts["changed"] = (!plan.is_nothing() && !arguments.dry_run).into();
         writeln!(terminal::output(), "{facts:#}")?;
-    } else if !plan.parts.is_empty() {
-        finish(&plan, arguments.dry_run, env, paths)?;
+    } else if !plan.is_nothing() && !arguments.dry_run {
+        let wyren = person::wyren(env);
+        say(format_args!("It counts from the next session on. To take it back: {wyren} migrate --undo"))?;
     }
-    ended(&problems)
+    exit::with_problems(&problems)
 }
 
 fn look(around: &Around, choice: &Choice) -> Plan {
@@ -115,13 +119,6 @@ fn look(around: &Around, choice: &Choice) -> Plan {
     let plan = Plan::of(around, choice);
     spinner.finish_and_clear();
     plan
-}
-
-fn is_confirmed(question: &str) -> Result<bool> {
-    match terminal::confirm(question)? {
-        Some(answer) => Ok(answer),
-        None => bail!("not a terminal: pass --yes to confirm, or --dry-run to look first"),
-    }
 }
 
 fn carry_out(plan: &Plan, around: &Around, is_json: bool, env: &Env) -> Result<Vec<String>> {
@@ -166,19 +163,18 @@ pub(super) fn what_is_switched(edit: &Edit) -> String {
     parts.join(" and ")
 }
 
-/// Says what is left for the user to do.
-fn finish(plan: &Plan, is_dry: bool, env: &Env, paths: &Paths) -> Result<()> {
+/// Says that the client does not run Wyren, so that hooks which go off have no successor.
+fn warn_if_not_wired(plan: &Plan, env: &Env, paths: &Paths) -> Result<()> {
     let wiring = Wiring::read(env, paths, &std::env::current_dir()?);
-    let is_wired = !wiring.plugins.is_empty() || !wiring.by_hand.is_empty();
-    if !is_wired {
-        say(format_args!(
-            "{WARNING}Claude Code does not run Wyren yet{WARNING:#}. To have it take over: wyren install"
-        ))?;
+    if !wiring.plugins.is_empty() || !wiring.by_hand.is_empty() {
+        return Ok(());
     }
-    if !is_dry && !plan.is_nothing() {
-        say("It counts from the next session on. To take it back: wyren migrate --undo")?;
-    }
-    Ok(())
+    let what_to_do = match plan.edits.is_empty() {
+        true => ". To have it take over:",
+        false => ", so nothing replaces these hooks until you run:",
+    };
+    let wyren = person::wyren(env);
+    say(format_args!("{WARNING}Claude Code does not run Wyren yet{WARNING:#}{what_to_do} {wyren} install"))
 }
 
 fn undo(arguments: &Arguments, around: &Around, env: &Env, paths: &Paths) -> Result<()> {
@@ -210,7 +206,7 @@ fn undo(arguments: &Arguments, around: &Around, env: &Env, paths: &Paths) -> Res
         let undone: Vec<Value> = undone.iter().map(show::undone_as_json).collect();
         writeln!(terminal::output(), "{:#}", json!({"undone": undone, "problems": problems}))?;
     }
-    ended(&problems)
+    exit::with_problems(&problems)
 }
 
 fn write_undone(undone: &Undone, env: &Env) -> io::Result<()> {
@@ -248,18 +244,14 @@ pub(super) fn remind(env: &Env, paths: &Paths, is_purge: bool) -> Result<()> {
     if Journal::read(&around).is_ok_and(|journal| journal.is_empty()) {
         return Ok(());
     }
+    let wyren = person::wyren(env);
     let what_to_do = match is_purge {
-        true => "and a purge deletes what could switch them on again. Before it: wyren migrate --undo",
-        false => "until you run: wyren migrate --undo",
+        true => {
+            format!("and a purge deletes what could switch them on again. Before it: {wyren} migrate --undo")
+        }
+        false => format!(
+            "until you run: {wyren} migrate --undo. That needs Wyren: run it before you uninstall, or install Wyren again"
+        ),
     };
     say(format_args!("{WARNING}Hooks that `wyren migrate` switched off stay off{WARNING:#}, {what_to_do}"))
-}
-
-/// Names what could not be done, and fails for it.
-fn ended(problems: &[String]) -> Result<()> {
-    let Some((last, others)) = problems.split_last() else { return Ok(()) };
-    for problem in others {
-        writeln!(terminal::errors(), "wyren: {problem}")?;
-    }
-    Err(Ending::failed(format!("wyren: {last}")).into())
 }

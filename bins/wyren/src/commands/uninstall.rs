@@ -5,17 +5,16 @@ mod purge;
 use super::install::agent::{self, Found};
 use super::install::{self as installation, Client, Scope, program, registry, say};
 use super::{migrate, worker};
-use crate::exit::Ending;
+use crate::exit;
 use crate::person;
-use crate::terminal::{self, SUCCESS, WARNING, counted};
+use crate::terminal::{SUCCESS, WARNING, counted};
 use anyhow::Result;
 use base::paths::with_tilde;
-use base::{Env, Paths, Timestamp};
+use base::{Env, Paths, Timestamp, files};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use install::commands;
 use install::settings::file::{self, Change, What};
-use std::io::Write as _;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -121,11 +120,11 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         if arguments.purge {
             purge::show(&client, env, paths)?;
         }
-        return ended(&plan.problems);
+        return exit::with_problems(&plan.problems);
     }
     person::must_be_here(env)?;
     migrate::remind(env, paths, arguments.purge)?;
-    if arguments.purge && !arguments.yes && !purge::is_confirmed(paths)? {
+    if arguments.purge && !arguments.yes && !purge::is_confirmed(env, paths)? {
         return say("Nothing was removed.");
     }
     let lock = installation::lock(paths)?;
@@ -136,11 +135,13 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let problems = registry::unregister(client.folder(Scope::User), env, paths)?;
     plan.after_client(&client, problems.is_empty());
     plan.problems.extend(problems);
-    take_out(&client, &mut plan)?;
+    take_out(&client, &mut plan, env)?;
     let problems = &mut plan.problems;
     problems.extend(program::unlink(env, &paths.installed_plugin())?);
     match install::plugin::remove(&paths.installed_plugin()) {
-        Ok(true) => say(format_args!("{SUCCESS}Removed{SUCCESS:#} {}", paths.installed_plugin().display()))?,
+        Ok(true) => {
+            say(format_args!("{SUCCESS}Removed{SUCCESS:#} {}", with_tilde(&paths.installed_plugin(), env)))?;
+        }
         Ok(false) => {}
         Err(error) => {
             problems.push(format!("could not remove {}: {error}", paths.installed_plugin().display()))
@@ -150,20 +151,34 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         worker::stop(paths)?;
     }
     for path in &plan.edited {
-        let path = path.display();
+        let path = with_tilde(path, env);
         say(format_args!("{WARNING}Left alone{WARNING:#}: {path} was edited since Wyren wrote it"))?;
     }
     if arguments.purge {
         plan.problems.extend(purge::run(&client, env, paths)?);
-    } else {
-        let data = with_tilde(paths.data(), env);
-        say(format_args!(
-            "Your lessons, settings and recorded sessions stay in {data}, the memory in .wyren/ of your projects: \
-             `wyren install` finds them again. To delete them, remove these folders."
-        ))?;
     }
     drop(lock);
-    ended(&plan.problems)
+    if !arguments.purge {
+        say_what_is_kept(env, paths)?;
+    }
+    exit::with_problems(&plan.problems)
+}
+
+/// Names what stays in the data folder. One that has nothing but the lock goes.
+fn say_what_is_kept(env: &Env, paths: &Paths) -> Result<()> {
+    let (data, lock) = (paths.data(), paths.install_lock());
+    let entries = std::fs::read_dir(data).into_iter().flatten().flatten();
+    if entries.into_iter().all(|entry| entry.path() == lock) {
+        files::remove_if_there(&lock)?;
+        let home = base::system::home(env).filter(|home| data.starts_with(home));
+        files::remove_empty_folders(data, home.as_deref().or(data.parent()).unwrap_or(data));
+        return Ok(());
+    }
+    let data = with_tilde(data, env);
+    say(format_args!(
+        "Kept: your lessons, settings and recorded sessions in {data}, and the team memory in .wyren/ of your projects. \
+         wyren install uses them again. To delete your own, delete {data}."
+    ))
 }
 
 /// Takes Wyren out of one agent. What is the user's own stays, and so does everything in Claude Code.
@@ -173,8 +188,8 @@ fn run_for_agent(name: &str, is_dry: bool, env: &Env, paths: &Paths) -> Result<(
         if plan.is_nothing() && plan.problems.is_empty() {
             say("Nothing would change.")?;
         }
-        plan.agents.iter().try_for_each(Found::show)?;
-        return ended(&plan.problems);
+        plan.agents.iter().try_for_each(|found| found.show(env))?;
+        return exit::with_problems(&plan.problems);
     }
     person::must_be_here(env)?;
     let _lock = installation::lock(paths)?;
@@ -184,9 +199,9 @@ fn run_for_agent(name: &str, is_dry: bool, env: &Env, paths: &Paths) -> Result<(
         say(format_args!("{title} has nothing of Wyren."))?;
     }
     for found in &plan.agents {
-        found.take_out(&mut plan.problems)?;
+        found.take_out(env, &mut plan.problems)?;
     }
-    ended(&plan.problems)
+    exit::with_problems(&plan.problems)
 }
 
 fn show(plan: &Plan, client: &Client, env: &Env, paths: &Paths) -> Result<()> {
@@ -198,21 +213,21 @@ fn show(plan: &Plan, client: &Client, env: &Env, paths: &Paths) -> Result<()> {
     }
     registry::show_removal(user)?;
     for path in linked.into_iter().chain(plugin.exists().then_some(plugin)) {
-        say(format_args!("remove {}", path.display()))?;
+        say(format_args!("remove {}", with_tilde(&path, env)))?;
     }
     for (_, change) in &plan.changes {
         installation::show_change(change)?;
         for path in change.removed() {
-            say(format_args!("remove {}", path.display()))?;
+            say(format_args!("remove {}", with_tilde(path, env)))?;
         }
     }
     for (path, _) in &plan.commands {
-        say(format_args!("remove {}", path.display()))?;
+        say(format_args!("remove {}", with_tilde(path, env)))?;
     }
-    plan.agents.iter().try_for_each(Found::show)
+    plan.agents.iter().try_for_each(|found| found.show(env))
 }
 
-fn take_out(client: &Client, plan: &mut Plan) -> Result<()> {
+fn take_out(client: &Client, plan: &mut Plan, env: &Env) -> Result<()> {
     for (scope, change) in &plan.changes {
         if change.is_nothing() {
             continue;
@@ -222,15 +237,16 @@ fn take_out(client: &Client, plan: &mut Plan) -> Result<()> {
             continue;
         }
         if change.hooks > 0 {
-            let (path, hooks) = (change.path.display(), counted(change.hooks as u64, "hook", "hooks"));
+            let (path, hooks) =
+                (with_tilde(&change.path, env), counted(change.hooks as u64, "hook", "hooks"));
             say(format_args!("{SUCCESS}Removed{SUCCESS:#} {hooks} from {path}"))?;
         }
         for backup in &change.kept {
-            say(format_args!("The file changed since, so its backup stays: {}", backup.display()))?;
+            say(format_args!("The file changed since, so its backup stays: {}", with_tilde(backup, env)))?;
         }
     }
     for found in &plan.agents {
-        found.take_out(&mut plan.problems)?;
+        found.take_out(env, &mut plan.problems)?;
     }
     let mut removed = 0_u64;
     for (path, folder) in &plan.commands {
@@ -249,13 +265,4 @@ fn take_out(client: &Client, plan: &mut Plan) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Names what could not be done, and fails for it.
-fn ended(problems: &[String]) -> Result<()> {
-    let Some((last, others)) = problems.split_last() else { return Ok(()) };
-    for problem in others {
-        writeln!(terminal::errors(), "wyren: {problem}")?;
-    }
-    Err(Ending::failed(format!("wyren: {last}")).into())
 }

@@ -28,13 +28,18 @@ pub enum Which {
 
 /// Compares the commands of the plugin with those in the client's folder.
 pub fn plan(plugin: &Path, client: &Path, which: Which) -> io::Result<Vec<Command>> {
+    plan_at(plugin, plugin, client, which)
+}
+
+/// Compares them as they are once the plugin is in the folder `at`.
+pub fn plan_at(plugin: &Path, at: &Path, client: &Path, which: Which) -> io::Result<Vec<Command>> {
     let mut commands = Vec::new();
     for name in names(&plugin.join("commands"))? {
         if which == Which::Short && name != SHORT {
             continue;
         }
         let text = files::read_text_followed(&plugin.join("commands").join(&name), MAX_BYTES)?;
-        let contents = marked(&text.replace(ROOT, &plugin.to_string_lossy()), Comment::Front);
+        let contents = marked(&text.replace(ROOT, &at.to_string_lossy()), Comment::Front);
         let folder = client.join("commands");
         let path = if name == SHORT { folder.join(&name) } else { folder.join("wyren").join(&name) };
         commands.push(Command::at(path, contents));

@@ -18,6 +18,9 @@ use std::path::{Path, PathBuf};
 /// The name of the link.
 pub const NAME: &str = platform::NAME;
 
+/// Where people's own programs are, below the home.
+pub const FOLDER: &str = if cfg!(windows) { r".local\bin" } else { ".local/bin" };
+
 /// What is at the place of a link.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Link {
@@ -48,6 +51,17 @@ pub fn look(at: &Path, program: &Path) -> Link {
     Link::of(platform::target(at), program)
 }
 
+/// Returns the place of the link in a home.
+pub fn place(home: &Path) -> PathBuf {
+    home.join(FOLDER).join(NAME)
+}
+
+/// Returns whether a program is `wyren` of a plugin's folder, or a link to it.
+pub fn leads_to_wyren(at: &Path) -> bool {
+    let target = platform::target(at).ok().flatten().filter(|target| target.is_absolute());
+    is_of_a_plugin(&files::canonical(target.as_deref().unwrap_or(at)))
+}
+
 /// Links `program` at a place that has nothing, or an older link of ours.
 pub fn link(at: &Path, program: &Path) -> io::Result<()> {
     if let Some(folder) = at.parent() {
@@ -57,7 +71,8 @@ pub fn link(at: &Path, program: &Path) -> io::Result<()> {
 }
 
 fn is_of_a_plugin(program: &Path) -> bool {
-    let is_named = program.file_stem().is_some_and(|name| name == "wyren");
+    // The Node version's is `wyren.mjs`, also below `bin` and beside `hooks`.
+    let is_named = program.file_name().is_some_and(|name| name == "wyren" || name == "wyren.exe");
     let folder = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
     is_named
         && program.is_absolute()
@@ -91,6 +106,10 @@ mod tests {
         assert_eq!(look(&other), Link::Older);
         write(&at, &other).unwrap();
         assert_eq!(look(&other), Link::Ours);
+        fs::remove_file(&at).unwrap();
+        put(&folder.path().join("node/hooks/hooks.json"), "{}");
+        write(&at, &folder.path().join("node/bin/wyren.mjs")).unwrap();
+        assert_eq!(look(&program), Link::Theirs, "the Node version's");
         fs::remove_file(&at).unwrap();
         for theirs in ["#!/usr/bin/env node", "@node \"C:\\wyren.mjs\" %*\r\n", ""] {
             put(&at, theirs);

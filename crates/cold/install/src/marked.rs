@@ -77,11 +77,7 @@ pub(crate) fn installed(paths: impl Iterator<Item = PathBuf>) -> (Vec<PathBuf>, 
 /// Removes a file, and the folders below `root` that are empty without it.
 pub fn remove(path: &Path, root: &Path) -> io::Result<()> {
     std::fs::remove_file(path)?;
-    for folder in path.ancestors().skip(1).take_while(|folder| *folder != root) {
-        if std::fs::remove_dir(folder).is_err() {
-            break;
-        }
-    }
+    files::remove_empty_folders(path.parent().unwrap_or(root), root);
     Ok(())
 }
 

@@ -19,19 +19,26 @@ const BESIDE: [&str; 6] =
 /// The two folders are exchanged in one step where the system can: a hook that starts meanwhile runs the old program or the
 /// new one.
 pub fn copy(from: &Path, to: &Path) -> io::Result<bool> {
-    if to.symlink_metadata().is_ok() && !is_ours(to) {
-        let text = format!("{} is there already and is not Wyren's", to.display());
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
-    }
+    let is_due = is_due(from, to)?;
     let new = beside(to, NEW);
     remove_folder(&new)?;
-    if files::canonical(from) == files::canonical(to) || (to.is_dir() && is_same(from, to)?) {
+    if !is_due {
         return Ok(false);
     }
     let copied = copy_folder(from, &new, &BESIDE).and_then(|()| replace(&new, to));
     // Holds the old plugin by now, or a part of the new one.
     remove_folder(&new)?;
     copied.map(|()| true)
+}
+
+/// Returns whether [`copy`] would change anything; fails where it would.
+pub fn is_due(from: &Path, to: &Path) -> io::Result<bool> {
+    if to.symlink_metadata().is_ok() && !is_ours(to) {
+        let text = format!("{} is there already and is not Wyren's", to.display());
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
+    }
+    let is_there = files::canonical(from) == files::canonical(to) || (to.is_dir() && is_same(from, to)?);
+    Ok(!is_there)
 }
 
 /// Removes a plugin that [`copy`] made; returns whether there was one. Another folder of that name stays.
@@ -185,7 +192,7 @@ mod tests {
         let (from, to) = (folder.path().join("from"), folder.path().join("data/plugin"));
         write(&from.join("bin/wyren"), "one");
         write(&from.join(".claude-plugin/plugin.json"), r#"{"name": "wyren"}"#);
-        assert!(copy(&from, &to).unwrap());
+        assert!(is_due(&from, &to).unwrap() && copy(&from, &to).unwrap() && !is_due(&from, &to).unwrap());
         write(&to.join("old"), "");
         assert!(copy(&from, &to).unwrap());
         assert!(!to.join("old").exists());

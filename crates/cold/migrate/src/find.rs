@@ -16,6 +16,12 @@ const MAX_PROJECTS: usize = 500;
 /// How much of a program is read to find out what it is, in bytes.
 const BEGINNING: usize = 4096;
 
+/// The script of the Node version.
+const SCRIPT: &str = "wyren.mjs";
+
+/// The folders of its npm package.
+const PACKAGE: [&str; 3] = ["node_modules", "@ssm-08", "wyren"];
+
 /// A system that is here.
 #[derive(Debug)]
 pub struct Found {
@@ -46,6 +52,8 @@ pub struct Plugin {
 pub struct Hooks {
     pub file: PathBuf,
     pub count: usize,
+    /// Other members of the settings that run something of it, such as `statusLine`.
+    pub members: Vec<&'static str>,
 }
 
 impl Found {
@@ -98,13 +106,13 @@ pub(crate) fn is_its_hook(system: &System, hook: &Value, around: &Around) -> boo
 }
 
 fn hooks_in(system: &System, file: &Path, text: &str, around: &Around) -> Option<Hooks> {
-    let hooks = others::entries(text, |hook| is_its_hook(system, hook, around)).ok()?.len();
-    let members = system.members.iter().filter(|key| {
+    let count = others::entries(text, |hook| is_its_hook(system, hook, around)).ok()?.len();
+    let members = system.members.iter().copied().filter(|key| {
         let value = others::member(text, key).ok().flatten();
         value.is_some_and(|value| is_its_hook(system, &value, around))
     });
-    let count = hooks + members.count();
-    (count > 0).then(|| Hooks { file: file.to_owned(), count })
+    let hooks = Hooks { file: file.to_owned(), count, members: members.collect() };
+    (hooks.count > 0 || !hooks.members.is_empty()).then_some(hooks)
 }
 
 /// Another project, with the texts of its settings.
@@ -253,16 +261,25 @@ pub fn node_programs(env: &Env) -> Vec<PathBuf> {
     programs.filter(|program| program.is_absolute() && is_of_node(program)).collect()
 }
 
-fn is_of_node(program: &Path) -> bool {
-    let mut beginning = Vec::new();
-    if files::read_start(&files::canonical(program), BEGINNING, &mut beginning).is_err() {
+/// Returns whether a program is the Node version's: its script, a file of its package, or what npm writes to start it.
+/// A script for Node that a user wrote may have the same name.
+pub fn is_of_node(program: &Path) -> bool {
+    let file = files::canonical(program);
+    if !file.is_file() {
         return false;
     }
+    let names = file.iter().map(|name| name.to_string_lossy()).collect::<Vec<_>>();
+    if names.last().is_some_and(|name| name == SCRIPT)
+        || names.windows(PACKAGE.len()).any(|part| part == PACKAGE)
+    {
+        return true;
+    }
+    let mut beginning = Vec::new();
+    let read = files::read_start(&file, BEGINNING, &mut beginning);
     let text = String::from_utf8_lossy(&beginning);
-    let first = text.lines().next().unwrap_or_default();
-    let is_for_node = first.starts_with("#!") && first.contains("node");
-    // What npm writes on Windows, where it makes no links.
-    is_for_node || (cfg!(windows) && text.contains("wyren.mjs"))
+    // Where npm and its like make no links, they write a script that finds the program from its own folder.
+    let is_written_by_npm = ["basedir", "%~dp0"].iter().any(|mark| text.contains(mark));
+    read.is_ok() && is_written_by_npm && text.contains(SCRIPT)
 }
 
 fn folders_in(folder: &Path) -> Vec<PathBuf> {

@@ -14,7 +14,7 @@ mod systems;
 mod undo;
 
 pub use act::{Done, Report, act};
-pub use find::{Found, Hooks, Plugin, found, node_programs};
+pub use find::{Found, Hooks, Plugin, found, is_of_node, node_programs};
 pub use importers::{Importer, Look};
 pub use journal::{Journal, Step};
 pub use plan::{Choice, Edit, Import, Part, Plan};
@@ -39,7 +39,7 @@ pub struct Around {
 
 impl Around {
     fn home(&self) -> Option<PathBuf> {
-        self.env.get("HOME").or_else(|| self.env.get("USERPROFILE")).map(PathBuf::from)
+        base::system::home(&self.env)
     }
 
     /// Returns the client's folder of the user.

@@ -161,6 +161,10 @@ fn write_lessons(home: &Home, data: &str) {
     home.write(&format!("{data}/config.json"), &config.to_string());
 }
 
+/// What starts the Node version where npm makes no links.
+const NPM_SCRIPT: &str =
+    "#!/bin/sh\nbasedir=$(dirname \"$0\")\nexec node \"$basedir/../lib/wyren/bin/wyren.mjs\" \"$@\"\n";
+
 /// A machine with all four, each wired.
 fn full() -> Home {
     let home = Home::new();
@@ -227,7 +231,7 @@ fn each_system_is_found_in_each_of_its_ways() {
     });
     #[cfg(unix)]
     check("wyren-node", false, &|home| {
-        home.write("path/wyren", "#!/usr/bin/env node\n");
+        home.write("path/wyren", NPM_SCRIPT);
     });
     for file in [user, "project/.claude/settings.json", "project/.claude/settings.local.json"] {
         check("lessons-learned", true, &|home| {
@@ -528,16 +532,55 @@ fn a_program_that_took_the_place_of_the_unlinked_one_stays() {
 
 #[cfg(unix)]
 #[test]
+fn only_a_program_of_its_package_is_taken_for_the_node_version() {
+    let home = Home::new();
+    let cmd = "@ECHO off\r\nSET dp0=%~dp0\r\n\"%_prog%\" \"%dp0%\\node_modules\\@ssm-08\\wyren\\bin\\wyren.mjs\" %*\r\n";
+    for (path, text) in [
+        ("a/bin/wyren.mjs", "#!/usr/bin/env node\n"),
+        ("a/node_modules/@ssm-08/wyren/cli.js", "#!/usr/bin/env node\n"),
+        ("a/wyren", NPM_SCRIPT),
+        ("a/wyren.cmd", cmd),
+    ] {
+        let program = home.write(path, text);
+        assert!(is_of_node(&program), "{path}");
+    }
+    std::os::unix::fs::symlink("bin/wyren.mjs", home.path("a/link")).unwrap();
+    assert!(is_of_node(&home.path("a/link")));
+    for (path, text) in [
+        ("b/wyren", "#!/usr/bin/env node\nconsole.log('my own')\n"),
+        ("b/node_modules/wyren/cli.js", "#!/usr/bin/env node\n"),
+        ("b/run", "#!/bin/sh\nbasedir=$(dirname \"$0\")\nexec node \"$basedir/../mine/cli.mjs\" \"$@\"\n"),
+        ("b/elf", "\u{7f}ELF wyren.mjs"),
+    ] {
+        let program = home.write(path, text);
+        assert!(!is_of_node(&program), "{path}");
+    }
+    assert!(!is_of_node(&home.path("b/missing")));
+    let own = home.write("path/wyren", "#!/usr/bin/env node\n");
+    home.migrate(&all());
+    assert!(own.is_file() && home.names().is_empty(), "a user's own program was taken from the PATH");
+}
+
+#[test]
+fn hooks_and_other_members_of_the_settings_are_counted_apart() {
+    let home = full();
+    let found = found(&home.around());
+    let aiwcli = found.iter().find(|found| found.system.name == "aiwcli").unwrap();
+    assert_eq!((aiwcli.hooks[0].count, &*aiwcli.hooks[0].members), (1, &["statusLine"][..]));
+}
+
+#[cfg(unix)]
+#[test]
 fn a_script_is_unlinked_and_comes_back_with_its_mode() {
     use std::os::unix::fs::PermissionsExt as _;
     let home = Home::new();
-    let program = home.write("path/wyren", "#!/usr/bin/env node\n");
+    let program = home.write("path/wyren", NPM_SCRIPT);
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     home.migrate(&all());
     assert!(!program.exists());
     home.undo();
     assert_eq!(fs::metadata(&program).unwrap().permissions().mode() & 0o777, 0o755);
-    assert_eq!(fs::read_to_string(&program).unwrap(), "#!/usr/bin/env node\n");
+    assert_eq!(fs::read_to_string(&program).unwrap(), NPM_SCRIPT);
 }
 
 #[test]

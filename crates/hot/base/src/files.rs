@@ -290,6 +290,15 @@ pub fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
     read_capped_if_there(path, cap::LARGEST)
 }
 
+/// Removes a folder and those above it, below `root`, for as long as they are empty.
+pub fn remove_empty_folders(folder: &Path, root: &Path) {
+    for folder in folder.ancestors().take_while(|folder| folder.starts_with(root) && *folder != root) {
+        if fs::remove_dir(folder).is_err() {
+            break;
+        }
+    }
+}
+
 /// Removes a file; returns whether there was one.
 pub fn remove_if_there(path: &Path) -> io::Result<bool> {
     match fs::remove_file(path) {
@@ -455,6 +464,23 @@ mod tests {
         assert_eq!(read_if_there(&path).unwrap().as_deref(), Some(&b"x"[..]));
         assert!(remove_if_there(&path).unwrap() && !path.exists());
         assert!(read_if_there(folder.path()).is_err() && remove_if_there(folder.path()).is_err());
+    }
+
+    #[test]
+    fn empty_folders_go_up_to_the_root_and_others_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("root");
+        for name in ["a/b/c", "d/e"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        fs::write(root.join("d/file"), "").unwrap();
+        remove_empty_folders(&root.join("a/b/c"), &root);
+        remove_empty_folders(&root.join("d/e"), &root);
+        assert!(!root.join("a").exists() && !root.join("d/e").exists() && root.join("d/file").exists());
+        fs::remove_dir_all(root.join("d")).unwrap();
+        remove_empty_folders(&root, &root);
+        remove_empty_folders(&root, &folder.path().join("other"));
+        assert!(root.exists(), "the root, and what is not below it, stay");
     }
 
     #[test]

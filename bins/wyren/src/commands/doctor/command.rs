@@ -3,12 +3,10 @@
 use super::{Check, Repair, Subject};
 use crate::commands::install::program;
 use base::files;
+use migrate::is_of_node;
 use std::path::{Path, PathBuf};
 
 const NAME: &str = "command";
-
-/// How much of a program is read to find out what it is, in bytes.
-const BEGINNING: usize = 256;
 
 pub(super) fn check(subject: &Subject<'_>) -> Check {
     let Ok(ours) = std::env::current_exe() else {
@@ -60,14 +58,6 @@ fn check_among(ours: &Path, programs: &[PathBuf]) -> Check {
     Check::odd(NAME, message, fix)
 }
 
-/// Returns whether a program is a script for Node.
-pub(in crate::commands) fn is_of_node(program: &Path) -> bool {
-    let mut beginning = Vec::new();
-    let read = files::read_start(&files::canonical(program), BEGINNING, &mut beginning);
-    let first = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    read.is_ok() && first.starts_with(b"#!") && first.windows(4).any(|part| part == b"node")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,7 +67,7 @@ mod tests {
     #[test]
     fn another_wyren_that_comes_first_is_named_with_what_to_do() {
         let folder = tempfile::tempdir().unwrap();
-        let [ours, node, other] = ["ours", "node", "other"].map(|name| folder.path().join(name));
+        let [ours, node, other] = ["ours", "wyren.mjs", "other"].map(|name| folder.path().join(name));
         fs::write(&ours, "\u{7f}ELF").unwrap();
         fs::write(&node, "#!/usr/bin/env node\nrequire('x')\n").unwrap();
         fs::write(&other, "#!/bin/sh\nnode x\n").unwrap();

@@ -1,6 +1,7 @@
 //! Earlier systems: none does the same as Wyren beside it.
 
 use super::{Check, Subject};
+use crate::person;
 use crate::wired::{self, Wiring};
 use migrate::{Around, Found};
 
@@ -12,13 +13,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         Around { env: subject.env.clone(), paths: subject.paths.clone(), project: wired::project(&cwd) };
     let wiring = Wiring::read(subject.env, subject.paths, &cwd);
     let is_wired = !wiring.plugins.is_empty() || !wiring.by_hand.is_empty();
-    judge(&migrate::found(&around), is_wired, &wyren(subject))
-}
-
-/// Returns what to type for this program: `wyren` may be the Node version's.
-fn wyren(subject: &Subject<'_>) -> String {
-    let program = std::env::current_exe().ok().filter(|_| !migrate::node_programs(subject.env).is_empty());
-    program.map_or_else(|| "wyren".to_owned(), |program| program.display().to_string())
+    judge(&migrate::found(&around), is_wired, &person::name(subject.env))
 }
 
 fn judge(found: &[Found], is_wired: bool, wyren: &str) -> Check {
@@ -43,7 +38,8 @@ mod tests {
 
     fn on(name: &str) -> Found {
         let system = migrate::named(name).unwrap();
-        let hooks = vec![Hooks { file: "/home/ada/.claude/settings.json".into(), count: 1 }];
+        let hooks =
+            vec![Hooks { file: "/home/ada/.claude/settings.json".into(), count: 1, members: Vec::new() }];
         Found { system, plugins: Vec::new(), hooks, programs: Vec::new(), records: Vec::new() }
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Check, Subject};
 use crate::commands::log;
+use crate::person;
 use crate::terminal::counted;
 use crate::when;
 use crate::wired::Wiring;
@@ -38,7 +39,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     if runs.is_empty() {
         let cwd = std::env::current_dir().unwrap_or_default();
         let wiring = Wiring::read(subject.env, subject.paths, &cwd);
-        return none_yet(!wiring.plugins.is_empty() || !wiring.by_hand.is_empty());
+        let is_wired = !wiring.plugins.is_empty() || !wiring.by_hand.is_empty();
+        return none_yet(is_wired, &person::name(subject.env));
     }
     judge(&runs, is_complete, installed_at(subject), subject.now)
 }
@@ -73,12 +75,12 @@ fn installed_at(subject: &Subject<'_>) -> Option<Timestamp> {
     Some(std::fs::metadata(folder).ok()?.modified().ok()?.into())
 }
 
-fn none_yet(is_wired: bool) -> Check {
+fn none_yet(is_wired: bool, wyren: &str) -> Check {
     match is_wired {
         true => Check::odd(NAME, "no hook has run yet; the next session runs them", "claude"),
         false => {
             let message = "no hook has run yet, and Claude Code has neither the plugin nor hooks of Wyren";
-            Check::odd(NAME, message, "wyren install")
+            Check::odd(NAME, message, format!("{wyren} install"))
         }
     }
 }
@@ -87,7 +89,7 @@ fn judge(runs: &[Run], is_complete: bool, installed: Option<Timestamp>, now: Tim
     let hooks: BTreeSet<&str> = runs.iter().map(|run| run.hook.as_str()).collect();
     // Timestamps of one format sort as text.
     let Some(newest) = runs.iter().map(|run| run.at.as_str()).max() else {
-        return none_yet(true);
+        return none_yet(true, "wyren");
     };
     let yesterday = Timestamp::from_millis(now.millis().saturating_sub(DAY_MILLIS)).to_string();
     let mut errors: BTreeMap<&str, usize> = BTreeMap::new();

@@ -92,8 +92,11 @@ fn judge(wiring: &Wiring, has_run_twice: impl FnOnce() -> bool) -> Check {
     if !by_hand.is_empty() && (plugin.is_some() || has_run_twice()) {
         let message =
             format!("wired twice, by the plugin and in {files}: every hook runs twice, and one run answers");
-        let disable = plugin.map(|(id, _)| format!(", or: claude plugin disable {id}")).unwrap_or_default();
-        return Check::odd(NAME, message, format!("remove the hooks of Wyren from {files}{disable}"));
+        let fix = match plugin {
+            Some((id, _)) => installation::how_to_keep_one(id, "wyren"),
+            None => format!("remove the hooks of Wyren from {files}"),
+        };
+        return Check::odd(NAME, message, fix);
     }
     let folders = wiring.by_hand.values().flatten().filter_map(|program| program.parent());
     let folders: std::collections::BTreeSet<&Path> = folders.collect();

@@ -1,10 +1,12 @@
 //! `wyren install --agent`: Wyren in an agent other than Claude Code, and out again.
 
-use super::{Scope, plugin_folder, say, show_change};
+use super::{Scope, say, show_change};
+use crate::person;
 use crate::terminal::{DIM, SUCCESS, WARNING, counted};
 use crate::wired;
 use anyhow::{Context as _, Result};
-use base::{Env, Timestamp};
+use base::paths::with_tilde;
+use base::{Env, Timestamp, files};
 use install::agents::{AGENTS, Agent, Removal};
 use install::marked::{self, State};
 use install::ours::Surroundings;
@@ -21,7 +23,7 @@ pub(in crate::commands) struct Place {
 
 impl Place {
     pub(in crate::commands) fn of(agent: &'static Agent, env: &Env) -> Result<Self> {
-        let home = env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from);
+        let home = base::system::home(env);
         let home = home.with_context(|| format!("there is no home, so {} has no files", agent.title))?;
         let user = agent.user_folder(&home, |name| env.get(name).map(PathBuf::from));
         let cwd = std::env::current_dir().context("could not find the current folder")?;
@@ -54,9 +56,9 @@ pub(in crate::commands) fn names() -> [&'static str; AGENTS.len()] {
 }
 
 /// Shows what [`write`] would do.
-pub(super) fn show(agent: &'static Agent, scope: Scope, env: &Env) -> Result<()> {
+pub(super) fn show(agent: &'static Agent, scope: Scope, plugin: &Path, env: &Env) -> Result<()> {
     let place = Place::of(agent, env)?;
-    let plan = agent.install(place.folder(scope), &plugin_folder()?, &place.around)?;
+    let plan = agent.install(place.folder(scope), plugin, &place.around)?;
     if plan.is_nothing() {
         return say("Nothing would change.");
     }
@@ -64,29 +66,29 @@ pub(super) fn show(agent: &'static Agent, scope: Scope, env: &Env) -> Result<()>
         show_change(change)?;
     }
     for file in plan.files.iter().filter(|file| matches!(file.state, State::Due(_))) {
-        say(format_args!("write {}", file.path.display()))?;
+        say(format_args!("write {}", with_tilde(&file.path, env)))?;
     }
     Ok(())
 }
 
 /// Wires an agent. The caller holds the lock.
-pub(super) fn write(agent: &'static Agent, scope: Scope, env: &Env) -> Result<()> {
+pub(super) fn write(agent: &'static Agent, scope: Scope, plugin: &Path, env: &Env) -> Result<()> {
     let place = Place::of(agent, env)?;
-    let plan = agent.install(place.folder(scope), &plugin_folder()?, &place.around)?;
+    let plan = agent.install(place.folder(scope), plugin, &place.around)?;
     if let Some(change) = &plan.change {
-        let (path, hooks) = (change.path.display(), counted(change.hooks as u64, "hook", "hooks"));
+        let (path, hooks) = (with_tilde(&change.path, env), counted(change.hooks as u64, "hook", "hooks"));
         if change.is_nothing() {
             say(format_args!("{path} has the {hooks} already."))?;
         } else {
             let backup = file::apply(change, Timestamp::now(), scope.mode())?;
             say(format_args!("{SUCCESS}Wrote{SUCCESS:#} {hooks} to {path}"))?;
             if let Some(backup) = backup {
-                say(format_args!("{DIM}The file as it was: {}{DIM:#}", backup.display()))?;
+                say(format_args!("{DIM}The file as it was: {}{DIM:#}", with_tilde(&backup, env)))?;
             }
         }
     }
     for file in &plan.files {
-        let path = file.path.display();
+        let path = with_tilde(&file.path, env);
         match file.state {
             State::Due(_) => {
                 file.write().with_context(|| format!("could not write {path}"))?;
@@ -102,9 +104,10 @@ pub(super) fn write(agent: &'static Agent, scope: Scope, env: &Env) -> Result<()
         if !agent.uninstall(folder, &place.around)?.is_nothing() {
             let whose = if other == Scope::User { "your own files" } else { "this project" };
             say(format_args!(
-                "{WARNING}Wired twice{WARNING:#}, here and in {whose} ({}): every hook runs twice. `wyren uninstall \
-                 --agent {}` takes both back",
-                folder.display(),
+                "{WARNING}Wired twice{WARNING:#}, here and in {whose} ({}): every hook runs twice. To take both back: {} \
+                 uninstall --agent {}",
+                with_tilde(folder, env),
+                person::wyren(env),
                 agent.name
             ))?;
         }
@@ -150,35 +153,33 @@ impl Found {
         self.removals.iter().all(|(_, removal)| removal.is_nothing())
     }
 
-    pub(in crate::commands) fn show(&self) -> Result<()> {
+    pub(in crate::commands) fn show(&self, env: &Env) -> Result<()> {
         for (_, removal) in &self.removals {
             if let Some(change) = &removal.change {
                 show_change(change)?;
                 for path in change.removed() {
-                    say(format_args!("remove {}", path.display()))?;
+                    say(format_args!("remove {}", with_tilde(path, env)))?;
                 }
             }
             for path in &removal.files {
-                say(format_args!("remove {}", path.display()))?;
+                say(format_args!("remove {}", with_tilde(path, env)))?;
             }
         }
         Ok(())
     }
 
     /// Takes it back; what could not be done is added to `problems`.
-    pub(in crate::commands) fn take_out(&self, problems: &mut Vec<String>) -> Result<()> {
+    pub(in crate::commands) fn take_out(&self, env: &Env, problems: &mut Vec<String>) -> Result<()> {
         for (scope, removal) in &self.removals {
             let folder = self.place.folder(*scope);
             if let Some(change) = removal.change.as_ref().filter(|change| !change.is_nothing()) {
                 match file::apply(change, Timestamp::now(), scope.mode()) {
                     Ok(_) => {
                         let hooks = counted(change.hooks as u64, "hook", "hooks");
-                        say(format_args!(
-                            "{SUCCESS}Removed{SUCCESS:#} {hooks} from {}",
-                            change.path.display()
-                        ))?;
+                        let path = with_tilde(&change.path, env);
+                        say(format_args!("{SUCCESS}Removed{SUCCESS:#} {hooks} from {path}"))?;
                         for backup in &change.kept {
-                            let backup = backup.display();
+                            let backup = with_tilde(backup, env);
                             say(format_args!("The file changed since, so its backup stays: {backup}"))?;
                         }
                     }
@@ -187,20 +188,20 @@ impl Found {
             }
             for path in &removal.files {
                 match marked::remove(path, folder) {
-                    Ok(()) => say(format_args!("{SUCCESS}Removed{SUCCESS:#} {}", path.display()))?,
+                    Ok(()) => say(format_args!("{SUCCESS}Removed{SUCCESS:#} {}", with_tilde(path, env)))?,
                     Err(error) => problems.push(format!("could not remove {}: {error}", path.display())),
                 }
             }
             for path in &removal.edited {
-                let path = path.display();
+                let path = with_tilde(path, env);
                 say(format_args!("{WARNING}Left alone{WARNING:#}: {path} was edited since Wyren wrote it"))?;
             }
             if !removal.is_nothing() {
                 // Only folders that are empty go: a project's, or the user's and those between it and the home.
-                let above = folder.ancestors().skip(1).take_while(|above| {
-                    *scope == Scope::User && above.starts_with(&self.place.home) && **above != self.place.home
-                });
-                let _ = std::iter::once(folder).chain(above).try_for_each(std::fs::remove_dir);
+                let home = &*self.place.home;
+                let is_in_home = *scope == Scope::User && folder.starts_with(home);
+                let root = if is_in_home { home } else { folder.parent().unwrap_or(folder) };
+                files::remove_empty_folders(folder, root);
             }
         }
         Ok(())

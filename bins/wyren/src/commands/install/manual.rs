@@ -16,6 +16,14 @@ fn is_ours(at: &Path) -> bool {
     std::fs::read_link(at).is_ok_and(|target| target.is_absolute() && target.ends_with(PAGE))
 }
 
+/// Returns the page and the place of the link that [`link`] would make once the plugin in `from` is in `plugin`.
+pub(super) fn missing_link(env: &Env, plugin: &Path, from: &Path) -> Option<(PathBuf, PathBuf)> {
+    let (at, page) = (place(env)?, plugin.join(PAGE));
+    let is_free = at.symlink_metadata().is_err() || is_ours(&at);
+    let is_linked = std::fs::read_link(&at).is_ok_and(|target| target == page);
+    (from.join(PAGE).is_file() && is_free && !is_linked).then_some((page, at))
+}
+
 /// Links the page of the plugin in a folder. A page is a convenience: nothing fails without it.
 pub(super) fn link(env: &Env, plugin: &Path) {
     let (Some(at), page) = (place(env), plugin.join(PAGE)) else { return };
@@ -34,10 +42,5 @@ pub(super) fn link(env: &Env, plugin: &Path) {
 pub(super) fn unlink(env: &Env) {
     let (Some(at), Some(home)) = (place(env).filter(|at| is_ours(at)), home(env)) else { return };
     let _ = files::remove_if_there(&at);
-    for folder in at.ancestors().skip(1).take_while(|folder| *folder != home) {
-        // Only one that is empty goes.
-        if std::fs::remove_dir(folder).is_err() {
-            break;
-        }
-    }
+    files::remove_empty_folders(at.parent().unwrap_or(&home), &home);
 }

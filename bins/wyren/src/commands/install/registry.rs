@@ -1,7 +1,8 @@
 //! The plugin in the client's registry, by the client's own program.
 
-use super::{Client, Scope, say};
+use super::{Client, Scope, say, show_change};
 use crate::claude::program;
+use crate::person;
 use crate::terminal::{self, DIM, SUCCESS, WARNING};
 use crate::wired::{self, Wiring};
 use anyhow::{Context as _, Result, bail};
@@ -44,10 +45,34 @@ fn run(program: &Path, paths: &Paths, arguments: &[&OsStr]) -> Result<()> {
     bail!("`claude plugin {}` failed: {words}", arguments.to_string_lossy())
 }
 
-/// Shows the commands that [`register`] would run.
-pub(in crate::commands) fn show_registration(plugin: &Path) -> Result<()> {
+/// Shows what [`register`] would do; returns whether that is anything.
+pub(in crate::commands) fn show_registration(
+    client: &Client,
+    plugin: &Path,
+    env: &Env,
+    paths: &Paths,
+) -> Result<bool> {
+    if is_enabled(plugin, env, paths) {
+        return Ok(false);
+    }
+    if program(env, paths).is_none() {
+        return say_no_client(env).map(|()| false);
+    }
     say(format_args!("run claude plugin marketplace add '{}'", plugin.display()))?;
-    say(format_args!("run claude plugin install {PLUGIN}"))
+    say(format_args!("run claude plugin install {PLUGIN}"))?;
+    show_change(&file::registration(&client.settings(Scope::User), plugin)?)?;
+    Ok(true)
+}
+
+fn say_no_client(env: &Env) -> Result<()> {
+    let wyren = person::wyren(env);
+    say(format_args!(
+        "{WARNING}Claude Code does not run Wyren yet{WARNING:#}: there is no `claude` on the PATH."
+    ))?;
+    say(format_args!(
+        "Next: install Claude Code and run `{wyren} install` again. With an editor's extension alone: {wyren} install \
+         --settings"
+    ))
 }
 
 fn is_enabled(plugin: &Path, env: &Env, paths: &Paths) -> bool {
@@ -81,13 +106,7 @@ pub(in crate::commands) fn register(
         return Ok(true);
     }
     let Some(program) = program(env, paths) else {
-        say(format_args!(
-            "{WARNING}Claude Code does not run Wyren yet{WARNING:#}: there is no `claude` on the PATH."
-        ))?;
-        say(
-            "Next: install Claude Code and run `wyren install` again. With an editor's extension alone: wyren install --settings",
-        )?;
-        return Ok(false);
+        return say_no_client(env).map(|()| false);
     };
     // What a new version of the client changes in the settings at its first start is not about us.
     run(&program, paths, &["list".as_ref()])?;

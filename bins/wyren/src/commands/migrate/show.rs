@@ -1,6 +1,7 @@
 //! A plan for a person, and as JSON.
 
 use super::what_is_switched;
+use crate::person;
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING, counted};
 use anstyle::Style;
 use anyhow::Result;
@@ -25,7 +26,7 @@ struct Row {
     words: String,
 }
 
-fn rows(part: &Part, shown: &dyn Fn(&Path) -> String) -> Vec<Row> {
+fn rows(part: &Part, wyren: &str, shown: &dyn Fn(&Path) -> String) -> Vec<Row> {
     let system = part.found.system;
     let switch = |is_on: bool| match (is_on, part.disables) {
         (false, _) => ("stays", "off already".to_owned()),
@@ -43,7 +44,9 @@ fn rows(part: &Part, shown: &dyn Fn(&Path) -> String) -> Vec<Row> {
     }
     for hooks in &part.found.hooks {
         let (action, words) = switch(true);
-        let detail = counted(hooks.count as u64, "hook", "hooks");
+        let count = (hooks.count > 0).then(|| counted(hooks.count as u64, "hook", "hooks"));
+        let members = hooks.members.iter().map(|key| (*key).to_owned());
+        let detail = count.into_iter().chain(members).collect::<Vec<_>>().join(" and ");
         rows.push(Row { what: "hooks", place: shown(&hooks.file), detail, action, words });
     }
     for program in &part.found.programs {
@@ -68,7 +71,7 @@ fn rows(part: &Part, shown: &dyn Fn(&Path) -> String) -> Vec<Row> {
         rows.push(Row { what: "data", place, detail: String::new(), action: "stays", words });
     }
     for project in &part.elsewhere {
-        let words = "not changed; run wyren migrate there".to_owned();
+        let words = format!("not changed; run {wyren} migrate there");
         let place = shown(project);
         rows.push(Row { what: "project", place, detail: String::new(), action: "stays", words });
     }
@@ -91,6 +94,7 @@ pub(super) fn plan(plan: &Plan, env: &Env) -> Result<()> {
         return Ok(());
     }
     let shown = |path: &Path| with_tilde(path, env);
+    let wyren = person::wyren(env);
     for part in &plan.parts {
         let title = part.found.system.title;
         writeln!(output, "{STRONG}{title}{STRONG:#}")?;
@@ -103,7 +107,7 @@ pub(super) fn plan(plan: &Plan, env: &Env) -> Result<()> {
                 (row.words, style),
             ]
         };
-        let rows: Vec<Vec<Cell>> = rows(part, &shown).into_iter().map(cells).collect();
+        let rows: Vec<Vec<Cell>> = rows(part, &wyren, &shown).into_iter().map(cells).collect();
         terminal::write_table(&mut output, &rows)?;
         for import in part.imports.iter().filter(|import| import.importer.what != "settings") {
             for remark in import.look.remarks.iter().take(MAX_REMARKS) {
@@ -132,7 +136,7 @@ pub(super) fn plan(plan: &Plan, env: &Env) -> Result<()> {
 pub(super) fn as_json(plan: &Plan, problems: &[String]) -> Value {
     let plain = |path: &Path| path.display().to_string();
     let systems = plan.parts.iter().map(|part| {
-        let found = rows(part, &plain).into_iter().map(|row| {
+        let found = rows(part, "wyren", &plain).into_iter().map(|row| {
             json!({"what": row.what, "where": row.place, "detail": row.detail, "action": row.action})
         });
         json!({

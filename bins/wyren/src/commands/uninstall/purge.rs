@@ -3,7 +3,8 @@
 use super::super::install::{Client, Scope, agent, say};
 use crate::terminal::{self, SUCCESS, WARNING};
 use anyhow::{Result, bail};
-use base::{Env, Paths};
+use base::paths::with_tilde;
+use base::{Env, Paths, files};
 use install::list::{self, Below};
 use install::settings::file;
 use place::{Folder, Place};
@@ -24,16 +25,14 @@ pub(super) fn check(env: &Env, paths: &Paths) -> Result<()> {
 }
 
 /// Asks whether to remove what cannot be brought back.
-pub(super) fn is_confirmed(paths: &Paths) -> Result<bool> {
-    let project = wyren_folder().map(|folder| format!(", and {}", folder.display())).unwrap_or_default();
-    let data = paths.data().display();
+pub(super) fn is_confirmed(env: &Env, paths: &Paths) -> Result<bool> {
+    let project =
+        wyren_folder().map(|folder| format!(", and {}", with_tilde(&folder, env))).unwrap_or_default();
+    let data = with_tilde(paths.data(), env);
     let question = format!(
         "This deletes your lessons, settings and recorded sessions in {data}{project} permanently. Delete them?"
     );
-    match terminal::confirm(&question)? {
-        Some(answer) => Ok(answer),
-        None => bail!("not a terminal: pass --yes to confirm, or --dry-run to look first"),
-    }
+    terminal::must_confirm(&question)
 }
 
 fn cwd() -> PathBuf {
@@ -55,7 +54,7 @@ pub(super) fn show(client: &Client, env: &Env, paths: &Paths) -> Result<()> {
     let folders =
         [paths.data().to_owned(), paths.claims().to_owned()].into_iter().filter(|folder| folder.exists());
     for path in folders.chain(wyren_folder()).chain(backups(client, env)) {
-        say(format_args!("remove {}", path.display()))?;
+        say(format_args!("remove {}", with_tilde(&path, env)))?;
     }
     Ok(())
 }
@@ -69,33 +68,25 @@ pub(super) fn run(client: &Client, env: &Env, paths: &Paths) -> Result<Vec<Strin
         }
     }
     purge_project(env, &mut problems)?;
-    purge_folder(Below::Claims, paths.claims(), &mut problems)?;
-    purge_folder(Below::Data, paths.data(), &mut problems)?;
+    purge_folder(Below::Claims, paths.claims(), env, &mut problems)?;
+    purge_folder(Below::Data, paths.data(), env, &mut problems)?;
     if let Some(home) = base::system::home(env) {
-        for folder in paths
-            .data()
-            .ancestors()
-            .skip(1)
-            .take_while(|folder| folder.starts_with(&home) && **folder != home)
-        {
-            // Only one that is empty goes.
-            if std::fs::remove_dir(folder).is_err() {
-                break;
-            }
-        }
+        files::remove_empty_folders(paths.data().parent().unwrap_or(&home), &home);
     }
     Ok(problems)
 }
 
 fn purge_project(env: &Env, problems: &mut Vec<String>) -> Result<()> {
     let Some(folder) = wyren_folder() else { return Ok(()) };
-    let Some(place) = Place::find(&cwd()) else { return purge_folder(Below::Project, &folder, problems) };
+    let Some(place) = Place::find(&cwd()) else {
+        return purge_folder(Below::Project, &folder, env, problems);
+    };
     match repository::purge(&place, env) {
         Ok(true) => say(
             "The memory is tracked on this branch and stays there. To remove it for the team: git rm -r .wyren, and commit",
         ),
         Ok(false) => {
-            say(format_args!("{SUCCESS}Removed{SUCCESS:#} {}", folder.display()))?;
+            say(format_args!("{SUCCESS}Removed{SUCCESS:#} {}", with_tilde(&folder, env)))?;
             say(format_args!(
                 "The team's memory on the remote stays. To delete it for everyone: git push origin --delete {}",
                 place::SIDE_BRANCH
@@ -108,15 +99,18 @@ fn purge_project(env: &Env, problems: &mut Vec<String>) -> Result<()> {
     }
 }
 
-fn purge_folder(below: Below, folder: &Path, problems: &mut Vec<String>) -> Result<()> {
+fn purge_folder(below: Below, folder: &Path, env: &Env, problems: &mut Vec<String>) -> Result<()> {
     let is_there = folder.exists();
     match list::remove(below, folder) {
         Ok(left) if left.is_empty() && is_there => {
-            say(format_args!("{SUCCESS}Removed{SUCCESS:#} {}", folder.display()))
+            say(format_args!("{SUCCESS}Removed{SUCCESS:#} {}", with_tilde(folder, env)))
         }
         Ok(left) => {
             for path in left {
-                say(format_args!("{WARNING}Left alone{WARNING:#}: {} is not Wyren's", path.display()))?;
+                say(format_args!(
+                    "{WARNING}Left alone{WARNING:#}: {} is not Wyren's",
+                    with_tilde(&path, env)
+                ))?;
             }
             Ok(())
         }

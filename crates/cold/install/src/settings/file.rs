@@ -90,6 +90,14 @@ pub fn install(path: &Path, plugin: &Path, around: &Surroundings) -> Result<Chan
     Ok(Change { path, before, after: Some(after), hooks, is_backed_up: true, backups, kept })
 }
 
+/// Returns what the client will add to its settings for our marketplace and our plugin.
+pub fn registration(path: &Path, folder: &Path) -> Result<Change, Error> {
+    let before = read(path)?;
+    let text = before.clone().unwrap_or_default();
+    let after = with_plugin(&text, folder).map_err(|error| Error::Refused(path.to_owned(), error))?;
+    Ok(edited(path, before, after))
+}
+
 /// Plans to give a file back the layout that it had before the client added our marketplace and our plugin to it. `None` where
 /// there was no file, or where more than that changed: then it stays as it is.
 pub fn registered(path: &Path, before: Option<String>, folder: &Path) -> Result<Option<Change>, Error> {
