@@ -110,10 +110,10 @@ pub const WRITTEN: &[(Below, &str)] = &[
     (Below::Client, "/commands/wyren-handoff.md"),
     (Below::Client, "/commands/wyren/*.md"),
     // The client's own program writes these for us.
-    (Below::Client, "/plugins/cache/*/wyren/*/bin/*"),
-    (Below::Client, "/plugins/cache/wyren/**"),
+    (Below::Client, "/plugins/cache/*/wyren/**"),
     (Below::Client, "/plugins/installed_plugins.json"),
     (Below::Client, "/plugins/known_marketplaces.json"),
+    (Below::Client, "/plugins/npm-cache/**"),
     (Below::Client, "/settings*.json*"),
     (Below::Home, "/.codex/hooks.json*"),
     (Below::Home, "/.codex/skills/wyren-handoff/SKILL.md"),
@@ -224,6 +224,9 @@ mod tests {
             (Below::Data, "logs/deep/a.jsonl", false),
             (Below::Project, "state/sync.json", true),
             (Below::Project, "notes.md", false),
+            (Below::Client, "plugins/npm-cache/node_modules/@wyren/plugin/package.json", true),
+            (Below::Client, "plugins/cache/wyren/wyren/0.1.0/bin/wyren", true),
+            (Below::Client, "plugins/cache/wyren/other/0.1.0/bin/wyren", false),
             (Below::Home, ".local/bin/wyren", true),
             (Below::Home, ".local/bin/other", false),
         ] {

@@ -10,6 +10,24 @@ use std::path::{Path, PathBuf};
 /// What follows the name of the plugin's folder while another takes its place.
 const NEW: &str = ".new";
 
+/// What follows it where the folder could not be exchanged in one step.
+const OLD: &str = ".old";
+
+/// What is in the folder of a plugin.
+const OWN: [&str; 11] = [
+    ".claude-plugin",
+    ".mcp.json",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "bin",
+    "commands",
+    "hooks",
+    "lessons",
+    "share",
+    "skills",
+];
+
 /// What is in the folder of a plugin besides its own: npm's packages, whose programs are in `bin/`, and the client's marks.
 const BESIDE: [&str; 6] =
     [".in_use", ".orphaned_at", "node_modules", "package-lock.json", "package.json", "postinstall.js"];
@@ -26,14 +44,18 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<bool> {
         return Ok(false);
     }
     let copied = copy_folder(from, &new, &BESIDE).and_then(|()| replace(&new, to));
-    // Holds the old plugin by now, or a part of the new one.
-    remove_folder(&new)?;
+    // Holds the old plugin by now, or a part of the new one. A program in it may be running, which Windows does not delete: the
+    // next copy does.
+    let _ = remove_folder(&new);
+    if copied.is_ok() {
+        let _ = remove_folder(&beside(to, OLD));
+    }
     copied.map(|()| true)
 }
 
 /// Returns whether [`copy`] would change anything; fails where it would.
 pub fn is_due(from: &Path, to: &Path) -> io::Result<bool> {
-    if to.symlink_metadata().is_ok() && !is_ours(to) {
+    if to.symlink_metadata().is_ok() && !is_ours(to) && !is_rest(to) {
         let text = format!("{} is there already and is not Wyren's", to.display());
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
     }
@@ -42,9 +64,49 @@ pub fn is_due(from: &Path, to: &Path) -> io::Result<bool> {
 }
 
 /// Removes a plugin that [`copy`] made; returns whether there was one. Another folder of that name stays.
+///
+/// It gets another name first, so that half of it is never in its place.
 pub fn remove(folder: &Path) -> io::Result<bool> {
-    remove_folder(&beside(folder, NEW))?;
-    if is_ours(folder) { remove_folder(folder) } else { Ok(false) }
+    let aside = beside(folder, NEW);
+    let (removed, _) = (remove_folder(&aside), remove_folder(&beside(folder, OLD)));
+    if !is_ours(folder) && !is_rest(folder) {
+        return Ok(false);
+    }
+    removed?;
+    move_aside(folder, &aside)?;
+    // A running program in it stays where the system does not delete those, and nothing calls it there.
+    let _ = remove_folder(&aside);
+    Ok(true)
+}
+
+/// Returns whether a folder is what is left of a plugin whose removal was interrupted: it has no manifest, and nothing but
+/// what a plugin has.
+fn is_rest(folder: &Path) -> bool {
+    let is_known = |name: &str| OWN.contains(&name) || BESIDE.contains(&name);
+    let has_manifest = folder.join(".claude-plugin/plugin.json").symlink_metadata().is_ok();
+    !has_manifest
+        && !files::is_link(folder)
+        && fs::read_dir(folder).is_ok_and(|mut entries| {
+            entries.all(|entry| entry.is_ok_and(|entry| is_known(&entry.file_name().to_string_lossy())))
+        })
+}
+
+/// Gives a folder another name; where a program that runs in it is in the way, each of its files.
+fn move_aside(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to).or_else(|_| move_files(from, to))
+}
+
+fn move_files(from: &Path, to: &Path) -> io::Result<()> {
+    files::create_private_folder(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let place = to.join(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            true => move_files(&entry.path(), &place)?,
+            false => fs::rename(entry.path(), place)?,
+        }
+    }
+    fs::remove_dir(from)
 }
 
 /// Returns whether a folder is a plugin of Wyren's.
@@ -90,7 +152,7 @@ fn copy_folder(from: &Path, to: &Path, but: &[&str]) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts the folder `new` in place of `old`, which is at `new` afterwards if it was there.
+/// Puts the folder `new` in place of `old`, which is beside it afterwards if it was there.
 fn replace(new: &Path, old: &Path) -> io::Result<()> {
     if !old.exists() {
         return fs::rename(new, old);
@@ -98,14 +160,16 @@ fn replace(new: &Path, old: &Path) -> io::Result<()> {
     if system::exchange(new, old).is_ok() {
         return Ok(());
     }
-    let aside = beside(old, ".old");
+    let aside = beside(old, OLD);
     remove_folder(&aside)?;
-    fs::rename(old, &aside)?;
-    if let Err(error) = fs::rename(new, old) {
-        fs::rename(&aside, old)?;
+    if let Err(error) = move_aside(old, &aside).and_then(|()| fs::rename(new, old)) {
+        // Some of the files may be there, and some here.
+        if aside.exists() {
+            move_aside(&aside, old)?;
+        }
         return Err(error);
     }
-    fs::rename(&aside, new)
+    Ok(())
 }
 
 fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
@@ -220,6 +284,52 @@ mod tests {
             assert_eq!(fs::read_to_string(to.join("bin/wyren")).ok().as_deref(), earlier);
             assert!(!beside(&to, NEW).exists());
         }
+    }
+
+    #[test]
+    fn what_an_interrupted_removal_left_is_removed_or_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("data/plugin"));
+        write(&from.join("bin/wyren"), "one");
+        write(&from.join(".claude-plugin/plugin.json"), r#"{"name": "wyren"}"#);
+        let leave_rest = || {
+            write(&to.join("bin/session-end"), "");
+            write(&to.join(".claude-plugin/marketplace.json"), "{}");
+            write(&to.join("skills/a.md"), "");
+        };
+        leave_rest();
+        assert!(remove(&to).unwrap() && !to.exists());
+        leave_rest();
+        assert!(copy(&from, &to).unwrap());
+        assert!(is_ours(&to) && !to.join("skills").exists());
+        fs::remove_dir_all(&to).unwrap();
+        leave_rest();
+        write(&to.join("mine"), "");
+        assert!(!remove(&to).unwrap() && to.join("mine").is_file());
+    }
+
+    #[test]
+    fn a_removal_takes_what_an_update_left_as_well() {
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("plugin");
+        for place in [&to, &beside(&to, NEW), &beside(&to, OLD)] {
+            write(&place.join(".claude-plugin/plugin.json"), r#"{"name": "wyren"}"#);
+        }
+        assert!(remove(&to).unwrap());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn where_a_folder_cannot_be_renamed_its_files_are_moved() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("plugin"), folder.path().join("plugin.old"));
+        write(&from.join("bin/wyren"), "new");
+        write(&from.join("README.md"), "");
+        // Not empty: the system refuses to put another folder in its place.
+        write(&to.join("bin/session-end"), "old");
+        move_aside(&from, &to).unwrap();
+        assert!(!from.exists() && to.join("README.md").is_file() && to.join("bin/session-end").is_file());
+        assert_eq!(fs::read_to_string(to.join("bin/wyren")).unwrap(), "new");
     }
 
     #[test]

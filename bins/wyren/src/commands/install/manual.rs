@@ -38,9 +38,11 @@ pub(super) fn link(env: &Env, plugin: &Path) {
     drop(linked);
 }
 
-/// Removes the link, and the folders that are empty without it.
-pub(super) fn unlink(env: &Env) {
-    let (Some(at), Some(home)) = (place(env).filter(|at| is_ours(at)), home(env)) else { return };
+/// Removes the link to the page of the plugin in a folder, and the folders that are empty without it. A link to another page is
+/// the user's.
+pub(super) fn unlink(env: &Env, plugin: &Path) {
+    let is_ours = |at: &PathBuf| std::fs::read_link(at).is_ok_and(|target| target == plugin.join(PAGE));
+    let (Some(at), Some(home)) = (place(env).filter(is_ours), home(env)) else { return };
     let _ = files::remove_if_there(&at);
     files::remove_empty_folders(at.parent().unwrap_or(&home), &home);
 }

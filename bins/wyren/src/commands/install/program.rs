@@ -111,15 +111,15 @@ pub(in crate::commands) fn make_link(env: &Env, plugin: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the link, if it is ours.
+/// Returns the link, if it leads to the plugin in a folder. One to another plugin, such as that of a checkout, is the user's.
 pub(in crate::commands) fn ours(env: &Env, plugin: &Path) -> Option<PathBuf> {
     let (program, at) = places(env, plugin)?;
-    matches!(link::look(&at, &program), Link::Ours | Link::Older).then_some(at)
+    matches!(link::look(&at, &program), Link::Ours).then_some(at)
 }
 
 /// Removes the link, and the folders that are empty without it; returns what could not be done.
 pub(in crate::commands) fn unlink(env: &Env, plugin: &Path) -> Result<Option<String>> {
-    manual::unlink(env);
+    manual::unlink(env, plugin);
     let Some(at) = ours(env, plugin) else { return Ok(None) };
     if let Err(error) = std::fs::remove_file(&at) {
         return Ok(Some(format!("could not remove {}: {error}", with_tilde(&at, env))));
