@@ -39,7 +39,7 @@ pub struct Around {
 
 impl Around {
     fn home(&self) -> Option<PathBuf> {
-        self.env.get("HOME").or_else(|| self.env.get("USERPROFILE")).map(PathBuf::from)
+        base::system::home(&self.env)
     }
 
     /// Returns the client's folder of the user.
