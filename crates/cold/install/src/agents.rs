@@ -30,6 +30,8 @@ pub struct Agent {
     /// A project's folder, below the project.
     project: &'static str,
     wiring: Wiring,
+    /// What it hands its commands to on Windows. Elsewhere that is `sh`.
+    on_windows: Shell,
     /// Where the handoff is, and in which form.
     handoff: (&'static str, Handoff),
     /// What the user does once it is wired.
@@ -46,6 +48,17 @@ enum Wiring {
     /// In a module that starts the programs itself.
     Module { file: &'static str },
 }
+
+/// What an agent hands its commands to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shell {
+    /// Takes a path in quotes for a text, unless [`CALL`] is before it.
+    PowerShell,
+    Other,
+}
+
+/// What makes PowerShell run what follows.
+pub(crate) const CALL: &str = "& ";
 
 /// A hook of ours at an event of an agent's.
 type Hook = (&'static str, &'static str, u64);
@@ -78,6 +91,7 @@ pub static AGENTS: [Agent; 4] = [
             millis: 1,
             are_named: false,
         },
+        on_windows: Shell::PowerShell,
         handoff: ("skills/wyren-handoff/SKILL.md", Handoff::Skill),
         next: "start Codex, which asks you once to trust the hooks; type $wyren-handoff to leave a note",
     },
@@ -107,6 +121,7 @@ pub static AGENTS: [Agent; 4] = [
             millis: 1_000,
             are_named: true,
         },
+        on_windows: Shell::PowerShell,
         handoff: ("commands/wyren-handoff.toml", Handoff::Toml),
         next: "start Gemini CLI; /hooks panel lists the hooks, /wyren-handoff leaves a note",
     },
@@ -134,6 +149,7 @@ pub static AGENTS: [Agent; 4] = [
                 ("sessionEnd", "session-end", 5),
             ],
         },
+        on_windows: Shell::Other,
         handoff: ("commands/wyren-handoff.md", Handoff::Plain),
         next: "restart Cursor; its settings list the hooks, /wyren-handoff leaves a note",
     },
@@ -144,6 +160,7 @@ pub static AGENTS: [Agent; 4] = [
         user: ".config/opencode",
         project: ".opencode",
         wiring: Wiring::Module { file: "plugins/wyren.js" },
+        on_windows: Shell::Other,
         handoff: ("commands/wyren-handoff.md", Handoff::Command),
         next: "start OpenCode; /wyren-handoff leaves a note",
     },
@@ -191,7 +208,9 @@ impl Removal {
 impl Agent {
     /// Returns the user's folder; `variable` looks up the environment.
     pub fn user_folder(&self, home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
-        let moved = self.variables.iter().find_map(|(name, rest)| Some(variable(name)?.join(rest)));
+        // A relative one would be another folder for each folder that the agent is started in.
+        let named = |name: &str| variable(name).filter(|folder| folder.is_absolute());
+        let moved = self.variables.iter().find_map(|(name, rest)| Some(named(name)?.join(rest)));
         moved.unwrap_or_else(|| home.join(self.user))
     }
 
@@ -214,9 +233,20 @@ impl Agent {
         plugin: &Path,
         around: &Surroundings,
     ) -> Result<Plan, file::Error> {
+        self.install_copy(folder, plugin, plugin, around)
+    }
+
+    /// Plans to wire a plugin that is to be copied from `from`, and need not be there yet.
+    pub fn install_copy(
+        &'static self,
+        folder: &Path,
+        from: &Path,
+        plugin: &Path,
+        around: &Surroundings,
+    ) -> Result<Plan, file::Error> {
         let around = self.around(around);
-        let unreadable = |error| file::Error::Unreadable(plugin.join("commands"), error);
-        let mut files = vec![self.handoff(folder, plugin).map_err(unreadable)?];
+        let unreadable = |error| file::Error::Unreadable(from.join("commands"), error);
+        let mut files = vec![self.handoff(folder, from, plugin).map_err(unreadable)?];
         let path = folder.join(self.file());
         let change = match self.wiring {
             Wiring::Module { .. } => {
@@ -247,9 +277,9 @@ impl Agent {
         Surroundings { agent: Some(self), ..around.clone() }
     }
 
-    fn handoff(&self, folder: &Path, plugin: &Path) -> io::Result<File> {
+    fn handoff(&self, folder: &Path, from: &Path, plugin: &Path) -> io::Result<File> {
         let (path, form) = self.handoff;
-        Ok(File::at(folder.join(path), form.contents(plugin)?))
+        Ok(File::at(folder.join(path), form.contents(from, plugin)?))
     }
 
     /// Returns whether its file has hooks in groups.
@@ -292,7 +322,8 @@ impl Agent {
 
     fn entry(&self, program: &str, seconds: u64, plugin: &Path) -> Option<String> {
         let path = plugin.join("bin").join(program);
-        let command = Value::from(quoted(path.to_str()?)? + &self.argument());
+        let shell = if cfg!(windows) { self.on_windows } else { Shell::Other };
+        let command = Value::from(quoted(path.to_str()?, shell)? + &self.argument());
         Some(match self.wiring {
             Wiring::Groups { millis, are_named, .. } => {
                 let name = if are_named { format!("\"name\": \"wyren-{program}\", ") } else { String::new() };
@@ -306,13 +337,17 @@ impl Agent {
     }
 }
 
-/// Returns a path as every shell takes it; `None` for one that would need another way in each.
-fn quoted(path: &str) -> Option<String> {
+/// Returns a path as a shell takes it for a program; `None` for one that would need another way in each.
+fn quoted(path: &str, shell: Shell) -> Option<String> {
     let is_plain = |char: char| char.is_alphanumeric() || "-_./\\:@+~".contains(char);
     if path.chars().all(is_plain) {
         return Some(path.to_owned());
     }
-    (!path.contains(['"', '$', '`', '!', '%', '\n'])).then(|| format!("\"{path}\""))
+    let call = match shell {
+        Shell::PowerShell => CALL,
+        Shell::Other => "",
+    };
+    (!path.contains(['"', '$', '`', '!', '%', '\n'])).then(|| format!("{call}\"{path}\""))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Which hooks in a file of the client's are Wyren's.
 
-use crate::agents::Agent;
+use crate::agents::{self, Agent};
 use crate::jsonc::{self, Node};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,6 +50,7 @@ impl Surroundings {
     /// Returns the program of a command, as an absolute path; `None` where only a shell knows it.
     fn program(&self, command: &str) -> Option<PathBuf> {
         let command = command.trim();
+        let command = command.strip_prefix(agents::CALL).unwrap_or(command);
         let word = match command.strip_prefix('"') {
             Some(quoted) => quoted.split('"').next(),
             // A command with `args` is a path as it is, with its spaces.

@@ -2,6 +2,7 @@
 //!
 //! Every edit is one insertion or removal, after which the text is read again: places move, and a settings file is small.
 
+pub mod beneath;
 pub mod file;
 pub mod others;
 pub mod registered;

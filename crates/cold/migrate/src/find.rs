@@ -256,7 +256,15 @@ pub(crate) fn hook_folders(system: &System, around: &Around) -> Vec<PathBuf> {
 pub fn node_programs(env: &Env) -> Vec<PathBuf> {
     let names: &[&str] = if cfg!(windows) { &["wyren.cmd", "wyren.ps1", "wyren"] } else { &["wyren"] };
     let path = env.get("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let mut seen: Vec<PathBuf> = Vec::new();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    // A folder may be on the PATH twice, also by another name.
+    folders.retain(|folder| {
+        let folder = files::canonical(folder);
+        let is_new = !seen.contains(&folder);
+        seen.push(folder);
+        is_new
+    });
     let programs = folders.iter().flat_map(|folder| names.iter().map(|name| folder.join(name)));
     programs.filter(|program| program.is_absolute() && is_of_node(program)).collect()
 }

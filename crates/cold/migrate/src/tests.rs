@@ -2,6 +2,8 @@
 
 use super::*;
 use base::files;
+use install::ours::Surroundings;
+use install::settings::registered::with_plugin;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -423,6 +425,50 @@ fn of_settings_that_changed_since_only_our_part_is_taken_back() {
     assert_eq!(found(&home.around()).iter().filter(|found| found.is_on()).count(), 4);
     let names = fs::read_dir(home.path("home/.claude")).unwrap().flatten().map(|entry| entry.file_name());
     assert!(names.into_iter().all(|name| !name.to_string_lossy().contains("backup")));
+}
+
+#[test]
+fn what_was_installed_after_the_migration_stays_and_the_rest_is_as_it_was() {
+    type Wire = fn(&Path, &Path, &Surroundings) -> file::Change;
+    let by_hooks: Wire = |path, plugin, around| file::install(path, plugin, around).unwrap();
+    let by_plugin: Wire = |path, plugin, _| {
+        let text = fs::read_to_string(path).unwrap();
+        let after = with_plugin(&text, plugin).unwrap();
+        file::edited(path, Some(text), after)
+    };
+    for wire in [by_hooks, by_plugin] {
+        let home = full();
+        let around = Surroundings {
+            home: Some(home.path("home")),
+            project: home.path("project"),
+            ..Surroundings::default()
+        };
+        let (path, plugin) = (home.path("home/.claude/settings.json"), home.path("data/plugin"));
+        let before = home.tree();
+        let wired = wire(&path, &plugin, &around).after;
+        home.migrate(&all());
+        let later = base::Timestamp::from_millis(base::Timestamp::now().millis() + 60_000);
+        file::apply(&wire(&path, &plugin, &around), later, 0o600).unwrap();
+        let undone = home.undo();
+        assert!(undone.contains(&Undone::TakenBack(path.clone())), "{undone:?}");
+        assert_eq!(fs::read_to_string(&path).ok(), wired);
+        let change = file::uninstall(&path, &around, file::What::All).unwrap();
+        file::apply(&change, later, 0o600).unwrap();
+        assert_eq!(home.tree(), before, "no backup is left, and the file is as it was");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_is_on_the_path_twice_has_its_program_once() {
+    let home = full();
+    let folder = home.path("path");
+    std::os::unix::fs::symlink(&folder, home.path("link")).unwrap();
+    let folders = [folder.clone(), home.path("link"), folder.clone()];
+    let path = std::env::join_paths(folders).unwrap().into_string().unwrap();
+    let mut around = home.around();
+    around.env = Env::fixed([("PATH", path), ("HOME", home.path("home").display().to_string())]);
+    assert_eq!(node_programs(&around.env), [folder.join("wyren")]);
 }
 
 #[test]

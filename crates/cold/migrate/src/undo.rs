@@ -5,6 +5,8 @@ use crate::journal::{Journal, Step};
 use crate::{Around, Error, Result};
 use base::{Timestamp, digest, files};
 use config::{Config, Source};
+use install::ours::Surroundings;
+use install::settings::beneath;
 use install::settings::file;
 use install::settings::others;
 use lessons_admin::catalogue::Places;
@@ -47,7 +49,7 @@ pub fn undo(
 
 fn take_back(around: &Around, step: &Step) -> Result<Undone> {
     match step {
-        Step::Settings { .. } => settings(step),
+        Step::Settings { .. } => settings(around, step),
         Step::Config { before, after, values } => config_file(around, before.as_deref(), after, values),
         Step::Lessons { files, folders, .. } => {
             let places =
@@ -64,7 +66,7 @@ fn take_back(around: &Around, step: &Step) -> Result<Undone> {
     }
 }
 
-fn settings(step: &Step) -> Result<Undone> {
+fn settings(around: &Around, step: &Step) -> Result<Undone> {
     let Step::Settings { path, before, after, backup, hooks, members, plugins } = step else {
         return Ok(Undone::Nothing);
     };
@@ -90,6 +92,20 @@ fn settings(step: &Step) -> Result<Undone> {
         return Ok(Undone::Restored(path.clone()));
     }
     let text = now.clone().unwrap_or_default();
+    // What `wyren install` added since is no change of the user's: it stays, and the rest becomes what it was.
+    if kept.is_some() || before.is_none() {
+        let surroundings =
+            Surroundings { home: around.home(), project: around.project.clone(), ..Surroundings::default() };
+        let is_edited = |text: &str| digest_of(text) == *after;
+        let beneath =
+            beneath::beneath(path, &text, kept.as_deref().unwrap_or_default(), is_edited, &surroundings);
+        if let Some(beneath) = beneath {
+            // The migration's backup stays in place of that of the installation, for `wyren uninstall`.
+            let change = file::restored(path, now, Some(beneath.text), beneath.backup);
+            file::apply(&change, Timestamp::now(), 0o600)?;
+            return Ok(Undone::TakenBack(path.clone()));
+        }
+    }
     let back = || {
         let mut text = others::with_entries(&text, hooks)?;
         for (key, value) in members {

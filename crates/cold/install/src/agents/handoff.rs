@@ -40,9 +40,9 @@ const NOTE: (&str, &str) = (
 const DESCRIPTION: &str = "Leave the team a handoff note about this work";
 
 impl Handoff {
-    /// Returns the file's text, for the plugin in a folder.
-    pub(super) fn contents(self, plugin: &Path) -> io::Result<String> {
-        let text = files::read_text_followed(&plugin.join("commands").join(SHORT), MAX_BYTES)?;
+    /// Returns the file's text, for the plugin in a folder that is copied from `from`.
+    pub(super) fn contents(self, from: &Path, plugin: &Path) -> io::Result<String> {
+        let text = files::read_text_followed(&from.join("commands").join(SHORT), MAX_BYTES)?;
         Ok(self.form(&text.replace(ROOT, &plugin.to_string_lossy())))
     }
 

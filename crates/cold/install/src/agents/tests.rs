@@ -151,6 +151,24 @@ fn a_folder_with_spaces_is_quoted_and_one_that_a_shell_would_change_is_refused()
 }
 
 #[test]
+fn powershell_is_asked_to_run_a_path_in_quotes() {
+    let spaced = r"C:\Users\Ada Lovelace\wyren\bin\stop-distill";
+    assert_eq!(quoted(spaced, Shell::PowerShell).unwrap(), format!("& \"{spaced}\""));
+    assert_eq!(quoted(spaced, Shell::Other).unwrap(), format!("\"{spaced}\""));
+    let plain = r"C:\Users\ada\wyren\bin\stop-distill";
+    assert_eq!(quoted(plain, Shell::PowerShell).unwrap(), plain);
+    // What is written so is found again.
+    let gemini = find("gemini").unwrap();
+    let text = gemini.to_paste(Path::new("/home/ada/my tools/wyren")).unwrap();
+    let called = text.replace("\"command\": \"\\\"", "\"command\": \"& \\\"");
+    assert!(
+        called.contains("\"& \\\"/home/ada/my tools/wyren/bin/stop-distill\\\" --agent gemini\""),
+        "{called}"
+    );
+    assert_eq!(count(&called, &around(gemini)), hooks(gemini).len());
+}
+
+#[test]
 fn variables_move_the_users_folder() {
     let folder = |agent: &str, set: &[(&str, &str)]| {
         let variable =
@@ -161,6 +179,12 @@ fn variables_move_the_users_folder() {
     assert_eq!(folder("codex", &[("CODEX_HOME", "/c")]), Path::new("/c"));
     assert_eq!(folder("gemini", &[("GEMINI_CLI_HOME", "/g")]), Path::new("/g/.gemini"));
     assert_eq!(folder("opencode", &[("XDG_CONFIG_HOME", "/x")]), Path::new("/x/opencode"));
+    // As if it were not set: where the user happens to be is no folder of an agent's.
+    assert_eq!(folder("codex", &[("CODEX_HOME", "c")]), Path::new("/home/ada/.codex"));
+    assert_eq!(
+        folder("opencode", &[("OPENCODE_CONFIG_DIR", "."), ("XDG_CONFIG_HOME", "/x")]),
+        Path::new("/x/opencode")
+    );
 }
 
 #[test]
