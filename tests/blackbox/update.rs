@@ -114,6 +114,87 @@ fn hooks_in_settings_are_those_of_the_new_version() -> Result<()> {
 }
 
 #[test]
+fn other_agents_are_wired_to_the_new_version_and_nothing_is_registered_beside_settings() -> Result<()> {
+    let (Some(user), Some(new)) = (User::new()?, version("0.2.0")?) else { return Ok(()) };
+    let home = user.sandbox.folder().join("home");
+    for agent in ["codex", "cursor", "opencode"] {
+        user.succeed(&["install", "--agent", agent])?;
+    }
+    let [codex, cursor, opencode] =
+        [".codex/hooks.json", ".cursor/hooks.json", ".config/opencode/plugins/wyren.js"]
+            .map(|file| home.join(file));
+    // The version before had a hook less.
+    for file in [&codex, &cursor] {
+        let lesser = fs::read_to_string(file)?.replace("/stop-distill", "/session-end");
+        fs::write(file, &lesser)?;
+    }
+    let settings = home.join(".claude/settings.json");
+    user.succeed(&["install", "--settings"])?;
+    let handoff = home.join(".claude/commands/wyren-handoff.md");
+    fs::remove_file(&handoff)?;
+    fs::remove_file(home.join(".codex/skills/wyren-handoff/SKILL.md"))?;
+    let module = fs::read_to_string(&opencode)?;
+    let shown = user.succeed(&["update", "--from", text(new.folder())?])?;
+    assert!(!shown.contains("Not finished"), "{shown}");
+    for file in [&codex, &cursor, &settings] {
+        assert!(fs::read_to_string(file)?.contains("/stop-distill"), "{}", file.display());
+    }
+    assert!(handoff.exists() && home.join(".codex/skills/wyren-handoff/SKILL.md").exists());
+    assert_eq!(fs::read_to_string(&opencode)?, module);
+    assert!(!home.join(".gemini").exists(), "what was not wired stays so");
+    let again = user.succeed(&["install"])?;
+    assert!(again.contains("has the hooks of this plugin, so it is not installed"), "{again}");
+    Ok(())
+}
+
+/// A marketplace in a folder, which the client knows as `wyren`, with the plugin enabled.
+fn marketplace(user: &User, folder: &Path) -> Result<()> {
+    let client = user.sandbox.folder().join("home/.claude");
+    fs::create_dir_all(client.join("plugins"))?;
+    fs::write(client.join("settings.json"), r#"{"enabledPlugins": {"wyren@wyren": true}}"#)?;
+    let known = serde_json::json!({"wyren": {"source": {"source": "directory", "path": folder}}});
+    Ok(fs::write(client.join("plugins/known_marketplaces.json"), known.to_string())?)
+}
+
+#[test]
+fn an_update_of_a_plugin_that_runs_in_place_never_replaces_a_checkout() -> Result<()> {
+    let (Some(user), Some(new), Some(other)) = (User::new()?, version("0.2.0")?, version("0.1.0")?) else {
+        return Ok(());
+    };
+    let program = user.plugin().with_file_name("elsewhere");
+    fs::rename(user.plugin(), &program)?;
+    let clone = other.folder();
+    marketplace(&user, clone)?;
+    let update = || {
+        let mut command = user.sandbox.command_for(&program.join("bin/wyren"));
+        feed(command.args(["update", "--from", text(new.folder())?]).env("PATH", "/usr/bin:/bin"), b"")
+    };
+    for foreign in [".git/HEAD", "src/main.rs"] {
+        fs::create_dir_all(clone.join(foreign).parent().context("no folder")?)?;
+        fs::write(clone.join(foreign), "mine")?;
+        let output = update()?;
+        assert_eq!(output.status.code(), Some(1), "{output:#?}");
+        let name = foreign.split('/').next().unwrap_or_default();
+        let words = format!("has {name}, which is not the plugin's");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(&words), "{output:#?}");
+        assert_eq!(fs::read_to_string(clone.join(foreign))?, "mine");
+        fs::remove_dir_all(clone.join(name))?;
+    }
+    // The marketplace of a checkout has its plugin on npm.
+    let list = r#"{"plugins": [{"name": "wyren", "source": {"source": "npm", "package": "@wyren/plugin"}}]}"#;
+    let file = clone.join(".claude-plugin/marketplace.json");
+    let before = fs::read(&file)?;
+    fs::write(&file, list)?;
+    assert_eq!(update()?.status.code(), Some(1));
+    assert_eq!((version_of(clone)?, fs::read_to_string(&file)?), ("0.1.0".to_owned(), list.to_owned()));
+    fs::write(&file, before)?;
+    let output = update()?;
+    ensure!(output.status.success(), "{output:#?}");
+    assert_eq!(version_of(clone)?, "0.2.0");
+    Ok(())
+}
+
+#[test]
 fn an_archive_is_compared_with_its_checksum_and_unpacked() -> Result<()> {
     let (Some(user), Some(new)) = (User::new()?, version("0.2.0")?) else { return Ok(()) };
     let folder = user.sandbox.folder().join("downloads");
@@ -140,7 +221,15 @@ fn an_archive_is_compared_with_its_checksum_and_unpacked() -> Result<()> {
     fs::write(&sum, right.stdout)?;
     let checked: Value = serde_json::from_str(&user.succeed(&[&from[..], &["--check", "--json"]].concat())?)?;
     assert_eq!((&checked["offered"], &checked["newer"]), (&"0.2.0".into(), &true.into()), "{checked:#}");
+    let how = format!("To update: wyren update --from {}", archive.display());
+    assert_eq!((&checked["how"], &checked["problem"]), (&how.into(), &Value::Null), "{checked:#}");
     assert_eq!(version_of(&user.plugin())?, "0.1.0");
+    // Another process is at it.
+    let other = user.sandbox.data().join("plugin.unpacked/1");
+    fs::create_dir_all(&other)?;
+    user.succeed(&[&from[..], &["--check"]].concat())?;
+    assert!(other.is_dir());
+    fs::remove_dir_all(user.sandbox.data().join("plugin.unpacked"))?;
     let shown = user.succeed(&from)?;
     assert!(shown.contains("to 0.2.0"), "{shown}");
     assert_eq!(version_of(&user.plugin())?, "0.2.0");
@@ -218,6 +307,14 @@ fn without_a_place_of_releases_the_way_to_update_is_named() -> Result<()> {
 }
 
 #[test]
+fn a_version_that_is_not_installed_says_how_to_install_it() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let shown = String::from_utf8(sandbox.wyren(&["update", "--check"])?.stdout)?;
+    assert_eq!(shown, "This is Wyren 0.1.0; Claude Code does not run it.\nTo install it: wyren install\n");
+    Ok(())
+}
+
+#[test]
 fn the_installer_of_a_newer_version_is_run() -> Result<()> {
     let (Some(user), Some(new)) = (User::new()?, version("0.2.0")?) else { return Ok(()) };
     let releases = user.sandbox.folder().join("releases");
@@ -246,6 +343,12 @@ fn the_installer_of_a_newer_version_is_run() -> Result<()> {
     update(&[])?;
     assert_eq!(version_of(&user.plugin())?, "0.2.0");
     assert!(!user.sandbox.data().join("plugin.unpacked").exists());
+    fs::remove_file(releases.join("install.sh"))?;
+    let shown = update(&["--check"])?;
+    assert!(shown.contains("The newest version is not known: could not download"), "{shown}");
+    assert!(!shown.contains("Nothing was changed"), "{shown}");
+    let checked: Value = serde_json::from_str(&update(&["--check", "--json"])?)?;
+    assert!(checked["problem"].as_str().is_some_and(|problem| problem.contains("install.sh")), "{checked:#}");
     let unsafe_base =
         feed(user.command(&["update"]).env("WYREN_DOWNLOAD_BASE", "http://example.invalid"), b"")?;
     assert!(

@@ -89,12 +89,6 @@ fn is_of_the_node_version(folder: &Path) -> bool {
     folder.join("hooks/run-hook.cmd").is_file()
 }
 
-/// Returns whether a marketplace is a folder, which the client runs plugins from in place.
-pub(crate) fn is_folder_marketplace(client: &Path, name: &str) -> bool {
-    let known = json(&client.join("plugins/known_marketplaces.json")).unwrap_or_default();
-    known[name]["source"]["source"] == "directory"
-}
-
 /// Returns the version of a plugin that the client's copy of its marketplace lists.
 pub(crate) fn offered_version(client: &Path, id: &str, marketplace: &str) -> Option<String> {
     let known = json(&client.join("plugins/known_marketplaces.json"))?;
@@ -154,20 +148,36 @@ pub(crate) fn project(cwd: &Path) -> PathBuf {
     cwd.to_owned()
 }
 
-/// Returns the folder that the client runs a plugin from. A marketplace that is a folder is run in place, others from the
-/// client's cache.
+/// Returns the folder that the client runs a plugin from: the one that a marketplace in a folder names, else the client's copy.
 fn plugin_folder(client: &Path, id: &str) -> Option<PathBuf> {
-    let (_, market) = id.split_once('@')?;
-    let known = json(&client.join("plugins/known_marketplaces.json")).unwrap_or_default();
-    let market = &known[market];
-    if market["source"]["source"] == "directory" {
-        let place = market["source"]["path"].as_str().or_else(|| market["installLocation"].as_str())?;
-        return Some(place.into());
+    if let Some(folder) = folder_in_place(client, id) {
+        return Some(folder);
     }
     let installed = json(&client.join("plugins/installed_plugins.json"))?;
     let installed = &installed["plugins"][id];
     let entry = installed.as_array().map_or(Some(installed), |entries| entries.last())?;
     entry["installPath"].as_str().map(PathBuf::from)
+}
+
+/// Returns the folder that the client runs a plugin from in place: that of a marketplace that is a folder and has the plugin in
+/// itself. A checkout of Wyren is such a marketplace too, but its plugin is on npm.
+pub(crate) fn folder_in_place(client: &Path, id: &str) -> Option<PathBuf> {
+    let (name, market) = id.split_once('@')?;
+    let known = json(&client.join("plugins/known_marketplaces.json"))?;
+    let market = &known[market];
+    if market["source"]["source"] != "directory" {
+        return None;
+    }
+    let place = market["source"]["path"].as_str().or_else(|| market["installLocation"].as_str())?;
+    let list = json(&Path::new(place).join(".claude-plugin/marketplace.json")).unwrap_or_default();
+    let row = list["plugins"].as_array().into_iter().flatten().find(|plugin| plugin["name"] == name);
+    let source = match row.map(|row| &row["source"]) {
+        Some(Value::Object(_)) => return None,
+        Some(Value::String(source)) => source,
+        _ => "",
+    };
+    // Collected anew, so that nothing of `./` is left.
+    Some(Path::new(place).join(source).components().filter(|part| part.as_os_str() != ".").collect())
 }
 
 /// Returns what a command in the settings of a project may begin with.
@@ -244,6 +254,25 @@ mod tests {
         assert_eq!(place.wiring().gone().count(), 0);
         place.enable(&json!({"source": "github", "repo": "a/b"}), &cache);
         assert_eq!(place.wiring().gone().collect::<Vec<_>>(), [("wyren@wyren", cache.as_path())]);
+    }
+
+    #[test]
+    fn a_folder_of_a_marketplace_whose_plugin_is_elsewhere_is_not_the_plugin() {
+        let place = Place::new();
+        let (folder, cache) = (place.path("wyren"), place.path("client/plugins/cache/wyren"));
+        place.enable(&json!({"source": "directory", "path": folder}), &cache);
+        fs::create_dir_all(folder.join(".claude-plugin")).unwrap();
+        for (source, expected) in [
+            (json!({"source": "npm", "package": "@wyren/plugin"}), cache.clone()),
+            (json!("./plugins/wyren"), folder.join("plugins/wyren")),
+            (json!("./"), folder.clone()),
+        ] {
+            let list =
+                json!({"plugins": [{"name": "other", "source": "./x"}, {"name": "wyren", "source": source}]});
+            place.write("wyren/.claude-plugin/marketplace.json", &list);
+            let wiring = place.wiring();
+            assert_eq!(wiring.plugins["wyren@wyren"].as_os_str(), expected.as_os_str(), "{source}");
+        }
     }
 
     #[test]

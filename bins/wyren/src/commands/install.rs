@@ -174,6 +174,14 @@ fn as_plugin(client: &Client, from: &Path, is_dry: bool, env: &Env, paths: &Path
     }
     program::link(env, &plugin)?;
     write_commands(&plugin, folder, Which::Short, env)?;
+    if let Some(file) = settings_that_wire(client, &plugin).filter(|_| !registry::is_known(folder)) {
+        let file = with_tilde(&file, env);
+        say(format_args!(
+            "{file} has the hooks of this plugin, so it is not installed in Claude Code as well. To have it there instead: \
+             wyren uninstall, then wyren install"
+        ))?;
+        return finish(env, paths);
+    }
     if registry::register(client, &plugin, env, paths)? { finish(env, paths) } else { Ok(()) }
 }
 
@@ -199,6 +207,12 @@ fn show_plugin(client: &Client, from: &Path, env: &Env, paths: &Paths) -> Result
     }
     is_something |= registry::show_registration(client, &plugin, env, paths)?;
     if is_something { Ok(()) } else { say("Nothing would change.") }
+}
+
+/// Returns a settings file that runs the programs of the plugin in a folder.
+fn settings_that_wire(client: &Client, plugin: &Path) -> Option<PathBuf> {
+    let is_wired = |scope: &Scope| client.wired(*scope).iter().any(|program| program.starts_with(plugin));
+    Scope::ALL.into_iter().find(is_wired).map(|scope| client.settings(scope))
 }
 
 /// Takes the lock of everything that changes the client's files.

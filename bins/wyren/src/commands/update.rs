@@ -3,14 +3,14 @@
 mod installer;
 mod way;
 
-use super::doctor::versions::numbers;
-use super::install::{self as installation, Client, Scope, registry, say};
+use super::doctor::versions::order;
+use super::install::{self as installation, Client, Scope, agent, registry, say};
 use super::version::VERSION;
 use crate::bounded;
 use crate::exit::Ending;
 use crate::person;
 use crate::terminal::{self, SUCCESS, WARNING};
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use base::{Env, Paths, Timestamp, digest, files};
 use clap::Args;
 use install::machine::Machine;
@@ -33,6 +33,27 @@ const WORK_PATIENCE: Duration = Duration::from_secs(120);
 
 /// How much of another program's words is shown, in characters.
 const SHOWN_CHARS: usize = 400;
+
+/// What may be in the folder of a plugin: its own, npm's, and the client's marks.
+const NAMES: [&str; 17] = [
+    ".claude-plugin",
+    ".in_use",
+    ".mcp.json",
+    ".orphaned_at",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "bin",
+    "commands",
+    "hooks",
+    "lessons",
+    "node_modules",
+    "package-lock.json",
+    "package.json",
+    "postinstall.js",
+    "share",
+    "skills",
+];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -66,58 +87,79 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     }
     match (&way, installer::base(env)) {
         (Way::Registry { id, marketplace, .. }, _) => from_registry(id, marketplace, env, paths),
-        (Way::Copied(folder), Some(base)) => from_installer(&base, folder, paths),
+        (Way::Copied(folder), Some(base)) => from_installer(&base, folder, env, paths),
         _ => Err(Ending::failed(format!("wyren: nothing was updated. {}", way.advice(env))).into()),
     }
 }
 
 /// Says what is installed, and how it is updated.
 fn check(arguments: &Arguments, way: &Way, env: &Env, paths: &Paths) -> Result<()> {
-    let source = arguments.from.as_ref().map(|from| Source::open(from, paths)).transpose()?;
-    let offered = match &source {
-        Some(source) => Some(source.facts()?.version),
-        None => way.offered(env, paths),
+    let (offered, problem) = match &arguments.from {
+        Some(from) => (Some(Source::open(from, paths)?.facts()?.version), None),
+        None => match way.offered(env, paths) {
+            Ok(offered) => (offered, None),
+            Err(error) => (None, Some(format!("{error:#}"))),
+        },
+    };
+    let advice = match &arguments.from {
+        Some(from) if way.is_replaced() => {
+            let from = from.to_string_lossy();
+            format!(
+                "To update: wyren update --from {}",
+                shlex::try_quote(&from).unwrap_or_else(|_| from.clone())
+            )
+        }
+        _ => way.advice(env),
     };
     let installed = way.folder().and_then(plugin::version).unwrap_or_else(|| VERSION.to_owned());
-    let is_newer = offered.as_ref().map(|offered| numbers(offered) > numbers(&installed));
+    let is_newer = offered.as_ref().map(|offered| order(offered) > order(&installed));
     let mut output = terminal::output();
     if arguments.json {
         let facts = json!({
             "version": installed, "way": way.name(), "folder": way.folder(), "offered": offered, "newer": is_newer,
-            "how": way.advice(env),
+            "how": advice, "problem": problem,
         });
         return Ok(writeln!(output, "{facts:#}")?);
     }
-    writeln!(output, "Wyren {installed} is installed{}.", way.place())?;
+    match way {
+        Way::None => writeln!(output, "This is Wyren {installed}; Claude Code does not run it.")?,
+        _ => writeln!(output, "Wyren {installed} is installed{}.", way.place())?,
+    }
     match (offered, is_newer) {
         (Some(offered), Some(true)) => writeln!(output, "{SUCCESS}Newer{SUCCESS:#}: {offered}")?,
-        (Some(offered), _) if numbers(&offered) == numbers(&installed) => {
+        (Some(offered), _) if order(&offered) == order(&installed) => {
             writeln!(output, "{offered} is offered: up to date.")?
         }
         (Some(offered), _) => writeln!(output, "{offered} is offered, which is older.")?,
         (None, _) => {}
     }
-    Ok(writeln!(output, "{}", way.advice(env))?)
+    if let Some(problem) = problem {
+        writeln!(output, "{WARNING}The newest version is not known{WARNING:#}: {problem}")?;
+    }
+    Ok(writeln!(output, "{advice}")?)
 }
 
 /// Runs the installer of the newest version, which puts it in place of this one.
-fn from_installer(base: &str, folder: &Path, paths: &Paths) -> Result<()> {
+fn from_installer(base: &str, folder: &Path, env: &Env, paths: &Paths) -> Result<()> {
     let spinner = terminal::spinner("asking for the newest version");
     let installer = installer::Installer::fetch(base);
     spinner.finish_and_clear();
-    let installer = installer?;
+    let installer = installer.map_err(|error| anyhow!("{error:#}. Nothing was changed"))?;
     let before = plugin::version(folder).unwrap_or_else(|| VERSION.to_owned());
-    if let Some(offered) = installer.version().filter(|offered| numbers(offered) <= numbers(&before)) {
+    if let Some(offered) = installer.version().filter(|offered| order(offered) <= order(&before)) {
         return say(format_args!("Wyren {before} is up to date: {offered} is the newest."));
     }
-    installer.run(paths)
+    installer.run(paths)?;
+    settle(folder, folder, env, paths)
 }
 
 /// Has the client update the plugin from its marketplace.
 fn from_registry(id: &str, marketplace: &str, env: &Env, paths: &Paths) -> Result<()> {
-    let before = Way::find(env, paths).folder().and_then(plugin::version);
+    let old = Way::find(env, paths);
+    let before = old.folder().and_then(plugin::version);
     registry::update(id, marketplace, env, paths)?;
-    let after = Way::find(env, paths).folder().and_then(plugin::version);
+    let new = Way::find(env, paths);
+    let after = new.folder().and_then(plugin::version);
     // The version before keeps its folder, so its worker would not notice.
     relieve(paths)?;
     let shown = |version: Option<String>| version.unwrap_or_else(|| "unknown".to_owned());
@@ -128,7 +170,11 @@ fn from_registry(id: &str, marketplace: &str, env: &Env, paths: &Paths) -> Resul
         "{SUCCESS}Updated{SUCCESS:#} {id} from {} to {}. New sessions use it.",
         shown(before),
         shown(after)
-    ))
+    ))?;
+    match (old.folder(), new.folder()) {
+        (Some(old), Some(new)) => settle(new, old, env, paths),
+        _ => Ok(()),
+    }
 }
 
 /// Asks a worker of the version before to make room once its job is done.
@@ -149,6 +195,13 @@ fn from_path(from: &Path, way: &Way, env: &Env, paths: &Paths) -> Result<()> {
     let source = Source::open(from, paths)?;
     let facts = source.facts()?;
     facts.check_formats(paths)?;
+    if let Some(other) = not_of_the_plugin(&target, &source.folder)? {
+        bail!(
+            "{} has {other}, which is not the plugin's, and would be lost. Nothing was changed. In a checkout: git pull, then \
+             cargo xtask plugin. Elsewhere, move it out of the folder, and try again",
+            target.display()
+        );
+    }
     let before = plugin::version(&target).unwrap_or_else(|| VERSION.to_owned());
     let lock = installation::lock(paths)?;
     let spinner = terminal::spinner("copying the plugin");
@@ -162,10 +215,10 @@ fn from_path(from: &Path, way: &Way, env: &Env, paths: &Paths) -> Result<()> {
     if !is_changed {
         return say(format_args!("{shown} is up to date: {before}."));
     }
-    let is_older = numbers(&facts.version) < numbers(&before);
+    let is_older = order(&facts.version) < order(&before);
     let how = if is_older { "Went back" } else { "Updated" };
     say(format_args!("{SUCCESS}{how}{SUCCESS:#} from {before} to {} in {shown}", facts.version))?;
-    settle(&target, way, env, paths)?;
+    settle(&target, &target, env, paths)?;
     if queue::is_running(paths)? {
         say("The background worker finishes its job with the old version; the next one is of the new.")?;
     }
@@ -174,18 +227,41 @@ fn from_path(from: &Path, way: &Way, env: &Env, paths: &Paths) -> Result<()> {
     )
 }
 
-/// Has the new program wire what the one before had wired: it knows its own hooks and commands.
-fn settle(target: &Path, way: &Way, env: &Env, paths: &Paths) -> Result<()> {
-    let wyren = program_in(target);
+/// Returns something in a plugin's folder that no plugin has: the folder is replaced whole.
+fn not_of_the_plugin(folder: &Path, new: &Path) -> Result<Option<String>> {
+    let read = |folder: &Path| -> Result<Vec<String>> {
+        let entries = fs::read_dir(folder).with_context(|| format!("could not read {}", folder.display()))?;
+        entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+    };
+    if !folder.exists() {
+        return Ok(None);
+    }
+    let known = read(new)?;
+    let mut others = read(folder)?;
+    others.retain(|name| *name == ".git" || !(known.contains(name) || NAMES.contains(&&**name)));
+    others.sort();
+    Ok(others.into_iter().next())
+}
+
+/// Has the new program in `new` wire what the one in `old` had wired: it knows its own hooks and commands.
+fn settle(new: &Path, old: &Path, env: &Env, paths: &Paths) -> Result<()> {
+    let wyren = program_in(new);
     let client = Client::of(env, paths)?;
+    let is_of_us = |program: &PathBuf| program.starts_with(new) || program.starts_with(old);
+    let scopes = [(Scope::User, "user"), (Scope::Project, "project"), (Scope::Local, "local")];
+    let wired = scopes.into_iter().filter(|(scope, _)| client.wired(*scope).iter().any(is_of_us));
+    let wired: Vec<&str> = wired.map(|(_, name)| name).collect();
     let mut calls: Vec<Vec<&str>> = Vec::new();
-    if matches!(way, Way::Copied(_)) && registry::is_known(client.folder(Scope::User)) {
+    // The command and the links; where settings have the hooks, it registers nothing.
+    let is_known = registry::is_known(client.folder(Scope::User));
+    if new == paths.installed_plugin() && (is_known || !wired.is_empty()) {
         calls.push(vec!["install"]);
     }
-    for (scope, name) in [(Scope::User, "user"), (Scope::Project, "project"), (Scope::Local, "local")] {
-        let is_of_target = |program: &PathBuf| program.starts_with(target);
-        if client.wired(scope).iter().any(is_of_target) {
-            calls.push(vec!["install", "--settings", name]);
+    calls.extend(wired.into_iter().map(|name| vec!["install", "--settings", name]));
+    for agent in agent::named(None) {
+        for wired in agent::wired(agent, env) {
+            let project = (wired.scope == Scope::Project).then_some("--project");
+            calls.push(["install", "--agent", agent.name].into_iter().chain(project).collect());
         }
     }
     for call in calls {
@@ -213,20 +289,41 @@ fn words(bytes: &[u8]) -> String {
     sanitize::one_line(String::from_utf8_lossy(bytes).trim(), SHOWN_CHARS)
 }
 
+/// A folder of this process's own below the data folder, which goes with this. There is room for a plugin.
+#[derive(Debug)]
+struct Unpacked(PathBuf);
+
+impl Unpacked {
+    fn new(paths: &Paths) -> Result<Self> {
+        let folder = paths.data().join("plugin.unpacked").join(std::process::id().to_string());
+        if folder.exists() {
+            // Of a process that was killed.
+            fs::remove_dir_all(&folder)?;
+        }
+        files::create_private_folder(&folder)
+            .with_context(|| format!("could not create {}", folder.display()))?;
+        Ok(Self(folder))
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Unpacked {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+        // Only where no other process has one.
+        let _ = self.0.parent().map(fs::remove_dir);
+    }
+}
+
 /// A plugin to update from.
 #[derive(Debug)]
 struct Source {
     folder: PathBuf,
-    /// Where an archive was unpacked, which goes with this.
-    unpacked: Option<PathBuf>,
-}
-
-impl Drop for Source {
-    fn drop(&mut self) {
-        if let Some(unpacked) = &self.unpacked {
-            let _ = fs::remove_dir_all(unpacked);
-        }
-    }
+    /// Where an archive was unpacked.
+    _unpacked: Option<Unpacked>,
 }
 
 impl Source {
@@ -236,7 +333,7 @@ impl Source {
         let shown = from.display().to_string();
         let source = match fs::metadata(&from) {
             Err(error) => bail!("could not read {shown}: {error}. Nothing was changed"),
-            Ok(found) if found.is_dir() => Self { folder: from, unpacked: None },
+            Ok(found) if found.is_dir() => Self { folder: from, _unpacked: None },
             Ok(_) => Self::unpack(&from, paths)?,
         };
         ensure!(
@@ -258,12 +355,9 @@ impl Source {
     fn unpack(archive: &Path, paths: &Paths) -> Result<Self> {
         let shown = archive.display();
         check_sum(archive)?;
-        let folder = paths.data().join("plugin.unpacked");
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
-        }
-        files::create_private_folder(&folder)?;
-        let mut source = Self { folder: folder.clone(), unpacked: Some(folder.clone()) };
+        let unpacked = Unpacked::new(paths)?;
+        let folder = unpacked.path().to_owned();
+        let mut source = Self { folder: folder.clone(), _unpacked: Some(unpacked) };
         let spinner = terminal::spinner("unpacking");
         let unpacked =
             bounded::run(Command::new("tar").arg("-xf").arg(archive).arg("-C").arg(&folder), WORK_PATIENCE);

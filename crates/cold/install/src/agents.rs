@@ -11,6 +11,8 @@ pub use report::{CAPABILITIES, Capability, Shown, guide_table};
 use crate::marked::{self, File};
 use crate::ours::Surroundings;
 use crate::settings::file::{self, Change};
+use crate::settings::plugin_of;
+use base::files;
 use handoff::Handoff;
 use serde_json::Value;
 use std::io;
@@ -271,6 +273,15 @@ impl Agent {
         };
         let (files, edited) = marked::installed(paths.into_iter());
         Ok(Removal { change, files, edited })
+    }
+
+    /// Returns the folder of the plugin that the files in a folder are wired to.
+    pub fn plugin(&'static self, folder: &Path, around: &Surroundings) -> Option<PathBuf> {
+        let text = files::read_text_followed(&folder.join(self.file()), marked::MAX_BYTES).ok()?;
+        match self.wiring {
+            Wiring::Module { .. } => module::plugin_of(&text).filter(|_| text.contains(marked::MARK)),
+            _ => plugin_of(&text, &self.around(around)),
+        }
     }
 
     fn around(&'static self, around: &Surroundings) -> Surroundings {

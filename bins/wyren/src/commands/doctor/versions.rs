@@ -38,7 +38,7 @@ fn judge(places: &[(PathBuf, String)]) -> Check {
         found.entry(folder).or_insert_with(|| (version, what.clone()));
     }
     let mut versions: Vec<&str> = found.values().map(|(version, _)| version.as_str()).collect();
-    versions.sort_by_key(|version| numbers(version));
+    versions.sort_by_key(|version| order(version));
     versions.dedup();
     match versions[..] {
         [] => Check::good(NAME, concat!(env!("CARGO_PKG_VERSION"), " (this program, in no plugin folder)")),
@@ -55,10 +55,27 @@ fn judge(places: &[(PathBuf, String)]) -> Check {
     }
 }
 
-/// Returns a version as numbers, for comparison.
-pub(in crate::commands) fn numbers(version: &str) -> Vec<u64> {
-    let parts = version.split(['.', '-', '+']).take(3);
-    parts.map(|part| part.parse().unwrap_or(0)).collect()
+/// The place of a version among others: its numbers, whether it is a release and no preview of one, and which preview.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::commands) struct Order([u64; 3], bool, Vec<Part>);
+
+/// A part of the name of a preview; numbers come first.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Number(u64),
+    Text(String),
+}
+
+/// Returns the place of a version, as semantic versioning has it.
+pub(in crate::commands) fn order(version: &str) -> Order {
+    // What a build adds does not count.
+    let version = version.split('+').next().unwrap_or_default();
+    let (numbers, preview) = version.split_once('-').unwrap_or((version, ""));
+    let mut parts = numbers.split('.').map(|number| number.parse().unwrap_or(0));
+    let numbers = [(); 3].map(|()| parts.next().unwrap_or(0));
+    let part = |part: &str| part.parse().map_or_else(|_| Part::Text(part.to_owned()), Part::Number);
+    let preview: Vec<Part> = preview.split('.').filter(|part| !part.is_empty()).map(part).collect();
+    Order(numbers, preview.is_empty(), preview)
 }
 
 #[cfg(test)]
@@ -66,6 +83,14 @@ mod tests {
     use super::*;
     use crate::commands::doctor::Health;
     use std::fs;
+
+    #[test]
+    fn versions_are_compared_as_semantic_versioning_has_it() {
+        let sorted = ["0.2.0-alpha", "0.2.0-rc.1", "0.2.0-rc.2", "0.2.0-rc.10", "0.2.0", "0.10.0", "1.0.0"];
+        assert!(sorted.is_sorted_by(|one, other| order(one) < order(other)));
+        assert_eq!(order("0.2.0+build.7"), order("0.2.0"));
+        assert!(order("0.2.0-1") < order("0.2.0-rc"));
+    }
 
     #[test]
     fn two_versions_are_named_with_their_places_and_the_newer_is_to_be_installed() {

@@ -125,6 +125,24 @@ pub(in crate::commands) fn backups(env: &Env) -> Vec<PathBuf> {
     places.flat_map(of_place).collect()
 }
 
+/// A file of an agent's that has hooks of ours.
+pub(in crate::commands) struct Wired {
+    pub(in crate::commands) scope: Scope,
+    pub(in crate::commands) file: PathBuf,
+    /// The folder of the plugin whose programs it names.
+    pub(in crate::commands) plugin: PathBuf,
+}
+
+/// Returns the files that have hooks of ours, of the user and of the project that they are in.
+pub(in crate::commands) fn wired(agent: &'static Agent, env: &Env) -> Vec<Wired> {
+    let Ok(place) = Place::of(agent, env) else { return Vec::new() };
+    let wired = |(scope, folder): (Scope, &Path)| {
+        let plugin = agent.plugin(folder, &place.around)?;
+        Some(Wired { scope, file: folder.join(agent.file()), plugin })
+    };
+    place.folders().into_iter().filter_map(wired).collect()
+}
+
 /// What there is to take back of one agent.
 pub(in crate::commands) struct Found {
     place: Place,

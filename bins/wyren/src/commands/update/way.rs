@@ -2,6 +2,7 @@
 
 use super::installer;
 use crate::wired::{self, Wiring};
+use anyhow::Result;
 use base::{Env, Paths};
 use install::plugin;
 use std::path::{Path, PathBuf};
@@ -28,9 +29,8 @@ impl Way {
         let wiring = std::env::current_dir().map(|cwd| Wiring::read(env, paths, &cwd)).unwrap_or_default();
         if let Some((id, folder)) = wiring.plugins.into_iter().next() {
             let marketplace = id.split_once('@').map(|(_, market)| market.to_owned()).unwrap_or_default();
-            let is_folder =
-                paths.client().is_some_and(|client| wired::is_folder_marketplace(&client, &marketplace));
-            return if is_folder {
+            let in_place = paths.client().and_then(|client| wired::folder_in_place(&client, &id));
+            return if in_place.is_some() {
                 Self::InPlace(folder)
             } else {
                 Self::Registry { id, marketplace, folder }
@@ -59,12 +59,17 @@ impl Way {
         }
     }
 
+    /// Returns whether `--from` replaces its folder.
+    pub(super) fn is_replaced(&self) -> bool {
+        matches!(self, Self::Copied(_) | Self::InPlace(_))
+    }
+
     /// Returns where it is, for a sentence.
     pub(super) fn place(&self) -> String {
         match self {
             Self::Copied(folder) | Self::InPlace(folder) => format!(" in {}", folder.display()),
             Self::Registry { id, .. } => format!(" by Claude Code, as {id}"),
-            Self::None => ", but not registered with Claude Code".to_owned(),
+            Self::None => String::new(),
         }
     }
 
@@ -85,16 +90,17 @@ impl Way {
                  plugin), or wyren update --from ARCHIVE|FOLDER",
                 folder.display()
             ),
-            Self::None => "Wyren is not installed. To install it: wyren install".to_owned(),
+            Self::None => "To install it: wyren install".to_owned(),
         }
     }
 
     /// Returns the version that is offered: by the installer, or by the marketplace as far as the client knows.
-    pub(super) fn offered(&self, env: &Env, paths: &Paths) -> Option<String> {
+    pub(super) fn offered(&self, env: &Env, paths: &Paths) -> Result<Option<String>> {
         if let (Self::Copied(_), Some(base)) = (self, installer::base(env)) {
-            return installer::Installer::fetch(&base).ok()?.version();
+            return Ok(installer::Installer::fetch(&base)?.version());
         }
-        let Self::Registry { id, marketplace, .. } = self else { return None };
-        wired::offered_version(&paths.client()?, id, marketplace)
+        let Self::Registry { id, marketplace, .. } = self else { return Ok(None) };
+        let client = paths.client();
+        Ok(client.and_then(|client| wired::offered_version(&client, id, marketplace)))
     }
 }
