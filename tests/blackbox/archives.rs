@@ -267,6 +267,35 @@ fn each_downloader_and_each_way_to_check_a_sum_will_do() -> Result<()> {
 }
 
 #[test]
+fn a_download_by_https_stays_with_https() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let tools = folder.path().join("tools");
+    fs::create_dir(&tools)?;
+    for tool in ["uname", "grep", "mktemp", "rm", "sysctl"] {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let found = std::env::split_paths(&path).map(|folder| folder.join(tool)).find(|path| path.is_file());
+        found.map(|found| symlink(found, tools.join(tool))).transpose()?;
+    }
+    let asked = folder.path().join("asked");
+    fs::write(tools.join("curl"), format!("#!/bin/sh\necho \"$*\" >'{}'\nexit 22\n", asked.display()))?;
+    fs::set_permissions(tools.join("curl"), fs::Permissions::from_mode(0o755))?;
+    let targets = ["unknown-linux-musl", "apple-darwin"]
+        .map(|system| ["x86_64", "aarch64"].map(|machine| format!("{machine}-{system} wyren.tar.xz 0")));
+    let template = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../installer/install.sh"))?;
+    let script = template.replace("@ARCHIVES@", &targets.concat().join("\n"));
+    for (base, expected) in [("https://releases.invalid", true), ("http://127.0.0.1:1", false)] {
+        let mut command = Command::new("/bin/sh");
+        command.env_clear().env("PATH", &tools).env("TMPDIR", folder.path());
+        let output = feed(command.env("WYREN_DOWNLOAD_BASE", base), script.as_bytes())?;
+        assert!(String::from_utf8_lossy(&output.stderr).contains("could not download"), "{output:#?}");
+        let asked = fs::read_to_string(&asked)?;
+        assert!(asked.contains(&format!("{base}/wyren.tar.xz")), "{asked}");
+        assert_eq!(asked.contains("--proto =https --proto-redir =https"), expected, "{asked}");
+    }
+    Ok(())
+}
+
+#[test]
 fn what_is_not_the_archive_of_the_release_is_refused() -> Result<()> {
     let Some(archive) = plugin::archive() else { return Ok(()) };
     let folder = tempfile::tempdir()?;
