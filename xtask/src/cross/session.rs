@@ -211,7 +211,7 @@ impl Player<'_> {
         })
     }
 
-    /// Takes the paths of the machine out of what was said.
+    /// Takes the paths of the machine out of what was answered.
     fn neutral(&self, value: Value) -> Value {
         let home = self.machine.home();
         let home = home.canonicalize().unwrap_or(home);
