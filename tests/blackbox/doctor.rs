@@ -255,10 +255,75 @@ fn a_fix_rewires_settings_whose_plugin_is_gone_and_keeps_the_rest() -> Result<()
     let refused = fix(sandbox.command_for(&wyren).env("CLAUDECODE", "1"), &[])?;
     assert!(refused.iter().all(|fixed| fixed["outcome"] == "needs a person"), "{refused:#?}");
     let fixed = fix(&mut sandbox.command_for(&wyren), &[])?;
-    assert_eq!((&fixed[0]["name"], &fixed[0]["state"]), (&"wiring".into(), &"ok".into()), "{fixed:#?}");
+    assert_eq!((&fixed[0]["name"], &fixed[0]["outcome"]), (&"wiring".into(), &"done".into()), "{fixed:#?}");
     let text = fs::read_to_string(&settings)?;
     assert!(!text.contains(&gone) && text.starts_with("{\n  // mine\n  \"model\": \"opus\",\n"), "{text}");
     assert!(text.contains(&*sandbox.data().join("plugin/bin/stop-distill").to_string_lossy()), "{text}");
+
+    // The comment is the user's, and the client reads nothing of a file with one.
+    let (code, checks) = examine(&mut sandbox.command_for(&wyren))?;
+    assert_eq!((code, &checks["wiring"]["state"]), (Some(1), &"bad".into()), "{checks:#}");
+    let message = checks["wiring"]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("in line 2, so Claude Code reads nothing of it"), "{message}");
+    fs::write(&settings, text.replace("  // mine\n", ""))?;
+    let (code, checks) = examine(&mut sandbox.command_for(&wyren))?;
+    assert_eq!((code, &checks["wiring"]["state"]), (Some(0), &"ok".into()), "{checks:#}");
+    let message = checks["wiring"]["message"].as_str().unwrap_or_default();
+    assert!(message.contains(" hooks in ") && !message.starts_with("1 "), "{message}");
+    Ok(())
+}
+
+#[test]
+fn a_user_of_another_agent_alone_is_not_sent_to_claude_code_and_its_lost_programs_are_named() -> Result<()> {
+    let (Some(sandbox), Some(built)) = (private_sandbox()?, plugin::folder()) else { return Ok(()) };
+    let (copy, here) = (PluginCopy::of(&built)?, sandbox.command("wyren").get_program().to_owned());
+    let (_, checks) = examine(&mut sandbox.command("wyren"))?;
+    assert_eq!(
+        (&checks["wiring"]["state"], &checks["wiring"]["fix"]),
+        (&"warn".into(), &"wyren install".into())
+    );
+    for agent in ["codex", "opencode"] {
+        let mut command = sandbox.command_for(&copy.folder().join("bin/wyren"));
+        let output = feed(command.args(["install", "--agent", agent]), b"")?;
+        ensure!(output.status.success(), "{output:#?}");
+    }
+    let (code, checks) = examine(&mut sandbox.command_for(Path::new(&here)))?;
+    assert_eq!((code, &checks["agents"]["state"]), (Some(0), &"ok".into()), "{checks:#}");
+    for (name, words) in [
+        ("agents", "Codex in "),
+        ("agents", "OpenCode in "),
+        ("wiring", "not in Claude Code, but in Codex and OpenCode"),
+    ] {
+        assert!(checks[name]["message"].as_str().is_some_and(|text| text.contains(words)), "{checks:#}");
+    }
+    drop(copy);
+    let (code, checks) = examine(&mut sandbox.command_for(Path::new(&here)))?;
+    assert_eq!((code, &checks["agents"]["state"]), (Some(1), &"bad".into()), "{checks:#}");
+    assert_eq!(checks["agents"]["fix"], "wyren install --agent codex");
+    Ok(())
+}
+
+#[test]
+fn every_folder_that_the_client_runs_is_checked() -> Result<()> {
+    let (Some((sandbox, wyren)), Some(built)) = (installed()?, plugin::folder()) else { return Ok(()) };
+    let copy = PluginCopy::of(&built)?;
+    let elsewhere = copy.folder().join("bin/wyren");
+    let output = feed(sandbox.command_for(&elsewhere).args(["install", "--settings"]), b"")?;
+    ensure!(output.status.success(), "{output:#?}");
+    let state = |program: &Path| -> Result<(Value, Value, Value)> {
+        let (_, mut checks) = examine(&mut sandbox.command_for(program))?;
+        let check = checks["plugin"].take();
+        Ok((check["state"].clone(), check["message"].clone(), check["fix"].clone()))
+    };
+    assert_eq!(state(&wyren)?.0, "ok");
+    fs::remove_file(copy.folder().join("bin/wyren-worker"))?;
+    let (found, message, fix) = state(&wyren)?;
+    let place = copy.folder().to_string_lossy().into_owned();
+    assert!(found == "bad" && message.as_str().is_some_and(|text| text.contains(&place)), "{message}");
+    assert_eq!(fix, "build it again: cargo xtask plugin");
+    fs::remove_file(sandbox.data().join("plugin/bin/wyren-worker"))?;
+    let fix = state(&wyren)?.2;
+    assert_eq!(fix, "run the installer again, or: wyren update --from ARCHIVE|FOLDER");
     Ok(())
 }
 

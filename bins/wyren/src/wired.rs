@@ -26,6 +26,20 @@ pub(crate) struct Wiring {
     pub(crate) plugins: BTreeMap<String, PathBuf>,
     /// The programs of ours that settings files name, by file.
     pub(crate) by_hand: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+    /// How many hooks of ours settings files have.
+    pub(crate) hooks: usize,
+    /// The settings files that only people and editors take for JSON, which the client passes over.
+    pub(crate) unread: Vec<Unread>,
+}
+
+/// A settings file that the client does not read.
+#[derive(Clone, Debug)]
+pub(crate) struct Unread {
+    pub(crate) file: PathBuf,
+    /// The first line that it does not read.
+    pub(crate) line: usize,
+    /// Whether the file has hooks of ours, or the plugin enabled.
+    pub(crate) is_of_us: bool,
 }
 
 impl Wiring {
@@ -37,23 +51,39 @@ impl Wiring {
         places
             .extend(["settings.json", "settings.local.json"].map(|name| project.join(".claude").join(name)));
         let (mut enabled, mut by_hand) = (BTreeMap::new(), BTreeMap::new());
+        let (mut hooks, mut unread) = (0, Vec::new());
         for file in places {
-            let Some(settings) = json(&file) else { continue };
+            let Ok(text) = files::read_text_followed(&file, files::cap::SHARED) else { continue };
+            let settings = jsonc::value(&text).unwrap_or_default();
+            let around = surroundings(env, &project);
+            let programs = around.programs(&settings);
+            if let Some(line) = jsonc::line_beyond_json(&text) {
+                let has_plugin = settings["enabledPlugins"]
+                    .as_object()
+                    .into_iter()
+                    .flatten()
+                    .any(|(id, _)| id.starts_with(PLUGIN));
+                unread.push(Unread {
+                    file: file.clone(),
+                    line,
+                    is_of_us: has_plugin || !programs.is_empty(),
+                });
+            }
             // A file nearer to the project has the last word.
             for (id, is_on) in settings["enabledPlugins"].as_object().into_iter().flatten() {
                 if id.starts_with(PLUGIN) {
                     enabled.insert(id.clone(), *is_on == Value::Bool(true));
                 }
             }
-            let programs = surroundings(env, &project).programs(&settings);
             if !programs.is_empty() {
+                hooks += install::settings::count(&text, &around);
                 by_hand.insert(file, programs);
             }
         }
         let on = enabled.into_iter().filter(|(_, is_on)| *is_on).map(|(id, _)| id);
         let plugins = on.filter_map(|id| Some((id.clone(), plugin_folder(&client, &id)?)));
         let plugins = plugins.filter(|(_, folder)| !is_of_the_node_version(folder)).collect();
-        Self { plugins, by_hand }
+        Self { plugins, by_hand, hooks, unread }
     }
 
     /// Returns the plugins whose folder is gone.
@@ -309,6 +339,19 @@ mod tests {
             place.wiring().by_hand,
             BTreeMap::from([(place.path("project/.claude/settings.json"), expected)])
         );
+    }
+
+    #[test]
+    fn a_settings_file_that_the_client_does_not_read_is_named_by_its_line() {
+        let place = Place::new();
+        let stop = place.path("wyren/bin/stop-distill").to_string_lossy().into_owned();
+        let hooks = json!({"hooks": {"Stop": hook(&stop), "SessionEnd": hook(&stop)}}).to_string();
+        place.write("client/settings.json", &json!({}));
+        fs::write(place.path("project/.claude/settings.json"), format!("// mine\n{hooks}")).unwrap();
+        fs::write(place.path("project/.claude/settings.local.json"), "{\n\"model\": \"opus\",\n}").unwrap();
+        let wiring = place.wiring();
+        let unread: Vec<_> = wiring.unread.iter().map(|unread| (unread.line, unread.is_of_us)).collect();
+        assert_eq!((unread, wiring.hooks), (vec![(1, true), (3, false)], 2));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A check is one function from a [`Subject`] to a [`Check`], and one line in [`CHECKS`]. Checks change nothing; a problem that
 //! can be solved without a decision of the user's comes with a [`Repair`], which `--fix` makes.
 
+mod agents;
 mod client;
 mod clock;
 mod command;
@@ -44,6 +45,7 @@ const CHECKS: &[fn(&Subject<'_>) -> Check] = &[
     model::check,
     client::check,
     wiring::check,
+    agents::check,
     hooks::check,
     memory::check,
     remote::check,
@@ -209,7 +211,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         if arguments.fix {
             fix::show(&mut output, &fixed)?;
         }
-        let rows: Vec<Vec<Cell>> = checks.iter().flat_map(rows).collect();
+        let rows: Vec<Vec<Cell>> = checks.iter().flat_map(|check| rows(check, env)).collect();
         terminal::write_table(&mut output, &rows)?;
     }
     match bad {
@@ -241,15 +243,29 @@ pub(super) fn worst(env: &Env, paths: &Paths, now: Timestamp) -> Option<Worst> {
     Some(Worst { state: health.name(), name, message, fix })
 }
 
-fn rows(check: &Check) -> Vec<Vec<Cell>> {
+fn rows(check: &Check, env: &Env) -> Vec<Vec<Cell>> {
     let found = vec![
         check.health.glyph(),
         (check.name.to_owned(), Style::new()),
-        (check.message.clone(), Style::new()),
+        (with_tildes(&check.message, env), Style::new()),
     ];
     let blank = (String::new(), Style::new());
     let fix = check.fix.iter().map(|fix| vec![blank.clone(), blank.clone(), (format!("→ {fix}"), DIM)]);
     std::iter::once(found).chain(fix).collect()
+}
+
+/// Returns a text with `~` for the home folder in its paths.
+fn with_tildes(text: &str, env: &Env) -> String {
+    let home = base::system::home(env).map(|home| home.display().to_string());
+    let Some(home) = home.filter(|home| home.len() > 1) else { return text.to_owned() };
+    let separator = std::path::MAIN_SEPARATOR;
+    let begins = format!("{home}{separator}");
+    let shorter = |word: &str| match word.strip_prefix('(') {
+        Some(word) if word.starts_with(&begins) => format!("(~{}", &word[home.len()..]),
+        None if word.starts_with(&begins) => format!("~{}", &word[home.len()..]),
+        _ => word.to_owned(),
+    };
+    text.split(' ').map(shorter).collect::<Vec<_>>().join(" ")
 }
 
 /// Formats a number of bytes in the largest fitting unit.
@@ -259,5 +275,21 @@ fn size(bytes: u64) -> String {
         10_000..10_000_000 => format!("{} KB", bytes / 1_000),
         10_000_000..10_000_000_000 => format!("{} MB", bytes / 1_000_000),
         _ => format!("{} GB", bytes / 1_000_000_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_below_the_home_are_shown_with_a_tilde() {
+        let env = Env::fixed([("HOME", "/home/ada"), ("USERPROFILE", "/home/ada")]);
+        let text = "in /home/ada/x (/home/ada/y), /home/adam/z and /mnt/home/ada/w";
+        let expected = "in ~/x (~/y), /home/adam/z and /mnt/home/ada/w";
+        if cfg!(unix) {
+            assert_eq!(with_tildes(text, &env), expected);
+        }
+        assert_eq!(with_tildes(text, &Env::fixed([("A", "b")])), text);
     }
 }

@@ -19,7 +19,7 @@ const PLUGINS: Version = Version([2, 0, 12]);
 
 pub(super) fn check(subject: &Subject<'_>) -> Check {
     if subject.is_hurried {
-        return Check::good(NAME, "not asked for its version; wyren doctor does");
+        return Check::good(NAME, "not checked here; run wyren doctor in a terminal");
     }
     let Some(program) = claude::program(subject.env, subject.paths) else {
         let message = "Claude Code was not found on the PATH, so its version is not known, and Wyren cannot register with it";

@@ -3,6 +3,7 @@
 use super::{Check, Repair, Subject};
 use crate::commands::install::program;
 use base::files;
+use install::link::{self, Link};
 use migrate::is_of_node;
 use std::path::{Path, PathBuf};
 
@@ -32,9 +33,16 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
 /// Returns every `wyren` on the PATH, in its order.
 pub(super) fn programs(subject: &Subject<'_>) -> Vec<PathBuf> {
     let path = subject.env.get("PATH").unwrap_or_default();
-    let name = format!("wyren{}", std::env::consts::EXE_SUFFIX);
-    let programs = std::env::split_paths(&path).map(|folder| folder.join(&name));
+    let names = names(std::env::consts::EXE_SUFFIX);
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let programs = folders.iter().flat_map(|folder| names.iter().map(|name| folder.join(name)));
     programs.filter(|program| super::plugin::is_program(program)).collect()
+}
+
+/// Returns what `wyren` may be called where programs end like this: on Windows npm and `wyren install` write scripts.
+fn names(suffix: &str) -> Vec<String> {
+    let script = (!suffix.is_empty()).then(|| "wyren.cmd".to_owned());
+    std::iter::once(format!("wyren{suffix}")).chain(script).collect()
 }
 
 fn check_among(ours: &Path, programs: &[PathBuf]) -> Check {
@@ -45,14 +53,14 @@ fn check_among(ours: &Path, programs: &[PathBuf]) -> Check {
             format!("`wyren` is not on the PATH; in a session use /wyren:status, in a terminal {shown}"),
         );
     };
-    if files::canonical(first) == real {
+    if files::canonical(first) == real || link::look(first, ours) == Link::Ours {
         return Check::good(NAME, format!("`wyren` is {}", first.display()));
     }
     let kind = if is_of_node(first) { "the Node version" } else { "another program" };
     let message = format!("`wyren` in a terminal runs {kind}, {}, not this one, {shown}", first.display());
     let folder = ours.parent().unwrap_or(ours).display();
     let fix = match is_of_node(first) {
-        true => format!("npm uninstall -g wyren, or put {folder} first on the PATH"),
+        true => format!("{shown} migrate --unlink, or: npm uninstall -g @ssm-08/wyren"),
         false => format!("put {folder} first on the PATH, or remove {}", first.display()),
     };
     Check::odd(NAME, message, fix)
@@ -63,6 +71,14 @@ mod tests {
     use super::*;
     use crate::commands::doctor::Health;
     use std::fs;
+
+    #[test]
+    fn the_scripts_of_windows_are_looked_for_as_well() {
+        assert_eq!(
+            (names(""), names(".exe")),
+            (vec!["wyren".into()], vec!["wyren.exe".into(), "wyren.cmd".into()])
+        );
+    }
 
     #[test]
     fn another_wyren_that_comes_first_is_named_with_what_to_do() {
@@ -80,10 +96,8 @@ mod tests {
         let found = check(&[&node, &ours]);
         assert_eq!(found.health, Health::Odd);
         assert!(found.message.contains(&format!("the Node version, {}", node.display())), "{found:?}");
-        assert!(
-            found.fix.as_deref().is_some_and(|fix| fix.starts_with("npm uninstall -g wyren")),
-            "{found:?}"
-        );
+        let fix = format!("{} migrate --unlink, or: npm uninstall -g @ssm-08/wyren", ours.display());
+        assert_eq!(found.fix, Some(fix));
         let found = check(&[&other]);
         assert!(found.message.contains("another program, "), "{found:?}");
     }

@@ -24,10 +24,16 @@ fn judge(found: &[Found], is_wired: bool, wyren: &str) -> Check {
         let message = format!("{} is on{beside}: {}", system.title, system.doubled);
         return Check::odd(NAME, message, format!("{wyren} migrate --only {name}"));
     }
-    match on.iter().map(|found| found.system.title).collect::<Vec<_>>().join(", ") {
-        none if none.is_empty() => Check::good(NAME, "no earlier system runs beside Wyren"),
-        others => Check::good(NAME, format!("{others} runs beside Wyren, which does not do its work yet")),
-    }
+    let titles: Vec<&str> = on.iter().map(|found| found.system.title).collect();
+    let message = match &titles[..] {
+        [] => "no earlier system runs beside Wyren".to_owned(),
+        [one] => format!("{one} runs beside Wyren, which does not replace it yet"),
+        [others @ .., last] => {
+            let others = others.join(", ");
+            format!("{others} and {last} run beside Wyren, which does not replace them yet")
+        }
+    };
+    Check::good(NAME, message)
 }
 
 #[cfg(test)]
@@ -48,6 +54,8 @@ mod tests {
         assert_eq!(judge(&[], true, "wyren").health, Health::Good);
         let other = judge(&[on("claude-mem")], true, "wyren");
         assert!(other.health == Health::Good && other.message.contains("claude-mem"), "{other:?}");
+        let two = judge(&[on("claude-mem"), on("aiwcli")], true, "wyren").message;
+        assert_eq!(two, "claude-mem and aiwcli run beside Wyren, which does not replace them yet");
         let double = judge(&[on("claude-mem"), on("lessons-learned")], true, "wyren");
         assert_eq!(double.health, Health::Odd);
         assert!(double.message.contains("both show lessons"), "{double:?}");

@@ -79,7 +79,7 @@ pub(super) fn all(subject: &Subject<'_>, is_dry: bool) -> (Vec<Check>, Vec<Fixed
 /// Shows each repair: what was wrong, what was done, and what the check says since.
 pub(super) fn show(output: &mut impl Write, fixed: &[Fixed]) -> Result<()> {
     if fixed.is_empty() {
-        writeln!(output, "Nothing that can be fixed without you.")?;
+        writeln!(output, "No problem that --fix can solve.")?;
     }
     for Fixed { name, before, what, outcome } in fixed {
         match outcome {

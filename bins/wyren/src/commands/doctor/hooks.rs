@@ -40,7 +40,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         let cwd = std::env::current_dir().unwrap_or_default();
         let wiring = Wiring::read(subject.env, subject.paths, &cwd);
         let is_wired = !wiring.plugins.is_empty() || !wiring.by_hand.is_empty();
-        return none_yet(is_wired, &person::name(subject.env));
+        return none_yet(is_wired, &super::agents::titles(subject.env), &person::name(subject.env));
     }
     judge(&runs, is_complete, installed_at(subject), subject.now)
 }
@@ -75,9 +75,13 @@ fn installed_at(subject: &Subject<'_>) -> Option<Timestamp> {
     Some(std::fs::metadata(folder).ok()?.modified().ok()?.into())
 }
 
-fn none_yet(is_wired: bool, wyren: &str) -> Check {
+fn none_yet(is_wired: bool, agents: &[&str], wyren: &str) -> Check {
+    let message = "no hook has run yet; the next session runs them";
     match is_wired {
-        true => Check::odd(NAME, "no hook has run yet; the next session runs them", "claude"),
+        true => Check::odd(NAME, message, "claude"),
+        false if !agents.is_empty() => {
+            Check::odd(NAME, message, format!("start a session of {}", agents.join(" or ")))
+        }
         false => {
             let message = "no hook has run yet, and Claude Code has neither the plugin nor hooks of Wyren";
             Check::odd(NAME, message, format!("{wyren} install"))
@@ -89,7 +93,7 @@ fn judge(runs: &[Run], is_complete: bool, installed: Option<Timestamp>, now: Tim
     let hooks: BTreeSet<&str> = runs.iter().map(|run| run.hook.as_str()).collect();
     // Timestamps of one format sort as text.
     let Some(newest) = runs.iter().map(|run| run.at.as_str()).max() else {
-        return none_yet(true, "wyren");
+        return none_yet(true, &[], "wyren");
     };
     let yesterday = Timestamp::from_millis(now.millis().saturating_sub(DAY_MILLIS)).to_string();
     let mut errors: BTreeMap<&str, usize> = BTreeMap::new();
@@ -102,11 +106,7 @@ fn judge(runs: &[Run], is_complete: bool, installed: Option<Timestamp>, now: Tim
         return Check::odd(NAME, message, "wyren log --hooks --level error");
     }
     if is_complete && let Some(message) = missing(runs) {
-        return Check::odd(
-            NAME,
-            message,
-            "wyren doctor --json, and claude --debug in a session: it says why",
-        );
+        return Check::odd(NAME, message, "claude --debug shows why");
     }
     let shown = newest.parse().map_or_else(|_| newest.to_owned(), when::local);
     if let Some(installed) = installed.filter(|installed| newest < installed.to_string().as_str()) {
@@ -199,6 +199,14 @@ mod tests {
             Health::Good,
             "silent runs are not logged"
         );
+    }
+
+    #[test]
+    fn a_user_of_another_agent_alone_is_not_sent_to_claude_code() {
+        let check = none_yet(false, &["Codex"]);
+        assert_eq!(check.fix.as_deref(), Some("start a session of Codex"));
+        assert!(!check.message.contains("Claude Code"), "{check:?}");
+        assert_eq!(none_yet(false, &[]).fix.as_deref(), Some("wyren install"));
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! The plugin's folder: every program named in its hook files exists, is executable, and is for this machine.
+//! The plugin's folders, this program's and those that the client runs: every program named in its hook files exists, is executable, and is for this machine.
 
 use super::{Check, Repair, Subject};
 use crate::terminal::counted;
+use crate::wired::{self, Wiring};
 use base::files;
 use install::machine::Machine;
 use serde_json::Value;
@@ -13,29 +14,63 @@ const NAME: &str = "plugin";
 const ROOT: &str = "${CLAUDE_PLUGIN_ROOT}/";
 
 pub(super) fn check(subject: &Subject<'_>) -> Check {
-    let folder = subject.paths.plugin().filter(|folder| folder.join("hooks/hooks.json").is_file());
-    let Some(folder) = folder else {
+    let cwd = std::env::current_dir().unwrap_or_default();
+    let wiring = Wiring::read(subject.env, subject.paths, &cwd);
+    let folders = folders(subject, &wiring);
+    if folders.is_empty() {
         return Check::good(NAME, "this program does not run from a plugin folder; nothing to check");
-    };
-    let mut programs = wired(&folder);
+    }
+    let mut good = Vec::new();
+    for folder in &folders {
+        match check_folder(folder, || reinstall(subject, &wiring, folder)) {
+            Ok(programs) => {
+                good.push(format!("{} in {}", counted(programs, "program", "programs"), folder.display()))
+            }
+            Err(check) => return *check,
+        }
+    }
+    Check::good(NAME, format!("for {}: {}", Machine::of_this_program(), good.join("; ")))
+}
+
+/// Returns every folder that the client, or a person, runs programs of Wyren from.
+fn folders(subject: &Subject<'_>, wiring: &Wiring) -> Vec<PathBuf> {
+    let is_plugin = |folder: &PathBuf| folder.join("hooks/hooks.json").is_file();
+    // Where the client is to find hooks, their file may be what is missing. A folder that is gone is for the wiring.
+    let registered = wiring.plugins.values().filter(|folder| folder.is_dir()).cloned();
+    let by_hand = wiring.by_hand.values().flatten().filter_map(|program| program.parent()?.parent());
+    let by_hand = by_hand.map(Path::to_owned).filter(is_plugin);
+    let ours = subject.paths.plugin().filter(is_plugin);
+    let copy = Some(subject.paths.installed_plugin()).filter(is_plugin);
+    let mut seen = BTreeSet::new();
+    let all = ours.into_iter().chain(copy).chain(registered).chain(by_hand);
+    all.filter(|folder| seen.insert(files::canonical(folder))).collect()
+}
+
+/// Returns how many programs a plugin has; fails with what is wrong with it.
+fn check_folder(folder: &Path, reinstall: impl Fn() -> String) -> Result<usize, Box<Check>> {
+    let shown = folder.display();
+    let bad = |message: String, fix: String| Box::new(Check::bad(NAME, message, fix));
+    if !folder.join("hooks/hooks.json").is_file() {
+        return Err(bad(format!("hooks/hooks.json is missing in {shown}, so no hook runs"), reinstall()));
+    }
+    let mut programs = wired(folder);
     programs.insert(format!("bin/wyren-worker{}", std::env::consts::EXE_SUFFIX).into());
     let lacking = |is_sound: &dyn Fn(&Path) -> bool| -> Vec<String> {
         let lacking = programs.iter().filter(|program| !is_sound(&folder.join(program)));
         lacking.map(|program| program.display().to_string()).collect()
     };
-    let shown = folder.display();
     let missing = lacking(&|program| exists(program));
     if !missing.is_empty() {
         let message = format!("missing in {shown}, so these do not run: {}", missing.join(", "));
-        return Check::bad(NAME, message, reinstall(subject));
+        return Err(bad(message, reinstall()));
     }
     let locked = lacking(&is_program);
     if !locked.is_empty() {
         let message = format!("not executable in {shown}, so these do not run: {}", locked.join(", "));
-        let fix = format!("chmod +x '{shown}'/bin/*");
         let paths: Vec<PathBuf> = locked.iter().map(|program| folder.join(program)).collect();
         let what = format!("make {} executable", counted(paths.len(), "program", "programs"));
-        return Check::bad(NAME, message, fix).with(Repair::new(what, move || make_executable(&paths)));
+        let repair = Repair::new(what, move || make_executable(&paths));
+        return Err(Box::new(Check::bad(NAME, message, format!("chmod +x '{shown}'/bin/*")).with(repair)));
     }
     let ours = Machine::of_this_program();
     // A script starts a program of another folder; the client's own messages say when it cannot.
@@ -47,18 +82,26 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         let found = found.map_or_else(|| "unreadable".to_owned(), |found| format!("for {found}"));
         let message =
             format!("built for another machine: {first} in {shown} is {found}, this machine is {ours}");
-        return Check::bad(NAME, message, reinstall(subject));
+        return Err(bad(message, reinstall()));
     }
-    Check::good(NAME, format!("{} for {ours} in {shown}", counted(programs.len(), "program", "programs")))
+    Ok(programs.len())
 }
 
-/// Returns the command that brings the plugin's programs back.
-pub(super) fn reinstall(subject: &Subject<'_>) -> String {
-    let is_copy = subject.paths.plugin().is_some_and(|folder| folder == subject.paths.installed_plugin());
-    if is_copy { "wyren update --from FOLDER".to_owned() } else { "wyren update".to_owned() }
+/// Returns what brings the programs of a plugin in a folder back.
+pub(super) fn reinstall(subject: &Subject<'_>, wiring: &Wiring, folder: &Path) -> String {
+    if folder == subject.paths.installed_plugin() {
+        return "run the installer again, or: wyren update --from ARCHIVE|FOLDER".to_owned();
+    }
+    let client = subject.paths.client();
+    let is_copy =
+        |id: &str| client.as_ref().is_some_and(|client| wired::folder_in_place(client, id).is_none());
+    match wiring.plugins.iter().find(|(id, plugin)| *plugin == folder && is_copy(id)) {
+        Some((id, _)) => format!("claude plugin uninstall {id}, then claude plugin install {id}"),
+        None => "build it again: cargo xtask plugin".to_owned(),
+    }
 }
 
-fn exists(program: &Path) -> bool {
+pub(super) fn exists(program: &Path) -> bool {
     program.is_file() || program.with_extension("exe").is_file()
 }
 

@@ -23,7 +23,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     };
     let name = sanitize::one_line(team.remote().unwrap_or_default(), MAX_CHARS);
     if subject.is_hurried {
-        return Check::good(NAME, format!("{name}; not asked, wyren doctor does"));
+        return Check::good(NAME, format!("{name}; not checked here, run wyren doctor in a terminal"));
     }
     // Without leave to publish, nothing that is about publishing is asked for.
     let is_to_push = matches!(share.leave(), Ok(Some(_)));

@@ -2,6 +2,7 @@
 
 use super::{Check, Subject};
 use crate::bounded;
+use crate::wired::Wiring;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -21,25 +22,28 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) fn check(subject: &Subject<'_>) -> Check {
     if subject.is_hurried {
-        return Check::good(NAME, "not measured; wyren doctor does");
+        return Check::good(NAME, "not checked here; run wyren doctor in a terminal");
     }
-    let program = subject
-        .paths
-        .plugin()
-        .map(|folder| folder.join("bin").join(format!("{HOOK}{}", std::env::consts::EXE_SUFFIX)));
-    let Some(program) = program.filter(|program| super::plugin::is_program(program)) else {
+    let folder = subject.paths.plugin().unwrap_or_default();
+    let program = folder.join("bin").join(format!("{HOOK}{}", std::env::consts::EXE_SUFFIX));
+    if !super::plugin::is_program(&program) {
         return Check::good(NAME, "not measured: this program is in no plugin folder");
-    };
+    }
     let mut command = Command::new(&program);
     // Nothing is recorded about it.
     command.env("WYREN_LOG", "false");
     let shown = program.display();
+    let reinstall = || {
+        let cwd = std::env::current_dir().unwrap_or_default();
+        let wiring = Wiring::read(subject.env, subject.paths, &cwd);
+        super::plugin::reinstall(subject, &wiring, &folder)
+    };
     // The first run shows that there is an end to wait for, and brings the program into memory.
     match bounded::run(&mut command, PATIENCE) {
         Ok(Some(finished)) if finished.status.success() => {}
         Ok(Some(finished)) => {
             let message = format!("{shown} ended with {}", finished.status);
-            return Check::bad(NAME, message, super::plugin::reinstall(subject));
+            return Check::bad(NAME, message, reinstall());
         }
         Ok(None) => {
             let message = format!("{shown} took longer than {} s", PATIENCE.as_secs());
@@ -47,7 +51,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         }
         Err(error) => {
             let message = format!("{shown} could not be started: {error}");
-            return Check::bad(NAME, message, super::plugin::reinstall(subject));
+            return Check::bad(NAME, message, reinstall());
         }
     }
     let times = (0..RUNS).map(|_| {

@@ -5,7 +5,7 @@ use super::{Check, Repair, Subject};
 use crate::commands::install::{self as installation, Client, Scope};
 use crate::commands::log;
 use crate::terminal::counted;
-use crate::wired::{self, Wiring};
+use crate::wired::{self, Unread, Wiring};
 use base::Timestamp;
 use install::settings::file;
 use serde_json::Value;
@@ -23,11 +23,44 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         let message = format!("{} has disableAllHooks, so Claude Code runs no hook at all", file.display());
         return Check::bad(NAME, message, format!("take disableAllHooks out of {}", file.display()));
     }
-    let check = judge(&Wiring::read(subject.env, subject.paths, &cwd), || has_run_twice(subject));
-    match check.health {
-        Health::Bad => rewire(check, subject),
-        _ => check,
+    let wiring = Wiring::read(subject.env, subject.paths, &cwd);
+    let check = judge(&wiring, || has_logged(subject, Some(TWICE)));
+    if check.health == Health::Bad {
+        return rewire(check, subject);
     }
+    if let Some(check) = judge_unread(&wiring.unread) {
+        return check;
+    }
+    let is_wired = !wiring.plugins.is_empty() || !wiring.by_hand.is_empty();
+    if is_wired { check } else { judge_unwired(subject) }
+}
+
+/// Looks at the settings files that the client passes over; one with something of ours is the worst.
+fn judge_unread(unread: &[Unread]) -> Option<Check> {
+    let Unread { file, line, is_of_us } =
+        unread.iter().find(|unread| unread.is_of_us).or_else(|| unread.first())?;
+    let file = file.display();
+    let message = format!(
+        "{file} has a comment, a trailing comma or a mistake in line {line}, so Claude Code reads nothing of it"
+    );
+    let fix = format!("remove it from {file}");
+    Some(match is_of_us {
+        true => Check::bad(NAME, message + " and runs no hook of it", fix),
+        false => Check::odd(NAME, message, fix),
+    })
+}
+
+/// Says why the client runs no hooks, or how it does without being told in a file.
+fn judge_unwired(subject: &Subject<'_>) -> Check {
+    let agents = super::agents::titles(subject.env);
+    if !agents.is_empty() {
+        return Check::good(NAME, format!("not in Claude Code, but in {}", agents.join(" and ")));
+    }
+    if has_logged(subject, None) {
+        let message = "registered nowhere, though hooks have run: by a session with --plugin-dir, or before it was removed";
+        return Check::good(NAME, message);
+    }
+    Check::odd(NAME, "Claude Code has neither the plugin nor hooks of Wyren", "wyren install")
 }
 
 /// Adds the repair where settings name programs that are gone and there is a plugin that has them.
@@ -37,7 +70,7 @@ fn rewire(check: Check, subject: &Subject<'_>) -> Check {
     };
     let is_lost = |scope: &Scope| {
         let programs = client.wired(*scope);
-        !programs.is_empty() && programs.iter().any(|program| !program.is_file())
+        programs.iter().any(|program| !super::plugin::exists(program))
     };
     let lost: Vec<Scope> = Scope::ALL.into_iter().filter(is_lost).collect();
     if lost.is_empty() {
@@ -70,7 +103,8 @@ fn judge(wiring: &Wiring, has_run_twice: impl FnOnce() -> bool) -> Check {
         return Check::bad(NAME, wired::gone(id, &folder.display().to_string()), wired::what_to_do(id));
     }
     for (file, programs) in &wiring.by_hand {
-        let missing: Vec<&PathBuf> = programs.iter().filter(|program| !program.is_file()).collect();
+        let missing: Vec<&PathBuf> =
+            programs.iter().filter(|program| !super::plugin::exists(program)).collect();
         if let Some(first) = missing.first() {
             let names = counted(missing.len(), "program that does not exist", "programs that do not exist");
             let message = format!("{} names {names}, such as {}", file.display(), first.display());
@@ -94,7 +128,7 @@ fn judge(wiring: &Wiring, has_run_twice: impl FnOnce() -> bool) -> Check {
             format!("wired twice, by the plugin and in {files}: every hook runs twice, and one run answers");
         let fix = match plugin {
             Some((id, _)) => installation::how_to_keep_one(id, "wyren"),
-            None => format!("remove the hooks of Wyren from {files}"),
+            None => format!("start sessions without --plugin-dir, or remove the hooks of Wyren from {files}"),
         };
         return Check::odd(NAME, message, fix);
     }
@@ -104,24 +138,21 @@ fn judge(wiring: &Wiring, has_run_twice: impl FnOnce() -> bool) -> Check {
         let message = format!("wired twice, in {files}: the hooks come from {} folders", folders.len());
         return Check::odd(NAME, message, "keep the hooks of one folder");
     }
-    match (plugin, wiring.by_hand.values().map(|programs| programs.len()).sum()) {
-        (Some((id, folder)), _) => Check::good(NAME, format!("by the plugin {id} in {}", folder.display())),
-        (None, 0) => Check::good(
-            NAME,
-            "no plugin and no hooks in a settings.json are registered; wyren install does that",
-        ),
-        (None, hooks) => Check::good(NAME, format!("{} by hand in {files}", counted(hooks, "hook", "hooks"))),
+    match plugin {
+        Some((id, folder)) => Check::good(NAME, format!("by the plugin {id} in {}", folder.display())),
+        None => Check::good(NAME, format!("{} in {files}", counted(wiring.hooks, "hook", "hooks"))),
     }
 }
 
-/// Returns whether a hook left its answer to another wiring within a day. Plugins that sessions load from a folder are in no
-/// file.
-fn has_run_twice(subject: &Subject<'_>) -> bool {
+/// Returns whether a hook logged something within a day: anything, or this message. Plugins that sessions load from a folder are in
+/// no file.
+fn has_logged(subject: &Subject<'_>, message: Option<&str>) -> bool {
     let yesterday = Timestamp::from_millis(subject.now.millis().saturating_sub(DAY_MILLIS)).to_string();
     let lines = log::read_lines(&subject.paths.hook_log()).unwrap_or_default();
-    let lines = lines.iter().filter(|line| line.contains(TWICE));
+    let lines = lines.iter().filter(|line| message.is_none_or(|message| line.contains(message)));
     let mut lines = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    lines.any(|line| line["msg"] == TWICE && line["ts"].as_str().is_some_and(|at| *at >= *yesterday))
+    let is_meant = |line: &Value| message.is_none_or(|message| line["msg"] == message);
+    lines.any(|line| is_meant(&line) && line["ts"].as_str().is_some_and(|at| *at >= *yesterday))
 }
 
 #[cfg(test)]
@@ -139,7 +170,7 @@ mod tests {
                 (format!("/p{at}/settings.json").into(), BTreeSet::from([(*program).to_owned()]))
             })
             .collect();
-        judge(&Wiring { plugins, by_hand }, || has_run_twice)
+        judge(&Wiring { plugins, by_hand, hooks: 13, unread: Vec::new() }, || has_run_twice)
     }
 
     #[test]
@@ -149,9 +180,8 @@ mod tests {
         let (program, lost) = (plugin.join("stop-distill"), gone.join("stop-distill"));
         std::fs::write(&program, "").unwrap();
         for (plugin, by_hand, has_run_twice, health, words) in [
-            (None, &[][..], false, Health::Good, "no plugin"),
-            (Some(plugin), &[], false, Health::Good, "by the plugin wyren@wyren"),
-            (None, &[&*program], false, Health::Good, "1 hook by hand in /p0/settings.json"),
+            (Some(plugin), &[][..], false, Health::Good, "by the plugin wyren@wyren"),
+            (None, &[&*program], false, Health::Good, "13 hooks in /p0/settings.json"),
             (
                 Some(plugin),
                 &[&*program],
@@ -171,10 +201,24 @@ mod tests {
     }
 
     #[test]
+    fn a_comment_where_our_hooks_are_is_a_failure_and_elsewhere_a_warning() {
+        let unread = |file: &str, line, is_of_us| Unread { file: file.into(), line, is_of_us };
+        assert!(judge_unread(&[]).is_none());
+        let other = judge_unread(&[unread("/p0/settings.json", 2, false)]).unwrap();
+        assert_eq!(other.health, Health::Odd, "{other:?}");
+        let ours =
+            judge_unread(&[unread("/p0/settings.json", 2, false), unread("/p1/settings.json", 3, true)])
+                .unwrap();
+        assert_eq!(ours.health, Health::Bad, "{ours:?}");
+        assert!(ours.message.contains("/p1/settings.json") && ours.message.contains("line 3"), "{ours:?}");
+        assert_eq!(ours.fix.as_deref(), Some("remove it from /p1/settings.json"));
+    }
+
+    #[test]
     fn two_plugins_of_ours_are_registered_twice() {
         let folder = tempfile::tempdir().unwrap();
         let plugins = ["wyren@acme", "wyren@wyren"].map(|id| (id.to_owned(), folder.path().to_owned()));
-        let check = judge(&Wiring { plugins: plugins.into(), by_hand: BTreeMap::new() }, || false);
+        let check = judge(&Wiring { plugins: plugins.into(), ..Wiring::default() }, || false);
         assert_eq!(check.health, Health::Odd, "{check:?}");
         assert!(check.message.starts_with("registered twice, as wyren@acme and wyren@wyren"), "{check:?}");
         assert_eq!(check.fix.as_deref(), Some("claude plugin uninstall wyren@wyren"));
