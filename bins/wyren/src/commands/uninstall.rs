@@ -1,5 +1,6 @@
 //! `wyren uninstall`: takes back what `wyren install` did.
 
+mod elsewhere;
 mod purge;
 
 use super::install::agent::{self, Found};
@@ -52,6 +53,8 @@ struct Plan {
     edited: Vec<PathBuf>,
     /// What there is of other agents.
     agents: Vec<Found>,
+    /// Folders of Claude Code in other projects.
+    elsewhere: Vec<PathBuf>,
     problems: Vec<String>,
 }
 
@@ -71,6 +74,7 @@ impl Plan {
             plan.commands.extend(ours.into_iter().map(|path| (path, folder.to_owned())));
             plan.edited.extend(edited);
         }
+        plan.add_recorded(client, env);
         Ok(plan)
     }
 
@@ -137,6 +141,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     plan.after_client(&client, problems.is_empty());
     plan.problems.extend(problems);
     take_out(&client, &mut plan)?;
+    agent::clear_record(None, env, &mut plan.problems);
     let problems = &mut plan.problems;
     problems.extend(program::unlink(env, &paths.installed_plugin())?);
     match install::plugin::remove(&paths.installed_plugin()) {
@@ -186,6 +191,7 @@ fn run_for_agent(name: &str, is_dry: bool, env: &Env, paths: &Paths) -> Result<(
     for found in &plan.agents {
         found.take_out(&mut plan.problems)?;
     }
+    agent::clear_record(Some(name), env, &mut plan.problems);
     ended(&plan.problems)
 }
 
@@ -246,6 +252,9 @@ fn take_out(client: &Client, plan: &mut Plan) -> Result<()> {
         for scope in [Scope::User, Scope::Project] {
             // Only one that is empty goes.
             let _ = std::fs::remove_dir(client.folder(scope));
+        }
+        for folder in &plan.elsewhere {
+            let _ = std::fs::remove_dir(folder);
         }
     }
     Ok(())

@@ -1,13 +1,14 @@
 //! `wyren install --agent`: Wyren in an agent other than Claude Code, and out again.
 
-use super::{Scope, plugin_folder, say, show_change};
+use super::{Scope, lasting, record_folder, say, show_change, show_copy};
 use crate::terminal::{DIM, SUCCESS, WARNING, counted};
 use crate::wired;
 use anyhow::{Context as _, Result};
-use base::{Env, Timestamp};
+use base::{Env, Paths, Timestamp};
 use install::agents::{AGENTS, Agent, Removal};
 use install::marked::{self, State};
 use install::ours::Surroundings;
+use install::record;
 use install::settings::file;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,7 @@ pub(in crate::commands) struct Place {
 
 impl Place {
     pub(in crate::commands) fn of(agent: &'static Agent, env: &Env) -> Result<Self> {
-        let home = env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from);
+        let home = base::system::home(env);
         let home = home.with_context(|| format!("there is no home, so {} has no files", agent.title))?;
         let user = agent.user_folder(&home, |name| env.get(name).map(PathBuf::from));
         let cwd = std::env::current_dir().context("could not find the current folder")?;
@@ -54,12 +55,20 @@ pub(in crate::commands) fn names() -> [&'static str; AGENTS.len()] {
 }
 
 /// Shows what [`write`] would do.
-pub(super) fn show(agent: &'static Agent, scope: Scope, env: &Env) -> Result<()> {
+pub(super) fn show(
+    agent: &'static Agent,
+    scope: Scope,
+    plugin: &Path,
+    env: &Env,
+    paths: &Paths,
+) -> Result<()> {
     let place = Place::of(agent, env)?;
-    let plan = agent.install(place.folder(scope), &plugin_folder()?, &place.around)?;
+    let stays = lasting(plugin, paths);
+    let plan = agent.install_copy(place.folder(scope), plugin, &stays, &place.around)?;
     if plan.is_nothing() {
         return say("Nothing would change.");
     }
+    show_copy(plugin, &stays)?;
     if let Some(change) = &plan.change {
         show_change(change)?;
     }
@@ -70,9 +79,16 @@ pub(super) fn show(agent: &'static Agent, scope: Scope, env: &Env) -> Result<()>
 }
 
 /// Wires an agent. The caller holds the lock.
-pub(super) fn write(agent: &'static Agent, scope: Scope, env: &Env) -> Result<()> {
+pub(super) fn write(
+    agent: &'static Agent,
+    scope: Scope,
+    plugin: &Path,
+    env: &Env,
+    paths: &Paths,
+) -> Result<()> {
     let place = Place::of(agent, env)?;
-    let plan = agent.install(place.folder(scope), &plugin_folder()?, &place.around)?;
+    let plan = agent.install(place.folder(scope), plugin, &place.around)?;
+    record_folder(Some(agent), place.folder(scope), env, paths)?;
     if let Some(change) = &plan.change {
         let (path, hooks) = (change.path.display(), counted(change.hooks as u64, "hook", "hooks"));
         if change.is_nothing() {
@@ -125,7 +141,7 @@ pub(in crate::commands) fn backups(env: &Env) -> Vec<PathBuf> {
 /// What there is to take back of one agent.
 pub(in crate::commands) struct Found {
     place: Place,
-    removals: Vec<(Scope, Removal)>,
+    removals: Vec<(Scope, PathBuf, Removal)>,
 }
 
 /// Returns what there is to take back of an agent, and adds what could not be read to `problems`.
@@ -136,22 +152,44 @@ pub(in crate::commands) fn find(
 ) -> Result<Found> {
     let place = Place::of(agent, env)?;
     let mut removals = Vec::new();
-    for (scope, folder) in place.folders() {
-        match agent.uninstall(folder, &place.around) {
-            Ok(removal) => removals.push((scope, removal)),
+    let mut folders: Vec<(Scope, PathBuf)> =
+        place.folders().into_iter().map(|(scope, folder)| (scope, folder.to_owned())).collect();
+    // A record that cannot be read is named once, with Claude Code's own folders.
+    let recorded = record::read(&Paths::of(env).wired_folders()).unwrap_or_default();
+    for wired in recorded.into_iter().filter(|wired| wired.agent.as_deref() == Some(agent.name)) {
+        if folders.iter().all(|(_, folder)| *folder != wired.folder) {
+            folders.push((Scope::Project, wired.folder));
+        }
+    }
+    for (scope, folder) in folders {
+        match agent.uninstall(&folder, &place.around) {
+            Ok(removal) => removals.push((scope, folder, removal)),
             Err(error) => problems.push(error.to_string()),
         }
     }
     Ok(Found { place, removals })
 }
 
+/// Takes folders out of the record, of every agent and Claude Code or of one agent. Where something could not be done they stay,
+/// for the next time.
+pub(in crate::commands) fn clear_record(name: Option<&str>, env: &Env, problems: &mut Vec<String>) {
+    if !problems.is_empty() {
+        return;
+    }
+    let file = Paths::of(env).wired_folders();
+    let is_out = |wired: &record::Wired| name.is_none() || wired.agent.as_deref() == name;
+    if let Err(error) = record::take_out(&file, is_out) {
+        problems.push(format!("could not change {}: {error}", file.display()));
+    }
+}
+
 impl Found {
     pub(in crate::commands) fn is_nothing(&self) -> bool {
-        self.removals.iter().all(|(_, removal)| removal.is_nothing())
+        self.removals.iter().all(|(.., removal)| removal.is_nothing())
     }
 
     pub(in crate::commands) fn show(&self) -> Result<()> {
-        for (_, removal) in &self.removals {
+        for (.., removal) in &self.removals {
             if let Some(change) = &removal.change {
                 show_change(change)?;
                 for path in change.removed() {
@@ -167,8 +205,7 @@ impl Found {
 
     /// Takes it back; what could not be done is added to `problems`.
     pub(in crate::commands) fn take_out(&self, problems: &mut Vec<String>) -> Result<()> {
-        for (scope, removal) in &self.removals {
-            let folder = self.place.folder(*scope);
+        for (scope, folder, removal) in &self.removals {
             if let Some(change) = removal.change.as_ref().filter(|change| !change.is_nothing()) {
                 match file::apply(change, Timestamp::now(), scope.mode()) {
                     Ok(_) => {
@@ -200,7 +237,7 @@ impl Found {
                 let above = folder.ancestors().skip(1).take_while(|above| {
                     *scope == Scope::User && above.starts_with(&self.place.home) && **above != self.place.home
                 });
-                let _ = std::iter::once(folder).chain(above).try_for_each(std::fs::remove_dir);
+                let _ = std::iter::once(folder.as_path()).chain(above).try_for_each(std::fs::remove_dir);
             }
         }
         Ok(())
