@@ -9,6 +9,7 @@ mod contract;
 mod distill;
 mod doctor;
 mod drain;
+mod elsewhere;
 mod engine;
 mod entries;
 mod faults;

@@ -14,10 +14,12 @@ use crate::wired::{self, Wiring};
 use anyhow::{Context as _, Result, bail};
 use base::lock::Lock;
 use base::paths::with_tilde;
-use base::{Env, Paths, Timestamp};
+use base::{Env, Paths, Timestamp, files};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
+use install::agents::Agent;
 use install::commands::{State, Which};
+use install::record::{self, Wired};
 use install::settings::file;
 use install::{commands, diff, jsonc, ours};
 use std::collections::BTreeSet;
@@ -139,19 +141,21 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     if let Some(agent) = arguments.agent.as_deref().and_then(install::agents::find) {
         let scope = if arguments.project { Scope::Project } else { Scope::User };
         if arguments.dry_run {
-            return agent::show(agent, scope, &plugin, env);
+            return agent::show(agent, scope, &plugin, env, paths);
         }
         let _lock = lock(paths)?;
-        return agent::write(agent, scope, &plugin, env);
+        return agent::write(agent, scope, &bring(&plugin, env, paths)?, env, paths);
     }
     let client = Client::of(env, paths)?;
     let Some(scope) = arguments.settings else {
         return as_plugin(&client, &plugin, arguments.dry_run, env, paths);
     };
     if arguments.dry_run {
-        return show(&client, scope, &plugin, env);
+        return show(&client, scope, &plugin, env, paths);
     }
     let _lock = lock(paths)?;
+    let plugin = bring(&plugin, env, paths)?;
+    record_folder(None, client.folder(scope), env, paths)?;
     write(&client, scope, &plugin, env)?;
     finish(env, paths)
 }
@@ -165,13 +169,7 @@ fn as_plugin(client: &Client, from: &Path, is_dry: bool, env: &Env, paths: &Path
         return show_plugin(client, from, env, paths);
     }
     let _lock = lock(paths)?;
-    let spinner = terminal::spinner("copying the plugin");
-    let copied = install::plugin::copy(from, &plugin);
-    spinner.finish_and_clear();
-    match copied.with_context(|| format!("could not copy the plugin to {}", plugin.display()))? {
-        true => say(format_args!("{SUCCESS}Copied{SUCCESS:#} the plugin to {}", with_tilde(&plugin, env)))?,
-        false => say(format_args!("The plugin in {} is up to date.", with_tilde(&plugin, env)))?,
-    }
+    copy_plugin(from, &plugin, env)?;
     program::link(env, &plugin)?;
     write_commands(&plugin, folder, Which::Short, env)?;
     if let Some(file) = settings_that_wire(client, &plugin).filter(|_| !registry::is_known(folder)) {
@@ -213,6 +211,52 @@ fn show_plugin(client: &Client, from: &Path, env: &Env, paths: &Paths) -> Result
 fn settings_that_wire(client: &Client, plugin: &Path) -> Option<PathBuf> {
     let is_wired = |scope: &Scope| client.wired(*scope).iter().any(|program| program.starts_with(plugin));
     Scope::ALL.into_iter().find(is_wired).map(|scope| client.settings(scope))
+}
+
+fn copy_plugin(from: &Path, plugin: &Path, env: &Env) -> Result<()> {
+    let spinner = terminal::spinner("copying the plugin");
+    let copied = install::plugin::copy(from, plugin);
+    spinner.finish_and_clear();
+    match copied.with_context(|| format!("could not copy the plugin to {}", plugin.display()))? {
+        true => say(format_args!("{SUCCESS}Copied{SUCCESS:#} the plugin to {}", with_tilde(plugin, env))),
+        false => say(format_args!("The plugin in {} is up to date.", with_tilde(plugin, env))),
+    }
+}
+
+/// Returns where the plugin in a folder stays: there, or in the data folder for one that may go at any time. The client deletes
+/// its own copy with the next version, the user an archive that they unpacked.
+fn lasting(plugin: &Path, paths: &Paths) -> PathBuf {
+    let cache = paths.client().map(|client| files::canonical(&client.join("plugins")));
+    let is_of_client = cache.is_some_and(|cache| plugin.starts_with(cache));
+    let launcher = format!("install{}", std::env::consts::EXE_SUFFIX);
+    let is_unpacked = plugin.file_name().is_some_and(|name| name == "plugin")
+        && plugin.parent().is_some_and(|folder| folder.join(launcher).is_file());
+    if is_of_client || is_unpacked { paths.installed_plugin() } else { plugin.to_owned() }
+}
+
+/// Copies a plugin that may go at any time to where it stays; returns the folder to wire.
+fn bring(plugin: &Path, env: &Env, paths: &Paths) -> Result<PathBuf> {
+    let stays = lasting(plugin, paths);
+    if stays != plugin {
+        copy_plugin(plugin, &stays, env)?;
+    }
+    Ok(stays)
+}
+
+/// Records that hooks are about to be written into a folder, unless that is the user's own in their home: there every
+/// `wyren uninstall` looks.
+fn record_folder(agent: Option<&Agent>, folder: &Path, env: &Env, paths: &Paths) -> Result<()> {
+    let own = base::system::home(env).map(|home| match agent {
+        Some(agent) => agent.user_folder(&home, |_| None),
+        None => home.join(".claude"),
+    });
+    if own.is_some_and(|own| own == folder) {
+        return Ok(());
+    }
+    let file = paths.wired_folders();
+    let wired = Wired { agent: agent.map(|agent| agent.name.to_owned()), folder: folder.to_owned() };
+    record::add(&file, wired)
+        .with_context(|| format!("nothing was wired: could not change {}", file.display()))
 }
 
 /// Takes the lock of everything that changes the client's files.
@@ -266,18 +310,27 @@ fn missing_part(folder: &Path) -> Option<PathBuf> {
     programs.chain(parts).find(|part| !part.exists())
 }
 
-fn show(client: &Client, scope: Scope, plugin: &Path, env: &Env) -> Result<()> {
-    let change = file::install(&client.settings(scope), plugin, &client.around)?;
+fn show(client: &Client, scope: Scope, plugin: &Path, env: &Env, paths: &Paths) -> Result<()> {
+    let stays = lasting(plugin, paths);
+    let change = file::install(&client.settings(scope), &stays, &client.around)?;
     let commands = commands::plan(plugin, client.folder(scope), Which::All)?;
     let due: Vec<_> = commands.iter().filter(|command| matches!(command.state, State::Due(_))).collect();
     if change.is_nothing() && due.is_empty() {
         return say("Nothing would change.");
     }
+    show_copy(plugin, &stays)?;
     show_change(&change)?;
     for command in due {
         say(format_args!("write {}", with_tilde(&command.path, env)))?;
     }
     Ok(())
+}
+
+fn show_copy(plugin: &Path, stays: &Path) -> Result<()> {
+    if stays == plugin {
+        return Ok(());
+    }
+    say(format_args!("copy {} to {}", plugin.display(), stays.display()))
 }
 
 /// Shows what a change would do to a settings file.

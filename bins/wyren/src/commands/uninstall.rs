@@ -1,5 +1,6 @@
 //! `wyren uninstall`: takes back what `wyren install` did.
 
+mod elsewhere;
 mod purge;
 
 use super::install::agent::{self, Found};
@@ -51,6 +52,8 @@ struct Plan {
     edited: Vec<PathBuf>,
     /// What there is of other agents.
     agents: Vec<Found>,
+    /// Folders of Claude Code in other projects.
+    elsewhere: Vec<PathBuf>,
     problems: Vec<String>,
 }
 
@@ -70,6 +73,7 @@ impl Plan {
             plan.commands.extend(ours.into_iter().map(|path| (path, folder.to_owned())));
             plan.edited.extend(edited);
         }
+        plan.add_recorded(client, env);
         Ok(plan)
     }
 
@@ -136,6 +140,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     plan.after_client(&client, problems.is_empty());
     plan.problems.extend(problems);
     take_out(&client, &mut plan, env)?;
+    agent::clear_record(None, env, &mut plan.problems);
     let problems = &mut plan.problems;
     problems.extend(program::unlink(env, &paths.installed_plugin())?);
     match install::plugin::remove(&paths.installed_plugin()) {
@@ -201,6 +206,7 @@ fn run_for_agent(name: &str, is_dry: bool, env: &Env, paths: &Paths) -> Result<(
     for found in &plan.agents {
         found.take_out(env, &mut plan.problems)?;
     }
+    agent::clear_record(Some(name), env, &mut plan.problems);
     exit::with_problems(&plan.problems)
 }
 
@@ -262,6 +268,9 @@ fn take_out(client: &Client, plan: &mut Plan, env: &Env) -> Result<()> {
         for scope in [Scope::User, Scope::Project] {
             // Only one that is empty goes.
             let _ = std::fs::remove_dir(client.folder(scope));
+        }
+        for folder in &plan.elsewhere {
+            let _ = std::fs::remove_dir(folder);
         }
     }
     Ok(())

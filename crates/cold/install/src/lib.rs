@@ -14,6 +14,7 @@ pub mod marked;
 pub mod npm;
 pub mod ours;
 pub mod plugin;
+pub mod record;
 pub mod settings;
 mod wiring;
 

@@ -63,6 +63,7 @@ pub const WRITTEN: &[(Below, &str)] = &[
     (Below::Data, "/told/*"),
     (Below::Data, "/trust/*"),
     (Below::Data, "/trust/reviewed/*"),
+    (Below::Data, "/wired.json"),
     (Below::Data, "/worker.due"),
     (Below::Data, "/worker.lock"),
     (Below::Data, "/worker.started"),

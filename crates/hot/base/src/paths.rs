@@ -172,6 +172,11 @@ impl Paths {
         self.data.join("install.lock")
     }
 
+    /// Returns the record of the projects that `wyren install` wrote hooks into, for `wyren uninstall`.
+    pub fn wired_folders(&self) -> PathBuf {
+        self.data.join("wired.json")
+    }
+
     /// Returns the journal of `wyren migrate`: what it changed, for `wyren migrate --undo`.
     pub fn migration_journal(&self) -> PathBuf {
         self.data.join("migrate.json")

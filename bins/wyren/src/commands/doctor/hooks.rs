@@ -203,10 +203,10 @@ mod tests {
 
     #[test]
     fn a_user_of_another_agent_alone_is_not_sent_to_claude_code() {
-        let check = none_yet(false, &["Codex"]);
+        let check = none_yet(false, &["Codex"], "wyren");
         assert_eq!(check.fix.as_deref(), Some("start a session of Codex"));
         assert!(!check.message.contains("Claude Code"), "{check:?}");
-        assert_eq!(none_yet(false, &[]).fix.as_deref(), Some("wyren install"));
+        assert_eq!(none_yet(false, &[], "wyren").fix.as_deref(), Some("wyren install"));
     }
 
     #[test]

@@ -1,15 +1,16 @@
 //! `wyren install --agent`: Wyren in an agent other than Claude Code, and out again.
 
-use super::{Scope, say, show_change};
+use super::{Scope, lasting, record_folder, say, show_change, show_copy};
 use crate::person;
 use crate::terminal::{DIM, SUCCESS, WARNING, counted};
 use crate::wired;
 use anyhow::{Context as _, Result};
 use base::paths::with_tilde;
-use base::{Env, Timestamp, files};
+use base::{Env, Paths, Timestamp, files};
 use install::agents::{AGENTS, Agent, Removal};
 use install::marked::{self, State};
 use install::ours::Surroundings;
+use install::record;
 use install::settings::file;
 use std::path::{Path, PathBuf};
 
@@ -56,12 +57,20 @@ pub(in crate::commands) fn names() -> [&'static str; AGENTS.len()] {
 }
 
 /// Shows what [`write`] would do.
-pub(super) fn show(agent: &'static Agent, scope: Scope, plugin: &Path, env: &Env) -> Result<()> {
+pub(super) fn show(
+    agent: &'static Agent,
+    scope: Scope,
+    plugin: &Path,
+    env: &Env,
+    paths: &Paths,
+) -> Result<()> {
     let place = Place::of(agent, env)?;
-    let plan = agent.install(place.folder(scope), plugin, &place.around)?;
+    let stays = lasting(plugin, paths);
+    let plan = agent.install_copy(place.folder(scope), plugin, &stays, &place.around)?;
     if plan.is_nothing() {
         return say("Nothing would change.");
     }
+    show_copy(plugin, &stays)?;
     if let Some(change) = &plan.change {
         show_change(change)?;
     }
@@ -72,9 +81,16 @@ pub(super) fn show(agent: &'static Agent, scope: Scope, plugin: &Path, env: &Env
 }
 
 /// Wires an agent. The caller holds the lock.
-pub(super) fn write(agent: &'static Agent, scope: Scope, plugin: &Path, env: &Env) -> Result<()> {
+pub(super) fn write(
+    agent: &'static Agent,
+    scope: Scope,
+    plugin: &Path,
+    env: &Env,
+    paths: &Paths,
+) -> Result<()> {
     let place = Place::of(agent, env)?;
     let plan = agent.install(place.folder(scope), plugin, &place.around)?;
+    record_folder(Some(agent), place.folder(scope), env, paths)?;
     if let Some(change) = &plan.change {
         let (path, hooks) = (with_tilde(&change.path, env), counted(change.hooks as u64, "hook", "hooks"));
         if change.is_nothing() {
@@ -146,7 +162,7 @@ pub(in crate::commands) fn wired(agent: &'static Agent, env: &Env) -> Vec<Wired>
 /// What there is to take back of one agent.
 pub(in crate::commands) struct Found {
     place: Place,
-    removals: Vec<(Scope, Removal)>,
+    removals: Vec<(Scope, PathBuf, Removal)>,
 }
 
 /// Returns what there is to take back of an agent, and adds what could not be read to `problems`.
@@ -157,22 +173,44 @@ pub(in crate::commands) fn find(
 ) -> Result<Found> {
     let place = Place::of(agent, env)?;
     let mut removals = Vec::new();
-    for (scope, folder) in place.folders() {
-        match agent.uninstall(folder, &place.around) {
-            Ok(removal) => removals.push((scope, removal)),
+    let mut folders: Vec<(Scope, PathBuf)> =
+        place.folders().into_iter().map(|(scope, folder)| (scope, folder.to_owned())).collect();
+    // A record that cannot be read is named once, with Claude Code's own folders.
+    let recorded = record::read(&Paths::of(env).wired_folders()).unwrap_or_default();
+    for wired in recorded.into_iter().filter(|wired| wired.agent.as_deref() == Some(agent.name)) {
+        if folders.iter().all(|(_, folder)| *folder != wired.folder) {
+            folders.push((Scope::Project, wired.folder));
+        }
+    }
+    for (scope, folder) in folders {
+        match agent.uninstall(&folder, &place.around) {
+            Ok(removal) => removals.push((scope, folder, removal)),
             Err(error) => problems.push(error.to_string()),
         }
     }
     Ok(Found { place, removals })
 }
 
+/// Takes folders out of the record, of every agent and Claude Code or of one agent. Where something could not be done they stay,
+/// for the next time.
+pub(in crate::commands) fn clear_record(name: Option<&str>, env: &Env, problems: &mut Vec<String>) {
+    if !problems.is_empty() {
+        return;
+    }
+    let file = Paths::of(env).wired_folders();
+    let is_out = |wired: &record::Wired| name.is_none() || wired.agent.as_deref() == name;
+    if let Err(error) = record::take_out(&file, is_out) {
+        problems.push(format!("could not change {}: {error}", file.display()));
+    }
+}
+
 impl Found {
     pub(in crate::commands) fn is_nothing(&self) -> bool {
-        self.removals.iter().all(|(_, removal)| removal.is_nothing())
+        self.removals.iter().all(|(.., removal)| removal.is_nothing())
     }
 
     pub(in crate::commands) fn show(&self, env: &Env) -> Result<()> {
-        for (_, removal) in &self.removals {
+        for (.., removal) in &self.removals {
             if let Some(change) = &removal.change {
                 show_change(change)?;
                 for path in change.removed() {
@@ -188,8 +226,7 @@ impl Found {
 
     /// Takes it back; what could not be done is added to `problems`.
     pub(in crate::commands) fn take_out(&self, env: &Env, problems: &mut Vec<String>) -> Result<()> {
-        for (scope, removal) in &self.removals {
-            let folder = self.place.folder(*scope);
+        for (scope, folder, removal) in &self.removals {
             if let Some(change) = removal.change.as_ref().filter(|change| !change.is_nothing()) {
                 match file::apply(change, Timestamp::now(), scope.mode()) {
                     Ok(_) => {
