@@ -179,7 +179,7 @@ fn settle(target: &Path, way: &Way, env: &Env, paths: &Paths) -> Result<()> {
     let wyren = program_in(target);
     let client = Client::of(env, paths)?;
     let mut calls: Vec<Vec<&str>> = Vec::new();
-    if matches!(way, Way::Copied(_)) && registry::is_known(client.folder(Scope::User)) {
+    if matches!(way, Way::Copied(_)) && registry::is_known(client.folder(Scope::User), paths) {
         calls.push(vec!["install"]);
     }
     for (scope, name) in [(Scope::User, "user"), (Scope::Project, "project"), (Scope::Local, "local")] {

@@ -112,16 +112,6 @@ pub(super) fn write(agent: &'static Agent, scope: Scope, env: &Env) -> Result<()
     say(format_args!("Next: {}", agent.next))
 }
 
-/// Returns the backups of the files of every agent.
-pub(in crate::commands) fn backups(env: &Env) -> Vec<PathBuf> {
-    let places = AGENTS.iter().filter_map(|agent| Some((agent, Place::of(agent, env).ok()?)));
-    let of_place = |(agent, place): (&Agent, Place)| -> Vec<PathBuf> {
-        let files = place.folders().into_iter().map(|(_, folder)| folder.join(agent.file()));
-        files.flat_map(|file| file::backups(&file)).collect()
-    };
-    places.flat_map(of_place).collect()
-}
-
 /// What there is to take back of one agent.
 pub(in crate::commands) struct Found {
     place: Place,
