@@ -426,8 +426,8 @@ fn a_purge_keeps_the_backup_of_settings_that_changed_and_what_only_looks_like_on
     user.run(&["install", "--settings"])?;
     fs::write(&settings, "{\"model\": ")?;
     let shown = user.run(&["uninstall", "--purge", "--yes"])?;
-    let names = fs::read_dir(user.home(".claude"))?.flatten().map(|entry| entry.path());
-    let backup = names.filter(|path| path.to_string_lossy().contains("wyren-backup-2")).next();
+    let mut names = fs::read_dir(user.home(".claude"))?.flatten().map(|entry| entry.path());
+    let backup = names.find(|path| path.to_string_lossy().contains("wyren-backup-2"));
     let backup = backup.context("the backup is gone")?;
     assert!(shown.contains(&*backup.to_string_lossy()), "{shown}");
     assert_eq!((fs::read_to_string(backup)?.as_str(), fs::read_to_string(notes)?.as_str()), (good, "mine"));
