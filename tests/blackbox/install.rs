@@ -476,3 +476,97 @@ fn settings_with_comments_are_edited_and_the_user_learns_that_the_client_does_no
     assert!(!shown.contains("do not run yet") && shown.contains("Next: start a new session"), "{shown}");
     Ok(())
 }
+
+#[cfg(unix)]
+#[test]
+fn a_hook_of_the_users_beside_the_link_to_wyren_stays_after_the_way_out() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    let mine = user.home(".local/bin/session-end");
+    fs::create_dir_all(user.home(".local/bin"))?;
+    fs::write(&mine, "#!/bin/sh\n")?;
+    let entry = serde_json::json!({"type": "command", "command": format!("{} --mine", mine.display())});
+    let settings = serde_json::json!({"hooks": {"SessionEnd": [{"hooks": [entry]}]}}).to_string();
+    fs::write(user.home(".claude/settings.json"), settings)?;
+    let before = user.trees()?;
+    without_client(&user, &["install"], &[])?;
+    assert!(user.home(".local/bin/wyren").is_file());
+    without_client(&user, &["uninstall"], &[])?;
+    assert_eq!(user.trees()?, before);
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn links_to_a_checkout_that_the_user_made_stay() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    for (at, to) in
+        [(".local/bin/wyren", "bin/wyren"), (".local/share/man/man1/wyren.1", "share/man/man1/wyren.1")]
+    {
+        fs::create_dir_all(user.home(at).parent().context("no folder")?)?;
+        std::os::unix::fs::symlink(user.plugin.join(to), user.home(at))?;
+    }
+    let before = user.trees()?;
+    let shown = without_client(&user, &["uninstall", "--dry-run"], &[])?;
+    assert!(shown.contains("Nothing would change."), "{shown}");
+    without_client(&user, &["uninstall"], &[])?;
+    assert_eq!(user.trees()?, before);
+    Ok(())
+}
+
+#[test]
+fn a_purge_keeps_the_backup_of_settings_that_changed_and_what_only_looks_like_one() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    let settings = user.home(".claude/settings.json");
+    let good = "{\"model\": \"opus\"}";
+    fs::write(&settings, good)?;
+    let notes = user.home(".claude/settings.json.wyren-backup-notes");
+    fs::write(&notes, "mine")?;
+    user.run(&["install", "--settings"])?;
+    fs::write(&settings, "{\"model\": ")?;
+    let shown = user.run(&["uninstall", "--purge", "--yes"])?;
+    let mut names = fs::read_dir(user.home(".claude"))?.flatten().map(|entry| entry.path());
+    let backup = names.find(|path| path.to_string_lossy().contains("wyren-backup-2"));
+    let backup = backup.context("the backup is gone")?;
+    assert!(shown.contains(&*backup.to_string_lossy()), "{shown}");
+    assert_eq!((fs::read_to_string(backup)?.as_str(), fs::read_to_string(notes)?.as_str()), (good, "mine"));
+    Ok(())
+}
+
+/// Puts a program called `claude` into a folder of its own, which does this for `plugin install`.
+#[cfg(unix)]
+fn client_that(user: &User, does: &str) -> Result<PathBuf> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = user.sandbox.folder().join("client");
+    fs::create_dir_all(&folder)?;
+    let script = format!("#!/bin/sh\ncase \"$2\" in install) {does};; esac\n");
+    fs::write(folder.join("claude"), script)?;
+    fs::set_permissions(folder.join("claude"), fs::Permissions::from_mode(0o755))?;
+    Ok(folder)
+}
+
+#[cfg(unix)]
+#[test]
+fn settings_that_a_failing_client_rewrote_are_backed_up_or_have_their_layout_again() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    let settings = user.home(".claude/settings.json");
+    let before = "{\n    \"model\": \"opus\",\n    \"env\": {}\n}\n";
+    let path = settings.display();
+    for (written, is_restored) in [("{\"env\": {}, \"model\": \"opus\"}", true), ("{}", false)] {
+        fs::write(&settings, before)?;
+        let folder = client_that(&user, &format!("echo '{written}' > '{path}'; exit 3"))?;
+        let mut command = user.sandbox.command("wyren");
+        let tools = [folder, PathBuf::from("/usr/bin"), PathBuf::from("/bin")];
+        let output = command.arg("install").env("PATH", std::env::join_paths(tools)?).output()?;
+        assert_eq!(output.status.code(), Some(1), "{output:#?}");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(error.contains("`claude plugin install wyren@wyren` failed"), "{error}");
+        let names = fs::read_dir(user.home(".claude"))?.flatten().map(|entry| entry.path());
+        let backups: Vec<_> = names.filter(|path| path.to_string_lossy().contains("wyren-backup")).collect();
+        if is_restored {
+            assert_eq!((fs::read_to_string(&settings)?.as_str(), backups.len()), (before, 0));
+        } else {
+            assert_eq!(fs::read_to_string(backups.first().context("no backup")?)?, before);
+        }
+    }
+    Ok(())
+}

@@ -129,11 +129,6 @@ pub(crate) fn offered_version(client: &Path, id: &str, marketplace: &str) -> Opt
     plugin["version"].as_str().map(str::to_owned)
 }
 
-/// Returns whether the client knows a marketplace of this name.
-pub(crate) fn has_marketplace(client: &Path, name: &str) -> bool {
-    json(&client.join("plugins/known_marketplaces.json")).is_some_and(|known| known[name].is_object())
-}
-
 /// Says on standard error that the plugin's folder is gone, once a day at most.
 pub(crate) fn warn_of_gone_plugin(env: &Env, paths: &Paths) -> Result<()> {
     let wiring = Wiring::read(env, paths, &std::env::current_dir()?);
@@ -233,9 +228,10 @@ mod tests {
     impl Place {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
-            for name in ["client/plugins", "project/.claude", "wyren/bin"] {
+            for name in ["client/plugins", "project/.claude", "wyren/bin", "wyren/hooks"] {
                 fs::create_dir_all(folder.path().join(name)).unwrap();
             }
+            fs::write(folder.path().join("wyren/hooks/hooks.json"), "{}").unwrap();
             for program in ["wyren", "stop-distill", "session-end"] {
                 fs::write(folder.path().join("wyren/bin").join(program), "").unwrap();
             }

@@ -128,3 +128,32 @@ fn wyren_install_ends_with_the_client_firing_hooks_and_uninstall_takes_it_back()
     assert_eq!(client.hook_log()?.len(), lines);
     check_processes(&client)
 }
+
+#[cfg(unix)]
+#[test]
+fn settings_that_a_project_shares_are_named_and_stay_after_the_way_out() -> Result<()> {
+    let (Some(client), Some(plugin)) = (Client::new()?, plugin::folder()) else {
+        return Ok(());
+    };
+    let program = client::program().context("no client")?;
+    let tools = tempfile::tempdir()?;
+    std::os::unix::fs::symlink(&program, tools.path().join("claude"))?;
+    let path = std::env::join_paths(
+        [tools.path().to_owned()]
+            .into_iter()
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+    )?;
+    let client = client.env("PATH", path);
+    client.add_marketplace(&plugin)?;
+    let installed = client.run(&program, &["plugin", "install", "wyren@wyren", "--scope", "project"])?;
+    assert!(installed.status.success(), "{installed:#?}");
+    let shared = client.project().join(".claude/settings.json");
+    let before = fs::read_to_string(&shared)?;
+    assert!(before.contains("wyren@wyren"), "{before}");
+
+    let shown = client.wyren(&plugin, &["uninstall"])?;
+    assert!(shown.contains("Left alone") && shown.contains("for everyone in the project"), "{shown}");
+    assert_eq!(fs::read_to_string(&shared)?, before);
+    assert!(!client.config().join("plugins").exists(), "the registry has nothing of Wyren");
+    check_processes(&client)
+}

@@ -172,7 +172,7 @@ fn as_plugin(client: &Client, from: &Path, is_dry: bool, env: &Env, paths: &Path
     copy_plugin(from, &plugin, env)?;
     program::link(env, &plugin)?;
     write_commands(&plugin, folder, Which::Short, env)?;
-    if let Some(file) = settings_that_wire(client, &plugin).filter(|_| !registry::is_known(folder)) {
+    if let Some(file) = settings_that_wire(client, &plugin).filter(|_| !registry::is_known(folder, paths)) {
         let file = with_tilde(&file, env);
         say(format_args!(
             "{file} has the hooks of this plugin, so it is not installed in Claude Code as well. To have it there instead: \

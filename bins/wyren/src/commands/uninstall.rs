@@ -122,7 +122,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         migrate::remind(env, paths, arguments.purge)?;
         show(&plan, &client, env, paths)?;
         if arguments.purge {
-            purge::show(&client, env, paths)?;
+            purge::show(env, paths)?;
         }
         return exit::with_problems(&plan.problems);
     }
@@ -133,7 +133,8 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     }
     let lock = installation::lock(paths)?;
     let mut plan = Plan::of(&client, env)?;
-    if plan.is_nothing() && plan.problems.is_empty() && !registry::is_known(client.folder(Scope::User)) {
+    if plan.is_nothing() && plan.problems.is_empty() && !registry::is_known(client.folder(Scope::User), paths)
+    {
         say("Claude Code and other agents have nothing of Wyren.")?;
     }
     let problems = registry::unregister(client.folder(Scope::User), env, paths)?;
@@ -142,6 +143,12 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     take_out(&client, &mut plan, env)?;
     agent::clear_record(None, env, &mut plan.problems);
     let problems = &mut plan.problems;
+    // No hook starts another one by now, and Windows does not delete a program that runs.
+    if queue::is_running(paths)?
+        && let Err(error) = worker::stop(paths)
+    {
+        problems.push(format!("{error:#}"));
+    }
     problems.extend(program::unlink(env, &paths.installed_plugin())?);
     match install::plugin::remove(&paths.installed_plugin()) {
         Ok(true) => {
@@ -152,15 +159,19 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
             problems.push(format!("could not remove {}: {error}", paths.installed_plugin().display()))
         }
     }
-    if queue::is_running(paths)? {
-        worker::stop(paths)?;
-    }
     for path in &plan.edited {
         let path = with_tilde(path, env);
         say(format_args!("{WARNING}Left alone{WARNING:#}: {path} was edited since Wyren wrote it"))?;
     }
     if arguments.purge {
-        plan.problems.extend(purge::run(&client, env, paths)?);
+        let unchanged = plan.changes.iter().filter(|(_, change)| change.is_nothing());
+        for backup in unchanged.flat_map(|(_, change)| &change.kept) {
+            say(format_args!(
+                "{WARNING}Left alone{WARNING:#}: {} has settings that are nowhere else",
+                with_tilde(backup, env)
+            ))?;
+        }
+        plan.problems.extend(purge::run(env, paths)?);
     }
     drop(lock);
     if !arguments.purge {
@@ -214,10 +225,10 @@ fn show(plan: &Plan, client: &Client, env: &Env, paths: &Paths) -> Result<()> {
     let (user, plugin) = (client.folder(Scope::User), paths.installed_plugin());
     let linked = program::ours(env, &plugin);
     let is_nothing = plan.is_nothing() && plan.problems.is_empty() && linked.is_none() && !plugin.exists();
-    if is_nothing && !registry::is_known(user) {
+    if is_nothing && !registry::is_known(user, paths) {
         return say("Nothing would change.");
     }
-    registry::show_removal(user)?;
+    registry::show_removal(user, paths)?;
     for path in linked.into_iter().chain(plugin.exists().then_some(plugin)) {
         say(format_args!("remove {}", with_tilde(&path, env)))?;
     }

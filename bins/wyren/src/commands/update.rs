@@ -253,7 +253,7 @@ fn settle(new: &Path, old: &Path, env: &Env, paths: &Paths) -> Result<()> {
     let wired: Vec<&str> = wired.map(|(_, name)| name).collect();
     let mut calls: Vec<Vec<&str>> = Vec::new();
     // The command and the links; where settings have the hooks, it registers nothing.
-    let is_known = registry::is_known(client.folder(Scope::User));
+    let is_known = registry::is_known(client.folder(Scope::User), paths);
     if new == paths.installed_plugin() && (is_known || !wired.is_empty()) {
         calls.push(vec!["install"]);
     }

@@ -38,13 +38,19 @@ impl Surroundings {
     pub(crate) fn program_of(&self, hook: &Node) -> Option<PathBuf> {
         let command = hook.member("command").and_then(|member| member.value.text())?;
         let program = self.program(command).filter(|program| is_ours(program))?;
-        // A program that is not there tells nothing about itself. Then the entry must be as Wyren writes it: for an agent
-        // that it names, or without a shell.
-        let is_as_written = || match self.agent {
-            Some(agent) => command.ends_with(&agent.argument()),
+        // A program that is not there tells nothing about itself. Then the entry must be as Wyren writes it.
+        (program.exists() || self.is_as_written(hook)).then_some(program)
+    }
+
+    /// Returns whether a hook has the form that Wyren writes: for an agent that it names, or without a shell.
+    pub(crate) fn is_as_written(&self, hook: &Node) -> bool {
+        match self.agent {
+            Some(agent) => {
+                let command = hook.member("command").and_then(|member| member.value.text());
+                command.is_some_and(|command| command.ends_with(&agent.argument()))
+            }
             None => hook.member("args").is_some_and(|args| args.value.value() == Value::Array(Vec::new())),
-        };
-        (program.exists() || is_as_written()).then_some(program)
+        }
     }
 
     /// Returns the program of a command, as an absolute path; `None` where only a shell knows it.
@@ -81,14 +87,20 @@ fn commands(settings: &Value) -> impl Iterator<Item = &str> {
     hooks.filter_map(|hook| hook["command"].as_str())
 }
 
-/// Returns whether a program is a hook of ours: it is called like one and `wyren` is beside it, or would be in a `bin` that is
-/// not there any more. People have scripts called `session-end`, too.
+/// Returns whether a program is a hook of ours: it is called like one and is in `bin/` of a plugin, beside `wyren`, or would be
+/// in a `bin` and is not there any more. People have scripts called `session-end`, too, and those may be in `~/.local/bin`, where
+/// `wyren` is linked.
 fn is_ours(program: &Path) -> bool {
     let name = program.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let Some(folder) = program.parent() else { return false };
     let is_lost = || !program.exists() && folder.file_name().is_some_and(|name| name == "bin");
     let wyren = format!("wyren{}", std::env::consts::EXE_SUFFIX);
-    hook_names().contains(&name) && (folder.join(wyren).is_file() || is_lost())
+    let is_in_plugin = || {
+        let plugin = folder.parent().filter(|_| folder.ends_with("bin") && folder.join(wyren).is_file());
+        let parts = ["hooks/hooks.json", ".claude-plugin/plugin.json"];
+        plugin.is_some_and(|plugin| parts.iter().any(|part| plugin.join(part).is_file()))
+    };
+    hook_names().contains(&name) && (is_in_plugin() || is_lost())
 }
 
 /// Returns every event with the hooks that are wired to it for everything that happens there, whatever the tool.

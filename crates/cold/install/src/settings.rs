@@ -153,6 +153,15 @@ fn entries(root: &Node, around: &Surroundings) -> Vec<(String, Option<Value>, Va
     entries
 }
 
+/// Returns whether every hook of ours in a text has the form that Wyren writes.
+fn is_as_written(text: &str, around: &Surroundings) -> bool {
+    let root = jsonc::parse(text).ok().flatten();
+    root.is_some_and(|root| {
+        let mut hooks = hooks_of(&root, around.has_groups()).map(|(_, _, hook)| hook);
+        hooks.all(|hook| !is_wired(hook, around) || around.is_as_written(hook))
+    })
+}
+
 fn is_wired(hook: &Node, around: &Surroundings) -> bool {
     around.program_of(hook).is_some()
 }

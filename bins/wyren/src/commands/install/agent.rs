@@ -131,16 +131,6 @@ pub(super) fn write(
     say(format_args!("Next: {}", agent.next))
 }
 
-/// Returns the backups of the files of every agent.
-pub(in crate::commands) fn backups(env: &Env) -> Vec<PathBuf> {
-    let places = AGENTS.iter().filter_map(|agent| Some((agent, Place::of(agent, env).ok()?)));
-    let of_place = |(agent, place): (&Agent, Place)| -> Vec<PathBuf> {
-        let files = place.folders().into_iter().map(|(_, folder)| folder.join(agent.file()));
-        files.flat_map(|file| file::backups(&file)).collect()
-    };
-    places.flat_map(of_place).collect()
-}
-
 /// A file of an agent's that has hooks of ours.
 pub(in crate::commands) struct Wired {
     pub(in crate::commands) scope: Scope,

@@ -1,12 +1,11 @@
 //! `wyren uninstall --purge`: what Wyren wrote for the user, and in the clone that they are in.
 
-use super::super::install::{Client, Scope, agent, say};
+use super::super::install::say;
 use crate::terminal::{self, SUCCESS, WARNING};
 use anyhow::{Result, bail};
 use base::paths::with_tilde;
 use base::{Env, Paths, files};
 use install::list::{self, Below};
-use install::settings::file;
 use place::{Folder, Place};
 use std::path::{Path, PathBuf};
 use team_sync::repository;
@@ -43,30 +42,20 @@ fn wyren_folder() -> Option<PathBuf> {
     Folder::find(&cwd()).map(|folder| folder.wyren)
 }
 
-/// Returns the backups of settings files, of Claude Code and of other agents.
-fn backups(client: &Client, env: &Env) -> Vec<PathBuf> {
-    let settings = Scope::ALL.iter().flat_map(|scope| file::backups(&client.settings(*scope)));
-    settings.chain(agent::backups(env)).collect()
-}
-
 /// Shows what [`run`] would remove.
-pub(super) fn show(client: &Client, env: &Env, paths: &Paths) -> Result<()> {
+pub(super) fn show(env: &Env, paths: &Paths) -> Result<()> {
     let folders =
         [paths.data().to_owned(), paths.claims().to_owned()].into_iter().filter(|folder| folder.exists());
-    for path in folders.chain(wyren_folder()).chain(backups(client, env)) {
+    for path in folders.chain(wyren_folder()) {
         say(format_args!("remove {}", with_tilde(&path, env)))?;
     }
     Ok(())
 }
 
-/// Removes it; returns what could not be done.
-pub(super) fn run(client: &Client, env: &Env, paths: &Paths) -> Result<Vec<String>> {
+/// Removes it; returns what could not be done. A backup of a settings file that says more than the file stays, as without
+/// `--purge`: it is the user's text.
+pub(super) fn run(env: &Env, paths: &Paths) -> Result<Vec<String>> {
     let mut problems = Vec::new();
-    for backup in backups(client, env) {
-        if let Err(error) = std::fs::remove_file(&backup) {
-            problems.push(format!("could not remove {}: {error}", backup.display()));
-        }
-    }
     purge_project(env, &mut problems)?;
     purge_folder(Below::Claims, paths.claims(), env, &mut problems)?;
     purge_folder(Below::Data, paths.data(), env, &mut problems)?;

@@ -1,7 +1,7 @@
 //! The client's settings file: read, backed up, replaced whole.
 
-use super::registered::{has_plugin, with_plugin, without_plugin};
-use super::{count, plugin_of, with_hooks, without_hooks};
+use super::registered::{has_plugin, with_marketplace, with_plugin, without_plugin};
+use super::{count, is_as_written, plugin_of, with_hooks, without_hooks};
 use crate::jsonc;
 use crate::ours::{self, Surroundings};
 use base::{Timestamp, files, system};
@@ -98,25 +98,39 @@ pub fn registration(path: &Path, folder: &Path) -> Result<Change, Error> {
     Ok(edited(path, before, after))
 }
 
-/// Plans to give a file back the layout that it had before the client added our marketplace and our plugin to it. `None` where
-/// there was no file, or where more than that changed: then it stays as it is.
+/// Plans to give a file back the layout that it had before the client added our marketplace and our plugin to it, or, where the
+/// client failed on the way, only the first or neither. `None` where there was no file, or where more than that changed: then it
+/// stays as it is. The caller made the backup, by [`back_up`], before the client began.
 pub fn registered(path: &Path, before: Option<String>, folder: &Path) -> Result<Option<Change>, Error> {
     let Some(text) = before else { return Ok(None) };
-    let after = with_plugin(&text, folder).map_err(|error| Error::Refused(path.to_owned(), error))?;
-    let now = read(path)?.unwrap_or_default();
-    if jsonc::value(&now) != jsonc::value(&after) || has_plugin(&text) {
+    let refused = |error| Error::Refused(path.to_owned(), error);
+    let Some(now) = read(path)? else { return Ok(None) };
+    if now == text || has_plugin(&text) {
         return Ok(None);
     }
-    let (path, backups, kept) = (path.to_owned(), Vec::new(), Vec::new());
-    Ok(Some(Change {
-        path,
-        before: Some(text),
-        after: Some(after),
-        hooks: 0,
-        is_backed_up: true,
-        backups,
-        kept,
-    }))
+    let value = jsonc::value(&now);
+    let (both, first) =
+        (with_plugin(&text, folder).map_err(refused)?, with_marketplace(&text, folder).map_err(refused)?);
+    let after = [both, first, text].into_iter().find(|text| jsonc::value(text) == value);
+    Ok(after.map(|after| restored(path, Some(now), Some(after), None)))
+}
+
+/// Writes the backup of a settings file that another program is about to edit; returns its place.
+pub fn back_up(path: &Path, text: &str, now: Timestamp, mode_if_new: u32) -> Result<PathBuf, Error> {
+    let unwritable = |error| Error::Unwritable(path.to_owned(), error);
+    let permissions = fs::metadata(target(path)?).map_err(unwritable)?.permissions();
+    let backup = backup_name(path, now);
+    write(&backup, text, Some(permissions), mode_if_new).map_err(unwritable)?;
+    Ok(backup)
+}
+
+/// Removes a backup that [`back_up`] made, if the file is what it was.
+pub fn drop_needless(backup: &Path, path: &Path, text: &str) -> Result<bool, Error> {
+    let is_needless = read(path)?.is_some_and(|now| now == text);
+    if is_needless {
+        fs::remove_file(backup).map_err(|error| Error::Unwritable(backup.to_owned(), error))?;
+    }
+    Ok(is_needless)
 }
 
 /// What of ours to take out of a settings file.
@@ -160,8 +174,8 @@ fn plan(path: &Path, around: &Surroundings, what: What, was_in: bool) -> Result<
         Ok(_) if was_in || what.is_in(&text, around) => {
             let texts: Vec<String> = backups.iter().rev().filter_map(|backup| read(backup)).collect();
             let mut unwired = texts.into_iter().filter(|backup| !what.is_in(backup, around)).peekable();
-            // Without such a backup the file began with us.
-            let is_made = unwired.peek().is_none() && !files::is_link(path);
+            // Without such a backup the file began with us, if what is in it has the form that we write.
+            let is_made = unwired.peek().is_none() && !files::is_link(path) && is_as_written(&text, around);
             rest = what.taken_out(&text, around).map_err(refused)?;
             // In and out again, it is what the file is without us.
             let is_origin = |backup: &String| {
@@ -176,7 +190,9 @@ fn plan(path: &Path, around: &Surroundings, what: What, was_in: bool) -> Result<
     }
     let taken_out = |text: String| what.taken_out(&text, around).ok();
     let bare = taken_out(rest.clone());
-    let says_no_more = |backup: &PathBuf| read(backup).is_some_and(|backup| taken_out(backup) == bare);
+    // A file that cannot be read says nothing at all: its backup may be the only good copy.
+    let says_no_more =
+        |backup: &PathBuf| bare.is_some() && read(backup).is_some_and(|backup| taken_out(backup) == bare);
     let (backups, kept) = backups.into_iter().partition(says_no_more);
     // What is taken out can be installed again.
     Ok(Change { path: path.to_owned(), before, after, hooks, is_backed_up: false, backups, kept })
@@ -298,8 +314,19 @@ pub fn text(path: &Path) -> Result<Option<String>, Error> {
 pub fn backups(path: &Path) -> Vec<PathBuf> {
     let beginning = format!("{}{BACKUP}", path.file_name().unwrap_or_default().to_string_lossy());
     let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
-    let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&beginning));
+    let is_ours = |name: &str| name.strip_prefix(&beginning).is_some_and(is_stamp);
+    let ours = entries.filter(|entry| is_ours(&entry.file_name().to_string_lossy()));
     let mut backups: Vec<PathBuf> = ours.map(|entry| entry.path()).collect();
     backups.sort();
     backups
+}
+
+/// Says whether a text is a time as [`backup_name`] writes it, such as `20261116T022641123Z`: people have names of their own.
+fn is_stamp(text: &str) -> bool {
+    let is_right = |(at, letter): (usize, u8)| match at {
+        8 => letter == b'T',
+        18 => letter == b'Z',
+        _ => letter.is_ascii_digit(),
+    };
+    text.len() == 19 && text.bytes().enumerate().all(is_right)
 }

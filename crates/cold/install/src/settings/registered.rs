@@ -21,11 +21,16 @@ const NAME: &str = "wyren";
 
 /// Returns the text with our marketplace in a folder, and our plugin switched on.
 pub fn with_plugin(text: &str, folder: &Path) -> Result<String, Error> {
+    let text = with_marketplace(text, folder)?;
+    with_member(&text, ENABLED, &format!("{NAME}@{NAME}"), &Value::Bool(true))
+}
+
+/// Returns the text with our marketplace in a folder.
+pub fn with_marketplace(text: &str, folder: &Path) -> Result<String, Error> {
     let folder = folder.to_str().ok_or_else(|| Error::Folder(folder.display().to_string()))?;
     let marketplace = json!({"source": {"source": "directory", "path": folder}});
     let text = if jsonc::parse(text)?.is_none() { format!("{text}{{}}\n") } else { text.to_owned() };
-    let text = with_member(&text, MARKETPLACES, NAME, &marketplace)?;
-    with_member(&text, ENABLED, &format!("{NAME}@{NAME}"), &Value::Bool(true))
+    with_member(&text, MARKETPLACES, NAME, &marketplace)
 }
 
 /// Returns the text without either, nor the objects that are empty then.

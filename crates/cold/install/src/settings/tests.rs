@@ -122,7 +122,11 @@ fn a_program_of_another_tool_that_exists_is_not_ours() {
         {"type": "command", "command": program, "args": []}
     ]}]}});
     assert_eq!(without(&entry.to_string()), entry.to_string());
+    // As in `~/.local/bin`, where `wyren` is linked.
     fs::write(folder.path().join("bin/wyren"), "").unwrap();
+    assert_eq!(without(&entry.to_string()), entry.to_string());
+    fs::create_dir(folder.path().join("hooks")).unwrap();
+    fs::write(folder.path().join("hooks/hooks.json"), "{}").unwrap();
     assert_eq!(without(&entry.to_string()), "{}");
 }
 
@@ -305,6 +309,49 @@ fn a_file_that_wyren_made_goes_again_also_after_an_update() {
 }
 
 #[test]
+fn a_file_with_hooks_that_wyren_would_write_otherwise_is_not_removed() {
+    let folder = Folder::new();
+    let plugin = folder.folder.path().join("plugin");
+    for path in ["bin/wyren", "bin/stop-distill", "hooks/hooks.json"] {
+        fs::create_dir_all(plugin.join(path).parent().unwrap()).unwrap();
+        fs::write(plugin.join(path), "").unwrap();
+    }
+    let command = format!("{} --mine", plugin.join("bin/stop-distill").display());
+    let by_hand =
+        serde_json::json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}});
+    folder.write(&by_hand.to_string());
+    assert_eq!(folder.uninstall().hooks, 1);
+    assert_eq!(folder.read(), "{}");
+}
+
+#[test]
+fn only_files_with_a_time_in_their_names_are_backups() {
+    let folder = Folder::new();
+    folder.write("{}");
+    let named = |ending: &str| folder.folder.path().join(format!("settings.json.wyren-backup-{ending}"));
+    for ending in ["notes", "", "20261116T022641123Z.mine", "20261116T022641123"] {
+        fs::write(named(ending), "{}").unwrap();
+    }
+    assert_eq!(file::backups(&folder.path()), Vec::<PathBuf>::new());
+    let backup = file::backup_name(&folder.path(), Timestamp::now());
+    fs::write(&backup, "{}").unwrap();
+    assert_eq!(file::backups(&folder.path()), [backup]);
+}
+
+#[test]
+fn the_backup_of_a_file_that_cannot_be_read_stays() {
+    let folder = Folder::new();
+    folder.write("{\"model\": ");
+    for text in ["{\"model\": \"opus\"}", "{\"model\": \"son"] {
+        let backup = file::backup_name(&folder.path(), Timestamp::now());
+        fs::write(&backup, text).unwrap();
+        assert_eq!(folder.uninstall().kept, [backup.clone()]);
+        assert_eq!(fs::read_to_string(&backup).unwrap(), text);
+        fs::remove_file(backup).unwrap();
+    }
+}
+
+#[test]
 fn what_the_user_changed_meanwhile_stays_and_so_does_the_backup() {
     let folder = Folder::new();
     folder.write("{\n  \"model\": \"opus\"\n}\n");
@@ -405,6 +452,7 @@ fn what_the_client_writes_for_the_plugin_keeps_the_layout_and_comes_out_byte_for
         for has_hooks in [false, true] {
             let folder = Folder::new();
             folder.write(text);
+            file::back_up(&folder.path(), text, Timestamp::now(), 0o600).unwrap();
             client_registers(&folder);
             let change = file::registered(&folder.path(), Some(text.to_owned()), Path::new(PLUGIN)).unwrap();
             file::apply(&change.unwrap(), Timestamp::now(), 0o600).unwrap();
@@ -420,6 +468,37 @@ fn what_the_client_writes_for_the_plugin_keeps_the_layout_and_comes_out_byte_for
             assert_eq!((folder.read(), folder.names().len()), (text.to_owned(), 1), "{has_hooks}");
         }
     }
+}
+
+#[test]
+fn a_client_that_fails_on_the_way_does_not_cost_the_layout() {
+    let text = "{\n    \"z\": 1,\n    \"a\": [1,2]\n}";
+    let lay_out = |folder: &Folder| {
+        let change = file::registered(&folder.path(), Some(text.to_owned()), Path::new(PLUGIN)).unwrap();
+        file::apply(&change.unwrap(), Timestamp::now(), 0o600).unwrap();
+        folder.read()
+    };
+    let folder = Folder::new();
+    folder.write(text);
+    client_writes(&folder, |_| {});
+    assert_ne!(folder.read(), text);
+    assert_eq!(lay_out(&folder), text);
+    client_writes(&folder, |settings| {
+        settings["extraKnownMarketplaces"]["wyren"] =
+            serde_json::json!({"source": {"source": "directory", "path": PLUGIN}});
+    });
+    assert_eq!(lay_out(&folder), registered::with_marketplace(text, Path::new(PLUGIN)).unwrap());
+}
+
+#[test]
+fn a_backup_is_needless_only_where_the_file_is_what_it_was() {
+    let folder = Folder::new();
+    folder.write("{}");
+    let backup = file::back_up(&folder.path(), "{}", Timestamp::now(), 0o600).unwrap();
+    folder.write("{\"a\": 1}");
+    assert!(!file::drop_needless(&backup, &folder.path(), "{}").unwrap() && backup.is_file());
+    folder.write("{}");
+    assert!(file::drop_needless(&backup, &folder.path(), "{}").unwrap() && !backup.exists());
 }
 
 #[test]
@@ -453,6 +532,7 @@ fn what_else_the_client_changed_stays() {
 fn without_the_client_its_entries_stay_and_so_does_the_backup() {
     let folder = Folder::new();
     folder.write("{\"b\": 1}");
+    file::back_up(&folder.path(), "{\"b\": 1}", Timestamp::now(), 0o600).unwrap();
     client_registers(&folder);
     let change = file::registered(&folder.path(), Some("{\"b\": 1}".to_owned()), Path::new(PLUGIN)).unwrap();
     file::apply(&change.unwrap(), Timestamp::now(), 0o600).unwrap();
