@@ -388,10 +388,13 @@ fn a_worker_in_the_midst_of_a_job_finishes_it_and_the_new_one_does_the_rest() ->
     let asked = || fs::read_to_string(folder.join("asked")).unwrap_or_default().lines().count();
     // A worker that asks a model has a second process, which ends the model's with it.
     let worker = || -> Result<PathBuf> {
-        let processes = user.sandbox.processes().into_iter();
-        let programs = processes.filter_map(|process| fs::read_link(format!("/proc/{process}/exe")).ok());
+        // It has the name of `wyren-worker`, and the program of `wyren`.
+        let is_worker = |process: &u32| {
+            fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|words| words.starts_with(b"wyren-worker\0"))
+        };
+        let processes = user.sandbox.processes().into_iter().filter(is_worker);
         let workers: BTreeSet<PathBuf> =
-            programs.filter(|program| program.to_string_lossy().contains("/wyren-worker")).collect();
+            processes.filter_map(|process| fs::read_link(format!("/proc/{process}/exe")).ok()).collect();
         ensure!(workers.len() == 1, "{workers:?}");
         workers.into_iter().next().context("no worker")
     };
@@ -400,7 +403,7 @@ fn a_worker_in_the_midst_of_a_job_finishes_it_and_the_new_one_does_the_rest() ->
         ensure!(output.status.success(), "{output:#?}");
     }
     wait_for("a question", || Ok(asked() == 1))?;
-    let program = user.plugin().join("bin/wyren-worker");
+    let program = user.plugin().join("bin/wyren");
     assert_eq!(worker()?, program);
 
     let output = feed(&mut command(&["update", "--from", text(new.folder())?]), b"")?;
