@@ -390,7 +390,8 @@ fn a_worker_in_the_midst_of_a_job_finishes_it_and_the_new_one_does_the_rest() ->
     let worker = || -> Result<PathBuf> {
         // It has the name of `wyren-worker`, and the program of `wyren`.
         let is_worker = |process: &u32| {
-            fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|words| words.starts_with(b"wyren-worker\0"))
+            fs::read(format!("/proc/{process}/cmdline"))
+                .is_ok_and(|words| words.starts_with(b"wyren-worker\0"))
         };
         let processes = user.sandbox.processes().into_iter().filter(is_worker);
         let workers: BTreeSet<PathBuf> =

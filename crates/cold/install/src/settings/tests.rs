@@ -345,7 +345,7 @@ fn the_backup_of_a_file_that_cannot_be_read_stays() {
     for text in ["{\"model\": \"opus\"}", "{\"model\": \"son"] {
         let backup = file::backup_name(&folder.path(), Timestamp::now());
         fs::write(&backup, text).unwrap();
-        assert_eq!(folder.uninstall().kept, [backup.clone()]);
+        assert_eq!(folder.uninstall().kept, std::slice::from_ref(&backup));
         assert_eq!(fs::read_to_string(&backup).unwrap(), text);
         fs::remove_file(backup).unwrap();
     }
