@@ -91,10 +91,11 @@ main() {
             'Set WYREN_DOWNLOAD_BASE to the address of the folder with the archives.'
 
     folder=
-    trap '[ -z "$folder" ] || rm -rf "$folder"' EXIT
-    trap 'exit 129' HUP
-    trap 'exit 130' INT
-    trap 'exit 143' TERM
+    # Pressing Ctrl-C again does not keep it from cleaning up.
+    trap 'trap "" HUP INT TERM; [ -z "$folder" ] || rm -rf "$folder"' EXIT
+    trap 'trap "" HUP INT TERM; exit 129' HUP
+    trap 'trap "" HUP INT TERM; exit 130' INT
+    trap 'trap "" HUP INT TERM; exit 143' TERM
     folder=$(mktemp -d "${TMPDIR:-/tmp}/wyren-install.XXXXXX") ||
         fail "could not make a folder in ${TMPDIR:-/tmp}" 'Set TMPDIR to a folder that you can write to.'
 
