@@ -399,12 +399,16 @@ fn without_wyren_a_command_says_what_happened() -> Result<()> {
 #[test]
 fn doctor_names_another_wyren_that_comes_first_on_the_path() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
-    let node = sandbox.folder().join("npm");
+    // As npm installs it: a link to the script of the package.
+    let (node, package) =
+        (sandbox.folder().join("npm"), sandbox.folder().join("node_modules/@ssm-08/wyren/bin"));
     fs::create_dir(&node)?;
+    fs::create_dir_all(&package)?;
     fs::write(sandbox.folder().join("script"), "#!/usr/bin/env node\n")?;
     let mut install = Command::new("install");
-    install.args(["-m", "755"]).arg(sandbox.folder().join("script")).arg(node.join("wyren"));
+    install.args(["-m", "755"]).arg(sandbox.folder().join("script")).arg(package.join("wyren.mjs"));
     ensure!(install.status()?.success());
+    std::os::unix::fs::symlink(package.join("wyren.mjs"), node.join("wyren"))?;
     let path = format!("{}:{}", node.display(), std::env::var("PATH").unwrap_or_default());
     let checked = |arguments: &[&str]| -> Result<Value> {
         let output = feed(sandbox.command("wyren").args(arguments).env("PATH", &path), b"")?;
@@ -417,7 +421,10 @@ fn doctor_names_another_wyren_that_comes_first_on_the_path() -> Result<()> {
         assert_eq!(check["state"], "warn", "{check}");
         let message = check["message"].as_str().unwrap_or_default();
         assert!(message.contains("the Node version") && message.contains("npm/wyren"), "{check}");
-        assert!(check["fix"].as_str().is_some_and(|fix| fix.contains("npm uninstall -g wyren")), "{check}");
+        assert!(
+            check["fix"].as_str().is_some_and(|fix| fix.contains("npm uninstall -g @ssm-08/wyren")),
+            "{check}"
+        );
     }
     Ok(())
 }

@@ -366,7 +366,7 @@ fn every_path_that_wyren_writes_is_in_the_list_and_a_purge_leaves_none() -> Resu
         "/broadcast/**",
         "/state/history.jsonl",
         "/refs/wyren/**",
-        "/plugins/cache/wyren/**",
+        "/plugins/cache/*/wyren/**",
         "/commands/wyren/*.md",
         "/.local/bin/wyren",
     ] {
