@@ -18,7 +18,7 @@ pub(crate) fn run_all() -> Result<()> {
     // A test that misses something fails unless it may be skipped.
     // The other agents are 860 MB: `cargo xtask agents` installs and runs them.
     let mut missing = vec!["agents"];
-    if !install("tests/client", &[])? {
+    if !install("tests/client", &["ci"])? {
         skipped.push("the real client: npm is not installed");
         missing.push("client");
     }
@@ -53,8 +53,8 @@ pub(crate) fn run_all() -> Result<()> {
     Ok(())
 }
 
-/// Installs the pinned packages of a folder when npm is there; says whether it is.
-pub(crate) fn install(folder: &str, options: &[&str]) -> Result<bool> {
+/// Installs the pinned packages of a folder, by a command of npm's, when npm is there; says whether it is.
+pub(crate) fn install(folder: &str, how: &[&str]) -> Result<bool> {
     let folder = root().join(folder);
     // npm writes this file when an installation is complete; the lock file is older than it then.
     let installed =
@@ -68,6 +68,6 @@ pub(crate) fn install(folder: &str, options: &[&str]) -> Result<bool> {
         return Ok(false);
     }
     println!("Installing the packages of {}", folder.display());
-    run(Command::new(npm).args(["ci", "--no-audit", "--no-fund"]).args(options).current_dir(&folder))?;
+    run(Command::new(npm).args(how).args(["--no-audit", "--no-fund"]).current_dir(&folder))?;
     Ok(true)
 }
