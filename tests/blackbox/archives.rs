@@ -1,9 +1,8 @@
 //! A release: what is in the archive that `dist` packs, and the script that installs it, from a server on this machine.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -12,6 +11,7 @@ use anyhow::{Context, Result, ensure};
 use fixture::{Door, Web};
 use wyren_tests::plugin::{self, PluginCopy};
 use wyren_tests::sandbox::{Sandbox, feed};
+use wyren_tests::tree::{Tree, tree};
 
 /// The programs that the script needs, each downloader and each way to check a sum among them.
 const TOOLS: [&str; 13] = [
@@ -29,29 +29,6 @@ const TOOLS: [&str; 13] = [
     "tar",
     "xz",
 ];
-
-/// Every path below a folder with its mode, and the bytes or the target of files and links.
-type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
-
-fn tree(folder: &Path) -> Result<Tree> {
-    let (mut tree, mut folders) = (Tree::new(), vec![folder.to_owned()]);
-    while let Some(next) = folders.pop() {
-        for entry in fs::read_dir(&next)? {
-            let path = entry?.path();
-            let metadata = fs::symlink_metadata(&path)?;
-            let contents = if metadata.is_dir() {
-                folders.push(path.clone());
-                Vec::new()
-            } else if metadata.is_symlink() {
-                fs::read_link(&path)?.into_os_string().into_encoded_bytes()
-            } else {
-                fs::read(&path)?
-            };
-            tree.insert(path.strip_prefix(folder)?.to_owned(), (metadata.mode(), contents));
-        }
-    }
-    Ok(tree)
-}
 
 /// A user with nothing but the archive's server and the usual programs. Claude Code is not among them.
 struct User {

@@ -34,27 +34,6 @@ const WORK_PATIENCE: Duration = Duration::from_secs(120);
 /// How much of another program's words is shown, in characters.
 const SHOWN_CHARS: usize = 400;
 
-/// What may be in the folder of a plugin: its own, npm's, and the client's marks.
-const NAMES: [&str; 17] = [
-    ".claude-plugin",
-    ".in_use",
-    ".mcp.json",
-    ".orphaned_at",
-    "LICENSE-APACHE",
-    "LICENSE-MIT",
-    "README.md",
-    "bin",
-    "commands",
-    "hooks",
-    "lessons",
-    "node_modules",
-    "package-lock.json",
-    "package.json",
-    "postinstall.js",
-    "share",
-    "skills",
-];
-
 const EXAMPLES: &str = "\
 Examples:
   wyren update                              update in the way that Wyren was installed
@@ -238,7 +217,7 @@ fn not_of_the_plugin(folder: &Path, new: &Path) -> Result<Option<String>> {
     }
     let known = read(new)?;
     let mut others = read(folder)?;
-    others.retain(|name| *name == ".git" || !(known.contains(name) || NAMES.contains(&&**name)));
+    others.retain(|name| *name == ".git" || !(known.contains(name) || plugin::is_known(name)));
     others.sort();
     Ok(others.into_iter().next())
 }

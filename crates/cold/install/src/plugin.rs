@@ -32,6 +32,11 @@ const OWN: [&str; 11] = [
 const BESIDE: [&str; 6] =
     [".in_use", ".orphaned_at", "node_modules", "package-lock.json", "package.json", "postinstall.js"];
 
+/// Returns whether the folder of a plugin may have something of this name at its top.
+pub fn is_known(name: &str) -> bool {
+    OWN.contains(&name) || BESIDE.contains(&name)
+}
+
 /// Copies the plugin in `from` to `to`, in place of what is there; returns whether that changed anything.
 ///
 /// The two folders are exchanged in one step where the system can: a hook that starts meanwhile runs the old program or the
@@ -82,7 +87,6 @@ pub fn remove(folder: &Path) -> io::Result<bool> {
 /// Returns whether a folder is what is left of a plugin whose removal was interrupted: it has no manifest, and nothing but
 /// what a plugin has.
 fn is_rest(folder: &Path) -> bool {
-    let is_known = |name: &str| OWN.contains(&name) || BESIDE.contains(&name);
     let has_manifest = folder.join(".claude-plugin/plugin.json").symlink_metadata().is_ok();
     !has_manifest
         && !files::is_link(folder)
