@@ -39,10 +39,16 @@ pub(crate) struct Arguments {
     /// Build for this target of a release; `dist` names it in CARGO_DIST_TARGET.
     #[arg(long)]
     target: Option<String>,
+    /// Build without optimisation, into target/plugin-to-show: quick to make, for a try or a single test.
+    #[arg(long, conflicts_with = "target")]
+    to_show: bool,
 }
 
 /// Assembles the plugin; for a target of a release, also what its archive has beside it.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    if arguments.to_show {
+        return assemble_to_show().map(|_| ());
+    }
     let named = arguments.target.clone().or_else(|| std::env::var(archive::TARGET_VARIABLE).ok());
     let Some(named) = named else { return assemble().map(|_| ()) };
     let kind = Kind::of_release(&named)?;

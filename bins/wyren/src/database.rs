@@ -27,7 +27,7 @@ pub(crate) enum Look {
 pub(crate) fn open_for_user(env: &Env, paths: &Paths, look: Look) -> Result<Store> {
     places::check(paths)?;
     let opened = patiently(|| {
-        store::open_store(paths).and_then(|store| match look {
+        journal::open_store(paths).and_then(|store| match look {
             Look::Quick => Ok(store),
             Look::Whole => store.check().map(|()| store),
         })
@@ -121,7 +121,7 @@ fn mend(env: &Env, paths: &Paths, damage: &store::Error) -> Result<Store> {
     };
     writeln!(terminal::errors(), "{WARNING}{what}{WARNING:#}. Rebuilding it from what can be recovered.")?;
     tell(&repair_database(env, paths).context("could not repair the database")?)?;
-    Ok(store::open_store(paths)?)
+    Ok(journal::open_store(paths)?)
 }
 
 pub(crate) fn repair_database(env: &Env, paths: &Paths) -> Result<Repaired, store::Error> {
@@ -132,7 +132,7 @@ pub(crate) fn repair_database(env: &Env, paths: &Paths) -> Result<Repaired, stor
         spool: &spool,
         transcripts: &transcripts,
         rules: Rules::of(&settings, env),
-        derived: store::DERIVED,
+        derived: journal::DERIVED,
     };
     repair::repair(&paths.database(), store::TABLES, &sources, Timestamp::now())
 }

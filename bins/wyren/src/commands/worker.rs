@@ -80,7 +80,7 @@ fn status(paths: &Paths, json: bool) -> Result<()> {
     let since = queue::running_since(paths).context("could not check the worker's lock")?;
     // Reporting must not create a database.
     let counts = if paths.database().exists() {
-        let store = store::open_store(paths).context("could not count the jobs; run `wyren doctor`")?;
+        let store = journal::open_store(paths).context("could not count the jobs; run `wyren doctor`")?;
         jobs::counts(&store)?
     } else {
         jobs::Counts::default()

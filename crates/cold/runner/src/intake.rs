@@ -67,7 +67,7 @@ mod tests {
     fn check(test: impl FnOnce(&mut Store, &Paths)) {
         let folder = tempfile::tempdir().unwrap();
         let paths = Paths::of(&Env::fixed([("WYREN_DATA_DIR", folder.path())]));
-        test(&mut store::open_store(&paths).unwrap(), &paths);
+        test(&mut journal::open_store(&paths).unwrap(), &paths);
     }
 
     #[test]

@@ -9,10 +9,10 @@ use base::lock::Lock;
 use base::log::Level;
 use base::settings::Settings;
 use base::{Env, Paths, Timestamp};
+use journal::open_store;
 use std::io;
 use std::time::{Duration, SystemTime};
 use store::jobs::{self, BackOff};
-use store::open_store;
 
 /// How long to wait for the lock: someone may hold it for a moment, to see whether a worker runs.
 const LOCK_PATIENCE: Duration = Duration::from_millis(250);

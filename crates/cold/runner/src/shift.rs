@@ -9,6 +9,7 @@ use base::log::Level;
 use base::notice::{self, About, Key, Notice};
 use base::settings::Settings;
 use base::{Env, Paths, Timestamp, files};
+use journal::open_store;
 use queue::Wish;
 use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -20,7 +21,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 use store::Store;
 use store::jobs::{self, Failure, Gone, Job, Lease, NewJob, Verdict};
-use store::open_store;
 
 /// How often an idle worker looks for work, and a busy one whether it is to stop.
 const TICK: Duration = Duration::from_millis(100);

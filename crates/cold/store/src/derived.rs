@@ -1,6 +1,6 @@
 //! Tables that are made from observations: each can be dropped and made anew at any time.
 //!
-//! An owner of such tables implements [`Derived`] and is named in [`crate::DERIVED`]. Every drain with time derives from
+//! An owner of such tables implements [`Derived`] and is named in `journal::DERIVED`. Every drain with time derives from
 //! the rows that came since, `wyren forget` has each take out what it made of forgotten rows, and a repair leaves the
 //! tables out and makes them anew. An owner that fails stops none of these: its tables wait, or are dropped. The number of the prompt that an observation belongs to may change later
 //! (`observations.prompt`), so derived tables look it up instead of copying it.
@@ -26,6 +26,10 @@ pub trait Derived: Debug + Sync {
     fn schema(&self) -> &'static str;
     /// Derives from the observations whose `row` is greater than `after` and at most `last`.
     fn derive(&self, transaction: &Transaction<'_>, after: i64, last: i64) -> Result<(), Error>;
+    /// Returns the statement that selects the rows of `projects` that its tables name, besides those of sessions.
+    fn projects(&self) -> Option<&'static str> {
+        None
+    }
     /// Takes out everything that was made of these observations, text and all; their rows are still there.
     fn forget(&self, transaction: &Transaction<'_>, rows: &[i64]) -> Result<(), Error>;
 }
@@ -128,6 +132,21 @@ pub(crate) fn forget(transaction: &Transaction<'_>, all: &[&dyn Derived], rows: 
             drop_tables(transaction, *derived)?;
         }
     }
+    Ok(())
+}
+
+/// Deletes the projects that neither a session nor a derived table names.
+pub(crate) fn forget_projects(transaction: &Transaction<'_>, all: &[&dyn Derived]) -> Result<(), Error> {
+    let mut named = "SELECT project FROM sessions".to_owned();
+    for derived in all {
+        let is_made = transaction
+            .prepare_cached("SELECT 1 FROM derived WHERE name = ?1 AND version = ?2")?
+            .exists(params![derived.name(), derived.version()])?;
+        if let Some(projects) = derived.projects().filter(|_| is_made) {
+            named.extend([" UNION ", projects]);
+        }
+    }
+    transaction.execute(&format!("DELETE FROM projects WHERE row NOT IN ({named})"), [])?;
     Ok(())
 }
 

@@ -38,7 +38,7 @@ pub fn note(paths: &Paths) -> Result<(), Error> {
         }
     };
     let is_there = paths.database().exists();
-    let worked = if is_there { worked_before(&open_store(paths)?, known.since)? } else { Vec::new() };
+    let worked = if is_there { worked_before(&open_store(paths, &[])?, known.since)? } else { Vec::new() };
     write(&Known { worked, is_whole: true, ..known }, paths)
 }
 
@@ -74,7 +74,7 @@ mod tests {
     }
 
     fn fill(paths: &Paths, session_at: u64, job: &str) {
-        let mut store = open_store(paths).unwrap();
+        let mut store = open_store(paths, &[]).unwrap();
         let written = store.write(|transaction| {
             transaction.execute("INSERT INTO projects (row, key, name, root) VALUES (1, 'git:h/a', 'a', '/a')", [])?;
             transaction.execute(
@@ -101,7 +101,7 @@ mod tests {
             [("git:h/a", "/a/src"), ("git:h/b", "/b")].map(|(key, cwd)| (key.to_owned(), cwd.into()));
         assert_eq!((known.worked.as_slice(), known.is_whole), (worked.as_slice(), true));
         // What is forgotten there is forgotten here.
-        let mut store = open_store(&paths).unwrap();
+        let mut store = open_store(&paths, &[]).unwrap();
         store.write(|transaction| Ok::<_, Error>(transaction.execute("DELETE FROM sessions", [])?)).unwrap();
         refresh(&store, &paths).unwrap();
         let known = Known::read(&paths).unwrap();

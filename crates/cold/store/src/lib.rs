@@ -23,9 +23,6 @@ use std::time::Duration;
 /// The tables of every owner.
 pub const TABLES: &[Tables] = &[observations::TABLES, jobs::TABLES, spend::TABLES];
 
-/// What is derived from observations: none so far.
-pub const DERIVED: &[&dyn Derived] = &[];
-
 /// Returns the formats that this program knows: each owner of tables with the number of its last step.
 pub fn formats() -> Vec<(&'static str, u32)> {
     TABLES.iter().map(|tables| (tables.owner, tables.newest())).collect()
@@ -40,7 +37,8 @@ pub fn formats_of(paths: &Paths) -> Result<Vec<(String, u32)>, Error> {
 /// How long to wait for another program to let the formats be read.
 const FORMATS_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Opens the user's database with the tables of every owner.
-pub fn open_store(paths: &Paths) -> Result<Store, Error> {
-    Store::open(&paths.database(), TABLES)
+/// Opens the user's database with the tables of every owner, and with those that are derived from observations. Programs that
+/// drain or forget call `journal::open_store`, which names them all.
+pub fn open_store(paths: &Paths, derived: &'static [&'static dyn Derived]) -> Result<Store, Error> {
+    Store::open(&paths.database(), TABLES).map(|store| store.deriving(derived))
 }

@@ -23,7 +23,8 @@ pub(crate) use forget::{id_digest, observation_digest};
 pub use look::{Spoke, projects, sessions_since, spoken_since};
 pub(crate) use rows::refresh_sessions;
 pub use told::{ToldText, last_told_session, told};
-pub(crate) use writer::{Projects, Writer};
+pub use writer::Projects;
+pub(crate) use writer::Writer;
 
 use crate::schema::Tables;
 use base::lock::Lock;

@@ -202,7 +202,7 @@ impl Store {
         connection.busy_timeout(busy_timeout)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         connection.execute_batch(SETTINGS)?;
-        Ok(Some(Self { connection, ahead: None, derived: crate::DERIVED }))
+        Ok(Some(Self { connection, ahead: None, derived: &[] }))
     }
 
     fn open_file(path: &Path, tables: &[Tables]) -> Result<Self, Error> {
@@ -232,7 +232,7 @@ impl Store {
         if ahead.is_some() {
             connection.pragma_update(None, "query_only", true)?;
         }
-        Ok(Self { connection, ahead, derived: crate::DERIVED })
+        Ok(Self { connection, ahead, derived: &[] })
     }
 
     /// Reads the whole database and says whether it is sound; takes about as long as reading the file does.
@@ -277,7 +277,7 @@ impl Store {
         result
     }
 
-    /// Derives these tables instead of [`crate::DERIVED`].
+    /// Derives these tables; without, it derives none.
     #[must_use]
     pub fn deriving(self, derived: &'static [&'static dyn Derived]) -> Self {
         Self { derived, ..self }

@@ -15,7 +15,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
     if !path.exists() {
         return Check::good(NAME, "does not exist yet; the first drain creates it");
     }
-    let store = match store::open_store(subject.paths) {
+    let store = match journal::open_store(subject.paths) {
         Ok(store) => store,
         Err(error) if error.is_corrupt() => return Check::bad(NAME, cause(&error), REPAIR),
         Err(error @ Error::Locked(_)) => return Check::odd(NAME, cause(&error), "wyren worker status"),

@@ -16,7 +16,7 @@ const DRAIN: &str = "wyren worker run --until-idle";
 
 pub(super) fn check(subject: &Subject<'_>) -> Check {
     let spool = Spool::new(subject.paths.spool());
-    let store = subject.paths.database().exists().then(|| store::open_store(subject.paths));
+    let store = subject.paths.database().exists().then(|| journal::open_store(subject.paths));
     // The database has its own check; until it opens, the spool keeps everything.
     let store = store.and_then(Result::ok);
     let is_usable =

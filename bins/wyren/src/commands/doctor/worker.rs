@@ -89,7 +89,7 @@ fn jobs(subject: &Subject<'_>) -> std::result::Result<Vec<Job>, Error> {
     if !subject.paths.database().exists() {
         return Ok(Vec::new());
     }
-    jobs::list(&store::open_store(subject.paths)?)
+    jobs::list(&journal::open_store(subject.paths)?)
 }
 
 /// Returns since when a job has been due.

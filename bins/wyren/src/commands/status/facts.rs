@@ -125,7 +125,7 @@ impl Facts {
         paths: &Paths,
         now: Timestamp,
     ) -> Self {
-        let store = paths.database().exists().then(|| store::open_store(paths).ok()).flatten();
+        let store = paths.database().exists().then(|| journal::open_store(paths).ok()).flatten();
         let today = when::day(now);
         let project = Project::of(cwd);
         let memory = match found {

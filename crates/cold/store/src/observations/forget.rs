@@ -422,8 +422,7 @@ impl Found {
             rows::clear_session(transaction, *session)?;
             rows::refresh_session(transaction, *session)?;
         }
-        transaction.execute("DELETE FROM projects WHERE row NOT IN (SELECT project FROM sessions)", [])?;
-        Ok(())
+        derived::forget_projects(transaction, derived)
     }
 }
 

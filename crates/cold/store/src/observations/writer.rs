@@ -6,7 +6,7 @@ use base::project::{Project, Repository};
 use capture::{CLAUDE_CODE, Fields, Observation};
 use rusqlite::{OptionalExtension as _, Transaction, params};
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How much later than an observation that belongs to it a prompt may be recorded: hooks of one event run side by side.
 const EARLY_MILLIS: u64 = 60_000;
@@ -20,7 +20,7 @@ pub(crate) struct Home {
 
 /// Finds projects, each folder once: it means reading files.
 #[derive(Debug, Default)]
-pub(crate) struct Projects {
+pub struct Projects {
     by_folder: HashMap<String, Home>,
 }
 
@@ -31,6 +31,12 @@ impl Projects {
             let author = Repository::above(folder).and_then(|repository| repository.setting("user", "name"));
             Home { project: Project::of(folder), author }
         })
+    }
+
+    /// Returns the row of a folder's project, which is made where there is none, and the project's root.
+    pub fn row(&mut self, transaction: &Transaction<'_>, cwd: &str) -> Result<(i64, PathBuf), Error> {
+        let project = &self.of(cwd).project;
+        Ok((rows::put_project(transaction, project)?, project.root.clone()))
     }
 }
 

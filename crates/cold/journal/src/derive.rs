@@ -1,0 +1,522 @@
+//! Keeps the tables of the journal in step with the observations.
+//!
+//! The unit is the turn: when something of it comes, all that was made of it goes and is made anew, so that neither order nor
+//! repetition of observations matters.
+
+use crate::entry::{Entry, Summary};
+use crate::make::{self, Made};
+use crate::schema;
+use crate::turn::{Observed, Turn};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use store::observations::Projects;
+use store::rusqlite::{OptionalExtension as _, Row, Transaction, params};
+use store::{Derived, Error};
+
+/// The journal as derived tables.
+#[derive(Debug)]
+pub struct Journal;
+
+impl Derived for Journal {
+    fn name(&self) -> &'static str {
+        "journal"
+    }
+
+    fn version(&self) -> u32 {
+        schema::VERSION
+    }
+
+    fn tables(&self) -> &'static [&'static str] {
+        schema::TABLES
+    }
+
+    fn schema(&self) -> &'static str {
+        schema::SCHEMA
+    }
+
+    fn projects(&self) -> Option<&'static str> {
+        Some("SELECT project FROM entries UNION SELECT project FROM summaries")
+    }
+
+    fn derive(&self, transaction: &Transaction<'_>, after: i64, last: i64) -> Result<(), Error> {
+        let mut work = Work::new(transaction, HashSet::new());
+        let mut turns = work.touched(after, last)?;
+        turns.extend(work.take_amends(after, last)?);
+        work.make(&turns)
+    }
+
+    fn forget(&self, transaction: &Transaction<'_>, rows: &[i64]) -> Result<(), Error> {
+        let mut work = Work::new(transaction, rows.iter().copied().collect());
+        let mut turns = BTreeSet::new();
+        let mut select =
+            transaction.prepare_cached("SELECT session, prompt FROM observations WHERE row = ?1")?;
+        for row in rows {
+            let turn = select.query_row([row], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+            turns.extend(turn);
+        }
+        turns.extend(work.drop_amends(rows)?);
+        work.make(&turns)
+    }
+}
+
+/// A turn by the row of its session and the number of its prompt.
+type Key = (i64, u64);
+
+/// What one transaction does.
+struct Work<'t> {
+    transaction: &'t Transaction<'t>,
+    /// Rows of observations that count as gone.
+    gone: HashSet<i64>,
+    projects: Projects,
+    sessions: HashMap<i64, Session>,
+}
+
+/// What is known of a session.
+#[derive(Clone)]
+struct Session {
+    platform: String,
+    id: String,
+    cwd: String,
+    branch: Option<String>,
+    project: i64,
+    root: PathBuf,
+    /// The project of each other folder.
+    folders: HashMap<String, (i64, PathBuf)>,
+}
+
+impl<'t> Work<'t> {
+    fn new(transaction: &'t Transaction<'t>, gone: HashSet<i64>) -> Self {
+        Self { transaction, gone, projects: Projects::default(), sessions: HashMap::new() }
+    }
+
+    /// Returns the turns that observations of these rows belong to, and notes which rows each turn has. The number of a
+    /// prompt may change when another comes late: then every turn of the session is made anew.
+    fn touched(&mut self, after: i64, last: i64) -> Result<BTreeSet<Key>, Error> {
+        let mut select = self.transaction.prepare_cached(
+            "SELECT session, prompt, min(row), max(row), max(kind = 'prompt'), min(at) FROM observations
+             WHERE row > ?1 AND row <= ?2 GROUP BY session, prompt",
+        )?;
+        let mut rows = select.query([after, last])?;
+        let mut turns = BTreeSet::new();
+        let mut disordered = BTreeSet::new();
+        while let Some(row) = rows.next()? {
+            let key: Key = (row.get(0)?, row.get(1)?);
+            self.note_rows(key, row.get(2)?, row.get(3)?)?;
+            turns.insert(key);
+            if row.get::<_, bool>(4)? {
+                // What was recorded a moment before its prompt belonged to the turn before.
+                turns.extend(key.1.checked_sub(1).map(|number| (key.0, number)));
+                if self.has_later(key.0, row.get(5)?, after)? {
+                    disordered.insert(key.0);
+                }
+            }
+        }
+        for session in disordered {
+            turns.extend(self.renumber(session)?);
+        }
+        Ok(turns)
+    }
+
+    fn note_rows(&self, (session, number): Key, first: i64, last: i64) -> Result<(), Error> {
+        self.transaction
+            .prepare_cached(
+                "INSERT INTO turns VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE
+                 SET first_row = min(first_row, ?3), last_row = max(last_row, ?4)",
+            )?
+            .execute(params![session, number, first, last])?;
+        Ok(())
+    }
+
+    /// Says whether something that was derived from before happened after this moment.
+    fn has_later(&self, session: i64, at: i64, after: i64) -> Result<bool, Error> {
+        let mut select = self.transaction.prepare_cached(
+            "SELECT 1 FROM observations WHERE session = ?1 AND at >= ?2 AND row <= ?3 LIMIT 1",
+        )?;
+        Ok(select.exists(params![session, at, after])?)
+    }
+
+    /// Finds the turns of a session anew, and takes out what was made of those that are no more.
+    fn renumber(&self, session: i64) -> Result<Vec<Key>, Error> {
+        for table in ["turns", "entries", "summaries"] {
+            let delete = format!("DELETE FROM {table} WHERE session = ?1");
+            self.transaction.prepare_cached(&delete)?.execute([session])?;
+        }
+        let mut select = self.transaction.prepare_cached(
+            "SELECT prompt, min(row), max(row) FROM observations WHERE session = ?1 GROUP BY prompt",
+        )?;
+        let found = select.query_map([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let found: Vec<(u64, i64, i64)> = found.collect::<Result<_, _>>()?;
+        for (number, first, last) in &found {
+            self.note_rows((session, *number), *first, *last)?;
+        }
+        Ok(found.into_iter().map(|(number, ..)| (session, number)).collect())
+    }
+
+    /// Keeps what a person changed about entries; returns the turns that those are of.
+    fn take_amends(&self, after: i64, last: i64) -> Result<Vec<Key>, Error> {
+        let mut select = self.transaction.prepare_cached(
+            "SELECT o.row, o.at, o.data, p.data FROM observations AS o
+             LEFT JOIN payloads AS p ON p.observation = o.row
+             WHERE o.row > ?1 AND o.row <= ?2 AND o.kind = 'amend'",
+        )?;
+        let mut rows = select.query([after, last])?;
+        let mut turns = Vec::new();
+        while let Some(row) = rows.next()? {
+            let data = joined(row, 2)?;
+            let Some(entry) = data.get("entry").and_then(Value::as_str) else { continue };
+            self.transaction
+                .prepare_cached("INSERT OR REPLACE INTO amends VALUES (?1, ?2, ?3, ?4)")?
+                .execute(params![row.get::<_, i64>(0)?, entry, row.get::<_, i64>(1)?, data.to_string()])?;
+            turns.extend(self.turn_of(entry)?);
+        }
+        Ok(turns)
+    }
+
+    fn drop_amends(&self, rows: &[i64]) -> Result<Vec<Key>, Error> {
+        let mut delete =
+            self.transaction.prepare_cached("DELETE FROM amends WHERE observation = ?1 RETURNING entry")?;
+        let mut turns = Vec::new();
+        for row in rows {
+            let entry: Option<String> = delete.query_row([row], |row| row.get(0)).optional()?;
+            turns.extend(entry.map(|entry| self.turn_of(&entry)).transpose()?.flatten());
+        }
+        Ok(turns)
+    }
+
+    /// Returns the turn that an entry was made of.
+    fn turn_of(&self, entry: &str) -> Result<Option<Key>, Error> {
+        let mut select = self.transaction.prepare_cached(
+            "SELECT o.session, o.prompt FROM entries JOIN observations AS o ON o.row = entries.anchor WHERE entries.id = ?1",
+        )?;
+        Ok(select.query_row([entry], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+    }
+
+    fn make(&mut self, turns: &BTreeSet<Key>) -> Result<(), Error> {
+        for key in turns {
+            let Some(turn) = self.load(*key)? else { continue };
+            let prompt = turn.observed.iter().find(|observed| observed.kind == "prompt");
+            let prompt = prompt.map_or(0, |observed| observed.row);
+            self.replace(key.0, &turn, prompt, make::make(&turn))?;
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, (session, number): Key) -> Result<Option<Turn>, Error> {
+        let Some(known) = self.session(session)? else { return Ok(None) };
+        // What was recorded a moment before its prompt may be among the rows of the turn before.
+        let range = self
+            .transaction
+            .prepare_cached("SELECT min(first_row), max(last_row) FROM turns WHERE session = ?1 AND number IN (?2 - 1, ?2)")?
+            .query_row(params![session, number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (Some(first), Some(last)): (Option<i64>, Option<i64>) = range else { return Ok(None) };
+        let mut select = self.transaction.prepare_cached(
+            "SELECT o.row, o.kind, o.id, o.at, o.cwd, o.agent, o.failed, o.data, p.data
+             FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row
+             WHERE o.row BETWEEN ?3 AND ?4 AND o.session = ?1 AND o.prompt = ?2 AND o.kind <> 'told'
+             ORDER BY o.at, o.kind <> 'prompt', o.row",
+        )?;
+        let mut rows = select.query(params![session, number, first, last])?;
+        let mut turn = Turn {
+            platform: known.platform.clone(),
+            session: known.id.clone(),
+            number,
+            branch: known.branch.clone(),
+            observed: Vec::new(),
+        };
+        while let Some(row) = rows.next()? {
+            let at: i64 = row.get(0)?;
+            if self.gone.contains(&at) {
+                continue;
+            }
+            let cwd: String = row.get(4)?;
+            let (project, root) = self.project(session, &cwd)?;
+            let observed = Observed {
+                row: at,
+                kind: row.get(1)?,
+                id: row.get(2)?,
+                at: row.get(3)?,
+                cwd,
+                root,
+                project,
+                agent: row.get(5)?,
+                failed: row.get(6)?,
+                data: joined(row, 7)?,
+            };
+            if observed.kind == "prompt" && !observed.text("branch").is_empty() {
+                turn.branch = Some(observed.text("branch").to_owned());
+            }
+            turn.observed.push(observed);
+        }
+        Ok(Some(turn))
+    }
+
+    fn session(&mut self, row: i64) -> Result<Option<Session>, Error> {
+        if let Some(known) = self.sessions.get(&row) {
+            return Ok(Some(known.clone()));
+        }
+        let mut select = self.transaction.prepare_cached(
+            "SELECT platform, id, cwd, branch, project, root FROM sessions JOIN projects ON projects.row = project
+             WHERE sessions.row = ?1",
+        )?;
+        let known = select.query_row([row], |row| {
+            Ok(Session {
+                platform: row.get(0)?,
+                id: row.get(1)?,
+                cwd: row.get(2)?,
+                branch: row.get(3)?,
+                project: row.get(4)?,
+                root: PathBuf::from(row.get::<_, String>(5)?),
+                folders: HashMap::new(),
+            })
+        });
+        let known = known.optional()?;
+        if let Some(known) = &known {
+            self.sessions.insert(row, known.clone());
+        }
+        Ok(known)
+    }
+
+    /// Returns the project of a folder of a session. What the session says counts for its own folder, and for one that is
+    /// no more: an import, or a folder that was removed, knows better than this machine.
+    fn project(&mut self, session: i64, cwd: &str) -> Result<(i64, PathBuf), Error> {
+        let Some(known) = self.sessions.get_mut(&session) else { return Ok((0, PathBuf::new())) };
+        if cwd == known.cwd || !Path::new(cwd).is_dir() {
+            return Ok((known.project, known.root.clone()));
+        }
+        if let Some(found) = known.folders.get(cwd) {
+            return Ok(found.clone());
+        }
+        let found = self.projects.row(self.transaction, cwd)?;
+        known.folders.insert(cwd.to_owned(), found.clone());
+        Ok(found)
+    }
+
+    /// Puts what was made of a turn in the place of what was made of it before.
+    fn replace(&self, session: i64, turn: &Turn, prompt: i64, made: Made) -> Result<(), Error> {
+        let anchors: Vec<i64> = turn.observed.iter().map(|observed| observed.row).collect();
+        let projects: BTreeMap<i64, i64> =
+            turn.observed.iter().map(|observed| (observed.row, observed.project)).collect();
+        self.clear(session, prompt, &anchors)?;
+        for (anchor, entry) in made.entries {
+            let project = projects.get(&anchor).copied().unwrap_or_default();
+            let entry = self.amended(entry)?;
+            if let Some(entry) = entry {
+                self.put_entry(session, prompt, (anchor, project), &entry)?;
+            }
+        }
+        for (anchor, summary) in made.summaries {
+            let project = projects.get(&anchor).copied().unwrap_or_default();
+            self.put_summary(session, prompt, (anchor, project), &summary)?;
+        }
+        Ok(())
+    }
+
+    fn clear(&self, session: i64, prompt: i64, anchors: &[i64]) -> Result<(), Error> {
+        for table in ["entries", "summaries"] {
+            let delete = format!("DELETE FROM {table} WHERE session = ?1 AND turn = ?2");
+            self.transaction.prepare_cached(&delete)?.execute([session, prompt])?;
+            // What was made before its prompt was known, or of a prompt that is gone.
+            let delete = format!(
+                "DELETE FROM {table} WHERE session = ?1
+                 AND anchor IN (SELECT value FROM json_each(?2) UNION SELECT value FROM json_each(?3))"
+            );
+            let gone: Vec<i64> = self.gone.iter().copied().collect();
+            let (anchors, gone) = (serde_json::to_string(anchors)?, serde_json::to_string(&gone)?);
+            self.transaction.prepare_cached(&delete)?.execute(params![session, anchors, gone])?;
+        }
+        Ok(())
+    }
+
+    /// Applies what a person changed about an entry; `None` once they deleted it.
+    fn amended(&self, mut entry: Entry) -> Result<Option<Entry>, Error> {
+        let mut select = self
+            .transaction
+            .prepare_cached("SELECT data FROM amends WHERE entry = ?1 ORDER BY at, observation")?;
+        let mut rows = select.query([&entry.id])?;
+        let mut is_deleted = false;
+        while let Some(row) = rows.next()? {
+            let amend: Value = serde_json::from_str(row.get_ref(0)?.as_str().unwrap_or("null"))?;
+            let text = |name: &str| amend.get(name).and_then(Value::as_str).map(str::to_owned);
+            let switch = |name: &str| amend.get(name).and_then(Value::as_bool);
+            entry.is_pinned = switch("pinned").unwrap_or(entry.is_pinned);
+            is_deleted = switch("deleted").unwrap_or(is_deleted);
+            entry.title = text("title").unwrap_or(entry.title);
+            entry.kind = text("type").unwrap_or(entry.kind);
+            entry.detail.narrative = text("text").unwrap_or(entry.detail.narrative);
+            entry.is_noise = entry.is_noise && !entry.is_pinned;
+        }
+        Ok((!is_deleted).then_some(entry))
+    }
+
+    fn put_entry(
+        &self,
+        session: i64,
+        prompt: i64,
+        (anchor, project): (i64, i64),
+        entry: &Entry,
+    ) -> Result<(), Error> {
+        let row = self
+            .transaction
+            .prepare_cached(
+                "INSERT OR REPLACE INTO entries (id, session, turn, anchor, project, at, kind, title, detail, branch, tokens, source,
+                     is_noise, is_pinned, replaced_by)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+            )?
+            .insert(params![
+                entry.id,
+                session,
+                prompt,
+                anchor,
+                project,
+                entry.at,
+                entry.kind,
+                entry.title,
+                serde_json::to_string(&entry.detail)?,
+                entry.branch,
+                entry.tokens,
+                entry.source.name(),
+                entry.is_noise,
+                entry.is_pinned,
+                entry.replaced_by,
+            ])?;
+        let mut insert =
+            self.transaction.prepare_cached("INSERT OR REPLACE INTO entry_files VALUES (?1, ?2, ?3)")?;
+        for file in &entry.files {
+            insert.execute(params![file.path, row, file.is_changed])?;
+        }
+        Ok(())
+    }
+
+    fn put_summary(
+        &self,
+        session: i64,
+        prompt: i64,
+        (anchor, project): (i64, i64),
+        summary: &Summary,
+    ) -> Result<(), Error> {
+        self.transaction
+            .prepare_cached(
+                "INSERT OR REPLACE INTO summaries (id, session, turn, anchor, project, at, request, investigated, learned, completed,
+                     next_steps, notes, files_read, files_edited, tokens, source)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+            )?
+            .execute(params![
+                summary.id,
+                session,
+                prompt,
+                anchor,
+                project,
+                summary.at,
+                summary.request,
+                summary.investigated,
+                summary.learned,
+                summary.completed,
+                summary.next_steps,
+                summary.notes,
+                serde_json::to_string(&summary.files_read)?,
+                serde_json::to_string(&summary.files_edited)?,
+                summary.tokens,
+                summary.source.name(),
+            ])?;
+        Ok(())
+    }
+}
+
+/// Returns the data of an observation whose short and long values are in this column and the next. Damaged data counts as
+/// empty: one row keeps no turn from being made.
+fn joined(row: &Row<'_>, column: usize) -> Result<Value, Error> {
+    let part = |column: usize| -> Result<Value, Error> {
+        let text = row.get_ref(column)?;
+        let text = text.as_str_or_null().ok().flatten().unwrap_or("null");
+        Ok(serde_json::from_str(text).unwrap_or_default())
+    };
+    let (mut short, long) = (part(column)?, part(column + 1)?);
+    match (&mut short, long) {
+        (Value::Object(short), Value::Object(long)) => short.extend(long),
+        (short @ Value::Null, long) => *short = long,
+        _ => {}
+    }
+    Ok(short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DERIVED, Source, entry_id, read};
+    use base::Timestamp;
+    use capture::{Data, Kept, Observation, Prompt, Spool};
+    use serde_json::json;
+    use std::borrow::Cow;
+    use store::Store;
+    use store::observations::{Drain, Selection};
+
+    struct Bench {
+        folder: tempfile::TempDir,
+        spool: Spool,
+        store: Store,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let spool = Spool::new(folder.path().join("spool"));
+            let store =
+                Store::open(&folder.path().join("wyren.db"), store::TABLES).unwrap().deriving(DERIVED);
+            Self { folder, spool, store }
+        }
+
+        fn put(&self, kind: &'static str, id: &str, at: u64, data: &Value) {
+            let data = serde_json::value::to_raw_value(data).unwrap();
+            let data = match kind {
+                "prompt" => Data::Prompt(Prompt { text: data.get().to_owned().into(), ..Prompt::default() }),
+                _ => Data::Kept(Kept { kind: kind.into(), data: Cow::Owned(data) }),
+            };
+            let mut observation = Observation::new("s", id.to_owned(), at, data);
+            observation.cwd = Cow::Borrowed("/nowhere/p");
+            self.spool.append(&observation).unwrap();
+        }
+
+        fn titles(&mut self) -> Vec<String> {
+            Drain::unbounded(&self.spool).run(&mut self.store, Timestamp::now()).unwrap();
+            let entries = read::entries_where(&self.store, "1 ORDER BY e.at, e.id", []).unwrap();
+            entries.into_iter().map(|entry| entry.title).collect()
+        }
+    }
+
+    #[test]
+    fn what_was_given_whole_is_an_entry_can_be_amended_and_is_forgotten_with_its_observation() {
+        let mut bench = Bench::new();
+        bench.put("prompt", "p:1", 10, &json!("do it"));
+        let data = json!({"type": "decision", "title": "Prices are integer cents", "source": "by-hand"});
+        bench.put("entry", "n:1", 20, &data);
+        assert_eq!(bench.titles(), ["Prices are integer cents"]);
+        let id = entry_id("claude-code", "s", "entry", "n:1");
+        bench.put("amend", "a:1", 30, &json!({"entry": id, "title": "Prices are cents", "pinned": true}));
+        assert_eq!(bench.titles(), ["Prices are cents"]);
+        let found = read::entries_by_prefix(&bench.store, &id[..4]).unwrap();
+        assert!(found[0].is_pinned && found[0].source == Source::ByHand, "{found:?}");
+
+        let selection = Selection { query: Some("integer cents".into()), ..Selection::default() };
+        let notes = bench.folder.path().join("forgotten");
+        selection.forget(&mut bench.store, &bench.spool, &notes, Timestamp::now()).unwrap();
+        assert_eq!(bench.titles(), [""; 0]);
+    }
+
+    #[test]
+    fn a_prompt_that_comes_late_leaves_each_entry_once() {
+        let mut bench = Bench::new();
+        bench.put("entry", "n:1", 20, &json!({"type": "note", "title": "one"}));
+        assert_eq!(bench.titles(), ["one"]);
+        bench.put("prompt", "p:2", 30, &json!("later"));
+        bench.put("entry", "n:2", 40, &json!({"type": "note", "title": "two"}));
+        bench.put("prompt", "p:1", 10, &json!("first"));
+        assert_eq!(bench.titles(), ["one", "two"]);
+        let turns: i64 = bench
+            .store
+            .connection()
+            .query_row("SELECT count(DISTINCT turn) FROM entries", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(turns, 2);
+    }
+}

@@ -1,0 +1,29 @@
+//! The journal: what was done, told in lines that a stranger understands.
+//!
+//! Everything here is derived from observations, without a model, and can be made anew at any time: what a person, a model or
+//! an import adds is an observation, too. [`make`] turns one turn into entries and a summary and touches nothing;
+//! [`derive`] decides which turns are made anew and writes the tables; [`read`] answers questions about them.
+
+mod derive;
+mod entry;
+mod id;
+pub mod make;
+pub mod read;
+mod schema;
+mod turn;
+
+pub use derive::Journal;
+pub use entry::{Detail, Entry, File, Kind, Source, Summary};
+pub use id::entry_id;
+pub use turn::{Observed, Turn};
+
+use base::Paths;
+use store::{Derived, Error, Store};
+
+/// What is derived from observations.
+pub const DERIVED: &[&dyn Derived] = &[&Journal];
+
+/// Opens the user's database with everything that is derived from observations.
+pub fn open_store(paths: &Paths) -> Result<Store, Error> {
+    store::open_store(paths, DERIVED)
+}

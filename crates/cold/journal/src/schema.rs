@@ -1,0 +1,82 @@
+//! The tables of the journal.
+
+/// A change of the tables, or of what is made of a turn, needs another number: everything is then made anew.
+pub(crate) const VERSION: u32 = 1;
+
+pub(crate) const TABLES: &[&str] = &["entry_files", "entries", "summaries", "turns", "amends"];
+
+/// `session`, `project` and `turn` are rows of `sessions`, `projects` and of the prompt in `observations` (0 before the first
+/// prompt). Paths are relative to the project's root, with `/`; absolute outside of it. Times are milliseconds since 1970.
+///
+/// `turns` says which rows of `observations` a turn begins and ends with, so that it is found without a look at the whole
+/// session; its `number` is the number of the prompt.
+pub(crate) const SCHEMA: &str = "
+CREATE TABLE entries (
+    row INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    session INTEGER NOT NULL,
+    turn INTEGER NOT NULL,
+    anchor INTEGER NOT NULL,
+    project INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    title TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    branch TEXT,
+    tokens INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    is_noise INTEGER NOT NULL DEFAULT 0,
+    is_pinned INTEGER NOT NULL DEFAULT 0,
+    likeness INTEGER,
+    replaced_by TEXT
+) STRICT;
+CREATE INDEX entries_of_project ON entries (project, at);
+CREATE INDEX entries_of_turn ON entries (session, turn);
+CREATE INDEX entries_pinned ON entries (project) WHERE is_pinned = 1;
+
+CREATE TABLE entry_files (
+    path TEXT NOT NULL,
+    entry INTEGER NOT NULL REFERENCES entries (row) ON DELETE CASCADE,
+    is_changed INTEGER NOT NULL,
+    PRIMARY KEY (path, entry)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX files_of_entry ON entry_files (entry);
+
+CREATE TABLE summaries (
+    row INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    session INTEGER NOT NULL,
+    turn INTEGER NOT NULL,
+    anchor INTEGER NOT NULL,
+    project INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    request TEXT NOT NULL,
+    investigated TEXT NOT NULL,
+    learned TEXT NOT NULL,
+    completed TEXT NOT NULL,
+    next_steps TEXT NOT NULL,
+    notes TEXT NOT NULL,
+    files_read TEXT NOT NULL,
+    files_edited TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    source TEXT NOT NULL
+) STRICT;
+CREATE INDEX summaries_of_project ON summaries (project, at);
+CREATE INDEX summaries_of_turn ON summaries (session, turn);
+
+CREATE TABLE turns (
+    session INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    first_row INTEGER NOT NULL,
+    last_row INTEGER NOT NULL,
+    PRIMARY KEY (session, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE amends (
+    observation INTEGER PRIMARY KEY,
+    entry TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    data TEXT NOT NULL
+) STRICT;
+CREATE INDEX amends_of_entry ON amends (entry, at);
+";
