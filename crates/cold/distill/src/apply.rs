@@ -21,6 +21,12 @@ pub(crate) fn apply(
     intent: &Intent,
     ended: Option<&Begun>,
 ) -> Result<Option<Applied>, Error> {
+    if let Some(note) = &intent.journal
+        && let Err(error) = note.keep(work.session)
+    {
+        // The journal has a summary by rules all the same.
+        work.log(&format!("distiller: the summary was not kept: {error}"));
+    }
     let when = Timestamp::from_millis(intent.when);
     let room = Room::of(&work.share, &work.share.memory()?, when);
     let context = Context {

@@ -140,7 +140,7 @@ impl Session<'_> {
             (true, _) => propose::propose(self, memory, &slice, asks == Asks::Model),
             (false, _) => {
                 let way = Way::Extraction("nothing to distill".to_owned());
-                Ok(Proposal { operations: Vec::new(), way })
+                Ok(Proposal { operations: Vec::new(), summary: None, way })
             }
         };
         let operations = proposal.as_ref().map(|proposal| proposal.operations.clone()).unwrap_or_default();

@@ -21,6 +21,9 @@ pub enum Error {
     /// The watermark, the marks or an intent could not be read or written.
     #[error("could not keep the state of the distillation")]
     State(#[from] io::Error),
+    /// A summary could not be kept.
+    #[error("could not keep the summary")]
+    Summary(#[from] capture::Error),
     /// The memory could not be changed.
     #[error(transparent)]
     Share(#[from] team_sync::Error),

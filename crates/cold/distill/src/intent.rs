@@ -3,6 +3,7 @@
 //! The process may be killed between a model's answer and the mark that says it was used. The intent is written first, so
 //! that the next distillation continues with it instead of asking again. Applying it twice changes nothing more.
 
+use crate::note::Note;
 use base::{Timestamp, files};
 use distiller::{Evidence, Operation};
 use schedule::watermark::key;
@@ -40,6 +41,9 @@ pub(crate) struct Intent {
     pub(crate) evidence: Evidence,
     /// How far the session is distilled once it is done.
     pub(crate) next: Mark,
+    /// What the journal gets; absent without a model's summary, and in intents of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) journal: Option<Note>,
 }
 
 impl Intent {
@@ -54,6 +58,7 @@ impl Intent {
             operations: Vec::new(),
             evidence: Evidence::default(),
             next,
+            journal: None,
         }
     }
 

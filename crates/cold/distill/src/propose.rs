@@ -1,12 +1,14 @@
 //! Step two: what the slice changes in the memory, by a model's answer or by extraction.
 
 use crate::intent::Intent;
+use crate::note::Note;
 use crate::session::{Session, Step, Work};
 use base::notice::{About, Key, Notice};
 use base::project::Project;
-use distiller::{Evidence, Operation, Slice};
+use distiller::{Evidence, Operation, Question, Slice, Summary};
 use memory::Memory;
 use model::{Asker, Outcome as Asked, Reason, Request, Schema, Scope};
+use serde_json::Value;
 
 /// How many bad answers in a row a model may give about the same messages before they are distilled without one.
 pub(crate) const MAX_BAD_ANSWERS: u64 = 3;
@@ -23,6 +25,8 @@ pub enum Way {
 /// What a slice is to change.
 pub(crate) struct Proposal {
     pub(crate) operations: Vec<Operation>,
+    /// What the slice was about, for the journal; a model alone writes one.
+    pub(crate) summary: Option<Summary>,
     pub(crate) way: Way,
 }
 
@@ -30,8 +34,9 @@ pub(crate) struct Proposal {
 pub(crate) struct BadAnswer(pub(crate) String);
 
 /// What asking a model gave.
-enum Answer {
-    Proposal(Proposal),
+pub(crate) enum Answer {
+    /// JSON of the shape that was asked for, and the model's name.
+    Value(Value, String),
     Bad(String),
     /// None, and why.
     Missing(String),
@@ -40,7 +45,7 @@ enum Answer {
 impl Proposal {
     /// Returns what extraction finds, and why no model was asked.
     pub(crate) fn by_extraction(slice: &Slice, why: String) -> Self {
-        Self { operations: distiller::extract(slice), way: Way::Extraction(why) }
+        Self { operations: distiller::extract(slice), summary: None, way: Way::Extraction(why) }
     }
 
     /// Returns the operations with everything that applying them again needs.
@@ -49,6 +54,7 @@ impl Proposal {
         let mut intent = Intent::new(id, transcript, &work.share.author(), *now, slice.next.clone());
         intent.evidence = Evidence::cited_by(slice, &self.operations);
         intent.operations.clone_from(&self.operations);
+        intent.journal = self.summary.clone().map(|summary| Note::of(slice, work.session, summary));
         if let Way::Model(model) = &self.way {
             intent.model.clone_from(model);
         }
@@ -81,15 +87,20 @@ pub(crate) fn propose(
         let why = format!("{MAX_BAD_ANSWERS} bad answers of the model");
         return Ok(Proposal::by_extraction(slice, why));
     }
-    match ask(session, memory, slice) {
-        Answer::Proposal(proposal) => Ok(proposal),
+    match ask(session, distiller::question(memory, slice), schedule::KIND) {
+        Answer::Value(answer, model) => {
+            let summary = Summary::in_answer(&answer);
+            let operations = distiller::parse_value(answer);
+            let operations = operations.map_err(|refusal| BadAnswer(unusable(&refusal.to_string())))?;
+            Ok(Proposal { operations, summary, way: Way::Model(model) })
+        }
         Answer::Missing(why) => Ok(Proposal::by_extraction(slice, why)),
         Answer::Bad(problem) => Err(BadAnswer(problem)),
     }
 }
 
-fn ask(session: &Session<'_>, memory: &Memory, slice: &Slice) -> Answer {
-    let question = distiller::question(memory, slice);
+/// Asks the model once, within the user's budget.
+pub(crate) fn ask(session: &Session<'_>, question: Question, job: &str) -> Answer {
     let schema = match Schema::new(question.schema) {
         Ok(schema) => schema,
         Err(error) => return Answer::Missing(error.to_string()),
@@ -97,7 +108,7 @@ fn ask(session: &Session<'_>, memory: &Memory, slice: &Slice) -> Answer {
     let (options, chosen) = (&session.settings.model_options, &session.settings.model);
     let name = chosen.clone().or_else(|| Some(options.name.clone()).filter(|name| !name.is_empty()));
     let request = Request {
-        job: schedule::KIND.to_owned(),
+        job: job.to_owned(),
         project: Project::of(session.cwd).key,
         system: question.system,
         prompt: question.prompt,
@@ -107,13 +118,9 @@ fn ask(session: &Session<'_>, memory: &Memory, slice: &Slice) -> Answer {
     };
     session.observer.reached(Step::Asking);
     match Asker::new(session.env, session.paths, options.clone()).once().ask(request) {
-        Asked::Answered(answer) => match distiller::parse_value(answer) {
-            Ok(operations) => {
-                let way = Way::Model(name.unwrap_or_else(|| "the provider's own choice".to_owned()));
-                Answer::Proposal(Proposal { operations, way })
-            }
-            Err(refusal) => Answer::Bad(unusable(&refusal.to_string())),
-        },
+        Asked::Answered(answer) => {
+            Answer::Value(answer, name.unwrap_or_else(|| "the provider's own choice".to_owned()))
+        }
         Asked::Unavailable { reason: Reason::BadAnswer(problem) } => Answer::Bad(unusable(&problem)),
         Asked::Unavailable { reason } => {
             if let Reason::NoBudget(exhausted) = &reason {

@@ -37,6 +37,9 @@ pub const OPERATION_CHARS: usize = 1_200;
 /// The most different entries that one answer writes.
 pub const WRITTEN: usize = 30;
 
+/// The longest field of a summary, in characters.
+pub const SUMMARY_FIELD_CHARS: usize = 400;
+
 /// The most messages that one operation may cite.
 pub const TURNS: usize = 32;
 

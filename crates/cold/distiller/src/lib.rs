@@ -29,6 +29,7 @@ mod phrases;
 mod question;
 mod score;
 mod slice;
+mod summary;
 mod text;
 mod wording;
 mod words;
@@ -39,8 +40,9 @@ pub use entry::{EXTRACTED_MARK, SECTIONS, id_of, is_extracted, is_written_by_a_p
 pub use evidence::Evidence;
 pub use extract::extract;
 pub use operation::{Action, Operation, Reason, Refusal, Source, parse, parse_value};
-pub use question::{Question, question};
+pub use question::{Question, question, summary_question};
 pub use score::{DEFAULT_THRESHOLD, Score, Signal, score};
 pub use slice::{Anchor, Message, Part, Role, Slice};
+pub use summary::Summary;
 pub use transcript::Mark;
 pub use wording::Unfit;

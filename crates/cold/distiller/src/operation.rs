@@ -6,6 +6,7 @@ use text::redact;
 
 use crate::budget::{ANSWER_BYTES, OPERATION_CHARS, OPERATIONS, TURNS};
 use crate::entry::SECTIONS;
+use crate::summary;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Operation {
@@ -144,8 +145,7 @@ pub fn parse_value(answer: Value) -> Result<Vec<Operation>, Refusal> {
     Ok(operations)
 }
 
-/// Returns what an answer has to look like, in the part of JSON Schema that `model` checks. A title or a summary may be
-/// asked for later in the same object.
+/// Returns what an answer has to look like, in the part of JSON Schema that `model` checks.
 pub(crate) fn schema() -> Value {
     let text = json!({"type": "string", "maxLength": OPERATION_CHARS});
     json!({
@@ -170,6 +170,7 @@ pub(crate) fn schema() -> Value {
                     "required": ["do", "section", "confidence", "turns"],
                 },
             },
+            "summary": summary::schema(),
         },
         "required": ["operations"],
     })

@@ -1,16 +1,21 @@
 //! What a model is asked: the instruction, the memory with the ids of its entries, the slice.
 
 use memory::Memory;
-use serde_json::Value;
+use serde_json::{Value, json};
 use text::{redact, sanitize};
 
 use crate::budget::MEMORY_CHARS;
 use crate::entry::{SECTIONS, entries, id_of};
 use crate::operation;
 use crate::slice::Slice;
+use crate::summary;
 use crate::text::clean;
 
 const INSTRUCTION: &str = include_str!("../prompts/distill.md");
+const SUMMARY_INTRODUCTION: &str = include_str!("../prompts/summarise.md");
+const SUMMARY_INSTRUCTION: &str = include_str!("../prompts/summary.md");
+const ANSWER_WITH_BOTH: &str =
+    "Answer with one JSON object `{\"operations\": […], \"summary\": {…}}` and nothing else.\n";
 
 /// The text for a memory without entries, as in the Node version.
 const NO_MEMORY: &str = "(empty — first distillation)";
@@ -38,7 +43,17 @@ pub fn question(memory: &Memory, slice: &Slice) -> Question {
         shown(memory),
         slice.render(),
     );
-    Question { system: INSTRUCTION.to_owned(), prompt, schema: operation::schema() }
+    let system = format!("{INSTRUCTION}\n{SUMMARY_INSTRUCTION}\n{ANSWER_WITH_BOTH}");
+    Question { system, prompt, schema: operation::schema() }
+}
+
+/// Returns what a model is asked about a slice for which there is no memory: what it was about, and nothing else.
+pub fn summary_question(slice: &Slice) -> Question {
+    let prompt = format!("<transcript-slice>\n{}\n</transcript-slice>\n", slice.render());
+    let schema =
+        json!({"type": "object", "properties": {"summary": summary::schema()}, "required": ["summary"]});
+    let system = format!("{SUMMARY_INTRODUCTION}\n{SUMMARY_INSTRUCTION}");
+    Question { system, prompt, schema }
 }
 
 /// Returns the entries by section, each behind its id. When there are too many, the last of each section stay.

@@ -8,6 +8,7 @@
 //! A slice has a longest length. What tools were given and put out is cut much shorter first, the oldest first; when that
 //! is not enough, the slice ends there and the next one goes on. What a person said is never passed over.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -199,6 +200,10 @@ pub struct Slice {
     pub anchor: Anchor,
     /// Where the next slice begins.
     pub next: Mark,
+    /// The last prompt of it, as the client names it.
+    pub prompt_id: Option<String>,
+    /// When its last message was written, RFC 3339 as the client wrote it.
+    pub ended_at: Option<String>,
 }
 
 impl Slice {
@@ -318,6 +323,8 @@ struct Collector {
     end: Option<Mark>,
     /// The position of a fully private prompt, until the next one: everything done for it is private, too.
     private_from: Option<Mark>,
+    prompt_id: Option<String>,
+    ended_at: Option<String>,
 }
 
 impl Collector {
@@ -338,6 +345,8 @@ impl Collector {
             own: HashSet::new(),
             end: None,
             private_from: None,
+            prompt_id: None,
+            ended_at: None,
         }
     }
 
@@ -380,7 +389,11 @@ impl Collector {
             if self.chars > SLICE_CHARS && self.messages.len() > 1 {
                 self.messages.pop();
                 self.end = Some(before);
+                return;
             }
+            let named = |name: &Option<Cow<'_, str>>| name.as_deref().map(str::to_owned);
+            self.prompt_id = named(&record.prompt_id).or_else(|| self.prompt_id.take());
+            self.ended_at = named(&record.timestamp).or_else(|| self.ended_at.take());
         }
     }
 
@@ -446,6 +459,8 @@ impl Collector {
             has_more: self.end.is_some(),
             bad_lines,
             anchor: Anchor::Start,
+            prompt_id: self.prompt_id,
+            ended_at: self.ended_at,
             // What comes next may still belong to a private prompt, so the next slice begins with it.
             next: self.end.or(self.private_from).unwrap_or(Mark {
                 uuid: self.uuid,

@@ -3,15 +3,21 @@
 mod distill;
 mod drain;
 mod probe;
+mod summarise;
 
 pub(crate) use drain::{KIND as DRAIN, drain};
 pub use probe::ask as ask_model;
+pub(crate) use summarise::request_due as request_summaries;
 
 use crate::handler::Handlers;
 
 /// Returns the handlers of every kind of jobs.
 pub fn all() -> Handlers {
-    Handlers::default().and(distill::DistillSession).and(drain::DrainSpool).and(probe::Probe)
+    Handlers::default()
+        .and(distill::DistillSession)
+        .and(drain::DrainSpool)
+        .and(probe::Probe)
+        .and(summarise::SummariseSession)
 }
 
 /// What the documentation says about a kind of jobs.
@@ -41,6 +47,11 @@ pub const KINDS: &[Kind] = &[
         name: "probe",
         job: "asks the model one small question, to check that it answers",
         payload: "none",
+    },
+    Kind {
+        name: "summarise",
+        job: "has a model summarise what a session without a team memory added since its last summary, once `journal.model` is on",
+        payload: "`session`, `transcript`, `cwd`; `since`, where the last summary ended",
     },
 ];
 

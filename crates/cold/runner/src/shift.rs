@@ -222,6 +222,9 @@ impl<'a> Shift<'a> {
                 for error in piece.derive_errors {
                     self.log.write(Level::Error, kinds::DRAIN, &error);
                 }
+                if let Err(error) = kinds::request_summaries(&mut self.store, self.env, self.paths, now) {
+                    self.log.write(Level::Error, kinds::DRAIN, &error.to_string());
+                }
                 Ok(true)
             }
             Ok(_) => {

@@ -219,6 +219,13 @@ pub const KEYS: &[Key] = &[
         help: "size in bytes at which logs/hooks.jsonl is rotated to hooks.1.jsonl",
     },
     Key {
+        name: "journal.model",
+        kind: Kind::Choice(&["off", "on"]),
+        default: "off",
+        variables: &[],
+        help: "let a model write summaries where there is no team memory; with one they come with the distillation",
+    },
+    Key {
         name: "memory.discover",
         kind: Kind::Switch,
         default: "true",

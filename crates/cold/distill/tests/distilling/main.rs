@@ -8,3 +8,4 @@ mod leaving;
 mod long_run;
 mod rehearsing;
 mod removed;
+mod summaries;

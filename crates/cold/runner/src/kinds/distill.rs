@@ -81,7 +81,7 @@ impl Handler for DistillSession {
 
 /// Returns how the user has sessions distilled. A model is asked with their own login only once they have read so, or chose
 /// it themselves.
-fn settings(context: &Context) -> Settings {
+pub(super) fn settings(context: &Context) -> Settings {
     let mut settings = Settings::load(&context.env, &context.paths);
     settings.model_options.is_unannounced =
         !notice::is_introduced(&context.paths) && !is_chosen_by_a_person(&context.paths);
@@ -94,6 +94,7 @@ fn is_chosen_by_a_person(paths: &Paths) -> bool {
     let config = Config::load(&Env::fixed::<String, String>([]), paths);
     config.settings().iter().filter(|setting| matches!(setting.source, Source::User(_))).any(|setting| {
         setting.key.name.starts_with("model.")
+            || (setting.key.name == "journal.model" && setting.value == "on")
             || (setting.key.name == "ui.messages" && setting.value == "off")
     })
 }
@@ -140,6 +141,8 @@ mod tests {
         assert!(!is_chosen(""));
         assert!(is_chosen("[model]\nprovider = \"cli\"\n"));
         assert!(is_chosen("[model]\ndaily_budget_usd = \"1\"\n"));
+        assert!(is_chosen("[journal]\nmodel = \"on\"\n"));
+        assert!(!is_chosen("[journal]\nmodel = \"off\"\n"));
         assert!(is_chosen("[ui]\nmessages = \"off\"\n"), "who wants no line gets none");
         assert!(!is_chosen("[ui]\nmessages = \"important\"\n[distill]\nturns = 3\n"));
     }

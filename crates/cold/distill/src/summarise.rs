@@ -1,0 +1,49 @@
+//! A model's summary for the journal where there is no team memory: the question of a distillation without its first half.
+//!
+//! The summary is an observation, and says where the next one begins. So nothing else has to be kept, and a process that is
+//! killed after the answer asks again only if it did not come to append it.
+
+use crate::Error;
+use crate::note::Note;
+use crate::plan::{Plan, Worth};
+use crate::propose::{self, Answer};
+use crate::session::Session;
+use distiller::Summary;
+use transcript::Mark;
+
+/// The name under which the ledger has these calls.
+const JOB: &str = "summarise";
+
+/// The result of summarising.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Summarised {
+    /// There is a summary, by this model.
+    Kept(String),
+    /// There is none, and why: the summary by rules stays.
+    ByRules(String),
+}
+
+impl Session<'_> {
+    /// Summarises what the session said since `since`, by one question to a model.
+    pub fn summarise(&self, since: Option<&Mark>) -> Result<Summarised, Error> {
+        let Plan { slice, worth, .. } = Plan::read(self, since)?;
+        let note = |summary: Summary| Note::of(&slice, self, summary);
+        let by_rules = |why: String| {
+            note(Summary::default()).keep_mark(self, &why)?;
+            Ok(Summarised::ByRules(why))
+        };
+        if worth != Worth::Distill {
+            return by_rules("nothing that needs a model".to_owned());
+        }
+        match propose::ask(self, distiller::summary_question(&slice), JOB) {
+            Answer::Value(answer, model) => match Summary::in_answer(&answer) {
+                Some(summary) => {
+                    note(summary).keep(self)?;
+                    Ok(Summarised::Kept(model))
+                }
+                None => by_rules("the model's answer has no summary".to_owned()),
+            },
+            Answer::Bad(why) | Answer::Missing(why) => by_rules(why),
+        }
+    }
+}
