@@ -6,8 +6,8 @@ use base::{Timestamp, digest};
 use capture::{Data, Kept, Observation, Rules, Spool};
 use distiller::{Slice, Summary};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use transcript::Mark;
 
@@ -24,6 +24,9 @@ pub(crate) struct Note {
     prompt_id: Option<String>,
     /// When the last message of the slice was written, in milliseconds since 1970.
     at: u64,
+    /// When the transcript was looked at, in milliseconds since 1970. A turn ends a moment after its last message: what ended
+    /// before this is in the slice.
+    looked_at: u64,
     /// Where the next slice begins.
     next: Mark,
 }
@@ -35,6 +38,7 @@ impl Note {
             summary,
             prompt_id: slice.prompt_id.clone(),
             at: ended_at.unwrap_or(session.now).millis(),
+            looked_at: session.now.millis(),
             next: slice.next.clone(),
         }
     }
@@ -43,30 +47,38 @@ impl Note {
     pub(crate) fn keep(&self, session: &Session<'_>) -> Result<(), capture::Error> {
         let mut data = serde_json::to_value(&self.summary)?;
         if let Some(fields) = data.as_object_mut() {
-            fields.extend([("source".to_owned(), json!("model")), ("mark".to_owned(), json!(self.next))]);
+            fields.insert("source".to_owned(), json!("model"));
         }
-        self.append(session, SUMMARY, &data)
+        // Two slices may end in the same turn.
+        self.append(session, SUMMARY, &self.place(session), data)
     }
 
     /// Appends that a model was asked about the slice, or would have been, and gave no summary.
     pub(crate) fn keep_mark(&self, session: &Session<'_>, problem: &str) -> Result<(), capture::Error> {
-        self.append(session, LOOKED_AT, &json!({"mark": self.next, "problem": problem}))
+        // The same place may be looked at again: a slice may be empty.
+        let place = format!("{}\n{}", self.place(session), self.looked_at);
+        self.append(session, LOOKED_AT, &place, json!({"problem": problem}))
+    }
+
+    fn place(&self, session: &Session<'_>) -> String {
+        format!("{}\n{:?}\n{}", session.id, self.next.uuid, self.next.message)
     }
 
     fn append(
         &self,
         session: &Session<'_>,
         kind: &str,
-        data: &serde_json::Value,
+        place: &str,
+        mut data: Value,
     ) -> Result<(), capture::Error> {
-        let settings = Settings::read(session.env, &session.paths.hook_settings());
-        let rules = Rules::of(&settings, session.env);
-        if !rules.records_in(session.cwd) || !rules.sees_prompts() {
+        if !is_recorded(session) {
             return Ok(());
         }
-        // Two slices may end in the same turn.
-        let place = format!("{}\n{:?}\n{}", session.id, self.next.uuid, self.next.message);
-        let data = Data::Kept(Kept { kind: kind.into(), data: Cow::Owned(to_raw_value(data)?) });
+        if let Some(fields) = data.as_object_mut() {
+            let read = [("mark", json!(self.next)), ("looked_at", json!(self.looked_at))];
+            fields.extend(read.map(|(name, value)| (name.to_owned(), value)));
+        }
+        let data = Data::Kept(Kept { kind: kind.into(), data: Cow::Owned(to_raw_value(&data)?) });
         let observation = Observation {
             cwd: session.cwd.to_string_lossy(),
             prompt_id: self.prompt_id.as_deref().map(Cow::from),
@@ -79,4 +91,11 @@ impl Note {
         };
         Spool::new(session.paths.spool()).append(&observation)
     }
+}
+
+/// Returns whether the user has sessions in this folder recorded.
+pub(crate) fn is_recorded(session: &Session<'_>) -> bool {
+    let settings = Settings::read(session.env, &session.paths.hook_settings());
+    let rules = Rules::of(&settings, session.env);
+    rules.records_in(session.cwd) && rules.sees_prompts()
 }

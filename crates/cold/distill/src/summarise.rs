@@ -4,7 +4,7 @@
 //! killed after the answer asks again only if it did not come to append it.
 
 use crate::Error;
-use crate::note::Note;
+use crate::note::{self, Note};
 use crate::plan::{Plan, Worth};
 use crate::propose::{self, Answer};
 use crate::session::Session;
@@ -26,6 +26,10 @@ pub enum Summarised {
 impl Session<'_> {
     /// Summarises what the session said since `since`, by one question to a model.
     pub fn summarise(&self, since: Option<&Mark>) -> Result<Summarised, Error> {
+        if !note::is_recorded(self) {
+            // An answer that is not kept would be asked for again and again.
+            return Ok(Summarised::ByRules("nothing is recorded here".to_owned()));
+        }
         let Plan { slice, worth, .. } = Plan::read(self, since)?;
         let note = |summary: Summary| Note::of(&slice, self, summary);
         let by_rules = |why: String| {

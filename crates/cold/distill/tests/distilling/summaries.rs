@@ -84,6 +84,8 @@ fn nothing_is_kept_where_nothing_is_recorded() {
     desk.decide("Postgres as the database");
     desk.distill().unwrap();
     assert_eq!((desk.questions(), kept(&desk, "summary").len()), (1, 0));
+    assert!(matches!(summarise(&desk), Summarised::ByRules(_)));
+    assert_eq!(desk.questions(), 1, "a summary alone is not asked for in vain");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use base::error::with_causes;
 use base::project::Project;
 use base::settings::Settings;
 use base::{Env, Paths, Timestamp};
+use capture::Rules;
 use config::{Config, Source};
 use distill::{Error, Session};
 use place::Folder;
@@ -82,13 +83,16 @@ pub(crate) fn request_due(
     if !is_switched_on(paths) {
         return Ok(());
     }
-    let turns = Settings::read(env, &paths.hook_settings()).number("distill.turns");
-    for due in due(store, turns, now)? {
-        if Folder::find(Path::new(&due.cwd)).is_some() {
+    let settings = Settings::read(env, &paths.hook_settings());
+    let rules = Rules::of(&settings, env);
+    for due in due(store, settings.number("distill.turns"), now)? {
+        let cwd = Path::new(&due.cwd);
+        // With a team memory the distillation brings the summary; where recording was switched off since, it would be lost.
+        if Folder::find(cwd).is_some() || !rules.records_in(cwd) {
             continue;
         }
         let payload = serde_json::to_string(&due)?;
-        let project = Project::of(Path::new(&due.cwd)).key;
+        let project = Project::of(cwd).key;
         let job = NewJob {
             project: Some(&project),
             dedup_key: Some(&due.session),
@@ -118,11 +122,12 @@ fn due(store: &Store, turns: u64, now: Timestamp) -> Result<Vec<Payload>, store:
                  ORDER BY o.at DESC, o.row DESC LIMIT 1) AS last
              FROM sessions AS s WHERE s.last_at >= ?1 AND s.platform = 'claude-code'
          ), ends AS (
-             SELECT looked.*, last.data ->> '$.mark' AS mark, coalesce(last.at, 0) AS since, count(*) AS turns,
+             SELECT looked.*, last.data ->> '$.mark' AS mark,
+                 coalesce(last.data ->> '$.looked_at', last.at, 0) AS since, count(*) AS turns,
                  max(o.at), o.data ->> '$.transcript' AS transcript
              FROM looked LEFT JOIN observations AS last ON last.row = looked.last
              JOIN observations AS o ON o.session = looked.row AND o.kind = 'turn-end' AND json_valid(o.data)
-                 AND o.at > coalesce(last.at, 0)
+                 AND o.at > coalesce(last.data ->> '$.looked_at', last.at, 0)
              GROUP BY looked.row
          )
          SELECT id, transcript, cwd, mark FROM ends
@@ -211,7 +216,23 @@ mod tests {
     }
 
     #[test]
-    fn without_the_users_word_or_with_a_team_memory_there_is_no_job() {
+    fn a_turn_that_ended_after_its_last_message_and_before_it_was_looked_at_is_not_due_again() {
+        let mut bench = Bench::new(ON);
+        let end = json!({"outcome": "done", "text": "x", "transcript": "/t/s.jsonl"});
+        // What was summarised was written before the turn ended.
+        let looked =
+            json!({"request": "r", "mark": {"uuid": "u", "turn": 4, "offset": 9}, "looked_at": 2_500});
+        bench.put("summary", 1_990, &looked);
+        bench.put("turn-end", 1_000, &end);
+        bench.put("turn-end", 2_000, &end);
+        bench.put("session-end", 3_000, &json!({"reason": "other"}));
+        assert_eq!(bench.jobs().len(), 0);
+        bench.put("turn-end", 2_600, &end);
+        assert_eq!(bench.jobs().len(), 1);
+    }
+
+    #[test]
+    fn without_the_users_word_with_a_team_memory_and_where_nothing_is_recorded_there_is_no_job() {
         let end = json!({"outcome": "done", "text": "x", "transcript": "/t/s.jsonl"});
         let mut off = Bench::new("[distill]\nturns = 1\n");
         off.put("turn-end", 1_000, &end);
@@ -224,5 +245,11 @@ mod tests {
         shared.put("turn-end", 1_000, &end);
         shared.put("turn-end", 2_000, &end);
         assert_eq!(shared.jobs().len(), 0);
+
+        let mut paused = Bench::new(&format!("{ON}[capture]\nenabled = false\n"));
+        config::flatten_for_hooks(&paused.paths).unwrap();
+        paused.put("turn-end", 1_000, &end);
+        paused.put("turn-end", 2_000, &end);
+        assert_eq!(paused.jobs().len(), 0);
     }
 }
