@@ -16,6 +16,7 @@ const SUMMARY_INTRODUCTION: &str = include_str!("../prompts/summarise.md");
 const SUMMARY_INSTRUCTION: &str = include_str!("../prompts/summary.md");
 const ANSWER_WITH_BOTH: &str =
     "Answer with one JSON object `{\"operations\": […], \"summary\": {…}}` and nothing else.\n";
+const ANSWER_WITH_SUMMARY: &str = "Answer with one JSON object `{\"summary\": {…}}` and nothing else.\n";
 
 /// The text for a memory without entries, as in the Node version.
 const NO_MEMORY: &str = "(empty — first distillation)";
@@ -52,7 +53,7 @@ pub fn summary_question(slice: &Slice) -> Question {
     let prompt = format!("<transcript-slice>\n{}\n</transcript-slice>\n", slice.render());
     let schema =
         json!({"type": "object", "properties": {"summary": summary::schema()}, "required": ["summary"]});
-    let system = format!("{SUMMARY_INTRODUCTION}\n{SUMMARY_INSTRUCTION}");
+    let system = format!("{SUMMARY_INTRODUCTION}\n{SUMMARY_INSTRUCTION}\n{ANSWER_WITH_SUMMARY}");
     Question { system, prompt, schema }
 }
 

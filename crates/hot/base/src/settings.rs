@@ -121,7 +121,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 1, most: 10_000 },
         default: "5",
         variables: &[Variable::Value("WYREN_TURNS_THRESHOLD")],
-        help: "number of turns that triggers a distillation",
+        help: "number of turns that triggers a distillation, or a summary (`journal.model`)",
     },
     Key {
         name: "hooks.disabled",
@@ -129,6 +129,13 @@ pub const KEYS: &[Key] = &[
         default: "",
         variables: &[Variable::Value("WYREN_HOOKS_DISABLED")],
         help: "hooks that do nothing, by program name",
+    },
+    Key {
+        name: "journal.model",
+        kind: Kind::Choice(&["off", "on"]),
+        default: "off",
+        variables: &[],
+        help: "have a model summarise sessions without a team memory; with one, the distillation's call does",
     },
     Key {
         name: "lessons.disabled",
@@ -217,13 +224,6 @@ pub const KEYS: &[Key] = &[
         default: "4194304",
         variables: &[],
         help: "size in bytes at which logs/hooks.jsonl is rotated to hooks.1.jsonl",
-    },
-    Key {
-        name: "journal.model",
-        kind: Kind::Choice(&["off", "on"]),
-        default: "off",
-        variables: &[],
-        help: "let a model write summaries where there is no team memory; with one they come with the distillation",
     },
     Key {
         name: "memory.discover",

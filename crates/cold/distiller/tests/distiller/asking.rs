@@ -1,6 +1,6 @@
 //! What a model is asked.
 
-use distiller::{Operation, parse_value, question};
+use distiller::{Operation, Summary, parse_value, question, summary_question};
 use memory::Memory;
 use model::Schema;
 use serde_json::json;
@@ -57,7 +57,7 @@ fn the_schema_is_one_that_the_model_crate_checks() {
     let question = question(&Memory::default(), &conversation(&["hi"]).slice());
     let schema = Schema::new(question.schema).unwrap();
     let answer = json!({
-        "title": "for later", "summary": "for later",
+        "title": "for later", "summary": {"request": "Choose a database", "mood": "for later"},
         "operations": [
             {"do": "add", "section": "Decisions", "text": "Use X", "confidence": 0.9, "turns": [1]},
             {"do": "replace", "section": "Decisions", "entry": "ab12cd34", "text": "Use Y", "why": "z", "confidence": 1, "turns": [1], "note": "?"},
@@ -74,6 +74,25 @@ fn the_schema_is_one_that_the_model_crate_checks() {
             .is_err()
     );
     assert!(schema.validate(&json!({"operations": [{"do": "add", "section": "Handoff notes", "confidence": 1, "turns": []}]})).is_err());
+}
+
+#[test]
+fn without_a_memory_the_summary_alone_is_asked_for_in_the_same_words() {
+    let slice = conversation(&["let's use Redis", "ok"]).slice();
+    let (alone, both) = (summary_question(&slice), question(&Memory::default(), &slice));
+    let asked = "# Summary";
+    let part =
+        |system: &str| system.split_once(asked).unwrap().1.split_once("Answer with").unwrap().0.to_owned();
+    assert_eq!(part(&alone.system), part(&both.system));
+    assert!(alone.system.ends_with("Answer with one JSON object `{\"summary\": {…}}` and nothing else.\n"));
+    assert!(both.system.ends_with("`{\"operations\": […], \"summary\": {…}}` and nothing else.\n"));
+    assert!(!alone.system.contains("operation") && !alone.prompt.contains("memory"), "{alone:?}");
+    assert_eq!(alone.prompt.matches("let's use Redis").count(), 1);
+    let schema = Schema::new(alone.schema).unwrap();
+    let answer = json!({"summary": {"request": "Choose a cache"}});
+    schema.validate(&answer).unwrap();
+    assert_eq!(Summary::in_answer(&answer).unwrap().request, "Choose a cache");
+    assert!(schema.validate(&json!({"operations": []})).is_err());
 }
 
 #[test]
