@@ -17,6 +17,7 @@ mod npm;
 mod prompt_bind;
 mod readme;
 mod session_start;
+mod stop_summary;
 mod team;
 #[cfg(unix)]
 mod update;

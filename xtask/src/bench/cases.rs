@@ -223,6 +223,7 @@ const CASES: &[(&str, Case)] = &[
     ("tool-record", Case::plain("skipped", SKIPPED).silent()),
     ("prompt-bind", Case::plain("prompt", payload!("UserPromptSubmit")).only_parsing()),
     ("context-monitor", Case::plain("no news", payload!("PostToolUse.Bash")).silent()),
+    ("stop-summary", Case::plain("Stop", payload!("Stop")).silent()),
     ("wyren", Case::plain("--version", "").with(&["--version"]).speaking()),
 ];
 
