@@ -3,6 +3,7 @@
 mod agents;
 #[cfg(unix)]
 mod archives;
+mod claude_mem;
 mod cli;
 mod client;
 mod contract;
