@@ -3,6 +3,7 @@
 mod agents;
 #[cfg(unix)]
 mod archives;
+mod claude_mem;
 mod claude_mem_model;
 mod cli;
 mod client;

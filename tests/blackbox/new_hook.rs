@@ -72,6 +72,7 @@ fn a_hook_that_was_just_made_keeps_the_contract() -> Result<()> {
         assert!(
             text.contains(NAME)
                 || file.ends_with("hooks/extra.json")
+                || file.ends_with("hooks/later.json")
                 || file.starts_with(checkout.join("tests"))
         );
     }

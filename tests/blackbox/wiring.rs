@@ -60,8 +60,7 @@ fn every_hook_is_wired_to_the_events_of_its_row_in_the_file_that_the_client_can_
     let mut expected = BTreeSet::new();
     for hook in HOOKS {
         for event in hook.events {
-            let is_old = tables::hooks::event(event).context("no such event")?.is_old;
-            let file = if is_old { "hooks.json" } else { "extra.json" };
+            let file = tables::hooks::event(event).context("no such event")?.since.file();
             expected.insert(((*event).to_owned(), hook.name.to_owned(), file.to_owned()));
         }
     }

@@ -209,7 +209,12 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
         let model = request.model().to_owned();
         let streaming = request.wants_stream();
         let method = request.method.clone();
-        let response = match shared.record(request) {
+        let reply = shared.record(request);
+        if let Some((status, body)) = reply.as_ref().and_then(Reply::to_failure) {
+            http::write_response(stream, &http::Response::json(status, &body))?;
+            continue;
+        }
+        let response = match reply {
             Some(reply) if streaming => http::Response::events(reply.to_events(&model)),
             Some(reply) => http::Response::json(200, &reply.to_message(&model)),
             None if method == "HEAD" => http::Response::empty(),

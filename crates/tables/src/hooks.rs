@@ -63,38 +63,88 @@ impl Silence {
 pub struct Event {
     /// The client's name for it.
     pub name: &'static str,
-    /// Whether clients before 2.1.0 know it; one unknown name disables its whole file.
-    pub is_old: bool,
+    /// Which clients know it.
+    pub since: Since,
     /// Whether it happens with every prompt or tool call.
     pub is_frequent: bool,
     /// A recorded payload in `tests/data/payloads`, without the ending.
     pub payload: &'static str,
 }
 
+/// The first client that knows an event. One unknown name disables its whole file, so each has a file of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// Every client with plugins.
+    Plugins,
+    /// 2.1.0.
+    V2_1_0,
+    /// 2.1.78.
+    V2_1_78,
+}
+
+impl Since {
+    /// All of them, the oldest first.
+    pub const ALL: [Self; 3] = [Self::Plugins, Self::V2_1_0, Self::V2_1_78];
+
+    /// Returns the file in `hooks/` that wires such events.
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Plugins => "hooks.json",
+            Self::V2_1_0 => "extra.json",
+            Self::V2_1_78 => "later.json",
+        }
+    }
+
+    fn description(self) -> &'static str {
+        match self {
+            Self::Plugins => {
+                "Wyren: a memory that a whole team shares. Each hook is one small native program in bin/."
+            }
+            Self::V2_1_0 => {
+                "Wyren: events that clients before 2.1.0 do not know. An unknown name disables its whole file, so they have one of their own."
+            }
+            Self::V2_1_78 => {
+                "Wyren: events that clients before 2.1.78 do not know. An unknown name disables its whole file, so they have one of their own."
+            }
+        }
+    }
+}
+
 /// The events that a hook can be wired to, in the order of a session.
-pub const EVENTS: [Event; 12] = [
-    Event { name: "SessionStart", is_old: true, is_frequent: false, payload: "SessionStart.startup" },
-    Event { name: "UserPromptSubmit", is_old: true, is_frequent: true, payload: "UserPromptSubmit" },
-    Event { name: "PreToolUse", is_old: true, is_frequent: true, payload: "PreToolUse.Bash" },
-    Event { name: "PermissionRequest", is_old: false, is_frequent: false, payload: "PermissionRequest.Bash" },
-    Event { name: "PostToolUse", is_old: true, is_frequent: true, payload: "PostToolUse.Bash" },
+pub const EVENTS: [Event; 13] = [
+    Event {
+        name: "SessionStart",
+        since: Since::Plugins,
+        is_frequent: false,
+        payload: "SessionStart.startup",
+    },
+    Event { name: "UserPromptSubmit", since: Since::Plugins, is_frequent: true, payload: "UserPromptSubmit" },
+    Event { name: "PreToolUse", since: Since::Plugins, is_frequent: true, payload: "PreToolUse.Bash" },
+    Event {
+        name: "PermissionRequest",
+        since: Since::V2_1_0,
+        is_frequent: false,
+        payload: "PermissionRequest.Bash",
+    },
+    Event { name: "PostToolUse", since: Since::Plugins, is_frequent: true, payload: "PostToolUse.Bash" },
     Event {
         name: "PostToolUseFailure",
-        is_old: false,
+        since: Since::V2_1_0,
         is_frequent: true,
         payload: "PostToolUseFailure.Bash",
     },
     Event {
         name: "Notification",
-        is_old: true,
+        since: Since::Plugins,
         is_frequent: false,
         payload: "Notification.permission_prompt",
     },
-    Event { name: "SubagentStart", is_old: false, is_frequent: false, payload: "SubagentStart" },
-    Event { name: "SubagentStop", is_old: true, is_frequent: false, payload: "SubagentStop" },
-    Event { name: "Stop", is_old: true, is_frequent: true, payload: "Stop" },
-    Event { name: "PreCompact", is_old: true, is_frequent: false, payload: "PreCompact.auto" },
-    Event { name: "SessionEnd", is_old: true, is_frequent: false, payload: "SessionEnd.other" },
+    Event { name: "SubagentStart", since: Since::V2_1_0, is_frequent: false, payload: "SubagentStart" },
+    Event { name: "SubagentStop", since: Since::Plugins, is_frequent: false, payload: "SubagentStop" },
+    Event { name: "Stop", since: Since::Plugins, is_frequent: true, payload: "Stop" },
+    Event { name: "StopFailure", since: Since::V2_1_78, is_frequent: false, payload: "StopFailure" },
+    Event { name: "PreCompact", since: Since::Plugins, is_frequent: false, payload: "PreCompact.auto" },
+    Event { name: "SessionEnd", since: Since::Plugins, is_frequent: false, payload: "SessionEnd.other" },
 ];
 
 /// The hooks that may be [`Weight::Heavy`], built or not. Adding a name here is a decision of the design.
@@ -212,6 +262,15 @@ pub const HOOKS: &[Hook] = &[
         silence: Silence::Empty,
         job: "shows what the team changed during the turn, once per turn",
     },
+    Hook {
+        name: "stop-summary",
+        events: &["Stop", "StopFailure"],
+        matcher: None,
+        timeout: 5,
+        weight: Weight::Hot,
+        silence: Silence::Empty,
+        job: "records how the turn ended and the model's last message",
+    },
 ];
 
 /// Returns the hook of this name.
@@ -226,8 +285,9 @@ pub fn event(name: &str) -> Option<&'static Event> {
 
 /// Compares everything that is generated from the table of hooks, below the root of a checkout, or writes it.
 pub fn settle(mode: Mode, root: &Path, hooks: &[Hook]) -> io::Result<()> {
-    mode.file(&root.join("hooks/hooks.json"), &wiring(ABOUT_HOOKS, hooks, true))?;
-    mode.file(&root.join("hooks/extra.json"), &wiring(ABOUT_EXTRA, hooks, false))?;
+    for since in Since::ALL {
+        mode.file(&root.join("hooks").join(since.file()), &wiring(since, hooks))?;
+    }
     mode.block(&root.join("README.md"), "hooks", &jobs(hooks))?;
     mode.block(&root.join("ARCHITECTURE.md"), "hooks", &programs(hooks))?;
     mode.block(&root.join("docs/cli.md"), "hooks", &silences(hooks))?;
@@ -235,14 +295,11 @@ pub fn settle(mode: Mode, root: &Path, hooks: &[Hook]) -> io::Result<()> {
     mode.block(&root.join("docs/cli.md"), "guards", &GUARDS.map(|guard| format!("`{guard}`")).join(", "))
 }
 
-const ABOUT_HOOKS: &str =
-    "Wyren: a memory that a whole team shares. Each hook is one small native program in bin/.";
-const ABOUT_EXTRA: &str = "Wyren: events that clients before 2.1.0 do not know. An unknown name disables its whole file, so they have one of their own.";
-
-/// Returns `hooks.json` (events that old clients know) or `extra.json` (the others).
-fn wiring(description: &str, hooks: &[Hook], is_old: bool) -> String {
-    let events = EVENTS.iter().filter(|event| event.is_old == is_old);
+/// Returns a file of `hooks/`: the events of some clients.
+fn wiring(since: Since, hooks: &[Hook]) -> String {
+    let events = EVENTS.iter().filter(|event| event.since == since);
     let events: Vec<String> = events.filter_map(|event| wired_to(event, hooks)).collect();
+    let description = since.description();
     let (start, end) =
         (format!("{{\n  \"description\": \"{description}\",\n  \"hooks\": {{\n"), "\n  }\n}\n");
     start + &events.join(",\n") + end
@@ -389,7 +446,7 @@ mod tests {
     fn hooks_with_different_matchers_get_groups_of_their_own() {
         let hook = |name, matcher| Hook { name, matcher, events: &["Stop"], ..HOOKS[0] };
         let hooks = [hook("a", None), hook("b", Some(r"\d")), hook("c", None)];
-        let json = wiring("d", &hooks, true);
+        let json = wiring(Since::Plugins, &hooks);
         assert_eq!(json.matches("\"hooks\": [").count(), 2, "{json}");
         assert!(json.contains(r#""matcher": "\\d","#), "{json}");
         assert!(json.find("bin/c").unwrap() < json.find("bin/b").unwrap(), "{json}");

@@ -70,6 +70,7 @@ pub fn make(root: &Path, name: &str, event: &str, job: &str) -> io::Result<Vec<P
     let generated = [
         "hooks/hooks.json",
         "hooks/extra.json",
+        "hooks/later.json",
         "README.md",
         "ARCHITECTURE.md",
         "docs/cli.md",

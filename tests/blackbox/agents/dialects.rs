@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use install::agents::AGENTS;
-use serde_json::Value;
+use serde_json::{Value, json};
 use wyren_tests::plugin;
 use wyren_tests::sandbox::{Sandbox, data_folder, feed};
 
@@ -107,6 +107,20 @@ fn check_recorded(sandbox: &Sandbox, agent: &str) -> Result<()> {
     assert!(
         tools.iter().any(|line| line["tool"] == "Edit" && line["input"]["file_path"].is_string()),
         "{tools:#?}"
+    );
+    let ends = of_kind("turn-end");
+    assert_eq!(ends.len(), 1, "{agent}: {lines:#?}");
+    let said = &ends[0]["data"]["text"];
+    // Cursor and OpenCode do not send what the model said.
+    assert_eq!(
+        said,
+        &if ["codex", "gemini"].contains(&agent) { json!("Done.") } else { Value::Null },
+        "{agent}"
+    );
+    let refused = of_kind("refused");
+    assert!(
+        refused.iter().any(|line| line["data"]["tool"] == "Bash" && line["data"]["by"] == "guard"),
+        "{agent}: {lines:#?}"
     );
     Ok(())
 }

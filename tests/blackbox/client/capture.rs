@@ -2,22 +2,9 @@
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use wyren_tests::client::Client;
 use wyren_tests::mock::{Lane, Reply};
-use wyren_tests::plugin;
 
-use super::{check_hook_log, check_processes, client_with_plugin};
-
-/// Returns what `wyren export` prints.
-fn exported(client: &Client) -> Result<Vec<Value>> {
-    let plugin = plugin::folder().context("no plugin")?;
-    let text = client.wyren(&plugin, &["export"])?;
-    text.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
-}
-
-fn of_type<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
-    events.iter().filter(|event| event["type"] == kind).collect()
-}
+use super::{check_hook_log, check_processes, client_with_plugin, exported, of_type};
 
 fn bash(command: &str) -> Value {
     json!({"command": command, "description": "Try"})

@@ -12,7 +12,7 @@ use wyren_tests::plugin;
 use super::{check_hook_log, check_processes, client_with_plugin};
 
 /// Writes a lesson about `command` into `folder`.
-fn write_lesson(folder: &Path, slug: &str, kind: &str, command: &str, priority: u8) -> Result<()> {
+pub(super) fn write_lesson(folder: &Path, slug: &str, kind: &str, command: &str, priority: u8) -> Result<()> {
     fs::create_dir_all(folder)?;
     let trigger = if command.is_empty() { String::new() } else { format!("command: {command}\n") };
     let text = format!(
@@ -23,7 +23,7 @@ fn write_lesson(folder: &Path, slug: &str, kind: &str, command: &str, priority: 
     Ok(())
 }
 
-fn personal(client: &Client) -> std::path::PathBuf {
+pub(super) fn personal(client: &Client) -> std::path::PathBuf {
     client.data().join("lessons")
 }
 

@@ -17,6 +17,7 @@ mod npm;
 mod prompt_bind;
 mod readme;
 mod session_start;
+mod stop_summary;
 mod summaries;
 mod team;
 #[cfg(unix)]
@@ -30,7 +31,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use tables::hooks::HOOKS;
 use wyren_tests::client::Client;
@@ -76,6 +77,17 @@ fn check_hook_log(client: &Client, hook: &str) -> Result<()> {
     Ok(())
 }
 
+/// Returns what `wyren export` prints.
+fn exported(client: &Client) -> Result<Vec<Value>> {
+    let plugin = plugin::folder().context("no plugin")?;
+    let text = client.wyren(&plugin, &["export"])?;
+    text.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
+}
+
+fn of_type<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    events.iter().filter(|event| event["type"] == kind).collect()
+}
+
 /// Checks that the client ran a hook at an event.
 fn check_ran(client: &Client, hook: &str, event: &str) -> Result<()> {
     let log = client.hook_log()?;
@@ -89,6 +101,7 @@ fn provoke(client: &Client, event: &str) -> Result<()> {
     match event {
         "PreCompact" => provoke_compaction(client),
         "Notification" | "PermissionRequest" => provoke_question(client, event),
+        "StopFailure" => provoke_failure(client),
         _ => provoke_in_a_turn(client),
     }
 }
@@ -103,6 +116,13 @@ fn provoke_in_a_turn(client: &Client) -> Result<()> {
     client.mock().script(Lane::Subagent, [Reply::text("Seen.")]);
     let turn = client.prompt("try, fail, and have a subagent look")?;
     ensure!(turn.succeeded(), "{:#?}", turn.output);
+    Ok(())
+}
+
+fn provoke_failure(client: &Client) -> Result<()> {
+    client.mock().script(Lane::Main, [Reply::failure(400, "scripted bad request")]);
+    let turn = client.prompt("fail")?;
+    ensure!(!turn.succeeded(), "{:#?}", turn.output);
     Ok(())
 }
 
@@ -147,7 +167,7 @@ fn check_processes(client: &Client) -> Result<()> {
 }
 
 /// Events that take a session of their own; the others all happen in those of [`every_start`].
-const RARE_EVENTS: [&str; 2] = ["Notification", "PermissionRequest"];
+const RARE_EVENTS: [&str; 3] = ["Notification", "PermissionRequest", "StopFailure"];
 
 /// What a client of [`fires_every_hook`] may do without asking.
 const TOOLS: [&str; 3] = ["Bash(echo:*)", "Bash(exit:*)", "Agent"];

@@ -17,7 +17,7 @@ use crate::team::{Member, Mode, Remote};
 /// Wires every hook of the plugin by hand, in the project's settings.
 pub(super) fn wire_by_hand(project: &Path, plugin: &Path) -> Result<()> {
     let mut hooks = json!({});
-    for file in ["hooks.json", "extra.json"] {
+    for file in ["hooks.json", "extra.json", "later.json"] {
         let text = fs::read_to_string(plugin.join("hooks").join(file))?;
         let text = text.replace("${CLAUDE_PLUGIN_ROOT}", &plugin.to_string_lossy());
         let wiring: Value = serde_json::from_str(&text)?;

@@ -13,6 +13,8 @@ pub struct Reply {
     blocks: Vec<Block>,
     input_tokens: u64,
     output_tokens: u64,
+    /// The status and message of a request that fails.
+    failure: Option<(u16, String)>,
 }
 
 #[derive(Clone, Debug)]
@@ -24,7 +26,20 @@ enum Block {
 impl Reply {
     /// Returns a reply that says `text`.
     pub fn text(text: impl Into<String>) -> Reply {
-        Reply { blocks: vec![Block::Text(text.into())], input_tokens: 1_000, output_tokens: 10 }
+        let blocks = vec![Block::Text(text.into())];
+        Reply { blocks, input_tokens: 1_000, output_tokens: 10, failure: None }
+    }
+
+    /// Returns an error of the API in the place of a reply. The client does not try again after 400.
+    pub fn failure(status: u16, message: impl Into<String>) -> Reply {
+        Reply { failure: Some((status, message.into())), ..Reply::default() }
+    }
+
+    /// Returns the status and the body of a failure.
+    pub(super) fn to_failure(&self) -> Option<(u16, Value)> {
+        let (status, message) = self.failure.as_ref()?;
+        let error = json!({"type": "invalid_request_error", "message": message});
+        Some((*status, json!({"type": "error", "error": error})))
     }
 
     /// Adds the use of a tool; the client runs it and comes back with the result.

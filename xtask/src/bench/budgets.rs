@@ -9,6 +9,9 @@ pub(crate) const SILENT_HOOK_HWM_KIB: f64 = 2048.0;
 /// A hot hook ([`tables::hooks::Weight::Hot`]) finishes before a dynamic `/bin/true` does.
 pub(crate) const HOT_HOOK_TRUE_RATIO: f64 = 1.0;
 
+/// The milliseconds that the median of every hook stays below, on a machine with two cores.
+pub(crate) const HOOK_MEDIAN_MILLIS: f64 = 5.0;
+
 /// What a program's median is compared with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Yard {
@@ -41,6 +44,8 @@ pub(crate) const RUNS: &[(&str, Yard, f64)] = &[
     ("session-start-lessons resume", Yard::True, 1.0),
     ("session-start-memory no pull", Yard::True, 2.0),
     ("stop-distill counting", Yard::True, 0.8),
+    ("stop-summary 1 KB", Yard::Static, 2.0),
+    ("stop-summary 52 MB transcript", Yard::Run("stop-summary 200 KB transcript"), 1.2),
 ];
 
 /// What the runs that are prepared one by one are held to: name, the most milliseconds, the most of `/bin/true`.
@@ -55,7 +60,7 @@ pub(crate) const OCCASIONS: &[(&str, Option<f64>, Option<f64>)] = &[
     ("stop-distill, fetch begun", None, Some(1.6)),
 ];
 
-/// Runs that [`HOT_HOOK_TRUE_RATIO`] is not meant for: their input alone takes longer.
+/// Runs that [`HOT_HOOK_TRUE_RATIO`] and [`HOOK_MEDIAN_MILLIS`] are not meant for: their input alone takes longer.
 pub(crate) const LARGE_RUNS: [&str; 2] = ["lesson-inject 55 KB script", "lesson-inject 1 MB Write"];
 
 /// The least speed of a prefiltered scan of transcripts, in `wc -l` on the same files.
@@ -83,3 +88,38 @@ pub(crate) const HEAVY_DEPENDENCIES: [&str; 13] = [
     "toml",
     "toml_edit",
 ];
+
+/// Lines of the list of what Wyren must do better than claude-mem, as far as they are figures.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::cases;
+    use tables::hooks::HOOKS;
+
+    /// Returns the budget of a run against a yardstick that `fits`. Checks that such a run is measured.
+    fn budget(label: &str, fits: impl Fn(Yard) -> bool) -> Option<f64> {
+        let (binary, name) = label.split_once(' ').unwrap();
+        assert!(cases::of(binary).unwrap().iter().any(|case| case.name == name), "{label} is not measured");
+        RUNS.iter().find(|(run, yard, _)| *run == label && fits(*yard)).map(|(_, _, most)| *most)
+    }
+
+    #[test]
+    fn line_24_a_skipped_tool_costs_what_a_hook_that_only_parses_may() {
+        let most = budget("tool-record skipped", |yard| matches!(yard, Yard::Static));
+        assert_eq!(most, Some(SILENT_HOOK_RATIO));
+    }
+
+    #[test]
+    fn line_29_every_hook_is_measured_and_its_median_stays_below_5_ms() {
+        const { assert!(HOOK_MEDIAN_MILLIS <= 5.0) };
+        for hook in HOOKS {
+            assert!(!cases::of(hook.name).unwrap().is_empty(), "{} is not measured", hook.name);
+        }
+    }
+
+    #[test]
+    fn line_30_stop_takes_no_longer_with_a_transcript_of_52_mb() {
+        let small = |yard| matches!(yard, Yard::Run("stop-summary 200 KB transcript"));
+        assert!(budget("stop-summary 52 MB transcript", small).is_some_and(|most| most <= 1.2));
+    }
+}

@@ -39,6 +39,8 @@ pub(crate) enum Surroundings {
     Team,
     /// The same, but hooks do not look at the remote.
     TeamWithoutPull,
+    /// A transcript of about this many bytes, from a client that does not send the model's last message.
+    Transcript(usize),
 }
 
 impl Case {
@@ -82,6 +84,10 @@ impl Case {
         Self { surroundings: Surroundings::TeamWithoutPull, ..self }
     }
 
+    const fn after(self, transcript: usize) -> Self {
+        Self { surroundings: Surroundings::Transcript(transcript), ..self }
+    }
+
     const fn with(self, arguments: &'static [&'static str]) -> Self {
         Self { arguments, ..self }
     }
@@ -94,6 +100,8 @@ pub(crate) enum Payload {
     Text(&'static str),
     /// A `PostToolUse` of a shell whose output has this many bytes.
     Output(usize),
+    /// A `Stop` whose last message has this many bytes.
+    Message(usize),
     /// A `PreToolUse` that writes a file of this many bytes.
     Write(usize),
     /// A `PreToolUse` of a shell with a script of this many bytes.
@@ -110,6 +118,11 @@ impl Payload {
             Self::Output(bytes) => {
                 let mut event: Value = serde_json::from_str(payload!("PostToolUse.Bash")).unwrap_or_default();
                 event["tool_response"]["stdout"] = filled(bytes).into();
+                event.to_string()
+            }
+            Self::Message(bytes) => {
+                let mut event: Value = serde_json::from_str(payload!("Stop")).unwrap_or_default();
+                event["last_assistant_message"] = filled(bytes).into();
                 event.to_string()
             }
             Self::Write(bytes) => {
@@ -219,6 +232,9 @@ const CASES: &[(&str, Case)] = &[
     ("subagent-start-lessons", Case::plain("no team", payload!("SubagentStart")).silent()),
     ("subagent-start-lessons", Case::plain("memory", payload!("SubagentStart")).speaking().in_a_team()),
     ("stop-distill", Case::plain("counting", payload!("Stop")).silent().in_a_team()),
+    ("stop-summary", Case::plain("1 KB", "").reading(Payload::Message(KIB)).silent()),
+    ("stop-summary", Case::plain("200 KB transcript", payload!("Stop")).silent().after(200 * KIB)),
+    ("stop-summary", Case::plain("52 MB transcript", payload!("Stop")).silent().after(52 * MIB)),
     ("tool-record", Case::plain("1 KB", "").reading(Payload::Output(KIB)).silent()),
     ("tool-record", Case::plain("skipped", SKIPPED).silent()),
     ("prompt-bind", Case::plain("prompt", payload!("UserPromptSubmit")).only_parsing()),

@@ -103,8 +103,13 @@ fn judge_program(measured: &Measured) -> Vec<Judgement> {
         let peak = measured.peak_memory_kib.map(|kib| kib as f64);
         judgements.extend(peak.map(|kib| Judgement::new(&label, "VmHWM, KiB", memory, kib)));
     }
-    let is_hot = hooks::find(&measured.name).is_some_and(|hook| hook.weight == Weight::Hot);
+    let hook = hooks::find(&measured.name);
+    let is_hot = hook.is_some_and(|hook| hook.weight == Weight::Hot);
     let is_large = budgets::LARGE_RUNS.contains(&label.as_str());
+    if hook.is_some() && !is_large {
+        let time = Limit::Below(budgets::HOOK_MEDIAN_MILLIS);
+        judgements.push(Judgement::new(&label, "ms", time, measured.microseconds.median / 1_000.0));
+    }
     if is_hot && !is_large {
         let time = Limit::Below(budgets::HOT_HOOK_TRUE_RATIO);
         let ratio = measured.ratios.system_true;
@@ -226,8 +231,14 @@ mod tests {
 
     #[test]
     fn a_hot_hook_is_held_to_true() {
-        assert_eq!(verdicts(measured("tool-record", false, 9.0, 0.99, 9999)), [("× /bin/true", true)]);
-        assert_eq!(verdicts(measured("tool-record", false, 1.0, 1.0, 0)), [("× /bin/true", false)]);
+        assert_eq!(
+            verdicts(measured("tool-record", false, 9.0, 0.99, 9999)),
+            [("ms", true), ("× /bin/true", true)]
+        );
+        assert_eq!(
+            verdicts(measured("tool-record", false, 1.0, 1.0, 0)),
+            [("ms", true), ("× /bin/true", false)]
+        );
     }
 
     #[test]

@@ -195,6 +195,9 @@ impl Cast<'_> {
             environment.push(("WYREN_TURNS_THRESHOLD", "10000".into()));
             environment.push(("WYREN_IDLE_MS", "86400000".into()));
         }
+        if let Surroundings::Transcript(bytes) = case.surroundings {
+            payload = after_a_transcript(&world, &payload, bytes)?;
+        }
         if case.surroundings == Surroundings::TeamWithoutPull {
             environment.push(("WYREN_SKIP_PULL", "1".into()));
         }
@@ -237,6 +240,30 @@ fn in_a_team(world: &Path, payload: &str) -> Result<String> {
     write(".wyren/state/fetch.json", &state.to_string())?;
     let mut event: Value = serde_json::from_str(payload)?;
     event["cwd"] = json!(project);
+    Ok(event.to_string())
+}
+
+/// Makes a transcript of many turns; returns the payload of a client that leaves the last message to be found in it.
+fn after_a_transcript(world: &Path, payload: &str, bytes: usize) -> Result<String> {
+    let path = world.join("transcript.jsonl");
+    let turn = [
+        json!({"type": "user", "uuid": "1", "message": {"role": "user", "content": "Go on."}}),
+        json!({"type": "assistant", "uuid": "2", "message": {"content": [
+            {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "cargo test"}},
+        ]}}),
+        json!({"type": "user", "uuid": "3", "message": {"content": [
+            {"type": "tool_result", "tool_use_id": "toolu_1", "content": "test result: ok\n".repeat(200)},
+        ]}}),
+        json!({"type": "assistant", "uuid": "4", "message": {"content": [
+            {"type": "text", "text": "All tests pass now. ".repeat(20)},
+        ]}}),
+    ];
+    let turn: String = turn.iter().map(|record| format!("{record}\n")).collect();
+    let written = fs::write(&path, turn.repeat(bytes.div_ceil(turn.len())));
+    written.with_context(|| format!("could not write {}", path.display()))?;
+    let mut event: Value = serde_json::from_str(payload)?;
+    event["transcript_path"] = json!(path);
+    event["last_assistant_message"] = Value::Null;
     Ok(event.to_string())
 }
 

@@ -87,6 +87,7 @@ pub static AGENTS: [Agent; 4] = [
                 ("PostToolUse", "context-monitor", 5),
                 ("SubagentStart", "subagent-start-lessons", 5),
                 ("Stop", "stop-distill", 5),
+                ("Stop", "stop-summary", 5),
                 // It allows no more.
                 ("SessionEnd", "session-end", 3),
             ],
@@ -118,6 +119,7 @@ pub static AGENTS: [Agent; 4] = [
                 ("AfterTool", "tool-record", 5),
                 ("AfterTool", "context-monitor", 5),
                 ("AfterAgent", "stop-distill", 5),
+                ("AfterAgent", "stop-summary", 5),
                 ("SessionEnd", "session-end", 5),
             ],
             millis: 1_000,
@@ -148,6 +150,7 @@ pub static AGENTS: [Agent; 4] = [
                 ("postToolUse", "context-monitor", 5),
                 ("postToolUseFailure", "tool-record", 5),
                 ("stop", "stop-distill", 5),
+                ("stop", "stop-summary", 5),
                 ("sessionEnd", "session-end", 5),
             ],
         },

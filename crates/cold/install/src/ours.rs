@@ -8,8 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// The plugin's hook files, for the names of the programs.
-const HOOK_FILES: [&str; 2] =
-    [include_str!("../../../../hooks/hooks.json"), include_str!("../../../../hooks/extra.json")];
+const HOOK_FILES: [&str; 3] = [
+    include_str!("../../../../hooks/hooks.json"),
+    include_str!("../../../../hooks/extra.json"),
+    include_str!("../../../../hooks/later.json"),
+];
 
 /// What a command may begin with in place of a path.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use crate::note::{Attempt, Note, Outcome, Step, is_bookkeeping};
 use base::log::Level;
 use base::{Paths, files};
-use hook::{Answer, Event, Host, Keep, PreToolUse, ToolOutcome};
+use hook::{Answer, Event, Host, Keep, PreToolUse, Refuser, ToolOutcome};
 use std::fs;
 use std::path::PathBuf;
 
@@ -77,7 +77,7 @@ pub fn pause(call: &PreToolUse, host: &Host) -> Option<Answer<PreToolUse>> {
     // Each run of failures pauses once; the next one begins at another time.
     let name = format!("loop@{:016x}@{}", note.call, note.first);
     let claim = host.claims(call).take(&name, Keep::UntilCompaction).filter(hook::Claim::is_kept)?;
-    Some(Answer::deny(note.reason(&host.fence(call))).claiming([claim]))
+    Some(Answer::deny(Refuser::Loop, note.reason(&host.fence(call))).claiming([claim]))
 }
 
 /// Removes the notes of all sessions: they hold the beginning of an error.

@@ -374,10 +374,12 @@ impl Key {
                     Err(format!("expected one of {}", words.join(", ")))
                 }
             }
-            Kind::Share => match value.parse::<f64>() {
-                Ok(share) if (0.0..=1.0).contains(&share) => Ok(share.to_string()),
-                _ => Err("expected a number from 0 to 1".into()),
-            },
+            Kind::Share => {
+                // Some write `.5`.
+                let zero = if value.starts_with('.') { "0" } else { "" };
+                let share = decimal(&format!("{zero}{value}"), 1);
+                share.ok_or_else(|| "expected a number from 0 to 1, as in 0.5".into())
+            }
             Kind::List => {
                 let items: Vec<&str> = list(value).collect();
                 if value.contains(['\n', '\r']) {
@@ -410,7 +412,8 @@ pub fn list(value: &str) -> impl Iterator<Item = &str> {
     value.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
-/// Returns a decimal number up to `most`, with six places at most, in its shortest form.
+/// Returns a decimal number up to `most`, with six places at most, in its shortest form. What reads floating-point numbers
+/// would take 16 KB in every hook.
 fn decimal(value: &str, most: u64) -> Option<String> {
     let (whole, fraction) = value.split_once('.').unwrap_or((value, "0"));
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -458,6 +461,15 @@ impl Settings {
     pub fn number(&self, name: &str) -> u64 {
         self.get(name).parse().unwrap_or_default()
     }
+
+    /// Returns a share in percent.
+    pub fn percent(&self, name: &str) -> u8 {
+        let share = self.get(name);
+        let (whole, fraction) = share.split_once('.').unwrap_or((&share, ""));
+        let whole: u8 = whole.parse().unwrap_or_default();
+        let digit = |place: usize| fraction.as_bytes().get(place).map_or(0, |digit| digit - b'0');
+        whole * 100 + digit(0) * 10 + digit(1) + u8::from(digit(2) >= 5)
+    }
 }
 
 #[cfg(test)]
@@ -470,6 +482,26 @@ mod tests {
             assert_eq!(key.check(key.default).as_deref(), Ok(key.default), "{}", key.name);
         }
         assert!(KEYS.is_sorted_by_key(|key| key.name));
+    }
+
+    #[test]
+    fn a_share_is_a_decimal_number_and_read_in_percent() {
+        let key = key("lessons.min_confidence").unwrap();
+        for (value, checked, percent) in [
+            ("0.5", "0.5", 50),
+            (".5", "0.5", 50),
+            ("1", "1", 100),
+            ("1.00", "1", 100),
+            ("0.855", "0.855", 86),
+            ("0", "0", 0),
+        ] {
+            assert_eq!(key.check(value).as_deref(), Ok(checked));
+            let env = Env::fixed([("LESSONS_MIN_CONFIDENCE", value)]);
+            assert_eq!(Settings::read(&env, Path::new("/nonexistent")).percent(key.name), percent, "{value}");
+        }
+        for value in ["1.01", "-0.5", "1e-1", "half", "", "."] {
+            assert!(key.check(value).is_err(), "{value}");
+        }
     }
 
     #[test]

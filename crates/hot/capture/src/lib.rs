@@ -19,12 +19,13 @@ pub mod shrink;
 mod write;
 
 pub use observation::{
-    CLAUDE_CODE, Data, Fields, Kept, Observation, Prompt, SessionEnd, SessionStart, Told, ToolCall, VERSION,
+    CLAUDE_CODE, Data, Fields, Kept, Observation, Prompt, Refused, SessionEnd, SessionStart, Told, ToolCall,
+    TurnEnd, VERSION,
 };
 pub use read::{Batch, Done, SpoolFile};
 pub use record::{
-    may_record_call, may_record_coming_call, record_end, record_prompt, record_start, record_tool, told,
-    told_with_prompt,
+    may_record_call, may_record_coming_call, record_end, record_prompt, record_start, record_tool,
+    record_turn_end, refused, told, told_with_prompt,
 };
 pub use rules::Rules;
 pub use write::{Error, Spool};

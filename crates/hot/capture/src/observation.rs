@@ -54,6 +54,10 @@ pub enum Data<'a> {
     SessionStart(SessionStart<'a>),
     /// A session ended.
     SessionEnd(SessionEnd<'a>),
+    /// A turn ended, well or not.
+    TurnEnd(TurnEnd<'a>),
+    /// A tool call was refused, and did not run.
+    Refused(Refused<'a>),
     /// An observation of whichever kind, as it was written.
     Kept(Kept<'a>),
 }
@@ -130,6 +134,46 @@ pub struct SessionEnd<'a> {
     /// `clear`, `logout`, `prompt_input_exit`, `other`, …
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Cow<'a, str>>,
+    /// The path of the client's transcript.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<Cow<'a, str>>,
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, Serialize)]
+pub struct TurnEnd<'a> {
+    /// `done` or `failed`.
+    pub outcome: Cow<'a, str>,
+    /// The model's last message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<Cow<'a, str>>,
+    /// Why the turn failed; absent when it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Cow<'a, str>>,
+    /// The path of the client's transcript.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<Cow<'a, str>>,
+}
+
+/// A call of a tool that was refused.
+#[derive(Clone, Debug, Serialize)]
+pub struct Refused<'a> {
+    /// The tool's name.
+    pub tool: Cow<'a, str>,
+    /// The client's id of the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<Cow<'a, str>>,
+    /// As the client sent it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<&'a RawValue>,
+    /// `guard`, `pause` or `loop`; in what is taken from a transcript also `user`, `interrupt` or `rule`.
+    pub by: Cow<'a, str>,
+    /// The lessons that refused it, separated by commas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lesson: Option<Cow<'a, str>>,
+    /// What the model read in the place of a result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Cow<'a, str>>,
 }
 
 /// The data of an observation as it was written, whether or not this program knows its kind.
@@ -156,6 +200,8 @@ impl Data<'_> {
             Self::Told(_) => "told",
             Self::SessionStart(_) => "session-start",
             Self::SessionEnd(_) => "session-end",
+            Self::TurnEnd(_) => "turn-end",
+            Self::Refused(_) => "refused",
             Self::Kept(kept) => &kept.kind,
         }
     }

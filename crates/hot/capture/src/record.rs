@@ -2,16 +2,23 @@
 //!
 //! What needs no work to be decided is decided first: a tool that is not recorded costs no more than a silent hook.
 
-use crate::observation::{CLAUDE_CODE, Data, Observation, Prompt, SessionEnd, SessionStart, Told, ToolCall};
+use crate::observation::{
+    CLAUDE_CODE, Data, Observation, Prompt, Refused, SessionEnd, SessionStart, Told, ToolCall, TurnEnd,
+};
+use crate::write::Line;
 use crate::{Rules, Spool, shrink};
+use base::error::with_causes;
 use base::log::Level;
 use base::notice;
 use base::project::Repository;
 use hook::{Answer, Event, Host, Keep, Platform, PreToolUse, ToolOutcome, UserPromptSubmit};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use text::{privacy, redact};
+
+/// What is kept of a prompt without words: the client sends those of an image alone.
+const MEDIA_PROMPT: &str = "[media prompt]";
 
 /// Why an observation could not be recorded.
 #[derive(Debug, thiserror::Error)]
@@ -98,7 +105,7 @@ pub fn record_prompt(call: &UserPromptSubmit, host: &Host) -> Result<(), Error> 
     let Some(place) = Place::of(&rules, session, call, host) else { return Ok(()) };
     let branch = Repository::above(&place.cwd).and_then(|repository| repository.branch());
     let data = Data::Prompt(Prompt {
-        text: shrink::text(prompt),
+        text: if prompt.is_empty() { MEDIA_PROMPT.into() } else { shrink::text(prompt) },
         permission_mode: call.permission_mode.as_deref().map(Cow::from),
         branch: branch.map(Cow::from),
     });
@@ -131,9 +138,64 @@ pub fn record_end(call: &hook::SessionEnd, host: &Host) -> Result<(), Error> {
     let Some(session) = call.session_id() else { return Ok(()) };
     let rules = Rules::of(host.settings(), &host.env);
     let Some(place) = Place::of(&rules, session, call, host) else { return Ok(()) };
-    let data = Data::SessionEnd(SessionEnd { reason: named(call.reason.as_deref()) });
+    let data = Data::SessionEnd(SessionEnd {
+        reason: named(call.reason.as_deref()),
+        transcript: path(call.transcript_path.as_deref()),
+    });
     let observation = place.observation(unique_id(host), named(call.prompt_id.as_deref()), data);
     keep(&place.spool, &observation, host, call)
+}
+
+/// Records that a turn of the main window ended, and what the model said last. `last_reply` finds that in the transcript, for
+/// clients that do not send it.
+pub fn record_turn_end<E: std::error::Error>(
+    call: &hook::TurnEnd,
+    host: &Host,
+    last_reply: impl FnOnce(&Path) -> Result<Option<String>, E>,
+) -> Result<(), Error> {
+    let (Some(session), None) = (call.session_id(), call.agent_id()) else { return Ok(()) };
+    let rules = Rules::of(host.settings(), &host.env);
+    let Some(place) = Place::of(&rules, session, call, host) else { return Ok(()) };
+    let text = match &call.last_assistant_message {
+        // What the client shows in the place of an answer is no message of the model's.
+        _ if call.has_failed() => None,
+        Some(message) => Some(Cow::Borrowed(&**message)),
+        None => {
+            call.transcript_path.as_deref().and_then(|path| said_last(path, host, last_reply)).map(Cow::Owned)
+        }
+    };
+    let data = Data::TurnEnd(TurnEnd {
+        outcome: if call.has_failed() { "failed" } else { "done" }.into(),
+        text: text.as_deref().map(shrink::text),
+        error: failure(call).map(|error| shrink::text(&error).into_owned().into()),
+        transcript: path(call.transcript_path.as_deref()),
+    });
+    let prompt_id = named(call.prompt_id.as_deref());
+    // A hook may have the model go on, and then the same turn ends again.
+    let id = prompt_id.as_ref().map_or_else(|| unique_id(host), |id| format!("e:{id}-{}", place.at));
+    let observation = place.observation(id, prompt_id, data);
+    keep(&place.spool, &observation, host, call)
+}
+
+fn said_last<E: std::error::Error>(
+    transcript: &str,
+    host: &Host,
+    last_reply: impl FnOnce(&Path) -> Result<Option<String>, E>,
+) -> Option<String> {
+    last_reply(Path::new(transcript)).unwrap_or_else(|error| {
+        host.log(Level::Warn, &format!("could not read what the model said last: {}", with_causes(&error)));
+        None
+    })
+}
+
+/// Returns why a turn failed: the kind of failure, and what the client knows besides.
+fn failure(call: &hook::TurnEnd) -> Option<String> {
+    if !call.has_failed() {
+        return None;
+    }
+    let parts = [&call.error, &call.error_details, &call.last_assistant_message];
+    let parts: Vec<&str> = parts.into_iter().filter_map(|part| part.as_deref()).collect();
+    Some(parts.into_iter().filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join(": "))
 }
 
 /// Has the texts of an answer recorded once the client has them; a silent answer costs nothing.
@@ -162,16 +224,51 @@ pub fn told<E: Event>(answer: Answer<E>, call: &E, host: &Host) -> Answer<E> {
         })
         .collect();
     drop(texts);
+    answer.afterwards(move || lines.into_iter().try_for_each(|line| append_if_room(line?)))
+}
+
+/// Has the call that an answer refuses recorded, once the client has the answer; any other answer costs nothing.
+#[must_use]
+pub fn refused(answer: Answer<PreToolUse>, call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
+    let Some((by, reason)) = answer.refusal() else { return answer };
+    let (Some(tool), Some(session)) = (call.tool_name.as_deref(), call.session_id()) else { return answer };
+    let rules = Rules::of(host.settings(), &host.env);
+    if !rules.records_call(tool, call.tool_input.map(RawValue::get)) {
+        return answer;
+    }
+    let Some(place) = Place::of(&rules, session, call, host) else { return answer };
+    let place = place.into_owned();
+    let (by, reason) = (by.name(), emitted(reason).into_owned());
+    let lesson = answer.lessons().map(str::to_owned);
+    let id = call.tool_use_id.as_deref().filter(|id| !id.is_empty());
+    let id = id.map_or_else(|| unique_id(host), |id| format!("r:{id}"));
+    // Its input is kept as it is until then: to look through it takes as long as it is large.
+    let call = call.clone();
     answer.afterwards(move || {
-        for line in lines {
-            match line?.append() {
-                // `prompt-record` and `tool-record` say so.
-                Err(crate::Error::DiskFull) => {}
-                appended => appended?,
-            }
-        }
-        Ok(())
+        let input = call.tool_input.map(|input| shrunk(input.get())).transpose()?;
+        let data = Data::Refused(Refused {
+            tool: call.tool_name.as_deref().unwrap_or_default().into(),
+            tool_use_id: named(call.tool_use_id.as_deref()),
+            input: input.as_deref(),
+            by: by.into(),
+            lesson: lesson.map(Cow::from),
+            reason: Some(reason.into()),
+        });
+        let observation = Observation {
+            agent: call.agent_id().map(Cow::from),
+            agent_type: named(call.agent_type.as_deref()),
+            ..place.observation(id, named(call.prompt_id.as_deref()), data)
+        };
+        append_if_room(place.spool.line(&observation)?)
     })
+}
+
+/// Appends a line once the answer is written. `prompt-record` and `tool-record` say when the disk is full.
+fn append_if_room(line: Line) -> Result<(), Box<dyn std::error::Error>> {
+    match line.append() {
+        Err(crate::Error::DiskFull) => Ok(()),
+        appended => Ok(appended?),
+    }
 }
 
 /// Returns a text that a hook gives without private parts and secrets. What others wrote is fenced in it and stays, unlike in
@@ -200,7 +297,7 @@ pub fn told_with_prompt(
 /// Where an observation belongs, if it is recorded at all.
 struct Place<'a> {
     spool: Spool,
-    session: &'a str,
+    session: Cow<'a, str>,
     cwd: PathBuf,
     at: u64,
     /// `None` for Claude Code.
@@ -214,7 +311,11 @@ impl<'a> Place<'a> {
         let spool = Spool::new(host.paths.spool());
         let is_recorded = rules.sees_prompts() && rules.records_in(&cwd) && !spool.is_private(session);
         let platform = host.agent().map(Platform::name);
-        is_recorded.then(|| Self { spool, session, cwd, at: host.started.millis(), platform })
+        is_recorded.then(|| Self { spool, session: session.into(), cwd, at: host.started.millis(), platform })
+    }
+
+    fn into_owned(self) -> Place<'static> {
+        Place { session: self.session.into_owned().into(), ..self }
     }
 
     fn observation<'o>(
@@ -227,7 +328,7 @@ impl<'a> Place<'a> {
             cwd: self.cwd.to_string_lossy(),
             platform: self.platform.map(Cow::from),
             prompt_id,
-            ..Observation::new(self.session, id, self.at, data)
+            ..Observation::new(&self.session, id, self.at, data)
         }
     }
 }
@@ -260,6 +361,10 @@ fn unique_id(host: &Host) -> String {
 
 fn named(name: Option<&str>) -> Option<Cow<'_, str>> {
     name.filter(|name| !name.is_empty()).map(Cow::from)
+}
+
+fn path(path: Option<&str>) -> Option<Cow<'_, str>> {
+    path.filter(|path| !path.is_empty()).map(shrink::text)
 }
 
 fn shrunk(value: &str) -> Result<Box<RawValue>, serde_json::Error> {

@@ -2,7 +2,8 @@
 
 use base::Env;
 use hook::{
-    Answer, Event, Host, PreToolUse, SessionEnd, SessionStart, Silence, ToolOutcome, UserPromptSubmit,
+    Answer, Event, Host, PreToolUse, Refuser, SessionEnd, SessionStart, Silence, ToolOutcome, TurnEnd,
+    UserPromptSubmit,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -74,6 +75,24 @@ impl Desk {
             Silence::Continue,
             body,
         );
+    }
+
+    /// Has a turn end. The transcript says "From the transcript."
+    fn end_turn(&self, call: Value) {
+        self.run("stop-summary", call, |call: TurnEnd, host| {
+            let last_reply = |_: &Path| Ok::<_, std::io::Error>(Some("From the transcript.".to_owned()));
+            capture::record_turn_end(&call, host, last_reply)?;
+            Ok(Answer::silent())
+        });
+    }
+
+    /// Has `lesson-inject` refuse a call.
+    fn refuse(&self, call: Value) {
+        self.run("lesson-inject", call, |call: PreToolUse, host| {
+            let answer =
+                Answer::deny(Refuser::Guard, "Use <b>git switch</b> instead").from_lessons("git-stash");
+            Ok(capture::refused(answer, &call, host))
+        });
     }
 
     fn observations(&self) -> Vec<Value> {
@@ -277,7 +296,9 @@ fn a_sessions_start_and_end_are_recorded() {
         capture::record_start(&call, host)?;
         Ok(Answer::silent())
     });
-    let end = json!({"session_id": "s", "cwd": "/home/dev/app", "prompt_id": "q9", "reason": "clear"});
+    let end = json!({
+        "session_id": "s", "cwd": "/home/dev/app", "prompt_id": "q9", "reason": "clear", "transcript_path": "/t/s.jsonl",
+    });
     desk.run("session-end", end, |call: SessionEnd, host| {
         capture::record_end(&call, host)?;
         Ok(Answer::silent())
@@ -288,8 +309,179 @@ fn a_sessions_start_and_end_are_recorded() {
         (&start["kind"], &start["data"]),
         (&json!("session-start"), &json!({"source": "startup", "model": "opus"}))
     );
-    assert_eq!((&end["kind"], &end["data"]), (&json!("session-end"), &json!({"reason": "clear"})));
+    let expected = json!({"reason": "clear", "transcript": "/t/s.jsonl"});
+    assert_eq!((&end["kind"], &end["data"]), (&json!("session-end"), &expected));
     assert_eq!(end["prompt_id"], "q9");
+}
+
+#[test]
+fn a_prompt_without_words_is_one_of_media() {
+    let desk = Desk::new();
+    desk.prompt("");
+    desk.prompt(" \n");
+    let observations = desk.observations();
+    assert_eq!(observations.len(), 2);
+    assert!(
+        observations.iter().all(|prompt| prompt["data"]["text"] == "[media prompt]"),
+        "{observations:#?}"
+    );
+}
+
+const TRANSCRIPT: &str =
+    "/home/dev/.claude/projects/-home-dev-app/720ff4aa-05f9-4e05-aad8-0d889a82ec5a.jsonl";
+
+fn stop() -> Value {
+    json!({
+        "session_id": "s", "cwd": "/home/dev/app", "hook_event_name": "Stop", "prompt_id": "q1",
+        "transcript_path": TRANSCRIPT, "stop_hook_active": false, "last_assistant_message": "All done.",
+    })
+}
+
+#[test]
+fn a_turns_end_is_recorded_with_the_models_last_message() {
+    let desk = Desk::new();
+    desk.end_turn(stop());
+    let end = &desk.observations()[0];
+    assert_eq!((&end["kind"], &end["prompt_id"]), (&json!("turn-end"), &json!("q1")));
+    assert_eq!(end["id"], format!("e:q1-{}", end["ts"]));
+    assert_eq!(end["data"], json!({"outcome": "done", "text": "All done.", "transcript": TRANSCRIPT}));
+}
+
+#[test]
+fn only_a_client_that_does_not_send_the_last_message_has_its_transcript_read() {
+    let desk = Desk::new();
+    let mut old = stop();
+    old.as_object_mut().unwrap().remove("last_assistant_message");
+    desk.end_turn(old.clone());
+    assert_eq!(desk.observations()[0]["data"]["text"], "From the transcript.");
+
+    let desk = Desk::new();
+    old["transcript_path"] = Value::Null;
+    desk.end_turn(old);
+    let mut silent = stop();
+    silent["last_assistant_message"] = "".into();
+    silent["prompt_id"] = "q2".into();
+    desk.end_turn(silent);
+    let texts: Vec<Value> = desk.observations().iter().map(|end| end["data"]["text"].clone()).collect();
+    assert_eq!(texts, [Value::Null, "".into()]);
+}
+
+#[test]
+fn a_failed_turn_says_why() {
+    let desk = Desk::new();
+    desk.end_turn(json!({
+        "session_id": "s", "cwd": "/home/dev/app", "hook_event_name": "StopFailure", "prompt_id": "q1",
+        "error": "unknown", "last_assistant_message": "API Error: 400 scripted bad request",
+    }));
+    let expected = json!({"outcome": "failed", "error": "unknown: API Error: 400 scripted bad request"});
+    assert_eq!(desk.observations()[0]["data"], expected);
+}
+
+#[test]
+fn a_turn_that_a_hook_prolongs_ends_twice() {
+    let desk = Desk::new();
+    desk.end_turn(stop());
+    let first = desk.host("x").started;
+    while desk.host("x").started == first {}
+    desk.end_turn(stop());
+    let observations = desk.observations();
+    assert_eq!(observations.len(), 2);
+    assert_ne!(observations[0]["id"], observations[1]["id"]);
+}
+
+#[test]
+fn the_ends_of_subagents_private_and_excluded_turns_leave_nothing() {
+    let desk = Desk::new();
+    let mut subagent = stop();
+    subagent["agent_id"] = "a1".into();
+    desk.end_turn(subagent);
+    desk.prompt("<private>hidden</private>");
+    desk.end_turn(stop());
+    assert!(desk.observations().is_empty());
+    for (name, value) in [
+        ("WYREN_CAPTURE", "off"),
+        ("CLAUDE_MEM_EXCLUDED_PROJECTS", "app"),
+        ("WYREN_HOOKS_DISABLED", "prompt-record"),
+    ] {
+        let desk = Desk::new().with(name, value);
+        desk.end_turn(stop());
+        assert!(desk.observations().is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn a_turns_end_has_no_private_parts_and_no_secrets_and_is_cut() {
+    let key = concat!("sk-", "ant-api03-AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKKKLLLL");
+    let desk = Desk::new();
+    let mut end = stop();
+    let text = format!("use {key} <private>my salary</private> {}", "long ".repeat(10_000));
+    end["last_assistant_message"] = text.into();
+    desk.end_turn(end);
+    let mut failed = stop();
+    failed["hook_event_name"] = "StopFailure".into();
+    failed["error_details"] = format!("bad key {key} <private>my salary").into();
+    desk.end_turn(failed);
+    let text = Value::from(desk.observations()).to_string();
+    assert_eq!(desk.observations().len(), 2);
+    assert!(!text.contains(key) && !text.contains("salary") && text.contains("[cut: "), "{text}");
+    assert!(text.len() < 20_000);
+}
+
+#[test]
+fn a_refused_call_is_recorded_with_what_refused_it() {
+    let desk = Desk::new();
+    let mut call = bash("git stash -u");
+    call["agent_id"] = "a1".into();
+    call["prompt_id"] = "q1".into();
+    call["tool_use_id"] = "toolu_1".into();
+    call["hook_event_name"] = "PreToolUse".into();
+    desk.refuse(call);
+    let mut observations = desk.observations();
+    observations[0].as_object_mut().unwrap().remove("ts").unwrap();
+    assert_eq!(
+        observations[0],
+        json!({
+            "v": 2, "kind": "refused", "id": "r:toolu_1", "session": "s", "cwd": "/home/dev/app", "prompt_id": "q1",
+            "agent": "a1",
+            "data": {
+                "tool": "Bash", "tool_use_id": "toolu_1", "input": {"command": "git stash -u"}, "by": "guard",
+                "lesson": "git-stash", "reason": "Use <b>git switch</b> instead",
+            },
+        })
+    );
+}
+
+#[test]
+fn a_refused_call_leaves_nothing_where_the_call_would_not() {
+    let call = || {
+        let mut call = bash("git stash");
+        call["hook_event_name"] = "PreToolUse".into();
+        call
+    };
+    let desk = Desk::new();
+    desk.prompt("<private>hidden</private>");
+    desk.refuse(call());
+    assert!(desk.observations().is_empty());
+    for (name, value) in
+        [("WYREN_CAPTURE", "off"), ("CLAUDE_MEM_SKIP_TOOLS", "Bash"), ("CLAUDE_MEM_EXCLUDED_PROJECTS", "app")]
+    {
+        let desk = Desk::new().with(name, value);
+        desk.refuse(call());
+        assert!(desk.observations().is_empty(), "{name}");
+    }
+    // What is said without a refusal is none.
+    let desk = Desk::new();
+    desk.run("lesson-inject", call(), |call: PreToolUse, host| {
+        Ok(capture::refused(Answer::silent().with_context("careful"), &call, host))
+    });
+    assert!(desk.observations().is_empty());
+
+    let key = concat!("sk-", "ant-api03-AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKKKLLLL");
+    let mut secret = call();
+    secret["tool_input"]["command"] = format!("curl -H 'x-api-key: {key}' <private>my salary").into();
+    desk.refuse(secret);
+    let text = Value::from(desk.observations()).to_string();
+    assert!(text.contains("refused") && !text.contains(key) && !text.contains("salary"), "{text}");
 }
 
 #[test]

@@ -40,8 +40,31 @@ struct Parts {
     seen: Option<String>,
     /// The lessons that a refusal is from.
     lessons: Option<String>,
+    refuser: Option<Refuser>,
     claims: Vec<Claim>,
     afterwards: Vec<Afterwards>,
+}
+
+/// What of ours refuses a tool call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refuser {
+    /// A guard.
+    Guard,
+    /// One pause or more.
+    Pause,
+    /// The end of a loop: the call has failed before.
+    Loop,
+}
+
+impl Refuser {
+    /// Returns the name that observations have.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Guard => "guard",
+            Self::Pause => "pause",
+            Self::Loop => "loop",
+        }
+    }
 }
 
 /// Something to do once the answer is written.
@@ -194,8 +217,13 @@ impl Answer<PreToolUse> {
     }
 
     /// Refuses the call; the model gets `reason` as its result.
-    pub fn deny(reason: impl Into<String>) -> Self {
-        Self::block(reason)
+    pub fn deny(refuser: Refuser, reason: impl Into<String>) -> Self {
+        Self::of(Parts { block: Some(reason.into()), refuser: Some(refuser), ..Parts::default() })
+    }
+
+    /// Returns what refuses the call, and why; `None` where nothing does.
+    pub fn refusal(&self) -> Option<(Refuser, &str)> {
+        Some((self.parts.refuser?, self.parts.block.as_deref()?))
     }
 
     /// Has the user decide.
@@ -618,7 +646,7 @@ mod tests {
     #[test]
     fn other_agents_are_answered_in_their_own_way() {
         let specific = |event: &str| json!({"hookEventName": event, "permissionDecision": "deny", "permissionDecisionReason": "no"});
-        let deny = || Answer::<PreToolUse>::deny("no").with_lessons_seen("a");
+        let deny = || Answer::<PreToolUse>::deny(Refuser::Guard, "no").with_lessons_seen("a");
         check_for(Platform::Codex, deny(), json!({"hookSpecificOutput": specific("PreToolUse")}));
         check_for(
             Platform::Gemini,
@@ -660,7 +688,7 @@ mod tests {
             let answer: Value = serde_json::from_str(&stdout).unwrap();
             answer["hookSpecificOutput"]["permissionDecisionReason"].clone()
         };
-        assert_eq!(reason(Answer::deny(" ")), "refused");
+        assert_eq!(reason(Answer::deny(Refuser::Guard, " ")), "refused");
     }
 
     #[test]
@@ -679,7 +707,7 @@ mod tests {
             cursor(answer.render(|| Platform::Cursor, event, |_| None).stdout)
         };
         assert_eq!(
-            render(Answer::deny("no").with_lessons_seen("a"), "BeforeTool"),
+            render(Answer::deny(Refuser::Guard, "no").with_lessons_seen("a"), "BeforeTool"),
             json!({"permission": "deny", "agent_message": "no", "user_message": "no"})
         );
         assert_eq!(render(Answer::context("c"), "AfterTool"), json!({"additional_context": "c"}));

@@ -244,6 +244,24 @@ events! {
         /// The model's last words.
         last_assistant_message: Text<'a>,
     }
+    /// The turn ended because the request to the model failed.
+    StopFailure, block: None, tells_user: false, deadline_ms: 4_500, {
+        /// The kind of failure: `invalid_request`, `rate_limit`, `unknown`, …
+        error: Text<'a>,
+        /// What the API answered.
+        error_details: Text<'a>,
+        /// What the client shows in the place of an answer.
+        last_assistant_message: Text<'a>,
+    }
+    /// The turn ended, well or not: for hooks that only take note of it.
+    TurnEnd ["Stop", "StopFailure"], block: None, tells_user: false, deadline_ms: 4_500, {
+        /// The model's last words; when the turn failed, what the client shows in their place.
+        last_assistant_message: Text<'a>,
+        /// The kind of failure; absent when the turn did not fail.
+        error: Text<'a>,
+        /// What the API answered.
+        error_details: Text<'a>,
+    }
     /// A subagent begins.
     SubagentStart, block: None, tells_user: true, deadline_ms: 4_500, {}
     /// A subagent finished.
@@ -301,6 +319,13 @@ impl PreToolUse {
     /// Says whether the tool has run already, which Gemini reports to the same program.
     pub fn has_run(&self) -> bool {
         self.hook_event_name.as_deref() == Some(AFTER_TOOL)
+    }
+}
+
+impl TurnEnd {
+    /// Says whether the request to the model failed.
+    pub fn has_failed(&self) -> bool {
+        self.hook_event_name.as_deref() == Some(StopFailure::NAME)
     }
 }
 

@@ -30,7 +30,7 @@
 //! only a tool call that has not happened yet can be denied,
 //!
 //! ```compile_fail,E0599
-//! let answer = hook::Answer::<hook::PostToolUse>::deny("too late");
+//! let answer = hook::Answer::<hook::PostToolUse>::deny(hook::Refuser::Guard, "too late");
 //! ```
 //!
 //! only a tool call that has happened has an output to replace,
@@ -60,13 +60,14 @@ mod platform;
 mod run;
 mod wiring;
 
-pub use answer::{Afterwards, Answer, PermissionDecision};
+pub use answer::{Afterwards, Answer, PermissionDecision, Refuser};
 pub use arena::Arena;
 pub use call::{call_key, shown_input};
 pub use claims::{Claim, Claims, Keep};
 pub use event::{
     Event, Notification, PermissionRequest, PostToolUse, PostToolUseFailure, PreCompact, PreToolUse,
-    SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop, ToolOutcome, UserPromptSubmit,
+    SessionEnd, SessionStart, Stop, StopFailure, SubagentStart, SubagentStop, ToolOutcome, TurnEnd,
+    UserPromptSubmit,
 };
 pub use host::Host;
 pub use platform::{AFTER_TOOL, BEFORE_TOOL, Platform};

@@ -7,7 +7,7 @@ use crate::leaves::Leaves;
 use crate::lesson::Kind;
 use crate::wording::{self, Form, Shown};
 use base::allowed::Name;
-use hook::{Answer, Claim, Claims, Keep, PreToolUse};
+use hook::{Answer, Claim, Claims, Keep, PreToolUse, Refuser};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use text::sanitize::{self, Fence};
@@ -112,7 +112,8 @@ pub(crate) fn refusal(
 ) -> Option<Refusal> {
     let refuses = |lesson: &&Applying<'_>| lesson.entry.kind == Kind::Guard && !leaves.lift(&lesson.name());
     if let Some(guard) = lessons.iter().find(refuses) {
-        let answer = Answer::deny(call.form.guard(guard, call)).from_lessons(guard.entry.slug);
+        let answer =
+            Answer::deny(Refuser::Guard, call.form.guard(guard, call)).from_lessons(guard.entry.slug);
         return Some(Refusal { answer, names: vec![guard.name()] });
     }
     let (mut pausing, mut held) = (Vec::new(), Vec::new());
@@ -135,7 +136,7 @@ pub(crate) fn refusal(
     }
     let pauses: Vec<&Applying<'_>> = pausing.into_iter().map(|number| &lessons[number]).collect();
     let slugs: Vec<&str> = pauses.iter().map(|pause| pause.entry.slug).collect();
-    let answer = Answer::deny(call.form.pauses(&pauses, call)).from_lessons(slugs.join(","));
+    let answer = Answer::deny(Refuser::Pause, call.form.pauses(&pauses, call)).from_lessons(slugs.join(","));
     let names = pauses.iter().map(|pause| pause.name()).collect();
     Some(Refusal { answer: answer.claiming(held), names })
 }

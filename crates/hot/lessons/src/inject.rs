@@ -358,16 +358,10 @@ pub fn bounds(settings: &Settings) -> Bounds {
     Bounds {
         lessons: number("lessons.max_per_call"),
         bytes: number("lessons.max_bytes").min(MAX_BYTES),
-        least_confidence: percent(&settings.get("lessons.min_confidence")),
+        least_confidence: settings.percent("lessons.min_confidence"),
         least_priority: small("lessons.min_priority"),
         returning_priority: small("lessons.returning_priority"),
     }
-}
-
-fn percent(share: &str) -> u8 {
-    let share: f64 = share.parse().unwrap_or_default();
-    // Settings are checked to be shares, so the cast is exact enough.
-    (share * 100.0).round() as u8
 }
 
 /// Returns whether a lesson holds here. Finding the project costs more than all the rest, so it is done only for a

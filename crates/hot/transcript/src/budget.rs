@@ -8,6 +8,10 @@ pub const CHUNK_BYTES: usize = 256 * 1024;
 /// the last one pays for one small read.
 pub const TAIL_CHUNK_BYTES: usize = 64 * 1024;
 
+/// How far back from the end of a file a hook looks for what the model said last: more than a turn's last records have,
+/// and a fixed price however large the file is.
+pub const MAX_TAIL_BYTES: u64 = 512 * 1024;
+
 /// The longest line that is parsed; a longer one is skipped and counted, which is what keeps memory flat.
 pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 

@@ -54,7 +54,7 @@ impl Scope {
         self.acts(record).iter().any(Act::starts_turn)
     }
 
-    fn acts<'r>(self, record: &'r Record<'_>) -> Vec<Act<'r>> {
+    pub(crate) fn acts<'r>(self, record: &'r Record<'_>) -> Vec<Act<'r>> {
         if record.is_meta || (self == Self::Main && record.is_sidechain) {
             return Vec::new();
         }

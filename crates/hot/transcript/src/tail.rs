@@ -11,7 +11,7 @@ use std::path::Path;
 use memchr::{memmem, memrchr};
 
 use crate::budget;
-use crate::conversation::Scope;
+use crate::conversation::{Act, Scope};
 use crate::error::Error;
 use crate::lines::is_blank;
 use crate::record::{Body, Record};
@@ -36,6 +36,24 @@ pub fn last_usage(path: &Path) -> Result<Option<LastUsage>, Error> {
             .map(|usage| LastUsage { usage, model: assistant.model.as_deref().map(str::to_owned) }),
         _ => None,
     })
+}
+
+/// Returns what the model said last in the current turn of the main conversation. Nothing when it said nothing, or when that
+/// is further back than [`budget::MAX_TAIL_BYTES`].
+pub fn last_reply(path: &Path) -> Result<Option<String>, Error> {
+    let mut lines = Backwards::open_tail(path, budget::MAX_TAIL_BYTES)?;
+    while let Some(line) = lines.previous()? {
+        let Ok(record) = Record::parse(line.bytes) else { continue };
+        let acts = Scope::Main.acts(&record);
+        let reply = acts.iter().rev().find_map(|act| match act {
+            Act::Reply(text) if !text.trim().is_empty() => Some(text),
+            _ => None,
+        });
+        if reply.is_some() || acts.iter().any(Act::starts_turn) {
+            return Ok(reply.map(|text| text.clone().into_owned()));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the uuid of the last record that has one.
@@ -146,23 +164,45 @@ struct Backwards<'p> {
     unread: usize,
     chunk_bytes: usize,
     max_line_bytes: usize,
+    /// Nothing before this is read. A line that begins there or before is left out, unless the file begins there.
+    floor: u64,
 }
 
 impl<'p> Backwards<'p> {
     fn open(path: &'p Path) -> Result<Self, Error> {
-        Self::with_limits(path, budget::TAIL_CHUNK_BYTES, budget::MAX_LINE_BYTES)
+        Self::with_limits(path, budget::TAIL_CHUNK_BYTES, budget::MAX_LINE_BYTES, u64::MAX)
     }
 
-    fn with_limits(path: &'p Path, chunk_bytes: usize, max_line_bytes: usize) -> Result<Self, Error> {
+    /// Opens a file whose last `bytes` alone are read.
+    fn open_tail(path: &'p Path, bytes: u64) -> Result<Self, Error> {
+        Self::with_limits(path, budget::TAIL_CHUNK_BYTES, budget::MAX_LINE_BYTES, bytes)
+    }
+
+    fn with_limits(
+        path: &'p Path,
+        chunk_bytes: usize,
+        max_line_bytes: usize,
+        bytes: u64,
+    ) -> Result<Self, Error> {
         let file = File::open(path).map_err(Error::open(path))?;
         let buffer_start = file.metadata().map_err(Error::read(path))?.len();
-        Ok(Self { path, file, buffer: Vec::new(), buffer_start, unread: 0, chunk_bytes, max_line_bytes })
+        let floor = buffer_start.saturating_sub(bytes);
+        Ok(Self {
+            path,
+            file,
+            buffer: Vec::new(),
+            buffer_start,
+            unread: 0,
+            chunk_bytes,
+            max_line_bytes,
+            floor,
+        })
     }
 
     fn previous(&mut self) -> Result<Option<Line<'_>>, Error> {
         loop {
             let end = self.buffer_start + self.unread as u64;
-            if end == 0 {
+            if end <= self.floor {
                 return Ok(None);
             }
             let Some(start) = self.find_line_start()? else { continue };
@@ -185,6 +225,10 @@ impl<'p> Backwards<'p> {
             let start = match memrchr(b'\n', searched) {
                 Some(newline) => newline + 1,
                 None if self.buffer_start == 0 => 0,
+                None if self.buffer_start == self.floor => {
+                    self.unread = 0;
+                    return Ok(None);
+                }
                 None => {
                     if self.unread > self.max_line_bytes {
                         is_overlong = true;
@@ -206,7 +250,7 @@ impl<'p> Backwards<'p> {
     fn read_more(&mut self) -> Result<(), Error> {
         // As much again as is held, so that a long line is not moved once for every small chunk.
         let wanted = self.chunk_bytes.max(self.unread) as u64;
-        let step = wanted.min(self.buffer_start);
+        let step = wanted.min(self.buffer_start - self.floor);
         self.buffer_start -= step;
         let step = step as usize;
         let mut grown = vec![0; step + self.unread];
@@ -228,11 +272,16 @@ mod tests {
 
     use super::*;
 
-    fn backwards(text: &[u8], chunk_bytes: usize, max_line_bytes: usize) -> Vec<(u64, u64, Vec<u8>)> {
+    fn backwards(
+        text: &[u8],
+        chunk_bytes: usize,
+        max_line_bytes: usize,
+        bytes: u64,
+    ) -> Vec<(u64, u64, Vec<u8>)> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
         std::fs::write(&path, text).unwrap();
-        let mut lines = Backwards::with_limits(&path, chunk_bytes, max_line_bytes).unwrap();
+        let mut lines = Backwards::with_limits(&path, chunk_bytes, max_line_bytes, bytes).unwrap();
         let mut found = Vec::new();
         while let Some(line) = lines.previous().unwrap() {
             found.push((line.start, line.end, line.bytes.to_vec()));
@@ -249,17 +298,19 @@ mod tests {
             text in "[ab\\r\\n]{0,80}",
             chunk_bytes in 1_usize..20,
             max_line_bytes in 5_usize..30,
+            bytes in 0_u64..100,
         ) {
+            let floor = (text.len() as u64).saturating_sub(bytes);
             let mut expected = Vec::new();
             let mut start = 0;
             for line in text.as_bytes().split_inclusive(|byte| *byte == b'\n') {
                 let end = start + line.len() as u64;
-                if !is_blank(line) && line.len() <= max_line_bytes {
+                if !is_blank(line) && line.len() <= max_line_bytes && (floor == 0 || start > floor) {
                     expected.push((start, end, line.to_vec()));
                 }
                 start = end;
             }
-            prop_assert_eq!(backwards(text.as_bytes(), chunk_bytes, max_line_bytes), expected);
+            prop_assert_eq!(backwards(text.as_bytes(), chunk_bytes, max_line_bytes, bytes), expected);
         }
     }
 }

@@ -7,11 +7,12 @@ use install::ours;
 const NAME: &str = "client";
 
 /// The events that not every client has, with the first version that does. A client that meets an unknown event in a file of
-/// hooks leaves out all hooks of that file, so these have a file of their own.
-const SINCE: [(&str, Version); 3] = [
+/// hooks leaves out all hooks of that file, so those of each version have a file of their own.
+const SINCE: [(&str, Version); 4] = [
     ("SessionEnd", Version([1, 0, 85])),
     ("SubagentStart", Version([2, 1, 0])),
     ("PostToolUseFailure", Version([2, 1, 0])),
+    ("StopFailure", Version([2, 1, 78])),
 ];
 
 /// The first client with plugins.
@@ -52,7 +53,7 @@ fn judge(version: Version, program: &str) -> Check {
     }
     let message = format!(
         "Claude Code {version} does not know {}: the hooks of those events do not run",
-        unknown.join(" and ")
+        unknown.join(", ")
     );
     Check::odd(NAME, message, update)
 }
@@ -61,13 +62,16 @@ fn judge(version: Version, program: &str) -> Check {
 mod tests {
     use super::*;
     use crate::commands::doctor::Health;
+    use tables::hooks::Since;
 
     #[test]
     fn an_old_client_is_named_with_the_events_it_does_not_know() {
         for (version, health, words) in [
             ([2, 1, 197], Health::Good, "knows all"),
-            ([2, 1, 0], Health::Good, "knows all"),
-            ([2, 0, 60], Health::Odd, "SubagentStart and PostToolUseFailure"),
+            ([2, 1, 78], Health::Good, "knows all"),
+            ([2, 1, 77], Health::Odd, "does not know StopFailure:"),
+            ([2, 1, 0], Health::Odd, "does not know StopFailure:"),
+            ([2, 0, 60], Health::Odd, "SubagentStart, PostToolUseFailure, StopFailure:"),
             ([1, 0, 90], Health::Bad, "no plugins"),
         ] {
             let check = judge(Version(version), "/usr/bin/claude");
@@ -80,8 +84,9 @@ mod tests {
     #[test]
     fn every_event_that_older_clients_do_not_know_has_a_row() {
         let events = ours::hooks_of_events();
-        let newer =
-            tables::hooks::EVENTS.iter().filter(|event| !event.is_old && events.contains_key(event.name));
+        let newer = tables::hooks::EVENTS
+            .iter()
+            .filter(|event| event.since != Since::Plugins && events.contains_key(event.name));
         for event in newer {
             assert!(SINCE.iter().any(|(name, _)| *name == event.name), "{}", event.name);
         }

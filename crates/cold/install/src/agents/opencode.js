@@ -156,7 +156,10 @@ export const Wyren = async ({ client, directory }) => {
         const id = properties.sessionID ?? properties.info.id
         const session = await known(id)
         if (session.root !== id) return
-        if (type === "session.idle") await run("stop-distill", { ...session.call, hook_event_name: "Stop", prompt_id: session.prompt })
+        if (type === "session.idle") {
+          const call = { ...session.call, hook_event_name: "Stop", prompt_id: session.prompt }
+          await hooks(["stop-distill", "stop-summary"], call)
+        }
         if (type === "session.compacted") await start(session, "compact")
         if (type === "session.deleted") {
           sessions.delete(id)

@@ -38,7 +38,7 @@ const MAX_SAMPLE_CHARS: usize = 80;
 /// Which observations are meant: those that satisfy every condition given.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Their ids, with or without what says their kind (`t:`, `p:`).
+    /// Their ids, with or without what says their kind (`t:`, `p:`, `r:`).
     pub ids: Vec<String>,
     /// A text that they contain, in any case and normal form.
     pub query: Option<String>,
@@ -159,7 +159,9 @@ impl Selection {
     fn find_observations(&self, store: &Store, found: &mut Found) -> Result<(), Error> {
         let mut condition = Condition::default();
         if !self.ids.is_empty() {
-            let ids = self.ids.iter().flat_map(|id| [id.clone(), format!("p:{id}"), format!("t:{id}")]);
+            let with_kinds =
+                |id: &String| [id.clone(), format!("p:{id}"), format!("t:{id}"), format!("r:{id}")];
+            let ids = self.ids.iter().flat_map(with_kinds);
             let ids = serde_json::to_string(&ids.collect::<Vec<_>>())?;
             condition.and("o.id IN (SELECT value FROM json_each(?))", ids);
         }
@@ -346,7 +348,10 @@ const SAMPLE: &str = "CASE
     WHEN o.kind = 'prompt' THEN coalesce(o.data ->> '$.text', p.data ->> '$.text', '')
     WHEN o.kind = 'tool' THEN coalesce(o.tool, '') || ' ' ||
         coalesce(o.data -> '$.input', p.data -> '$.input', o.data ->> '$.error', p.data ->> '$.error', '')
-    ELSE o.kind || ' ' || coalesce(o.data ->> '$.text', p.data ->> '$.text', o.data, p.data, '') END";
+    WHEN o.kind = 'refused' THEN 'refused ' || coalesce(o.data ->> '$.tool', '') || ' ' ||
+        coalesce(o.data -> '$.input', p.data -> '$.input', '')
+    ELSE o.kind || ' ' || coalesce(o.data ->> '$.text', p.data ->> '$.text', o.data ->> '$.error',
+        p.data ->> '$.error', o.data, p.data, '') END";
 
 /// A condition that grows.
 #[derive(Default)]
@@ -434,7 +439,7 @@ pub(crate) fn observation_digest(session: &str, id: &str) -> String {
 /// Returns what an observation is known by in every session that repeats it, if the client gave it its id: a session that
 /// goes on under another id tells the same again.
 pub(crate) fn id_digest(id: &str) -> Option<String> {
-    (id.starts_with("p:") || id.starts_with("t:")).then(|| digest::short_hex(id.as_bytes()))
+    ["p:", "t:", "r:"].iter().any(|kind| id.starts_with(kind)).then(|| digest::short_hex(id.as_bytes()))
 }
 
 fn note<'d>(notes: &Path, digests: impl Iterator<Item = &'d String>) -> Result<(), Error> {

@@ -1,4 +1,5 @@
 use super::*;
+use capture::{Refused, TurnEnd};
 use std::fs;
 use std::path::Path;
 use store::observations::{Forgotten, Selection};
@@ -77,6 +78,56 @@ fn samples_come_in_the_order_they_happened() {
     let preview = selection.preview(&mut store, &data.spool, Timestamp::now()).unwrap();
     let times: Vec<u64> = preview.samples.iter().map(|sample| sample.at.millis() - START).collect();
     assert_eq!(times, [0, 10, 20, 30, 40]);
+}
+
+/// Appends the end of a turn, the end of one that failed, and a refused call.
+fn append_ends(data: &Data) {
+    let end = |outcome: &str, text: Option<&'static str>, error: Option<&'static str>| {
+        Values::TurnEnd(TurnEnd {
+            outcome: outcome.to_owned().into(),
+            text: text.map(Cow::from),
+            error: error.map(Cow::from),
+            transcript: Some("/t/s.jsonl".into()),
+        })
+    };
+    let input = command("git push --force for the takeover");
+    let refused = Values::Refused(Refused {
+        tool: "Bash".into(),
+        tool_use_id: Some("toolu_9".into()),
+        input: Some(&input),
+        by: "guard".into(),
+        lesson: Some("git-push".into()),
+        reason: Some("It rewrites what others have.".into()),
+    });
+    let kinds = [
+        ("e:2-50", end("done", Some("The takeover is written down."), None)),
+        ("e:2-60", end("failed", None, Some("unknown: the takeover is too long"))),
+        ("r:toolu_9", refused),
+    ];
+    for (number, (id, kind)) in (50..).zip(kinds) {
+        data.append(&Observation {
+            prompt_id: Some("2".into()),
+            ..Observation::new("s", id, START + number, kind)
+        });
+    }
+}
+
+#[test]
+fn ends_of_turns_and_refused_calls_are_shown_by_their_words_and_forgotten() {
+    let (data, mut store) = filled();
+    append_ends(&data);
+    let preview = query("takeover").preview(&mut store, &data.spool, Timestamp::now()).unwrap();
+    let samples: Vec<&str> = preview.samples.iter().map(|sample| &*sample.text).collect();
+    let expected = [
+        "turn-end The takeover is written down.",
+        "turn-end unknown: the takeover is too long",
+        r#"refused Bash {"command":"git push --force for the takeover"}"#,
+    ];
+    assert_eq!(samples, expected);
+    let refused = Selection { ids: vec!["toolu_9".into()], ..Selection::default() };
+    assert_eq!(forget(&data, &mut store, &refused).others, 1, "by the id of its call");
+    assert_eq!(forget(&data, &mut store, &query("takeover")).others, 2);
+    assert_eq!(files_with(data.folder.path(), "takeover"), Vec::<String>::new());
 }
 
 #[test]

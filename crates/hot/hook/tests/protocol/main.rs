@@ -58,6 +58,7 @@ macro_rules! for_event {
             "PostToolUse" => for_event!(@ PostToolUse $function $arguments),
             "PostToolUseFailure" => for_event!(@ PostToolUseFailure $function $arguments),
             "Stop" => for_event!(@ Stop $function $arguments),
+            "StopFailure" => for_event!(@ StopFailure $function $arguments),
             "SubagentStart" => for_event!(@ SubagentStart $function $arguments),
             "SubagentStop" => for_event!(@ SubagentStop $function $arguments),
             "PreCompact" => for_event!(@ PreCompact $function $arguments),

@@ -10,12 +10,11 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Events of the client that no hook of ours is for.
-const UNTYPED: [&str; 9] = [
+const UNTYPED: [&str; 8] = [
     "FileChanged",
     "InstructionsLoaded",
     "PostCompact",
     "PostToolBatch",
-    "StopFailure",
     "TaskCompleted",
     "TaskCreated",
     "UserPromptExpansion",

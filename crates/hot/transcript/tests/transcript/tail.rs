@@ -34,6 +34,45 @@ fn the_last_usage_is_the_main_models() {
     assert_eq!(tail::last_usage(&path).unwrap().unwrap().usage.input_tokens, 5);
 }
 
+const PROMPT: &str = r#"{"type":"user","message":{"content":"do it"}}"#;
+const REPLY: &str = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"It is done."}]}}"#;
+
+/// Returns what the model said last in a transcript of these lines.
+fn last_reply(lines: &[&str]) -> Option<String> {
+    let (_folder, path) = transcript_of(lines.join("\n") + "\n");
+    tail::last_reply(&path).unwrap()
+}
+
+#[test]
+fn the_last_reply_is_the_main_models_in_this_turn() {
+    let call = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}}"#;
+    let subagent =
+        r#"{"type":"assistant","isSidechain":true,"message":{"content":[{"type":"text","text":"Seen."}]}}"#;
+    let made_up = r#"{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"API Error"}]}}"#;
+    let note = r#"{"type":"system","subtype":"turn_duration"}"#;
+    assert_eq!(last_reply(&[PROMPT, REPLY]).as_deref(), Some("It is done."));
+    assert_eq!(
+        last_reply(&[PROMPT, REPLY, call, subagent, made_up, note, "torn"]).as_deref(),
+        Some("It is done.")
+    );
+    assert_eq!(last_reply(&[PROMPT, REPLY, PROMPT, call]), None, "that was the turn before");
+    assert_eq!(last_reply(&[]), None);
+}
+
+#[test]
+fn the_last_reply_is_looked_for_in_the_tail_alone() {
+    let far = transcript::budget::MAX_TAIL_BYTES as usize;
+    let result = |bytes: usize| {
+        let output = "x".repeat(bytes);
+        format!(
+            r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","tool_use_id":"t","content":"{output}"}}]}}}}"#
+        )
+    };
+    assert_eq!(last_reply(&[PROMPT, REPLY, &result(far / 2)]).as_deref(), Some("It is done."));
+    assert_eq!(last_reply(&[PROMPT, REPLY, &result(far)]), None);
+    assert_eq!(last_reply(&[&result(far), REPLY]).as_deref(), Some("It is done."));
+}
+
 #[test]
 fn spaces_between_tokens_make_no_difference() {
     let (_folder, path) = transcript_of(concat!(
