@@ -1,0 +1,4 @@
+//! Tests of the journal as a whole: from the spool to the lines.
+
+mod bench;
+mod lines;
