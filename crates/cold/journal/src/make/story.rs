@@ -43,6 +43,8 @@ pub(super) struct Part<'t> {
     pub(super) reads: BTreeSet<String>,
     pub(super) searches: Vec<String>,
     pub(super) pages: Vec<String>,
+    /// Calls of other tools that failed, as sentences.
+    pub(super) errors: Vec<String>,
     /// Calls that were refused or interrupted, as sentences.
     pub(super) refused: Vec<String>,
     /// Questions that the model asked, with the user's answers.
@@ -70,6 +72,7 @@ impl<'t> Part<'t> {
             reads: BTreeSet::new(),
             searches: Vec::new(),
             pages: Vec::new(),
+            errors: Vec::new(),
             refused: Vec::new(),
             answers: Vec::new(),
             agents: Vec::new(),
@@ -166,9 +169,11 @@ fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen) {
             }
             part.reads.insert(path);
         }
-        "Grep" | "Glob" => part.searches.push(sanitize::one_line(text_of(input, "pattern"), 60)),
-        "WebFetch" => part.pages.push(sanitize::one_line(text_of(input, "url"), 100)),
-        "WebSearch" => part.searches.push(sanitize::one_line(text_of(input, "query"), 60)),
+        "Grep" | "Glob" if !has_failed => {
+            part.searches.push(sanitize::one_line(text_of(input, "pattern"), 60))
+        }
+        "WebFetch" if !has_failed => part.pages.push(sanitize::one_line(text_of(input, "url"), 100)),
+        "WebSearch" if !has_failed => part.searches.push(sanitize::one_line(text_of(input, "query"), 60)),
         "Agent" | "Task" => {
             let answer = output.get("content").and_then(Value::as_array).into_iter().flatten();
             let answer: Vec<&str> = answer.filter_map(|piece| piece.get("text")?.as_str()).collect();
@@ -193,8 +198,18 @@ fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen) {
                 task.1 = is_open;
             }
         }
+        tool if has_failed && !matches!(tool, "Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "Read") => {
+            part.errors.extend(failed_call(tool, observed.text("error")));
+        }
         _ => {}
     }
+}
+
+/// Returns what failed, for a call of a tool that is no file and no command.
+fn failed_call(tool: &str, error: &str) -> Option<String> {
+    let name = tool.strip_prefix("mcp__").unwrap_or(tool).replace("__", " ");
+    let error = sanitize::one_line(error.trim_start_matches("Error: "), 140);
+    (!error.is_empty()).then(|| format!("{name} failed: {error}"))
 }
 
 fn text_of<'v>(value: &'v Value, name: &str) -> &'v str {
@@ -305,7 +320,11 @@ fn bash(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value,
 fn done(part: &mut Part<'_>, observed: &Observed, act: Act) {
     match act {
         Act::Did(what) => part.did.push(sanitize::one_line(&what, 140)),
-        Act::Committed(subject) => part.commits.push(subject),
+        Act::Committed(hash, subject) => {
+            part.commits.push(subject.clone());
+            let hash = if hash.is_empty() { String::new() } else { format!(" {hash}") };
+            part.did.push(format!("committed{hash} \"{subject}\""));
+        }
         Act::Moved(from, to) => {
             let (from, mut to) = (relative(observed, &from), relative(observed, &to));
             if to.ends_with('/') || !to.rsplit('/').next().unwrap_or_default().contains('.') {

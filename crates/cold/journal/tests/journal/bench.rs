@@ -94,6 +94,12 @@ impl Bench {
         read::summaries_where(&self.store, "1 ORDER BY s.at, s.id", []).unwrap()
     }
 
+    /// Returns every line that recall may show, without kinds.
+    pub(crate) fn plain_lines(&mut self) -> Vec<String> {
+        let entries = self.entries().into_iter().filter(|entry| !entry.is_noise);
+        entries.flat_map(|entry| [vec![entry.title], entry.detail.facts].concat()).collect()
+    }
+
     /// Returns every line that recall may show: `kind: title`, and facts indented below.
     pub(crate) fn lines(&mut self) -> Vec<String> {
         let mut lines = Vec::new();

@@ -95,20 +95,27 @@ fn judge(folder: &Path) -> Judged {
     for line in fs::read_to_string(folder.join("session.jsonl")).unwrap().lines() {
         bench.line(line);
     }
-    let lines = bench.lines();
-    let missing = facts.facts.iter().filter(|fact| !lines.iter().any(|line| fact.is_in(line)));
-    let missing = missing.map(|fact| format!("turn {} {}: {:?} {:?}", fact.turn, fact.kind, fact.all, fact.any)).collect();
-    let bad = lines.iter().filter(|line| says_nothing(line, &facts.noise)).cloned().collect();
+    let plain = bench.plain_lines();
+    let missing = facts.facts.iter().filter(|fact| !plain.iter().any(|line| fact.is_in(line)));
+    let missing = missing
+        .map(|fact| format!("turn {} {}: {:?} {:?}", fact.turn, fact.kind, fact.all, fact.any))
+        .collect();
+    let bad = plain.iter().filter(|line| says_nothing(line, &facts.noise)).cloned().collect();
     let name = folder.file_name().unwrap().to_string_lossy().into_owned();
-    Judged { name, facts: facts.facts.len(), missing, lines, bad }
+    Judged { name, facts: facts.facts.len(), missing, lines: bench.lines(), bad }
 }
 
 /// Returns whether a line only names a tool and a path, or is about what the corpus calls noise.
 fn says_nothing(line: &str, noise: &[String]) -> bool {
-    let bare = line.trim().split_once(": ").map_or(line, |(_, rest)| rest).trim();
-    let bare = bare.strip_prefix("asked: ").unwrap_or(bare).to_lowercase();
-    let is_noise = noise.iter().any(|noise| bare.trim_end_matches(['.', '!']) == noise.to_lowercase().trim_end_matches(['.', '!']));
+    let bare = line.strip_prefix("asked: ").unwrap_or(line).to_lowercase();
+    let is_noise = noise
+        .iter()
+        .any(|noise| bare.trim_end_matches(['.', '!']) == noise.to_lowercase().trim_end_matches(['.', '!']));
     let words: Vec<&str> = bare.split_whitespace().collect();
-    let is_tool = matches!(words.first(), Some(&("read" | "edit" | "write" | "bash" | "grep" | "glob" | "edited" | "wrote" | "ran")));
-    is_noise || words.len() <= 1 || (is_tool && words.len() == 2)
+    let is_tool = matches!(
+        words.first(),
+        Some(&("read" | "edit" | "write" | "bash" | "grep" | "glob" | "edited" | "wrote" | "ran"))
+    );
+    let is_short = words.len() <= 1 && bare.is_ascii();
+    is_noise || is_short || (is_tool && words.len() == 2)
 }
