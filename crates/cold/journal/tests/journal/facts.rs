@@ -80,7 +80,7 @@ fn every_fact_of_the_sessions_is_in_a_line() {
     assert!(is_good, "{report}");
 }
 
-fn sessions() -> Vec<PathBuf> {
+pub(crate) fn sessions() -> Vec<PathBuf> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/data/journal");
     let folders = fs::read_dir(data).unwrap().map(|entry| entry.unwrap().path());
     let mut folders: Vec<PathBuf> = folders.filter(|path| path.join("session.jsonl").is_file()).collect();
