@@ -7,7 +7,7 @@
 use crate::entry::{Detail, Kind, Source};
 use crate::make::prose;
 use language::content_words;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use store::Error;
 use store::rusqlite::{OptionalExtension as _, Transaction, params};
@@ -115,8 +115,8 @@ fn hash(seed: u64, bytes: &[u8]) -> u64 {
 /// Keeps `replaced_by`, `is_repeated` and `times` of the entries right while others come and go.
 pub(crate) struct Links<'t> {
     transaction: &'t Transaction<'t>,
-    /// Entries whose replacement may be another now.
-    dirty: BTreeSet<i64>,
+    /// Entries whose replacement may be another now, with the place of the first entry that came or went behind them.
+    dirty: BTreeMap<i64, i64>,
     /// Entries whose number of repetitions may be another now, by their ids.
     counted: BTreeSet<String>,
     marks: HashMap<i64, Rc<Marks>>,
@@ -124,7 +124,7 @@ pub(crate) struct Links<'t> {
 
 impl<'t> Links<'t> {
     pub(crate) fn new(transaction: &'t Transaction<'t>) -> Self {
-        Self { transaction, dirty: BTreeSet::new(), counted: BTreeSet::new(), marks: HashMap::new() }
+        Self { transaction, dirty: BTreeMap::new(), counted: BTreeSet::new(), marks: HashMap::new() }
     }
 
     /// Files a new entry.
@@ -138,7 +138,7 @@ impl<'t> Links<'t> {
         }
         drop(insert);
         self.disturb(&marks)?;
-        self.dirty.insert(row);
+        self.dirty.insert(row, i64::MIN);
         self.counted.insert(marks.id.clone());
         Ok(())
     }
@@ -151,7 +151,7 @@ impl<'t> Links<'t> {
         let mut select = self.transaction.prepare_cached("SELECT row FROM entries WHERE replaced_by = ?1")?;
         let replaced = select.query_map([&marks.id], |row| row.get(0))?;
         for replaced in replaced {
-            self.dirty.insert(replaced?);
+            self.dirty.insert(replaced?, i64::MIN);
         }
         self.dirty.remove(&row);
         self.counted.remove(&marks.id);
@@ -168,7 +168,8 @@ impl<'t> Links<'t> {
             let near =
                 select.query_map(params![marks.project, key, marks.place, WINDOW + 1], |row| row.get(0))?;
             for row in near {
-                self.dirty.insert(row?);
+                let first = self.dirty.entry(row?).or_insert(marks.place);
+                *first = marks.place.min(*first);
             }
         }
         Ok(())
@@ -176,8 +177,14 @@ impl<'t> Links<'t> {
 
     /// Decides anew about every entry that may be concerned.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
-        for row in std::mem::take(&mut self.dirty) {
+        for (row, first) in std::mem::take(&mut self.dirty) {
             let Some(marks) = self.load(row)? else { continue };
+            // What comes behind the replacement changes nothing.
+            if let Some(by) = &marks.replaced_by
+                && self.at(by)?.is_some_and(|at| place(at, by) < first)
+            {
+                continue;
+            }
             let found = self.replacement(&marks)?;
             let (by, is_repeated) = match &found {
                 Some((later, how)) => (Some(later.id.as_str()), *how == Replaces::Repeats),
@@ -272,12 +279,12 @@ impl<'t> Links<'t> {
             let source = Source::named(found.get_ref(6)?.as_str().unwrap_or_default());
             let is_pinned: bool = found.get(7)?;
             let is_decision = kind == Kind::DECISION;
-            let instead_of = prose::superseded(&title).filter(|_| is_decision).unwrap_or_default();
+            let instead_of = if is_decision { prose::superseded(&title) } else { None }.unwrap_or_default();
             // A change outside of any definition is not undone by the next one.
             let is_named = detail.symbols.iter().all(|symbol| !symbol.ends_with('#'));
             Ok(Marks {
                 row,
-                place: (at << 21) | (hash(0, id.as_bytes()) & 0x1f_ffff) as i64,
+                place: place(at, &id),
                 id,
                 project: found.get(1)?,
                 kind,
@@ -295,6 +302,11 @@ impl<'t> Links<'t> {
         }
         Ok(marks)
     }
+}
+
+/// Returns where an entry is among the others: by its time, and by its id where times are equal.
+fn place(at: i64, id: &str) -> i64 {
+    (at << 21) | (hash(0, id.as_bytes()) & 0x1f_ffff) as i64
 }
 
 /// Returns the words of a title, without figures: what was done again has others.

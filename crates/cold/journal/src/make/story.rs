@@ -425,9 +425,7 @@ pub(super) fn is_generated(path: &str) -> bool {
         || name.ends_with(".map")
         || name.ends_with(".snap")
         || name.ends_with(".pyc");
-    let folders =
-        ["node_modules/", "target/", "dist/", "build/", ".next/", "__pycache__/", "vendor/", "coverage/"];
-    let is_inside =
-        folders.iter().any(|folder| path.starts_with(folder) || path.contains(&format!("/{folder}")));
+    let folders = ["node_modules", "target", "dist", "build", ".next", "__pycache__", "vendor", "coverage"];
+    let is_inside = path.split('/').any(|part| part != name && folders.contains(&part));
     is_lock || is_made || is_inside
 }

@@ -4,3 +4,4 @@ mod bench;
 mod facts;
 mod lines;
 mod order;
+mod replacing;
