@@ -122,7 +122,7 @@ fn call(turn: u64, call: u64, area: u64) -> Value {
             "output": {"filePath": path, "structuredPatch": [{"oldStart": 4 * (turn % 40) + 1, "oldLines": 3, "newStart": 4 * (turn % 40) + 1, "newLines": 4,
                 "lines": [format!(" fn sort_{}(rows: &mut Vec<Row>) {{", turn % 40), "-    rows.sort();", "+    rows.sort_by_key(Row::place);", "+    debug(rows);", " }"]}]},
         }),
-        4 if turn % 3 == 0 => json!({
+        4 if turn.is_multiple_of(3) => json!({
             "tool": "Bash", "input": {"command": "cargo test --workspace 2>&1 | tail -20"},
             "error": format!("Exit code 101\ntest list::empty_{area} ... FAILED\n{}\ntest result: FAILED. 13 passed; 1 failed; 0 ignored", "a line of output\n".repeat(20)),
         }),

@@ -4,6 +4,7 @@
 use crate::bench::Bench;
 use serde::Deserialize;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// The most lines per fact.
@@ -71,7 +72,10 @@ fn every_fact_of_the_sessions_is_in_a_line() {
         facts - missing,
         lines as f64 / facts as f64
     ));
-    println!("{report}");
+    // `cargo xtask eval journal` asks for it.
+    if std::env::var_os("SHOW_FACTS").is_some() {
+        std::io::stdout().write_all(report.as_bytes()).unwrap();
+    }
     let is_good = judged.iter().all(|session| {
         session.missing.is_empty()
             && session.bad.is_empty()

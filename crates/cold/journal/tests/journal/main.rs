@@ -3,5 +3,6 @@
 mod bench;
 mod facts;
 mod lines;
+mod needed;
 mod order;
 mod replacing;
