@@ -7,6 +7,7 @@
 mod derive;
 mod entry;
 mod id;
+mod link;
 pub mod make;
 pub mod read;
 mod schema;
