@@ -212,6 +212,15 @@ pub const HOOKS: &[Hook] = &[
         silence: Silence::Empty,
         job: "shows what the team changed during the turn, once per turn",
     },
+    Hook {
+        name: "file-recall",
+        events: &["PreToolUse"],
+        matcher: Some("^Read$"),
+        timeout: 5,
+        weight: Weight::Hot,
+        silence: Silence::Empty,
+        job: "shows what was done and learned in this file before, once per file and window",
+    },
 ];
 
 /// Returns the hook of this name.

@@ -4,6 +4,7 @@
 
 mod capture;
 mod context_monitor;
+mod file_recall;
 mod harness;
 mod hostile;
 mod install;

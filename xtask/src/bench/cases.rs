@@ -223,6 +223,7 @@ const CASES: &[(&str, Case)] = &[
     ("tool-record", Case::plain("skipped", SKIPPED).silent()),
     ("prompt-bind", Case::plain("prompt", payload!("UserPromptSubmit")).only_parsing()),
     ("context-monitor", Case::plain("no news", payload!("PostToolUse.Bash")).silent()),
+    ("file-recall", Case::plain("PreToolUse", payload!("PreToolUse.Bash")).silent()),
     ("wyren", Case::plain("--version", "").with(&["--version"]).speaking()),
 ];
 
