@@ -6,6 +6,7 @@
 
 mod derive;
 mod entry;
+pub mod file_cache;
 mod id;
 pub mod make;
 pub mod read;
