@@ -13,6 +13,7 @@ mod elsewhere;
 mod engine;
 mod entries;
 mod faults;
+mod file_recall;
 mod hostile;
 mod install;
 mod lessons;

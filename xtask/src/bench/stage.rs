@@ -11,7 +11,9 @@ use super::yardstick::{self, Yardstick};
 use super::{Arguments, check, instructions, memory, predecessors, rounds};
 use crate::plugin;
 use anyhow::{Context as _, Result, bail};
+use base::{Env, Paths, files};
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -195,6 +197,9 @@ impl Cast<'_> {
             environment.push(("WYREN_TURNS_THRESHOLD", "10000".into()));
             environment.push(("WYREN_IDLE_MS", "86400000".into()));
         }
+        if let Surroundings::Journal(files) = case.surroundings {
+            payload = with_journal(&world, &environment, files, &payload)?;
+        }
         if case.surroundings == Surroundings::TeamWithoutPull {
             environment.push(("WYREN_SKIP_PULL", "1".into()));
         }
@@ -235,6 +240,23 @@ fn in_a_team(world: &Path, payload: &str) -> Result<String> {
         "v": 1, "mode": "side", "remote": "origin", "branch": "wyren/memory", "fetched_at": now, "tried_at": now,
     });
     write(".wyren/state/fetch.json", &state.to_string())?;
+    let mut event: Value = serde_json::from_str(payload)?;
+    event["cwd"] = json!(project);
+    Ok(event.to_string())
+}
+
+/// Makes a repository with a cache of what the journal tells about its files; returns the payload of a session in it.
+fn with_journal(
+    world: &Path,
+    environment: &[(&'static str, OsString)],
+    files: usize,
+    payload: &str,
+) -> Result<String> {
+    let project = world.join("project");
+    fs::create_dir_all(project.join(".git"))?;
+    fs::write(project.join(".git/HEAD"), "ref: refs/heads/main\n")?;
+    let paths = Paths::of(&Env::fixed(environment.iter().cloned()));
+    files::write_atomic(&recall::cache_file(&paths, &project), &cases::journal(files).build(1))?;
     let mut event: Value = serde_json::from_str(payload)?;
     event["cwd"] = json!(project);
     Ok(event.to_string())

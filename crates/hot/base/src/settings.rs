@@ -328,10 +328,7 @@ pub const KEYS: &[Key] = &[
         name: "recall.prompts",
         kind: Kind::Switch,
         default: "false",
-        variables: &[
-            Variable::Value("WYREN_RECALL_PROMPTS"),
-            Variable::Value("CLAUDE_MEM_SEMANTIC_INJECT"),
-        ],
+        variables: &[Variable::Value("WYREN_RECALL_PROMPTS"), Variable::Value("CLAUDE_MEM_SEMANTIC_INJECT")],
         help: "show journal entries at a prompt that names a file, a name from code or two rare words of theirs",
     },
     Key {

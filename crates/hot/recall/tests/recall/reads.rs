@@ -61,7 +61,7 @@ fn a_subagent_has_a_window_of_its_own() {
 }
 
 #[test]
-fn what_a_session_did_itself_is_told_to_its_subagents_alone() {
+fn what_a_session_did_itself_only_its_subagents_get() {
     let desk = Desk::new(&[]);
     let mut contents = contents(STORY);
     contents.entries[0].session = "s".into();
