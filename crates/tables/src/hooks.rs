@@ -136,7 +136,7 @@ pub const HOOKS: &[Hook] = &[
         timeout: 3,
         weight: Weight::Light,
         silence: Silence::Empty,
-        job: "shows what the team changed since the last prompt; fetches in the background",
+        job: "shows what the team changed since the last prompt; with `recall.prompts`, journal entries about what the prompt names; fetches in the background",
     },
     Hook {
         name: "prompt-record",

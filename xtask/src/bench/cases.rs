@@ -277,6 +277,25 @@ pub(crate) fn manifest(count: usize) -> String {
     json!({"type": "lessons-learned-manifest", "version": 1, "lessons": lessons}).to_string()
 }
 
+/// Returns a journal that tells about `count` files: five entries each, each about five files.
+pub(crate) fn journal(count: usize) -> Contents {
+    let entry = |number: usize| Entry {
+        session: format!("session-{}", number / 10),
+        id: format!("{number:08}"),
+        day: "2026-11-16".to_owned(),
+        glyph: "✓".to_owned(),
+        title: format!(
+            "file-{number}.rs: `check_{number}` handles case {number} (+12 −3); cargo test failed, then passed"
+        ),
+    };
+    let path = |number: usize| format!("src/part-{}/file-{number}.rs", number / 100);
+    let about = |number: usize| (0..5).map(|step| ((number + step * 7) % count) as u32).collect();
+    Contents {
+        entries: (0..count).map(entry).collect(),
+        files: (0..count).map(|number| (path(number), about(number))).collect(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,24 +335,5 @@ mod tests {
         assert!(!Answer::Silent.allows(r#"{"hookSpecificOutput":{}}"#));
         assert!(!Answer::Text.allows("{}"));
         assert!(Answer::Text.allows("wyren 0.1.0"));
-    }
-}
-
-/// Returns a journal that tells about `count` files: five entries each, each about five files.
-pub(crate) fn journal(count: usize) -> Contents {
-    let entry = |number: usize| Entry {
-        session: format!("session-{}", number / 10),
-        id: format!("{number:08}"),
-        day: "2026-11-16".to_owned(),
-        glyph: "✓".to_owned(),
-        title: format!(
-            "file-{number}.rs: `check_{number}` handles case {number} (+12 −3); cargo test failed, then passed"
-        ),
-    };
-    let path = |number: usize| format!("src/part-{}/file-{number}.rs", number / 100);
-    let about = |number: usize| (0..5).map(|step| ((number + step * 7) % count) as u32).collect();
-    Contents {
-        entries: (0..count).map(entry).collect(),
-        files: (0..count).map(|number| (path(number), about(number))).collect(),
     }
 }
