@@ -100,6 +100,9 @@ pub const EVENTS: [Event; 12] = [
 /// The hooks that may be [`Weight::Heavy`], built or not. Adding a name here is a decision of the design.
 pub const MAY_BE_HEAVY: [&str; 1] = ["session-start-recall"];
 
+/// How long a matcher may be to stay on one line of the table, in bytes.
+const SHORT_MATCHER: usize = 80;
+
 /// Every hook. `cargo xtask new-hook` adds a row at the end.
 pub const HOOKS: &[Hook] = &[
     Hook {
@@ -342,6 +345,8 @@ impl Hook<'_> {
         let mut row = format!("    Hook {{\n        name: {name:?},\n        events: &{events:?},\n");
         let matcher = match matcher {
             None => "None".to_owned(),
+            // As rustfmt breaks it.
+            Some(matcher) if matcher.len() <= SHORT_MATCHER => format!("Some({matcher:?})"),
             Some(matcher) => format!("Some(\n            {matcher:?},\n        )"),
         };
         let _ = writeln!(row, "        matcher: {matcher},\n        timeout: {timeout},");
