@@ -15,6 +15,7 @@ mod elsewhere;
 mod engine;
 mod entries;
 mod faults;
+mod file_recall;
 mod hostile;
 mod install;
 mod lessons;

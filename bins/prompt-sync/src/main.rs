@@ -1,4 +1,5 @@
-//! UserPromptSubmit: shows the session what the team has changed since its last prompt.
+//! UserPromptSubmit: shows the session what the team has changed since its last prompt, and, where the user wants it,
+//! what the journal has about something that the prompt names.
 
 use hook::{Answer, Arena, Silence, UserPromptSubmit, commands};
 use std::process::ExitCode;
@@ -12,6 +13,7 @@ fn main() -> ExitCode {
             return Ok(Answer::silent());
         }
         let answer = briefing::prompt::answer(&call, host)?;
+        let answer = recall::prompt::beside(answer, &call, host);
         Ok(capture::told_with_prompt(answer, &call, host))
     })
 }

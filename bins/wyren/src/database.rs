@@ -63,6 +63,8 @@ pub(crate) fn open_drained(env: &Env, paths: &Paths, look: Look) -> Result<Store
         drained => drained,
     };
     let unread = drained.context("could not drain the spool")?.unread;
+    // Hooks do without; the next drain tries again.
+    let _ = journal::file_cache::refresh(&store, paths);
     if unread > 0 {
         let mut errors = terminal::errors();
         let unread = counted(unread, "recorded line is", "recorded lines are");

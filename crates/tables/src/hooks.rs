@@ -150,6 +150,9 @@ pub const EVENTS: [Event; 13] = [
 /// The hooks that may be [`Weight::Heavy`], built or not. Adding a name here is a decision of the design.
 pub const MAY_BE_HEAVY: [&str; 1] = ["session-start-recall"];
 
+/// How long a matcher may be to stay on one line of the table, in bytes.
+const SHORT_MATCHER: usize = 80;
+
 /// Every hook. `cargo xtask new-hook` adds a row at the end.
 pub const HOOKS: &[Hook] = &[
     Hook {
@@ -186,7 +189,7 @@ pub const HOOKS: &[Hook] = &[
         timeout: 3,
         weight: Weight::Light,
         silence: Silence::Empty,
-        job: "shows what the team changed since the last prompt; fetches in the background",
+        job: "shows what the team changed since the last prompt; with `recall.prompts`, journal entries about what the prompt names; fetches in the background",
     },
     Hook {
         name: "prompt-record",
@@ -270,6 +273,15 @@ pub const HOOKS: &[Hook] = &[
         weight: Weight::Hot,
         silence: Silence::Empty,
         job: "records how the turn ended and the model's last message",
+    },
+    Hook {
+        name: "file-recall",
+        events: &["PreToolUse"],
+        matcher: Some("^Read$"),
+        timeout: 5,
+        weight: Weight::Hot,
+        silence: Silence::Empty,
+        job: "shows what was done and learned in this file before, once per file and window",
     },
 ];
 
@@ -390,6 +402,8 @@ impl Hook<'_> {
         let mut row = format!("    Hook {{\n        name: {name:?},\n        events: &{events:?},\n");
         let matcher = match matcher {
             None => "None".to_owned(),
+            // As rustfmt breaks it.
+            Some(matcher) if matcher.len() <= SHORT_MATCHER => format!("Some({matcher:?})"),
             Some(matcher) => format!("Some(\n            {matcher:?},\n        )"),
         };
         let _ = writeln!(row, "        matcher: {matcher},\n        timeout: {timeout},");

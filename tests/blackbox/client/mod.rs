@@ -4,6 +4,7 @@
 
 mod capture;
 mod context_monitor;
+mod file_recall;
 mod harness;
 mod hostile;
 mod install;
@@ -112,9 +113,13 @@ fn provoke_in_a_turn(client: &Client) -> Result<()> {
     };
     let task = json!({"description": "Look", "prompt": "look around", "subagent_type": "general-purpose"});
     let ask = Reply::text("I ask.").tool_use("Agent", task);
-    client.mock().script(Lane::Main, [bash("echo worked"), bash("exit 3"), ask, Reply::text("Done.")]);
+    let file = client.project().join("read-me");
+    fs::write(&file, "Read.\n")?;
+    let read = Reply::text("I read.").tool_use("Read", json!({"file_path": file}));
+    client.mock().script(Lane::Main, [bash("echo worked"), bash("exit 3"), read, ask, Reply::text("Done.")]);
     client.mock().script(Lane::Subagent, [Reply::text("Seen.")]);
-    let turn = client.prompt("try, fail, and have a subagent look")?;
+    let turn = client.prompt("try, fail, read, and have a subagent look")?;
+    fs::remove_file(&file)?;
     ensure!(turn.succeeded(), "{:#?}", turn.output);
     Ok(())
 }

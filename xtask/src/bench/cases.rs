@@ -2,6 +2,7 @@
 
 use crate::workspace::root;
 use anyhow::{Context as _, Result};
+use recall::{Contents, Entry};
 use serde_json::{Value, json};
 use std::fs;
 use tables::hooks;
@@ -41,6 +42,8 @@ pub(crate) enum Surroundings {
     TeamWithoutPull,
     /// A transcript of about this many bytes, from a client that does not send the model's last message.
     Transcript(usize),
+    /// A repository whose journal tells about this many files, `src/part-0/file-0.rs` among them.
+    Journal(usize),
 }
 
 impl Case {
@@ -74,6 +77,10 @@ impl Case {
 
     const fn among(self, lessons: usize) -> Self {
         Self { surroundings: Surroundings::Lessons(lessons), ..self }
+    }
+
+    const fn with_files(self, files: usize) -> Self {
+        Self { surroundings: Surroundings::Journal(files), ..self }
     }
 
     const fn in_a_team(self) -> Self {
@@ -205,6 +212,10 @@ impl Answer {
 const MISS: &str = r#"{"session_id":"s","cwd":"/home/dev/project","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"cargo build --release && ls -la target/release | head -n 20","description":"Build it and look at what came out"},"tool_use_id":"toolu_1"}"#;
 const TWO_HITS: &str = r#"{"cwd":"/home/dev/project","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"make release && ls -la target/release | head -n 20","description":"Build it and look at what came out"},"tool_use_id":"toolu_1"}"#;
 const SKIPPED: &str = r#"{"session_id":"s","cwd":"/home/dev/project","hook_event_name":"PostToolUse","tool_name":"TodoWrite","tool_input":{"todos":[{"content":"Measure","status":"in_progress"}]},"tool_response":{"ok":true},"tool_use_id":"toolu_1","duration_ms":3}"#;
+/// A Read of a file that the journal knows nothing about, and one of a file that it does (without a session, so that it is
+/// shown every time).
+const READ_MISS: &str = r#"{"session_id":"s","cwd":"/home/dev/project","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"src/part-1/unknown.rs"},"tool_use_id":"toolu_1"}"#;
+const READ_HIT: &str = r#"{"cwd":"/home/dev/project","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"src/part-0/file-0.rs"},"tool_use_id":"toolu_1"}"#;
 const KIB: usize = 1024;
 const MIB: usize = 1024 * 1024;
 
@@ -218,6 +229,10 @@ const CASES: &[(&str, Case)] = &[
         Case::plain("55 KB script", "").reading(Payload::Script(55 * KIB)).silent().among(10_000),
     ),
     ("lesson-inject", Case::plain("1 MB Write", "").reading(Payload::Write(MIB)).silent().among(10_000)),
+    ("file-recall", Case::plain("no journal", READ_MISS).silent()),
+    ("file-recall", Case::plain("miss, 100", READ_MISS).silent().with_files(100)),
+    ("file-recall", Case::plain("miss, 10000", READ_MISS).silent().with_files(10_000)),
+    ("file-recall", Case::plain("hit, 10000", READ_HIT).speaking().with_files(10_000)),
     ("prompt-sync", Case::plain("no team", payload!("UserPromptSubmit")).silent()),
     ("prompt-sync", Case::plain("nothing new", payload!("UserPromptSubmit")).silent().in_a_team()),
     ("prompt-record", Case::plain("prompt", payload!("UserPromptSubmit")).silent()),
@@ -276,6 +291,25 @@ pub(crate) fn manifest(count: usize) -> String {
     let lessons: serde_json::Map<String, Value> =
         (0..count).map(|number| (format!("{number:08}"), lesson(number))).collect();
     json!({"type": "lessons-learned-manifest", "version": 1, "lessons": lessons}).to_string()
+}
+
+/// Returns a journal that tells about `count` files: five entries each, each about five files.
+pub(crate) fn journal(count: usize) -> Contents {
+    let entry = |number: usize| Entry {
+        session: format!("session-{}", number / 10),
+        id: format!("{number:08}"),
+        day: "2026-11-16".to_owned(),
+        glyph: "✓".to_owned(),
+        title: format!(
+            "file-{number}.rs: `check_{number}` handles case {number} (+12 −3); cargo test failed, then passed"
+        ),
+    };
+    let path = |number: usize| format!("src/part-{}/file-{number}.rs", number / 100);
+    let about = |number: usize| (0..5).map(|step| ((number + step * 7) % count) as u32).collect();
+    Contents {
+        entries: (0..count).map(entry).collect(),
+        files: (0..count).map(|number| (path(number), about(number))).collect(),
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,9 @@ use super::yardstick::{self, Yardstick};
 use super::{Arguments, check, instructions, memory, predecessors, rounds};
 use crate::plugin;
 use anyhow::{Context as _, Result, bail};
+use base::{Env, Paths, files};
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -198,6 +200,9 @@ impl Cast<'_> {
         if let Surroundings::Transcript(bytes) = case.surroundings {
             payload = after_a_transcript(&world, &payload, bytes)?;
         }
+        if let Surroundings::Journal(files) = case.surroundings {
+            payload = with_journal(&world, &environment, files, &payload)?;
+        }
         if case.surroundings == Surroundings::TeamWithoutPull {
             environment.push(("WYREN_SKIP_PULL", "1".into()));
         }
@@ -264,6 +269,23 @@ fn after_a_transcript(world: &Path, payload: &str, bytes: usize) -> Result<Strin
     let mut event: Value = serde_json::from_str(payload)?;
     event["transcript_path"] = json!(path);
     event["last_assistant_message"] = Value::Null;
+    Ok(event.to_string())
+}
+
+/// Makes a repository with a cache of what the journal tells about its files; returns the payload of a session in it.
+fn with_journal(
+    world: &Path,
+    environment: &[(&'static str, OsString)],
+    files: usize,
+    payload: &str,
+) -> Result<String> {
+    let project = world.join("project");
+    fs::create_dir_all(project.join(".git"))?;
+    fs::write(project.join(".git/HEAD"), "ref: refs/heads/main\n")?;
+    let paths = Paths::of(&Env::fixed(environment.iter().cloned()));
+    files::write_atomic(&recall::cache_file(&paths, &project), &cases::journal(files).build(1))?;
+    let mut event: Value = serde_json::from_str(payload)?;
+    event["cwd"] = json!(project);
     Ok(event.to_string())
 }
 

@@ -13,9 +13,11 @@ use anyhow::{Result, bail};
 use base::{Env, Paths, Timestamp, files};
 use capture::Spool;
 use clap::Args;
+use journal::file_cache::Caches;
 use serde_json::json;
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::time::Duration;
 use store::observations::{Forgotten, Selection};
 use store::repair;
 
@@ -25,6 +27,9 @@ Examples:
   wyren forget --query \"acme merger\"              delete it
   wyren forget --session 720ff4aa-05f9-4e05-aad8-0d889a82ec5a --yes
   wyren forget --project . --before 2026-01-01    delete what is old in this project";
+
+/// How long to wait for a process that writes caches: that takes a fraction of a second.
+const CACHE_PATIENCE: Duration = Duration::from_secs(10);
 
 const WHAT: &str = "What (at least one; an observation must match all)";
 
@@ -89,11 +94,17 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         }
     }
     let notes = repair::notes_of_forgotten(&paths.database());
+    // First of all, so that no cache has the text whenever this ends. Until then no other process writes one.
+    let caches = Caches::lock(paths, CACHE_PATIENCE)?.ok_or(store::Error::Busy)?;
+    let uncached = caches.remove();
     // Before the database, so that no worker takes one in that is gone from there already.
     let requests = leftovers::delete_requests(paths, &selection);
     let forgotten = database::patiently(|| selection.forget(&mut store, &spool, &notes, Timestamp::now()))?;
     // Folders of sessions that are forgotten are not known any more.
     store::known::refresh(&store, paths)?;
+    // Hooks do without; the next drain tries again.
+    let _ = caches.write(&store);
+    drop(caches);
     // Notes about failed calls are short-lived: none of them is worth telling apart.
     attempts::forget_notes(paths);
     let refused =
@@ -108,6 +119,9 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         log_lines: log_lines.as_ref().copied().unwrap_or_default(),
     };
     show(&forgotten, elsewhere, json, Stage::Done)?;
+    if let Err(error) = uncached {
+        bail!("{error}; the text may still be there");
+    }
     for cleaned in [requests.map(drop), log_lines.map(drop), long_answers, drafts, notices, refused, damaged]
     {
         if let Err(error) = cleaned {

@@ -42,6 +42,7 @@ pub const WRITTEN: &[(Below, &str)] = &[
     (Below::Data, "/cache/notices/*"),
     (Below::Data, "/cache/offers/*"),
     (Below::Data, "/cache/plugin-gone"),
+    (Below::Data, "/cache/recall/*"),
     (Below::Data, "/cache/refused/*/*"),
     (Below::Data, "/cache/untrusted/*"),
     (Below::Data, "/claims/**"),

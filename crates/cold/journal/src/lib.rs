@@ -6,6 +6,7 @@
 
 mod derive;
 mod entry;
+pub mod file_cache;
 mod id;
 mod link;
 pub mod make;

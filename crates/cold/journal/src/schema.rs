@@ -1,9 +1,10 @@
 //! The tables of the journal.
 
 /// A change of the tables, or of what is made of a turn, needs another number: everything is then made anew.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
-pub(crate) const TABLES: &[&str] = &["entry_keys", "entry_files", "entries", "summaries", "turns", "amends"];
+pub(crate) const TABLES: &[&str] =
+    &["entry_keys", "entry_files", "entries", "summaries", "turns", "amends", "changes"];
 
 /// `session`, `project` and `turn` are rows of `sessions`, `projects` and of the prompt in `observations` (0 before the first
 /// prompt). Paths are relative to the project's root, with `/`; absolute outside of it. Times are milliseconds since 1970.
@@ -13,6 +14,9 @@ pub(crate) const TABLES: &[&str] = &["entry_keys", "entry_files", "entries", "su
 ///
 /// `turns` says which rows of `observations` a turn begins and ends with, so that it is found without a look at the whole
 /// session; its `number` is the number of the prompt.
+///
+/// `changes` has a number for each project that is another one whenever its entries change, also after they were made anew:
+/// what was made from them says by it whether it is current.
 pub(crate) const SCHEMA: &str = "
 CREATE TABLE entries (
     row INTEGER PRIMARY KEY,
@@ -96,4 +100,18 @@ CREATE TABLE amends (
     data TEXT NOT NULL
 ) STRICT;
 CREATE INDEX amends_of_entry ON amends (entry, at);
+
+CREATE TABLE changes (
+    project INTEGER PRIMARY KEY,
+    number INTEGER NOT NULL
+) STRICT;
+CREATE TRIGGER entry_made AFTER INSERT ON entries BEGIN
+    INSERT OR REPLACE INTO changes VALUES (new.project, random());
+END;
+CREATE TRIGGER entry_changed AFTER UPDATE ON entries BEGIN
+    INSERT OR REPLACE INTO changes VALUES (new.project, random());
+END;
+CREATE TRIGGER entry_gone AFTER DELETE ON entries BEGIN
+    INSERT OR REPLACE INTO changes VALUES (old.project, random());
+END;
 ";

@@ -325,6 +325,20 @@ pub const KEYS: &[Key] = &[
         help: "time limit of a model call including its retry, in seconds",
     },
     Key {
+        name: "recall.prompt_entries",
+        kind: Kind::Number { least: 1, most: 20 },
+        default: "5",
+        variables: &[Variable::Value("CLAUDE_MEM_SEMANTIC_INJECT_LIMIT")],
+        help: "maximum number of journal entries shown at a prompt",
+    },
+    Key {
+        name: "recall.prompts",
+        kind: Kind::Switch,
+        default: "false",
+        variables: &[Variable::Value("WYREN_RECALL_PROMPTS"), Variable::Value("CLAUDE_MEM_SEMANTIC_INJECT")],
+        help: "show journal entries at a prompt that names a file, a name from code or two rare words of theirs",
+    },
+    Key {
         name: "ui.messages",
         kind: Kind::Choice(MESSAGES),
         default: "all",

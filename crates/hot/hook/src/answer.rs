@@ -201,6 +201,12 @@ impl<E: TakesContext> Answer<E> {
         self.parts.context = Some(text.into()).filter(|text| !text.is_empty());
         self
     }
+
+    /// Also gives the model `text` as context, after what it gets already.
+    pub fn adding_context(mut self, text: &str) -> Self {
+        let before = self.parts.context.take();
+        self.with_context(before.map_or_else(|| text.to_owned(), |before| format!("{before}\n\n{text}")))
+    }
 }
 
 impl Answer<UserPromptSubmit> {

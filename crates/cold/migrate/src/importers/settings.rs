@@ -22,9 +22,11 @@ const OF_LESSONS_LEARNED: [Pair; 5] = [
 ];
 
 /// What was kept out of its records stays out of ours.
-const OF_CLAUDE_MEM: [Pair; 2] = [
+const OF_CLAUDE_MEM: [Pair; 4] = [
     ("CLAUDE_MEM_EXCLUDED_PROJECTS", "capture.excluded_projects"),
     ("CLAUDE_MEM_SKIP_TOOLS", "capture.skip_tools"),
+    ("CLAUDE_MEM_SEMANTIC_INJECT", "recall.prompts"),
+    ("CLAUDE_MEM_SEMANTIC_INJECT_LIMIT", "recall.prompt_entries"),
 ];
 
 pub(crate) const LESSONS_LEARNED: Importer = Importer {

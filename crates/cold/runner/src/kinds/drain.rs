@@ -1,6 +1,7 @@
 //! `drain`: what hooks recorded goes from the spool into the database, a bounded piece at a time.
 
 use crate::handler::{Context, Handler, Progress};
+use base::error::with_causes;
 use base::{Paths, Timestamp};
 use capture::Spool;
 use store::Store;
@@ -38,15 +39,19 @@ pub(crate) struct Piece {
     pub(crate) derive_errors: Vec<String>,
 }
 
-/// Drains a piece of the spool. Another process that is draining does the same work.
+/// Drains a piece of the spool, and writes what hooks look up of it. Another process that is draining does the same work.
 pub(crate) fn drain(store: &mut Store, paths: &Paths, now: Timestamp) -> Result<Piece, store::Error> {
     let drained = Drain::unbounded(&Spool::new(paths.spool())).at_most(MAX_LINES).run(store, now)?;
     Ok(match drained {
         Drained::Busy => Piece { is_last: true, is_elsewhere: true, derive_errors: Vec::new() },
-        Drained::Done(progress) => Piece {
-            is_last: progress.is_complete,
-            is_elsewhere: false,
-            derive_errors: progress.derive_errors,
-        },
+        Drained::Done(progress) => {
+            let mut derive_errors = progress.derive_errors;
+            // Once all is there: a large spool comes in many pieces.
+            let cached =
+                if progress.is_complete { journal::file_cache::refresh(store, paths) } else { Ok(()) };
+            derive_errors
+                .extend(cached.err().map(|error| format!("the cache of files: {}", with_causes(&error))));
+            Piece { is_last: progress.is_complete, is_elsewhere: false, derive_errors }
+        }
     })
 }
