@@ -74,7 +74,7 @@ fn each_settings_file_is_wired_and_after_the_way_out_the_tree_is_as_it_was() -> 
         assert_eq!(user.trees()?, installed, "twice changes something");
 
         let shown = user.run(&["uninstall"])?;
-        assert!(shown.contains("Removed 13 hooks"), "{shown}");
+        assert!(shown.contains("Removed 15 hooks"), "{shown}");
         assert_eq!(user.trees()?, before, "{scope}");
     }
     Ok(())
