@@ -91,7 +91,13 @@ fn line_04_no_hook_exits_2_or_blocks_by_its_own_failure() -> Result<()> {
             let input = fs::read(data_folder().join(format!("payloads/{payload}.json")))?;
             for input in [&input[..], &input[..input.len() / 2], b"", b"\xff"] {
                 let mut command = sandbox.command(hook.name);
-                command.env("XDG_RUNTIME_DIR", "/nowhere").env("TMPDIR", "/nowhere").env("PATH", "");
+                // Below a file, where not even root makes a folder.
+                let nowhere = sandbox.data().join("none");
+                command
+                    .env("XDG_RUNTIME_DIR", &nowhere)
+                    .env("TMPDIR", &nowhere)
+                    .env("HOME", &nowhere)
+                    .env("PATH", "");
                 let started = Instant::now();
                 let output = feed(&mut command, input)?;
                 assert_eq!(output.status.code(), Some(0), "{}: {output:?}", hook.name);

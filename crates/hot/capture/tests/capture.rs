@@ -469,7 +469,7 @@ fn a_refused_call_leaves_nothing_where_the_call_would_not() {
         desk.refuse(call());
         assert!(desk.observations().is_empty(), "{name}");
     }
-    // What is said without a refusal is none.
+    // A hint is no refusal.
     let desk = Desk::new();
     desk.run("lesson-inject", call(), |call: PreToolUse, host| {
         Ok(capture::refused(Answer::silent().with_context("careful"), &call, host))
