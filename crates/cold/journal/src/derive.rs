@@ -4,14 +4,14 @@
 //! repetition of observations matters.
 
 use crate::entry::{Entry, Summary};
-use crate::make::{self, Made};
-use crate::schema;
+use crate::make::Made;
+use crate::{find, kept, schema};
 use crate::turn::{Observed, Turn};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use store::observations::Projects;
-use store::rusqlite::{OptionalExtension as _, Row, Transaction, params};
+use store::rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
 use store::{Derived, Error};
 
 /// The journal as derived tables.
@@ -39,6 +39,10 @@ impl Derived for Journal {
         Some("SELECT project FROM entries UNION SELECT project FROM summaries")
     }
 
+    fn along(&self, connection: &Connection, rows: &[i64]) -> Result<Vec<i64>, Error> {
+        find::along(connection, rows)
+    }
+
     fn derive(&self, transaction: &Transaction<'_>, after: i64, last: i64) -> Result<(), Error> {
         let mut work = Work::new(transaction, HashSet::new());
         let mut turns = work.touched(after, last)?;
@@ -61,7 +65,12 @@ impl Derived for Journal {
 }
 
 /// A turn by the row of its session and the number of its prompt.
-type Key = (i64, u64);
+pub(crate) type Key = (i64, u64);
+
+/// Returns a turn as it was observed; `None` where it has no observations.
+pub(crate) fn load(transaction: &Transaction<'_>, key: Key) -> Result<Option<Turn>, Error> {
+    Work::new(transaction, HashSet::new()).load(key)
+}
 
 /// What one transaction does.
 struct Work<'t> {
@@ -197,7 +206,7 @@ impl<'t> Work<'t> {
             let Some(turn) = self.load(*key)? else { continue };
             let prompt = turn.observed.iter().find(|observed| observed.kind == "prompt");
             let prompt = prompt.map_or(0, |observed| observed.row);
-            self.replace(key.0, &turn, prompt, make::make(&turn))?;
+            self.replace(key.0, &turn, prompt, kept::make(&turn))?;
         }
         Ok(())
     }

@@ -26,5 +26,5 @@ pub use record::{
     may_record_call, may_record_coming_call, record_end, record_prompt, record_start, record_tool, told,
     told_with_prompt,
 };
-pub use rules::Rules;
+pub use rules::{Rule, Rules};
 pub use write::{Error, Spool};
