@@ -4,6 +4,7 @@ mod leftovers;
 
 use crate::database::{self, Look};
 use crate::exit::Ending;
+use crate::items;
 use crate::person;
 use crate::projects;
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING, counted};
@@ -13,16 +14,20 @@ use anyhow::{Result, bail};
 use base::{Env, Paths, Timestamp, files};
 use capture::Spool;
 use clap::Args;
+use journal::find::{self, Item};
 use serde_json::json;
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
-use store::observations::{Forgotten, Selection};
+use std::path::Path;
+use store::Store;
+use store::observations::{self, Forgotten, Selection};
 use store::repair;
 
 const EXAMPLES: &str = "\
 Examples:
   wyren forget --query \"acme merger\" --dry-run    show what would be deleted
   wyren forget --query \"acme merger\"              delete it
+  wyren forget --id 3f9k2m1x                        delete an entry, and what it was made of
   wyren forget --session 720ff4aa-05f9-4e05-aad8-0d889a82ec5a --yes
   wyren forget --project . --before 2026-01-01    delete what is old in this project";
 
@@ -33,7 +38,7 @@ const WHAT: &str = "What (at least one; an observation must match all)";
 #[command(override_usage = "wyren forget <WHAT>... [OPTIONS]")]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub(crate) struct Arguments {
-    /// The observation with this id, as exported; may be repeated.
+    /// The entry or summary with this id and what it was made of, or the observation with this id, as exported; may be repeated.
     #[arg(long, value_name = "ID", group = "what", help_heading = WHAT)]
     id: Vec<String>,
     /// Everything that contains this text, in any case.
@@ -73,10 +78,16 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     let deletes_damaged = arguments.damaged;
     let mut store = database::open_for_user(env, paths, Look::Whole)?;
     let spool = Spool::new(paths.spool());
-    let named = arguments.project.as_deref();
+    let project = arguments.project.as_deref();
     let project =
-        named.map(|named| projects::find(named, &store, &spool, "nothing was changed")).transpose()?;
-    let selection = arguments.selection(project);
+        project.map(|named| projects::find(named, &store, &spool, "nothing was changed")).transpose()?;
+    let notes = repair::notes_of_forgotten(&paths.database());
+    if !arguments.id.is_empty() {
+        // Entries are looked up, so everything that was recorded must be in.
+        store = database::open_drained(env, paths, Look::Quick)?;
+    }
+    let named = named(&arguments.id, &store, &notes)?;
+    let selection = arguments.selection(project, named);
     show_bounds(&selection)?;
     if is_dry_run || !is_agreed {
         let preview = database::patiently(|| selection.preview(&mut store, &spool, Timestamp::now()))?;
@@ -88,7 +99,6 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
             return Ok(());
         }
     }
-    let notes = repair::notes_of_forgotten(&paths.database());
     // Before the database, so that no worker takes one in that is gone from there already.
     let requests = leftovers::delete_requests(paths, &selection);
     let forgotten = database::patiently(|| selection.forget(&mut store, &spool, &notes, Timestamp::now()))?;
@@ -138,9 +148,11 @@ enum Stage {
 }
 
 impl Arguments {
-    fn selection(self, project: Option<String>) -> Selection {
+    fn selection(self, project: Option<String>, named: Named) -> Selection {
         Selection {
-            ids: self.id,
+            ids: named.ids,
+            exact: named.exact,
+            names: self.id,
             query: self.query,
             project,
             session: self.session,
@@ -148,6 +160,49 @@ impl Arguments {
             after: self.after,
         }
     }
+}
+
+/// What the ids that were typed name.
+#[derive(Debug, Default)]
+struct Named {
+    ids: Vec<String>,
+    exact: Vec<(String, String)>,
+}
+
+/// Finds what ids name, and says which of them name a whole turn. One that names nothing, and never did, is refused.
+fn named(typed: &[String], store: &Store, notes: &Path) -> Result<Named> {
+    let mut named = Named::default();
+    for id in typed {
+        if is_observation(store, id)?
+            || (observations::was_forgotten(notes, id) && find::by_prefix(store, id)?.is_empty())
+        {
+            named.ids.push(id.clone());
+            continue;
+        }
+        let item = items::find(store, id, "; nothing was changed")?;
+        let parts = find::made_of(store, &item)?;
+        if parts.is_turn {
+            let what = match item {
+                Item::Entry(_) => "an entry",
+                Item::Summary(_) => "a summary",
+            };
+            let id = item.id();
+            writeln!(
+                terminal::errors(),
+                "{STRONG}{id}{STRONG:#} is {what} made of a turn: all of the turn goes, since it quotes that."
+            )?;
+        }
+        named.exact.extend(parts.of);
+    }
+    Ok(named)
+}
+
+fn is_observation(store: &Store, id: &str) -> Result<bool> {
+    let mut select = store
+        .connection()
+        .prepare("SELECT 1 FROM observations WHERE id IN (?1, 'p:' || ?1, 't:' || ?1)")
+        .map_err(store::Error::from)?;
+    Ok(select.exists([id]).map_err(store::Error::from)?)
 }
 
 /// Prints which project and moments were understood, before anything is asked or deleted.
@@ -180,7 +235,7 @@ fn show(forgotten: &Forgotten, elsewhere: Elsewhere, json: bool, stage: Stage) -
             .map(|sample| json!({"ts": sample.at.to_string(), "session": sample.session, "id": sample.id, "text": sample.text}))
             .collect();
         let facts = json!({
-            "prompts": prompts, "tool_calls": tool_calls, "others": others, "unread_lines": unread_lines, "spool_lines": spool_lines,
+            "prompts": prompts, "tool_calls": tool_calls, "others": others, "kinds": forgotten.kinds, "unread_lines": unread_lines, "spool_lines": spool_lines,
             "jobs": elsewhere.jobs, "log_lines": elsewhere.log_lines, "samples": samples,
         });
         writeln!(output, "{facts:#}")?;
@@ -218,13 +273,33 @@ fn show(forgotten: &Forgotten, elsewhere: Elsewhere, json: bool, stage: Stage) -
     Ok(())
 }
 
+/// The kinds of observations that have a name of their own.
+const KINDS: [(&str, &str, &str); 8] = [
+    ("turn-end", "turn end", "turn ends"),
+    ("said", "message", "messages"),
+    ("refused", "refused call", "refused calls"),
+    ("entry", "entry", "entries"),
+    ("summary", "summary", "summaries"),
+    ("made", "record of a turn", "records of turns"),
+    ("amend", "change of an entry", "changes of entries"),
+    ("told", "shown text", "shown texts"),
+];
+
 /// Returns what there is to delete, as in `1 prompt, 4 tool calls and 5 other observations`.
 fn summary(forgotten: &Forgotten) -> String {
     let Forgotten { prompts, tool_calls, others, unread_lines, .. } = forgotten;
     let mut parts =
         vec![counted(*prompts, "prompt", "prompts"), counted(*tool_calls, "tool call", "tool calls")];
-    if *others > 0 {
-        parts.push(counted(*others, "other observation", "other observations"));
+    let mut others = *others;
+    for (kind, one, many) in KINDS {
+        let count = forgotten.kinds.get(kind).copied().unwrap_or_default();
+        if count > 0 {
+            parts.push(counted(count, one, many));
+            others -= count.min(others);
+        }
+    }
+    if others > 0 {
+        parts.push(counted(others, "other observation", "other observations"));
     }
     if *unread_lines > 0 {
         parts.push(counted(*unread_lines, "unreadable line", "unreadable lines"));

@@ -5,8 +5,8 @@
 
 use crate::entry::{Entry, Summary};
 use crate::make::Made;
-use crate::{find, kept, schema};
 use crate::turn::{Observed, Turn};
+use crate::{find, kept, schema};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};

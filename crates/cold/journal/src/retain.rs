@@ -26,7 +26,8 @@ const YOUNG_ENTRIES_DAYS: u64 = 30;
 const HAS_ENTRIES: &str = "o.kind IN ('tool', 'refused', 'turn-end', 'said')
     OR (o.kind = 'made' AND coalesce(o.data, '') || coalesce((SELECT data FROM payloads WHERE observation = o.row), '')
         LIKE '%\"is_pinned\":false%')
-    OR (o.kind = 'entry' AND CASE WHEN json_valid(o.data) THEN o.data ->> '$.source' END IS NOT 'by-hand')";
+    OR (o.kind = 'entry' AND CASE WHEN json_valid(o.data) THEN o.data ->> '$.source' END IS NOT 'by-hand'
+        AND o.row NOT IN (SELECT anchor FROM entries WHERE is_pinned = 1))";
 
 /// What may stay, and for how long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -178,7 +179,9 @@ pub fn outlook(store: &Store, limits: &Limits, now: Timestamp) -> Result<Outlook
         is_too_large: limits.is_exceeded(store)?,
         ..Outlook::default()
     };
-    for step in limits.steps(now).iter().filter(|step| !step.is_for_room) {
+    // Without the tables it is not known what is pinned.
+    let steps = if is_caught_up(store)? { limits.steps(now) } else { Vec::new() };
+    for step in steps.iter().filter(|step| !step.is_for_room) {
         let turns = step.turns(store.connection(), 0, usize::MAX >> 1)?.len() as u64;
         match step.takes {
             Takes::Payloads => outlook.payloads = turns,
@@ -198,7 +201,7 @@ fn is_caught_up(store: &Store) -> Result<bool, Error> {
 }
 
 fn release_payloads(transaction: &Transaction<'_>, turn: Key) -> Result<(), Error> {
-    keep(transaction, turn, |_| true)?;
+    keep(transaction, turn)?;
     retain::let_go(transaction, turn).map(drop)
 }
 
@@ -231,23 +234,23 @@ fn release_entries(
     for row in select.query_map([&lists.0, &lists.1], |row| row.get(0))? {
         gone.push(row?);
     }
-    let entries = kept.entries.into_iter().filter(|of| pinned.contains(&of.made.id)).collect();
-    let rest = Kept { entries, summaries: kept.summaries };
+    let mut rest = Kept { entries: kept.entries, summaries: kept.summaries };
+    rest.entries.retain(|of| pinned.contains(&of.made.id));
+    // So that the turn is not looked at again.
+    rest.entries.iter_mut().for_each(|of| of.made.is_pinned = true);
     let place = place(transaction, turn)?;
     retain::delete(transaction, derived, &gone)?;
     put(transaction, place, &rest)
 }
 
 /// Keeps what was made of a turn, unless that is kept already.
-fn keep(transaction: &Transaction<'_>, turn: Key, wanted: impl Fn(&str) -> bool) -> Result<(), Error> {
+fn keep(transaction: &Transaction<'_>, turn: Key) -> Result<(), Error> {
     if kept_row(transaction, turn)?.is_some() {
         return Ok(());
     }
     let Some(loaded) = derive::load(transaction, turn)? else { return Ok(()) };
-    let mut kept = kept::keep(&loaded);
-    kept.entries.retain(|of| wanted(&of.made.id));
     let place = place(transaction, turn)?;
-    put(transaction, place, &kept)
+    put(transaction, place, &kept::keep(&loaded))
 }
 
 fn kept_row(transaction: &Transaction<'_>, (session, prompt): Key) -> Result<Option<i64>, Error> {

@@ -3,15 +3,21 @@
 mod distill;
 mod drain;
 mod probe;
+mod retain;
 
 pub(crate) use drain::{KIND as DRAIN, drain};
 pub use probe::ask as ask_model;
+pub(crate) use retain::{job as retain_job, request as retain_request};
 
 use crate::handler::Handlers;
 
 /// Returns the handlers of every kind of jobs.
 pub fn all() -> Handlers {
-    Handlers::default().and(distill::DistillSession).and(drain::DrainSpool).and(probe::Probe)
+    Handlers::default()
+        .and(distill::DistillSession)
+        .and(drain::DrainSpool)
+        .and(probe::Probe)
+        .and(retain::Retain)
 }
 
 /// What the documentation says about a kind of jobs.
@@ -40,6 +46,11 @@ pub const KINDS: &[Kind] = &[
     Kind {
         name: "probe",
         job: "asks the model one small question, to check that it answers",
+        payload: "none",
+    },
+    Kind {
+        name: "retain",
+        job: "lets go of what `journal.keep_payloads_days`, `journal.keep_entries_days` and `journal.max_mb` do not keep; once a day at most",
         payload: "none",
     },
 ];

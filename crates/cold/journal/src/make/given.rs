@@ -41,7 +41,9 @@ fn entry(turn: &Turn, observed: &Observed) -> Entry {
         title,
         detail,
         files,
-        branch: Some(observed.text("branch").to_owned()).filter(|branch| !branch.is_empty()).or_else(|| turn.branch.clone()),
+        branch: Some(observed.text("branch").to_owned())
+            .filter(|branch| !branch.is_empty())
+            .or_else(|| turn.branch.clone()),
         source: Source::named(observed.text("source")),
         is_pinned: observed.data.get("pinned").and_then(serde_json::Value::as_bool).unwrap_or_default(),
         ..Entry::default()

@@ -48,8 +48,7 @@ pub fn old_turns(
 }
 
 /// The condition on `o` that a call with a payload satisfies.
-pub const HAS_PAYLOAD: &str =
-    "o.kind IN ('tool', 'refused') AND (o.data IS NULL OR NOT json_valid(o.data) OR o.data ->> '$.let_go' IS NULL)";
+pub const HAS_PAYLOAD: &str = "o.kind IN ('tool', 'refused') AND (o.data IS NULL OR NOT json_valid(o.data) OR o.data ->> '$.let_go' IS NULL)";
 
 /// Takes the payloads of a turn's calls out, and marks each call; returns how many.
 pub fn let_go(transaction: &Transaction<'_>, (session, prompt): Turn) -> Result<u64, Error> {
@@ -82,7 +81,11 @@ pub fn let_go(transaction: &Transaction<'_>, (session, prompt): Turn) -> Result<
 
 /// Deletes observations for good, with what was derived from them. Unlike `wyren forget` it leaves no note: an import may
 /// bring them back.
-pub fn delete(transaction: &Transaction<'_>, all: &[&dyn derived::Derived], gone: &[i64]) -> Result<(), Error> {
+pub fn delete(
+    transaction: &Transaction<'_>,
+    all: &[&dyn derived::Derived],
+    gone: &[i64],
+) -> Result<(), Error> {
     derived::forget(transaction, all, gone)?;
     let mut sessions = std::collections::BTreeSet::new();
     for row in gone {
