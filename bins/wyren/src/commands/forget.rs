@@ -109,7 +109,8 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     let refused =
         base::allowed::forget_calls(paths, Timestamp::now()).map_err(files::Error::at(&paths.allowed()));
     let long_answers = leftovers::delete_long_answers(paths);
-    let drafts = leftovers::delete_drafts(paths, &selection);
+    let drafts = leftovers::delete_drafts(paths, &selection)
+        .and_then(|()| leftovers::delete_drafts_of_entries(paths, |id| is_entry(&store, id)));
     let notices = leftovers::delete_notices(paths, &selection);
     let log_lines = leftovers::blank_log_lines(paths, &selection);
     let damaged = if deletes_damaged { delete_damaged(paths) } else { Ok(()) };
@@ -125,6 +126,11 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         }
     }
     warn_of_leftovers(&forgotten, paths)
+}
+
+/// Returns whether the journal has an entry of this id; also where that cannot be found out.
+fn is_entry(store: &Store, id: &str) -> bool {
+    find::by_prefix(store, id).map_or(true, |found| found.iter().any(|item| item.id() == id))
 }
 
 /// What was forgotten outside of the observations.
@@ -290,6 +296,9 @@ fn summary(forgotten: &Forgotten) -> String {
     let Forgotten { prompts, tool_calls, others, unread_lines, .. } = forgotten;
     let mut parts =
         vec![counted(*prompts, "prompt", "prompts"), counted(*tool_calls, "tool call", "tool calls")];
+    if prompts + tool_calls == 0 && KINDS.iter().any(|(kind, ..)| forgotten.kinds.contains_key(*kind)) {
+        parts.clear();
+    }
     let mut others = *others;
     for (kind, one, many) in KINDS {
         let count = forgotten.kinds.get(kind).copied().unwrap_or_default();
@@ -305,7 +314,7 @@ fn summary(forgotten: &Forgotten) -> String {
         parts.push(counted(*unread_lines, "unreadable line", "unreadable lines"));
     }
     let last = parts.pop().unwrap_or_default();
-    format!("{} and {last}", parts.join(", "))
+    if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) }
 }
 
 /// Warns about places that may still hold the text; fails when the database does.
@@ -349,6 +358,9 @@ mod tests {
         let few = Forgotten { prompts: 1, tool_calls: 4, others: 5, ..Forgotten::default() };
         assert_eq!(summary(&few), "1 prompt, 4 tool calls and 5 other observations");
         assert_eq!(summary(&Forgotten::default()), "0 prompts and 0 tool calls");
+        let kinds = [("amend".to_owned(), 2), ("entry".to_owned(), 1)].into();
+        let entry = Forgotten { others: 3, kinds, ..Forgotten::default() };
+        assert_eq!(summary(&entry), "1 entry and 2 changes of entries");
         let unread = Forgotten { tool_calls: 1, unread_lines: 1, ..Forgotten::default() };
         assert_eq!(summary(&unread), "0 prompts, 1 tool call and 1 unreadable line");
     }

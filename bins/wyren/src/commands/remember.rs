@@ -109,7 +109,8 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let spool = Spool::new(paths.spool());
     let session = arguments.session_id.clone().or_else(|| env.text(SESSION_VARIABLE));
     let session = session.filter(|session| is_known(session, &spool, paths));
-    let is_by_model = !person::is_here(env);
+    // A prompt such as `/wyren:remember` is not the model's, though no person may have typed it.
+    let is_by_model = !person::is_here(env) && !person::is_in_prompt(env);
     if is_by_model && session.as_deref().is_some_and(|session| spool.is_private(session)) {
         let message = "wyren: nothing was kept: the prompt of this turn is marked as private";
         return Err(Ending::failed(message).into());

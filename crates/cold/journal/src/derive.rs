@@ -3,7 +3,7 @@
 //! The unit is the turn: when something of it comes, all that was made of it goes and is made anew, so that neither order nor
 //! repetition of observations matters.
 
-use crate::entry::{Entry, Summary};
+use crate::entry::{Entry, Summary, tokens_of};
 use crate::make::Made;
 use crate::turn::{Observed, Turn};
 use crate::{find, kept, schema};
@@ -348,12 +348,15 @@ impl<'t> Work<'t> {
             let amend: Value = serde_json::from_str(row.get_ref(0)?.as_str().unwrap_or("null"))?;
             let text = |name: &str| amend.get(name).and_then(Value::as_str).map(str::to_owned);
             let switch = |name: &str| amend.get(name).and_then(Value::as_bool);
+            let before = tokens_of(&entry.title) + tokens_of(&entry.detail.narrative);
             entry.is_pinned = switch("pinned").unwrap_or(entry.is_pinned);
             is_deleted = switch("deleted").unwrap_or(is_deleted);
             entry.title = text("title").unwrap_or(entry.title);
             entry.kind = text("type").unwrap_or(entry.kind);
             entry.detail.narrative = text("text").unwrap_or(entry.detail.narrative);
             entry.is_noise = entry.is_noise && !entry.is_pinned;
+            let after = tokens_of(&entry.title) + tokens_of(&entry.detail.narrative);
+            entry.tokens = (entry.tokens + after).saturating_sub(before);
         }
         Ok((!is_deleted).then_some(entry))
     }
@@ -434,7 +437,7 @@ impl<'t> Work<'t> {
 
 /// Returns the data of an observation whose short and long values are in this column and the next. Damaged data counts as
 /// empty: one row keeps no turn from being made.
-fn joined(row: &Row<'_>, column: usize) -> Result<Value, Error> {
+pub(crate) fn joined(row: &Row<'_>, column: usize) -> Result<Value, Error> {
     let part = |column: usize| -> Result<Value, Error> {
         let text = row.get_ref(column)?;
         let text = text.as_str_or_null().ok().flatten().unwrap_or("null");

@@ -1,10 +1,10 @@
 //! Finds entries and summaries by the beginning of their ids, with everything that is known of them.
 
 use crate::entry::{Entry, Summary};
-use crate::read;
+use crate::{derive, read};
 use serde_json::Value;
-use std::collections::BTreeSet;
-use store::rusqlite::{OptionalExtension as _, params};
+use std::collections::{BTreeSet, HashSet};
+use store::rusqlite::{Connection, OptionalExtension as _, params};
 use store::{Error, Store};
 
 /// An entry or a summary.
@@ -161,12 +161,12 @@ pub fn made_of(store: &Store, item: &Item) -> Result<Parts, Error> {
 /// Returns the rows of observations that cannot outlive these: with anything of a turn, what a model or retention made of it;
 /// with the prompt, also the end of the turn and what was said and refused in it; with what an entry was made of, what a person
 /// changed about the entry, and the index in which a session was shown it.
-pub(crate) fn along(connection: &store::rusqlite::Connection, rows: &[i64]) -> Result<Vec<i64>, Error> {
+pub(crate) fn along(connection: &Connection, rows: &[i64]) -> Result<Vec<i64>, Error> {
     let rows = serde_json::to_string(rows)?;
     let mut found: BTreeSet<i64> = BTreeSet::new();
     let mut select = connection.prepare(
         "WITH gone AS (SELECT session, prompt, max(kind = 'prompt') AS has_prompt FROM observations
-             WHERE row IN (SELECT value FROM json_each(?1)) AND kind IN ('prompt', 'tool', 'turn-end', 'said', 'refused')
+             WHERE row IN (SELECT value FROM json_each(?1)) AND kind IN ('prompt', 'tool', 'turn-end', 'said', 'refused', 'summary')
              GROUP BY session, prompt)
          SELECT o.row FROM gone JOIN observations AS o ON o.session = gone.session AND o.prompt = gone.prompt
          WHERE o.kind = 'made'
@@ -180,33 +180,44 @@ pub(crate) fn along(connection: &store::rusqlite::Connection, rows: &[i64]) -> R
     if lost.is_empty() {
         return Ok(found.into_iter().collect());
     }
-    let lost = serde_json::to_string(&lost)?;
+    let json = serde_json::to_string(&lost)?;
     let mut select = connection
         .prepare("SELECT observation FROM amends WHERE entry IN (SELECT value FROM json_each(?1))")?;
-    for row in select.query_map([&lost], |row| row.get(0))? {
+    for row in select.query_map([&json], |row| row.get(0))? {
         found.insert(row?);
     }
     let mut select = connection.prepare(
-        "SELECT DISTINCT o.row FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row, json_each(?1) AS id
-         WHERE o.kind = 'told' AND (instr(coalesce(o.data, ''), id.value) OR instr(coalesce(p.data, ''), id.value))",
+        "SELECT o.row, o.data, p.data FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row
+         WHERE o.kind = 'told'",
     )?;
-    for row in select.query_map([&lost], |row| row.get(0))? {
-        found.insert(row?);
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let shown = derive::joined(row, 1)?;
+        let shown = shown.get("text").and_then(Value::as_str).unwrap_or_default();
+        if shown.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| lost.contains(word)) {
+            found.insert(row.get(0)?);
+        }
     }
     Ok(found.into_iter().collect())
 }
 
-/// Returns the ids of entries and summaries that were made of these rows: by their first observation, or by their prompt.
+/// Returns the ids of entries and summaries that were made of these rows: by their first observation, by their prompt, or by what
+/// was kept of their turn.
 fn lost_entries(
-    connection: &store::rusqlite::Connection,
+    connection: &Connection,
     rows: &str,
     along: &BTreeSet<i64>,
-) -> Result<Vec<String>, Error> {
+) -> Result<HashSet<String>, Error> {
     let along = serde_json::to_string(along)?;
     let mut select = connection.prepare(
-        "WITH gone AS (SELECT value AS row FROM json_each(?1) UNION SELECT value FROM json_each(?2))
-         SELECT id FROM entries WHERE anchor IN gone OR (turn IN gone AND source = 'rules')
-         UNION SELECT id FROM summaries WHERE anchor IN gone OR (turn IN gone AND source = 'rules')",
+        "WITH gone AS (SELECT value AS row FROM json_each(?1) UNION SELECT value FROM json_each(?2)),
+         turns AS (SELECT o.session AS session, coalesce((SELECT asked.row FROM observations AS asked
+                 WHERE asked.session = o.session AND asked.prompt = o.prompt AND asked.kind = 'prompt'), 0) AS turn
+             FROM observations AS o WHERE o.row IN gone AND o.kind IN ('prompt', 'made')),
+         items AS (SELECT id, anchor, session, turn, source FROM entries
+             UNION ALL SELECT id, anchor, session, turn, source FROM summaries)
+         SELECT id FROM items WHERE anchor IN gone
+             OR ((session, turn) IN turns AND source IN ('rules', 'model'))",
     )?;
     let ids = select.query_map([rows, &along], |row| row.get(0))?;
     Ok(ids.collect::<Result<_, _>>()?)

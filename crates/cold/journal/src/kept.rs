@@ -36,7 +36,11 @@ pub(crate) fn make(turn: &Turn) -> Made {
         return make::make(&without_husks(turn));
     };
     // What came whole is still there.
-    let mut made = make::make(&Turn { observed: given(turn), ..turn.clone() });
+    let given = given(turn);
+    let mut made = match &*given {
+        [] => Made::default(),
+        _ => make::make(&Turn { observed: given, ..turn.clone() }),
+    };
     let Ok(Kept { entries, summaries }) = serde_json::from_value(kept.data.clone()) else { return made };
     made.entries.extend(entries.into_iter().map(|of| (row(turn, kept, &of.anchor), of.made)));
     made.summaries.extend(summaries.into_iter().map(|of| (row(turn, kept, &of.anchor), of.made)));

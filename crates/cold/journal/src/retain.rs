@@ -313,3 +313,217 @@ fn put(transaction: &Transaction<'_>, place: Option<Place>, kept: &Kept) -> Resu
     };
     retain::put(transaction, &observation).map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DERIVED, find, read};
+    use capture::{Prompt, Spool, ToolCall};
+    use serde_json::{Value, json};
+    use store::observations::{Drain, Selection};
+
+    const DAY: u64 = MILLIS_PER_DAY;
+    const NOW: u64 = 1_000 * DAY;
+
+    struct Bench {
+        folder: tempfile::TempDir,
+        spool: Spool,
+        store: Store,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let spool = Spool::new(folder.path().join("spool"));
+            let store =
+                Store::open(&folder.path().join("wyren.db"), store::TABLES).unwrap().deriving(DERIVED);
+            Self { folder, spool, store }
+        }
+
+        fn put(&self, id: &str, at: u64, data: Data<'_>) {
+            let observation =
+                Observation { cwd: "/nowhere/p".into(), ..Observation::new("s", id.to_owned(), at, data) };
+            self.spool.append(&observation).unwrap();
+        }
+
+        fn kept(&self, kind: &'static str, id: &str, at: u64, data: &Value) {
+            let data = Cow::Owned(to_raw_value(data).unwrap());
+            self.put(id, at, Data::Kept(capture::Kept { kind: kind.into(), data }));
+        }
+
+        /// Records a turn that began so many days ago: a prompt, two edits and a test run, and what was given whole.
+        fn turn(&self, name: &str, days: u64) {
+            let at = NOW - days * DAY;
+            self.put(
+                &format!("p:{name}"),
+                at,
+                Data::Prompt(Prompt { text: format!("do {name}").into(), ..Prompt::default() }),
+            );
+            for number in 0..2_u64 {
+                let input = to_raw_value(&json!({
+                    "file_path": format!("/nowhere/p/{name}-{number}.rs"), "old_string": "a", "new_string": "PAYLOAD ".repeat(300),
+                }))
+                .unwrap();
+                let call = ToolCall { tool: "Edit".into(), input: Some(&input), ..ToolCall::default() };
+                self.put(&format!("t:{name}-{number}"), at + 1 + number, Data::Tool(call));
+            }
+            let given = json!({"type": "fix", "title": format!("imported {name}"), "source": "claude-mem"});
+            self.kept("entry", &format!("m:{name}"), at + 10, &given);
+            let summary = json!({"request": format!("summary of {name}"), "source": "claude-mem"});
+            self.kept("summary", &format!("m:{name}"), at + 11, &summary);
+        }
+
+        fn drain(&mut self) {
+            Drain::unbounded(&self.spool).run(&mut self.store, Timestamp::now()).unwrap();
+        }
+
+        /// Drops the tables and makes them anew.
+        fn make_anew(&mut self) {
+            let forget = "UPDATE derived SET version = 0";
+            self.store.write(|transaction| Ok::<_, Error>(transaction.execute(forget, [])?)).unwrap();
+            self.drain();
+        }
+
+        fn made(&self) -> Vec<Value> {
+            let entries = read::entries_where(&self.store, "1 ORDER BY e.id", []).unwrap();
+            let summaries = read::summaries_where(&self.store, "1 ORDER BY s.id", []).unwrap();
+            let items = entries.into_iter().map(find::Item::Entry);
+            items
+                .chain(summaries.into_iter().map(find::Item::Summary))
+                .map(|item| find::to_json(&item))
+                .collect()
+        }
+
+        fn titles(&self) -> Vec<String> {
+            let title = |item: Value| {
+                item["title"].as_str().or(item["request"].as_str()).unwrap_or_default().to_owned()
+            };
+            let mut titles: Vec<String> = self.made().into_iter().map(title).collect();
+            titles.sort();
+            titles
+        }
+
+        fn release(&mut self, limits: Limits) -> Released {
+            let now = Timestamp::from_millis(NOW);
+            let released = release(&mut self.store, &limits, now, Duration::from_secs(60)).unwrap();
+            self.drain();
+            released
+        }
+
+        fn payloads(&self) -> i64 {
+            let count = "SELECT count(*) FROM payloads WHERE data LIKE '%PAYLOAD%'";
+            self.store.connection().query_row(count, [], |row| row.get(0)).unwrap()
+        }
+    }
+
+    #[test]
+    fn what_was_made_of_calls_outlives_their_payloads() {
+        let mut bench = Bench::new();
+        bench.turn("old", 100);
+        bench.turn("new", 1);
+        bench.drain();
+        let before = bench.made();
+        assert_eq!(bench.payloads(), 4);
+        let limits = Limits { payload_days: Some(90), ..Limits::default() };
+        let expected = Outlook {
+            payloads: 1,
+            ..outlook(&bench.store, &Limits::default(), Timestamp::from_millis(NOW)).unwrap()
+        };
+        assert_eq!(outlook(&bench.store, &limits, Timestamp::from_millis(NOW)).unwrap(), expected);
+        assert_eq!(bench.release(limits), Released { payloads: 1, entries: 0, is_complete: true });
+        assert_eq!((bench.payloads(), bench.made()), (2, before.clone()));
+        bench.make_anew();
+        assert_eq!(bench.made(), before);
+        assert_eq!(
+            bench.release(limits),
+            Released { is_complete: true, ..Released::default() },
+            "once is enough"
+        );
+    }
+
+    #[test]
+    fn what_was_kept_has_its_ids_and_goes_with_anything_of_its_turn() {
+        let mut bench = Bench::new();
+        bench.turn("old", 100);
+        let anchors = [("tool", "t:old-0"), ("tool", "t:gone")];
+        let of = |anchor: (&str, &str), id: &str| json!({"anchor": anchor, "made": {"id": id, "title": id, "source": "rules"}});
+        let made = json!({"entries": [of(anchors[0], "aaaaaaaa"), of(anchors[1], "bbbbbbbb")]});
+        bench.kept(kept::KIND, "k:p:old", NOW - 100 * DAY + 20, &made);
+        bench.kept("amend", "a:1", NOW, &json!({"entry": "aaaaaaaa", "title": "amended", "pinned": true}));
+        let index =
+            json!({"hook": "session-start-recall", "form": "context", "text": "bbbbbbbb  what was done"});
+        bench.kept("told", "n:1", NOW, &index);
+        bench.drain();
+        assert_eq!(bench.titles(), ["amended", "bbbbbbbb", "imported old", "summary of old"]);
+        let found = find::by_prefix(&bench.store, "aaaa").unwrap();
+        assert!(matches!(&*found, [find::Item::Entry(entry)] if entry.is_pinned), "{found:?}");
+        let parts = find::made_of(&bench.store, &found[0]).unwrap();
+        let ids: Vec<&str> = parts.of.iter().map(|(_, id)| &**id).collect();
+        assert_eq!((&*ids, parts.is_turn), (&["p:old", "t:old-0", "t:old-1", "k:p:old"][..], true));
+
+        let selection = Selection { ids: vec!["old-1".into()], ..Selection::default() };
+        let notes = bench.folder.path().join("forgotten");
+        let forgotten =
+            selection.forget(&mut bench.store, &bench.spool, &notes, Timestamp::from_millis(NOW)).unwrap();
+        let kinds: Vec<(&str, u64)> = forgotten.kinds.iter().map(|(kind, count)| (&**kind, *count)).collect();
+        assert_eq!(kinds, [("amend", 1), ("made", 1), ("told", 1)]);
+        assert!(!bench.titles().contains(&"amended".to_owned()));
+    }
+
+    #[test]
+    fn entries_go_later_and_summaries_pins_and_what_a_person_gave_never() {
+        let mut bench = Bench::new();
+        bench.turn("old", 400);
+        bench.turn("pinned", 390);
+        let at = NOW - 395 * DAY;
+        bench.kept("entry", "n:1", at, &json!({"type": "decision", "title": "by hand", "source": "by-hand"}));
+        bench.turn("new", 1);
+        bench.drain();
+        let id = crate::entry_id("claude-code", "s", "entry", "m:pinned");
+        bench.kept(
+            "amend",
+            "a:1",
+            NOW,
+            &json!({"entry": id, "pinned": true, "title": "imported and pinned"}),
+        );
+        bench.kept(
+            "amend",
+            "a:2",
+            NOW,
+            &json!({"entry": crate::entry_id("claude-code", "s", "entry", "m:old"), "title": "gone, too"}),
+        );
+        bench.drain();
+        let limits = Limits { entry_days: Some(365), ..Limits::default() };
+        assert_eq!(bench.release(limits).entries, 2);
+        let titles: Vec<String> = bench.titles().into_iter().filter(|title| !title.contains("new")).collect();
+        let expected = ["by hand", "imported and pinned", "summary of old", "summary of pinned"];
+        assert!(expected.iter().all(|title| titles.iter().any(|found| found == title)), "{titles:?}");
+        assert!(!titles.iter().any(|title| title == "imported old" || title == "gone, too"), "{titles:?}");
+        let before = bench.made();
+        bench.make_anew();
+        assert_eq!(bench.made(), before);
+        let left = "SELECT count(*) FROM observations WHERE kind = 'tool' OR id IN ('m:old', 'a:2') AND kind <> 'summary'";
+        let left: i64 = bench.store.connection().query_row(left, [], |row| row.get(0)).unwrap();
+        assert_eq!(left, 2, "the calls of the new turn");
+        assert_eq!(bench.release(limits).entries, 0, "once is enough");
+    }
+
+    #[test]
+    fn a_database_that_is_too_large_loses_the_oldest_payloads_until_it_is_not() {
+        let mut bench = Bench::new();
+        for number in 0..400 {
+            bench.turn(&format!("turn{number}"), 500 - number);
+        }
+        bench.drain();
+        let before = bench.made();
+        let bytes = retain::used_bytes(&bench.store).unwrap();
+        let limits = Limits { max_bytes: Some(bytes * 3 / 4), ..Limits::default() };
+        let released = bench.release(limits);
+        assert!(released.is_complete && released.payloads > 50 && released.entries == 0, "{released:?}");
+        assert_eq!(bench.made(), before);
+        let youngest = "SELECT count(*) FROM payloads JOIN observations AS o ON o.row = observation WHERE o.id = 't:turn399-0'";
+        let youngest: i64 = bench.store.connection().query_row(youngest, [], |row| row.get(0)).unwrap();
+        assert_eq!(youngest, 1);
+        assert!(bench.folder.path().join("wyren.db").exists());
+    }
+}
