@@ -15,6 +15,7 @@ mod entries;
 mod faults;
 mod hostile;
 mod install;
+mod journal;
 mod lessons;
 mod lessons_cli;
 mod migrate;

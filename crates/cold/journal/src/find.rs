@@ -159,7 +159,7 @@ pub fn made_of(store: &Store, item: &Item) -> Result<Parts, Error> {
 }
 
 /// Returns the rows of observations that cannot outlive these: with anything of a turn, what a model or retention made of it;
-/// with the prompt, also the end of the turn and what was said and refused in it; with what an entry was made of, what a person
+/// with the prompt, also the end of the turn, its messages and refused calls; with what an entry was made of, what a person
 /// changed about the entry, and the index in which a session was shown it.
 pub(crate) fn along(connection: &Connection, rows: &[i64]) -> Result<Vec<i64>, Error> {
     let rows = serde_json::to_string(rows)?;
