@@ -159,7 +159,7 @@ fn a_note_has_its_type_its_files_and_its_project() -> Result<()> {
     assert!(item["project"].as_str().is_some_and(|key| key.ends_with("/elsewhere")), "{item}");
     for (arguments, problem) in [
         (&["remember", "--type", "decison", "x"][..], "did you mean \"decision\"?"),
-        (&["remember", "--project", "/nowhere", "x"], "is no folder"),
+        (&["remember", "--project", "no-such-folder", "x"], "is no folder"),
         (&["remember"], "no text to remember"),
         (&["remember", " \n"], "no text to remember"),
     ] {
@@ -452,11 +452,19 @@ fn forgetting_what_was_made_of_a_turn_forgets_the_turn_and_can_be_repeated() -> 
     // A command that was killed is given again; a name that never was is refused.
     wyren(&sandbox, &["forget", "--id", &summary, "--yes"])?;
     wyren(&sandbox, &["forget", "--id", "d", "--yes"])?;
+    let again = sandbox.wyren(&["forget", "--id", "d", "--yes"])?;
+    ensure!(again.status.success() && said(&again).contains("d was forgotten before"), "{again:?}");
+    // Neither does it mean an entry whose id begins alike.
+    let mut notes = vec![note];
+    while notes.iter().all(|id| !id.starts_with('d')) {
+        notes.push(remember(&sandbox, &["another note"])?);
+    }
     wyren(&sandbox, &["forget", "--id", "d", "--yes"])?;
     let refused = sandbox.wyren(&["forget", "--id", "zzzzzzzz", "--yes"])?;
     assert_eq!(refused.status.code(), Some(1));
     assert!(said(&refused).contains("nothing was changed"), "{refused:?}");
-    assert_eq!(shown(&sandbox, &[&note])?.len(), 1);
+    let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
+    assert_eq!(shown(&sandbox, &notes)?.len(), notes.len());
     Ok(())
 }
 

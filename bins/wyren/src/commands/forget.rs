@@ -179,9 +179,17 @@ struct Named {
 fn named(typed: &[String], store: &Store, notes: &Path) -> Result<Named> {
     let mut named = Named::default();
     for id in typed {
-        if is_observation(store, id)?
-            || (observations::was_forgotten(notes, id) && find::by_prefix(store, id)?.is_empty())
-        {
+        if is_observation(store, id)? {
+            named.ids.push(id.clone());
+            continue;
+        }
+        // The command is given again: another entry whose id begins alike is not meant.
+        if observations::was_forgotten(notes, id) && !is_entry(store, &id.to_lowercase()) {
+            let shown = text::sanitize::one_line(id, 40);
+            writeln!(
+                terminal::errors(),
+                "{shown} was forgotten before. To forget another entry, type more of its id."
+            )?;
             named.ids.push(id.clone());
             continue;
         }
