@@ -46,7 +46,11 @@ fn a_wrong_call_ends_with_2_and_a_failure_with_1() -> Result<()> {
     }
     let unknown = sandbox.wyren(&["jobs", "add", "nonsense"])?;
     assert_eq!(unknown.status.code(), Some(2));
-    assert!(stderr(&unknown).contains("[possible values: distill, drain, probe]"), "{}", stderr(&unknown));
+    assert!(
+        stderr(&unknown).contains("[possible values: distill, drain, probe, retain]"),
+        "{}",
+        stderr(&unknown)
+    );
     assert!(!sandbox.data().join("jobs").exists(), "nothing is queued");
     assert_eq!(sandbox.wyren(&["jobs", "drop", "99"])?.status.code(), Some(1));
     Ok(())

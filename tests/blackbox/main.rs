@@ -18,6 +18,7 @@ mod faults;
 mod file_recall;
 mod hostile;
 mod install;
+mod journal;
 mod lessons;
 mod lessons_cli;
 mod migrate;

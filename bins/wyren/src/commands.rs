@@ -1,10 +1,12 @@
 //! One file per command.
 
 mod broadcast;
+mod capture;
 mod completions;
 mod config;
 mod distill;
 mod doctor;
+mod edit;
 mod export;
 mod forget;
 mod import;
@@ -15,7 +17,10 @@ mod lessons;
 mod log;
 mod memory;
 mod migrate;
+mod pin;
+mod remember;
 mod repair;
+mod show;
 mod spend;
 mod status;
 mod sync;
@@ -53,6 +58,7 @@ Examples:
   wyren init                          start a team memory, or join the existing one
   wyren status                        the state of everything, on one screen
   wyren memory                        print the team memory
+  wyren remember 'Cents, not floats'  keep a note for later sessions on this machine
   wyren doctor                        check the installation and suggest fixes
   wyren lessons test 'git push -f'    show which lessons a command triggers, and why
   wyren log --hooks --follow          follow the hook log
@@ -63,6 +69,8 @@ Examples:
 enum Command {
     /// Share a skill with every session of the team.
     BroadcastSkill(broadcast::Arguments),
+    /// Stop or resume recording in a project.
+    Capture(capture::Arguments),
     /// Print a script that completes commands in your shell.
     Completions(completions::Arguments),
     /// Show or change settings.
@@ -72,6 +80,8 @@ enum Command {
     /// Check the installation and suggest fixes.
     #[command(alias = "verify")]
     Doctor(doctor::Arguments),
+    /// Change the title, type or text of an entry.
+    Edit(edit::Arguments),
     /// Write all recorded observations as JSON lines.
     Export(export::Arguments),
     /// Delete recorded observations permanently.
@@ -92,8 +102,14 @@ enum Command {
     Memory(memory::Arguments),
     /// Move from an earlier system: its records, settings and hooks.
     Migrate(migrate::Arguments),
+    /// Keep entries in the index at a session's start, whatever their age.
+    Pin(pin::Arguments),
+    /// Keep a note in the journal of this machine.
+    Remember(remember::Arguments),
     /// Check the database, and repair it if it is damaged.
     Repair(repair::Arguments),
+    /// Show entries and summaries of the journal, whole.
+    Show(show::Arguments),
     /// Show the cost of model calls and today's remaining budget.
     Spend(spend::Arguments),
     /// Show memory, lessons, spending, what waits for you and health, on one screen.
@@ -106,6 +122,8 @@ enum Command {
     Unbroadcast(broadcast::Unbroadcast),
     /// Take Wyren out of Claude Code and other agents.
     Uninstall(uninstall::Arguments),
+    /// Stop keeping entries in the index.
+    Unpin(pin::Arguments),
     /// Stop trusting a project.
     Untrust(trust::Untrust),
     /// Update Wyren.
@@ -134,7 +152,8 @@ impl Command {
         match self {
             Self::Doctor(arguments) => !arguments.is_to_fix(),
             Self::Lessons(arguments) => arguments.is_of_a_hook(),
-            Self::Completions(_)
+            Self::Capture(_)
+            | Self::Completions(_)
             | Self::Config(_)
             | Self::Install(_)
             | Self::Migrate(_)
@@ -171,10 +190,12 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     }
     match command {
         Command::BroadcastSkill(arguments) => broadcast::run(&arguments, &env),
+        Command::Capture(arguments) => capture::run(&arguments, &env, &paths),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Config(arguments) => config::run(arguments, &env, &paths),
         Command::Distill(arguments) => distill::run(&arguments, &env, &paths),
         Command::Doctor(arguments) => doctor::run(&arguments, &env, &paths),
+        Command::Edit(arguments) => edit::run(&arguments, &env, &paths),
         Command::Export(arguments) => export::run(&arguments, &env, &paths),
         Command::Forget(arguments) => forget::run(arguments, &env, &paths),
         Command::Import(arguments) => import::run(&arguments, &env, &paths),
@@ -185,13 +206,17 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Log(arguments) => log::run(&arguments, &env, &paths),
         Command::Memory(arguments) => memory::run(arguments, &env, &paths),
         Command::Migrate(arguments) => migrate::run(&arguments, &env, &paths),
+        Command::Pin(arguments) => pin::run(&arguments, true, &env, &paths),
+        Command::Remember(arguments) => remember::run(&arguments, &env, &paths),
         Command::Repair(arguments) => repair::run(&arguments, &env, &paths),
+        Command::Show(arguments) => show::run(&arguments, &env, &paths),
         Command::Spend(arguments) => spend::run(&arguments, &env, &paths),
         Command::Status(arguments) => status::run(&arguments, &env, &paths),
         Command::Sync(arguments) => sync::run(&arguments, &env, &paths),
         Command::Trust(arguments) => trust::run(&arguments, &env, &paths),
         Command::Unbroadcast(arguments) => broadcast::unbroadcast(&arguments, &env),
         Command::Uninstall(arguments) => uninstall::run(&arguments, &env, &paths),
+        Command::Unpin(arguments) => pin::run(&arguments, false, &env, &paths),
         Command::Untrust(arguments) => trust::untrust(&arguments, &env, &paths),
         Command::Update(arguments) => update::run(&arguments, &env, &paths),
         Command::Version(arguments) => version::run(&arguments, &env, &paths),

@@ -6,6 +6,7 @@ mod commands;
 mod database;
 mod editor;
 mod exit;
+mod items;
 mod person;
 mod places;
 mod projects;

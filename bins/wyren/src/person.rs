@@ -111,7 +111,7 @@ fn refusal(agent: &str, command: &str) -> String {
     )
 }
 
-/// Settings that decide what refuses calls, what leaves this computer, what is recorded, spent and read, by the
+/// Settings that decide what refuses calls, what leaves this computer, what is recorded, kept, spent and read, by the
 /// beginning of their names.
 const SETTINGS: [&str; 10] = [
     "capture.",

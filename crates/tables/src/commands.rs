@@ -42,6 +42,7 @@ pub const COMMANDS: &[Command] = &[
     },
     Command { name: "log", calls: &[], tools: &[] },
     Command { name: "memory", calls: &[], tools: &[] },
+    Command { name: "remember", calls: &[], tools: &[] },
     Command { name: "status", calls: &[], tools: &[] },
     Command { name: "trust", calls: &[], tools: &[] },
     Command { name: "wyren-handoff", calls: &["memory handoff:*"], tools: &[] },

@@ -54,6 +54,7 @@ fn every_command_is_answered_on_the_screen_without_a_model() -> Result<()> {
         ("/wyren:status", "blocked by hook"),
         ("/wyren:memory", "The memory has no entries yet."),
         ("/wyren:memory add Prices are integer cents", "Added to Decisions"),
+        ("/wyren:remember Cents are integers", "Remembered as "),
         ("/wyren:trust", "nothing to trust"),
         ("/wyren:doctor", "data folder"),
         ("/wyren:allow no-such-lesson", "no-such-lesson"),
@@ -75,7 +76,15 @@ fn every_command_is_answered_on_the_screen_without_a_model() -> Result<()> {
     terminal.exit()?;
 
     let request = client.mock().wait_for(Lane::Main, 0)?;
-    for text in ["/wyren:doctor", "/wyren:init", "already initialized", "data folder", "Added to Decisions"] {
+    for text in [
+        "/wyren:doctor",
+        "/wyren:init",
+        "already initialized",
+        "data folder",
+        "Added to Decisions",
+        "/wyren:remember",
+        "Remembered as",
+    ] {
         assert_eq!(request.count(text), 0, "{text}: {}", request.texts());
     }
     // What the user added is news to the session.
@@ -93,6 +102,7 @@ fn every_command_is_answered_headless_without_a_model() -> Result<()> {
         ("/wyren:doctor", "data folder"),
         ("/wyren:trust yes", "only a person may do this"),
         ("/wyren:allow no-such-lesson", "blocked by hook"),
+        ("/wyren:remember it's {\"cents\"}", "Remembered as "),
         ("/wyren:wyren-handoff it's {\"half\"} done", "Handoff note saved locally"),
     ] {
         let turn = client.prompt(prompt)?;

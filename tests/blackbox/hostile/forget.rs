@@ -19,6 +19,18 @@ fn after_forgetting_a_text_no_file_of_the_data_folder_has_it() -> Result<()> {
     prompt(&sandbox, "s", "1", "about the ACME-MERGER")?;
     shell(&sandbox, "s", "toolu_1", "grep ACME-MERGER notes", "ACME-MERGER in June")?;
     shell(&sandbox, "s", "toolu_2", "date", "Monday")?;
+    // Tables of the journal, and what is written beside them.
+    let remembered = wyren(
+        &sandbox,
+        &["remember", "--json", "--file", "ACME-MERGER.md", "ACME-MERGER\nis the ACME-MERGER"],
+    )?;
+    let remembered: serde_json::Value = serde_json::from_str(&remembered)?;
+    let entry = remembered["id"].as_str().unwrap_or_default();
+    wyren(&sandbox, &["edit", entry, "--title", "the ACME-MERGER, edited"])?;
+    let summary = json!({"v": 2, "type": "summary", "session": "s", "id": "m:1", "ts": "2026-11-16T02:26:41.123Z", "cwd": sandbox.project(), "data": {"request": "ACME-MERGER", "files_read": ["ACME-MERGER"], "source": "claude-mem"}});
+    feed(sandbox.command("wyren").args(["import", "-"]), summary.to_string().as_bytes())?;
+    fs::create_dir_all(data.join("cache/drafts"))?;
+    fs::write(data.join(format!("cache/drafts/entry-{entry}.md")), "title: ACME-MERGER")?;
     export(&sandbox, &[])?;
     // What earlier versions logged, and what an error may quote.
     let logged = json!({"ts": "2026-11-16T02:26:41.123Z", "level": "info", "hook": "lesson-inject", "data": {"text": "ACME-MERGER"}});
@@ -53,6 +65,11 @@ fn after_forgetting_a_text_no_file_of_the_data_folder_has_it() -> Result<()> {
 
     wyren(&sandbox, &["forget", "--query", "acme-merger", "--yes"])?;
     assert_eq!(files_with(&data, "ACME-MERGER")?, Vec::<PathBuf>::new());
+    assert_eq!(sandbox.wyren(&["show", entry])?.status.code(), Some(1));
+    let database = rusqlite::Connection::open(data.join("wyren.db"))?;
+    let changes: i64 = database.query_row("SELECT count(*) FROM amends", [], |row| row.get(0))?;
+    assert_eq!(changes, 0);
+    drop(database);
     assert!(data.join("cache/notices/all-jobs").exists());
     for name in ["hooks.jsonl", "hooks.1.jsonl", "worker.jsonl", "worker.1.jsonl"] {
         let log = fs::read_to_string(data.join("logs").join(name))?;

@@ -4,6 +4,7 @@ mod leftovers;
 
 use crate::database::{self, Look};
 use crate::exit::Ending;
+use crate::items;
 use crate::person;
 use crate::projects;
 use crate::terminal::{self, Cell, DIM, STRONG, WARNING, counted};
@@ -14,17 +15,21 @@ use base::{Env, Paths, Timestamp, files};
 use capture::Spool;
 use clap::Args;
 use journal::file_cache::Caches;
+use journal::find::{self, Item};
 use serde_json::json;
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 use std::time::Duration;
-use store::observations::{Forgotten, Selection};
+use store::Store;
+use store::observations::{self, Forgotten, Selection};
 use store::repair;
 
 const EXAMPLES: &str = "\
 Examples:
   wyren forget --query \"acme merger\" --dry-run    show what would be deleted
   wyren forget --query \"acme merger\"              delete it
+  wyren forget --id 3f9k2m1x                        delete an entry, and what it was made of
   wyren forget --session 720ff4aa-05f9-4e05-aad8-0d889a82ec5a --yes
   wyren forget --project . --before 2026-01-01    delete what is old in this project";
 
@@ -38,7 +43,7 @@ const WHAT: &str = "What (at least one; an observation must match all)";
 #[command(override_usage = "wyren forget <WHAT>... [OPTIONS]")]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub(crate) struct Arguments {
-    /// The observation with this id, as exported; may be repeated.
+    /// The entry or summary with this id and what it was made of, or the observation with this id, as exported; may be repeated.
     #[arg(long, value_name = "ID", group = "what", help_heading = WHAT)]
     id: Vec<String>,
     /// Everything that contains this text, in any case.
@@ -78,10 +83,16 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     let deletes_damaged = arguments.damaged;
     let mut store = database::open_for_user(env, paths, Look::Whole)?;
     let spool = Spool::new(paths.spool());
-    let named = arguments.project.as_deref();
+    let project = arguments.project.as_deref();
     let project =
-        named.map(|named| projects::find(named, &store, &spool, "nothing was changed")).transpose()?;
-    let selection = arguments.selection(project);
+        project.map(|named| projects::find(named, &store, &spool, "nothing was changed")).transpose()?;
+    let notes = repair::notes_of_forgotten(&paths.database());
+    if !arguments.id.is_empty() {
+        // Entries are looked up, so everything that was recorded must be in.
+        store = database::open_drained(env, paths, Look::Quick)?;
+    }
+    let named = named(&arguments.id, &store, &notes)?;
+    let selection = arguments.selection(project, named);
     show_bounds(&selection)?;
     if is_dry_run || !is_agreed {
         let preview = database::patiently(|| selection.preview(&mut store, &spool, Timestamp::now()))?;
@@ -93,7 +104,6 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
             return Ok(());
         }
     }
-    let notes = repair::notes_of_forgotten(&paths.database());
     // First of all, so that no cache has the text whenever this ends. Until then no other process writes one.
     let caches = Caches::lock(paths, CACHE_PATIENCE)?.ok_or(store::Error::Busy)?;
     let uncached = caches.remove();
@@ -110,7 +120,8 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     let refused =
         base::allowed::forget_calls(paths, Timestamp::now()).map_err(files::Error::at(&paths.allowed()));
     let long_answers = leftovers::delete_long_answers(paths);
-    let drafts = leftovers::delete_drafts(paths, &selection);
+    let drafts = leftovers::delete_drafts(paths, &selection)
+        .and_then(|()| leftovers::delete_drafts_of_entries(paths, |id| is_entry(&store, id)));
     let notices = leftovers::delete_notices(paths, &selection);
     let log_lines = leftovers::blank_log_lines(paths, &selection);
     let damaged = if deletes_damaged { delete_damaged(paths) } else { Ok(()) };
@@ -129,6 +140,11 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         }
     }
     warn_of_leftovers(&forgotten, paths)
+}
+
+/// Returns whether the journal has an entry of this id; also where that cannot be found out.
+fn is_entry(store: &Store, id: &str) -> bool {
+    find::by_prefix(store, id).map_or(true, |found| found.iter().any(|item| item.id() == id))
 }
 
 /// What was forgotten outside of the observations.
@@ -152,9 +168,11 @@ enum Stage {
 }
 
 impl Arguments {
-    fn selection(self, project: Option<String>) -> Selection {
+    fn selection(self, project: Option<String>, named: Named) -> Selection {
         Selection {
-            ids: self.id,
+            ids: named.ids,
+            exact: named.exact,
+            names: self.id,
             query: self.query,
             project,
             session: self.session,
@@ -162,6 +180,57 @@ impl Arguments {
             after: self.after,
         }
     }
+}
+
+/// What the ids that were typed name.
+#[derive(Debug, Default)]
+struct Named {
+    ids: Vec<String>,
+    exact: Vec<(String, String)>,
+}
+
+/// Finds what ids name, and says which of them name a whole turn. One that names nothing, and never did, is refused.
+fn named(typed: &[String], store: &Store, notes: &Path) -> Result<Named> {
+    let mut named = Named::default();
+    for id in typed {
+        if is_observation(store, id)? {
+            named.ids.push(id.clone());
+            continue;
+        }
+        // The command is given again: another entry whose id begins alike is not meant.
+        if observations::was_forgotten(notes, id) && !is_entry(store, &id.to_lowercase()) {
+            let shown = text::sanitize::one_line(id, 40);
+            writeln!(
+                terminal::errors(),
+                "{shown} was forgotten before. To forget another entry, type more of its id."
+            )?;
+            named.ids.push(id.clone());
+            continue;
+        }
+        let item = items::find(store, id, "; nothing was changed")?;
+        let parts = find::made_of(store, &item)?;
+        if parts.is_turn {
+            let what = match item {
+                Item::Entry(_) => "an entry",
+                Item::Summary(_) => "a summary",
+            };
+            let id = item.id();
+            writeln!(
+                terminal::errors(),
+                "{STRONG}{id}{STRONG:#} is {what} made of a turn: all of the turn goes, since it quotes that."
+            )?;
+        }
+        named.exact.extend(parts.of);
+    }
+    Ok(named)
+}
+
+fn is_observation(store: &Store, id: &str) -> Result<bool> {
+    let mut select = store
+        .connection()
+        .prepare("SELECT 1 FROM observations WHERE id IN (?1, 'p:' || ?1, 't:' || ?1)")
+        .map_err(store::Error::from)?;
+    Ok(select.exists([id]).map_err(store::Error::from)?)
 }
 
 /// Prints which project and moments were understood, before anything is asked or deleted.
@@ -194,7 +263,7 @@ fn show(forgotten: &Forgotten, elsewhere: Elsewhere, json: bool, stage: Stage) -
             .map(|sample| json!({"ts": sample.at.to_string(), "session": sample.session, "id": sample.id, "text": sample.text}))
             .collect();
         let facts = json!({
-            "prompts": prompts, "tool_calls": tool_calls, "others": others, "unread_lines": unread_lines, "spool_lines": spool_lines,
+            "prompts": prompts, "tool_calls": tool_calls, "others": others, "kinds": forgotten.kinds, "unread_lines": unread_lines, "spool_lines": spool_lines,
             "jobs": elsewhere.jobs, "log_lines": elsewhere.log_lines, "samples": samples,
         });
         writeln!(output, "{facts:#}")?;
@@ -232,19 +301,42 @@ fn show(forgotten: &Forgotten, elsewhere: Elsewhere, json: bool, stage: Stage) -
     Ok(())
 }
 
+/// The kinds of observations that have a name of their own.
+const KINDS: [(&str, &str, &str); 8] = [
+    ("turn-end", "turn end", "turn ends"),
+    ("said", "message", "messages"),
+    ("refused", "refused call", "refused calls"),
+    ("entry", "entry", "entries"),
+    ("summary", "summary", "summaries"),
+    ("made", "record of a turn", "records of turns"),
+    ("amend", "change of an entry", "changes of entries"),
+    ("told", "shown text", "shown texts"),
+];
+
 /// Returns what there is to delete, as in `1 prompt, 4 tool calls and 5 other observations`.
 fn summary(forgotten: &Forgotten) -> String {
     let Forgotten { prompts, tool_calls, others, unread_lines, .. } = forgotten;
     let mut parts =
         vec![counted(*prompts, "prompt", "prompts"), counted(*tool_calls, "tool call", "tool calls")];
-    if *others > 0 {
-        parts.push(counted(*others, "other observation", "other observations"));
+    if prompts + tool_calls == 0 && KINDS.iter().any(|(kind, ..)| forgotten.kinds.contains_key(*kind)) {
+        parts.clear();
+    }
+    let mut others = *others;
+    for (kind, one, many) in KINDS {
+        let count = forgotten.kinds.get(kind).copied().unwrap_or_default();
+        if count > 0 {
+            parts.push(counted(count, one, many));
+            others -= count.min(others);
+        }
+    }
+    if others > 0 {
+        parts.push(counted(others, "other observation", "other observations"));
     }
     if *unread_lines > 0 {
         parts.push(counted(*unread_lines, "unreadable line", "unreadable lines"));
     }
     let last = parts.pop().unwrap_or_default();
-    format!("{} and {last}", parts.join(", "))
+    if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) }
 }
 
 /// Warns about places that may still hold the text; fails when the database does.
@@ -288,6 +380,9 @@ mod tests {
         let few = Forgotten { prompts: 1, tool_calls: 4, others: 5, ..Forgotten::default() };
         assert_eq!(summary(&few), "1 prompt, 4 tool calls and 5 other observations");
         assert_eq!(summary(&Forgotten::default()), "0 prompts and 0 tool calls");
+        let kinds = [("amend".to_owned(), 2), ("entry".to_owned(), 1)].into();
+        let entry = Forgotten { others: 3, kinds, ..Forgotten::default() };
+        assert_eq!(summary(&entry), "1 entry and 2 changes of entries");
         let unread = Forgotten { tool_calls: 1, unread_lines: 1, ..Forgotten::default() };
         assert_eq!(summary(&unread), "0 prompts, 1 tool call and 1 unreadable line");
     }

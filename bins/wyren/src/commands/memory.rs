@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use base::settings::Settings;
 use base::{Env, Paths, Timestamp, digest, files};
 use clap::{Args, Subcommand};
+pub(super) use entries::without;
 use entries::{Kept, Wish};
 use memory::history::{self, Removal};
 use memory::{Delta, Entry, Memory, Provenance};
@@ -38,7 +39,7 @@ const SESSION_CHARS: usize = 8;
 const DAY_CHARS: usize = 10;
 
 /// Set by the client for its child processes.
-const SESSION_VARIABLE: &str = "CLAUDE_CODE_SESSION_ID";
+pub(super) const SESSION_VARIABLE: &str = "CLAUDE_CODE_SESSION_ID";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,16 +3,16 @@
 //! The unit is the turn: when something of it comes, all that was made of it goes and is made anew, so that neither order nor
 //! repetition of observations matters.
 
-use crate::entry::{Entry, Summary};
+use crate::entry::{Entry, Summary, tokens_of};
 use crate::link::Links;
-use crate::make::{self, Made};
-use crate::schema;
+use crate::make::Made;
 use crate::turn::{Observed, Turn};
+use crate::{find, kept, schema};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use store::observations::Projects;
-use store::rusqlite::{OptionalExtension as _, Params, Row, Transaction, params};
+use store::rusqlite::{Connection, OptionalExtension as _, Params, Row, Transaction, params};
 use store::{Derived, Error};
 
 /// The journal as derived tables.
@@ -38,6 +38,10 @@ impl Derived for Journal {
 
     fn projects(&self) -> Option<&'static str> {
         Some("SELECT project FROM entries UNION SELECT project FROM summaries")
+    }
+
+    fn along(&self, connection: &Connection, rows: &[i64]) -> Result<Vec<i64>, Error> {
+        find::along(connection, rows)
     }
 
     fn derive(&self, transaction: &Transaction<'_>, after: i64, last: i64) -> Result<(), Error> {
@@ -67,7 +71,12 @@ impl Derived for Journal {
 }
 
 /// A turn by the row of its session and the number of its prompt.
-type Key = (i64, u64);
+pub(crate) type Key = (i64, u64);
+
+/// Returns a turn as it was observed; `None` where it has no observations.
+pub(crate) fn load(transaction: &Transaction<'_>, key: Key) -> Result<Option<Turn>, Error> {
+    Work::new(transaction, HashSet::new()).load(key)
+}
 
 /// What one transaction does.
 struct Work<'t> {
@@ -208,7 +217,7 @@ impl<'t> Work<'t> {
             let Some(turn) = self.load(*key)? else { continue };
             let prompt = turn.observed.iter().find(|observed| observed.kind == "prompt");
             let prompt = prompt.map_or(0, |observed| observed.row);
-            self.replace(key.0, &turn, prompt, make::make(&turn))?;
+            self.replace(key.0, &turn, prompt, kept::make(&turn))?;
         }
         Ok(())
     }
@@ -361,12 +370,15 @@ impl<'t> Work<'t> {
             let amend: Value = serde_json::from_str(row.get_ref(0)?.as_str().unwrap_or("null"))?;
             let text = |name: &str| amend.get(name).and_then(Value::as_str).map(str::to_owned);
             let switch = |name: &str| amend.get(name).and_then(Value::as_bool);
+            let before = tokens_of(&entry.title) + tokens_of(&entry.detail.narrative);
             entry.is_pinned = switch("pinned").unwrap_or(entry.is_pinned);
             is_deleted = switch("deleted").unwrap_or(is_deleted);
             entry.title = text("title").unwrap_or(entry.title);
             entry.kind = text("type").unwrap_or(entry.kind);
             entry.detail.narrative = text("text").unwrap_or(entry.detail.narrative);
             entry.is_noise = entry.is_noise && !entry.is_pinned;
+            let after = tokens_of(&entry.title) + tokens_of(&entry.detail.narrative);
+            entry.tokens = (entry.tokens + after).saturating_sub(before);
         }
         Ok((!is_deleted).then_some(entry))
     }
@@ -447,7 +459,7 @@ impl<'t> Work<'t> {
 
 /// Returns the data of an observation whose short and long values are in this column and the next. Damaged data counts as
 /// empty: one row keeps no turn from being made.
-fn joined(row: &Row<'_>, column: usize) -> Result<Value, Error> {
+pub(crate) fn joined(row: &Row<'_>, column: usize) -> Result<Value, Error> {
     let part = |column: usize| -> Result<Value, Error> {
         let text = row.get_ref(column)?;
         let text = text.as_str_or_null().ok().flatten().unwrap_or("null");

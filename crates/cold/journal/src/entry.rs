@@ -49,7 +49,8 @@ impl fmt::Display for Kind {
 }
 
 /// Where an entry or summary comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Source {
     /// Made of calls, by rules.
     #[default]
@@ -82,7 +83,8 @@ impl Source {
 }
 
 /// One piece of work, or one thing found out or decided.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Entry {
     /// Short enough to type.
     pub id: String,
@@ -121,7 +123,7 @@ impl Entry {
 }
 
 /// A file of an entry.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct File {
     pub path: String,
     pub is_changed: bool,
@@ -148,10 +150,14 @@ pub struct Detail {
     /// The definitions that were changed, as `path#name`; `path#` for a change outside of any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub symbols: Vec<String>,
+    /// Who had it remembered, where that was not a person: `model`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub by: String,
 }
 
 /// What a turn was about.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Summary {
     pub id: String,
     pub at: u64,

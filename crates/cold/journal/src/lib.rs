@@ -2,17 +2,22 @@
 //!
 //! Everything here is derived from observations, without a model, and can be made anew at any time: what a person, a model or
 //! an import adds is an observation, too. [`make`] turns one turn into entries and a summary and touches nothing;
-//! [`derive`] decides which turns are made anew and writes the tables; [`read`] answers questions about them.
+//! [`derive`] decides which turns are made anew and writes the tables; [`read`] and [`find`] answer questions about them. What a
+//! person adds goes through [`write`], and what is old or too much goes by [`retain`].
 
 mod derive;
 mod entry;
 pub mod file_cache;
+pub mod find;
 mod id;
+mod kept;
 mod link;
 pub mod make;
 pub mod read;
+pub mod retain;
 mod schema;
 mod turn;
+pub mod write;
 
 pub use derive::Journal;
 pub use entry::{Detail, Entry, File, Kind, Source, Summary};

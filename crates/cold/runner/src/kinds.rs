@@ -3,10 +3,12 @@
 mod distill;
 mod drain;
 mod probe;
+mod retain;
 mod summarise;
 
 pub(crate) use drain::{KIND as DRAIN, drain};
 pub use probe::ask as ask_model;
+pub(crate) use retain::{job as retain_job, request as retain_request};
 pub(crate) use summarise::request_due as request_summaries;
 
 use crate::handler::Handlers;
@@ -17,6 +19,7 @@ pub fn all() -> Handlers {
         .and(distill::DistillSession)
         .and(drain::DrainSpool)
         .and(probe::Probe)
+        .and(retain::Retain)
         .and(summarise::SummariseSession)
 }
 
@@ -46,6 +49,11 @@ pub const KINDS: &[Kind] = &[
     Kind {
         name: "probe",
         job: "asks the model one small question, to check that it answers",
+        payload: "none",
+    },
+    Kind {
+        name: "retain",
+        job: "lets go of what `journal.keep_payloads_days`, `journal.keep_entries_days` and `journal.max_mb` do not keep; once a day at most",
         payload: "none",
     },
     Kind {

@@ -10,6 +10,7 @@ use base::notice::{self, About, Key, Notice};
 use base::settings::Settings;
 use base::{Env, Paths, Timestamp, files};
 use journal::open_store;
+use journal::retain::Limits;
 use queue::Wish;
 use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -125,6 +126,9 @@ impl<'a> Shift<'a> {
         let long_ago = now.millis().saturating_sub(KEEP_DONE.as_millis() as u64);
         jobs::forget_done(&mut shift.store, Timestamp::from_millis(long_ago))?;
         shift.drain()?;
+        if Limits::of(env, paths).is_on() {
+            jobs::enqueue(&mut shift.store, &kinds::retain_job(&kinds::retain_request(now)), now)?;
+        }
         Ok(shift)
     }
 

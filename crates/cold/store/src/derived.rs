@@ -6,7 +6,7 @@
 //! (`observations.prompt`), so derived tables look it up instead of copying it.
 
 use crate::open::{Error, Store};
-use rusqlite::{OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use std::error::Error as _;
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
@@ -29,6 +29,10 @@ pub trait Derived: Debug + Sync {
     /// Returns the statement that selects the rows of `projects` that its tables name, besides those of sessions.
     fn projects(&self) -> Option<&'static str> {
         None
+    }
+    /// Returns the rows of observations that cannot outlive these, since they quote them or are about what was made of them.
+    fn along(&self, _connection: &Connection, _rows: &[i64]) -> Result<Vec<i64>, Error> {
+        Ok(Vec::new())
     }
     /// Takes out everything that was made of these observations, text and all; their rows are still there.
     fn forget(&self, transaction: &Transaction<'_>, rows: &[i64]) -> Result<(), Error>;
@@ -54,6 +58,11 @@ pub(crate) fn run(store: &mut Store, most_time: Duration) -> Result<Vec<String>,
         }
     }
     Ok(errors)
+}
+
+/// Derives from everything there is, however long it takes: what is about to be looked up must be there.
+pub(crate) fn catch_up(store: &mut Store) -> Result<(), Error> {
+    run(store, Duration::MAX).map(drop)
 }
 
 fn described(derived: &dyn Derived, error: &Error) -> String {

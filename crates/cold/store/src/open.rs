@@ -284,7 +284,7 @@ impl Store {
     }
 
     /// Returns what is derived from observations.
-    pub(crate) fn derived(&self) -> &'static [&'static dyn Derived] {
+    pub fn derived(&self) -> &'static [&'static dyn Derived] {
         self.derived
     }
 

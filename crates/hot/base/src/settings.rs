@@ -131,6 +131,28 @@ pub const KEYS: &[Key] = &[
         help: "hooks that do nothing, by program name",
     },
     Key {
+        name: "journal.keep_entries_days",
+        kind: Kind::Number { least: 0, most: 36_500 },
+        default: "0",
+        // A repository may bring variables for sessions, so none deletes anything.
+        variables: &[],
+        help: "days after which entries go, but for pinned ones and your own; summaries stay. 0: never",
+    },
+    Key {
+        name: "journal.keep_payloads_days",
+        kind: Kind::Number { least: 0, most: 36_500 },
+        default: "0",
+        variables: &[],
+        help: "days after which inputs and outputs of tool calls go; what was made of them stays. 0: never",
+    },
+    Key {
+        name: "journal.max_mb",
+        kind: Kind::Number { least: 0, most: 1_000_000 },
+        default: "0",
+        variables: &[],
+        help: "size of the database in MB above which the oldest inputs and outputs go, then the oldest entries. 0: no limit",
+    },
+    Key {
         name: "journal.model",
         kind: Kind::Choice(&["off", "on"]),
         default: "off",

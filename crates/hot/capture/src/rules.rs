@@ -22,6 +22,17 @@ pub struct Rules {
     home: Option<PathBuf>,
 }
 
+/// A rule by which nothing is recorded in a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule<'r> {
+    /// `capture.enabled` is off.
+    Off,
+    /// A pattern of `capture.excluded_projects` fits.
+    Excluded(&'r str),
+    /// A folder of `capture.paused_projects` is this one, or one above it.
+    Paused(&'r str),
+}
+
 impl Rules {
     /// Reads the rules from the settings.
     pub fn of(settings: &Settings, env: &Env) -> Self {
@@ -38,13 +49,24 @@ impl Rules {
 
     /// Says whether sessions in this folder are recorded.
     pub fn records_in(&self, cwd: &Path) -> bool {
-        !self.is_off && !self.excludes(cwd)
+        self.against(cwd).is_none()
     }
 
     /// Says whether the user excluded this folder, or paused recording in it.
     pub fn excludes(&self, cwd: &Path) -> bool {
-        self.excluded.iter().any(|pattern| glob::fits_folder(pattern, cwd, self.home.as_deref()))
-            || self.paused.iter().any(|folder| cwd.starts_with(folder))
+        self.shut(cwd).is_some()
+    }
+
+    /// Returns the rule that keeps sessions in this folder from being recorded.
+    pub fn against(&self, cwd: &Path) -> Option<Rule<'_>> {
+        if self.is_off { Some(Rule::Off) } else { self.shut(cwd) }
+    }
+
+    fn shut(&self, cwd: &Path) -> Option<Rule<'_>> {
+        let fits = |pattern: &&String| glob::fits_folder(pattern, cwd, self.home.as_deref());
+        let excluded = self.excluded.iter().find(fits).map(|pattern| Rule::Excluded(pattern));
+        let paused = || self.paused.iter().find(|folder| cwd.starts_with(folder));
+        excluded.or_else(|| paused().map(|folder| Rule::Paused(folder)))
     }
 
     /// Returns whether hooks see prompts: without them, what belongs to a private one would be recorded.

@@ -21,11 +21,12 @@ const HOOK: &str = "prompt-bind";
 const LIMIT: Duration = Duration::from_millis(2_200);
 
 /// Every command, by the name of its file in `commands/`.
-pub const NAMES: [&str; 8] = [ALLOW, "doctor", "init", "log", MEMORY, "status", TRUST, HANDOFF];
+pub const NAMES: [&str; 9] = [ALLOW, "doctor", "init", "log", MEMORY, REMEMBER, "status", TRUST, HANDOFF];
 
 const ALLOW: &str = "allow";
 const HANDOFF: &str = "wyren-handoff";
 const MEMORY: &str = "memory";
+const REMEMBER: &str = "remember";
 const TRUST: &str = "trust";
 
 /// What may follow `/wyren:memory`; anything else is searched for. `edit` is not here: it needs a terminal.
@@ -81,20 +82,15 @@ impl Command<'_> {
                 .collect(),
             ("log", words) => [&["log", "--told"], words].concat(),
             (MEMORY, [action, ..]) if OF_TEXT.contains(action) => {
-                let (_, mut text) = first_word(self.rest);
-                let mut arguments = vec!["memory", *action];
-                while text.starts_with("--") {
-                    let (flag, rest) = first_word(text);
-                    arguments.push(flag);
-                    text = rest;
-                }
-                arguments.push("--");
-                // As one argument, with its lines.
-                arguments.extend((!text.is_empty()).then_some(text));
-                arguments
+                let (_, text) = first_word(self.rest);
+                with_text(vec!["memory", *action], text)
             }
             (MEMORY, [action, ..]) if OF_MEMORY.contains(action) => [&["memory"], &*words].concat(),
             (MEMORY, words) => [&["memory", "list", "--"], words].concat(),
+            (REMEMBER, _) => {
+                let here = session.into_iter().flat_map(|session| ["--session-id", session]);
+                with_text([REMEMBER].into_iter().chain(here).collect(), self.rest)
+            }
             ("status", words) => [&["status", "--screen"], words].concat(),
             (TRUST, ["yes"]) => vec!["trust", "--yes"],
             (TRUST, ["no"]) => vec!["untrust"],
@@ -113,9 +109,21 @@ impl Command<'_> {
                 .split_whitespace()
                 .next()
                 .is_some_and(|action| OF_TEXT.contains(&action) || action == "restore"),
-            name => [ALLOW, HANDOFF, "init", TRUST].contains(&name),
+            name => [ALLOW, HANDOFF, "init", REMEMBER, TRUST].contains(&name),
         }
     }
+}
+
+/// Adds the flags that a text begins with, and the rest of it as one argument, with its lines.
+fn with_text<'a>(mut arguments: Vec<&'a str>, mut text: &'a str) -> Vec<&'a str> {
+    while text.starts_with("--") {
+        let (flag, rest) = first_word(text);
+        arguments.push(flag);
+        text = rest;
+    }
+    arguments.push("--");
+    arguments.extend((!text.is_empty()).then_some(text));
+    arguments
 }
 
 /// Returns the first word, and what follows the white space behind it.

@@ -1,8 +1,10 @@
 //! The database: opens, is intact, and was not made by a later version.
 
 use super::{Check, Subject, size};
+use crate::terminal::counted;
+use journal::retain::{self, Limits};
 use std::error::Error as _;
-use store::Error;
+use store::{Error, Store};
 
 const NAME: &str = "database";
 
@@ -35,8 +37,33 @@ pub(super) fn check(subject: &Subject<'_>) -> Check {
         );
     }
     match store.check() {
-        Ok(()) => Check::good(NAME, shown.to_string()),
+        Ok(()) => Check::good(NAME, format!("{shown}, {}", retention(&store, subject))),
         Err(error) => Check::bad(NAME, cause(&error), REPAIR),
+    }
+}
+
+/// Returns how large the database is, and what retention would do about that.
+fn retention(store: &Store, subject: &Subject<'_>) -> String {
+    let limits = Limits::of(subject.env, subject.paths);
+    let Ok(outlook) = retain::outlook(store, &limits, subject.now) else { return "size unknown".to_owned() };
+    let bytes = size(outlook.bytes);
+    if !limits.is_on() {
+        return format!("{bytes}; everything is kept (journal.keep_payloads_days is 0)");
+    }
+    let turns = |count: u64, what: &str| {
+        (count > 0).then(|| format!("{what} of {}", counted(count, "old turn", "old turns")))
+    };
+    let mut due: Vec<String> =
+        [turns(outlook.payloads, "inputs and outputs"), turns(outlook.entries, "entries")]
+            .into_iter()
+            .flatten()
+            .collect();
+    if outlook.is_too_large {
+        due.push("the oldest, since it is larger than journal.max_mb".to_owned());
+    }
+    match &*due {
+        [] => format!("{bytes}; nothing is old enough to go"),
+        due => format!("{bytes}; the worker will let go: {}", due.join(", ")),
     }
 }
 

@@ -81,6 +81,21 @@ pub(super) fn delete_drafts(paths: &Paths, selection: &Selection) -> Result<(), 
     delete_mentions(&paths.cache().join("drafts"), selection)
 }
 
+/// Deletes drafts of entries that are no more; their names have the ids.
+pub(super) fn delete_drafts_of_entries(
+    paths: &Paths,
+    is_entry: impl Fn(&str) -> bool,
+) -> Result<(), files::Error> {
+    for file in files::files_in(&paths.cache().join("drafts")) {
+        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let id = name.strip_prefix("entry-").and_then(|name| name.strip_suffix(".md"));
+        if id.is_some_and(|id| !is_entry(id)) {
+            files::remove_if_there(&file).map_err(files::Error::at(&file))?;
+        }
+    }
+    Ok(())
+}
+
 /// Deletes notices that wait for a session and mention what is forgotten.
 pub(super) fn delete_notices(paths: &Paths, selection: &Selection) -> Result<(), files::Error> {
     delete_mentions(&paths.notices(), selection)

@@ -331,13 +331,18 @@ impl Kept {
 
     /// Returns a sentence, after a space, for what was taken out; nothing where nothing was.
     pub(super) fn without(&self) -> String {
-        let secrets = match self.secrets {
-            0 => String::new(),
-            secrets => format!(" {} taken out.", counted(secrets, "secret was", "secrets were")),
-        };
-        let private = if self.has_private { " What is marked as private was left out." } else { "" };
-        format!("{secrets}{private}")
+        without(self.secrets, self.has_private)
     }
+}
+
+/// Returns a sentence, after a space, for secrets and private parts that were taken out; nothing where there were none.
+pub(in crate::commands) fn without(secrets: usize, has_private: bool) -> String {
+    let secrets = match secrets {
+        0 => String::new(),
+        secrets => format!(" {} taken out.", counted(secrets, "secret was", "secrets were")),
+    };
+    let private = if has_private { " What is marked as private was left out." } else { "" };
+    format!("{secrets}{private}")
 }
 
 /// Returns the section that was named, and the text; else the decisions and all words. A section is a name with a colon, or

@@ -29,6 +29,7 @@ fn entry(turn: &Turn, observed: &Observed) -> Entry {
         narrative: observed.text("narrative").to_owned(),
         facts: observed.list("facts"),
         concepts: observed.list("concepts"),
+        by: observed.text("by").to_owned(),
         ..Detail::default()
     };
     let title = observed.text("title").to_owned();
@@ -41,7 +42,9 @@ fn entry(turn: &Turn, observed: &Observed) -> Entry {
         title,
         detail,
         files,
-        branch: turn.branch.clone(),
+        branch: Some(observed.text("branch").to_owned())
+            .filter(|branch| !branch.is_empty())
+            .or_else(|| turn.branch.clone()),
         source: Source::named(observed.text("source")),
         is_pinned: observed.data.get("pinned").and_then(serde_json::Value::as_bool).unwrap_or_default(),
         ..Entry::default()

@@ -40,6 +40,10 @@ const MAX_SAMPLE_CHARS: usize = 80;
 pub struct Selection {
     /// Their ids, with or without what says their kind (`t:`, `p:`, `r:`).
     pub ids: Vec<String>,
+    /// Single observations, each by the id of its session and its own: as if `ids` named them in that session alone.
+    pub exact: Vec<(String, String)>,
+    /// What a person called them: noted, so that a killed command can be given again ([`was_forgotten`]).
+    pub names: Vec<String>,
     /// A text that they contain, in any case and normal form.
     pub query: Option<String>,
     /// The key of their project.
@@ -61,6 +65,8 @@ pub struct Forgotten {
     pub tool_calls: u64,
     /// Observations of other kinds.
     pub others: u64,
+    /// How many of those there are of each kind.
+    pub kinds: BTreeMap<String, u64>,
     /// Lines that could not be read and were kept aside.
     pub unread_lines: u64,
     /// Lines of the spool; 0 as long as nothing is done.
@@ -103,6 +109,7 @@ impl Selection {
         let lock = super::lock(spool, PATIENCE).map_err(Error::io(spool.folder()))?;
         let _lock = lock.ok_or(Error::Busy)?;
         Drain::unbounded(spool).run_locked(store, now)?;
+        derived::catch_up(store)?;
         Ok(self.find(store)?.forgotten)
     }
 
@@ -117,8 +124,10 @@ impl Selection {
         let lock = super::lock(spool, PATIENCE).map_err(Error::io(spool.folder()))?;
         let lock = lock.ok_or(Error::Busy)?;
         Drain::unbounded(spool).run_locked(store, now)?;
+        derived::catch_up(store)?;
         let mut found = self.find(store)?;
-        note(notes, found.digests.union(&found.id_digests))?;
+        let names: HashSet<String> = self.names.iter().map(|name| name_digest(name)).collect();
+        note(notes, found.digests.union(&found.id_digests).chain(&names))?;
         // A drain that reads from the beginning stores nothing twice; one that read from a stale offset would lose lines.
         store.write(|transaction| {
             transaction.execute("DELETE FROM spool_files", [])?;
@@ -144,6 +153,7 @@ impl Selection {
     fn find(&self, store: &Store) -> Result<Found, Error> {
         let mut found = Found::default();
         self.find_observations(store, &mut found)?;
+        add_companions(store, &mut found)?;
         self.find_sessions(store, &mut found)?;
         let mut select = store.connection().prepare("SELECT digest, line FROM unread_lines")?;
         let mut rows = select.query([])?;
@@ -158,12 +168,16 @@ impl Selection {
 
     fn find_observations(&self, store: &Store, found: &mut Found) -> Result<(), Error> {
         let mut condition = Condition::default();
-        if !self.ids.is_empty() {
+        if self.names_observations() {
             let with_kinds =
                 |id: &String| [id.clone(), format!("p:{id}"), format!("t:{id}"), format!("r:{id}")];
             let ids = self.ids.iter().flat_map(with_kinds);
-            let ids = serde_json::to_string(&ids.collect::<Vec<_>>())?;
-            condition.and("o.id IN (SELECT value FROM json_each(?))", ids);
+            let named = (ids.collect::<Vec<_>>(), &self.exact);
+            let is_named = "(o.id IN (SELECT value FROM json_each(?, '$[0]'))
+                OR (sessions.id, o.id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?, '$[1]')))";
+            let json = serde_json::to_string(&named)?;
+            condition.and(is_named, json.clone());
+            condition.values.push(json.into());
         }
         if let Some(project) = &self.project {
             condition.and("sessions.project = (SELECT row FROM projects WHERE key = ?)", project.clone());
@@ -180,51 +194,28 @@ impl Selection {
         let needle = self.query.as_deref().map(Needle::new);
         condition.is_wanted_anyway = needle.is_some();
         let sql = format!(
-            "SELECT o.row, o.session, sessions.id, o.id, o.at, o.kind, {}
-             FROM observations AS o
-             JOIN sessions ON sessions.row = o.session
-             LEFT JOIN payloads AS p ON p.observation = o.row
-             WHERE {} ORDER BY o.at, o.kind <> 'prompt', o.id",
+            "SELECT {HEAD}, {} FROM {OBSERVATIONS} WHERE {} ORDER BY o.at, o.kind <> 'prompt', o.id",
             TEXTS.join(", "),
             condition.sql()
         );
-        let sample = format!(
-            "SELECT substr({SAMPLE}, 1, 400) FROM observations AS o
-             LEFT JOIN payloads AS p ON p.observation = o.row WHERE o.row = ?1"
-        );
-        let mut sample = store.connection().prepare(&sample)?;
         let mut select = store.connection().prepare(&sql)?;
         let mut rows = select.query(params_from_iter(condition.values))?;
         while let Some(row) = rows.next()? {
-            if !is_mentioned(needle.as_ref(), row, 6, TEXTS.len())? {
-                continue;
-            }
-            found.rows.push(row.get(0)?);
-            match row.get_ref(5)?.as_str().unwrap_or_default() {
-                "prompt" => found.forgotten.prompts += 1,
-                "tool" => found.forgotten.tool_calls += 1,
-                _ => found.forgotten.others += 1,
-            }
-            found.sessions.entry(row.get(1)?).or_default();
-            let (session, id): (String, String) = (row.get(2)?, row.get(3)?);
-            found.digests.insert(observation_digest(&session, &id));
-            found.id_digests.extend(id_digest(&id));
-            if found.forgotten.samples.len() < MAX_SAMPLES {
-                let text: String = sample.query_row([row.get::<_, i64>(0)?], |row| row.get(0))?;
-                found.forgotten.samples.push(Sample {
-                    at: Timestamp::from_millis(row.get(4)?),
-                    session,
-                    id,
-                    text: text::sanitize::one_line(&text, MAX_SAMPLE_CHARS),
-                });
+            if is_mentioned(needle.as_ref(), row, HEAD_COLUMNS, TEXTS.len())? {
+                found.take(store, row)?;
             }
         }
         Ok(())
     }
 
+    /// Returns whether single observations are named.
+    fn names_observations(&self) -> bool {
+        !self.ids.is_empty() || !self.exact.is_empty()
+    }
+
     /// Finds sessions that carry the text in their own row, or have no observations that could be found.
     fn find_sessions(&self, store: &Store, found: &mut Found) -> Result<(), Error> {
-        if !self.ids.is_empty() || self.before.is_some() || self.after.is_some() {
+        if self.names_observations() || self.before.is_some() || self.after.is_some() {
             return Ok(());
         }
         let mut condition = Condition::default();
@@ -301,9 +292,10 @@ impl Selection {
     /// and session that is given, and one of the ids.
     pub fn mentions(&self, text: &[u8]) -> bool {
         let is_in = |name: &String| Needle::new(name).is_in(text);
-        let has_names = !self.ids.is_empty() || self.session.is_some() || self.query.is_some();
+        let has_names = self.names_observations() || self.session.is_some() || self.query.is_some();
+        let exact = self.exact.iter().map(|(_, id)| id);
         has_names
-            && (self.ids.is_empty() || self.ids.iter().any(is_in))
+            && (!self.names_observations() || self.ids.iter().chain(exact).any(is_in))
             && self.session.iter().chain(&self.query).all(is_in)
     }
 
@@ -338,6 +330,29 @@ impl Selection {
     }
 }
 
+/// Adds what cannot outlive the observations that were found.
+fn add_companions(store: &Store, found: &mut Found) -> Result<(), Error> {
+    let mut known: HashSet<i64> = found.rows.iter().copied().collect();
+    for derived in store.derived() {
+        // Tables that cannot be read are made anew without what is forgotten.
+        let rows = derived.along(store.connection(), &found.rows).unwrap_or_default();
+        let sql = format!("SELECT {HEAD} FROM {OBSERVATIONS} WHERE o.row = ?1");
+        let mut select = store.connection().prepare(&sql)?;
+        for row in rows.into_iter().filter(|row| known.insert(*row)) {
+            let mut rows = select.query([row])?;
+            if let Some(row) = rows.next()? {
+                found.take(store, row)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What [`Found::take`] reads of an observation.
+const HEAD: &str = "o.row, o.session, sessions.id, o.id, o.at, o.kind";
+const HEAD_COLUMNS: usize = 6;
+const OBSERVATIONS: &str = "observations AS o JOIN sessions ON sessions.row = o.session
+    LEFT JOIN payloads AS p ON p.observation = o.row";
 /// Where an observation has texts.
 const TEXTS: [&str; 8] =
     ["o.data", "p.data", "o.cwd", "o.tool", "o.agent", "o.agent_type", "o.prompt_id", "o.kind"];
@@ -350,7 +365,7 @@ const SAMPLE: &str = "CASE
         coalesce(o.data -> '$.input', p.data -> '$.input', o.data ->> '$.error', p.data ->> '$.error', '')
     WHEN o.kind = 'refused' THEN 'refused ' || coalesce(o.data ->> '$.tool', '') || ' ' ||
         coalesce(o.data -> '$.input', p.data -> '$.input', '')
-    ELSE o.kind || ' ' || coalesce(o.data ->> '$.text', p.data ->> '$.text', o.data ->> '$.error',
+    ELSE o.kind || ' ' || coalesce(o.data ->> '$.title', o.data ->> '$.text', p.data ->> '$.text', o.data ->> '$.error',
         p.data ->> '$.error', o.data, p.data, '') END";
 
 /// A condition that grows.
@@ -407,6 +422,35 @@ struct Found {
 }
 
 impl Found {
+    /// Adds the observation whose [`HEAD`] a row begins with.
+    fn take(&mut self, store: &Store, row: &Row<'_>) -> Result<(), Error> {
+        self.rows.push(row.get(0)?);
+        match row.get_ref(5)?.as_str().unwrap_or_default() {
+            "prompt" => self.forgotten.prompts += 1,
+            "tool" => self.forgotten.tool_calls += 1,
+            other => {
+                self.forgotten.others += 1;
+                *self.forgotten.kinds.entry(other.to_owned()).or_default() += 1;
+            }
+        }
+        self.sessions.entry(row.get(1)?).or_default();
+        let (session, id): (String, String) = (row.get(2)?, row.get(3)?);
+        self.digests.insert(observation_digest(&session, &id));
+        self.id_digests.extend(id_digest(&id));
+        if self.forgotten.samples.len() < MAX_SAMPLES {
+            let sample = format!("SELECT substr({SAMPLE}, 1, 400) FROM {OBSERVATIONS} WHERE o.row = ?1");
+            let mut sample = store.connection().prepare_cached(&sample)?;
+            let text: String = sample.query_row([row.get::<_, i64>(0)?], |row| row.get(0))?;
+            self.forgotten.samples.push(Sample {
+                at: Timestamp::from_millis(row.get(4)?),
+                session,
+                id,
+                text: text::sanitize::one_line(&text, MAX_SAMPLE_CHARS),
+            });
+        }
+        Ok(())
+    }
+
     fn delete(&self, transaction: &Transaction<'_>, derived: &[&dyn Derived]) -> Result<(), Error> {
         derived::forget(transaction, derived, &self.rows)?;
         // Payloads go with their observations.
@@ -429,6 +473,17 @@ impl Found {
         }
         derived::forget_projects(transaction, derived)
     }
+}
+
+/// Returns whether a name that was given to an earlier `wyren forget` is this one: then there may be something left to do.
+pub fn was_forgotten(notes: &Path, name: &str) -> bool {
+    let notes = files::read_if_there(notes).ok().flatten().unwrap_or_default();
+    let digest = name_digest(name);
+    notes.split(|byte| *byte == b'\n').any(|line| line == digest.as_bytes())
+}
+
+fn name_digest(name: &str) -> String {
+    digest::short_hex(format!("forgotten\n{name}").as_bytes())
 }
 
 /// Returns what an observation is known by once nothing else of it may be.

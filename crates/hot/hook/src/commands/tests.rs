@@ -29,6 +29,9 @@ fn a_command_of_ours_becomes_arguments_of_wyren() {
         ("/wyren:memory add decision: use\n--force here", "memory add -- decision: use\n--force here"),
         ("/wyren:memory add --force Use tabs", "memory add --force -- Use tabs"),
         ("/wyren:memory remove 3", "memory remove -- 3"),
+        ("/wyren:remember use\n--force", "remember --session-id s-1 -- use\n--force"),
+        ("/wyren:remember --pin --type=fix x", "remember --session-id s-1 --pin --type=fix -- x"),
+        ("/wyren:remember", "remember --session-id s-1 --"),
         ("/wyren:wyren-handoff it's {\"half\"} done", "memory handoff -- it's {\"half\"} done"),
     ] {
         assert_eq!(arguments(prompt), expected, "{prompt}");
@@ -89,6 +92,7 @@ fn what_changes_something_goes_on_when_time_is_up() {
         ("/wyren:memory add x", true),
         ("/wyren:memory restore 1", true),
         ("/wyren:init", true),
+        ("/wyren:remember x", true),
         ("/wyren:trust yes", true),
         ("/wyren:allow x", true),
         ("/wyren:wyren-handoff x", true),
