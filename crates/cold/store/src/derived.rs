@@ -120,6 +120,12 @@ fn drop_tables(transaction: &Transaction<'_>, derived: &dyn Derived) -> Result<(
     Ok(())
 }
 
+/// Has every table made anew by the next drains: something changed that they are made of besides observations.
+pub(crate) fn make_anew(transaction: &Transaction<'_>) -> Result<(), Error> {
+    transaction.execute("UPDATE derived SET watermark = 0, version = -1", [])?;
+    Ok(())
+}
+
 /// Has every owner forget observations that are about to be deleted. The tables of one that fails to are dropped: what was
 /// made of these observations must not outlive them.
 pub(crate) fn forget(transaction: &Transaction<'_>, all: &[&dyn Derived], rows: &[i64]) -> Result<(), Error> {
@@ -160,6 +166,10 @@ fn forget_one(transaction: &Transaction<'_>, derived: &dyn Derived, rows: &[i64]
 pub(crate) fn lower_watermarks(transaction: &Transaction<'_>) -> Result<(), Error> {
     transaction.execute(
         "UPDATE derived SET watermark = min(watermark, coalesce((SELECT max(row) FROM observations), 0))",
+        [],
+    )?;
+    transaction.execute(
+        "UPDATE transcripts SET offset = min(offset, coalesce((SELECT max(row) FROM observations), 0)) WHERE name = ''",
         [],
     )?;
     Ok(())

@@ -4,8 +4,9 @@
 use super::writer::{Projects, Writer};
 use crate::derived;
 use crate::open::{Error, Store};
+use crate::transcripts;
 use base::{Timestamp, digest};
-use capture::{Observation, Spool, SpoolFile};
+use capture::{Observation, Rules, Spool, SpoolFile};
 use rusqlite::{Transaction, params};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -30,6 +31,8 @@ pub struct Drain<'s> {
     most_lines: usize,
     most_time: Option<Duration>,
     lines_at_once: usize,
+    /// The rules by which transcripts are followed; they are not where there are none.
+    followed_by: Option<&'s Rules>,
 }
 
 /// The result of a drain.
@@ -61,18 +64,36 @@ pub struct Progress {
 impl<'s> Drain<'s> {
     /// Drains as much as a hook may.
     pub fn bounded(spool: &'s Spool) -> Self {
-        Self { spool, most_lines: HOOK_LINES, most_time: Some(HOOK_TIME), lines_at_once: HOOK_LINES_AT_ONCE }
+        Self {
+            spool,
+            most_lines: HOOK_LINES,
+            most_time: Some(HOOK_TIME),
+            lines_at_once: HOOK_LINES_AT_ONCE,
+            followed_by: None,
+        }
     }
 
     /// Drains all there is.
     pub fn unbounded(spool: &'s Spool) -> Self {
-        Self { spool, most_lines: usize::MAX, most_time: None, lines_at_once: LINES_AT_ONCE }
+        Self {
+            spool,
+            most_lines: usize::MAX,
+            most_time: None,
+            lines_at_once: LINES_AT_ONCE,
+            followed_by: None,
+        }
     }
 
     /// Drains no more than this many lines.
     #[must_use]
     pub fn at_most(self, lines: usize) -> Self {
         Self { most_lines: self.most_lines.min(lines), ..self }
+    }
+
+    /// Reads also what no event told: the transcripts of sessions whose turns ended.
+    #[must_use]
+    pub fn following(self, rules: &'s Rules) -> Self {
+        Self { followed_by: Some(rules), ..self }
     }
 
     /// Stores what the spool holds beyond what was stored before; returns at once when someone else is at it.
@@ -125,6 +146,9 @@ impl<'s> Drain<'s> {
             // What cannot be swept now can be later.
             let _ = self.spool.sweep(SWEEP_AFTER, now);
             progress.skipped = skipped.count();
+            if let Some(rules) = self.followed_by {
+                progress.stored += transcripts::follow(store, rules)?;
+            }
             progress.derive_errors = derived::run(store, DERIVE_TIME)?;
         }
         progress.is_complete = true;

@@ -1,5 +1,6 @@
 //! The store from outside: draining, exchanging, forgetting, repairing, migrating.
 
+mod claude_mem;
 mod derived;
 mod drain;
 mod exchange;
