@@ -9,6 +9,7 @@ mod kinds;
 mod landed;
 mod migrations;
 mod repair;
+mod transcripts;
 
 use base::Timestamp;
 use capture::{Data as Values, Kept, Observation, Prompt, Spool, ToolCall, VERSION};
