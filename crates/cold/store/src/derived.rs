@@ -34,15 +34,24 @@ pub trait Derived: Debug + Sync {
     fn forget(&self, transaction: &Transaction<'_>, rows: &[i64]) -> Result<(), Error>;
 }
 
-/// Derives from what came since the last time, for `most_time` at most. Returns why tables could not be derived: each can
+/// How far deriving came.
+#[derive(Debug, Default)]
+pub(crate) struct Ran {
+    /// Why tables could not be derived.
+    pub(crate) errors: Vec<String>,
+    /// Whether nothing was left that could be derived from.
+    pub(crate) is_complete: bool,
+}
+
+/// Derives from what came since the last time, for `most_time` at most. Tables that could not be derived are named: each can
 /// be made anew at any time, so none keeps the others or a drain from going on. A damaged database is an error.
-pub(crate) fn run(store: &mut Store, most_time: Duration) -> Result<Vec<String>, Error> {
+pub(crate) fn run(store: &mut Store, most_time: Duration) -> Result<Ran, Error> {
     let began = Instant::now();
     let mut errors = Vec::new();
     for derived in store.derived() {
         loop {
             match store.write(|transaction| step(transaction, *derived)) {
-                Ok(true) if began.elapsed() >= most_time => return Ok(errors),
+                Ok(true) if began.elapsed() >= most_time => return Ok(Ran { errors, is_complete: false }),
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) if error.is_corrupt() => return Err(error),
@@ -53,7 +62,7 @@ pub(crate) fn run(store: &mut Store, most_time: Duration) -> Result<Vec<String>,
             }
         }
     }
-    Ok(errors)
+    Ok(Ran { errors, is_complete: true })
 }
 
 fn described(derived: &dyn Derived, error: &Error) -> String {

@@ -1,8 +1,9 @@
 //! `drain`: what hooks recorded goes from the spool into the database, a bounded piece at a time.
 
 use crate::handler::{Context, Handler, Progress};
-use base::{Paths, Timestamp};
-use capture::Spool;
+use base::settings::Settings;
+use base::{Env, Paths, Timestamp};
+use capture::{Rules, Spool};
 use store::Store;
 use store::jobs::Failure;
 use store::observations::{Drain, Drained};
@@ -23,7 +24,7 @@ impl Handler for DrainSpool {
 
     fn run(&self, context: &mut Context) -> Result<Progress, Failure> {
         let now = Timestamp::now();
-        let piece = drain(&mut context.store, &context.paths, now);
+        let piece = drain(&mut context.store, &context.env, &context.paths, now);
         let piece = piece.map_err(|error| Failure::Again(error.to_string()))?;
         Ok(if piece.is_last { Progress::Done } else { Progress::Again { not_before: now } })
     }
@@ -38,13 +39,20 @@ pub(crate) struct Piece {
     pub(crate) derive_errors: Vec<String>,
 }
 
-/// Drains a piece of the spool. Another process that is draining does the same work.
-pub(crate) fn drain(store: &mut Store, paths: &Paths, now: Timestamp) -> Result<Piece, store::Error> {
-    let drained = Drain::unbounded(&Spool::new(paths.spool())).at_most(MAX_LINES).run(store, now)?;
+/// Drains a piece of the spool, looks into the transcripts of turns that ended for what no event told, and derives from both.
+/// Another process that is draining does the same work.
+pub(crate) fn drain(
+    store: &mut Store,
+    env: &Env,
+    paths: &Paths,
+    now: Timestamp,
+) -> Result<Piece, store::Error> {
+    let (spool, rules) = (Spool::new(paths.spool()), Rules::of(&Settings::read(env, &paths.hook_settings()), env));
+    let drained = Drain::unbounded(&spool).at_most(MAX_LINES).following(&rules).run(store, now)?;
     Ok(match drained {
         Drained::Busy => Piece { is_last: true, is_elsewhere: true, derive_errors: Vec::new() },
         Drained::Done(progress) => Piece {
-            is_last: progress.is_complete,
+            is_last: progress.is_complete && progress.is_derived,
             is_elsewhere: false,
             derive_errors: progress.derive_errors,
         },

@@ -57,6 +57,8 @@ pub struct Progress {
     pub skipped: u64,
     /// Whether nothing was left that could be read.
     pub is_complete: bool,
+    /// Whether tables were derived from everything that is stored; a drain without time derives nothing.
+    pub is_derived: bool,
     /// Why tables could not be derived, each beginning with its name; the next drain tries again.
     pub derive_errors: Vec<String>,
 }
@@ -99,7 +101,7 @@ impl<'s> Drain<'s> {
     /// Stores what the spool holds beyond what was stored before; returns at once when someone else is at it.
     pub fn run(&self, store: &mut Store, now: Timestamp) -> Result<Drained, Error> {
         if !self.spool.folder().is_dir() {
-            return Ok(Drained::Done(Progress { is_complete: true, ..Progress::default() }));
+            return self.without_spool(store).map(Drained::Done);
         }
         let Some(_lock) = super::lock(self.spool, Duration::ZERO).map_err(Error::io(self.spool.folder()))?
         else {
@@ -114,6 +116,20 @@ impl<'s> Drain<'s> {
             Err(Error::Locked(_)) => Ok(Drained::Busy),
             drained => drained.map(Drained::Done),
         }
+    }
+
+    /// Derives from what is stored, where nothing was ever recorded: it may come from an import.
+    fn without_spool(&self, store: &mut Store) -> Result<Progress, Error> {
+        let derived = match self.most_time {
+            None => derived::run(store, DERIVE_TIME)?,
+            Some(_) => derived::Ran::default(),
+        };
+        Ok(Progress {
+            is_complete: true,
+            is_derived: derived.is_complete,
+            derive_errors: derived.errors,
+            ..Progress::default()
+        })
     }
 
     /// Drains under the lock that the caller holds.
@@ -149,7 +165,8 @@ impl<'s> Drain<'s> {
             if let Some(rules) = self.followed_by {
                 progress.stored += transcripts::follow(store, rules)?;
             }
-            progress.derive_errors = derived::run(store, DERIVE_TIME)?;
+            let derived = derived::run(store, DERIVE_TIME)?;
+            (progress.derive_errors, progress.is_derived) = (derived.errors, derived.is_complete);
         }
         progress.is_complete = true;
         Ok(progress)
