@@ -14,6 +14,7 @@ mod engine;
 mod entries;
 mod faults;
 mod hostile;
+mod import;
 mod install;
 mod lessons;
 mod lessons_cli;

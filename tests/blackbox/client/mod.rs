@@ -6,6 +6,7 @@ mod capture;
 mod context_monitor;
 mod harness;
 mod hostile;
+mod import;
 mod install;
 mod interactive;
 mod lessons;

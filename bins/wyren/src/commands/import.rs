@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, group = "source")]
     transcripts: Option<Option<PathBuf>>,
     /// Say which folder a project of claude-mem means; may be repeated.
-    #[arg(long, value_name = "NAME=PATH", requires = "claude_mem")]
+    #[arg(long, value_name = "NAME=PATH", conflicts_with_all = ["file", "transcripts"])]
     project: Vec<String>,
     /// Say what would be imported, and store nothing.
     #[arg(long, conflicts_with = "file")]
@@ -76,7 +76,8 @@ fn refuse_if_off(env: &Env, paths: &Paths) -> Result<()> {
     if Settings::read(env, &paths.hook_settings()).is_on("capture.enabled") {
         return Ok(());
     }
-    Err(Ending::misused("wyren: recording is off (capture.enabled), and an import goes by the same rules").into())
+    Err(Ending::misused("wyren: recording is off (capture.enabled), and an import goes by the same rules")
+        .into())
 }
 
 fn open(file: &std::path::Path) -> Result<(Box<dyn BufRead>, Option<u64>)> {
@@ -111,7 +112,8 @@ fn styled(size: Option<u64>, style: &str) -> ProgressBar {
 fn derive_later(paths: &Paths) -> &'static str {
     let now = Timestamp::now();
     let request = Request { key: Some("spool".into()), ..Request::new("drain") };
-    let started = queue::request(paths, &request, now).and_then(|()| queue::start_worker_if_needed(paths, now));
+    let started =
+        queue::request(paths, &request, now).and_then(|()| queue::start_worker_if_needed(paths, now));
     match started {
         Ok(Start::Started(_) | Start::Running) => "The journal is made of it in the background.",
         _ => "The journal is made of it by the next `wyren` commands and sessions.",

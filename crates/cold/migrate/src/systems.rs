@@ -93,7 +93,10 @@ pub const SYSTEMS: &[System] = &[
         members: &["statusLine"],
         records: |around| {
             let folder = importers::claude_mem::folder(around);
-            folder.into_iter().map(|path| Record { path, stays: "stays; what is imported is a copy" }).collect()
+            folder
+                .into_iter()
+                .map(|path| Record { path, stays: "stays; what is imported is a copy" })
+                .collect()
         },
         importers: &[importers::claude_mem::OF_SETTINGS, importers::claude_mem::OF_RECORDS],
     },

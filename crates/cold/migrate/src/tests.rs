@@ -676,7 +676,8 @@ fn a_journal_of_a_later_version_or_a_damaged_one_is_refused_and_kept() {
 /// A machine with claude-mem's records of two projects, and settings of which some were changed.
 fn with_records() -> Home {
     let home = Home::new();
-    let theirs = fixture::ClaudeMem::new(&home.path("home/.claude-mem/claude-mem.db"), fixture::Shape::Current);
+    let theirs =
+        fixture::ClaudeMem::new(&home.path("home/.claude-mem/claude-mem.db"), fixture::Shape::Current);
     for (session, project) in [("s", "web"), ("t", "clients")] {
         theirs.session(session, "claude", project, 1_794_796_000_000, "");
         theirs.observation(session, project, 1_794_796_001_000, "the title", &[]);
@@ -701,7 +702,8 @@ fn entries(home: &Home) -> u64 {
 fn claude_mems_records_are_imported_by_its_own_rules_and_taken_back() {
     let home = with_records();
     let plan = Plan::of(&home.around(), &Choice::default());
-    let looks: Vec<_> = plan.parts[0].imports.iter().map(|import| (import.importer.what, import.look.new)).collect();
+    let looks: Vec<_> =
+        plan.parts[0].imports.iter().map(|import| (import.importer.what, import.look.new)).collect();
     assert_eq!(looks, [("settings", 1), ("records", 2)]);
     assert!(!home.path("data/wyren.db").exists(), "a look makes no database");
     assert_eq!(home.migrate(&Choice::default()), Vec::<String>::new());

@@ -19,7 +19,8 @@ use text::sanitize;
 const MAX_NAMES: usize = 20;
 
 pub(super) fn run(arguments: &Arguments, database: Option<&Path>, env: &Env, paths: &Paths) -> Result<()> {
-    let projects = arguments.project.iter().map(|given| named(given, env)).collect::<Result<BTreeMap<_, _>>>()?;
+    let projects =
+        arguments.project.iter().map(|given| named(given, env)).collect::<Result<BTreeMap<_, _>>>()?;
     let database = database.map_or_else(|| default_database(env), Path::to_owned);
     let mut store = database::open_drained(env, paths, Look::Quick)?;
     let (spool, rules) = (Spool::new(paths.spool()), database::rules(env, paths));

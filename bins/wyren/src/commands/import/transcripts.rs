@@ -46,7 +46,11 @@ fn show(imported: &Imported, arguments: &Arguments, paths: &Paths) -> Result<()>
     )?;
     for (count, one, many) in [
         (*unchanged, "session that was imported before", "sessions that were imported before"),
-        (*private, "fully private prompt and what was done under it", "fully private prompts and what was done under them"),
+        (
+            *private,
+            "fully private prompt and what was done under it",
+            "fully private prompts and what was done under them",
+        ),
         (*forgotten, "observation that you have forgotten", "observations that you have forgotten"),
     ] {
         if count > 0 {

@@ -159,7 +159,9 @@ pub(super) fn step(step: &Step, env: &Env) -> String {
             let lessons = counted(files.len() as u64, "lesson", "lessons");
             format!("remove {lessons} imported from {}", with_tilde(source, env))
         }
-        Step::Records { source, .. } => format!("remove the records imported from {}", with_tilde(source, env)),
+        Step::Records { source, .. } => {
+            format!("remove the records imported from {}", with_tilde(source, env))
+        }
         Step::Program { path, .. } => format!("restore {}", with_tilde(path, env)),
     }
 }

@@ -98,7 +98,8 @@ const DEFAULTS: [(&str, &str); 49] = [
 ];
 
 /// Settings that say where claude-mem itself is, or are different on every machine: no user set them.
-const ITS_OWN: [&str; 5] = ["DATA_DIR", "WORKER_PORT", "TRANSCRIPTS_CONFIG_PATH", "CLOUD_SYNC_DEVICE_ID", "CLOUD_SYNC_DEVICE_NAME"];
+const ITS_OWN: [&str; 5] =
+    ["DATA_DIR", "WORKER_PORT", "TRANSCRIPTS_CONFIG_PATH", "CLOUD_SYNC_DEVICE_ID", "CLOUD_SYNC_DEVICE_NAME"];
 
 /// Returns its settings that the user changed, with their values.
 fn changed(source: &Path) -> Vec<(String, String)> {

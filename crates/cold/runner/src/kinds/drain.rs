@@ -47,7 +47,8 @@ pub(crate) fn drain(
     paths: &Paths,
     now: Timestamp,
 ) -> Result<Piece, store::Error> {
-    let (spool, rules) = (Spool::new(paths.spool()), Rules::of(&Settings::read(env, &paths.hook_settings()), env));
+    let (spool, rules) =
+        (Spool::new(paths.spool()), Rules::of(&Settings::read(env, &paths.hook_settings()), env));
     let drained = Drain::unbounded(&spool).at_most(MAX_LINES).following(&rules).run(store, now)?;
     Ok(match drained {
         Drained::Busy => Piece { is_last: true, is_elsewhere: true, derive_errors: Vec::new() },

@@ -62,7 +62,8 @@ fn told(store: &Store) -> Vec<String> {
             "refused" => format!("{} {} {}", data["by"], data["input"]["command"], data["reason"]).into(),
             _ => format!("{} {}", data["outcome"], data["text"]).into(),
         };
-        format!("{kind} {} {}", line["id"].as_str().unwrap(), words.as_str().unwrap_or_default()).replace('"', "")
+        format!("{kind} {} {}", line["id"].as_str().unwrap(), words.as_str().unwrap_or_default())
+            .replace('"', "")
     };
     exported(store).iter().filter(|line| line["type"] != "session").map(line).collect()
 }
@@ -127,17 +128,22 @@ fn what_was_recorded_is_not_stored_again() {
     // The end of a turn has the time of its hook in its id.
     let end = RawValue::from_string(r#"{"outcome":"done","text":"Done."}"#.to_owned()).unwrap();
     let end = Values::Kept(Kept { kind: "turn-end".into(), data: Cow::Owned(end) });
-    data.append(&Observation { prompt_id: Some("bb".into()), ..Observation::new("s", "e:bb-123", at(14) + 9, end) });
+    data.append(&Observation {
+        prompt_id: Some("bb".into()),
+        ..Observation::new("s", "e:bb-123", at(14) + 9, end)
+    });
     // A guard that refused a call has said so.
     let guard = RawValue::from_string(r#"{"tool":"Bash","by":"guard"}"#.to_owned()).unwrap();
     let guard = Values::Kept(Kept { kind: "refused".into(), data: Cow::Owned(guard) });
     data.append(&Observation::new("s", "r:toolu_9", at(15), guard));
     data.drain(&mut store);
-    let more = vec![called("toolu_9", 15, "Bash", "git push -f"), answered("toolu_9", 16, true, "not allowed here")];
+    let more =
+        vec![called("toolu_9", 15, "Bash", "git push -f"), answered("toolu_9", 16, true, "not allowed here")];
     write_transcript(&data, "s", &[session(), more].concat());
     let imported = import(&data, &mut store);
     assert_eq!((imported.stored, imported.known), (5, 4));
-    let ends: Vec<String> = told(&store).into_iter().filter(|line| line.starts_with("turn-end e:bb")).collect();
+    let ends: Vec<String> =
+        told(&store).into_iter().filter(|line| line.starts_with("turn-end e:bb")).collect();
     assert_eq!(ends, ["turn-end e:bb-123 done Done."]);
 }
 
@@ -147,7 +153,8 @@ fn prompts_without_an_id_of_the_clients_go_by_their_records() {
     let mut store = data.store();
     let at = stamp(1).parse::<Timestamp>().unwrap().millis();
     // An earlier client gave hooks no id either.
-    let recorded = Observation { id: "x-1".into(), prompt_id: None, at: at + 40, ..prompt("s", "", 0, "first") };
+    let recorded =
+        Observation { id: "x-1".into(), prompt_id: None, at: at + 40, ..prompt("s", "", 0, "first") };
     data.append(&recorded);
     data.drain(&mut store);
     let of_earlier = |uuid: &str, second: u32, text: &str| {
@@ -156,7 +163,11 @@ fn prompts_without_an_id_of_the_clients_go_by_their_records() {
         line.as_object_mut().unwrap().remove("promptId");
         line
     };
-    write_transcript(&data, "s", &[of_earlier("u1", 1, "first"), of_earlier("u2", 30, "first"), replied(31, "Yes.")]);
+    write_transcript(
+        &data,
+        "s",
+        &[of_earlier("u1", 1, "first"), of_earlier("u2", 30, "first"), replied(31, "Yes.")],
+    );
     import(&data, &mut store);
     assert_eq!(told(&store), ["prompt x-1 first", "prompt u:u2 first", "turn-end e:u2 done Yes."]);
 }
@@ -202,7 +213,10 @@ fn what_is_private_excluded_or_forgotten_stays_out() {
     let other = Data::new();
     write_transcript(&other, "s", &session());
     let mut store = other.store();
-    assert_eq!(import_with(&other, &mut store, &[("CLAUDE_MEM_EXCLUDED_PROJECTS", "/home/dev/**")]).stored, 0);
+    assert_eq!(
+        import_with(&other, &mut store, &[("CLAUDE_MEM_EXCLUDED_PROJECTS", "/home/dev/**")]).stored,
+        0
+    );
 }
 
 #[test]
@@ -216,11 +230,13 @@ fn calls_of_subagents_are_marked_wherever_the_client_wrote_them() {
     write_transcript(&data, "s", &beside);
     let folder = data.folder.path().join("projects/-work-project/s/subagents");
     fs::create_dir_all(&folder).unwrap();
-    let own = [called("toolu_9", 3, "Bash", "from its own"), answered("toolu_9", 4, false, "ok")].map(|mut line| {
-        line["isSidechain"] = true.into();
-        line["agentId"] = "a1".into();
-        line.to_string()
-    });
+    let own = [called("toolu_9", 3, "Bash", "from its own"), answered("toolu_9", 4, false, "ok")].map(
+        |mut line| {
+            line["isSidechain"] = true.into();
+            line["agentId"] = "a1".into();
+            line.to_string()
+        },
+    );
     fs::write(folder.join("agent-a1.jsonl"), own.join("\n")).unwrap();
     fs::write(folder.join("agent-a1.meta.json"), r#"{"agentType":"explore"}"#).unwrap();
     let mut store = data.store();
@@ -243,16 +259,23 @@ fn a_failed_turn_says_why() {
     import(&data, &mut store);
     let lines = exported(&store);
     let end = lines.iter().find(|line| line["type"] == "turn-end").unwrap();
-    assert_eq!((&end["data"]["outcome"], &end["data"]["error"]), (&json!("failed"), &json!("API Error: 529 overloaded")));
+    assert_eq!(
+        (&end["data"]["outcome"], &end["data"]["error"]),
+        (&json!("failed"), &json!("API Error: 529 overloaded"))
+    );
 }
 
 /// Records that a turn ended, as the hook does, and drains with a look at the transcript.
 fn end_turn(data: &Data, store: &mut Store, number: u64, transcript: &Path) -> u64 {
     let at = stamp(0).parse::<Timestamp>().unwrap().millis();
     let end = json!({"outcome": "done", "transcript": transcript}).to_string();
-    let end = Values::Kept(Kept { kind: "turn-end".into(), data: Cow::Owned(RawValue::from_string(end).unwrap()) });
+    let end =
+        Values::Kept(Kept { kind: "turn-end".into(), data: Cow::Owned(RawValue::from_string(end).unwrap()) });
     let id = format!("e:{number}-1");
-    data.append(&Observation { cwd: "/home/dev/project".into(), ..Observation::new("s", id, at + number, end) });
+    data.append(&Observation {
+        cwd: "/home/dev/project".into(),
+        ..Observation::new("s", id, at + number, end)
+    });
     let rules = rules(&[]);
     match Drain::unbounded(&data.spool).following(&rules).run(store, Timestamp::now()).unwrap() {
         Drained::Done(progress) => progress.stored - 1,
@@ -261,7 +284,8 @@ fn end_turn(data: &Data, store: &mut Store, number: u64, transcript: &Path) -> u
 }
 
 fn unseen(store: &Store) -> Vec<String> {
-    let is_unseen = |line: &String| ["said", "refused", "turn-end e:aa"].iter().any(|kind| line.starts_with(kind));
+    let is_unseen =
+        |line: &String| ["said", "refused", "turn-end e:aa"].iter().any(|kind| line.starts_with(kind));
     told(store).into_iter().filter(is_unseen).collect()
 }
 
@@ -302,9 +326,10 @@ fn transcripts_that_are_missing_odd_or_of_another_session_are_passed_over() {
     write_transcript(&data, "t", &session());
     write_transcript(&data, "s", &session());
     let real = folder.join("s.jsonl");
-    for (number, path) in [folder.join("missing/s.jsonl"), folder.join("t.jsonl"), folder.clone(), "s.jsonl".into()]
-        .iter()
-        .enumerate()
+    for (number, path) in
+        [folder.join("missing/s.jsonl"), folder.join("t.jsonl"), folder.clone(), "s.jsonl".into()]
+            .iter()
+            .enumerate()
     {
         assert_eq!(end_turn(&data, &mut store, 10 + number as u64, path), 0, "{path:?}");
     }
