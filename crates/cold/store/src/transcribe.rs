@@ -18,7 +18,8 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use text::privacy;
-use transcript::record::{Assistant, Body, Record};
+use transcript::conversation::output_of;
+use transcript::record::{Assistant, Block, Body, Record, ToolResult};
 use transcript::{Act, Conversation, Reader, Scope, subagent};
 
 /// How many calls may wait for their results; a model makes some at once.
@@ -135,7 +136,7 @@ struct Turn {
     id: Option<String>,
     prompt_id: Option<String>,
     is_private: bool,
-    /// The model's last words, cut and redacted, and where and when it said them.
+    /// The model's last words, as it said them, and where and when.
     reply: Option<(Whereabouts, String)>,
     /// Why the client gave up.
     error: Option<String>,
@@ -164,6 +165,16 @@ impl Reading<'_> {
         let scope = if agent.is_some() { Scope::Subagent } else { Scope::Main };
         let Some(place) = Whereabouts::of(record, agent) else { return };
         let is_recorded = self.rules.records_in(Path::new(&place.cwd));
+        // Most of a transcript, and mostly copies: the text beside a structured result is not looked at unless it counts.
+        let results = results_of(record);
+        for result in results.iter().filter(|_| is_recorded) {
+            self.result(&place, record, result);
+        }
+        if !results.is_empty()
+            && matches!(&record.body, Body::User(user) if user.content.blocks().len() == results.len())
+        {
+            return;
+        }
         for step in Conversation::new(scope).steps(record) {
             match step.act {
                 _ if !is_recorded && !step.act.starts_turn() => {}
@@ -181,13 +192,10 @@ impl Reading<'_> {
                 Act::Interruption if scope == Scope::Main => self.interrupted(&place),
                 Act::Reply(text) if scope == Scope::Main && self.wanted == Wanted::Everything => {
                     if !self.told.turn.is_private {
-                        self.told.turn.reply = Some((place.clone(), shrink::text(&text).into_owned()));
+                        self.told.turn.reply = Some((place.clone(), text.into_owned()));
                     }
                 }
                 Act::ToolUse { id, name, input } => self.call(id, name, input),
-                Act::ToolResult { tool_use_id, is_error, output } => {
-                    self.result(&place, record, tool_use_id, is_error, &output);
-                }
                 _ => {}
             }
         }
@@ -262,7 +270,8 @@ impl Reading<'_> {
         self.calls.insert(id.to_owned(), Call { tool: tool.to_owned(), input });
     }
 
-    fn result(&mut self, place: &Whereabouts, record: &Record<'_>, id: &str, is_error: bool, output: &str) {
+    fn result(&mut self, place: &Whereabouts, record: &Record<'_>, result: &ToolResult<'_>) {
+        let (id, is_error) = (&*result.tool_use_id, result.is_error);
         let Some(call) = self.calls.remove(id) else { return };
         if self.is_private(place) {
             self.told.private_calls.insert(id.to_owned());
@@ -275,10 +284,11 @@ impl Reading<'_> {
             Body::User(user) if user.content.blocks().len() == 1 => user.tool_use_result,
             _ => None,
         };
-        match Refusal::of(is_error, structured, output) {
+        let output = if is_error || structured.is_none() { output_of(result) } else { "".into() };
+        match Refusal::of(is_error, structured, &output) {
             Some(refusal) => self.refused(place, record, id, &call, &refusal),
             None if self.wanted == Wanted::Everything => {
-                self.tool_call(place, record, id, &call, (is_error, structured), output);
+                self.tool_call(place, record, id, &call, (is_error, structured), &output);
             }
             None => {}
         }
@@ -350,7 +360,7 @@ impl Reading<'_> {
         if let Some(id) = turn.id.as_deref().filter(|_| !turn.is_private) {
             let mut data = json!({"outcome": "interrupted"});
             if let Some((_, text)) = &turn.reply {
-                data["text"] = text.as_str().into();
+                data["text"] = shrink::text(text).into();
             }
             let id = format!("e:{id}-{}", place.at);
             self.put_with(place, id, turn.prompt_id.clone(), "turn-end", &data);
@@ -384,6 +394,7 @@ impl Reading<'_> {
         if !self.calls.is_empty() && turn.error.is_none() {
             return;
         }
+        let text = shrink::text(text);
         let data = match &turn.error {
             None => json!({"outcome": "done", "text": text}),
             Some(error) => json!({"outcome": "failed", "text": text, "error": error}),
@@ -409,6 +420,19 @@ impl Reading<'_> {
             (self.put)(place.observation(id, prompt_id, kind, data));
         }
     }
+}
+
+/// Returns the results of calls that a record has.
+fn results_of<'r, 'a>(record: &'r Record<'a>) -> Vec<&'r ToolResult<'a>> {
+    let blocks = match &record.body {
+        Body::User(user) if !record.is_meta => user.content.blocks(),
+        _ => &[],
+    };
+    let result = |block: &'r Block<'a>| match block {
+        Block::ToolResult(result) => Some(result),
+        _ => None,
+    };
+    blocks.iter().filter_map(result).collect()
 }
 
 /// Where and when something happened.
