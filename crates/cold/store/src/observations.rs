@@ -20,7 +20,7 @@ pub use drain::{Drain, Drained, Progress};
 pub use exchange::{BadLine, Export, ExportError, Exported, Import, Imported};
 pub use forget::{Forgotten, Sample, Selection};
 pub(crate) use forget::{id_digest, observation_digest, take_out};
-pub use look::{Spoke, projects, sessions_since, spoken_since};
+pub use look::{Spoke, project_rows, projects, sessions_since, spoken_since};
 pub(crate) use rows::refresh_sessions;
 pub use told::{ToldText, last_told_session, told};
 pub use writer::Projects;

@@ -219,6 +219,15 @@ fn names_of_projects_are_matched_when_only_one_has_them() {
     assert_eq!(imported.unmatched().collect::<Vec<_>>(), ["api", "elsewhere", "other"]);
     assert_eq!(count(&store, "SELECT count(*) FROM sessions WHERE id = 's3 (elsewhere)'"), 1);
 
+    // A name finds what is kept by it only where no other project has it.
+    let rows = |folder: &str| {
+        observations::project_rows(&store, &base::project::Project::of(Path::new(folder))).unwrap().len()
+    };
+    assert_eq!(
+        (rows("/work/web"), rows("/work/one/api"), rows("/new/other"), rows("/new/api")),
+        (1, 1, 1, 0)
+    );
+
     // What the user says counts, also afterwards.
     let again = import_with(&data, &mut store, &[("api", Path::new("/work/two/api"))]);
     assert_eq!((again.stored(), again.projects["api"].as_str()), (0, "path:/work/two/api"));
