@@ -190,10 +190,8 @@ impl Reading<'_> {
                     self.prompt(offset, &place, record, text.trim(), is_recorded);
                 }
                 Act::Interruption if scope == Scope::Main => self.interrupted(&place),
-                Act::Reply(text) if scope == Scope::Main && self.wanted == Wanted::Everything => {
-                    if !self.told.turn.is_private {
-                        self.told.turn.reply = Some((place.clone(), text.into_owned()));
-                    }
+                Act::Reply(text) if scope == Scope::Main && self.keeps_replies() => {
+                    self.told.turn.reply = Some((place.clone(), text.into_owned()));
                 }
                 Act::ToolUse { id, name, input } => self.call(id, name, input),
                 _ => {}
@@ -352,6 +350,10 @@ impl Reading<'_> {
         }
         let last = self.told.prompts.iter().rev().find(|(at, _)| *at <= place.at);
         last.is_some_and(|(_, is_private)| *is_private)
+    }
+
+    fn keeps_replies(&self) -> bool {
+        self.wanted == Wanted::Everything && !self.told.turn.is_private
     }
 
     /// The user stopped the model: no event says so.

@@ -55,9 +55,7 @@ fn line_28_a_database_of_13_15_3_with_5000_observations_imports_completely_and_i
     let theirs = ClaudeMem::new(&file(&data), Shape::Current);
     theirs.fill(5_000, AT);
     let mut store = data.store();
-    let began = std::time::Instant::now();
     let imported = import(&data, &mut store);
-    println!("{} rows in {:?}", imported.stored(), began.elapsed());
     assert_eq!(
         (imported.prompts.stored, imported.entries.stored, imported.summaries.stored),
         (500, 5_000, 500)
