@@ -17,6 +17,7 @@ mod entries;
 mod faults;
 mod file_recall;
 mod hostile;
+mod import;
 mod install;
 mod journal;
 mod lessons;

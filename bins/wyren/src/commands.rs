@@ -86,7 +86,7 @@ enum Command {
     Export(export::Arguments),
     /// Delete recorded observations permanently.
     Forget(forget::Arguments),
-    /// Import the output of `wyren export`.
+    /// Import the output of `wyren export`, claude-mem's records or transcripts.
     Import(import::Arguments),
     /// Start a team memory, or join the existing one.
     Init(init::Arguments),

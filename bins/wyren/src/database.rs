@@ -54,11 +54,11 @@ pub(crate) fn open_drained(env: &Env, paths: &Paths, look: Look) -> Result<Store
     if store.ahead().is_some() {
         return Ok(store);
     }
-    let drained = match drain(&mut store, paths) {
+    let drained = match drain(&mut store, env, paths) {
         Err(error) if error.is_corrupt() => {
             drop(store);
             store = mend(env, paths, &error)?;
-            drain(&mut store, paths)
+            drain(&mut store, env, paths)
         }
         drained => drained,
     };
@@ -74,9 +74,9 @@ pub(crate) fn open_drained(env: &Env, paths: &Paths, look: Look) -> Result<Store
 }
 
 /// Drains the spool. Waits for a drain in another process: this command must see everything recorded before it.
-fn drain(store: &mut Store, paths: &Paths) -> Result<Progress, store::Error> {
-    let spool = Spool::new(paths.spool());
-    patiently(|| match Drain::unbounded(&spool).run(store, Timestamp::now())? {
+fn drain(store: &mut Store, env: &Env, paths: &Paths) -> Result<Progress, store::Error> {
+    let (spool, rules) = (Spool::new(paths.spool()), rules(env, paths));
+    patiently(|| match Drain::unbounded(&spool).following(&rules).run(store, Timestamp::now())? {
         Drained::Done(progress) => Ok(progress),
         Drained::Busy => Err(store::Error::Busy),
     })
@@ -134,14 +134,18 @@ fn mend(env: &Env, paths: &Paths, damage: &store::Error) -> Result<Store> {
     Ok(journal::open_store(paths)?)
 }
 
+/// Returns the rules of what is recorded.
+pub(crate) fn rules(env: &Env, paths: &Paths) -> Rules {
+    Rules::of(&Settings::read(env, &paths.hook_settings()), env)
+}
+
 pub(crate) fn repair_database(env: &Env, paths: &Paths) -> Result<Repaired, store::Error> {
     let spool = Spool::new(paths.spool());
-    let settings = Settings::read(env, &paths.hook_settings());
     let transcripts = client_folder(env).join("projects");
     let sources = Sources {
         spool: &spool,
         transcripts: &transcripts,
-        rules: Rules::of(&settings, env),
+        rules: rules(env, paths),
         derived: journal::DERIVED,
     };
     repair::repair(&paths.database(), store::TABLES, &sources, Timestamp::now())
@@ -170,7 +174,7 @@ pub(crate) fn show_repaired(output: &mut impl Write, repaired: &Repaired, aside:
     Ok(())
 }
 
-fn client_folder(env: &Env) -> PathBuf {
+pub(crate) fn client_folder(env: &Env) -> PathBuf {
     let home = || base::system::home(env).unwrap_or_default();
     env.get("CLAUDE_CONFIG_DIR").map_or_else(|| home().join(".claude"), PathBuf::from)
 }

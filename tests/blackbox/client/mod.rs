@@ -7,6 +7,7 @@ mod context_monitor;
 mod file_recall;
 mod harness;
 mod hostile;
+mod import;
 mod install;
 mod interactive;
 mod lessons;

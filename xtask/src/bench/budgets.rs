@@ -73,6 +73,9 @@ pub(crate) const PREFILTER_RATIO: f64 = 0.4;
 /// The least speed of a scan that parses every line into types, in `wc -l` on the same files.
 pub(crate) const FULL_PARSE_RATIO: f64 = 0.15;
 
+/// The least speed of an import of transcripts into a database, in `wc -l` on the same files.
+pub(crate) const IMPORT_RATIO: f64 = 0.03;
+
 /// The memory that a scan of transcripts must stay below, whatever their size.
 pub(crate) const TRANSCRIPT_MEMORY_MIB: f64 = 64.0;
 

@@ -78,6 +78,7 @@ pub(crate) fn judge(report: &Report) -> Vec<Judgement> {
         for (subject, scan, speed) in [
             ("prefiltered scan", &scans.prefilter, budgets::PREFILTER_RATIO),
             ("full scan", &scans.full, budgets::FULL_PARSE_RATIO),
+            ("import of transcripts", &scans.import, budgets::IMPORT_RATIO),
         ] {
             judgements.push(Judgement::new(
                 subject,
@@ -254,8 +255,14 @@ mod tests {
             speed_ratio,
             peak_memory_kib: Some(mib * 1024),
         };
-        let scans =
-            Scans { bytes: 1, files: 1, wc: scan(1.0, 1), prefilter: scan(0.4, 63), full: scan(0.14, 64) };
+        let scans = Scans {
+            bytes: 1,
+            files: 1,
+            wc: scan(1.0, 1),
+            prefilter: scan(0.4, 63),
+            full: scan(0.14, 64),
+            import: scan(0.03, 63),
+        };
         let report = Report {
             rounds: 1,
             machine: Machine::this(true),

@@ -1,4 +1,4 @@
-//! Scans of a large tree of transcripts against `wc -l` on the same files, in one run.
+//! Scans and an import of a large tree of transcripts against `wc -l` on the same files, in one run.
 
 use super::memory;
 use super::statistics::median;
@@ -27,6 +27,8 @@ pub(crate) struct Scans {
     pub(crate) wc: Scan,
     pub(crate) prefilter: Scan,
     pub(crate) full: Scan,
+    /// Into a database.
+    pub(crate) import: Scan,
 }
 
 /// The figures of one program.
@@ -43,7 +45,7 @@ pub(crate) struct Scan {
 pub(crate) struct Bench {
     bytes: u64,
     files: usize,
-    programs: [Reader; 3],
+    programs: [Reader; 4],
 }
 
 struct Reader {
@@ -52,9 +54,11 @@ struct Reader {
 }
 
 impl Bench {
-    /// Builds the examples of `crates/hot/transcript` and has them make the tree, unless an earlier run did.
+    /// Builds the examples of `crates/hot/transcript` and `crates/cold/store` and has them make the tree, unless an earlier run did.
     pub(crate) fn prepare() -> Result<Self> {
         run(cargo().args(["build", "--quiet", "--release", "--package", "wyren-transcript", "--examples"]))?;
+        let import = ["--package", "wyren-store", "--example", "import-speed"];
+        run(cargo().args(["build", "--quiet", "--release"]).args(import))?;
         let examples = workspace::target().join("release/examples");
         let example = |name| examples.join(name).with_extension(std::env::consts::EXE_EXTENSION);
         let tree = tree(&example("generate"))?;
@@ -72,7 +76,11 @@ impl Bench {
             arguments: vec![mode.into(), tree.clone().into()],
         };
         let wc = Reader { program: wc, arguments: lines.collect() };
-        Ok(Self { bytes, files: count, programs: [wc, scan("prefilter"), scan("full")] })
+        let import = Reader {
+            program: example("import-speed"),
+            arguments: vec!["transcripts".into(), tree.clone().into()],
+        };
+        Ok(Self { bytes, files: count, programs: [wc, scan("prefilter"), scan("full"), import] })
     }
 
     /// Lets the programs read the tree in turns.
@@ -82,7 +90,7 @@ impl Bench {
         for reader in &self.programs {
             peaks.push(memory::peak_kib(&mut reader.command())?);
         }
-        let mut seconds: [Vec<f64>; 3] = Default::default();
+        let mut seconds: [Vec<f64>; 4] = Default::default();
         for round in 0..ROUNDS {
             for step in 0..self.programs.len() {
                 let index = (round + step) % self.programs.len();
@@ -99,7 +107,14 @@ impl Bench {
                 peak_memory_kib: peaks[index],
             }
         };
-        Ok(Scans { bytes: self.bytes, files: self.files, wc: scan(0), prefilter: scan(1), full: scan(2) })
+        Ok(Scans {
+            bytes: self.bytes,
+            files: self.files,
+            wc: scan(0),
+            prefilter: scan(1),
+            full: scan(2),
+            import: scan(3),
+        })
     }
 }
 
@@ -121,7 +136,7 @@ impl Reader {
 /// Returns the tree, which is made first when it is not there.
 fn tree(generate: &Path) -> Result<PathBuf> {
     let folder = workspace::target().join("bench");
-    let (tree, unfinished) = (folder.join("transcripts"), folder.join("transcripts.new"));
+    let (tree, unfinished) = (folder.join("sessions"), folder.join("sessions.new"));
     if tree.is_dir() {
         eprintln!("Reading {}, made by an earlier run; remove it to have it made again", tree.display());
         return Ok(tree);
@@ -157,9 +172,12 @@ impl fmt::Display for Scans {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let headings = ["transcripts", "best s", "median s", "GB/s", "speed, × wc -l", "VmHWM MiB"];
         let mut table = Table::new(1, headings);
-        for (name, scan) in
-            [("wc -l", &self.wc), ("scan prefilter", &self.prefilter), ("scan full", &self.full)]
-        {
+        for (name, scan) in [
+            ("wc -l", &self.wc),
+            ("scan prefilter", &self.prefilter),
+            ("scan full", &self.full),
+            ("import", &self.import),
+        ] {
             table.row(vec![
                 name.to_owned(),
                 format!("{:.3}", scan.best_seconds),

@@ -231,6 +231,10 @@ fn write_undone(undone: &Undone, env: &Env) -> io::Result<()> {
             }
             Ok(())
         }
+        Undone::Records { removed } => {
+            let records = counted(*removed, "imported record", "imported records");
+            writeln!(output, "{SUCCESS}Removed{SUCCESS:#} {records}")
+        }
         Undone::Left(file) => {
             writeln!(output, "{WARNING}Left alone{WARNING:#}: {} is another file by now", path(file))
         }

@@ -1,5 +1,6 @@
 //! What reads the records of an earlier system.
 
+pub(crate) mod claude_mem;
 pub(crate) mod lessons;
 pub(crate) mod settings;
 

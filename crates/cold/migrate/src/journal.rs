@@ -46,6 +46,12 @@ pub enum Step {
         /// The folders that were made for them.
         folders: BTreeSet<PathBuf>,
     },
+    /// Records went into the database.
+    Records {
+        source: PathBuf,
+        /// The last row of `observations` before them.
+        after: i64,
+    },
     /// A program was taken from the PATH: a link, or the text of a script.
     Program {
         path: PathBuf,

@@ -93,6 +93,8 @@ pub enum Error {
     Lessons(#[from] lessons_admin::Error),
     #[error(transparent)]
     Config(#[from] config::Error),
+    #[error(transparent)]
+    Store(#[from] store::Error),
     #[error("could not read {}: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: String },
     #[error("{} was written by a later version of Wyren, which can undo it", .0.display())]

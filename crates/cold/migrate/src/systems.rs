@@ -92,9 +92,13 @@ pub const SYSTEMS: &[System] = &[
         is_hook: is_of_claude_mem,
         members: &["statusLine"],
         records: |around| {
-            importers::settings::claude_mem_folder(around).into_iter().map(Record::unread).collect()
+            let folder = importers::claude_mem::folder(around);
+            folder
+                .into_iter()
+                .map(|path| Record { path, stays: "stays; what is imported is a copy" })
+                .collect()
         },
-        importers: &[importers::settings::CLAUDE_MEM],
+        importers: &[importers::claude_mem::OF_SETTINGS, importers::claude_mem::OF_RECORDS],
     },
     System {
         name: "aiwcli",

@@ -672,3 +672,57 @@ fn a_journal_of_a_later_version_or_a_damaged_one_is_refused_and_kept() {
         assert_eq!(fs::read_to_string(file).unwrap(), text);
     }
 }
+
+/// A machine with claude-mem's records of two projects, and settings of which some were changed.
+fn with_records() -> Home {
+    let home = Home::new();
+    let theirs =
+        fixture::ClaudeMem::new(&home.path("home/.claude-mem/claude-mem.db"), fixture::Shape::Current);
+    for (session, project) in [("s", "web"), ("t", "clients")] {
+        theirs.session(session, "claude", project, 1_794_796_000_000, "");
+        theirs.observation(session, project, 1_794_796_001_000, "the title", &[]);
+    }
+    drop(theirs);
+    let settings = json!({
+        "CLAUDE_MEM_EXCLUDED_PROJECTS": "clients", "CLAUDE_MEM_MODE": "code", "CLAUDE_MEM_MODEL": "opus",
+        "CLAUDE_MEM_SKIP_TOOLS": "ListMcpResourcesTool,SlashCommand,Skill,TodoWrite,AskUserQuestion",
+        "CLAUDE_MEM_GEMINI_API_KEY": "key-of-the-user", "CLAUDE_MEM_WORKER_PORT": "37700",
+    });
+    home.write("home/.claude-mem/settings.json", &settings.to_string());
+    home
+}
+
+fn entries(home: &Home) -> u64 {
+    let store = ::journal::open_store(&home.around().paths).unwrap();
+    let sql = "SELECT count(*) FROM observations WHERE kind = 'entry'";
+    store.connection().query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn claude_mems_records_are_imported_by_its_own_rules_and_taken_back() {
+    let home = with_records();
+    let plan = Plan::of(&home.around(), &Choice::default());
+    let looks: Vec<_> =
+        plan.parts[0].imports.iter().map(|import| (import.importer.what, import.look.new)).collect();
+    assert_eq!(looks, [("settings", 1), ("records", 2)]);
+    assert!(!home.path("data/wyren.db").exists(), "a look makes no database");
+    assert_eq!(home.migrate(&Choice::default()), Vec::<String>::new());
+    assert_eq!(entries(&home), 1, "what was kept out stays out");
+    assert!(Plan::of(&home.around(), &Choice::default()).is_nothing());
+    assert!(home.undo().contains(&Undone::Records { removed: 1 }));
+    assert_eq!(entries(&home), 0);
+}
+
+#[test]
+fn line_26_only_settings_that_differ_from_claude_mems_defaults_are_taken_and_the_others_are_named() {
+    let home = with_records();
+    let plan = Plan::of(&home.around(), &Choice::default());
+    let remarks = &plan.parts[0].imports[0].look.remarks;
+    let expected =
+        ["capture.excluded_projects = clients", "left out: CLAUDE_MEM_GEMINI_API_KEY, CLAUDE_MEM_MODEL"];
+    assert_eq!(remarks, &expected);
+    home.migrate(&Choice::default());
+    let config = fs::read_to_string(home.path("data/config.toml")).unwrap();
+    assert!(config.contains("excluded_projects") && !config.contains("skip_tools"), "{config}");
+    assert!(!config.contains("key-of-the-user"), "{config}");
+}

@@ -1,6 +1,7 @@
 //! Takes a migration back, the last step first. A file that is as the migration left it becomes what it was, byte for byte;
 //! from one that changed since, only the migration's own part is taken back.
 
+use crate::importers::claude_mem;
 use crate::journal::{Journal, Step};
 use crate::{Around, Error, Result};
 use base::{Timestamp, digest, files};
@@ -26,6 +27,8 @@ pub enum Undone {
     TakenBack(PathBuf),
     /// Lessons were removed; these changed since and stay.
     Lessons { removed: usize, changed: Vec<PathBuf> },
+    /// Records left the database.
+    Records { removed: u64 },
     /// Something else is at its place by now, and stays.
     Left(PathBuf),
 }
@@ -61,6 +64,9 @@ fn take_back(around: &Around, step: &Step) -> Result<Undone> {
                 let _ = fs::remove_dir(folder);
             }
             Ok(Undone::Lessons { removed: there - changed.len(), changed })
+        }
+        Step::Records { after, .. } => {
+            Ok(Undone::Records { removed: claude_mem::take_back(around, *after)? })
         }
         Step::Program { path, link, text, mode } => program(path, link.as_deref(), text.as_deref(), *mode),
     }

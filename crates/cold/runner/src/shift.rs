@@ -217,7 +217,7 @@ impl<'a> Shift<'a> {
     /// Drains a piece of the spool, and queues a job for the rest; says whether there is none.
     fn drain(&mut self) -> Result<bool, Error> {
         let now = Timestamp::now();
-        let drained = kinds::drain(&mut self.store, self.paths, now);
+        let drained = kinds::drain(&mut self.store, self.env, self.paths, now);
         self.is_spool_left = drained.as_ref().map_or(true, |piece| piece.is_elsewhere);
         match drained {
             Ok(piece) if piece.is_last => {

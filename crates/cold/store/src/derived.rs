@@ -38,15 +38,24 @@ pub trait Derived: Debug + Sync {
     fn forget(&self, transaction: &Transaction<'_>, rows: &[i64]) -> Result<(), Error>;
 }
 
-/// Derives from what came since the last time, for `most_time` at most. Returns why tables could not be derived: each can
+/// How far deriving came.
+#[derive(Debug, Default)]
+pub(crate) struct Ran {
+    /// Why tables could not be derived.
+    pub(crate) errors: Vec<String>,
+    /// Whether nothing was left that could be derived from.
+    pub(crate) is_complete: bool,
+}
+
+/// Derives from what came since the last time, for `most_time` at most. Tables that could not be derived are named: each can
 /// be made anew at any time, so none keeps the others or a drain from going on. A damaged database is an error.
-pub(crate) fn run(store: &mut Store, most_time: Duration) -> Result<Vec<String>, Error> {
+pub(crate) fn run(store: &mut Store, most_time: Duration) -> Result<Ran, Error> {
     let began = Instant::now();
     let mut errors = Vec::new();
     for derived in store.derived() {
         loop {
             match store.write(|transaction| step(transaction, *derived)) {
-                Ok(true) if began.elapsed() >= most_time => return Ok(errors),
+                Ok(true) if began.elapsed() >= most_time => return Ok(Ran { errors, is_complete: false }),
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) if error.is_corrupt() => return Err(error),
@@ -57,7 +66,7 @@ pub(crate) fn run(store: &mut Store, most_time: Duration) -> Result<Vec<String>,
             }
         }
     }
-    Ok(errors)
+    Ok(Ran { errors, is_complete: true })
 }
 
 /// Derives from everything there is, however long it takes: what is about to be looked up must be there.
@@ -129,6 +138,12 @@ fn drop_tables(transaction: &Transaction<'_>, derived: &dyn Derived) -> Result<(
     Ok(())
 }
 
+/// Has every table made anew by the next drains: something changed that they are made of besides observations.
+pub(crate) fn make_anew(transaction: &Transaction<'_>) -> Result<(), Error> {
+    transaction.execute("UPDATE derived SET watermark = 0, version = -1", [])?;
+    Ok(())
+}
+
 /// Has every owner forget observations that are about to be deleted. The tables of one that fails to are dropped: what was
 /// made of these observations must not outlive them.
 pub(crate) fn forget(transaction: &Transaction<'_>, all: &[&dyn Derived], rows: &[i64]) -> Result<(), Error> {
@@ -169,6 +184,10 @@ fn forget_one(transaction: &Transaction<'_>, derived: &dyn Derived, rows: &[i64]
 pub(crate) fn lower_watermarks(transaction: &Transaction<'_>) -> Result<(), Error> {
     transaction.execute(
         "UPDATE derived SET watermark = min(watermark, coalesce((SELECT max(row) FROM observations), 0))",
+        [],
+    )?;
+    transaction.execute(
+        "UPDATE transcripts SET offset = min(offset, coalesce((SELECT max(row) FROM observations), 0)) WHERE name = ''",
         [],
     )?;
     Ok(())

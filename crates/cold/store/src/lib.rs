@@ -3,6 +3,7 @@
 //! Each owner of tables hands over its migrations as a numbered list ([`Tables`]). They only go forward. A database
 //! whose owner is ahead of the program is opened read-only, and says so.
 
+pub mod claude_mem;
 pub mod derived;
 pub mod jobs;
 pub mod known;
@@ -11,6 +12,8 @@ mod open;
 pub mod repair;
 mod schema;
 pub mod spend;
+mod transcribe;
+pub mod transcripts;
 
 pub use derived::Derived;
 pub use open::{Error, Store};

@@ -20,12 +20,12 @@ pub use backlog::{Backlog, backlog};
 pub use drain::{Drain, Drained, Progress};
 pub use exchange::{BadLine, Export, ExportError, Exported, Import, Imported};
 pub use forget::{Forgotten, Sample, Selection, was_forgotten};
-pub(crate) use forget::{id_digest, observation_digest};
-pub use look::{Spoke, projects, sessions_since, spoken_since};
+pub(crate) use forget::{id_digest, observation_digest, take_out};
+pub use look::{Spoke, project_rows, projects, sessions_since, spoken_since};
 pub(crate) use rows::refresh_sessions;
 pub use told::{ToldText, last_told_session, told};
 pub use writer::Projects;
-pub(crate) use writer::Writer;
+pub(crate) use writer::{Origin, Writer};
 
 use crate::schema::Tables;
 use base::lock::Lock;
@@ -34,7 +34,7 @@ use std::io;
 use std::time::Duration;
 
 /// The tables of observations.
-pub const TABLES: Tables = Tables { owner: "capture", migrations: &[FIRST, SECOND] };
+pub const TABLES: Tables = Tables { owner: "capture", migrations: &[FIRST, SECOND, THIRD] };
 
 /// `row` numbers a row in this database; `id` is what the client calls the thing. Times are milliseconds since 1970.
 const FIRST: &str = "
@@ -210,6 +210,18 @@ CREATE VIEW tool_calls AS
               CASE WHEN json_valid(p.data) THEN p.data END AS long
           FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row)
     WHERE kind = 'tool';
+";
+
+/// How far each transcript of the client's was read, by whom and by which rules. `name` is a digest of its path. The row without a
+/// name says up to which row of `observations` the ends of turns were followed ([`crate::transcripts`]).
+const THIRD: &str = "
+CREATE TABLE transcripts (
+    name TEXT NOT NULL,
+    reader TEXT NOT NULL,
+    rules TEXT NOT NULL,
+    offset INTEGER NOT NULL,
+    PRIMARY KEY (name, reader)
+) STRICT, WITHOUT ROWID;
 ";
 
 /// The longest title of a session.

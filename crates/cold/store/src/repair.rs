@@ -13,16 +13,15 @@
 //! | `.mended` | a copy of the old database with a sound header, while it is read |
 
 mod header;
-mod rebuild;
 mod salvage;
 
 use crate::derived::Derived;
 use crate::observations::{self, Drain};
 use crate::open::{self, Error, Store};
 use crate::schema::Tables;
+use crate::transcripts::{Forgotten, Import};
 use base::{Timestamp, files};
 use capture::Spool;
-use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -137,9 +136,7 @@ fn repair_in_steps(
         let mut store = Store::open(&fresh, tables)?.deriving(sources.derived);
         store.write(observations::refresh_sessions)?;
         repaired.from_spool = Drain::unbounded(sources.spool).run_locked(&mut store, now)?.stored;
-        let forgotten = forgotten(&notes_of_forgotten(path));
-        repaired.from_transcripts =
-            rebuild::from_transcripts(&mut store, sources.transcripts, &sources.rules, &forgotten)?;
+        repaired.from_transcripts = from_transcripts(&mut store, sources, &notes_of_forgotten(path))?;
         // Everything into the one file that is about to be moved.
         store.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     }
@@ -211,9 +208,11 @@ fn replace_by_copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(half, to)
 }
 
-fn forgotten(notes: &Path) -> HashSet<String> {
-    let notes = fs::read_to_string(notes).unwrap_or_default();
-    notes.lines().map(str::to_owned).collect()
+/// Stores what the transcripts tell and the database does not know; returns how many observations.
+fn from_transcripts(store: &mut Store, sources: &Sources<'_>, notes: &Path) -> Result<u64, Error> {
+    // Without transcripts there is nothing to store.
+    let Ok(import) = Import::of(sources.transcripts, sources.spool, &sources.rules) else { return Ok(0) };
+    Ok(import.run_locked(store, Forgotten::read(notes), |_| ())?.stored)
 }
 
 fn suffixed(path: &Path, suffix: &str) -> PathBuf {

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use crate::record::{Attachment, Block, Body, Compaction, Content, Record, Text, User};
+use crate::record::{Attachment, Block, Body, Compaction, Content, Record, Text, ToolResult, User};
 
 /// Tags that the client or an editor wraps around what it adds to a prompt.
 const INJECTED_TAGS: &[&str] = &[
@@ -175,8 +175,13 @@ fn user_acts<'r>(user: &'r User<'_>) -> Vec<Act<'r>> {
 
 fn tool_result<'r>(block: &'r Block<'_>) -> Option<Act<'r>> {
     let Block::ToolResult(result) = block else { return None };
-    let output = without_tags(result.content.text(), INJECTED_INTO_RESULTS);
+    let output = output_of(result);
     Some(Act::ToolResult { tool_use_id: &result.tool_use_id, is_error: result.is_error, output })
+}
+
+/// Returns what a tool returned, without what was injected into it.
+pub fn output_of<'r>(result: &'r ToolResult<'_>) -> Cow<'r, str> {
+    without_tags(result.content.text(), INJECTED_INTO_RESULTS)
 }
 
 /// Reads what a person put into a message. Text blocks are judged one by one: the client adds its own beside them.

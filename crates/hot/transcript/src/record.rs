@@ -73,6 +73,8 @@ pub struct User<'a> {
     pub is_compact_summary: bool,
     /// Where a prompt came from (`typed`, `sdk` …).
     pub prompt_source: Option<Cow<'a, str>>,
+    /// The mode in which a prompt was sent (`default`, `plan` …).
+    pub permission_mode: Option<Cow<'a, str>>,
     /// The tool's structured result, as JSON.
     pub tool_use_result: Option<&'a str>,
 }
@@ -269,6 +271,7 @@ struct Line<'a> {
     agent_id: Option<Cow<'a, str>>,
     request_id: Option<Cow<'a, str>>,
     prompt_source: Option<Cow<'a, str>>,
+    permission_mode: Option<Cow<'a, str>>,
     subtype: Option<Cow<'a, str>>,
     content: Option<Cow<'a, str>>,
     is_sidechain: bool,
@@ -298,6 +301,7 @@ impl<'a> Line<'a> {
                 "agentId" => line.agent_id = cursor.word()?,
                 "requestId" => line.request_id = cursor.word()?,
                 "promptSource" => line.prompt_source = cursor.word()?,
+                "permissionMode" => line.permission_mode = cursor.word()?,
                 "subtype" => line.subtype = cursor.word()?,
                 "content" => line.content = cursor.word()?,
                 "isSidechain" => line.is_sidechain = cursor.flag()?,
@@ -470,6 +474,7 @@ impl<'a> From<Line<'a>> for Record<'a> {
                 content: line.message.content,
                 is_compact_summary: line.is_compact_summary,
                 prompt_source: line.prompt_source,
+                permission_mode: line.permission_mode,
                 tool_use_result: line.tool_use_result,
             }),
             "assistant" => {

@@ -5,6 +5,7 @@
 //! whole JSON object (which no beginning of an object is). Anything less is left for the next time.
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use memchr::{memchr, memmem, memrchr};
@@ -71,9 +72,19 @@ impl Reader {
         &mut self,
         path: &Path,
         offset: u64,
-        mut visit: impl FnMut(u64, &Record<'_>),
+        visit: impl FnMut(u64, &Record<'_>),
     ) -> Result<Progress, Error> {
         let mut file = File::open(path).map_err(Error::open(path))?;
+        self.read_file(&mut file, offset, visit).map_err(Error::read(path))
+    }
+
+    /// Reads an open transcript as [`Self::read`] does, for callers with rules about what they open.
+    pub fn read_file(
+        &mut self,
+        file: &mut File,
+        offset: u64,
+        mut visit: impl FnMut(u64, &Record<'_>),
+    ) -> io::Result<Progress> {
         let mut records = 0;
         let mut bad_lines = 0;
         let mut parse = |offset: u64, line: &[u8]| match Record::parse(line) {
@@ -84,29 +95,26 @@ impl Reader {
             Err(_) => bad_lines += 1,
         };
         let needles = self.needles.as_deref();
-        let extent = self
-            .lines
-            .read(&mut file, offset, |run| match run {
-                Run::Lines { offset, bytes } => {
-                    match needles {
-                        None => lines::split(offset, bytes).for_each(|(offset, line)| parse(offset, line)),
-                        Some(needles) => {
-                            for_each_hit(needles, bytes, |start, line| parse(offset + start as u64, line))
-                        }
+        let extent = self.lines.read(file, offset, |run| match run {
+            Run::Lines { offset, bytes } => {
+                match needles {
+                    None => lines::split(offset, bytes).for_each(|(offset, line)| parse(offset, line)),
+                    Some(needles) => {
+                        for_each_hit(needles, bytes, |start, line| parse(offset + start as u64, line))
                     }
-                    true
                 }
-                Run::Unterminated { offset, bytes } => {
-                    let wanted = needles
-                        .is_none_or(|needles| needles.iter().any(|needle| needle.find(bytes).is_some()));
-                    let whole = wanted && Record::parse(bytes).is_ok();
-                    if whole {
-                        parse(offset, bytes);
-                    }
-                    whole
+                true
+            }
+            Run::Unterminated { offset, bytes } => {
+                let wanted =
+                    needles.is_none_or(|needles| needles.iter().any(|needle| needle.find(bytes).is_some()));
+                let whole = wanted && Record::parse(bytes).is_ok();
+                if whole {
+                    parse(offset, bytes);
                 }
-            })
-            .map_err(Error::read(path))?;
+                whole
+            }
+        })?;
         Ok(Progress {
             start: extent.start,
             offset: extent.end,

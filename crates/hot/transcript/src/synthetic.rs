@@ -3,7 +3,8 @@
 //! The mix follows what was measured: lines of about 11.6 kB on average, most of them small and most of the bytes in
 //! tool results, which the client stores twice. Escapes are about as dense as in source code: one in 29 bytes, a quote
 //! in 116 (Rust sources: 26 and 105). Letters beyond ASCII, one in 480 bytes, lie between Rust's 176 and Python's
-//! 2,776. The same seed gives the same tree.
+//! 2,776. Sessions, times and the ids of prompts and calls are as the client has them: a record a second, and a result for
+//! nearly every call. The same seed gives the same tree.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -88,13 +89,30 @@ struct Writer {
     uuid: String,
     records: u64,
     messages: u64,
+    /// Calls of this transcript that have no result yet.
+    calls: Vec<u64>,
+    session: String,
+    is_sidechain: bool,
+    /// The record of the last prompt.
+    prompt: u64,
 }
 
 impl Writer {
     fn new(seed: u64) -> Self {
         let mut random = Random(seed);
         let pool = (0..POOL_LINES).map(|_| text_line(&mut random)).collect();
-        Self { random, pool, line: String::new(), uuid: "null".to_owned(), records: 0, messages: 0 }
+        Self {
+            random,
+            pool,
+            line: String::new(),
+            uuid: "null".to_owned(),
+            records: 0,
+            messages: 0,
+            calls: Vec::new(),
+            session: String::new(),
+            is_sidechain: false,
+            prompt: 0,
+        }
     }
 
     fn write_transcript(&mut self, path: &Path, bytes: u64) -> Result<Generated, Error> {
@@ -105,6 +123,12 @@ impl Writer {
         let mut file = BufWriter::with_capacity(WRITE_BUFFER_BYTES, file);
         let mut written = Generated { files: 1, ..Generated::default() };
         self.uuid = "null".to_owned();
+        self.calls.clear();
+        let folder = path.parent().unwrap_or(path);
+        self.is_sidechain = folder.ends_with("subagents");
+        let named =
+            if self.is_sidechain { folder.parent().and_then(Path::file_name) } else { path.file_stem() };
+        self.session = named.unwrap_or_default().to_string_lossy().into_owned();
         while written.bytes < bytes {
             written.tool_errors += u64::from(self.next_line(written.lines == 0));
             file.write_all(self.line.as_bytes()).map_err(Error::write(path))?;
@@ -119,13 +143,15 @@ impl Writer {
     fn next_line(&mut self, is_first: bool) -> bool {
         self.line.clear();
         let kind = if is_first { 0 } else { self.random.below(100) };
-        let _ = write!(self.line, r#"{{"parentUuid":{},"isSidechain":false,"#, self.uuid);
+        let _ = write!(self.line, r#"{{"parentUuid":{},"isSidechain":{},"#, self.uuid, self.is_sidechain);
         let mut is_error = false;
         match kind {
             0..4 => {
                 self.line.push_str(r#""type":"user","message":{"role":"user","content":""#);
                 self.text(100, 1_500);
-                self.line.push_str(r#""},"promptSource":"typed","#);
+                self.prompt = self.records;
+                self.calls.clear();
+                let _ = write!(self.line, r#""}},"promptSource":"typed","promptId":"{:032x}","#, self.prompt);
             }
             4..18 => {
                 self.line.push_str(r#""attachment":{"type":"hook_success","hookName":"PreToolUse:Bash","hookEvent":"PreToolUse","content":"","stdout":""#);
@@ -141,6 +167,7 @@ impl Writer {
                 self.assistant_closing();
             }
             36..68 => {
+                self.calls.push(self.records);
                 // Half of the calls are a further block of the message before.
                 self.messages += self.random.below(2);
                 self.assistant_opening();
@@ -162,9 +189,10 @@ impl Writer {
         self.uuid = format!(r#""{:08x}-0000-4000-8000-{:012x}""#, self.random.next() as u32, self.records);
         let _ = writeln!(
             self.line,
-            r#""uuid":{},"timestamp":"2026-11-16T01:30:15.611Z","userType":"external","entrypoint":"cli","cwd":"/home/dev/project","sessionId":"{}","version":"2.1.197","gitBranch":"main"}}"#,
+            r#""uuid":{},"timestamp":"{}","userType":"external","entrypoint":"cli","cwd":"/home/dev/project","sessionId":"{}","version":"2.1.197","gitBranch":"main"}}"#,
             self.uuid,
-            session(0)
+            stamp(self.records),
+            self.session
         );
         is_error
     }
@@ -173,7 +201,7 @@ impl Writer {
         let _ = write!(
             self.line,
             r#""type":"user","message":{{"role":"user","content":[{{"tool_use_id":"toolu_{:024x}","type":"tool_result","content":""#,
-            self.records.saturating_sub(1)
+            self.calls.pop().unwrap_or(self.records)
         );
         let start = self.line.len();
         match self.random.below(100) {
@@ -231,6 +259,12 @@ fn text_line(random: &mut Random) -> String {
     }
     line.push_str(r"\n");
     line
+}
+
+/// Returns the time of a record.
+fn stamp(record: u64) -> String {
+    let (day, second) = (record / 86_400 % 28 + 1, record % 86_400);
+    format!("2026-11-{day:02}T{:02}:{:02}:{:02}.611Z", second / 3_600, second / 60 % 60, second % 60)
 }
 
 /// SplitMix64: small, and good enough to vary lengths.

@@ -159,6 +159,9 @@ pub(super) fn step(step: &Step, env: &Env) -> String {
             let lessons = counted(files.len() as u64, "lesson", "lessons");
             format!("remove {lessons} imported from {}", with_tilde(source, env))
         }
+        Step::Records { source, .. } => {
+            format!("remove the records imported from {}", with_tilde(source, env))
+        }
         Step::Program { path, .. } => format!("restore {}", with_tilde(path, env)),
     }
 }
@@ -172,6 +175,7 @@ pub(super) fn step_as_json(step: &Step) -> Value {
         Step::Lessons { source, files, .. } => {
             json!({"what": "lessons", "where": source, "files": files.len()})
         }
+        Step::Records { source, .. } => json!({"what": "records", "where": source}),
         Step::Program { path, .. } => json!({"what": "program", "where": path}),
     }
 }
@@ -184,6 +188,7 @@ pub(super) fn undone_as_json(undone: &Undone) -> Value {
         Undone::Lessons { removed, changed } => {
             json!({"result": "lessons", "removed": removed, "left": changed})
         }
+        Undone::Records { removed } => json!({"result": "records", "removed": removed}),
         Undone::Left(path) => json!({"result": "left", "where": path}),
     }
 }

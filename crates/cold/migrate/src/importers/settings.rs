@@ -8,10 +8,10 @@ use base::digest;
 use base::settings::key;
 use config::{Config, Source};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Its name, and ours.
-type Pair = (&'static str, &'static str);
+pub(super) type Pair = (&'static str, &'static str);
 
 const OF_LESSONS_LEARNED: [Pair; 5] = [
     ("injectionBudgetBytes", "lessons.max_bytes"),
@@ -19,14 +19,6 @@ const OF_LESSONS_LEARNED: [Pair; 5] = [
     ("minConfidence", "lessons.min_confidence"),
     ("minPriority", "lessons.min_priority"),
     ("compactionReinjectionThreshold", "lessons.returning_priority"),
-];
-
-/// What was kept out of its records stays out of ours.
-const OF_CLAUDE_MEM: [Pair; 4] = [
-    ("CLAUDE_MEM_EXCLUDED_PROJECTS", "capture.excluded_projects"),
-    ("CLAUDE_MEM_SKIP_TOOLS", "capture.skip_tools"),
-    ("CLAUDE_MEM_SEMANTIC_INJECT", "recall.prompts"),
-    ("CLAUDE_MEM_SEMANTIC_INJECT_LIMIT", "recall.prompt_entries"),
 ];
 
 pub(crate) const LESSONS_LEARNED: Importer = Importer {
@@ -43,27 +35,8 @@ pub(crate) const LESSONS_LEARNED: Importer = Importer {
     },
 };
 
-pub(crate) const CLAUDE_MEM: Importer = Importer {
-    what: "settings",
-    sources: |around| {
-        let file = claude_mem_folder(around).map(|folder| folder.join("settings.json"));
-        file.into_iter().filter(|file| file.is_file()).collect()
-    },
-    look: |around, source| Ok(look(&wanted(around, source, &OF_CLAUDE_MEM))),
-    import: |around, source, journal, report| {
-        import(around, &wanted(around, source, &OF_CLAUDE_MEM), journal, report)
-    },
-};
-
-/// Returns the folder of claude-mem's records.
-pub(crate) fn claude_mem_folder(around: &Around) -> Option<PathBuf> {
-    let named = around.folder_in("CLAUDE_MEM_DATA_DIR");
-    let folder = named.or_else(|| around.home().map(|home| home.join(".claude-mem")))?;
-    ["claude-mem.db", "settings.json"].iter().any(|name| folder.join(name).is_file()).then_some(folder)
-}
-
 /// Returns the values that differ from the defaults, where the user has none of their own yet.
-fn wanted(around: &Around, source: &Path, pairs: &[Pair]) -> Vec<(&'static str, String)> {
+pub(super) fn wanted(around: &Around, source: &Path, pairs: &[Pair]) -> Vec<(&'static str, String)> {
     let values = find::json(source).unwrap_or_default();
     // The environment names values for one shell; what counts is the file.
     let present = Config::load(&base::Env::fixed::<String, String>([]), &around.paths);
@@ -83,12 +56,12 @@ fn wanted(around: &Around, source: &Path, pairs: &[Pair]) -> Vec<(&'static str, 
     wanted
 }
 
-fn look(wanted: &[(&'static str, String)]) -> Look {
+pub(super) fn look(wanted: &[(&'static str, String)]) -> Look {
     let remarks = wanted.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     Look { new: wanted.len(), all: wanted.len(), remarks }
 }
 
-fn import(
+pub(super) fn import(
     around: &Around,
     wanted: &[(&'static str, String)],
     journal: &mut Journal,

@@ -2,8 +2,9 @@
 
 use crate::handler::{Context, Handler, Progress};
 use base::error::with_causes;
-use base::{Paths, Timestamp};
-use capture::Spool;
+use base::settings::Settings;
+use base::{Env, Paths, Timestamp};
+use capture::{Rules, Spool};
 use store::Store;
 use store::jobs::Failure;
 use store::observations::{Drain, Drained};
@@ -24,7 +25,7 @@ impl Handler for DrainSpool {
 
     fn run(&self, context: &mut Context) -> Result<Progress, Failure> {
         let now = Timestamp::now();
-        let piece = drain(&mut context.store, &context.paths, now);
+        let piece = drain(&mut context.store, &context.env, &context.paths, now);
         let piece = piece.map_err(|error| Failure::Again(error.to_string()))?;
         Ok(if piece.is_last { Progress::Done } else { Progress::Again { not_before: now } })
     }
@@ -39,19 +40,27 @@ pub(crate) struct Piece {
     pub(crate) derive_errors: Vec<String>,
 }
 
-/// Drains a piece of the spool, and writes what hooks look up of it. Another process that is draining does the same work.
-pub(crate) fn drain(store: &mut Store, paths: &Paths, now: Timestamp) -> Result<Piece, store::Error> {
-    let drained = Drain::unbounded(&Spool::new(paths.spool())).at_most(MAX_LINES).run(store, now)?;
+/// Drains a piece of the spool, looks into the transcripts of turns that ended for what no event told, derives from both, and
+/// writes what hooks look up of it. Another process that is draining does the same work.
+pub(crate) fn drain(
+    store: &mut Store,
+    env: &Env,
+    paths: &Paths,
+    now: Timestamp,
+) -> Result<Piece, store::Error> {
+    let (spool, rules) =
+        (Spool::new(paths.spool()), Rules::of(&Settings::read(env, &paths.hook_settings()), env));
+    let drained = Drain::unbounded(&spool).at_most(MAX_LINES).following(&rules).run(store, now)?;
     Ok(match drained {
         Drained::Busy => Piece { is_last: true, is_elsewhere: true, derive_errors: Vec::new() },
         Drained::Done(progress) => {
+            let is_last = progress.is_complete && progress.is_derived;
             let mut derive_errors = progress.derive_errors;
             // Once all is there: a large spool comes in many pieces.
-            let cached =
-                if progress.is_complete { journal::file_cache::refresh(store, paths) } else { Ok(()) };
+            let cached = if is_last { journal::file_cache::refresh(store, paths) } else { Ok(()) };
             derive_errors
                 .extend(cached.err().map(|error| format!("the cache of files: {}", with_causes(&error))));
-            Piece { is_last: progress.is_complete, is_elsewhere: false, derive_errors }
+            Piece { is_last, is_elsewhere: false, derive_errors }
         }
     })
 }

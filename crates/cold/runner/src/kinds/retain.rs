@@ -30,11 +30,11 @@ impl Handler for Retain {
         }
         let again = |error: store::Error| Failure::Again(error.to_string());
         // Deriving goes on with each drain.
-        super::drain(&mut context.store, &context.paths, Timestamp::now()).map_err(again)?;
+        super::drain(&mut context.store, &context.env, &context.paths, Timestamp::now()).map_err(again)?;
         let now = Timestamp::now();
         let released = retain::release(&mut context.store, &limits, now, PIECE).map_err(again)?;
         // What was kept is derived from once more.
-        super::drain(&mut context.store, &context.paths, now).map_err(again)?;
+        super::drain(&mut context.store, &context.env, &context.paths, now).map_err(again)?;
         let did_something = released.payloads + released.entries > 0;
         let rest = if did_something { Duration::ZERO } else { LATER };
         let not_before = Timestamp::from_millis(now.millis() + rest.as_millis() as u64);

@@ -4,8 +4,9 @@
 use super::writer::{Projects, Writer};
 use crate::derived;
 use crate::open::{Error, Store};
+use crate::transcripts;
 use base::{Timestamp, digest};
-use capture::{Observation, Spool, SpoolFile};
+use capture::{Observation, Rules, Spool, SpoolFile};
 use rusqlite::{Transaction, params};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -30,6 +31,8 @@ pub struct Drain<'s> {
     most_lines: usize,
     most_time: Option<Duration>,
     lines_at_once: usize,
+    /// The rules by which transcripts are followed; they are not where there are none.
+    followed_by: Option<&'s Rules>,
 }
 
 /// The result of a drain.
@@ -54,6 +57,8 @@ pub struct Progress {
     pub skipped: u64,
     /// Whether nothing was left that could be read.
     pub is_complete: bool,
+    /// Whether tables were derived from everything that is stored; a drain without time derives nothing.
+    pub is_derived: bool,
     /// Why tables could not be derived, each beginning with its name; the next drain tries again.
     pub derive_errors: Vec<String>,
 }
@@ -61,12 +66,24 @@ pub struct Progress {
 impl<'s> Drain<'s> {
     /// Drains as much as a hook may.
     pub fn bounded(spool: &'s Spool) -> Self {
-        Self { spool, most_lines: HOOK_LINES, most_time: Some(HOOK_TIME), lines_at_once: HOOK_LINES_AT_ONCE }
+        Self {
+            spool,
+            most_lines: HOOK_LINES,
+            most_time: Some(HOOK_TIME),
+            lines_at_once: HOOK_LINES_AT_ONCE,
+            followed_by: None,
+        }
     }
 
     /// Drains all there is.
     pub fn unbounded(spool: &'s Spool) -> Self {
-        Self { spool, most_lines: usize::MAX, most_time: None, lines_at_once: LINES_AT_ONCE }
+        Self {
+            spool,
+            most_lines: usize::MAX,
+            most_time: None,
+            lines_at_once: LINES_AT_ONCE,
+            followed_by: None,
+        }
     }
 
     /// Drains no more than this many lines.
@@ -75,10 +92,16 @@ impl<'s> Drain<'s> {
         Self { most_lines: self.most_lines.min(lines), ..self }
     }
 
+    /// Reads also what no event told: the transcripts of sessions whose turns ended.
+    #[must_use]
+    pub fn following(self, rules: &'s Rules) -> Self {
+        Self { followed_by: Some(rules), ..self }
+    }
+
     /// Stores what the spool holds beyond what was stored before; returns at once when someone else is at it.
     pub fn run(&self, store: &mut Store, now: Timestamp) -> Result<Drained, Error> {
         if !self.spool.folder().is_dir() {
-            return Ok(Drained::Done(Progress { is_complete: true, ..Progress::default() }));
+            return self.without_spool(store).map(Drained::Done);
         }
         let Some(_lock) = super::lock(self.spool, Duration::ZERO).map_err(Error::io(self.spool.folder()))?
         else {
@@ -93,6 +116,20 @@ impl<'s> Drain<'s> {
             Err(Error::Locked(_)) => Ok(Drained::Busy),
             drained => drained.map(Drained::Done),
         }
+    }
+
+    /// Derives from what is stored, where nothing was ever recorded: it may come from an import.
+    fn without_spool(&self, store: &mut Store) -> Result<Progress, Error> {
+        let derived = match self.most_time {
+            None => derived::run(store, DERIVE_TIME)?,
+            Some(_) => derived::Ran::default(),
+        };
+        Ok(Progress {
+            is_complete: true,
+            is_derived: derived.is_complete,
+            derive_errors: derived.errors,
+            ..Progress::default()
+        })
     }
 
     /// Drains under the lock that the caller holds.
@@ -125,7 +162,11 @@ impl<'s> Drain<'s> {
             // What cannot be swept now can be later.
             let _ = self.spool.sweep(SWEEP_AFTER, now);
             progress.skipped = skipped.count();
-            progress.derive_errors = derived::run(store, DERIVE_TIME)?;
+            if let Some(rules) = self.followed_by {
+                progress.stored += transcripts::follow(store, rules)?;
+            }
+            let derived = derived::run(store, DERIVE_TIME)?;
+            (progress.derive_errors, progress.is_derived) = (derived.errors, derived.is_complete);
         }
         progress.is_complete = true;
         Ok(progress)

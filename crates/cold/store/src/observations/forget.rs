@@ -486,6 +486,20 @@ fn name_digest(name: &str) -> String {
     digest::short_hex(format!("forgotten\n{name}").as_bytes())
 }
 
+/// Takes out observations, each by its row and that of its session, and what was derived from them. They may come again.
+pub(crate) fn take_out(
+    transaction: &Transaction<'_>,
+    derived: &[&dyn Derived],
+    rows: &[(i64, i64)],
+) -> Result<(), Error> {
+    let found = Found {
+        rows: rows.iter().map(|(row, _)| *row).collect(),
+        sessions: rows.iter().map(|(_, session)| (*session, false)).collect(),
+        ..Found::default()
+    };
+    found.delete(transaction, derived)
+}
+
 /// Returns what an observation is known by once nothing else of it may be.
 pub(crate) fn observation_digest(session: &str, id: &str) -> String {
     digest::short_hex(format!("{session}\n{id}").as_bytes())
@@ -494,7 +508,8 @@ pub(crate) fn observation_digest(session: &str, id: &str) -> String {
 /// Returns what an observation is known by in every session that repeats it, if the client gave it its id: a session that
 /// goes on under another id tells the same again.
 pub(crate) fn id_digest(id: &str) -> Option<String> {
-    ["p:", "t:", "r:"].iter().any(|kind| id.starts_with(kind)).then(|| digest::short_hex(id.as_bytes()))
+    let is_clients = ["p:", "t:", "r:", "q:", "u:"].iter().any(|kind| id.starts_with(kind));
+    is_clients.then(|| digest::short_hex(id.as_bytes()))
 }
 
 fn note<'d>(notes: &Path, digests: impl Iterator<Item = &'d String>) -> Result<(), Error> {

@@ -3,6 +3,7 @@
 use super::writer::Projects;
 use crate::open::{Error, Store};
 use base::Timestamp;
+use base::project::Project;
 use capture::{Observation, Spool};
 use std::collections::{BTreeSet, HashMap};
 
@@ -35,6 +36,20 @@ pub fn projects(store: &Store, spool: &Spool) -> Result<BTreeSet<String>, Error>
         }
     })?;
     Ok(keys)
+}
+
+/// Returns the rows of `projects` that hold what was recorded of a project: its own, and the one that only has its name, where no
+/// other project is called so. claude-mem knows no more than names.
+pub fn project_rows(store: &Store, project: &Project) -> Result<Vec<i64>, Error> {
+    let mut select = store.connection().prepare_cached(
+        "SELECT row FROM projects WHERE key = ?1 OR (key = 'name:' || ?2 AND NOT EXISTS (
+             SELECT 1 FROM projects WHERE name = ?2 AND key <> ?1 AND key NOT LIKE 'name:%'))
+         ORDER BY key <> ?1",
+    )?;
+    let folder = project.root.file_name().map(|name| name.to_string_lossy().into_owned());
+    let rows = select
+        .query_map([&project.key, &folder.unwrap_or_else(|| project.name.clone())], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Returns how lessons spoke up since a moment, in all projects.

@@ -99,9 +99,10 @@ impl<'t> Writer<'t> {
             session.is_changed = true;
             session.last_at = session.last_at.max(observation.at);
             session.last_observation_at = session.last_observation_at.max(Some(observation.at));
-            // The first observation says where the session belongs, whichever comes first.
-            if (observation.at, &*observation.cwd) < (session.started_at, &session.cwd) {
-                session.started_at = observation.at;
+            // The first observation says where the session belongs, whichever comes first. One without a folder says nothing.
+            let is_first = (observation.at, &*observation.cwd) < (session.started_at, &session.cwd);
+            session.started_at = session.started_at.min(observation.at);
+            if !observation.cwd.is_empty() && (is_first || session.cwd.is_empty()) {
                 session.cwd = observation.cwd.to_string();
                 let home = self.projects.of(&observation.cwd);
                 let project = rows::put_project(self.transaction, &home.project)?;
@@ -111,8 +112,13 @@ impl<'t> Writer<'t> {
         Ok(is_new)
     }
 
-    /// Stores what is known of a session apart from its observations.
-    pub(crate) fn put_session(&mut self, platform: &str, id: &str, origin: &Origin<'_>) -> Result<(), Error> {
+    /// Stores what is known of a session apart from its observations; returns whether one that was there is filed elsewhere now.
+    pub(crate) fn put_session(
+        &mut self,
+        platform: &str,
+        id: &str,
+        origin: &Origin<'_>,
+    ) -> Result<bool, Error> {
         // What was numbered before in this transaction has to be written first.
         let key = key(platform, id);
         if let Some(before) = self.sessions.remove(&key) {
@@ -123,8 +129,12 @@ impl<'t> Writer<'t> {
             Some(session) => session,
             None => create(self.transaction, (platform, id), origin.cwd, origin.started_at, project)?,
         };
-        if (origin.started_at, origin.cwd) < (session.started_at, &session.cwd) {
-            session.started_at = origin.started_at;
+        // One without a folder says nothing about where the session belongs.
+        let is_first = (origin.started_at, origin.cwd) < (session.started_at, &session.cwd)
+            && (session.cwd.is_empty() || !origin.cwd.is_empty());
+        let is_refiled = (is_first || session.cwd.is_empty()) && session.cwd != origin.cwd;
+        if is_first || is_refiled {
+            session.started_at = session.started_at.min(origin.started_at);
             session.cwd = origin.cwd.to_owned();
             rows::move_session(self.transaction, session.row, project)?;
         }
@@ -140,7 +150,7 @@ impl<'t> Writer<'t> {
         session.last_at = session.last_at.max(origin.last_at);
         session.is_changed = true;
         self.sessions.insert(key, session);
-        Ok(())
+        Ok(is_refiled)
     }
 
     /// Brings numbers, titles and times of the sessions that were touched up to date.

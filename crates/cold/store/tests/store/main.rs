@@ -1,5 +1,6 @@
 //! The store from outside: draining, exchanging, forgetting, repairing, migrating.
 
+mod claude_mem;
 mod derived;
 mod drain;
 mod exchange;
@@ -8,6 +9,7 @@ mod kinds;
 mod landed;
 mod migrations;
 mod repair;
+mod transcripts;
 
 use base::Timestamp;
 use capture::{Data as Values, Kept, Observation, Prompt, Spool, ToolCall, VERSION};

@@ -19,6 +19,15 @@ const EARLIER: &[&str] = &[
      INSERT INTO payloads VALUES (2, '{\"input\":{\"command\":\"ls\"}}');
      INSERT INTO spool_files VALUES ('f', 3);
      INSERT INTO unread_lines VALUES ('d', NULL, x'00');",
+    // 3
+    "INSERT INTO projects VALUES (1, 'path:/p', 'p', '/p');
+     INSERT INTO sessions VALUES (1, 'claude-code', 's', 1, '/p', 'go', 1000, 2000, 1, NULL, NULL, NULL, NULL, NULL);
+     INSERT INTO observations VALUES (1, 1, 'prompt', 'p:1', 1000, 1, '1', '/p', NULL, NULL, NULL, 0, '{\"text\":\"go\"}');
+     INSERT INTO observations VALUES (2, 1, 'tool', 't:1', 2000, 1, NULL, '/p', NULL, NULL, 'Bash', 0, '{\"tool\":\"Bash\"}');
+     INSERT INTO payloads VALUES (2, '{\"input\":{\"command\":\"ls\"}}');
+     INSERT INTO spool_files VALUES ('f', 3);
+     INSERT INTO unread_lines VALUES ('d', NULL, x'00');
+     INSERT INTO transcripts VALUES ('n', 'import', 'r', 3);",
 ];
 
 #[test]

@@ -34,25 +34,25 @@ fn damage(data: &Data) {
     fs::write(data.database(), bytes).unwrap();
 }
 
-fn write_transcript(data: &Data, session: &str, lines: &[serde_json::Value]) {
+pub(super) fn write_transcript(data: &Data, session: &str, lines: &[serde_json::Value]) {
     let folder = data.folder.path().join("projects/-work-project");
     fs::create_dir_all(&folder).unwrap();
     let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
     fs::write(folder.join(format!("{session}.jsonl")), lines.join("\n") + "\n").unwrap();
 }
 
-fn said(id: &str, second: u32, text: &str) -> serde_json::Value {
+pub(super) fn said(id: &str, second: u32, text: &str) -> serde_json::Value {
     serde_json::json!({"type": "user", "promptId": id, "sessionId": "s", "cwd": "/home/dev/project",
         "timestamp": format!("2026-11-16T00:00:{second:02}.000Z"), "message": {"content": text}})
 }
 
-fn called(id: &str, second: u32, tool: &str, command: &str) -> serde_json::Value {
+pub(super) fn called(id: &str, second: u32, tool: &str, command: &str) -> serde_json::Value {
     serde_json::json!({"type": "assistant", "sessionId": "s", "cwd": "/home/dev/project",
         "timestamp": format!("2026-11-16T00:00:{second:02}.000Z"),
         "message": {"content": [{"type": "tool_use", "id": id, "name": tool, "input": {"command": command}}]}})
 }
 
-fn answered(id: &str, second: u32, is_error: bool, text: &str) -> serde_json::Value {
+pub(super) fn answered(id: &str, second: u32, is_error: bool, text: &str) -> serde_json::Value {
     serde_json::json!({"type": "user", "sessionId": "s", "cwd": "/home/dev/project",
         "timestamp": format!("2026-11-16T00:00:{second:02}.000Z"), "toolUseResult": {"stdout": text},
         "message": {"content": [{"type": "tool_result", "tool_use_id": id, "is_error": is_error, "content": text}]}})
@@ -96,7 +96,7 @@ fn rows_between_two_damages_are_saved() {
     drop(store);
     fs::remove_dir_all(data.spool.folder()).unwrap();
     let mut bytes = fs::read(data.database()).unwrap();
-    for part in [3, 6] {
+    for part in [4, 7] {
         let at = bytes.len() / 10 * part;
         bytes[at..at + 4_096].fill(0xA5);
     }

@@ -1,0 +1,225 @@
+//! `wyren import` of what other systems and the client recorded: complete, once, killed and repeated, and without a private word.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use anyhow::{Context, Result, ensure};
+use fixture::{ClaudeMem, Shape};
+use serde_json::{Value, json};
+use wyren_tests::sandbox::Sandbox;
+
+use crate::worker::wait_for;
+
+const AT: i64 = 1_794_796_000_000;
+
+/// Runs `wyren`, which must succeed, and returns what it printed.
+fn run(sandbox: &Sandbox, arguments: &[&str]) -> Result<String> {
+    let output = sandbox.wyren(arguments)?;
+    ensure!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn json_of(sandbox: &Sandbox, arguments: &[&str]) -> Result<Value> {
+    let text = run(sandbox, arguments)?;
+    serde_json::from_str(&text).with_context(|| text.clone())
+}
+
+fn exported(sandbox: &Sandbox) -> Result<Vec<Value>> {
+    let text = run(sandbox, &["export"])?;
+    text.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
+}
+
+/// Waits until no worker runs: what it was started for is done.
+fn settle(sandbox: &Sandbox) -> Result<()> {
+    run(sandbox, &["worker", "stop"]).map(drop).or_else(|_| Ok::<_, anyhow::Error>(()))?;
+    wait_for("no process", || Ok(sandbox.processes().is_empty()))
+}
+
+fn files_with(folder: &Path, text: &str) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(files_with(&path, text)?);
+        } else if path.is_file()
+            && fs::read(&path)?.windows(text.len()).any(|window| window == text.as_bytes())
+        {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+fn claude_mem(sandbox: &Sandbox) -> ClaudeMem {
+    ClaudeMem::new(&sandbox.folder().join("home/.claude-mem/claude-mem.db"), Shape::Current)
+}
+
+fn stamp(second: u64) -> String {
+    format!("2026-11-16T{:02}:{:02}:{:02}.000Z", second / 3600, second / 60 % 60, second % 60)
+}
+
+/// Writes a transcript of so many turns, each with a call, below the client's folder.
+fn write_transcript(sandbox: &Sandbox, session: &str, turns: u64, word: &str) -> Result<PathBuf> {
+    let folder = sandbox.folder().join("home/.claude/projects/-project");
+    fs::create_dir_all(&folder)?;
+    let cwd = sandbox.project();
+    let mut lines = String::new();
+    for turn in 0..turns {
+        let at = |step: u64| stamp(turn * 4 + step);
+        let records = [
+            json!({"type": "user", "promptId": format!("{session}-{turn}"), "sessionId": session, "cwd": cwd, "timestamp": at(0),
+                "message": {"content": format!("{word} {turn}")}}),
+            json!({"type": "assistant", "sessionId": session, "cwd": cwd, "timestamp": at(1), "message": {"content": [
+                {"type": "tool_use", "id": format!("{session}-t{turn}"), "name": "Bash", "input": {"command": format!("do {turn}")}}]}}),
+            json!({"type": "user", "sessionId": session, "cwd": cwd, "timestamp": at(2), "toolUseResult": {"stdout": "ok"},
+                "message": {"content": [{"type": "tool_result", "tool_use_id": format!("{session}-t{turn}"), "content": "ok"}]}}),
+            json!({"type": "assistant", "sessionId": session, "cwd": cwd, "timestamp": at(3),
+                "message": {"model": "claude-opus-4-8", "content": [{"type": "text", "text": format!("Done {turn}.")}]}}),
+        ];
+        for record in records {
+            lines.push_str(&record.to_string());
+            lines.push('\n');
+        }
+    }
+    let path = folder.join(format!("{session}.jsonl"));
+    fs::write(&path, lines)?;
+    Ok(path)
+}
+
+#[test]
+fn claude_mems_records_come_once_and_its_files_stay_as_they_are() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    claude_mem(&sandbox).fill(200, AT);
+    let file = sandbox.folder().join("home/.claude-mem/claude-mem.db");
+    let before = fs::read(&file)?;
+    let trial = json_of(&sandbox, &["import", "--claude-mem", "--dry-run", "--json"])?;
+    assert_eq!((&trial["dry_run"], &trial["observations"]["stored"]), (&json!(true), &json!(200)));
+    assert!(exported(&sandbox)?.is_empty(), "a trial stores nothing");
+    let first = run(&sandbox, &["import", "--claude-mem"])?;
+    assert!(
+        first.starts_with("Imported 200 observations, 20 summaries and 20 prompts of 4 sessions"),
+        "{first}"
+    );
+    assert!(first.contains("Kept by name") && first.contains("project-0"), "{first}");
+    assert!(first.contains("The journal is made of it"), "{first}");
+    let again = json_of(&sandbox, &["import", "--claude-mem", "--json"])?;
+    assert_eq!((&again["observations"]["stored"], &again["observations"]["known"]), (&json!(0), &json!(200)));
+    assert_eq!(exported(&sandbox)?.len(), 4 + 200 + 20 + 20);
+    assert_eq!(fs::read(&file)?, before);
+    let names: BTreeSet<_> = fs::read_dir(file.parent().context("no folder")?)?
+        .map(|entry| entry.map(|entry| entry.file_name()))
+        .collect::<Result<_, _>>()?;
+    assert_eq!(names.len(), 1, "nothing lies beside it: {names:?}");
+
+    let folder = sandbox.folder().join("src/one");
+    fs::create_dir_all(&folder)?;
+    let named = format!("project-0={}", folder.display());
+    let decided = json_of(&sandbox, &["import", "--claude-mem", "--project", &named, "--json"])?;
+    assert_eq!(decided["unmatched"], json!([]), "{decided:#}");
+    let odd = sandbox.wyren(&["import", "--claude-mem", "--project", "nonsense"])?;
+    assert_eq!(odd.status.code(), Some(2), "{odd:?}");
+    settle(&sandbox)
+}
+
+#[test]
+fn what_is_private_or_secret_in_claude_mem_is_nowhere_and_what_came_can_be_forgotten() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let key = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
+    let theirs = claude_mem(&sandbox);
+    let session = theirs.session("s", "claude", "web", AT, "<private>confidential</private>");
+    theirs.prompt((session, "s"), AT + 1, "<private>confidential</private>");
+    theirs.prompt((session, "s"), AT + 2, &format!("look at {key}"));
+    theirs.observation("s", "web", AT + 3, &format!("the merger needs {key}"), &[]);
+    drop(theirs);
+    run(&sandbox, &["import", "--claude-mem"])?;
+    settle(&sandbox)?;
+    for hidden in ["confidential", &key] {
+        assert_eq!(files_with(&sandbox.data(), hidden)?, Vec::<PathBuf>::new(), "{hidden}");
+    }
+    assert!(!files_with(&sandbox.data(), "the merger")?.is_empty());
+    run(&sandbox, &["forget", "--query", "the merger", "--yes"])?;
+    settle(&sandbox)?;
+    assert_eq!(files_with(&sandbox.data(), "the merger")?, Vec::<PathBuf>::new());
+    let again = json_of(&sandbox, &["import", "--claude-mem", "--json"])?;
+    assert_eq!((&again["observations"]["stored"], &again["forgotten"]), (&json!(0), &json!(1)), "{again:#}");
+    settle(&sandbox)
+}
+
+#[test]
+fn transcripts_make_the_first_day_full_and_come_once() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    write_transcript(&sandbox, "one", 3, "please")?;
+    write_transcript(&sandbox, "two", 2, "please")?;
+    let first = run(&sandbox, &["import", "--transcripts"])?;
+    assert!(first.starts_with("Imported 15 observations of 2 sessions"), "{first}");
+    let lines = exported(&sandbox)?;
+    assert_eq!(lines.iter().filter(|line| line["type"] == "turn-end").count(), 5);
+    let again = json_of(&sandbox, &["import", "--transcripts", "--json"])?;
+    assert_eq!((&again["stored"], &again["unchanged"]), (&json!(0), &json!(2)), "{again:#}");
+    assert_eq!(exported(&sandbox)?, lines);
+    // The journal is made of it without a session.
+    settle(&sandbox)?;
+    let nowhere = sandbox.wyren(&["import", "--transcripts", "/nowhere"])?;
+    assert!(!nowhere.status.success());
+    let message = String::from_utf8(nowhere.stderr)?;
+    assert!(message.contains("could not import /nowhere"), "{message}");
+    Ok(())
+}
+
+#[test]
+fn an_import_that_is_killed_at_any_point_is_completed_by_the_next() -> Result<()> {
+    let Some(whole) = Sandbox::new()? else { return Ok(()) };
+    let prepare = |sandbox: &Sandbox| -> Result<()> {
+        claude_mem(sandbox).fill(1_500, AT);
+        (0..10)
+            .try_for_each(|number| write_transcript(sandbox, &format!("s{number}"), 150, "please").map(drop))
+    };
+    let sources = [["import", "--claude-mem"], ["import", "--transcripts"]];
+    prepare(&whole)?;
+    for source in &sources {
+        run(&whole, source)?;
+    }
+    // Folders differ, and rows come in another order.
+    let told = |sandbox: &Sandbox| -> Result<BTreeSet<String>> {
+        let folder = sandbox.folder().to_string_lossy().into_owned();
+        Ok(exported(sandbox)?.iter().map(|line| line.to_string().replace(&folder, "")).collect())
+    };
+    let expected = told(&whole)?;
+    settle(&whole)?;
+    for millis in [40, 90, 160, 300] {
+        let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+        prepare(&sandbox)?;
+        for source in &sources {
+            let mut command = sandbox.command("wyren");
+            let mut child = command.args(source).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+            std::thread::sleep(std::time::Duration::from_millis(millis));
+            child.kill()?;
+            child.wait()?;
+            run(&sandbox, source)?;
+        }
+        assert!(told(&sandbox)? == expected, "killed after {millis} ms");
+        settle(&sandbox)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn an_import_names_its_source_and_goes_by_the_rules_of_recording() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    for arguments in
+        [&["import"][..], &["import", "file", "--transcripts"], &["import", "-", "--project", "a=b"]]
+    {
+        assert_eq!(sandbox.wyren(arguments)?.status.code(), Some(2), "{arguments:?}");
+    }
+    let missing = sandbox.wyren(&["import", "--claude-mem"])?;
+    let message = String::from_utf8(missing.stderr)?;
+    assert!(!missing.status.success() && message.contains("claude-mem.db"), "{message}");
+    write_transcript(&sandbox, "one", 1, "please")?;
+    let mut off = sandbox.command("wyren");
+    let off = off.args(["import", "--transcripts"]).env("WYREN_CAPTURE", "false").output()?;
+    assert_eq!(off.status.code(), Some(2), "{off:?}");
+    assert!(exported(&sandbox)?.is_empty());
+    Ok(())
+}
