@@ -142,6 +142,8 @@ pub struct Store {
     connection: Connection,
     ahead: Option<&'static str>,
     derived: &'static [&'static dyn Derived],
+    /// How long a statement waits for another program's transaction.
+    patience: Duration,
 }
 
 impl Store {
@@ -202,7 +204,7 @@ impl Store {
         connection.busy_timeout(busy_timeout)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         connection.execute_batch(SETTINGS)?;
-        Ok(Some(Self { connection, ahead: None, derived: &[] }))
+        Ok(Some(Self { connection, ahead: None, derived: &[], patience: busy_timeout }))
     }
 
     fn open_file(path: &Path, tables: &[Tables]) -> Result<Self, Error> {
@@ -232,7 +234,7 @@ impl Store {
         if ahead.is_some() {
             connection.pragma_update(None, "query_only", true)?;
         }
-        Ok(Self { connection, ahead, derived: &[] })
+        Ok(Self { connection, ahead, derived: &[], patience: BUSY_TIMEOUT })
     }
 
     /// Reads the whole database and says whether it is sound; takes about as long as reading the file does.
@@ -255,7 +257,7 @@ impl Store {
         self.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let result = work(self);
         self.connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-        self.connection.busy_timeout(BUSY_TIMEOUT)?;
+        self.connection.busy_timeout(self.patience)?;
         result
     }
 

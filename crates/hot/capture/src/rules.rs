@@ -38,9 +38,13 @@ impl Rules {
 
     /// Says whether sessions in this folder are recorded.
     pub fn records_in(&self, cwd: &Path) -> bool {
-        !self.is_off
-            && !self.excluded.iter().any(|pattern| glob::fits_folder(pattern, cwd, self.home.as_deref()))
-            && !self.paused.iter().any(|folder| cwd.starts_with(folder))
+        !self.is_off && !self.excludes(cwd)
+    }
+
+    /// Says whether the user excluded this folder, or paused recording in it.
+    pub fn excludes(&self, cwd: &Path) -> bool {
+        self.excluded.iter().any(|pattern| glob::fits_folder(pattern, cwd, self.home.as_deref()))
+            || self.paused.iter().any(|folder| cwd.starts_with(folder))
     }
 
     /// Returns whether hooks see prompts: without them, what belongs to a private one would be recorded.
