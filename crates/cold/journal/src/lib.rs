@@ -2,13 +2,15 @@
 //!
 //! Everything here is derived from observations, without a model, and can be made anew at any time: what a person, a model or
 //! an import adds is an observation, too. [`make`] turns one turn into entries and a summary and touches nothing;
-//! [`derive`] decides which turns are made anew and writes the tables; [`read`] answers questions about them.
+//! [`derive`] decides which turns are made anew and writes the tables; [`read`] answers questions about them,
+//! and [`recall`] those that a session has when it starts.
 
 mod derive;
 mod entry;
 mod id;
 pub mod make;
 pub mod read;
+pub mod recall;
 mod schema;
 mod turn;
 

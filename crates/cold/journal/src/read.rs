@@ -49,7 +49,7 @@ pub fn entries_by_prefix(store: &Store, prefix: &str) -> Result<Vec<Entry>, Erro
 }
 
 /// Returns whether the tables are there: a hook or an earlier program may open a database without them.
-fn is_made(store: &Store) -> Result<bool, Error> {
+pub(crate) fn is_made(store: &Store) -> Result<bool, Error> {
     let mut select =
         store.connection().prepare_cached("SELECT 1 FROM derived WHERE name = 'journal' AND version = ?1")?;
     Ok(select.exists([crate::schema::VERSION])?)

@@ -1,7 +1,7 @@
 //! The tables of the journal.
 
 /// A change of the tables, or of what is made of a turn, needs another number: everything is then made anew.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 pub(crate) const TABLES: &[&str] = &["entry_files", "entries", "summaries", "turns", "amends"];
 
@@ -32,7 +32,9 @@ CREATE TABLE entries (
 ) STRICT;
 CREATE INDEX entries_of_project ON entries (project, at);
 CREATE INDEX entries_of_turn ON entries (session, turn);
-CREATE INDEX entries_pinned ON entries (project) WHERE is_pinned = 1;
+CREATE INDEX entries_pinned ON entries (project, at) WHERE is_pinned = 1;
+CREATE INDEX entries_by_hand ON entries (project, at) WHERE source = 'by-hand';
+CREATE INDEX entries_of_branch ON entries (project, branch, at) WHERE branch NOT IN ('main', 'master');
 
 CREATE TABLE entry_files (
     path TEXT NOT NULL,
@@ -40,7 +42,7 @@ CREATE TABLE entry_files (
     is_changed INTEGER NOT NULL,
     PRIMARY KEY (path, entry)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX files_of_entry ON entry_files (entry);
+CREATE INDEX files_of_entry ON entry_files (entry, is_changed);
 
 CREATE TABLE summaries (
     row INTEGER PRIMARY KEY,

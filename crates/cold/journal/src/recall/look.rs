@@ -1,0 +1,244 @@
+//! What may be recalled, from the tables: every question has an index and a bound, so that a hundred thousand entries cost
+//! what a thousand do.
+
+use super::choose::Situation;
+use super::word::{Past, Taste};
+use super::{tasks, tree};
+use crate::entry::{Entry, File, Source};
+use crate::read;
+use base::project::{Project, Repository};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use store::rusqlite::{OptionalExtension as _, Params, Row, params};
+use store::{Error, Store};
+
+/// How many of the newest entries are candidates, at least.
+const RECENT: usize = 120;
+/// How many are looked at to find one that is no noise.
+const LOOKS_PER_ENTRY: usize = 2;
+/// How many others may be candidates for each reason: their branch, one changed file, being pinned, being by hand.
+const PER_REASON: usize = 30;
+/// For how many changed files older entries are looked for.
+const MOST_CHANGED: usize = 8;
+/// In how many of the last sessions, and in how many of its last observations, tasks are looked for.
+const SESSIONS: usize = 2;
+const OBSERVATIONS: usize = 200;
+
+const COLUMNS: &str = "row, id, at, kind, title, branch, tokens, source, is_pinned";
+/// What is neither noise nor replaced by a later entry.
+const SHOWN: &str = "is_noise = 0 AND replaced_by IS NULL";
+
+/// Returns what is stored about a project, and what the session finds; `None` without history.
+pub(super) fn look(
+    store: &Store,
+    project: &Project,
+    repository: Option<&Repository>,
+    taste: &Taste,
+) -> Result<Option<(Past, Situation)>, Error> {
+    let projects = rows_of(store, project)?;
+    if projects.is_empty() || !read::is_made(store)? {
+        return Ok(None);
+    }
+    let mut found = Found::default();
+    for row in &projects {
+        found.recent(store, *row, taste.entries)?;
+    }
+    let mut situation = Situation::default();
+    if let Some(repository) = repository {
+        situation.branch = repository.branch();
+        found.fill_files(store)?;
+        situation.changed = tree::changed(repository, found.files());
+    }
+    for row in &projects {
+        found.relevant(store, *row, &situation)?;
+    }
+    found.fill_files(store)?;
+    if taste.full > 0 {
+        found.fill_details(store, taste.full)?;
+    }
+    let mut past = Past { entries: found.entries.into_values().collect(), ..Past::default() };
+    for row in projects {
+        let last = "s.project = ?1 ORDER BY s.at DESC, s.id LIMIT ?2";
+        past.summaries.extend(read::summaries_where(store, last, params![row, taste.summaries])?);
+        if situation.tasks.is_empty() {
+            situation.tasks = open_tasks(store, row)?;
+        }
+        if past.last_message.is_none() && taste.shows_last_message {
+            past.last_message = last_message(store, row)?;
+        }
+    }
+    past.summaries.sort_by(|one, other| (other.at, &one.id).cmp(&(one.at, &other.id)));
+    Ok(Some((past, situation)))
+}
+
+/// Returns the rows of a project: its own, and what another system recorded under its bare name, when no other project is
+/// called so.
+fn rows_of(store: &Store, project: &Project) -> Result<Vec<i64>, Error> {
+    let mut rows: Vec<i64> = read::project_row(store, &project.key)?.into_iter().collect();
+    let folder = project.root.file_name().map(|name| name.to_string_lossy().into_owned());
+    let names: BTreeSet<String> = [Some(project.name.clone()), folder].into_iter().flatten().collect();
+    for name in names {
+        let Some(row) = read::project_row(store, &format!("name:{name}"))? else { continue };
+        let mut select = store.connection().prepare_cached(
+            "SELECT 1 FROM projects WHERE name = ?1 AND key NOT LIKE 'name:%' AND key <> ?2",
+        )?;
+        if !select.exists([&name, &project.key])? {
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}
+
+/// The candidates, by their rows.
+#[derive(Default)]
+struct Found {
+    entries: BTreeMap<i64, Entry>,
+    /// Up to this many of them have their files.
+    with_files: BTreeSet<i64>,
+}
+
+impl Found {
+    fn recent(&mut self, store: &Store, project: i64, wanted: usize) -> Result<(), Error> {
+        let most = RECENT.max(wanted);
+        let select = format!(
+            "SELECT {COLUMNS} FROM (SELECT {COLUMNS}, is_noise, replaced_by FROM entries
+                 WHERE project = ?1 ORDER BY at DESC LIMIT ?2) WHERE {SHOWN} LIMIT ?3"
+        );
+        self.add(store, &select, params![project, most * LOOKS_PER_ENTRY, most])
+    }
+
+    /// Adds older entries that the situation is about, and those that a person cares about.
+    fn relevant(&mut self, store: &Store, project: i64, situation: &Situation) -> Result<(), Error> {
+        let newest = format!("{SHOWN} ORDER BY at DESC LIMIT ?2");
+        let of = |condition: &str| {
+            format!("SELECT {COLUMNS} FROM entries WHERE project = ?1 AND {condition} AND {newest}")
+        };
+        self.add(store, &of("is_pinned = 1"), params![project, PER_REASON])?;
+        self.add(store, &of("source = 'by-hand'"), params![project, PER_REASON])?;
+        if let Some(branch) = &situation.branch {
+            let select = format!("{} ", of("branch NOT IN ('main', 'master') AND branch = ?3"));
+            self.add(store, &select, params![project, PER_REASON, branch])?;
+        }
+        for path in situation.changed.iter().take(MOST_CHANGED) {
+            let select = format!(
+                "SELECT {COLUMNS} FROM entries WHERE project = ?1 AND {SHOWN} AND row IN
+                     (SELECT entry FROM entry_files WHERE path = ?3 ORDER BY entry DESC LIMIT ?2)"
+            );
+            self.add(store, &select, params![project, PER_REASON, path])?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, store: &Store, select: &str, values: impl Params) -> Result<(), Error> {
+        let mut select = store.connection().prepare_cached(select)?;
+        let mut rows = select.query(values)?;
+        while let Some(row) = rows.next()? {
+            self.entries.entry(row.get(0)?).or_insert(entry(row)?);
+        }
+        Ok(())
+    }
+
+    /// Reads the files of the candidates that do not have them yet.
+    fn fill_files(&mut self, store: &Store) -> Result<(), Error> {
+        let missing: Vec<i64> =
+            self.entries.keys().copied().filter(|row| !self.with_files.contains(row)).collect();
+        let mut select =
+            store.connection().prepare_cached("SELECT path, is_changed FROM entry_files WHERE entry = ?1")?;
+        for row in missing {
+            let files =
+                select.query_map([row], |row| Ok(File { path: row.get(0)?, is_changed: row.get(1)? }))?;
+            let files: Vec<File> = files.collect::<Result<_, _>>()?;
+            if let Some(entry) = self.entries.get_mut(&row) {
+                entry.files = files;
+            }
+            self.with_files.insert(row);
+        }
+        Ok(())
+    }
+
+    /// Reads what the newest candidates have besides their titles.
+    fn fill_details(&mut self, store: &Store, count: usize) -> Result<(), Error> {
+        let mut newest: Vec<(u64, i64)> = self.entries.iter().map(|(row, entry)| (entry.at, *row)).collect();
+        newest.sort_unstable();
+        let mut select = store.connection().prepare_cached("SELECT detail FROM entries WHERE row = ?1")?;
+        for (_, row) in newest.iter().rev().take(count) {
+            let detail: Option<String> = select.query_row([row], |row| row.get(0)).optional()?;
+            if let (Some(entry), Some(detail)) = (self.entries.get_mut(row), detail) {
+                entry.detail = serde_json::from_str(&detail).unwrap_or_default();
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the paths of the newest candidates' files, each once, those of the newest first.
+    fn files(&self) -> Vec<&str> {
+        let mut newest: Vec<&Entry> = self.entries.values().collect();
+        newest.sort_by_key(|entry| std::cmp::Reverse(entry.at));
+        let mut seen = BTreeSet::new();
+        let paths = newest.into_iter().flat_map(|entry| &entry.files).map(|file| file.path.as_str());
+        paths.filter(|path| !path.starts_with(['/', '\\']) && seen.insert(*path)).collect()
+    }
+}
+
+fn entry(row: &Row<'_>) -> store::rusqlite::Result<Entry> {
+    Ok(Entry {
+        id: row.get(1)?,
+        at: row.get(2)?,
+        kind: row.get(3)?,
+        title: row.get(4)?,
+        branch: row.get(5)?,
+        tokens: row.get(6)?,
+        source: Source::named(row.get_ref(7)?.as_str().unwrap_or_default()),
+        is_pinned: row.get(8)?,
+        ..Entry::default()
+    })
+}
+
+/// Returns the tasks that the last session with tasks left open.
+fn open_tasks(store: &Store, project: i64) -> Result<Vec<String>, Error> {
+    for session in last_sessions(store, project)? {
+        let mut select = store.connection().prepare_cached(
+            "SELECT last.row, last.tool, last.data, payloads.data FROM
+                 (SELECT row, at, tool, data FROM observations WHERE session = ?1 ORDER BY at DESC LIMIT ?2) AS last
+             LEFT JOIN payloads ON payloads.observation = last.row
+             WHERE tool IN (?3, ?4, ?5) ORDER BY last.at, last.row",
+        )?;
+        let [create, update, write] = tasks::TOOLS;
+        let mut rows = select.query(params![session, OBSERVATIONS, create, update, write])?;
+        let mut calls = Vec::new();
+        while let Some(row) = rows.next()? {
+            calls.push((row.get::<_, String>(1)?, crate::derive::joined(row, 2)?));
+        }
+        if !calls.is_empty() {
+            let calls: Vec<(&str, &Value)> = calls.iter().map(|(tool, data)| (&**tool, data)).collect();
+            return Ok(tasks::open(calls));
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Returns what the model said last in the sessions before.
+fn last_message(store: &Store, project: i64) -> Result<Option<String>, Error> {
+    for session in last_sessions(store, project)? {
+        let mut select = store.connection().prepare_cached(
+            "SELECT last.data, payloads.data FROM
+                 (SELECT row, at, kind, data FROM observations WHERE session = ?1 ORDER BY at DESC LIMIT ?2) AS last
+             LEFT JOIN payloads ON payloads.observation = last.row
+             WHERE kind = 'turn-end' ORDER BY last.at DESC LIMIT 1",
+        )?;
+        let mut rows = select.query(params![session, OBSERVATIONS])?;
+        if let Some(row) = rows.next()? {
+            let data = crate::derive::joined(row, 0)?;
+            return Ok(data.get("text").and_then(Value::as_str).map(str::to_owned));
+        }
+    }
+    Ok(None)
+}
+
+fn last_sessions(store: &Store, project: i64) -> Result<Vec<i64>, Error> {
+    let mut select = store
+        .connection()
+        .prepare_cached("SELECT row FROM sessions WHERE project = ?1 ORDER BY last_at DESC LIMIT ?2")?;
+    let rows = select.query_map(params![project, SESSIONS], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
