@@ -39,6 +39,8 @@ pub(crate) enum Surroundings {
     Team,
     /// The same, but hooks do not look at the remote.
     TeamWithoutPull,
+    /// A repository with a journal of this many entries.
+    Journal(usize),
 }
 
 impl Case {
@@ -80,6 +82,10 @@ impl Case {
 
     const fn in_a_team_without_pull(self) -> Self {
         Self { surroundings: Surroundings::TeamWithoutPull, ..self }
+    }
+
+    const fn recalling(self, entries: usize) -> Self {
+        Self { surroundings: Surroundings::Journal(entries), ..self }
     }
 
     const fn with(self, arguments: &'static [&'static str]) -> Self {
@@ -213,6 +219,15 @@ const CASES: &[(&str, Case)] = &[
     (
         "session-start-memory",
         Case::plain("no pull", payload!("SessionStart.startup")).speaking().in_a_team_without_pull(),
+    ),
+    ("session-start-recall", Case::plain("no history", payload!("SessionStart.startup")).silent()),
+    (
+        "session-start-recall",
+        Case::plain("1000", payload!("SessionStart.startup")).speaking().recalling(1_000),
+    ),
+    (
+        "session-start-recall",
+        Case::plain("100000", payload!("SessionStart.startup")).speaking().recalling(100_000),
     ),
     ("session-start-reset", Case::plain("resume", payload!("SessionStart.resume")).silent()),
     ("session-start-reset", Case::plain("startup", payload!("SessionStart.startup")).silent()),

@@ -8,7 +8,7 @@ use super::report::{Machine, Measured, Ratios, Report};
 use super::statistics::Summary;
 use super::transcripts::Bench;
 use super::yardstick::{self, Yardstick};
-use super::{Arguments, check, instructions, memory, predecessors, rounds};
+use super::{Arguments, check, instructions, journal, memory, predecessors, rounds};
 use crate::plugin;
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
@@ -194,6 +194,11 @@ impl Cast<'_> {
             environment.push(("WYREN_FETCH_SECONDS", "86400".into()));
             environment.push(("WYREN_TURNS_THRESHOLD", "10000".into()));
             environment.push(("WYREN_IDLE_MS", "86400000".into()));
+        }
+        if let Surroundings::Journal(entries) = case.surroundings {
+            payload = journal::fill(&world, &payload, entries)?;
+            // What it shows is recorded, and each run would have more to take in than the one before.
+            environment.push(("WYREN_CAPTURE", "false".into()));
         }
         if case.surroundings == Surroundings::TeamWithoutPull {
             environment.push(("WYREN_SKIP_PULL", "1".into()));

@@ -65,9 +65,11 @@ fn recall(call: &SessionStart, host: &Host, cwd: &Path) -> Result<Index, Error> 
     let repository = Repository::above(cwd);
     let project = Project::of(cwd);
     let taste = Taste::of(host.settings());
-    let Some((past, situation)) = look::look(&store, &project, repository.as_ref(), &taste)? else {
-        return Ok(Index::default());
-    };
+    // One look at the tables, and not as many as there are questions: each would lock the file and let it go.
+    let looking = store.connection().unchecked_transaction()?;
+    let found = look::look(&store, &project, repository.as_ref(), &taste)?;
+    drop(looking);
+    let Some((past, situation)) = found else { return Ok(Index::default()) };
     Ok(index(&past, &situation, &taste, &host.fence(call), &local))
 }
 

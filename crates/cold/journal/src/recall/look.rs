@@ -93,7 +93,7 @@ fn rows_of(store: &Store, project: &Project) -> Result<Vec<i64>, Error> {
 #[derive(Default)]
 struct Found {
     entries: BTreeMap<i64, Entry>,
-    /// Up to this many of them have their files.
+    /// Those that have their files.
     with_files: BTreeSet<i64>,
 }
 
@@ -116,12 +116,13 @@ impl Found {
         self.add(store, &of("is_pinned = 1"), params![project, PER_REASON])?;
         self.add(store, &of("source = 'by-hand'"), params![project, PER_REASON])?;
         if let Some(branch) = &situation.branch {
-            let select = format!("{} ", of("branch NOT IN ('main', 'master') AND branch = ?3"));
+            let select = of("branch NOT IN ('main', 'master') AND branch = ?3");
             self.add(store, &select, params![project, PER_REASON, branch])?;
         }
         for path in situation.changed.iter().take(MOST_CHANGED) {
+            // With the plus, SQLite goes by the rows and not through all entries of the project.
             let select = format!(
-                "SELECT {COLUMNS} FROM entries WHERE project = ?1 AND {SHOWN} AND row IN
+                "SELECT {COLUMNS} FROM entries WHERE +project = ?1 AND {SHOWN} AND row IN
                      (SELECT entry FROM entry_files WHERE path = ?3 ORDER BY entry DESC LIMIT ?2)"
             );
             self.add(store, &select, params![project, PER_REASON, path])?;
