@@ -133,6 +133,9 @@ pub struct Detail {
     /// How it ended: `passed`, `failed`, …
     #[serde(skip_serializing_if = "String::is_empty")]
     pub outcome: String,
+    /// The definitions that were changed, as `path#name`; `path#` for a change outside of any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub symbols: Vec<String>,
 }
 
 /// What a turn was about.

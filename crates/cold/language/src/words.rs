@@ -297,7 +297,7 @@ const STOP_WORDS: &[&str] = &[
 
 /// Returns the words of `text` in lower case. Letters of scripts without spaces come in pairs, so that they can be
 /// compared like words.
-pub(crate) fn words(text: &str) -> Vec<String> {
+pub fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
     let mut previous: Option<char> = None;
@@ -327,7 +327,7 @@ fn take(word: &mut String, words: &mut Vec<String>) {
 }
 
 /// Returns the words that `text` is about, each once. Plurals count as their singular.
-pub(crate) fn content_words(text: &str) -> BTreeSet<String> {
+pub fn content_words(text: &str) -> BTreeSet<String> {
     words(text).into_iter().filter(|word| is_content(word)).map(|word| stem(&word)).collect()
 }
 
@@ -350,7 +350,7 @@ pub(crate) fn is_inside_word(character: char) -> bool {
 }
 
 /// Returns whether `character` belongs to a script that puts no spaces between words.
-pub(crate) const fn is_unspaced(character: char) -> bool {
+pub const fn is_unspaced(character: char) -> bool {
     matches!(character, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 

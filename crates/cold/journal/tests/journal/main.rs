@@ -1,0 +1,5 @@
+//! Tests of the journal as a whole: from the spool to the lines.
+
+mod bench;
+mod facts;
+mod lines;
