@@ -15,8 +15,9 @@ mod tasks;
 mod tree;
 mod word;
 
-pub use choose::{Order, Situation};
+pub use choose::{Candidate, Order, Situation};
 pub use day::{Moment, local};
+pub use look::look;
 pub use word::{Field, Index, Past, Taste, index};
 
 use crate::DERIVED;
@@ -67,7 +68,13 @@ fn recall(call: &SessionStart, host: &Host, cwd: &Path) -> Result<Index, Error> 
     let taste = Taste::of(host.settings());
     // One look at the tables, and not as many as there are questions: each would lock the file and let it go.
     let looking = store.connection().unchecked_transaction()?;
-    let found = look::look(&store, &project, repository.as_ref(), &taste)?;
+    let found = look(&store, &project, &taste, |files| {
+        repository.as_ref().map_or_else(Situation::default, |repository| Situation {
+            branch: repository.branch(),
+            changed: tree::changed(repository, files),
+            ..Situation::default()
+        })
+    })?;
     drop(looking);
     let Some((past, situation)) = found else { return Ok(Index::default()) };
     Ok(index(&past, &situation, &taste, &host.fence(call), &local))

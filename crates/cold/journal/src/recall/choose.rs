@@ -1,7 +1,7 @@
 //! Which entries a session gets to see first: those that its situation is about, and the newest.
 
 use crate::entry::{Entry, Kind, Source};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// What is known about a session before its first prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,6 +11,14 @@ pub struct Situation {
     pub changed: BTreeSet<String>,
     /// The subjects of open tasks.
     pub tasks: Vec<String>,
+}
+
+/// An entry that may be shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Candidate {
+    pub entry: Entry,
+    /// The rows of the session and of the prompt that it was made for.
+    pub turn: (i64, i64),
 }
 
 /// How entries are put in order.
@@ -35,6 +43,10 @@ const TASKS: f64 = 0.9;
 /// What a person wrote or pinned comes before everything else.
 const BY_HAND: f64 = 10.0;
 const PINNED: f64 = 20.0;
+/// The part of that which the other entries of its turn gain, the part of it that is left one turn further, and how far it goes.
+const SAME_TURN: f64 = 0.9;
+const NEXT_TURN: f64 = 0.85;
+const NEAR_TURNS: usize = 3;
 /// What is still true long after it was found out.
 const LASTING: f64 = 0.1;
 
@@ -43,23 +55,21 @@ const MIN_WORD_CHARS: usize = 4;
 
 /// Returns the places of the entries in `entries`, the first to be shown first. Of entries that say the same, only the newest
 /// is among them.
-pub(super) fn rank(entries: &[Entry], situation: &Situation, order: Order) -> Vec<usize> {
-    let mut newest: Vec<usize> = (0..entries.len()).collect();
-    newest.sort_by(|one, other| key(&entries[*other]).cmp(&key(&entries[*one])));
+pub(super) fn rank(candidates: &[Candidate], situation: &Situation, order: Order) -> Vec<usize> {
+    let mut newest: Vec<usize> = (0..candidates.len()).collect();
+    newest.sort_by(|one, other| key(&candidates[*other]).cmp(&key(&candidates[*one])));
     let mut said = HashSet::new();
-    newest.retain(|place| said.insert(entries[*place].title.as_str()));
-    let weights = Weights::of(entries, situation);
+    newest.retain(|place| said.insert(candidates[*place].entry.title.as_str()));
+    let relevance = match order {
+        Order::Relevance => relevance(candidates, situation),
+        Order::Newest => vec![0.0; candidates.len()],
+    };
     let mut scored: Vec<(f64, usize)> = newest
         .iter()
         .enumerate()
         .map(|(age, place)| {
             let recency = HALF_LIFE / (HALF_LIFE + age as f64);
-            let entry = &entries[*place];
-            let relevance = match order {
-                Order::Relevance => weights.of_entry(entry, situation),
-                Order::Newest => 0.0,
-            };
-            (recency + relevance + by_hand(entry), *place)
+            (recency + relevance[*place] + by_hand(&candidates[*place].entry), *place)
         })
         .collect();
     // Stable, so that the newer one of two equals comes first.
@@ -67,8 +77,44 @@ pub(super) fn rank(entries: &[Entry], situation: &Situation, order: Order) -> Ve
     scored.into_iter().map(|(_, place)| place).collect()
 }
 
-fn key(entry: &Entry) -> (u64, &str) {
-    (entry.at, &entry.id)
+fn key(candidate: &Candidate) -> (u64, &str) {
+    (candidate.entry.at, &candidate.entry.id)
+}
+
+/// Returns how relevant each candidate is: by itself, or because of another one of its turn or of one close to it. What was found
+/// out or decided names no file, but is about those of the work around it.
+pub(super) fn relevance(candidates: &[Candidate], situation: &Situation) -> Vec<f64> {
+    let weights = Weights::of(candidates, situation);
+    let mut turns: BTreeMap<(i64, i64), f64> = BTreeMap::new();
+    let mut own = Vec::new();
+    for candidate in candidates {
+        let relevance = weights.of_entry(&candidate.entry, situation);
+        let turn = turns.entry(candidate.turn).or_default();
+        *turn = turn.max(relevance);
+        own.push(relevance);
+    }
+    let spread = spread(&turns.into_iter().collect::<Vec<_>>());
+    let of = |(candidate, own): (&Candidate, &f64)| {
+        let is_lasting = matches!(&*candidate.entry.kind, Kind::DECISION | Kind::DISCOVERY | Kind::FAILURE);
+        let lasting = if is_lasting { LASTING } else { 0.0 };
+        own.max(spread.get(&candidate.turn).copied().unwrap_or_default()) + lasting
+    };
+    candidates.iter().zip(&own).map(of).collect()
+}
+
+/// Returns what each turn gains by the turns around it, and by its own entries; `turns` are in their order.
+fn spread(turns: &[((i64, i64), f64)]) -> HashMap<(i64, i64), f64> {
+    let mut spread = HashMap::new();
+    for (place, (turn, _)) in turns.iter().enumerate() {
+        let near = place.saturating_sub(NEAR_TURNS)..(place + NEAR_TURNS + 1).min(turns.len());
+        let of_session = near.filter(|other| turns[*other].0.0 == turn.0);
+        let gained = of_session.map(|other| {
+            let distance = i32::try_from(place.abs_diff(other)).unwrap_or(i32::MAX);
+            turns[other].1 * SAME_TURN * NEXT_TURN.powi(distance)
+        });
+        spread.insert(*turn, gained.fold(0.0, f64::max));
+    }
+    spread
 }
 
 fn by_hand(entry: &Entry) -> f64 {
@@ -85,21 +131,20 @@ struct Weights {
 }
 
 impl Weights {
-    fn of(entries: &[Entry], situation: &Situation) -> Self {
+    fn of(candidates: &[Candidate], situation: &Situation) -> Self {
+        let all = candidates.len().max(1) as f64;
         let rarity = |has: &dyn Fn(&Entry) -> bool| {
-            let count = entries.iter().filter(|entry| has(entry)).count();
-            1.0 - count as f64 / entries.len().max(1) as f64
+            let count = candidates.iter().filter(|candidate| has(&candidate.entry)).count();
+            1.0 - count as f64 / all
         };
         let branch = situation.branch.as_deref();
         let names = |entry: &Entry, path: &str| entry.files.iter().any(|file| file.path == path);
         let files = situation.changed.iter().map(|path| (path.clone(), rarity(&|entry| names(entry, path))));
         let tasks: BTreeSet<String> = situation.tasks.iter().flat_map(|task| words(task)).collect();
-        let said: Vec<HashSet<String>> =
-            if tasks.is_empty() { Vec::new() } else { entries.iter().map(spoken).collect() };
-        let rarity_of_word = |word: &str| {
-            let count = said.iter().filter(|words| words.contains(word)).count();
-            1.0 - count as f64 / entries.len().max(1) as f64
-        };
+        let said = candidates.iter().filter(|_| !tasks.is_empty()).map(|candidate| spoken(&candidate.entry));
+        let said: Vec<HashSet<String>> = said.collect();
+        let rarity_of_word =
+            |word: &str| 1.0 - said.iter().filter(|words| words.contains(word)).count() as f64 / all;
         let words: HashMap<String, f64> =
             tasks.iter().map(|word| (word.clone(), rarity_of_word(word))).collect();
         Self {
@@ -118,8 +163,7 @@ impl Weights {
             self.files.get(&file.path).map_or(0.0, |rarity| weight * rarity)
         };
         let file = entry.files.iter().map(of_file).fold(0.0, f64::max);
-        let lasting = matches!(&*entry.kind, Kind::DECISION | Kind::DISCOVERY | Kind::FAILURE);
-        branch + file + self.of_tasks(entry) + if lasting { LASTING } else { 0.0 }
+        branch + file + self.of_tasks(entry)
     }
 
     fn of_tasks(&self, entry: &Entry) -> f64 {
@@ -147,6 +191,13 @@ mod tests {
     use super::*;
     use crate::File;
 
+    /// Each is of a turn of its own.
+    fn ranked(entries: &[Entry], situation: &Situation, order: Order) -> Vec<usize> {
+        let candidate =
+            |(place, entry): (usize, &Entry)| Candidate { entry: entry.clone(), turn: (1, place as i64) };
+        rank(&entries.iter().enumerate().map(candidate).collect::<Vec<_>>(), situation, order)
+    }
+
     fn entry(id: &str, at: u64, title: &str) -> Entry {
         Entry {
             id: id.to_owned(),
@@ -167,7 +218,7 @@ mod tests {
     fn check(chosen: Entry, situation: Situation) {
         let mut entries = filler();
         entries.insert(0, Entry { at: 1, ..chosen });
-        let place = |order: Order| rank(&entries, &situation, order).iter().position(|place| *place == 0);
+        let place = |order: Order| ranked(&entries, &situation, order).iter().position(|place| *place == 0);
         assert!(place(Order::Relevance) < Some(5), "{:?}", place(Order::Relevance));
         assert_eq!(place(Order::Newest), Some(60));
     }
@@ -176,6 +227,21 @@ mod tests {
     fn an_old_entry_of_the_branch_comes_early() {
         let old = Entry { branch: Some("fix/x".into()), ..entry("a", 1, "old") };
         check(old, Situation { branch: Some("fix/x".into()), ..Situation::default() });
+    }
+
+    #[test]
+    fn what_was_found_out_in_a_turn_comes_with_what_was_changed_there() {
+        let files = vec![File { path: "src/auth.rs".into(), is_changed: true }];
+        let mut candidates: Vec<Candidate> = filler()
+            .into_iter()
+            .enumerate()
+            .map(|(turn, entry)| Candidate { entry, turn: (1, turn as i64) })
+            .collect();
+        candidates.push(Candidate { entry: Entry { files, ..entry("a", 1, "a change") }, turn: (1, 99) });
+        candidates.push(Candidate { entry: entry("b", 2, "a discovery"), turn: (1, 99) });
+        let changed = BTreeSet::from(["src/auth.rs".to_owned()]);
+        let order = rank(&candidates, &Situation { changed, ..Situation::default() }, Order::Relevance);
+        assert!(order[..10].contains(&60) && order[..10].contains(&61), "{order:?}");
     }
 
     #[test]
@@ -196,8 +262,8 @@ mod tests {
         let entries: Vec<Entry> =
             filler().into_iter().map(|entry| Entry { branch: Some("main".into()), ..entry }).collect();
         let situation = Situation { branch: Some("main".into()), ..Situation::default() };
-        let ranked = rank(&entries, &situation, Order::Relevance);
-        assert_eq!(ranked, (0..60).rev().collect::<Vec<_>>());
+        let order = ranked(&entries, &situation, Order::Relevance);
+        assert_eq!(order, (0..60).rev().collect::<Vec<_>>());
     }
 
     #[test]
@@ -206,10 +272,10 @@ mod tests {
         entries.push(Entry { is_pinned: true, ..entry("p", 1, "pinned") });
         entries.push(Entry { source: Source::ByHand, ..entry("h", 2, "by hand") });
         entries.push(entry("again", 3, "filler 59"));
-        let ranked = rank(&entries, &Situation::default(), Order::Relevance);
-        let titles: Vec<&str> = ranked.iter().map(|place| entries[*place].title.as_str()).collect();
+        let order = ranked(&entries, &Situation::default(), Order::Relevance);
+        let titles: Vec<&str> = order.iter().map(|place| entries[*place].title.as_str()).collect();
         assert_eq!(titles[..3], ["pinned", "by hand", "filler 59"]);
-        assert_eq!(ranked.len(), 62);
-        assert!(ranked.contains(&59) && !ranked.contains(&62));
+        assert_eq!(order.len(), 62);
+        assert!(order.contains(&59) && !order.contains(&62));
     }
 }

@@ -1,12 +1,12 @@
 //! What may be recalled, from the tables: every question has an index and a bound, so that a hundred thousand entries cost
 //! what a thousand do.
 
-use super::choose::Situation;
-use super::word::{Past, Taste};
-use super::{tasks, tree};
+use super::choose::{Candidate, Situation, relevance};
+use super::tasks;
+use super::word::{Past, Taste, with_details};
 use crate::entry::{Entry, File, Source};
 use crate::read;
-use base::project::{Project, Repository};
+use base::project::Project;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use store::rusqlite::{OptionalExtension as _, Params, Row, params};
@@ -20,20 +20,25 @@ const LOOKS_PER_ENTRY: usize = 2;
 const PER_REASON: usize = 30;
 /// For how many changed files older entries are looked for.
 const MOST_CHANGED: usize = 8;
+/// Around how many turns all entries are candidates, how many before and after each, and how relevant it is at least.
+const MOST_TURNS: usize = 8;
+const PER_TURN: usize = 8;
+const LEAST_RELEVANCE: f64 = 0.3;
 /// In how many of the last sessions, and in how many of its last observations, tasks are looked for.
 const SESSIONS: usize = 2;
 const OBSERVATIONS: usize = 200;
 
-const COLUMNS: &str = "row, id, at, kind, title, branch, tokens, source, is_pinned";
+const COLUMNS: &str = "row, id, at, kind, title, branch, tokens, source, is_pinned, session, turn";
 /// What is neither noise nor replaced by a later entry.
 const SHOWN: &str = "is_noise = 0 AND replaced_by IS NULL";
 
-/// Returns what is stored about a project, and what the session finds; `None` without history.
-pub(super) fn look(
+/// Returns what is stored about a project, and the situation of a session in it; `None` without history. `situate` gets the
+/// files of recent entries and returns what is known besides the tables.
+pub fn look(
     store: &Store,
     project: &Project,
-    repository: Option<&Repository>,
     taste: &Taste,
+    situate: impl FnOnce(&[&str]) -> Situation,
 ) -> Result<Option<(Past, Situation)>, Error> {
     let projects = rows_of(store, project)?;
     if projects.is_empty() || !read::is_made(store)? {
@@ -43,20 +48,15 @@ pub(super) fn look(
     for row in &projects {
         found.recent(store, *row, taste.entries)?;
     }
-    let mut situation = Situation::default();
-    if let Some(repository) = repository {
-        situation.branch = repository.branch();
-        found.fill_files(store)?;
-        situation.changed = tree::changed(repository, found.files());
-    }
+    found.fill_files(store)?;
+    let mut situation = situate(&found.files());
     for row in &projects {
         found.relevant(store, *row, &situation)?;
     }
     found.fill_files(store)?;
-    if taste.full > 0 {
-        found.fill_details(store, taste.full)?;
-    }
-    let mut past = Past { entries: found.entries.into_values().collect(), ..Past::default() };
+    found.near(store, &situation)?;
+    let mut past = Past { candidates: found.candidates.into_values().collect(), ..Past::default() };
+    fill_details(store, &mut past, &situation, taste)?;
     for row in projects {
         let last = "s.project = ?1 ORDER BY s.at DESC, s.id LIMIT ?2";
         past.summaries.extend(read::summaries_where(store, last, params![row, taste.summaries])?);
@@ -92,7 +92,7 @@ fn rows_of(store: &Store, project: &Project) -> Result<Vec<i64>, Error> {
 /// The candidates, by their rows.
 #[derive(Default)]
 struct Found {
-    entries: BTreeMap<i64, Entry>,
+    candidates: BTreeMap<i64, Candidate>,
     /// Those that have their files.
     with_files: BTreeSet<i64>,
 }
@@ -130,11 +130,32 @@ impl Found {
         Ok(())
     }
 
+    /// Adds the entries around those that the situation is about most: of the same turn and of those close to it.
+    fn near(&mut self, store: &Store, situation: &Situation) -> Result<(), Error> {
+        let candidates: Vec<Candidate> = self.candidates.values().cloned().collect();
+        let mut turns: Vec<(f64, (i64, i64))> = relevance(&candidates, situation)
+            .into_iter()
+            .zip(candidates.iter().map(|one| one.turn))
+            .collect();
+        turns.retain(|(relevance, _)| *relevance > LEAST_RELEVANCE);
+        turns.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));
+        turns.dedup_by_key(|(_, turn)| *turn);
+        let near = |side: &str| {
+            format!("SELECT {COLUMNS} FROM entries WHERE session = ?1 AND {SHOWN} AND turn {side} LIMIT ?3")
+        };
+        let (before, after) = (near("< ?2 ORDER BY turn DESC"), near(">= ?2 ORDER BY turn"));
+        for (_, (session, turn)) in turns.into_iter().take(MOST_TURNS) {
+            self.add(store, &before, params![session, turn, PER_TURN])?;
+            self.add(store, &after, params![session, turn, PER_TURN])?;
+        }
+        Ok(())
+    }
+
     fn add(&mut self, store: &Store, select: &str, values: impl Params) -> Result<(), Error> {
         let mut select = store.connection().prepare_cached(select)?;
         let mut rows = select.query(values)?;
         while let Some(row) = rows.next()? {
-            self.entries.entry(row.get(0)?).or_insert(entry(row)?);
+            self.candidates.entry(row.get(0)?).or_insert(candidate(row)?);
         }
         Ok(())
     }
@@ -142,38 +163,24 @@ impl Found {
     /// Reads the files of the candidates that do not have them yet.
     fn fill_files(&mut self, store: &Store) -> Result<(), Error> {
         let missing: Vec<i64> =
-            self.entries.keys().copied().filter(|row| !self.with_files.contains(row)).collect();
+            self.candidates.keys().copied().filter(|row| !self.with_files.contains(row)).collect();
         let mut select =
             store.connection().prepare_cached("SELECT path, is_changed FROM entry_files WHERE entry = ?1")?;
         for row in missing {
             let files =
                 select.query_map([row], |row| Ok(File { path: row.get(0)?, is_changed: row.get(1)? }))?;
             let files: Vec<File> = files.collect::<Result<_, _>>()?;
-            if let Some(entry) = self.entries.get_mut(&row) {
-                entry.files = files;
+            if let Some(candidate) = self.candidates.get_mut(&row) {
+                candidate.entry.files = files;
             }
             self.with_files.insert(row);
         }
         Ok(())
     }
 
-    /// Reads what the newest candidates have besides their titles.
-    fn fill_details(&mut self, store: &Store, count: usize) -> Result<(), Error> {
-        let mut newest: Vec<(u64, i64)> = self.entries.iter().map(|(row, entry)| (entry.at, *row)).collect();
-        newest.sort_unstable();
-        let mut select = store.connection().prepare_cached("SELECT detail FROM entries WHERE row = ?1")?;
-        for (_, row) in newest.iter().rev().take(count) {
-            let detail: Option<String> = select.query_row([row], |row| row.get(0)).optional()?;
-            if let (Some(entry), Some(detail)) = (self.entries.get_mut(row), detail) {
-                entry.detail = serde_json::from_str(&detail).unwrap_or_default();
-            }
-        }
-        Ok(())
-    }
-
     /// Returns the paths of the newest candidates' files, each once, those of the newest first.
     fn files(&self) -> Vec<&str> {
-        let mut newest: Vec<&Entry> = self.entries.values().collect();
+        let mut newest: Vec<&Entry> = self.candidates.values().map(|candidate| &candidate.entry).collect();
         newest.sort_by_key(|entry| std::cmp::Reverse(entry.at));
         let mut seen = BTreeSet::new();
         let paths = newest.into_iter().flat_map(|entry| &entry.files).map(|file| file.path.as_str());
@@ -181,8 +188,19 @@ impl Found {
     }
 }
 
-fn entry(row: &Row<'_>) -> store::rusqlite::Result<Entry> {
-    Ok(Entry {
+/// Reads what those candidates have besides their titles that more is shown of.
+fn fill_details(store: &Store, past: &mut Past, situation: &Situation, taste: &Taste) -> Result<(), Error> {
+    let mut select = store.connection().prepare_cached("SELECT detail FROM entries WHERE id = ?1")?;
+    for place in with_details(past, situation, taste) {
+        let entry = &mut past.candidates[place].entry;
+        let detail: Option<String> = select.query_row([&entry.id], |row| row.get(0)).optional()?;
+        entry.detail = serde_json::from_str(&detail.unwrap_or_default()).unwrap_or_default();
+    }
+    Ok(())
+}
+
+fn candidate(row: &Row<'_>) -> store::rusqlite::Result<Candidate> {
+    let entry = Entry {
         id: row.get(1)?,
         at: row.get(2)?,
         kind: row.get(3)?,
@@ -192,7 +210,8 @@ fn entry(row: &Row<'_>) -> store::rusqlite::Result<Entry> {
         source: Source::named(row.get_ref(7)?.as_str().unwrap_or_default()),
         is_pinned: row.get(8)?,
         ..Entry::default()
-    })
+    };
+    Ok(Candidate { entry, turn: (row.get(9)?, row.get(10)?) })
 }
 
 /// Returns the tasks that the last session with tasks left open.

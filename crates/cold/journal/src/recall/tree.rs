@@ -26,12 +26,9 @@ const FLAG_SKIPPED: u16 = 0x4000;
 
 /// Returns which of these files, relative to the work tree, differ from the index or are not in it. Empty where the index is
 /// missing, too large or of a form that is not known.
-pub(super) fn changed<'p>(
-    repository: &Repository,
-    files: impl IntoIterator<Item = &'p str>,
-) -> BTreeSet<String> {
+pub(super) fn changed(repository: &Repository, files: &[&str]) -> BTreeSet<String> {
     let wanted: HashMap<&[u8], &str> =
-        files.into_iter().take(MOST_FILES).map(|path| (path.as_bytes(), path)).collect();
+        files.iter().take(MOST_FILES).map(|path| (path.as_bytes(), *path)).collect();
     if wanted.is_empty() {
         return BTreeSet::new();
     }
@@ -178,7 +175,7 @@ mod tests {
             let repository = Repository::above(folder.path()).unwrap();
             let files =
                 ["changed.rs", "gone.rs", "kept.rs", "later.rs", "never.rs", "new.rs", LONG, "a/rather"];
-            let changed = changed(&repository, files);
+            let changed = changed(&repository, &files);
             assert_eq!(
                 changed.iter().map(String::as_str).collect::<Vec<_>>(),
                 ["changed.rs", "gone.rs", "later.rs", "new.rs"],
@@ -193,7 +190,7 @@ mod tests {
         let file = fs::File::options().write(true).open(folder.path().join("kept.rs")).unwrap();
         file.set_modified(time::SystemTime::now() + time::Duration::from_secs(5)).unwrap();
         let repository = Repository::above(folder.path()).unwrap();
-        assert_eq!(changed(&repository, ["kept.rs", LONG]).into_iter().collect::<Vec<_>>(), ["kept.rs"]);
+        assert_eq!(changed(&repository, &["kept.rs", LONG]).into_iter().collect::<Vec<_>>(), ["kept.rs"]);
     }
 
     #[test]
@@ -204,13 +201,13 @@ mod tests {
         let whole = fs::read(&index).unwrap();
         for length in 0..whole.len() - 20 {
             fs::write(&index, &whole[..length]).unwrap();
-            let _ = changed(&repository, ["changed.rs", LONG]);
+            let _ = changed(&repository, &["changed.rs", LONG]);
         }
         for odd in [&b"DIRC\0\0\0\x09\0\0\0\x01"[..], b"", b"DIRC\0\0\0\x04\xff\xff\xff\xff\xff\xff"] {
             fs::write(&index, odd).unwrap();
-            assert_eq!(changed(&repository, ["changed.rs"]), BTreeSet::new(), "{odd:?}");
+            assert_eq!(changed(&repository, &["changed.rs"]), BTreeSet::new(), "{odd:?}");
         }
         fs::remove_file(&index).unwrap();
-        assert_eq!(changed(&repository, ["changed.rs"]), BTreeSet::new());
+        assert_eq!(changed(&repository, &["changed.rs"]), BTreeSet::new());
     }
 }

@@ -97,7 +97,9 @@ fn judge(folder: &Path) -> Judged {
     }
     let lines = bench.lines();
     let missing = facts.facts.iter().filter(|fact| !lines.iter().any(|line| fact.is_in(line)));
-    let missing = missing.map(|fact| format!("turn {} {}: {:?} {:?}", fact.turn, fact.kind, fact.all, fact.any)).collect();
+    let missing = missing
+        .map(|fact| format!("turn {} {}: {:?} {:?}", fact.turn, fact.kind, fact.all, fact.any))
+        .collect();
     let bad = lines.iter().filter(|line| says_nothing(line, &facts.noise)).cloned().collect();
     let name = folder.file_name().unwrap().to_string_lossy().into_owned();
     Judged { name, facts: facts.facts.len(), missing, lines, bad }
@@ -107,8 +109,13 @@ fn judge(folder: &Path) -> Judged {
 fn says_nothing(line: &str, noise: &[String]) -> bool {
     let bare = line.trim().split_once(": ").map_or(line, |(_, rest)| rest).trim();
     let bare = bare.strip_prefix("asked: ").unwrap_or(bare).to_lowercase();
-    let is_noise = noise.iter().any(|noise| bare.trim_end_matches(['.', '!']) == noise.to_lowercase().trim_end_matches(['.', '!']));
+    let is_noise = noise
+        .iter()
+        .any(|noise| bare.trim_end_matches(['.', '!']) == noise.to_lowercase().trim_end_matches(['.', '!']));
     let words: Vec<&str> = bare.split_whitespace().collect();
-    let is_tool = matches!(words.first(), Some(&("read" | "edit" | "write" | "bash" | "grep" | "glob" | "edited" | "wrote" | "ran")));
+    let is_tool = matches!(
+        words.first(),
+        Some(&("read" | "edit" | "write" | "bash" | "grep" | "glob" | "edited" | "wrote" | "ran"))
+    );
     is_noise || words.len() <= 1 || (is_tool && words.len() == 2)
 }

@@ -3,3 +3,4 @@
 mod bench;
 mod facts;
 mod lines;
+mod recall;
