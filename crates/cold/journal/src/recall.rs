@@ -2,7 +2,7 @@
 //! and of what the session seems to be about.
 //!
 //! ```text
-//! tables ──look──► Past, Situation ──rank──► word::index ──► Index
+//! tables ──look, rank──► Past ──index──► Index
 //! ```
 //!
 //! [`index`] and what it uses touch nothing; [`answer`] is the hook around it. A start must not wait: what does not come in
@@ -15,7 +15,7 @@ mod tasks;
 mod tree;
 mod word;
 
-pub use choose::{Candidate, Order, Situation};
+pub use choose::{Order, Situation};
 pub use day::{Moment, local};
 pub use look::look;
 pub use word::{Field, Index, Past, Taste, index};
@@ -76,8 +76,10 @@ fn recall(call: &SessionStart, host: &Host, cwd: &Path) -> Result<Index, Error> 
         })
     })?;
     drop(looking);
-    let Some((past, situation)) = found else { return Ok(Index::default()) };
-    Ok(index(&past, &situation, &taste, &host.fence(call), &local))
+    // The process ends soon, which is quicker than giving everything back.
+    std::mem::forget(store);
+    let Some(past) = found else { return Ok(Index::default()) };
+    Ok(index(&past, &taste, &host.fence(call), &local))
 }
 
 /// Takes in what the last session left in the spool, as far as there is time.

@@ -176,6 +176,7 @@ impl Store {
     /// program, or is locked for more than 20 ms.
     pub fn open_for_hook(path: &Path, tables: &[Tables]) -> Result<Option<Self>, Error> {
         match Self::open_as_it_is(path, HOOK_BUSY_TIMEOUT) {
+            Ok(Some(store)) if store.connection.execute_batch(HOOK_SETTINGS).is_err() => Ok(None),
             Ok(Some(store)) => match schema::standing(&store.connection, tables) {
                 Ok(Standing::Current) => Ok(Some(store)),
                 Ok(Standing::Behind | Standing::Ahead { .. }) => Ok(None),
@@ -337,6 +338,9 @@ impl Store {
 const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 /// What holds for a connection, not for the file. Whatever is deleted is overwritten: it may have been forgotten.
 const SETTINGS: &str = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON";
+
+/// What holds besides for a hook: pages are read where the system has them, since a copy of each costs several system calls.
+const HOOK_SETTINGS: &str = "PRAGMA mmap_size = 1073741824";
 
 fn gives_back_pages(connection: &Connection) -> rusqlite::Result<bool> {
     let mode: i64 = connection.query_row("PRAGMA auto_vacuum", [], |row| row.get(0))?;

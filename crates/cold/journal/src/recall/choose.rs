@@ -15,10 +15,10 @@ pub struct Situation {
 
 /// An entry that may be shown.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Candidate {
-    pub entry: Entry,
+pub(super) struct Candidate {
+    pub(super) entry: Entry,
     /// The rows of the session and of the prompt that it was made for.
-    pub turn: (i64, i64),
+    pub(super) turn: (i64, i64),
 }
 
 /// How entries are put in order.

@@ -1,7 +1,7 @@
 //! What may be recalled, from the tables: every question has an index and a bound, so that a hundred thousand entries cost
 //! what a thousand do.
 
-use super::choose::{Candidate, Situation, relevance};
+use super::choose::{Candidate, Situation, rank, relevance};
 use super::tasks;
 use super::word::{Past, Taste, with_details};
 use crate::entry::{Entry, File, Source};
@@ -13,7 +13,7 @@ use store::rusqlite::{OptionalExtension as _, Params, Row, params};
 use store::{Error, Store};
 
 /// How many of the newest entries are candidates, at least.
-const RECENT: usize = 120;
+const RECENT: usize = 80;
 /// How many are looked at to find one that is no noise.
 const LOOKS_PER_ENTRY: usize = 2;
 /// How many others may be candidates for each reason: their branch, one changed file, being pinned, being by hand.
@@ -32,14 +32,14 @@ const COLUMNS: &str = "row, id, at, kind, title, branch, tokens, source, is_pinn
 /// What is neither noise nor replaced by a later entry.
 const SHOWN: &str = "is_noise = 0 AND replaced_by IS NULL";
 
-/// Returns what is stored about a project, and the situation of a session in it; `None` without history. `situate` gets the
-/// files of recent entries and returns what is known besides the tables.
+/// Returns what may be shown of what is stored about a project; `None` without history. `situate` gets the files of recent
+/// entries and returns what is known of the session besides the tables.
 pub fn look(
     store: &Store,
     project: &Project,
     taste: &Taste,
     situate: impl FnOnce(&[&str]) -> Situation,
-) -> Result<Option<(Past, Situation)>, Error> {
+) -> Result<Option<Past>, Error> {
     let projects = rows_of(store, project)?;
     if projects.is_empty() || !read::is_made(store)? {
         return Ok(None);
@@ -51,24 +51,27 @@ pub fn look(
     found.fill_files(store)?;
     let mut situation = situate(&found.files());
     for row in &projects {
+        if situation.tasks.is_empty() {
+            situation.tasks = open_tasks(store, *row)?;
+        }
+    }
+    for row in &projects {
         found.relevant(store, *row, &situation)?;
     }
     found.fill_files(store)?;
     found.near(store, &situation)?;
-    let mut past = Past { candidates: found.candidates.into_values().collect(), ..Past::default() };
-    fill_details(store, &mut past, &situation, taste)?;
+    let mut past =
+        Past { entries: found.ranked(&situation, taste), tasks: situation.tasks, ..Past::default() };
+    fill_details(store, &mut past.entries, taste)?;
     for row in projects {
         let last = "s.project = ?1 ORDER BY s.at DESC, s.id LIMIT ?2";
         past.summaries.extend(read::summaries_where(store, last, params![row, taste.summaries])?);
-        if situation.tasks.is_empty() {
-            situation.tasks = open_tasks(store, row)?;
-        }
         if past.last_message.is_none() && taste.shows_last_message {
             past.last_message = last_message(store, row)?;
         }
     }
     past.summaries.sort_by(|one, other| (other.at, &one.id).cmp(&(one.at, &other.id)));
-    Ok(Some((past, situation)))
+    Ok(Some(past))
 }
 
 /// Returns the rows of a project: its own, and what another system recorded under its bare name, when no other project is
@@ -178,6 +181,13 @@ impl Found {
         Ok(())
     }
 
+    /// Returns the candidates, the first to be shown first.
+    fn ranked(self, situation: &Situation, taste: &Taste) -> Vec<Entry> {
+        let mut candidates: Vec<Candidate> = self.candidates.into_values().collect();
+        let order = rank(&candidates, situation, taste.order);
+        order.into_iter().map(|place| std::mem::take(&mut candidates[place].entry)).collect()
+    }
+
     /// Returns the paths of the newest candidates' files, each once, those of the newest first.
     fn files(&self) -> Vec<&str> {
         let mut newest: Vec<&Entry> = self.candidates.values().map(|candidate| &candidate.entry).collect();
@@ -189,10 +199,10 @@ impl Found {
 }
 
 /// Reads what those candidates have besides their titles that more is shown of.
-fn fill_details(store: &Store, past: &mut Past, situation: &Situation, taste: &Taste) -> Result<(), Error> {
+fn fill_details(store: &Store, entries: &mut [Entry], taste: &Taste) -> Result<(), Error> {
     let mut select = store.connection().prepare_cached("SELECT detail FROM entries WHERE id = ?1")?;
-    for place in with_details(past, situation, taste) {
-        let entry = &mut past.candidates[place].entry;
+    for place in with_details(entries, taste) {
+        let entry = &mut entries[place];
         let detail: Option<String> = select.query_row([&entry.id], |row| row.get(0)).optional()?;
         entry.detail = serde_json::from_str(&detail.unwrap_or_default()).unwrap_or_default();
     }

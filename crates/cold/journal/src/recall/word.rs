@@ -1,6 +1,6 @@
 //! The text of an index: what was chosen, by day, within a budget. The same data gives the same bytes: no clock is in it.
 
-use super::choose::{Candidate, Order, Situation, rank};
+use super::choose::Order;
 use super::day::Moment;
 use crate::entry::{Entry, Kind, Source, Summary};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,9 +54,12 @@ impl Default for Taste {
 /// What the tables have that may be shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Past {
-    pub candidates: Vec<Candidate>,
+    /// The first to be shown first.
+    pub entries: Vec<Entry>,
     /// The newest first.
     pub summaries: Vec<Summary>,
+    /// The subjects of open tasks.
+    pub tasks: Vec<String>,
     /// The model's last words in the session before.
     pub last_message: Option<String>,
 }
@@ -84,6 +87,8 @@ const MAX_FULL_CHARS: usize = 400;
 /// follow-up sessions of `tests/data/journal`: with fewer, less of what is needed is in the text; with more, fewer entries are.
 const GISTS: usize = 4;
 const MAX_GIST_CHARS: usize = 220;
+/// After how many entries in a row that do not fit no other is tried.
+const MOST_MISSES: usize = 12;
 /// How many open tasks are named.
 const MOST_TASKS: usize = 5;
 /// The part of the budget that summaries, tasks and the last message may take.
@@ -92,29 +97,26 @@ const AROUND_SHARE: usize = 3;
 const PINNED: char = '★';
 const BY_HAND: char = '✎';
 
-/// Returns the index of what was chosen for this situation.
-pub fn index(
-    past: &Past,
-    situation: &Situation,
-    taste: &Taste,
-    fence: &Fence,
-    local: &dyn Fn(u64) -> Moment,
-) -> Index {
-    if past.candidates.is_empty() && past.summaries.is_empty() {
+/// Returns the index of what was chosen.
+pub fn index(past: &Past, taste: &Taste, fence: &Fence, local: &dyn Fn(u64) -> Moment) -> Index {
+    if past.entries.is_empty() && past.summaries.is_empty() {
         return Index::default();
     }
-    let around = around(past, situation, taste, local);
+    let around = around(past, taste, local);
     let frame = OPENING.len() + fence.around(SOURCE, &[], "").len();
     let mut page = Page::new(taste, local);
     let room = taste.max_bytes.saturating_sub(frame + around.len());
-    let newest = newest(past, taste.full);
-    for (rank, place) in rank(&past.candidates, situation, taste.order).into_iter().enumerate() {
+    let newest = newest(&past.entries, taste.full);
+    for (place, entry) in past.entries.iter().enumerate() {
         let more = match newest.contains(&place) {
             true => More::Full,
-            false if rank < GISTS => More::Gist,
+            false if place < GISTS => More::Gist,
             false => More::Nothing,
         };
-        page.add(&past.candidates[place].entry, more, room);
+        page.add(entry, more, room);
+        if page.is_full() {
+            break;
+        }
     }
     let (body, ids) = page.write();
     let body = format!("{body}{around}");
@@ -134,20 +136,18 @@ enum More {
     Full,
 }
 
-/// Returns the places of the candidates of which more than the line is shown.
-pub(super) fn with_details(past: &Past, situation: &Situation, taste: &Taste) -> BTreeSet<usize> {
-    let first = rank(&past.candidates, situation, taste.order).into_iter().take(GISTS);
-    first.chain(newest(past, taste.full)).collect()
+/// Returns the places of the entries of which more than the line is shown.
+pub(super) fn with_details(entries: &[Entry], taste: &Taste) -> BTreeSet<usize> {
+    (0..entries.len().min(GISTS)).chain(newest(entries, taste.full)).collect()
 }
 
-/// Returns the places of the newest candidates.
-fn newest(past: &Past, count: usize) -> BTreeSet<usize> {
-    let key = |place: &usize| {
-        let entry = &past.candidates[*place].entry;
-        (entry.at, &entry.id)
-    };
-    let mut newest: Vec<usize> = (0..past.candidates.len()).collect();
-    newest.sort_by(|one, other| key(other).cmp(&key(one)));
+/// Returns the places of the newest entries.
+fn newest(entries: &[Entry], count: usize) -> BTreeSet<usize> {
+    if count == 0 {
+        return BTreeSet::new();
+    }
+    let mut newest: Vec<usize> = (0..entries.len()).collect();
+    newest.sort_by_key(|place| std::cmp::Reverse((entries[*place].at, &entries[*place].id)));
     newest.into_iter().take(count).collect()
 }
 
@@ -160,19 +160,19 @@ struct Page<'e> {
     marks: BTreeSet<&'static str>,
     days: BTreeSet<String>,
     bytes: usize,
+    /// How many entries in a row did not fit.
+    misses: usize,
 }
 
 impl<'e> Page<'e> {
     fn new(taste: &'e Taste, local: &'e dyn Fn(u64) -> Moment) -> Self {
         let bytes = legend(&BTreeSet::new(), taste).len();
-        Self { taste, local, lines: BTreeMap::new(), marks: BTreeSet::new(), days: BTreeSet::new(), bytes }
+        let (lines, marks, days) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        Self { taste, local, lines, marks, days, bytes, misses: 0 }
     }
 
     /// Adds an entry if it fits into `room` bytes.
     fn add(&mut self, entry: &'e Entry, more: More, room: usize) {
-        if self.lines.len() >= self.taste.entries {
-            return;
-        }
         let moment = (self.local)(entry.at);
         let line = line(entry, &moment.time, more, self.taste);
         let marks: Vec<&'static str> =
@@ -180,12 +180,19 @@ impl<'e> Page<'e> {
         let heading = if self.days.contains(&moment.day) { 0 } else { moment.day.len() + 1 };
         let bytes = line.len() + heading + marks.iter().map(|mark| mark.len() + 2).sum::<usize>();
         if self.bytes + bytes > room {
+            self.misses += 1;
             return;
         }
+        self.misses = 0;
         self.bytes += bytes;
         self.marks.extend(marks);
         self.days.insert(moment.day.clone());
         self.lines.insert((moment.day, entry.at, &entry.id), line);
+    }
+
+    /// Says whether there is no use in trying more entries.
+    fn is_full(&self) -> bool {
+        self.lines.len() >= self.taste.entries || self.misses >= MOST_MISSES
     }
 
     /// Returns the lines with their days and the legend, and the ids in their order.
@@ -284,7 +291,7 @@ fn gist(entry: &Entry) -> &str {
 }
 
 /// Returns what is below the entries: the last turns, open tasks, and the last message.
-fn around(past: &Past, situation: &Situation, taste: &Taste, local: &dyn Fn(u64) -> Moment) -> String {
+fn around(past: &Past, taste: &Taste, local: &dyn Fn(u64) -> Moment) -> String {
     let room = taste.max_bytes / AROUND_SHARE;
     let mut parts = Vec::new();
     let mut bytes = 0;
@@ -292,7 +299,7 @@ fn around(past: &Past, situation: &Situation, taste: &Taste, local: &dyn Fn(u64)
         bytes += part.len();
         !part.is_empty() && bytes <= room
     };
-    let tasks = tasks(&situation.tasks);
+    let tasks = tasks(&past.tasks);
     parts.extend(fits(&tasks).then_some(tasks));
     let message = past.last_message.as_deref().filter(|_| taste.shows_last_message).unwrap_or_default();
     let message = sanitize::model_line(message, MAX_FULL_CHARS);
@@ -362,12 +369,8 @@ mod tests {
         }
     }
 
-    fn candidates(entries: Vec<Entry>) -> Vec<Candidate> {
-        entries.into_iter().map(|entry| Candidate { entry, ..Candidate::default() }).collect()
-    }
-
     fn told(past: &Past, taste: &Taste) -> Index {
-        index(past, &Situation::default(), taste, &Fence::new("w"), &utc)
+        index(past, taste, &Fence::new("w"), &utc)
     }
 
     #[test]
@@ -375,11 +378,11 @@ mod tests {
         let pinned =
             Entry { is_pinned: true, source: Source::ByHand, ..entry(5, "Never touch the generated files") };
         let past = Past {
-            candidates: candidates(vec![
+            entries: vec![
                 entry(6, "later"),
                 Entry { kind: "decision".into(), ..entry(2, "earlier") },
                 pinned,
-            ]),
+            ],
             summaries: vec![
                 Summary {
                     at: DAY * 2,
@@ -395,10 +398,10 @@ mod tests {
                     ..Summary::default()
                 },
             ],
+            tasks: vec!["Deploy it".into()],
             ..Past::default()
         };
-        let situation = Situation { tasks: vec!["Deploy it".into()], ..Situation::default() };
-        let index = index(&past, &situation, &Taste::default(), &Fence::new("w"), &utc);
+        let index = told(&past, &Taste::default());
         assert_eq!(
             index.text,
             "Wyren: earlier work in this project, from its journal. `wyren show ID…` prints entries whole. Inside the \
@@ -420,22 +423,23 @@ mod tests {
     }
 
     #[test]
-    fn no_budget_is_exceeded_and_the_pinned_one_is_in_it() {
+    fn no_budget_is_exceeded_and_what_comes_first_is_in_it() {
         let mut entries: Vec<Entry> =
             (1..200).map(|number| entry(number, &format!("{number} {}", "word ".repeat(20)))).collect();
-        entries[3].is_pinned = true;
+        entries.reverse();
         let summary =
             Summary { request: "ask ".repeat(90), completed: "do ".repeat(90), ..Summary::default() };
         let past = Past {
-            candidates: candidates(entries),
+            entries,
             summaries: vec![summary; 9],
             last_message: Some("words ".repeat(900)),
+            ..Past::default()
         };
         for max_bytes in [512, 600, 2_048, 9_000] {
             let taste = Taste { max_bytes, entries: 200, shows_last_message: true, ..Taste::default() };
             let told = told(&past, &taste);
             assert!(told.text.len() <= max_bytes, "{} of {max_bytes}", told.text.len());
-            assert!(max_bytes < 2_048 || told.ids.contains(&"00000004".to_owned()), "{}", told.text);
+            assert!(max_bytes < 2_048 || told.ids.last().is_some_and(|id| id == "00000199"), "{}", told.text);
             assert!(told.text.ends_with("</wyren-context id=\"w\">"));
         }
     }
@@ -453,9 +457,10 @@ mod tests {
         let summary =
             Summary { request: "asked".into(), completed: "completed".into(), ..Summary::default() };
         let past = Past {
-            candidates: candidates(vec![entry(1, "oldest"), full]),
+            entries: vec![full, entry(1, "oldest")],
             summaries: vec![summary.clone(), summary],
             last_message: Some("goodbye".into()),
+            ..Past::default()
         };
         let taste = Taste::default();
         let plain = told(&past, &taste).text;
@@ -482,13 +487,13 @@ mod tests {
         let hostile =
             Entry { detail: Detail { narrative: title.into(), ..Detail::default() }, ..entry(1, title) };
         let past = Past {
-            candidates: candidates(vec![Entry { kind: "<private>".into(), ..hostile }]),
+            entries: vec![Entry { kind: "<private>".into(), ..hostile }],
             summaries: vec![summary],
+            tasks: vec![title.into()],
             last_message: Some(title.into()),
         };
-        let situation = Situation { tasks: vec![title.into()], ..Situation::default() };
         let taste = Taste { full: 1, shows_last_message: true, max_bytes: 4_096, ..Taste::default() };
-        let text = index(&past, &situation, &taste, &Fence::new("w"), &utc).text;
+        let text = told(&past, &taste).text;
         assert_eq!(text.matches('<').count(), 2, "{text}");
         assert!(text.matches("obey").count() >= 5 && !text.contains(['\u{1b}', '\u{202e}']), "{text}");
         assert!(!text.lines().any(|line| line.starts_with("obey") || line.starts_with("&lt;")), "{text}");

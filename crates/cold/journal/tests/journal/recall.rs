@@ -78,7 +78,7 @@ fn line_19_by_relevance_more_of_what_is_needed_is_recalled_than_by_age() {
         report.push_str(&format!(
             "{name} {}: {} needed; by relevance {} shown, {} in reach; newest first {}, {}; {} of {} entries\n",
             follow_up.about, follow_up.needed.len(), by_relevance.shown, by_relevance.in_reach, by_age.shown, by_age.in_reach,
-            index.ids.len(), scene.past.candidates.len(),
+            index.ids.len(), scene.by_relevance.entries.len(),
         ));
         for needed in follow_up.needed.iter().filter(|needed| !scene.has(&index, needed)) {
             let known = if scene.entries.iter().any(|entry| needed.is_of(entry)) {
@@ -104,8 +104,8 @@ fn line_19_by_relevance_more_of_what_is_needed_is_recalled_than_by_age() {
 
 /// What a follow-up session finds.
 struct Scene {
-    past: Past,
-    situation: Situation,
+    by_relevance: Past,
+    by_age: Past,
     /// Every entry, with its details.
     entries: Vec<Entry>,
 }
@@ -128,16 +128,23 @@ impl Scene {
             tasks: follow_up.open_tasks.clone(),
         };
         let project = Project::of(Path::new("/home/dev/parcel"));
-        let found = recall::look(&bench.store, &project, &Taste::default(), |_| known).unwrap();
-        let (past, mut situation) = found.unwrap();
-        situation.tasks.clone_from(&follow_up.open_tasks);
+        let past = |order: Order| {
+            let taste = Taste { order, ..Taste::default() };
+            let past = recall::look(&bench.store, &project, &taste, |_| known.clone()).unwrap().unwrap();
+            // The sessions of the history have open tasks of their own.
+            Past { tasks: follow_up.open_tasks.clone(), ..past }
+        };
+        let (by_relevance, by_age) = (past(Order::Relevance), past(Order::Newest));
         let entries = read::entries_where(&bench.store, "1 ORDER BY e.id", []).unwrap();
-        Self { past, situation, entries }
+        Self { by_relevance, by_age, entries }
     }
 
     fn index(&self, order: Order) -> Index {
-        let taste = Taste { order, ..Taste::default() };
-        recall::index(&self.past, &self.situation, &taste, &Fence::new("0123456789abcdef"), &utc)
+        let past = match order {
+            Order::Relevance => &self.by_relevance,
+            Order::Newest => &self.by_age,
+        };
+        recall::index(past, &Taste::default(), &Fence::new("0123456789abcdef"), &utc)
     }
 
     fn has(&self, index: &Index, needed: &Needed) -> bool {
