@@ -176,8 +176,8 @@ impl Store {
     /// program, or is locked for more than 20 ms.
     pub fn open_for_hook(path: &Path, tables: &[Tables]) -> Result<Option<Self>, Error> {
         match Self::open_as_it_is(path, HOOK_BUSY_TIMEOUT) {
-            Ok(Some(store)) if store.connection.execute_batch(HOOK_SETTINGS).is_err() => Ok(None),
-            Ok(Some(store)) => match schema::standing(&store.connection, tables) {
+            Ok(Some(store)) => match store.hurry().and_then(|()| schema::standing(&store.connection, tables))
+            {
                 Ok(Standing::Current) => Ok(Some(store)),
                 Ok(Standing::Behind | Standing::Ahead { .. }) => Ok(None),
                 Err(error) => Err(error.into()),
@@ -185,6 +185,13 @@ impl Store {
             opened => opened,
         }
         .or_else(|error| if matches!(error, Error::Locked(_)) { Ok(None) } else { Err(error) })
+    }
+
+    /// Makes the connection one for a few short questions: pages are read where the system has them, since a copy of each
+    /// costs several system calls, and a statement is planned once, whatever values it gets.
+    fn hurry(&self) -> rusqlite::Result<()> {
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        self.connection.execute_batch("PRAGMA mmap_size = 1073741824")
     }
 
     /// Opens the database at `path` without changing anything, whatever its schema; `None` where there is none.
@@ -338,9 +345,6 @@ impl Store {
 const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 /// What holds for a connection, not for the file. Whatever is deleted is overwritten: it may have been forgotten.
 const SETTINGS: &str = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON";
-
-/// What holds besides for a hook: pages are read where the system has them, since a copy of each costs several system calls.
-const HOOK_SETTINGS: &str = "PRAGMA mmap_size = 1073741824";
 
 fn gives_back_pages(connection: &Connection) -> rusqlite::Result<bool> {
     let mode: i64 = connection.query_row("PRAGMA auto_vacuum", [], |row| row.get(0))?;

@@ -64,8 +64,8 @@ pub fn look(
         Past { entries: found.ranked(&situation, taste), tasks: situation.tasks, ..Past::default() };
     fill_details(store, &mut past.entries, taste)?;
     for row in projects {
-        let last = "s.project = ?1 ORDER BY s.at DESC, s.id LIMIT ?2";
-        past.summaries.extend(read::summaries_where(store, last, params![row, taste.summaries])?);
+        let last = format!("s.project = ?1 ORDER BY s.at DESC, s.id LIMIT {}", taste.summaries);
+        past.summaries.extend(read::summaries_where(store, &last, [row])?);
         if past.last_message.is_none() && taste.shows_last_message {
             past.last_message = last_message(store, row)?;
         }
@@ -105,30 +105,31 @@ impl Found {
         let most = RECENT.max(wanted);
         let select = format!(
             "SELECT {COLUMNS} FROM (SELECT {COLUMNS}, is_noise, replaced_by FROM entries
-                 WHERE project = ?1 ORDER BY at DESC LIMIT ?2) WHERE {SHOWN} LIMIT ?3"
+                 WHERE project = ?1 ORDER BY at DESC LIMIT {}) WHERE {SHOWN} LIMIT {most}",
+            most * LOOKS_PER_ENTRY
         );
-        self.add(store, &select, params![project, most * LOOKS_PER_ENTRY, most])
+        self.add(store, &select, [project])
     }
 
     /// Adds older entries that the situation is about, and those that a person cares about.
     fn relevant(&mut self, store: &Store, project: i64, situation: &Situation) -> Result<(), Error> {
-        let newest = format!("{SHOWN} ORDER BY at DESC LIMIT ?2");
+        let newest = format!("{SHOWN} ORDER BY at DESC LIMIT {PER_REASON}");
         let of = |condition: &str| {
             format!("SELECT {COLUMNS} FROM entries WHERE project = ?1 AND {condition} AND {newest}")
         };
-        self.add(store, &of("is_pinned = 1"), params![project, PER_REASON])?;
-        self.add(store, &of("source = 'by-hand'"), params![project, PER_REASON])?;
+        self.add(store, &of("is_pinned = 1"), [project])?;
+        self.add(store, &of("source = 'by-hand'"), [project])?;
         if let Some(branch) = &situation.branch {
-            let select = of("branch NOT IN ('main', 'master') AND branch = ?3");
-            self.add(store, &select, params![project, PER_REASON, branch])?;
+            let select = of("branch NOT IN ('main', 'master') AND branch = ?2");
+            self.add(store, &select, params![project, branch])?;
         }
         for path in situation.changed.iter().take(MOST_CHANGED) {
             // With the plus, SQLite goes by the rows and not through all entries of the project.
             let select = format!(
                 "SELECT {COLUMNS} FROM entries WHERE +project = ?1 AND {SHOWN} AND row IN
-                     (SELECT entry FROM entry_files WHERE path = ?3 ORDER BY entry DESC LIMIT ?2)"
+                     (SELECT entry FROM entry_files WHERE path = ?2 ORDER BY entry DESC LIMIT {PER_REASON})"
             );
-            self.add(store, &select, params![project, PER_REASON, path])?;
+            self.add(store, &select, params![project, path])?;
         }
         Ok(())
     }
@@ -144,12 +145,14 @@ impl Found {
         turns.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));
         turns.dedup_by_key(|(_, turn)| *turn);
         let near = |side: &str| {
-            format!("SELECT {COLUMNS} FROM entries WHERE session = ?1 AND {SHOWN} AND turn {side} LIMIT ?3")
+            format!(
+                "SELECT {COLUMNS} FROM entries WHERE session = ?1 AND {SHOWN} AND turn {side} LIMIT {PER_TURN}"
+            )
         };
         let (before, after) = (near("< ?2 ORDER BY turn DESC"), near(">= ?2 ORDER BY turn"));
         for (_, (session, turn)) in turns.into_iter().take(MOST_TURNS) {
-            self.add(store, &before, params![session, turn, PER_TURN])?;
-            self.add(store, &after, params![session, turn, PER_TURN])?;
+            self.add(store, &before, [session, turn])?;
+            self.add(store, &after, [session, turn])?;
         }
         Ok(())
     }
@@ -227,21 +230,9 @@ fn candidate(row: &Row<'_>) -> store::rusqlite::Result<Candidate> {
 /// Returns the tasks that the last session with tasks left open.
 fn open_tasks(store: &Store, project: i64) -> Result<Vec<String>, Error> {
     for session in last_sessions(store, project)? {
-        let mut select = store.connection().prepare_cached(
-            "SELECT last.row, last.tool, last.data, payloads.data FROM
-                 (SELECT row, at, tool, data FROM observations WHERE session = ?1 ORDER BY at DESC LIMIT ?2) AS last
-             LEFT JOIN payloads ON payloads.observation = last.row
-             WHERE tool IN (?3, ?4, ?5) ORDER BY last.at, last.row",
-        )?;
-        let [create, update, write] = tasks::TOOLS;
-        let mut rows = select.query(params![session, OBSERVATIONS, create, update, write])?;
-        let mut calls = Vec::new();
-        while let Some(row) = rows.next()? {
-            calls.push((row.get::<_, String>(1)?, crate::derive::joined(row, 2)?));
-        }
+        let calls = last_observations(store, session, "tool", |tool| tasks::TOOLS.contains(&tool))?;
         if !calls.is_empty() {
-            let calls: Vec<(&str, &Value)> = calls.iter().map(|(tool, data)| (&**tool, data)).collect();
-            return Ok(tasks::open(calls));
+            return Ok(tasks::open(calls.iter().rev().map(|(tool, data)| (&**tool, data))));
         }
     }
     Ok(Vec::new())
@@ -250,25 +241,50 @@ fn open_tasks(store: &Store, project: i64) -> Result<Vec<String>, Error> {
 /// Returns what the model said last in the sessions before.
 fn last_message(store: &Store, project: i64) -> Result<Option<String>, Error> {
     for session in last_sessions(store, project)? {
-        let mut select = store.connection().prepare_cached(
-            "SELECT last.data, payloads.data FROM
-                 (SELECT row, at, kind, data FROM observations WHERE session = ?1 ORDER BY at DESC LIMIT ?2) AS last
-             LEFT JOIN payloads ON payloads.observation = last.row
-             WHERE kind = 'turn-end' ORDER BY last.at DESC LIMIT 1",
-        )?;
-        let mut rows = select.query(params![session, OBSERVATIONS])?;
-        if let Some(row) = rows.next()? {
-            let data = crate::derive::joined(row, 0)?;
+        let ends = last_observations(store, session, "kind", |kind| kind == "turn-end")?;
+        if let Some((_, data)) = ends.first() {
             return Ok(data.get("text").and_then(Value::as_str).map(str::to_owned));
         }
     }
     Ok(None)
 }
 
+/// Returns those of a session's last observations that have a `wanted` value in this column, with their data, the last first.
+fn last_observations(
+    store: &Store,
+    session: i64,
+    column: &str,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<(String, Value)>, Error> {
+    let mut select = store.connection().prepare_cached(&format!(
+        "SELECT row, {column} FROM observations WHERE session = ?1 ORDER BY at DESC, row DESC LIMIT {OBSERVATIONS}"
+    ))?;
+    let mut rows = select.query([session])?;
+    let mut found: Vec<(i64, String)> = Vec::new();
+    while let Some(row) = rows.next()? {
+        // Its data, which is long, is read of the few that are wanted.
+        let value = row.get_ref(1)?.as_str_or_null().ok().flatten().unwrap_or_default();
+        if wanted(value) {
+            found.push((row.get(0)?, value.to_owned()));
+        }
+    }
+    let mut data = store.connection().prepare_cached(
+        "SELECT o.data, p.data FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row WHERE o.row = ?1",
+    )?;
+    let mut observations = Vec::new();
+    for (row, value) in found {
+        let mut rows = data.query([row])?;
+        if let Some(row) = rows.next()? {
+            observations.push((value, crate::derive::joined(row, 0)?));
+        }
+    }
+    Ok(observations)
+}
+
 fn last_sessions(store: &Store, project: i64) -> Result<Vec<i64>, Error> {
-    let mut select = store
-        .connection()
-        .prepare_cached("SELECT row FROM sessions WHERE project = ?1 ORDER BY last_at DESC LIMIT ?2")?;
-    let rows = select.query_map(params![project, SESSIONS], |row| row.get(0))?;
+    let mut select = store.connection().prepare_cached(&format!(
+        "SELECT row FROM sessions WHERE project = ?1 ORDER BY last_at DESC LIMIT {SESSIONS}"
+    ))?;
+    let rows = select.query_map([project], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
