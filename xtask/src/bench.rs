@@ -9,6 +9,7 @@ mod cases;
 mod check;
 pub(crate) mod dependencies;
 mod instructions;
+mod journal;
 mod memory;
 mod occasions;
 mod predecessors;

@@ -283,6 +283,15 @@ pub const HOOKS: &[Hook] = &[
         silence: Silence::Empty,
         job: "shows what was done and learned in this file before, once per file and window",
     },
+    Hook {
+        name: "session-start-recall",
+        events: &["SessionStart"],
+        matcher: None,
+        timeout: 5,
+        weight: Weight::Heavy,
+        silence: Silence::Empty,
+        job: "shows an index of earlier work in the project, what is recent and what the branch, changed files and open tasks are about; nothing on resume",
+    },
 ];
 
 /// Returns the hook of this name.

@@ -47,6 +47,8 @@ pub(crate) const RUNS: &[(&str, Yard, f64)] = &[
     // It looks whether the hook of another wiring answers the start, which costs a lock and a file.
     ("session-start-lessons resume", Yard::True, 1.0),
     ("session-start-memory no pull", Yard::True, 2.0),
+    ("session-start-recall 100000", Yard::True, 4.0),
+    ("session-start-recall 100000", Yard::Run("session-start-recall 1000"), 1.3),
     ("stop-distill counting", Yard::True, 0.8),
     ("stop-summary 1 KB", Yard::Static, 2.0),
     ("stop-summary 52 MB transcript", Yard::Run("stop-summary 200 KB transcript"), 1.2),

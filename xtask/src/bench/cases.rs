@@ -42,7 +42,9 @@ pub(crate) enum Surroundings {
     TeamWithoutPull,
     /// A transcript of about this many bytes, from a client that does not send the model's last message.
     Transcript(usize),
-    /// A repository whose journal tells about this many files, `src/part-0/file-0.rs` among them.
+    /// A repository with a cache of what the journal tells about this many files, `src/part-0/file-0.rs` among them.
+    FileCache(usize),
+    /// A repository with a journal of this many entries.
     Journal(usize),
 }
 
@@ -80,7 +82,7 @@ impl Case {
     }
 
     const fn with_files(self, files: usize) -> Self {
-        Self { surroundings: Surroundings::Journal(files), ..self }
+        Self { surroundings: Surroundings::FileCache(files), ..self }
     }
 
     const fn in_a_team(self) -> Self {
@@ -93,6 +95,10 @@ impl Case {
 
     const fn after(self, transcript: usize) -> Self {
         Self { surroundings: Surroundings::Transcript(transcript), ..self }
+    }
+
+    const fn recalling(self, entries: usize) -> Self {
+        Self { surroundings: Surroundings::Journal(entries), ..self }
     }
 
     const fn with(self, arguments: &'static [&'static str]) -> Self {
@@ -241,6 +247,15 @@ const CASES: &[(&str, Case)] = &[
     (
         "session-start-memory",
         Case::plain("no pull", payload!("SessionStart.startup")).speaking().in_a_team_without_pull(),
+    ),
+    ("session-start-recall", Case::plain("no history", payload!("SessionStart.startup")).silent()),
+    (
+        "session-start-recall",
+        Case::plain("1000", payload!("SessionStart.startup")).speaking().recalling(1_000),
+    ),
+    (
+        "session-start-recall",
+        Case::plain("100000", payload!("SessionStart.startup")).speaking().recalling(100_000),
     ),
     ("session-start-reset", Case::plain("resume", payload!("SessionStart.resume")).silent()),
     ("session-start-reset", Case::plain("startup", payload!("SessionStart.startup")).silent()),

@@ -8,7 +8,7 @@ use super::report::{Machine, Measured, Ratios, Report};
 use super::statistics::Summary;
 use super::transcripts::Bench;
 use super::yardstick::{self, Yardstick};
-use super::{Arguments, check, instructions, memory, predecessors, rounds};
+use super::{Arguments, check, instructions, journal, memory, predecessors, rounds};
 use crate::plugin;
 use anyhow::{Context as _, Result, bail};
 use base::{Env, Paths, files};
@@ -200,8 +200,13 @@ impl Cast<'_> {
         if let Surroundings::Transcript(bytes) = case.surroundings {
             payload = after_a_transcript(&world, &payload, bytes)?;
         }
-        if let Surroundings::Journal(files) = case.surroundings {
-            payload = with_journal(&world, &environment, files, &payload)?;
+        if let Surroundings::FileCache(files) = case.surroundings {
+            payload = with_file_cache(&world, &environment, files, &payload)?;
+        }
+        if let Surroundings::Journal(entries) = case.surroundings {
+            payload = journal::fill(&world, &payload, entries)?;
+            // What it shows is recorded, and each run would have more to take in than the one before.
+            environment.push(("WYREN_CAPTURE", "false".into()));
         }
         if case.surroundings == Surroundings::TeamWithoutPull {
             environment.push(("WYREN_SKIP_PULL", "1".into()));
@@ -273,7 +278,7 @@ fn after_a_transcript(world: &Path, payload: &str, bytes: usize) -> Result<Strin
 }
 
 /// Makes a repository with a cache of what the journal tells about its files; returns the payload of a session in it.
-fn with_journal(
+fn with_file_cache(
     world: &Path,
     environment: &[(&'static str, OsString)],
     files: usize,

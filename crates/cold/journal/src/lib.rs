@@ -2,8 +2,9 @@
 //!
 //! Everything here is derived from observations, without a model, and can be made anew at any time: what a person, a model or
 //! an import adds is an observation, too. [`make`] turns one turn into entries and a summary and touches nothing;
-//! [`derive`] decides which turns are made anew and writes the tables; [`read`] and [`find`] answer questions about them. What a
-//! person adds goes through [`write`], and what is old or too much goes by [`retain`].
+//! [`derive`] decides which turns are made anew and writes the tables; [`read`] and [`find`] answer questions about them, and
+//! [`recall`] those that a session has when it starts. What a person adds goes through [`write`], and what is old or too much
+//! goes by [`retain`].
 
 mod derive;
 mod entry;
@@ -14,6 +15,7 @@ mod kept;
 mod link;
 pub mod make;
 pub mod read;
+pub mod recall;
 pub mod retain;
 mod schema;
 mod turn;

@@ -41,7 +41,9 @@ CREATE TABLE entries (
 CREATE INDEX entries_of_project ON entries (project, at);
 CREATE INDEX entries_of_turn ON entries (session, turn);
 CREATE INDEX entries_of_anchor ON entries (anchor);
-CREATE INDEX entries_pinned ON entries (project) WHERE is_pinned = 1;
+CREATE INDEX entries_pinned ON entries (project, at) WHERE is_pinned = 1;
+CREATE INDEX entries_by_hand ON entries (project, at) WHERE source = 'by-hand';
+CREATE INDEX entries_of_branch ON entries (project, branch, at) WHERE branch NOT IN ('main', 'master');
 
 CREATE TABLE entry_files (
     path TEXT NOT NULL,
@@ -49,7 +51,7 @@ CREATE TABLE entry_files (
     is_changed INTEGER NOT NULL,
     PRIMARY KEY (path, entry)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX files_of_entry ON entry_files (entry);
+CREATE INDEX files_of_entry ON entry_files (entry, is_changed);
 
 CREATE INDEX entries_replaced ON entries (replaced_by) WHERE replaced_by IS NOT NULL;
 

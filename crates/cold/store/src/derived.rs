@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// How many observations are derived from in one transaction.
 const ROWS_AT_ONCE: i64 = 1_000;
+/// The same in a hook, between two looks at the clock.
+const HOOK_ROWS_AT_ONCE: i64 = 50;
 
 /// Tables that are made from observations.
 pub trait Derived: Debug + Sync {
@@ -54,7 +56,7 @@ pub(crate) fn run(store: &mut Store, most_time: Duration) -> Result<Ran, Error> 
     let mut errors = Vec::new();
     for derived in store.derived() {
         loop {
-            match store.write(|transaction| step(transaction, *derived)) {
+            match store.write(|transaction| step(transaction, *derived, ROWS_AT_ONCE)) {
                 Ok(true) if began.elapsed() >= most_time => return Ok(Ran { errors, is_complete: false }),
                 Ok(true) => {}
                 Ok(false) => break,
@@ -74,6 +76,34 @@ pub(crate) fn catch_up(store: &mut Store) -> Result<(), Error> {
     run(store, Duration::MAX).map(drop)
 }
 
+/// Derives from what came since the last time as far as a hook may: tables that are missing or of another version are left
+/// to a program with time, and so is the rest once `most_time` has passed. Returns at once when another program writes.
+pub fn catch_up_in_hook(store: &mut Store, most_time: Duration) -> Result<(), Error> {
+    let began = Instant::now();
+    let caught_up = store.without_waiting(|store| {
+        for derived in store.derived() {
+            while began.elapsed() < most_time && is_behind(store, *derived)? {
+                store.write(|transaction| step(transaction, *derived, HOOK_ROWS_AT_ONCE))?;
+            }
+        }
+        Ok(())
+    });
+    match caught_up {
+        Err(Error::Locked(_)) => Ok(()),
+        caught_up => caught_up,
+    }
+}
+
+/// Says whether tables of this version are there and lack what came since.
+fn is_behind(store: &Store, derived: &dyn Derived) -> Result<bool, Error> {
+    let mut select = store.connection().prepare_cached(
+        "SELECT watermark < (SELECT max(row) FROM observations) FROM derived WHERE name = ?1 AND version = ?2",
+    )?;
+    let is_behind: Option<Option<bool>> =
+        select.query_row(params![derived.name(), derived.version()], |row| row.get(0)).optional()?;
+    Ok(is_behind.flatten().unwrap_or_default())
+}
+
 fn described(derived: &dyn Derived, error: &Error) -> String {
     let mut text = format!("{}: {error}", derived.name());
     let mut source = error.source();
@@ -85,13 +115,13 @@ fn described(derived: &dyn Derived, error: &Error) -> String {
 }
 
 /// Derives from the next rows; returns whether there may be more.
-fn step(transaction: &Transaction<'_>, derived: &dyn Derived) -> Result<bool, Error> {
+fn step(transaction: &Transaction<'_>, derived: &dyn Derived, most_rows: i64) -> Result<bool, Error> {
     let after = watermark(transaction, derived)?;
     let last: Option<i64> = transaction
         .prepare_cached(
             "SELECT max(row) FROM (SELECT row FROM observations WHERE row > ?1 ORDER BY row LIMIT ?2)",
         )?
-        .query_row([after, ROWS_AT_ONCE], |row| row.get(0))?;
+        .query_row([after, most_rows], |row| row.get(0))?;
     let Some(last) = last else { return Ok(false) };
     derived.derive(transaction, after, last)?;
     transaction

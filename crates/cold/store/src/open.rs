@@ -142,6 +142,8 @@ pub struct Store {
     connection: Connection,
     ahead: Option<&'static str>,
     derived: &'static [&'static dyn Derived],
+    /// How long a statement waits for another program's transaction.
+    patience: Duration,
 }
 
 impl Store {
@@ -174,7 +176,8 @@ impl Store {
     /// program, or is locked for more than 20 ms.
     pub fn open_for_hook(path: &Path, tables: &[Tables]) -> Result<Option<Self>, Error> {
         match Self::open_as_it_is(path, HOOK_BUSY_TIMEOUT) {
-            Ok(Some(store)) => match schema::standing(&store.connection, tables) {
+            Ok(Some(store)) => match store.hurry().and_then(|()| schema::standing(&store.connection, tables))
+            {
                 Ok(Standing::Current) => Ok(Some(store)),
                 Ok(Standing::Behind | Standing::Ahead { .. }) => Ok(None),
                 Err(error) => Err(error.into()),
@@ -182,6 +185,13 @@ impl Store {
             opened => opened,
         }
         .or_else(|error| if matches!(error, Error::Locked(_)) { Ok(None) } else { Err(error) })
+    }
+
+    /// Makes the connection one for a few short questions: pages are read where the system has them, since a copy of each
+    /// costs several system calls, and a statement is planned once, whatever values it gets.
+    fn hurry(&self) -> rusqlite::Result<()> {
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        self.connection.execute_batch("PRAGMA mmap_size = 1073741824")
     }
 
     /// Opens the database at `path` without changing anything, whatever its schema; `None` where there is none.
@@ -202,7 +212,7 @@ impl Store {
         connection.busy_timeout(busy_timeout)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         connection.execute_batch(SETTINGS)?;
-        Ok(Some(Self { connection, ahead: None, derived: &[] }))
+        Ok(Some(Self { connection, ahead: None, derived: &[], patience: busy_timeout }))
     }
 
     fn open_file(path: &Path, tables: &[Tables]) -> Result<Self, Error> {
@@ -232,7 +242,7 @@ impl Store {
         if ahead.is_some() {
             connection.pragma_update(None, "query_only", true)?;
         }
-        Ok(Self { connection, ahead, derived: &[] })
+        Ok(Self { connection, ahead, derived: &[], patience: BUSY_TIMEOUT })
     }
 
     /// Reads the whole database and says whether it is sound; takes about as long as reading the file does.
@@ -255,7 +265,7 @@ impl Store {
         self.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let result = work(self);
         self.connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-        self.connection.busy_timeout(BUSY_TIMEOUT)?;
+        self.connection.busy_timeout(self.patience)?;
         result
     }
 

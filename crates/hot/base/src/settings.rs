@@ -63,6 +63,9 @@ pub const MODEL_PROVIDERS: &[&str] = &["cli", "api", "openai", "off"];
 /// How lessons are worded for the model.
 pub const LESSON_FORMATS: &[&str] = &["wyren", "lessons-learned"];
 
+/// What an entry of the journal is shown with.
+pub const RECALL_FIELDS: &[&str] = &["narrative", "facts"];
+
 /// Which notices the user gets.
 pub const MESSAGES: &[&str] = &["all", "important", "off"];
 
@@ -347,6 +350,55 @@ pub const KEYS: &[Key] = &[
         help: "time limit of a model call including its retry, in seconds",
     },
     Key {
+        name: "recall.enabled",
+        kind: Kind::Switch,
+        default: "true",
+        variables: &[Variable::Value("WYREN_RECALL")],
+        help: "show an index of earlier work when a session starts",
+    },
+    Key {
+        name: "recall.entries",
+        kind: Kind::Number { least: 1, most: 200 },
+        default: "50",
+        variables: &[Variable::Value("CLAUDE_MEM_CONTEXT_OBSERVATIONS")],
+        help: "maximum number of entries in the index; recall.max_bytes bounds it, too",
+    },
+    Key {
+        name: "recall.full",
+        kind: Kind::Number { least: 0, most: 20 },
+        default: "0",
+        variables: &[Variable::Value("CLAUDE_MEM_CONTEXT_FULL_COUNT")],
+        help: "number of entries, newest first, shown with recall.full_field below their line",
+    },
+    Key {
+        name: "recall.full_field",
+        kind: Kind::Choice(RECALL_FIELDS),
+        default: "narrative",
+        variables: &[Variable::Value("CLAUDE_MEM_CONTEXT_FULL_FIELD")],
+        help: "what recall.full shows: narrative, facts",
+    },
+    Key {
+        name: "recall.last_message",
+        kind: Kind::Switch,
+        default: "false",
+        variables: &[Variable::Value("CLAUDE_MEM_CONTEXT_SHOW_LAST_MESSAGE")],
+        help: "show the last words of the model in the session before",
+    },
+    Key {
+        name: "recall.last_summary",
+        kind: Kind::Switch,
+        default: "true",
+        variables: &[Variable::Value("CLAUDE_MEM_CONTEXT_SHOW_LAST_SUMMARY")],
+        help: "show of the last turn what was completed and what comes next, not the request alone",
+    },
+    Key {
+        name: "recall.max_bytes",
+        kind: Kind::Number { least: 512, most: 9_000 },
+        default: "2048",
+        variables: &[Variable::Value("WYREN_RECALL_MAX_BYTES")],
+        help: "maximum size of the index, in bytes",
+    },
+    Key {
         name: "recall.prompt_entries",
         kind: Kind::Number { least: 1, most: 20 },
         default: "5",
@@ -359,6 +411,20 @@ pub const KEYS: &[Key] = &[
         default: "false",
         variables: &[Variable::Value("WYREN_RECALL_PROMPTS"), Variable::Value("CLAUDE_MEM_SEMANTIC_INJECT")],
         help: "show journal entries at a prompt that names a file, a name from code or two rare words of theirs",
+    },
+    Key {
+        name: "recall.show_tokens",
+        kind: Kind::Switch,
+        default: "true",
+        variables: &[Variable::Value("CLAUDE_MEM_CONTEXT_SHOW_READ_TOKENS")],
+        help: "show how many tokens it costs to fetch an entry",
+    },
+    Key {
+        name: "recall.summaries",
+        kind: Kind::Number { least: 0, most: 50 },
+        default: "3",
+        variables: &[Variable::Value("CLAUDE_MEM_CONTEXT_SESSION_COUNT")],
+        help: "number of turns, newest first, whose summary is shown",
     },
     Key {
         name: "ui.messages",

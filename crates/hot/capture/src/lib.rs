@@ -25,7 +25,7 @@ pub use observation::{
 pub use read::{Batch, Done, SpoolFile};
 pub use record::{
     may_record_call, may_record_coming_call, record_end, record_prompt, record_start, record_tool,
-    record_turn_end, refused, told, told_with_prompt,
+    record_turn_end, refused, told, told_as, told_with_prompt,
 };
 pub use rules::{Rule, Rules};
 pub use write::{Error, Spool};

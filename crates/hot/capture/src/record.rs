@@ -201,6 +201,13 @@ fn failure(call: &hook::TurnEnd) -> Option<String> {
 /// Has the texts of an answer recorded once the client has them; a silent answer costs nothing.
 #[must_use]
 pub fn told<E: Event>(answer: Answer<E>, call: &E, host: &Host) -> Answer<E> {
+    told_as(answer, call, host, None)
+}
+
+/// As [`told`], but `instead` is recorded in the place of the answer's texts: of a text that is made of what is stored, a copy
+/// would outlive what it was made of.
+#[must_use]
+pub fn told_as<E: Event>(answer: Answer<E>, call: &E, host: &Host, instead: Option<&str>) -> Answer<E> {
     let texts = answer.texts();
     let (false, Some(session)) = (texts.is_empty(), call.session_id()) else { return answer };
     let rules = Rules::of(host.settings(), &host.env);
@@ -210,6 +217,7 @@ pub fn told<E: Event>(answer: Answer<E>, call: &E, host: &Host) -> Answer<E> {
         .iter()
         .enumerate()
         .map(|(number, (form, text))| {
+            let text = instead.unwrap_or(text);
             let data = Data::Told(Told {
                 hook: host.hook().into(),
                 form: (*form).into(),

@@ -5,4 +5,5 @@ mod facts;
 mod lines;
 mod needed;
 mod order;
+mod recall;
 mod replacing;

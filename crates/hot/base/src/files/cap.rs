@@ -12,6 +12,9 @@ pub const GIT_CONFIG: usize = 4 * MIB;
 /// `.git/info/exclude` and `.gitignore`.
 pub const EXCLUDE: usize = MIB;
 
+/// `.git/index`, where a hook reads it: some 50,000 files.
+pub const GIT_INDEX: usize = 4 * MIB;
+
 /// `.git/packed-refs`.
 pub const PACKED_REFS: usize = 4 * MIB;
 
