@@ -425,7 +425,7 @@ impl<'t> Work<'t> {
 
 /// Returns the data of an observation whose short and long values are in this column and the next. Damaged data counts as
 /// empty: one row keeps no turn from being made.
-fn joined(row: &Row<'_>, column: usize) -> Result<Value, Error> {
+pub(crate) fn joined(row: &Row<'_>, column: usize) -> Result<Value, Error> {
     let part = |column: usize| -> Result<Value, Error> {
         let text = row.get_ref(column)?;
         let text = text.as_str_or_null().ok().flatten().unwrap_or("null");

@@ -5,14 +5,17 @@
 //! [`derive`] decides which turns are made anew and writes the tables; [`read`] answers questions about them.
 
 mod derive;
+mod edits;
 mod entry;
 mod id;
 pub mod make;
 pub mod read;
 mod schema;
 mod turn;
+pub mod why;
 
 pub use derive::Journal;
+pub use edits::Edits;
 pub use entry::{Detail, Entry, File, Kind, Source, Summary};
 pub use id::entry_id;
 pub use turn::{Observed, Turn};
@@ -21,7 +24,7 @@ use base::Paths;
 use store::{Derived, Error, Store};
 
 /// What is derived from observations.
-pub const DERIVED: &[&dyn Derived] = &[&Journal];
+pub const DERIVED: &[&dyn Derived] = &[&Journal, &Edits];
 
 /// Opens the user's database with everything that is derived from observations.
 pub fn open_store(paths: &Paths) -> Result<Store, Error> {
