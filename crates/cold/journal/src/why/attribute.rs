@@ -2,21 +2,46 @@
 //!
 //! A line that says something belongs to the edit that added the same text, with other spaces perhaps; of several edits, to
 //! the one whose neighbouring lines agree best with those in the file, then to the latest. A bracket or a blank line says
-//! nothing by itself: its neighbours have to agree. What a formatter broke into several lines, or joined, is found as a piece
+//! nothing by itself: it goes with its neighbours. What a formatter broke into several lines, or joined, is found as a piece
 //! of the text that was added. Lines that an edit moved or indented stay with the edit that wrote them.
 
 use super::line::{Key, compact};
 use super::patch::{Edit, Part};
 use std::collections::{HashMap, HashSet};
 
-/// How much neighbouring lines have to agree before a line that says nothing by itself counts, as [`Key::weight`] measures.
-const ENOUGH: u32 = 4;
-/// How many neighbours on each side are compared.
-const NEIGHBOURS: usize = 6;
-/// How much agreement on one side makes a later difference unimportant.
-const FIRM: u32 = 8;
-/// The most edits that are considered for one line: the latest.
-const MOST_CANDIDATES: usize = 200;
+/// What speaks for a line being one that an edit has: that its text is nowhere else, divided by the number of places.
+const UNIQUE: f32 = 10.0;
+/// What speaks for a line being the one behind the line that the line above it is.
+const GOES_ON: f32 = 1.0;
+/// What speaks against going on at another place: in the same hunk, in the same edit, elsewhere.
+const GAP_IN_HUNK: f32 = 1.0;
+const GAP_IN_EDIT: f32 = 2.0;
+const JUMP: f32 = 4.0;
+/// What speaks for a line being of no edit.
+const UNKNOWN: f32 = 0.5;
+/// What speaks against a line that a later edit took out, and one that an earlier commit should have.
+const TAKEN_OUT: f32 = 2.0;
+const COMMITTED_LATE: f32 = 2.0;
+/// How much of that counts for a line that says nothing.
+const LITTLE: f32 = 0.2;
+/// What speaks against a line of another file that git does not name.
+const ELSEWHERE: f32 = 10.0;
+/// What speaks against a line that says much and that a commit before the edit has.
+const COMMITTED_BEFORE: f32 = 6.0;
+/// What speaks against a line that an edit kept, so that the edit that added it counts where both are possible; and one of
+/// which is not known who added it.
+const KEPT: f32 = 0.3;
+const KEPT_UNKNOWN: f32 = 0.6;
+/// How much has to speak for lines that an edit kept before the edit that added them is taken from them.
+const FIRM: f32 = 2.0;
+/// How little a line says that goes on with the edit of lines above it, and how many lines above are looked at.
+const SAYS_LITTLE: f32 = 0.7;
+const NEAR: usize = 10;
+/// How many of those may be of no edit.
+const MOST_UNKNOWN: usize = 2;
+/// Of a text that is at more places than these, only the latest are looked at, besides those that go on with a line.
+const MOST_PLACES: usize = 64;
+const LATEST_PLACES: usize = 16;
 /// How much later than its commit an edit may be, in milliseconds: clocks differ.
 const CLOCK_SLACK: u64 = 60_000;
 /// The shortest piece of a reformatted text that is known by itself, and the shortest with a neighbour, in bytes without
@@ -32,8 +57,12 @@ pub struct Present<'a> {
     pub text: &'a str,
     /// When the commit that git names for it was made, in milliseconds since 1970: an edit that is later did not write it.
     pub committed_at: Option<u64>,
+    /// When that commit was first made; a rebase does not change it.
+    pub written_at: Option<u64>,
     /// Tells the commits apart.
     pub commit: Option<usize>,
+    /// The other file that git says it was moved from, as [`Edit::source`] counts.
+    pub source: Option<usize>,
 }
 
 /// The edit that a line is from.
@@ -60,8 +89,13 @@ pub enum How {
 pub fn attribute(edits: &[Edit], present: &[Present<'_>]) -> Vec<Option<Origin>> {
     let file = File::of(present);
     let log = Log::of(edits);
-    let mut found = Found { file: &file, log: &log, present, edits, places: vec![None; present.len()] };
+    let mut commits: Vec<u64> = present.iter().filter_map(|line| line.written_at).collect();
+    commits.sort_unstable();
+    commits.dedup();
+    let places = vec![None; present.len()];
+    let mut found = Found { file: &file, log: &log, present, edits, commits, places };
     found.by_text();
+    found.ends();
     found.blank_lines();
     found.reformatted();
     found.between();
@@ -113,12 +147,17 @@ impl Line<'_> {
 
 /// The new text of all edits, in order. It is a replay as far as recorded text goes: a line that an edit kept is joined with
 /// the earlier edit that added it, by the neighbours that it had then.
+#[derive(Default)]
 struct Log<'a> {
     lines: Vec<Line<'a>>,
     /// The line that each line was added as; `None` for one that was kept and that no recorded edit added.
     origins: Vec<Option<usize>>,
+    /// The number of the hunk that each line is in.
+    hunks: Vec<usize>,
     /// Where each text is.
     places: HashMap<u64, Vec<usize>>,
+    /// How often each text was added.
+    added: HashMap<u64, u32>,
     /// Added lines that a later edit took out.
     removed: HashSet<usize>,
 }
@@ -128,8 +167,7 @@ type Moved = HashSet<((i64, u64), u64)>;
 
 impl<'a> Log<'a> {
     fn of(edits: &'a [Edit]) -> Self {
-        let mut log =
-            Self { lines: Vec::new(), origins: Vec::new(), places: HashMap::new(), removed: HashSet::new() };
+        let mut log = Self::default();
         let moved = moved(edits);
         for (number, edit) in edits.iter().enumerate() {
             let start = log.lines.len();
@@ -141,6 +179,7 @@ impl<'a> Log<'a> {
             for (place, line) in log.lines.iter().enumerate().skip(start) {
                 if !line.key.is_blank() && !matches!(line.kind, LineKind::Edge | LineKind::Gap) {
                     log.places.entry(line.key.hash).or_default().push(place);
+                    *log.added.entry(line.key.hash).or_default() += u32::from(line.kind == LineKind::Added);
                 }
             }
         }
@@ -149,6 +188,8 @@ impl<'a> Log<'a> {
     }
 
     fn push(&mut self, line: Line<'a>, origin: Option<usize>) {
+        let hunk = self.hunks.last().copied().unwrap_or_default();
+        self.hunks.push(hunk + usize::from(line.kind == LineKind::Edge));
         self.lines.push(line);
         self.origins.push(origin);
     }
@@ -159,16 +200,17 @@ impl<'a> Log<'a> {
             Part::Added(_) | Part::Gap => None,
         });
         let before: Vec<Key> = before.collect();
+        let joined = self.firm(&before, self.align(&before, |_, _| 0.0));
+        let moved_from = self.moved_from(edit, hunk, moved);
         let mut old = 0;
-        for part in hunk {
+        for (at, part) in hunk.iter().enumerate() {
             let (kind, text) = match part {
                 Part::Kept(text) => (LineKind::Kept, text.as_str()),
                 Part::Added(text) => (LineKind::Added, text.as_str()),
                 Part::Gap => (LineKind::Gap, ""),
                 Part::Removed(_) => {
-                    let is_moved = moved.contains(&(edit.turn, before[old].hash));
-                    let origin = self.best(&before, old, |_| true).and_then(|place| self.origins[place]);
-                    self.removed.extend(origin.filter(|_| !is_moved));
+                    let is_moved = before[old].is_telling() && moved.contains(&(edit.turn, before[old].hash));
+                    self.removed.extend(joined[old].filter(|_| !is_moved));
                     old += 1;
                     continue;
                 }
@@ -176,99 +218,189 @@ impl<'a> Log<'a> {
             let key = if kind == LineKind::Gap { Line::edge(number).key } else { Key::of(text) };
             let here = self.lines.len();
             let origin = match kind {
-                LineKind::Kept => self.best(&before, old, |_| true).and_then(|place| self.origins[place]),
-                LineKind::Added => self.moved_from(edit, key, moved).or(Some(here)),
+                LineKind::Kept => joined[old],
+                LineKind::Added => moved_from[at].unwrap_or(Some(here)),
                 _ => Some(here),
             };
             old += usize::from(kind == LineKind::Kept);
+            let kind = if origin.is_none() { LineKind::Kept } else { kind };
             self.push(Line { edit: number, key, text, kind }, origin);
         }
     }
 
-    /// Returns the line that an added line was before the turn moved it.
-    fn moved_from(&self, edit: &Edit, key: Key, moved: &Moved) -> Option<usize> {
-        if moved.contains(&(edit.turn, key.hash)) {
-            let place =
-                self.places.get(&key.hash)?.iter().rev().find(|place| self.origins[**place].is_some())?;
-            return self.origins[*place];
+    /// Returns what each part of a hunk was before the turn moved or indented it: of lines beside each other that the same turn
+    /// took out, if they say enough. Some of those are of no edit.
+    fn moved_from(&self, edit: &Edit, hunk: &[Part], moved: &Moved) -> Vec<Option<Option<usize>>> {
+        let key = |part: &Part| match part {
+            Part::Added(text) => Some(Key::of(text)).filter(|key| moved.contains(&(edit.turn, key.hash))),
+            _ => None,
+        };
+        let keys: Vec<Option<Key>> = hunk.iter().map(key).collect();
+        let mut origins = vec![None; hunk.len()];
+        let mut from = 0;
+        while from < keys.len() {
+            let run: Vec<Key> = keys[from..].iter().map_while(|key| *key).collect();
+            let weight: f32 = run.iter().map(|key| self.unique(*key)).sum();
+            if weight >= FIRM {
+                let joined = self.firm(&run, self.align(&run, |_, _| 0.0));
+                origins[from..from + run.len()]
+                    .iter_mut()
+                    .zip(joined)
+                    .for_each(|(origin, joined)| *origin = Some(joined));
+            }
+            from += run.len().max(1);
         }
-        if key.is_telling() {
-            return None;
-        }
-        // A bracket or a blank line goes with the line above it, where that had one below.
-        let above = self.origins.last().copied().flatten().filter(|above| *above + 1 < self.lines.len())?;
-        let is_moved =
-            self.lines[above].edit < self.lines.last()?.edit && self.lines.last()?.kind == LineKind::Added;
-        let below = &self.lines[above + 1];
-        (is_moved && below.kind == LineKind::Added && below.key.hash == key.hash).then_some(above + 1)
+        origins
     }
 
-    /// Returns the line that `keys[at]` is, of those whose origin is allowed: the one whose neighbours agree best, then the
-    /// latest.
-    fn best(&self, keys: &[Key], at: usize, allows: impl Fn(usize) -> bool) -> Option<usize> {
-        let candidates = self.places.get(&keys[at].hash)?;
-        let is_allowed = |place: &&usize| self.origins[**place].is_none_or(&allows);
-        let ranked = candidates.iter().rev().filter(is_allowed).take(MOST_CANDIDATES).filter_map(|place| {
-            let agreement = self.agreement(keys, at, *place);
-            if agreement.up + agreement.down < ENOUGH && !keys[at].is_telling() {
-                return None;
+    /// Returns the added line that each of these lines is. Of all ways to join them, the one counts that the most speaks for:
+    /// lines that are beside each other in an edit are beside each other in the file. `doubt` says what speaks against the
+    /// origin of a line, `None` where it is impossible.
+    fn align(&self, keys: &[Key], doubt: impl Fn(usize, usize) -> f32) -> Vec<Option<usize>> {
+        let lines: Vec<usize> = (0..keys.len()).filter(|at| !keys[*at].is_blank()).collect();
+        let candidates = self.candidates(keys, &lines);
+        let mut steps: Vec<Vec<Step>> = Vec::with_capacity(lines.len());
+        for (number, at) in lines.iter().enumerate() {
+            let before = number.checked_sub(1).map(|before| steps[before].as_slice()).unwrap_or_default();
+            let step = self.step(keys[*at], &candidates[number], before, |origin| doubt(*at, origin));
+            steps.push(step);
+        }
+        let mut joined = vec![None; keys.len()];
+        let mut best = steps.last().and_then(|last| top(last));
+        for (number, at) in lines.iter().enumerate().rev() {
+            let Some(step) = best.and_then(|best| steps[number].get(best)) else { break };
+            joined[*at] = step.place.and_then(|place| self.origins[place]);
+            best = Some(step.from);
+        }
+        joined
+    }
+
+    /// Returns the places that each line may be: those of its text, and of frequent texts the latest and those that go on
+    /// with a neighbour.
+    fn candidates(&self, keys: &[Key], lines: &[usize]) -> Vec<Vec<usize>> {
+        let base = |at: &usize| {
+            let places = self.places.get(&keys[*at].hash).map(Vec::as_slice).unwrap_or_default();
+            let most = if places.len() > MOST_PLACES { LATEST_PLACES } else { MOST_PLACES };
+            places[places.len().saturating_sub(most)..].to_vec()
+        };
+        let mut all: Vec<Vec<usize>> = lines.iter().map(base).collect();
+        let mut extend = |number: usize, neighbour: usize, step: isize| {
+            let hash = keys[lines[number]].hash;
+            let beside = all[neighbour].iter().filter_map(|place| self.beside(*place, step));
+            let beside: Vec<usize> = beside.filter(|place| self.lines[*place].key.hash == hash).collect();
+            all[number].extend(beside);
+            all[number].sort_unstable();
+            all[number].dedup();
+        };
+        (1..lines.len()).for_each(|number| extend(number, number - 1, 1));
+        (1..lines.len()).rev().for_each(|number| extend(number - 1, number, -1));
+        all
+    }
+
+    /// Takes out what little speaks for: a hunk has few lines around a change, and brackets are everywhere.
+    fn firm(&self, keys: &[Key], mut joined: Vec<Option<usize>>) -> Vec<Option<usize>> {
+        let mut weights: HashMap<usize, f32> = HashMap::new();
+        for (key, origin) in keys.iter().zip(&joined) {
+            if let Some(origin) = origin {
+                *weights.entry(self.hunks[*origin]).or_default() += self.unique(*key);
             }
+        }
+        for origin in &mut joined {
+            origin.take_if(|origin| weights.get(&self.hunks[*origin]).is_none_or(|weight| *weight < FIRM));
+        }
+        joined
+    }
+
+    /// Returns the next line in a direction that is not blank.
+    fn beside(&self, place: usize, step: isize) -> Option<usize> {
+        let mut place = place;
+        loop {
+            place = place.checked_add_signed(step)?;
+            if !self.lines.get(place)?.key.is_blank() {
+                return Some(place);
+            }
+        }
+    }
+
+    /// Returns what speaks for a line being one of those that have its text: the longer it is, and the fewer they are.
+    fn unique(&self, key: Key) -> f32 {
+        let added = self.added.get(&key.hash).copied().unwrap_or_default().max(1) as f32;
+        UNIQUE * key.fullness() / added
+    }
+
+    fn step(
+        &self,
+        key: Key,
+        candidates: &[usize],
+        before: &[Step],
+        doubt: impl Fn(usize) -> f32,
+    ) -> Vec<Step> {
+        let unique = self.unique(key);
+        let best = top(before);
+        let score_of =
+            |from: Option<usize>| from.and_then(|from| before.get(from)).map_or(0.0, |step| step.score);
+        // The last step has no place: the line is of no edit.
+        let unknown = before.len().checked_sub(1);
+        let stays = score_of(unknown) >= score_of(best) - JUMP;
+        let from = if stays { unknown } else { best };
+        let gone = if stays { 0.0 } else { JUMP };
+        let nothing =
+            Step { place: None, score: score_of(from) - gone + UNKNOWN, from: from.unwrap_or_default() };
+        let mut hunks: HashMap<(usize, bool), usize> = HashMap::new();
+        for (number, step) in before.iter().enumerate() {
+            let Some(place) = step.place else { continue };
+            for key in [(self.hunks[place], true), (self.lines[place].edit, false)] {
+                let known = hunks.entry(key).or_insert(number);
+                if before[*known].score < step.score {
+                    *known = number;
+                }
+            }
+        }
+        let mut steps = Vec::with_capacity(candidates.len() + 1);
+        for place in candidates {
             let origin = self.origins[*place];
-            let is_gone = origin.is_some_and(|origin| self.removed.contains(&origin));
-            let is_vague = origin.is_none() && !keys[at].is_telling();
-            let doubt = agreement.differences + u32::from(is_gone) + u32::from(is_vague);
-            let weight = agreement.up.min(FIRM) + agreement.down.min(FIRM);
-            Some(((u32::MAX - doubt, weight, self.lines[*place].edit), *place))
-        });
-        ranked.max_by_key(|(rank, _)| *rank).map(|(_, place)| place)
-    }
-
-    /// Compares the neighbours of `keys[at]` with those of a line of an edit.
-    fn agreement(&self, keys: &[Key], at: usize, place: usize) -> Agreement {
-        let (up, differs_above) = self.side(keys, at, place, -1);
-        let (down, differs_below) = self.side(keys, at, place, 1);
-        let is_firm = |weight: u32, differs: bool| !differs || weight >= FIRM;
-        let differences = u32::from(!is_firm(up, differs_above)) + u32::from(!is_firm(down, differs_below));
-        Agreement { up, down, differences }
-    }
-
-    /// Returns how much the neighbours on one side agree, and whether one of those compared differs. Blank lines are passed
-    /// over.
-    fn side(&self, keys: &[Key], at: usize, place: usize, step: isize) -> (u32, bool) {
-        let mut weight = 0;
-        let (mut at, mut place) = (at as isize, place as isize);
-        for _ in 0..NEIGHBOURS {
-            let next = loop {
-                at += step;
-                match usize::try_from(at).ok().and_then(|at| keys.get(at)) {
-                    Some(key) if key.is_blank() => {}
-                    next => break next,
-                }
+            let against = origin.map_or(0.0, &doubt);
+            let is_removed = origin.is_some_and(|origin| self.removed.contains(&origin));
+            let above = self.beside(*place, -1).and_then(|above| {
+                before.binary_search_by_key(&Some(above), |step| step.place.or(Some(usize::MAX))).ok()
+            });
+            let in_hunk = hunks.get(&(self.hunks[*place], true)).copied();
+            let in_hunk = in_hunk.filter(|from| before[*from].place < Some(*place));
+            let in_edit = hunks.get(&(self.lines[*place].edit, false)).copied();
+            let ways = [(above, GOES_ON), (in_hunk, -GAP_IN_HUNK), (in_edit, -GAP_IN_EDIT), (best, -JUMP)];
+            let scores = ways.iter().filter(|(from, _)| from.is_some() || before.is_empty());
+            let scores = scores.map(|(from, gain)| (score_of(*from) + gain, from.unwrap_or_default()));
+            let (score, from) =
+                scores.fold((f32::MIN, 0), |most, one| if one.0 > most.0 { one } else { most });
+            // Of equals, the latest.
+            let recency = self.lines[*place].edit as f32 / 1_000_000.0;
+            let kept = match (self.lines[*place].kind, origin) {
+                (LineKind::Kept, None) => KEPT_UNKNOWN,
+                (LineKind::Kept, Some(_)) => KEPT,
+                _ => 0.0,
             };
-            let other = loop {
-                place += step;
-                match usize::try_from(place).ok().and_then(|place| self.lines.get(place)) {
-                    Some(line) if line.key.is_blank() => {}
-                    other => break other,
-                }
-            };
-            let is_end = other.is_none_or(|line| matches!(line.kind, LineKind::Edge | LineKind::Gap));
-            match (next, other) {
-                _ if is_end => return (weight, false),
-                (Some(key), Some(line)) if key.hash == line.key.hash => weight += key.weight(),
-                _ => return (weight, true),
-            }
+            let against = against + kept + if is_removed { TAKEN_OUT } else { 0.0 };
+            steps.push(Step { place: Some(*place), score: score + unique - against + recency, from });
         }
-        (weight, false)
+        steps.push(nothing);
+        steps
     }
 }
 
-/// How well the neighbours of two lines agree.
-struct Agreement {
-    up: u32,
-    down: u32,
-    /// How many sides differ.
-    differences: u32,
+/// A way to join the lines up to one of them.
+struct Step {
+    /// What the line is; `None` for a line of no edit.
+    place: Option<usize>,
+    /// What speaks for it.
+    score: f32,
+    /// The step of the line above.
+    from: usize,
+}
+
+/// Returns the step that the most speaks for.
+fn top(steps: &[Step]) -> Option<usize> {
+    let better = |best: usize, at: usize| if steps[at].score > steps[best].score { at } else { best };
+    (0..steps.len()).reduce(better)
 }
 
 /// Returns the texts that each turn both took out and added.
@@ -281,10 +413,7 @@ fn moved(edits: &[Edit]) -> Moved {
                 Part::Removed(text) => (&mut removed, text),
                 Part::Kept(_) | Part::Gap => continue,
             };
-            let key = Key::of(text);
-            if key.is_telling() {
-                set.insert((edit.turn, key.hash));
-            }
+            set.insert((edit.turn, Key::of(text).hash));
         }
     }
     added.intersection(&removed).copied().collect()
@@ -296,17 +425,65 @@ struct Found<'a> {
     log: &'a Log<'a>,
     present: &'a [Present<'a>],
     edits: &'a [Edit],
+    /// When the commits of the file were made, in order.
+    commits: Vec<u64>,
     /// The line of the log that each present line is.
     places: Vec<Option<(usize, How)>>,
 }
 
 impl Found<'_> {
     fn by_text(&mut self) {
+        let doubt = |at: usize, origin: usize| {
+            let edit = self.log.lines[origin].edit;
+            let source = self.edits[edit].source;
+            if source.is_some() && source != self.present[at].source {
+                return ELSEWHERE;
+            }
+            match self.is_in_time(at, edit) {
+                true if self.is_late(at, edit) => COMMITTED_LATE * self.file.keys[at].fullness().max(LITTLE),
+                true => 0.0,
+                // Git takes a line that says little for an earlier one of the same text.
+                false => COMMITTED_BEFORE * self.file.keys[at].fullness().powi(2),
+            }
+        };
+        let joined = self.log.align(&self.file.keys, doubt);
+        self.places = joined.into_iter().map(|place| place.map(|place| (place, How::Same))).collect();
+    }
+
+    /// Lines that say little, behind a change in the middle of what an edit added: they go on with that edit.
+    fn ends(&mut self) {
+        let mut used: HashSet<usize> = self.places.iter().flatten().map(|(place, _)| *place).collect();
         for at in 0..self.present.len() {
-            let allows = |origin: usize| self.is_in_time(at, self.log.lines[origin].edit);
-            let place = self.log.best(&self.file.keys, at, allows).and_then(|place| self.log.origins[place]);
-            self.places[at] = place.map(|place| (place, How::Same));
+            let key = self.file.keys[at];
+            if self.places[at].is_some() || key.is_blank() || key.fullness() > SAYS_LITTLE {
+                continue;
+            }
+            let mut unknown = 0;
+            let above =
+                (0..at).rev().filter(|above| !self.file.keys[*above].is_blank()).take_while(|above| {
+                    unknown += usize::from(self.places[*above].is_none());
+                    unknown <= MOST_UNKNOWN
+                });
+            let mut above = above.take(NEAR).filter_map(|above| self.places[above]);
+            let found = above.find_map(|(place, _)| {
+                let behind = (place + 1..self.log.lines.len()).take(NEAR);
+                let mut behind = behind.take_while(|behind| self.log.hunks[*behind] == self.log.hunks[place]);
+                behind.find(|behind| {
+                    let line = &self.log.lines[*behind];
+                    let is_its = self.log.origins[*behind] == Some(*behind) && !used.contains(behind);
+                    line.key.hash == key.hash && is_its && !self.is_late(at, line.edit)
+                })
+            });
+            used.extend(found);
+            self.places[at] = found.map(|place| (place, How::Same));
         }
+    }
+
+    /// Returns whether the file had another commit between the edit and the one that has the line.
+    fn is_late(&self, at: usize, edit: usize) -> bool {
+        let Some(written) = self.present[at].written_at else { return false };
+        let after = self.commits.partition_point(|commit| *commit <= self.edits[edit].at + CLOCK_SLACK);
+        self.commits.get(after).is_some_and(|commit| *commit < written)
     }
 
     /// Returns whether the edit was made before the commit that has the line.
@@ -365,11 +542,13 @@ impl Found<'_> {
     /// Returns the lines around `at` that are consecutive pieces of what an edit added.
     fn open_run(&self, at: usize, pieces: &[String], text: &Lost) -> Option<(usize, usize, usize)> {
         let piece = &pieces[at];
-        if self.places[at].is_some() || piece.len() < PIECE_WITH_NEIGHBOUR {
+        // A whole line that an edit added was not reformatted: it is of no edit for another reason.
+        let is_whole = self.log.added.get(&self.file.keys[at].hash).is_some_and(|count| *count > 0);
+        if self.places[at].is_some() || is_whole || piece.len() < PIECE_WITH_NEIGHBOUR {
             return None;
         }
         let is_free = |line: usize| self.places[line].is_none() || !self.file.keys[line].is_telling();
-        for start in text.find(piece).take(MOST_CANDIDATES) {
+        for start in text.find(piece).take(MOST_PLACES) {
             let place = text.place(start);
             if !self.is_in_time(at, self.log.lines[place].edit) {
                 continue;
@@ -397,21 +576,28 @@ impl Found<'_> {
     }
 
     /// Lines between the beginning and the end of a text that was too long to be recorded whole are of the same edit,
-    /// as far as no other edit added them and git names the same commit for them.
+    /// as far as no other edit added them and git names no later commit for them.
     fn between(&mut self) {
         for (gap, line) in self.log.lines.iter().enumerate().filter(|(_, line)| line.kind == LineKind::Gap) {
-            let nearest = |range: &dyn Fn(usize) -> bool| {
-                let of_edit = self.places.iter().enumerate().filter(|(_, place)| {
-                    place.is_some_and(|(place, _)| self.log.lines[place].edit == line.edit && range(place))
-                });
-                of_edit.map(|(at, _)| at).collect::<Vec<_>>()
-            };
-            let (heads, tails) = (nearest(&|place| place < gap), nearest(&|place| place > gap));
-            let (Some(head), Some(tail)) = (heads.last().copied(), tails.first().copied()) else { continue };
+            let telling = self.places.iter().enumerate().filter_map(|(at, place)| {
+                let (place, how) = (*place).filter(|_| self.file.keys[at].is_telling())?;
+                (how == How::Same && self.log.lines[place].edit == line.edit).then_some((place, at))
+            });
+            let telling: Vec<(usize, usize)> = telling.collect();
+            let head = telling.iter().filter(|(place, _)| *place < gap).map(|(_, at)| *at).min();
+            let tail = telling.iter().filter(|(place, _)| *place > gap).map(|(_, at)| *at).max();
+            let (Some(head), Some(tail)) = (head, tail) else { continue };
+            let is_committed = self.present[head].commit.is_some();
             for at in head + 1..tail.max(head + 1) {
-                let is_same_commit = self.present[at].commit == self.present[head].commit
-                    || self.present[at].commit == self.present[tail].commit;
-                if self.places[at].is_none() && is_same_commit && self.is_in_time(at, line.edit) {
+                let is_same_commit =
+                    [head, tail].iter().any(|end| self.present[at].commit == self.present[*end].commit);
+                let is_in_time =
+                    self.is_in_time(at, line.edit) && (is_same_commit || !self.is_late(at, line.edit));
+                // Git takes a line that says little for another one of the same text.
+                let goes_on = self.file.keys[at].fullness() < SAYS_LITTLE
+                    && self.places[at - 1].is_some_and(|(place, _)| self.log.lines[place].edit == line.edit);
+                let is_committed = self.present[at].commit.is_some() == is_committed;
+                if self.places[at].is_none() && (is_in_time || goes_on) && is_committed {
                     self.places[at] = Some((gap, How::Between));
                 }
             }
@@ -492,7 +678,13 @@ mod tests {
             let hunks: Vec<serde_json::Value> =
                 diff.split("@\n").map(|hunk| json!({"lines": hunk.lines().collect::<Vec<_>>()})).collect();
             let data = json!({"output": {"structuredPatch": hunks}});
-            Edit { row: 0, at: number as u64 * 1_000_000, turn: (number as i64, 1), hunks: hunks_of(&data) }
+            Edit {
+                row: 0,
+                at: number as u64 * 1_000_000,
+                turn: (number as i64, 1),
+                source: None,
+                hunks: hunks_of(&data),
+            }
         };
         diffs.iter().enumerate().map(edit).collect()
     }
@@ -503,8 +695,10 @@ mod tests {
 
     /// Writes each line of the file with the number of its edit in front, `.` for none.
     fn told(diffs: &[&str], file: &str) -> String {
-        let present: Vec<Present<'_>> =
-            file.lines().map(|text| Present { text, committed_at: None, commit: None }).collect();
+        let present: Vec<Present<'_>> = file
+            .lines()
+            .map(|text| Present { text, committed_at: None, written_at: None, commit: None, source: None })
+            .collect();
         let found = attribute(&edits(diffs), &present);
         let number =
             |origin: &Option<Origin>| origin.map_or(".".to_owned(), |origin| origin.edit.to_string());
@@ -564,8 +758,12 @@ mod tests {
 
     #[test]
     fn an_edit_that_is_later_than_the_commit_of_a_line_did_not_write_it() {
-        let present =
-            |committed_at| Present { text: "let the_same = line();", committed_at, commit: Some(0) };
+        let present = |committed_at| Present {
+            text: "let the_same = line();",
+            committed_at,
+            written_at: committed_at,
+            commit: Some(0),
+        };
         let found =
             attribute(&edits(&["+let the_same = line();", "+let the_same = line();"]), &[present(Some(10))]);
         assert_eq!(found, [Some(Origin { edit: 0, how: How::Same })]);
@@ -580,12 +778,18 @@ mod tests {
         let content =
             "fn first_function() {}\nhalf …[cut: 20000 bytes, xxh3 0]… half\nfn last_function() {}\n";
         edits[0].hunks = hunks(&json!({"input": {"content": content}}), "a");
-        let line = |text, commit| Present { text, committed_at: None, commit };
+        let line = |text, commit| Present {
+            text,
+            committed_at: None,
+            written_at: Some(100_000),
+            commit,
+            source: None,
+        };
         let lines = [
             line("fn first_function() {}", Some(1)),
             line("fn not_recorded() {}", Some(1)),
             line("", Some(1)),
-            line("fn of_another_commit() {}", Some(2)),
+            Present { written_at: Some(900_000), ..line("fn of_another_commit() {}", Some(2)) },
             line("fn last_function() {}", Some(1)),
             line("fn behind_it() {}", Some(1)),
         ];

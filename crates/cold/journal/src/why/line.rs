@@ -8,6 +8,9 @@ const COMMON: [&str; 16] = [
     "none", "null", "self", "default",
 ];
 
+/// How many letters and digits a line has that says as much as a line can.
+const LONG: f32 = 25.0;
+
 /// A line, as it is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
@@ -52,18 +55,14 @@ impl Key {
         self.hash == 0
     }
 
+    /// Returns how much the line says, from 0 to 1.
+    pub(super) fn fullness(self) -> f32 {
+        (f32::from(self.words) / LONG).min(1.0)
+    }
+
     /// Returns whether the line alone says where it is from.
     pub(super) fn is_telling(self) -> bool {
         self.words >= 6
-    }
-
-    /// Returns how much it says that two lines beside each other agree.
-    pub(super) fn weight(self) -> u32 {
-        match self.words {
-            0 => 1,
-            1..6 => 2,
-            _ => 4,
-        }
     }
 }
 

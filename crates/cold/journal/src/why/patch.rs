@@ -13,6 +13,8 @@ pub struct Edit {
     pub at: u64,
     /// The session's row and the number of the prompt.
     pub turn: (i64, u64),
+    /// The other file that it changed, of those that lines were moved from; `None` for the file itself.
+    pub source: Option<usize>,
     pub hunks: Vec<Hunk>,
 }
 

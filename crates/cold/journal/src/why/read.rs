@@ -80,18 +80,26 @@ pub fn former_names(store: &Store, place: &mut Place) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the recorded edits of a file by all its names, in the order in which they were made.
-pub fn edits_of(store: &Store, place: &Place) -> Result<Vec<Edit>, Error> {
+/// Returns the recorded edits of a file by all its names, and of the other files that lines were moved from, in the order in
+/// which they were made.
+pub fn edits_of(store: &Store, place: &Place, sources: &[String]) -> Result<Vec<Edit>, Error> {
     if !is_made(store, "edits")? {
         return Ok(Vec::new());
     }
-    let mut rows: BTreeMap<i64, String> = BTreeMap::new();
+    let mut rows: BTreeMap<i64, (String, Option<usize>)> = BTreeMap::new();
     let mut select = store
         .connection()
         .prepare_cached("SELECT observation FROM edits WHERE project = ?1 AND path = ?2")?;
-    for (project, path) in &place.names {
+    let projects: BTreeSet<i64> = place.names.iter().map(|(project, _)| *project).collect();
+    let others = sources
+        .iter()
+        .enumerate()
+        .flat_map(|(source, path)| projects.iter().map(move |project| (*project, path, Some(source))));
+    for (project, path, source) in
+        others.chain(place.names.iter().map(|(project, path)| (*project, path, None)))
+    {
         for row in select.query_map(params![project, path], |row| row.get(0))? {
-            rows.insert(row?, path.clone());
+            rows.insert(row?, (path.clone(), source));
         }
     }
     let mut select = store.connection().prepare_cached(
@@ -99,7 +107,7 @@ pub fn edits_of(store: &Store, place: &Place) -> Result<Vec<Edit>, Error> {
          LEFT JOIN payloads AS p ON p.observation = o.row WHERE o.row = ?1",
     )?;
     let mut edits = Vec::new();
-    for (row, path) in rows.into_iter().rev().take(MOST_CALLS) {
+    for (row, (path, source)) in rows.into_iter().rev().take(MOST_CALLS) {
         let found = select.query_row([row], |found| {
             Ok((
                 found.get(0)?,
@@ -110,7 +118,7 @@ pub fn edits_of(store: &Store, place: &Place) -> Result<Vec<Edit>, Error> {
         });
         let Some((session, prompt, at, data)) = found.optional()? else { continue };
         let hunks = patch::hunks(&data, &path);
-        edits.push(Edit { row, at, turn: (session, prompt), hunks });
+        edits.push(Edit { row, at, turn: (session, prompt), source, hunks });
     }
     edits.sort_by_key(|edit| (edit.at, edit.row));
     Ok(edits)

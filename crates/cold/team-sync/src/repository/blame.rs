@@ -45,7 +45,7 @@ impl Blame {
         let git = Git::new(root, env);
         let mut arguments = vec!["-c", "core.quotePath=false", "-c", "blame.ignoreRevsFile=", "blame"];
         // The filters of a diff are programs, too.
-        arguments.extend(["--porcelain", "--no-textconv", "-w", "-M", "HEAD", "--", path]);
+        arguments.extend(["--porcelain", "--no-textconv", "-w", "-M", "-C", "HEAD", "--", path]);
         let output = git.local(&arguments)?;
         Ok(output.is_success().then(|| Self::parse(&String::from_utf8_lossy(&output.stdout))))
     }
