@@ -24,11 +24,54 @@ const TAIL: usize = 4 * 1024;
 const WIDTH: usize = 60;
 
 const WORDS: [&str; 48] = [
-    "order", "price", "label", "parcel", "route", "token", "cache", "retry", "queue", "batch", "carrier", "customer",
-    "address", "invoice", "refund", "stock", "import", "export", "signal", "status", "weight", "region", "depot", "driver",
-    "account", "barcode", "contract", "delivery", "envelope", "freight", "gateway", "holiday", "index", "journey",
-    "ledger", "manifest", "notice", "offer", "pallet", "quota", "receipt", "schedule", "tariff", "upload", "vehicle",
-    "warehouse", "window", "zone",
+    "order",
+    "price",
+    "label",
+    "parcel",
+    "route",
+    "token",
+    "cache",
+    "retry",
+    "queue",
+    "batch",
+    "carrier",
+    "customer",
+    "address",
+    "invoice",
+    "refund",
+    "stock",
+    "import",
+    "export",
+    "signal",
+    "status",
+    "weight",
+    "region",
+    "depot",
+    "driver",
+    "account",
+    "barcode",
+    "contract",
+    "delivery",
+    "envelope",
+    "freight",
+    "gateway",
+    "holiday",
+    "index",
+    "journey",
+    "ledger",
+    "manifest",
+    "notice",
+    "offer",
+    "pallet",
+    "quota",
+    "receipt",
+    "schedule",
+    "tariff",
+    "upload",
+    "vehicle",
+    "warehouse",
+    "window",
+    "zone",
 ];
 const VERBS: [&str; 10] =
     ["load", "store", "check", "merge", "split", "count", "find", "send", "parse", "close"];
@@ -383,7 +426,7 @@ impl World {
     fn write_file(&mut self) {
         let path = format!("src/{}_{}.rs", self.dice.word(), self.calls);
         let mut lines = Vec::new();
-        let count = if self.dice.below(5) == 0 { 70 } else { 4 };
+        let count = if self.dice.below(12) == 0 { 70 } else { 4 };
         for _ in 0..count {
             lines.extend(self.function());
         }

@@ -591,13 +591,9 @@ impl Found<'_> {
             for at in head + 1..tail.max(head + 1) {
                 let is_same_commit =
                     [head, tail].iter().any(|end| self.present[at].commit == self.present[*end].commit);
-                let is_in_time =
-                    self.is_in_time(at, line.edit) && (is_same_commit || !self.is_late(at, line.edit));
-                // Git takes a line that says little for another one of the same text.
-                let goes_on = self.file.keys[at].fullness() < SAYS_LITTLE
-                    && self.places[at - 1].is_some_and(|(place, _)| self.log.lines[place].edit == line.edit);
+                let is_in_time = is_same_commit || !self.is_late(at, line.edit);
                 let is_committed = self.present[at].commit.is_some() == is_committed;
-                if self.places[at].is_none() && (is_in_time || goes_on) && is_committed {
+                if self.places[at].is_none() && is_in_time && is_committed {
                     self.places[at] = Some((gap, How::Between));
                 }
             }
