@@ -43,7 +43,7 @@ use crate::entry::{
 use crate::evidence::Evidence;
 use crate::operation::{Action, Operation, Reason, Source};
 use crate::wording::{self, Unfit};
-use crate::words::content_words;
+use language::content_words;
 
 /// The version of a removal, as `memory::history` writes it.
 const REMOVAL_VERSION: u32 = 1;

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use memory::section::{DECISIONS, REJECTED};
 
-use crate::phrases::folded;
-use crate::words::{content_words, words};
+use language::folded;
+use language::{content_words, words};
 
 /// The fewest words that make a sentence comparable.
 const MIN_WORDS: usize = 2;

@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use crate::extract::sentences;
-use crate::lexicon::CONVERSATION;
 use crate::operation::Operation;
-use crate::phrases::{Phrases, folded};
 use crate::slice::{Message, Part, Role, Slice};
-use crate::words::content_words;
+use language::content_words;
+use language::lexicon::CONVERSATION;
+use language::{Phrases, folded};
 
 /// A person's message must share so many words with an entry to be about it, and half of the entry's words.
 const SHARED_WORDS: usize = 2;

@@ -7,7 +7,6 @@
 mod cue;
 mod plan;
 mod rewrite;
-mod sentence;
 
 use std::sync::LazyLock;
 
@@ -15,15 +14,15 @@ use memory::hygiene::MAX_ENTRY_CHARS;
 use memory::section::{BROKEN, DECISIONS, QUESTIONS, REJECTED, SCOPE, WORKAROUNDS};
 
 use crate::budget::EXTRACTED;
-use crate::lexicon::CONVERSATION;
 use crate::operation::{Action, Operation, Source};
-use crate::phrases::{Phrases, folded};
 use crate::score::Category;
 use crate::slice::{Message, Part, Role, Slice};
 use crate::wording;
-use crate::words::{content_words, words};
-use sentence::Sentence;
-pub(crate) use sentence::sentences;
+use language::Sentence;
+use language::lexicon::CONVERSATION;
+pub(crate) use language::sentences;
+use language::{Phrases, folded};
+use language::{content_words, words};
 
 /// From here on a sentence of a person is a fact.
 const PERSON_THRESHOLD: f64 = 0.55;

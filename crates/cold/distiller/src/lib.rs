@@ -22,16 +22,13 @@ mod entry;
 pub mod evaluation;
 mod evidence;
 mod extract;
-mod lexicon;
 mod machinery;
 mod operation;
-mod phrases;
 mod question;
 mod score;
 mod slice;
 mod text;
 mod wording;
-mod words;
 
 pub use apply::{Applied, Change, Context, Done, Refused, SESSION_FIELD, Why, apply};
 pub use cull::{Clearance, is_over};

@@ -12,9 +12,9 @@ use std::sync::LazyLock;
 use memory::hygiene;
 
 use crate::extract::{extract, statements};
-use crate::lexicon::{self, LANGUAGES, TIER0};
-use crate::phrases::{Phrases, folded};
 use crate::slice::{ASKING_TOOLS, Message, Part, Role, Slice};
+use language::lexicon::{self, LANGUAGES, TIER0};
+use language::{Phrases, folded};
 
 /// The minimum score for a model call, as in the Node version.
 pub const DEFAULT_THRESHOLD: u32 = 3;

@@ -4,8 +4,8 @@ use memory::hygiene::{self, MAX_ENTRY_CHARS};
 use text::sanitize;
 
 use crate::budget::OPERATION_CHARS;
-use crate::phrases::folded;
-use crate::words::words;
+use language::folded;
+use language::words;
 
 /// A quoted passage of so many words is speech, not a name.
 const QUOTED_WORDS: usize = 8;

@@ -1,6 +1,15 @@
 //! From a turn to entries and a summary: pure, without a model, the same whenever it is done.
 
+mod change;
 mod given;
+mod lines;
+pub(crate) mod prose;
+mod report;
+mod run;
+mod story;
+mod summary;
+mod symbol;
+mod work;
 
 use crate::entry::{Entry, Summary};
 use crate::turn::Turn;
@@ -14,5 +23,18 @@ pub struct Made {
 
 /// Makes the entries and the summary of a turn.
 pub fn make(turn: &Turn) -> Made {
-    given::make(turn)
+    let mut made = given::make(turn);
+    let story = story::of(turn);
+    let has_calls = story.parts.iter().any(|part| part.calls > 0);
+    // An imported turn has a prompt and what another system made of it.
+    if !has_calls && story.end.is_none() && !(made.entries.is_empty() && made.summaries.is_empty()) {
+        return made;
+    }
+    let words = work::Words::of(&story);
+    made.entries.extend(work::entries(turn, &story, &words));
+    if made.summaries.is_empty() {
+        made.summaries.extend(summary::of(turn, &story, &words));
+    }
+    given::retitle(turn, &mut made.entries);
+    made
 }

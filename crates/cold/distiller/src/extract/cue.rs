@@ -5,9 +5,9 @@
 
 use std::sync::LazyLock;
 
-use crate::lexicon::{self, LANGUAGES, MODELS, PEOPLE};
-use crate::phrases::{Phrases, folded};
 use crate::score::{Category, by_category};
+use language::lexicon::{self, LANGUAGES, MODELS, PEOPLE};
+use language::{Phrases, folded};
 
 /// A phrase of another language counts for itself.
 const FOREIGN_WEIGHT: f64 = 0.7;
@@ -64,10 +64,8 @@ pub(super) fn of_model(sentence: &str) -> Option<Sound> {
 
 /// Returns the phrases of a file whose headings are a category and a weight: `[decision 0.7]`.
 fn weighed(file: &'static str) -> impl Iterator<Item = (&'static str, (Category, f64))> {
-    lexicon::phrases(file).filter_map(|(heading, phrase)| {
-        let (category, weight) = heading.split_once(' ')?;
-        Some((phrase, (Category::named(category)?, weight.parse().ok()?)))
-    })
+    lexicon::weighed(file)
+        .filter_map(|(name, phrase, weight)| Some((phrase, (Category::named(name)?, weight))))
 }
 
 fn loudest(table: &Phrases<(Category, f64)>, sentence: &str) -> Option<Sound> {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::lexicon::{self, CONVERSATION};
+use language::lexicon::{self, CONVERSATION};
 
 /// Beginnings of speech and what a line says instead.
 const SPOKEN: &[(&str, &str)] = &[

@@ -1,6 +1,7 @@
 //! Entries and summaries that came whole: by hand, from a model, or from claude-mem.
 
 use super::Made;
+use super::lines::MOST_TITLE;
 use crate::entry::{Detail, Entry, File, Source, Summary, tokens_of};
 use crate::id::entry_id;
 use crate::turn::{Observed, Turn};
@@ -65,5 +66,23 @@ fn summary(turn: &Turn, observed: &Observed) -> Summary {
             .iter()
             .sum(),
         source: Source::named(observed.text("source")),
+    }
+}
+
+/// Gives entries the better titles that a summary has for them.
+pub(super) fn retitle(turn: &Turn, entries: &mut [(i64, Entry)]) {
+    for observed in turn.observed.iter().filter(|observed| observed.kind == "summary") {
+        let titles = observed.data.get("entries").and_then(serde_json::Value::as_object);
+        for (id, title) in titles.into_iter().flatten() {
+            let entry = entries.iter_mut().map(|(_, entry)| entry).find(|entry| entry.id == *id);
+            if let (Some(entry), Some(title)) =
+                (entry, title.as_str().filter(|title| !title.trim().is_empty()))
+            {
+                let earlier =
+                    std::mem::replace(&mut entry.title, text::sanitize::one_line(title, MOST_TITLE));
+                entry.detail.facts.insert(0, earlier);
+                entry.source = Source::Model;
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Words as far as they carry what a sentence is about.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
 
 /// Words that say nothing about what a sentence is about, in the languages that people mostly write here.
 const STOP_WORDS: &[&str] = &[
@@ -295,9 +296,11 @@ const STOP_WORDS: &[&str] = &[
     "только",
 ];
 
+static IS_STOP_WORD: LazyLock<HashSet<&'static str>> = LazyLock::new(|| STOP_WORDS.iter().copied().collect());
+
 /// Returns the words of `text` in lower case. Letters of scripts without spaces come in pairs, so that they can be
 /// compared like words.
-pub(crate) fn words(text: &str) -> Vec<String> {
+pub fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
     let mut previous: Option<char> = None;
@@ -327,14 +330,14 @@ fn take(word: &mut String, words: &mut Vec<String>) {
 }
 
 /// Returns the words that `text` is about, each once. Plurals count as their singular.
-pub(crate) fn content_words(text: &str) -> BTreeSet<String> {
+pub fn content_words(text: &str) -> BTreeSet<String> {
     words(text).into_iter().filter(|word| is_content(word)).map(|word| stem(&word)).collect()
 }
 
 fn is_content(word: &str) -> bool {
     let is_unspaced_pair = word.chars().all(is_unspaced);
     let is_long = word.chars().count() >= 3 || word.chars().any(|c| c.is_ascii_digit());
-    (is_unspaced_pair || is_long) && !STOP_WORDS.contains(&word)
+    (is_unspaced_pair || is_long) && !IS_STOP_WORD.contains(word)
 }
 
 fn stem(word: &str) -> String {
@@ -350,7 +353,7 @@ pub(crate) fn is_inside_word(character: char) -> bool {
 }
 
 /// Returns whether `character` belongs to a script that puts no spaces between words.
-pub(crate) const fn is_unspaced(character: char) -> bool {
+pub const fn is_unspaced(character: char) -> bool {
     matches!(character, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 

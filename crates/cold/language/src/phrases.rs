@@ -9,7 +9,7 @@ use crate::words::{is_inside_word, is_unspaced};
 ///
 /// A phrase is words with a space between them; `hardcod*` matches any word with this beginning. A phrase of a script
 /// without spaces, or one that begins with `~`, is looked for anywhere, also within words.
-pub(crate) struct Phrases<L> {
+pub struct Phrases<L> {
     by_first_word: HashMap<&'static str, Vec<(Vec<&'static str>, L)>>,
     by_prefix: Vec<(&'static str, Vec<&'static str>, L)>,
     anywhere: Vec<(&'static str, L)>,
@@ -17,16 +17,16 @@ pub(crate) struct Phrases<L> {
 
 /// A phrase that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hit<L> {
+pub struct Hit<L> {
     /// What the phrase is labelled with.
-    pub(crate) label: L,
+    pub label: L,
     /// Where it begins, in bytes of the lower-case text.
-    pub(crate) start: usize,
-    pub(crate) end: usize,
+    pub start: usize,
+    pub end: usize,
 }
 
 impl<L: Copy> Phrases<L> {
-    pub(crate) fn new(tables: impl IntoIterator<Item = (&'static str, L)>) -> Self {
+    pub fn new(tables: impl IntoIterator<Item = (&'static str, L)>) -> Self {
         let mut phrases = Self { by_first_word: HashMap::new(), by_prefix: Vec::new(), anywhere: Vec::new() };
         for (phrase, label) in tables {
             phrases.add(phrase, label);
@@ -51,7 +51,7 @@ impl<L: Copy> Phrases<L> {
     }
 
     /// Returns every phrase in `text`, which must be in lower case, in the order of their places.
-    pub(crate) fn find(&self, text: &str) -> Vec<Hit<L>> {
+    pub fn find(&self, text: &str) -> Vec<Hit<L>> {
         let words = spans(text);
         let mut hits = Vec::new();
         for (at, (start, end)) in words.iter().copied().enumerate() {
@@ -70,7 +70,9 @@ impl<L: Copy> Phrases<L> {
                 }
             }
         }
-        for (part, label) in &self.anywhere {
+        // Nearly all of them are of scripts without spaces, and most texts have none of those.
+        let is_ascii = text.is_ascii();
+        for (part, label) in self.anywhere.iter().filter(|(part, _)| !is_ascii || part.is_ascii()) {
             hits.extend(text.match_indices(part).map(|(start, _)| Hit {
                 label: *label,
                 start,
@@ -84,24 +86,24 @@ impl<L: Copy> Phrases<L> {
 
 impl Phrases<()> {
     /// Returns the phrases under a heading of a file.
-    pub(crate) fn of(file: &'static str, heading: &'static str) -> Self {
+    pub fn of(file: &'static str, heading: &'static str) -> Self {
         Self::new(lexicon::list(file, heading).map(|phrase| (phrase, ())))
     }
 
     /// Returns whether one of the phrases is in `text`, which must be in lower case.
-    pub(crate) fn occur(&self, text: &str) -> bool {
+    pub fn occur(&self, text: &str) -> bool {
         !self.find(text).is_empty()
     }
 
     /// Returns whether `text`, which must be in lower case, begins with one of the phrases.
-    pub(crate) fn begin(&self, text: &str) -> bool {
+    pub fn begin(&self, text: &str) -> bool {
         let start = text.find(is_inside_word).unwrap_or_default();
         self.find(text).first().is_some_and(|hit| hit.start == start)
     }
 }
 
 /// Returns `text` in lower case with plain apostrophes, as phrases are written.
-pub(crate) fn folded(text: &str) -> String {
+pub fn folded(text: &str) -> String {
     text.chars().map(|c| if c == '’' { '\'' } else { c }).flat_map(char::to_lowercase).collect()
 }
 

@@ -1,21 +1,24 @@
-//! The phrases that score and extraction listen for, as files that a person can read and add to.
+//! The phrases that distillation and the journal listen for, as files that a person can read and add to.
 //!
 //! A file is lists under headings: `[heading]`, then phrases with `|` between them; `#` begins a comment. How a phrase is
-//! written says [`Phrases`](crate::phrases::Phrases).
+//! written says [`Phrases`](crate::Phrases).
 
 /// The words of the Node version, and decisions as people speak them.
-pub(crate) const TIER0: &str = include_str!("../phrases/tier0.txt");
+pub const TIER0: &str = include_str!("../phrases/tier0.txt");
 /// What decisions sound like in other languages.
-pub(crate) const LANGUAGES: &str = include_str!("../phrases/languages.txt");
+pub const LANGUAGES: &str = include_str!("../phrases/languages.txt");
 /// What people say when they settle something.
-pub(crate) const PEOPLE: &str = include_str!("../phrases/people.txt");
+pub const PEOPLE: &str = include_str!("../phrases/people.txt");
 /// What models say about what they found.
-pub(crate) const MODELS: &str = include_str!("../phrases/models.txt");
+pub const MODELS: &str = include_str!("../phrases/models.txt");
 /// How people and models talk.
-pub(crate) const CONVERSATION: &str = include_str!("../phrases/conversation.txt");
+pub const CONVERSATION: &str = include_str!("../phrases/conversation.txt");
+
+/// What the journal listens for: discoveries, decisions of a model, kinds of work, prompts that say nothing.
+pub const JOURNAL: &str = include_str!("../phrases/journal.txt");
 
 /// Returns every phrase of a file with its heading.
-pub(crate) fn phrases(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+pub fn phrases(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let mut heading = "";
     file.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).flat_map(
         move |line| {
@@ -32,8 +35,16 @@ pub(crate) fn phrases(file: &'static str) -> impl Iterator<Item = (&'static str,
 }
 
 /// Returns the phrases under one heading.
-pub(crate) fn list(file: &'static str, wanted: &'static str) -> impl Iterator<Item = &'static str> {
+pub fn list(file: &'static str, wanted: &'static str) -> impl Iterator<Item = &'static str> {
     phrases(file).filter(move |(heading, _)| *heading == wanted).map(|(_, phrase)| phrase)
+}
+
+/// Returns the phrases of a file whose headings are a name and a weight: `[decision 0.7]`.
+pub fn weighed(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str, f64)> {
+    phrases(file).filter_map(|(heading, phrase)| {
+        let (name, weight) = heading.split_once(' ')?;
+        Some((name, phrase, weight.parse().ok()?))
+    })
 }
 
 #[cfg(test)]

@@ -6,13 +6,13 @@ use crate::words::is_unspaced;
 
 /// A sentence, without the mark at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sentence {
-    pub(crate) text: String,
-    pub(crate) is_question: bool,
+pub struct Sentence {
+    pub text: String,
+    pub is_question: bool,
 }
 
 /// Returns the sentences of a message.
-pub(crate) fn sentences(text: &str) -> Vec<Sentence> {
+pub fn sentences(text: &str) -> Vec<Sentence> {
     let text = hygiene::without_code(text);
     let mut found = Vec::new();
     for line in text.lines().map(str::trim) {

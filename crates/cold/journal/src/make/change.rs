@@ -1,0 +1,512 @@
+//! What a turn changed in one file: which definitions, and how many lines.
+
+use super::symbol::{Definition, Language};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+
+/// How many symbols of a file are kept: a turn that writes a file of a thousand functions is about the file.
+const MOST_SYMBOLS: usize = 40;
+/// How many words of added lines are kept that were nowhere around before, and how long a change may be for them to say much.
+const MOST_WORDS: usize = 2;
+const MOST_LINES_OF_WORDS: usize = 30;
+/// A word that is shorter says nothing by itself.
+const FEWEST_CHARS: usize = 8;
+/// A value that is shown with what it was before is at most this long.
+const MOST_VALUE_CHARS: usize = 32;
+
+/// What was done to a definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    Changed,
+    Added,
+    Removed,
+    /// It had another name before.
+    Renamed(String),
+    /// It had another value before: the earlier and the later one.
+    Set(String, String),
+}
+
+/// The changes of one file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Change {
+    /// Relative to the project's root, with `/`.
+    pub(super) path: String,
+    pub(super) is_new: bool,
+    pub(super) is_deleted: bool,
+    pub(super) renamed_from: Option<String>,
+    /// Definitions in the order in which they were first touched.
+    pub(super) symbols: Vec<(String, How)>,
+    /// Whether a command put back what was there before.
+    pub(super) is_restored: bool,
+    added: usize,
+    removed: usize,
+    edits: usize,
+    /// How often each line was added more than removed, by its text.
+    lines: HashMap<String, i64>,
+    outline: Outline,
+    words: Vec<String>,
+}
+
+/// Where the definitions of a file are, as far as it was seen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outline(BTreeMap<usize, Definition>);
+
+impl Outline {
+    /// Learns the definitions of a piece of a file that begins with line `start`.
+    pub(super) fn learn(&mut self, language: Language, start: usize, text: &str) {
+        for (at, line) in text.lines().enumerate() {
+            if let Some(definition) = language.definition(line) {
+                self.0.insert(start + at, definition);
+            }
+        }
+    }
+
+    /// Returns the definitions around a line, the outermost first.
+    fn around(&self, line: usize, indent: usize) -> Vec<Definition> {
+        let mut found: Vec<Definition> = Vec::new();
+        let mut most = indent;
+        for (_, definition) in self.0.range(..line).rev() {
+            if definition.indent < most {
+                most = definition.indent;
+                found.push(definition.clone());
+            }
+            if most == 0 {
+                break;
+            }
+        }
+        found.reverse();
+        found
+    }
+
+    /// Moves what is behind a changed piece.
+    fn shift(&mut self, from: usize, by: isize) {
+        if by != 0 {
+            let behind = self.0.split_off(&from);
+            self.0.extend(
+                behind.into_iter().map(|(line, definition)| (line.saturating_add_signed(by), definition)),
+            );
+        }
+    }
+}
+
+/// A piece of a patch: where it begins in the earlier file, if that is known, and its lines with their marks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hunk {
+    start: Option<usize>,
+    lines: Vec<String>,
+}
+
+impl Change {
+    pub(super) fn new(path: String) -> Self {
+        Self { path, ..Self::default() }
+    }
+
+    /// Returns how many lines were added and removed in the end.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        if self.edits < 2 {
+            return (self.added, self.removed);
+        }
+        let net = |sign: i64| self.lines.values().map(|count| (count * sign).max(0) as usize).sum();
+        (net(1), net(-1))
+    }
+
+    /// Returns whether nothing is left of what was changed.
+    pub(super) fn is_reverted(&self) -> bool {
+        let is_undone =
+            self.edits > 1 && !self.lines.is_empty() && self.lines.values().all(|count| *count == 0);
+        self.is_restored || is_undone || (self.is_new && self.is_deleted)
+    }
+
+    /// Takes in what was seen of the file.
+    pub(super) fn see(&mut self, start: usize, text: &str) {
+        let language = Language::of(&self.path);
+        self.outline.learn(language, start, text);
+    }
+
+    /// Takes in a patch.
+    pub(super) fn apply(&mut self, hunks: &[Hunk]) {
+        let language = Language::of(&self.path);
+        self.edits += 1;
+        self.is_restored = false;
+        for hunk in hunks {
+            self.count(hunk);
+            self.name(language, hunk);
+            if !language.is_of_keys() && language != Language::Markdown {
+                self.hear(hunk);
+            }
+        }
+    }
+
+    fn count(&mut self, hunk: &Hunk) {
+        for line in &hunk.lines {
+            let (sign, text) = match line.as_bytes().first() {
+                Some(b'+') => (1, &line[1..]),
+                Some(b'-') => (-1, &line[1..]),
+                _ => continue,
+            };
+            if sign > 0 {
+                self.added += 1;
+            } else {
+                self.removed += 1;
+            }
+            *self.lines.entry(text.to_owned()).or_default() += sign;
+        }
+    }
+
+    /// Finds the definitions that a piece of a patch touches.
+    fn name(&mut self, language: Language, hunk: &Hunk) {
+        let values = values(hunk);
+        let whole = self.walk(language, hunk, &values);
+        if language.is_of_keys() {
+            return;
+        }
+        let removed = definitions(language, hunk, '-');
+        let added = definitions(language, hunk, '+');
+        let is_in = |list: &[Definition], name: &str| list.iter().any(|definition| definition.name == name);
+        let gone: Vec<&Definition> =
+            removed.iter().filter(|definition| !is_in(&added, &definition.name)).collect();
+        let new: Vec<&Definition> =
+            added.iter().filter(|definition| !is_in(&removed, &definition.name)).collect();
+        // As many definitions went as came, at the same depth: they have new names.
+        let is_renamed = gone.len() == new.len()
+            && !gone.is_empty()
+            && gone
+                .iter()
+                .zip(&new)
+                .all(|(one, other)| one.indent == other.indent && one.is_outer == other.is_outer);
+        let named = |definition: &Definition| whole.get(&definition.name).unwrap_or(&definition.name).clone();
+        if is_renamed {
+            for (one, other) in gone.iter().zip(&new) {
+                let (from, to) = (named(one), named(other));
+                self.symbols.retain(|(name, how)| *name != from || *how != How::Changed);
+                self.touch(&to, How::Renamed(one.name.clone()));
+            }
+        } else {
+            gone.iter().for_each(|definition| self.touch(&named(definition), How::Removed));
+            new.iter().for_each(|definition| self.touch(&named(definition), How::Added));
+        }
+    }
+
+    /// Names what each changed line is inside of, and learns where things are now. Returns the changed definitions' names
+    /// with the class or type around them.
+    fn walk(
+        &mut self,
+        language: Language,
+        hunk: &Hunk,
+        values: &HashMap<usize, (String, String)>,
+    ) -> HashMap<String, String> {
+        let mut whole = HashMap::new();
+        let mut inside: Vec<Definition> = Vec::new();
+        let mut is_first = true;
+        let (mut old, mut new) = (hunk.start.unwrap_or_default(), Vec::new());
+        for (at, line) in hunk.lines.iter().enumerate() {
+            let mark = line.as_bytes().first().copied().unwrap_or(b' ');
+            let text = line.get(1..).unwrap_or_default();
+            let body = text.trim_start();
+            let definition = language.definition(text);
+            let indent = match (&definition, language) {
+                (Some(definition), _) => definition.indent,
+                (None, Language::Markdown | Language::Toml) => usize::MAX,
+                _ => text.len() - body.len(),
+            };
+            if !body.is_empty() {
+                if is_first && hunk.start.is_some() {
+                    inside = self.outline.around(old, indent);
+                    is_first = false;
+                }
+                let closes = body.starts_with(['}', ')', ']']);
+                inside.retain(|around| around.indent < indent || (closes && around.indent == indent));
+            }
+            let is_changed = matches!(mark, b'+' | b'-');
+            if let Some(definition) = definition {
+                inside.push(definition.clone());
+                if is_changed {
+                    whole.insert(definition.name.clone(), qualified(&inside));
+                }
+                if mark != b'-' {
+                    new.push((old, definition));
+                }
+            }
+            if is_changed && !body.is_empty() {
+                let set = values.get(&at).map(|(before, after)| How::Set(before.clone(), after.clone()));
+                self.touch_around(language, &inside, set.unwrap_or(How::Changed));
+            }
+            old += usize::from(mark != b'+');
+        }
+        if let Some(start) = hunk.start {
+            let count = |wanted: u8| {
+                hunk.lines.iter().filter(|line| line.as_bytes().first() == Some(&wanted)).count()
+            };
+            let by = count(b'+') as isize - count(b'-') as isize;
+            self.outline.shift(start + hunk.lines.len() - count(b'+'), by);
+        }
+        // Where exactly a new definition is matters less than that it is known.
+        self.outline.0.extend(new);
+        whole
+    }
+
+    /// Notes a change inside of these definitions: the innermost names it; keys are named with what they are in.
+    fn touch_around(&mut self, language: Language, inside: &[Definition], how: How) {
+        if language.is_of_keys() {
+            let path: Vec<&str> = inside.iter().map(|definition| definition.name.as_str()).collect();
+            // Of a new file, only what it consists of at the top.
+            let path = if self.is_new {
+                path.get(..1).unwrap_or_default()
+            } else {
+                &path[path.len().saturating_sub(3)..]
+            };
+            if !path.is_empty() {
+                self.touch(&path.join("."), how);
+            }
+            return;
+        }
+        let depth = inside
+            .iter()
+            .rposition(|definition| !definition.is_outer)
+            .unwrap_or(inside.len().saturating_sub(1));
+        if let Some(inside) =
+            inside.get(..=depth).filter(|inside| inside[depth].name != "tests" || depth == 0)
+        {
+            self.touch(&qualified(inside), how);
+        }
+    }
+
+    /// Returns words of the added lines that were nowhere around before: what a small change brings in.
+    pub(super) fn words(&self) -> Vec<&str> {
+        let (added, _) = self.counts();
+        if self.is_new || added > MOST_LINES_OF_WORDS {
+            return Vec::new();
+        }
+        let is_symbol = |word: &str| self.symbols.iter().any(|(name, _)| name.contains(word));
+        let words = self.words.iter().map(String::as_str).filter(|word| !is_symbol(word));
+        words.take(MOST_WORDS).collect()
+    }
+
+    /// Notes words of the added lines that are neither on removed lines nor around them.
+    fn hear(&mut self, hunk: &Hunk) {
+        let before: Vec<&str> =
+            hunk.lines.iter().filter(|line| !line.starts_with('+')).map(String::as_str).collect();
+        for line in hunk.lines.iter().filter_map(|line| line.strip_prefix('+')) {
+            for word in compound_words(line) {
+                let is_known = before.iter().any(|line| line.contains(word))
+                    || self.words.iter().any(|known| known == word);
+                if !is_known && self.words.len() < MOST_SYMBOLS {
+                    self.words.push(word.to_owned());
+                }
+            }
+        }
+    }
+
+    fn touch(&mut self, name: &str, how: How) {
+        let has_room = self.symbols.len() < MOST_SYMBOLS;
+        let known = self.symbols.iter_mut().find(|(known, _)| known == name).map(|(_, known)| known);
+        match (known, how) {
+            (Some(known @ How::Added), How::Removed) | (Some(known @ How::Removed), How::Added) => {
+                *known = How::Changed;
+            }
+            (Some(How::Set(_, known)), How::Set(_, after)) => *known = after,
+            (Some(known @ How::Changed), how) => *known = how,
+            (None, how) if has_room => self.symbols.push((name.to_owned(), how)),
+            _ => {}
+        }
+    }
+}
+
+/// Returns the innermost name with the class or type around it: `Syncer.push`.
+fn qualified(inside: &[Definition]) -> String {
+    let Some((inner, outer)) = inside.split_last() else { return String::new() };
+    let around = outer.iter().rev().find(|definition| definition.is_outer && definition.name != "tests");
+    let is_test = inner.name.contains(' ') || inner.name.starts_with("test");
+    match around {
+        Some(around) if !is_test && !around.name.contains(' ') => format!("{}.{}", around.name, inner.name),
+        _ => inner.name.clone(),
+    }
+}
+
+/// Returns the words of a line of code that consist of several: `lock_timeout`, `context.WithTimeout`, `stick-table`.
+fn compound_words(line: &str) -> impl Iterator<Item = &str> {
+    let text = line.trim_start();
+    let is_comment = ["//", "#", "--", "*", "/*", "import ", "use ", "from ", "package "]
+        .iter()
+        .any(|mark| text.starts_with(mark));
+    let text = if is_comment { "" } else { text };
+    let parts = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ':')));
+    parts.map(|word| word.trim_matches(['.', '-', ':'])).filter(|word| {
+        let mut letters = word.chars();
+        let starts = letters.next().is_some_and(char::is_alphabetic);
+        let is_compound =
+            word.contains(['_', '.', '-']) || word.contains("::") || letters.any(char::is_uppercase);
+        starts
+            && is_compound
+            && word.chars().count() >= FEWEST_CHARS
+            && !word.starts_with("self.")
+            && !word.starts_with("this.")
+    })
+}
+
+/// Returns the definitions on the lines with this mark.
+fn definitions(language: Language, hunk: &Hunk, mark: char) -> Vec<Definition> {
+    if language.is_of_keys() {
+        return Vec::new();
+    }
+    let lines = hunk.lines.iter().filter_map(|line| line.strip_prefix(mark));
+    lines.filter_map(|line| language.definition(line)).collect()
+}
+
+/// Returns the values that lines of a patch set anew, by the place of the line that was added: the same up to a `=` or `:`,
+/// with a short value behind it.
+fn values(hunk: &Hunk) -> HashMap<usize, (String, String)> {
+    let removed: Vec<(&str, &str)> =
+        hunk.lines.iter().filter_map(|line| assigned(line.strip_prefix('-')?)).collect();
+    let mut found = HashMap::new();
+    for (at, line) in hunk.lines.iter().enumerate() {
+        let Some((name, after)) = line.strip_prefix('+').and_then(assigned) else { continue };
+        let before = removed.iter().find(|(known, before)| *known == name && *before != after);
+        if let Some((_, before)) = before {
+            found.insert(at, ((*before).to_owned(), after.to_owned()));
+        }
+    }
+    found
+}
+
+/// Takes `name = value` apart, where the value is short and plain.
+fn assigned(line: &str) -> Option<(&str, &str)> {
+    let at = line.find(" = ").map(|at| at + 1).or_else(|| line.find(": ")).or_else(|| line.find('='))?;
+    let (name, value) = (&line[..at], line[at + 1..].trim().trim_end_matches([',', ';']).trim());
+    let is_plain = !value.is_empty()
+        && value.chars().count() <= MOST_VALUE_CHARS
+        && !value.contains(['{', '(', '[', '|', '&', '<'])
+        && !name.trim().is_empty();
+    is_plain.then_some((name, value))
+}
+
+/// Returns the pieces of the client's `structuredPatch`.
+pub(super) fn of_patch(patch: &Value) -> Vec<Hunk> {
+    let hunks = patch.as_array().into_iter().flatten();
+    hunks
+        .filter_map(|hunk| {
+            let lines = hunk.get("lines")?.as_array()?;
+            let lines = lines.iter().filter_map(|line| line.as_str().map(str::to_owned)).collect();
+            let start = hunk.get("oldStart").and_then(Value::as_u64).map(|start| start as usize);
+            Some(Hunk { start, lines })
+        })
+        .collect()
+}
+
+/// Returns what changed between two pieces of a file, as one piece of a patch.
+pub(super) fn between(old: &str, new: &str) -> Vec<Hunk> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let before = old.iter().zip(&new).take_while(|(one, other)| one == other).count();
+    let (old_rest, new_rest) = (&old[before..], &new[before..]);
+    let behind =
+        old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(one, other)| one == other).count();
+    let marked = |mark: char, lines: &[&str]| -> Vec<String> {
+        lines.iter().map(|line| format!("{mark}{line}")).collect()
+    };
+    let mut lines = marked(' ', &old[..before]);
+    lines.extend(marked('-', &old_rest[..old_rest.len() - behind]));
+    lines.extend(marked('+', &new_rest[..new_rest.len() - behind]));
+    lines.extend(marked(' ', &old_rest[old_rest.len() - behind..]));
+    vec![Hunk { start: None, lines }]
+}
+
+/// Returns a whole file as one piece of a patch.
+pub(super) fn whole(text: &str) -> Vec<Hunk> {
+    vec![Hunk { start: Some(1), lines: text.lines().map(|line| format!("+{line}")).collect() }]
+}
+
+/// A file of a patch in the form of Codex.
+pub(super) struct Patched<'p> {
+    pub(super) path: &'p str,
+    pub(super) moved_to: Option<&'p str>,
+    pub(super) is_new: bool,
+    pub(super) is_deleted: bool,
+    pub(super) hunks: Vec<Hunk>,
+}
+
+/// Returns the files of a patch in the form of Codex.
+pub(super) fn of_codex(patch: &str) -> Vec<Patched<'_>> {
+    let mut files: Vec<Patched<'_>> = Vec::new();
+    for line in patch.lines() {
+        let begun = [
+            ("*** Update File: ", false, false),
+            ("*** Add File: ", true, false),
+            ("*** Delete File: ", false, true),
+        ]
+        .into_iter()
+        .find_map(|(mark, is_new, is_deleted)| Some((line.strip_prefix(mark)?, is_new, is_deleted)));
+        if let Some((path, is_new, is_deleted)) = begun {
+            files.push(Patched { path: path.trim(), moved_to: None, is_new, is_deleted, hunks: Vec::new() });
+            continue;
+        }
+        let Some(file) = files.last_mut() else { continue };
+        if let Some(path) = line.strip_prefix("*** Move to: ") {
+            file.moved_to = Some(path.trim());
+        } else if let Some(context) = line.strip_prefix("@@") {
+            let context = context.trim();
+            let lines = if context.is_empty() { Vec::new() } else { vec![format!(" {context}")] };
+            file.hunks.push(Hunk { start: None, lines });
+        } else if line.starts_with(['+', '-', ' ']) {
+            if file.hunks.is_empty() {
+                file.hunks.push(Hunk::default());
+            }
+            file.hunks.last_mut().into_iter().for_each(|hunk| hunk.lines.push(line.to_owned()));
+        }
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn changed(path: &str, seen: &str, patch: &Value) -> (Vec<(String, How)>, (usize, usize)) {
+        let mut change = Change::new(path.to_owned());
+        change.see(1, seen);
+        change.apply(&of_patch(patch));
+        let counts = change.counts();
+        (change.symbols, counts)
+    }
+
+    #[test]
+    fn a_changed_line_is_named_after_the_function_that_it_is_in() {
+        let patch = json!([{"oldStart": 10, "lines": [" fn verify(token: &str) {", "-    true", "+    check(token)", "+        && fresh(token)", " }"]}]);
+        assert_eq!(changed("a.rs", "", &patch), (vec![("verify".into(), How::Changed)], (2, 1)));
+    }
+
+    #[test]
+    fn the_function_may_be_known_from_reading_the_file_alone() {
+        let seen = "struct A;\nimpl A {\n    fn one() {\n        1;\n        2;\n        3;\n        4;\n        5;\n    }\n}\n";
+        let patch =
+            json!([{"oldStart": 6, "lines": ["         3;", "-        4;", "+        44;", "         5;"]}]);
+        assert_eq!(changed("a.rs", seen, &patch).0, [("A.one".into(), How::Changed)]);
+    }
+
+    #[test]
+    fn new_gone_and_renamed_definitions_say_so() {
+        let patch = json!([{"oldStart": 1, "lines": ["-fn old() {", "+fn new() {", "     x", " }"]}]);
+        assert_eq!(changed("a.rs", "", &patch).0, [("new".into(), How::Renamed("old".into()))]);
+        let patch = json!([{"oldStart": 1, "lines": [" def a():", "     pass", "+def b():", "+    pass"]}]);
+        assert_eq!(changed("a.py", "", &patch).0, [("b".into(), How::Added)]);
+    }
+
+    #[test]
+    fn values_show_what_they_were() {
+        let patch = json!([{"oldStart": 1, "lines": [" cache:", "-  ttl: 30", "+  ttl: 60"]}]);
+        let expected = vec![("cache.ttl".to_owned(), How::Set("30".into(), "60".into()))];
+        assert_eq!(changed("config/app.yml", "", &patch).0, expected);
+        let patch = json!([{"oldStart": 1, "lines": ["-const MAX: u32 = 3;", "+const MAX: u32 = 5;"]}]);
+        assert_eq!(changed("a.rs", "", &patch).0, [("MAX".into(), How::Set("3".into(), "5".into()))]);
+    }
+
+    #[test]
+    fn what_is_undone_is_known() {
+        let mut change = Change::new("a.rs".into());
+        change.apply(&between("a\nb\n", "a\nc\n"));
+        assert!(!change.is_reverted());
+        change.apply(&between("a\nc\n", "a\nb\n"));
+        assert!(change.is_reverted());
+        assert_eq!(change.counts(), (0, 0));
+    }
+}

@@ -1,0 +1,643 @@
+//! What the commands of a turn did: checks and their outcomes, commits, deployments, files moved and removed.
+
+use super::report::Report;
+use shell::Command;
+use text::sanitize;
+
+/// The longest subject of a commit or title of a pull request that is shown, in characters.
+const MOST_SUBJECT_CHARS: usize = 90;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Passed,
+    Failed,
+    Interrupted,
+    /// It goes on in the background.
+    Background,
+}
+
+/// One run of a program whose outcome says something.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    /// What people call it: `cargo test`, `npm run lint`.
+    pub(super) name: String,
+    pub(super) outcome: Outcome,
+    pub(super) report: Report,
+    /// Whether its success alone is worth a word.
+    pub(super) is_check: bool,
+}
+
+/// What a command did to the repository, the files or the world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// A sentence without its end: `committed "Check expiry"`.
+    Did(String),
+    /// A commit: its abbreviated hash, where git printed it, and its subject.
+    Committed(String, String),
+    Moved(String, String),
+    Removed(String),
+    /// A file was written by the command.
+    Wrote(String),
+    /// Files were put back; all of them when the list is empty.
+    Restored(Vec<String>),
+    /// A file was read.
+    Read(String),
+}
+
+/// What one command line did.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ran {
+    pub(super) runs: Vec<Run>,
+    pub(super) acts: Vec<Act>,
+}
+
+/// Returns what a command line did, with its output and its outcome as the client saw it.
+pub(super) fn of(script: &str, output: &str, outcome: Outcome) -> Ran {
+    let commands = shell::commands(script);
+    let report = Report::of(output);
+    let named: Vec<(&Command, Named)> =
+        commands.iter().filter_map(|command| Some((command, name(command)?))).collect();
+    let mut ran = Ran::default();
+    let last = named.len().saturating_sub(1);
+    for (at, (command, named)) in named.iter().enumerate() {
+        let (outcome, report) = ended(outcome, &report, at == last, named.is_check);
+        if outcome == Outcome::Passed || named.is_git {
+            act(command, output, outcome, &mut ran.acts);
+        }
+        if !named.is_git || outcome != Outcome::Passed {
+            let known = ran.runs.iter().any(|run| run.name == named.name);
+            if !known {
+                ran.runs.push(Run { name: named.name.clone(), outcome, report, is_check: named.is_check });
+            }
+        }
+    }
+    if outcome == Outcome::Passed {
+        commands.iter().for_each(|command| files(command, &mut ran.acts));
+    }
+    ran
+}
+
+/// Of several programs on one line, the output tells which one failed; without a word of it, the last.
+fn ended(outcome: Outcome, report: &Report, is_last: bool, is_check: bool) -> (Outcome, Report) {
+    match outcome {
+        Outcome::Failed if is_last => (Outcome::Failed, report.clone()),
+        Outcome::Failed => (Outcome::Passed, Report::default()),
+        // A pipe or `|| true` hides the exit status.
+        Outcome::Passed if is_check && report.has_failed && is_last => (Outcome::Failed, report.clone()),
+        _ => (outcome, if is_last { report.clone() } else { Report::default() }),
+    }
+}
+
+/// A program by the name that people call it.
+struct Named {
+    name: String,
+    is_check: bool,
+    is_git: bool,
+}
+
+fn name(command: &Command) -> Option<Named> {
+    let program = command.program();
+    let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.text.as_str()).collect();
+    let plain = plain_words(program, &words);
+    let sub = plain.first().copied().unwrap_or_default();
+    let check = |name: String| Some(Named { name, is_check: true, is_git: false });
+    let with_sub = || check(joined(program, sub));
+    match program {
+        "" | "cd" | "ls" | "cat" | "pwd" | "echo" | "printf" | "head" | "tail" | "grep" | "rg" | "egrep"
+        | "find" | "fd" | "wc" | "which" | "env" | "sleep" | "tree" | "jq" | "yq" | "awk" | "sed"
+        | "sort" | "uniq" | "true" | "false" | "date" | "ps" | "type" | "stat" | "file" | "less" | "more"
+        | "cut" | "tr" | "xargs" | "tee" | "diff" | "test" | "[" | "export" | "set" | "source" | "."
+        | "mkdir" | "touch" | "chmod" | "chown" | "ln" | "cp" | "mv" | "rm" | "rmdir" | "basename"
+        | "dirname" | "realpath" | "du" | "df" | "whoami" | "uname" | "id" | "hostname" | "exit" | "kill"
+        | "pkill" | "lsof" | "time" | "sudo" | "bash" | "sh" | "zsh" | "column" | "nl" | "xxd"
+        | "hexdump" | "md5sum" | "sha256sum" | "read" | "wait" | "nohup" | "timeout" | "command"
+        | "history" | "alias" | "unset" | "shopt" | "ulimit" | "trap" | "seq" | "yes" | "bat" | "ag"
+        | "ack" | "locate" | "watch" | "clear" | "open" | "man" | "tar" | "unzip" | "zip" | "gzip"
+        | "gunzip" | "base64" | "mktemp" | "rev" | "paste" | "comm" | "join" | "split" | "strings"
+        | "top" | "htop" | "free" | "uptime" | "nproc" | "getconf" | "eval" | "popd" | "pushd" | "dirs"
+        | "let" | "local" | "return" | "shift" | "break" | "continue" | "ssh" | "npx" | "bunx" | "uvx"
+        | "pipx" | "doas" | "nice" | "stdbuf" => None,
+        "git" => git(&words),
+        "gh" | "glab" => match (sub, plain.get(1).copied().unwrap_or_default()) {
+            (
+                "pr" | "issue" | "release" | "mr" | "run" | "workflow",
+                verb @ ("create" | "merge" | "close" | "comment" | "review" | "edit" | "watch" | "run"
+                | "ready"),
+            ) => Some(Named {
+                name: format!("{program} {sub} {verb}"),
+                is_check: true,
+                is_git: verb != "watch" && verb != "run",
+            }),
+            _ => None,
+        },
+        "cargo" => match sub {
+            "fmt" if words.contains(&"--check") => check("cargo fmt --check".into()),
+            "" | "fmt" | "metadata" | "tree" | "search" | "locate-project" | "help" => None,
+            "nextest" => check("cargo nextest".into()),
+            "xtask" => check(joined("cargo xtask", plain.get(1).copied().unwrap_or_default())),
+            "add" | "remove" | "install" | "update" => {
+                check(joined(&format!("cargo {sub}"), &plain[1..].join(" ")))
+            }
+            "t" => check("cargo test".into()),
+            "b" => check("cargo build".into()),
+            "c" => check("cargo check".into()),
+            _ => with_sub(),
+        },
+        "npm" | "pnpm" | "yarn" | "bun" => match sub {
+            "run" | "run-script" => {
+                check(joined(&format!("{program} run"), plain.get(1).copied().unwrap_or_default()))
+            }
+            "t" | "test" => check(format!("{program} test")),
+            "ls" | "list" | "view" | "info" | "why" | "outdated" | "config" | "root" | "bin"
+            | "--version" => None,
+            "i" | "install" | "add" | "remove" | "uninstall" | "ci" | "update" | "upgrade" => {
+                check(joined(&format!("{program} {sub}"), &plain[1..].join(" ")))
+            }
+            "" if program == "npm" => None,
+            "" => check(format!("{program} install")),
+            _ => with_sub(),
+        },
+        "pip" | "pip3" | "uv" | "poetry" | "pipenv" | "conda" | "brew" | "apt" | "apt-get" | "gem"
+        | "bundle" | "composer" | "pdm" => match sub {
+            "install" | "add" | "remove" | "sync" | "lock" | "update" | "upgrade" | "uninstall"
+            | "require" => check(joined(&format!("{program} {sub}"), &plain[1..].join(" "))),
+            _ => None,
+        },
+        "go" | "terraform" | "tofu" | "helm" | "dotnet" | "mix" | "swift" | "flutter" | "dart" | "deno"
+        | "alembic" | "flyway" | "sqlx" | "diesel" | "prisma" | "knex" | "dbmate" | "goose" | "atlas"
+        | "pulumi" | "fly" | "flyctl" | "vercel" | "netlify" | "heroku" | "serverless" | "sls"
+        | "wrangler" | "cdk" | "gradle" | "gradlew" | "mvn" | "mvnw" | "make" | "just" | "task" | "rake"
+        | "rails" | "turbo" | "nx" | "mdbook" | "mkdocs" | "hugo" | "systemctl" | "service" | "supabase"
+        | "firebase" | "typeorm" | "sequelize" | "drizzle-kit" | "buf" | "pre-commit" | "tox" | "nox"
+        | "ruff" | "bazel" | "cmake" | "zig" | "stack" | "cabal" | "sbt" | "ansible" => {
+            let second = plain.get(1).copied().unwrap_or_default();
+            match (program, sub) {
+                ("terraform" | "tofu", "show" | "output" | "state" | "fmt" | "version" | "providers")
+                | ("helm", "list" | "status" | "get" | "history" | "template" | "search" | "repo")
+                | ("go", "list" | "env" | "doc" | "version" | "fmt")
+                | ("systemctl" | "service", "status" | "list-units" | "is-active" | "cat")
+                | ("fly" | "flyctl" | "heroku", "logs" | "status") => None,
+                ("sqlx" | "diesel" | "prisma" | "supabase" | "go", _)
+                    if matches!(sub, "migrate" | "migration" | "db" | "mod" | "database") =>
+                {
+                    check(joined(&format!("{program} {sub}"), second))
+                }
+                ("systemctl", _) => check(format!("{program} {sub} {second}")),
+                _ => with_sub(),
+            }
+        }
+        "docker" | "podman" => match (sub, plain.get(1).copied().unwrap_or_default()) {
+            ("compose", verb) if !matches!(verb, "ps" | "logs" | "config" | "top" | "images" | "ls") => {
+                check(joined("docker compose", verb))
+            }
+            ("build" | "push" | "run" | "pull" | "buildx" | "stop" | "rm" | "restart" | "start", _) => {
+                with_sub()
+            }
+            _ => None,
+        },
+        "docker-compose" if !matches!(sub, "ps" | "logs" | "config") => check(joined("docker compose", sub)),
+        "kubectl" | "oc" => match sub {
+            "get" | "logs" | "describe" | "config" | "top" | "explain" | "version" | "api-resources" | ""
+            | "cluster-info" => None,
+            "rollout" => check(format!("kubectl rollout {}", plain.get(1).copied().unwrap_or_default())),
+            "config-map" => None,
+            _ => check(format!("kubectl {sub}")),
+        },
+        "python" | "python3" | "node" | "ruby" | "php" | "perl" | "ts-node" | "tsx" | "Rscript"
+        | "ansible-playbook" => {
+            let verb = plain.get(1).copied().unwrap_or_default();
+            match sub {
+                "" => None,
+                "manage.py" | "artisan" => check(joined(sub, verb)),
+                file if file.contains('.') || file.contains('/') => {
+                    Some(Named { name: base_name(file).to_owned(), is_check: true, is_git: false })
+                }
+                _ => None,
+            }
+        }
+        "psql" | "mysql" | "sqlite3" | "mongosh" | "redis-cli" => words
+            .iter()
+            .position(|word| matches!(*word, "-f" | "--file"))
+            .and_then(|at| words.get(at + 1))
+            .map(|file| Named {
+                name: format!("{program} {}", base_name(file)),
+                is_check: true,
+                is_git: false,
+            })
+            .or(Some(Named { name: program.to_owned(), is_check: false, is_git: false })),
+        "curl" | "wget" | "http" | "aws" | "gcloud" | "az" | "rsync" | "scp" | "openssl" => {
+            let name = if matches!(program, "aws" | "gcloud" | "az") {
+                joined(&joined(program, sub), plain.get(1).copied().unwrap_or_default())
+            } else {
+                program.to_owned()
+            };
+            Some(Named { name, is_check: matches!(program, "rsync" | "scp"), is_git: false })
+        }
+        "pytest" | "py.test" => check("pytest".into()),
+        "playwright" | "cypress" | "vitest" | "jest" | "mocha" | "ava" | "tsc" | "vue-tsc" | "eslint"
+        | "prettier" | "biome" | "stylelint" | "mypy" | "black" | "flake8" | "pyright" | "pylint"
+        | "isort" | "rspec" | "rubocop" | "phpunit" | "phpstan" | "pest" | "golangci-lint"
+        | "staticcheck" | "shellcheck" | "shfmt" | "hadolint" | "yamllint" | "markdownlint"
+        | "actionlint" | "ctest" | "ninja" | "meson" | "xcodebuild" | "swiftlint" | "ktlint" | "detekt"
+        | "checkstyle" | "clang-tidy" | "cppcheck" | "valgrind" | "hyperfine" | "wrk" | "k6" | "ab"
+        | "bats" | "nextest" | "webpack" | "vite" | "rollup" | "esbuild" | "sphinx-build" | "vale"
+        | "lychee" | "tflint" | "tfsec" | "trivy" | "semgrep" | "bandit" | "unittest" | "webpack-cli"
+        | "tap" | "karma" | "lighthouse" | "axe" | "pa11y" | "nyc" | "c8" | "coverage" => {
+            check(program.to_owned())
+        }
+        "next" | "nuxt" | "remix" | "astro" | "ng" | "vue-cli-service" | "expo" | "react-scripts" => {
+            with_sub()
+        }
+        _ => {
+            let is_script = command.words.first().is_some_and(|word| word.text.contains('/'))
+                || program.ends_with(".sh")
+                || program.ends_with(".py");
+            Some(Named { name: program.to_owned(), is_check: is_script, is_git: false })
+        }
+    }
+}
+
+/// Returns the words that are neither options nor the values of those that come before a subcommand.
+fn plain_words<'w>(program: &str, words: &[&'w str]) -> Vec<&'w str> {
+    let takes_value = |word: &str| match program {
+        "kubectl" | "oc" | "helm" => matches!(
+            word,
+            "-n" | "--namespace" | "--context" | "--kubeconfig" | "--kube-context" | "-f" | "--filename"
+        ),
+        "docker" | "podman" | "docker-compose" => {
+            matches!(word, "-f" | "--file" | "-p" | "--project-name" | "--context" | "-H")
+        }
+        "npm" | "pnpm" | "yarn" | "bun" => {
+            matches!(word, "--prefix" | "--filter" | "-w" | "--workspace" | "--cwd" | "-C" | "--dir")
+        }
+        "make" | "just" | "gradle" | "gradlew" | "mvn" | "ninja" => {
+            matches!(word, "-C" | "-f" | "--directory" | "-j")
+        }
+        "gh" | "glab" => matches!(word, "-R" | "--repo"),
+        _ => false,
+    };
+    let mut plain = Vec::new();
+    let mut is_value = false;
+    for word in words {
+        let is_option = word.starts_with(['-', '+']);
+        if !is_option && !is_value {
+            plain.push(*word);
+        }
+        is_value = is_option && takes_value(word);
+    }
+    plain
+}
+
+fn joined(one: &str, other: &str) -> String {
+    let name = format!("{one} {other}");
+    sanitize::one_line(name.trim(), 48)
+}
+
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Returns the name of a `git` command that changes something.
+fn git(words: &[&str]) -> Option<Named> {
+    let verb = git_verb(words)?.0;
+    let is_known = matches!(
+        verb,
+        "commit"
+            | "push"
+            | "merge"
+            | "rebase"
+            | "cherry-pick"
+            | "revert"
+            | "tag"
+            | "checkout"
+            | "switch"
+            | "restore"
+            | "reset"
+            | "stash"
+            | "mv"
+            | "rm"
+            | "pull"
+            | "clone"
+            | "bisect"
+            | "am"
+            | "apply"
+            | "clean"
+            | "branch"
+            | "worktree"
+    );
+    is_known.then(|| Named { name: format!("git {verb}"), is_check: false, is_git: true })
+}
+
+/// Returns the verb of a `git` command, and what follows it.
+fn git_verb<'w>(words: &'w [&'w str]) -> Option<(&'w str, &'w [&'w str])> {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        match *word {
+            "-C" | "-c" | "--git-dir" | "--work-tree" => at += 2,
+            word if word.starts_with('-') => at += 1,
+            _ => return Some((word, &words[at + 1..])),
+        }
+    }
+    None
+}
+
+/// Adds what a command did, apart from its outcome.
+fn act(command: &Command, output: &str, outcome: Outcome, acts: &mut Vec<Act>) {
+    let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.text.as_str()).collect();
+    if outcome != Outcome::Passed {
+        return;
+    }
+    match command.program() {
+        "git" => git_act(&words, output, command.input.as_deref(), acts),
+        "gh" | "glab" => acts.extend(hub_act(&words, output)),
+        _ => {}
+    }
+}
+
+fn git_act(words: &[&str], output: &str, input: Option<&str>, acts: &mut Vec<Act>) {
+    let Some((verb, rest)) = git_verb(words) else { return };
+    let plain: Vec<&str> = rest.iter().copied().filter(|word| !word.starts_with('-')).collect();
+    let first = plain.first().copied().unwrap_or_default();
+    let has = |option: &str| rest.contains(&option);
+    let did = |text: String| Act::Did(text);
+    match verb {
+        "commit" => {
+            let subject = commit_subject(output)
+                .or_else(|| message(rest, &["-m", "--message", "-am", "-a -m"]))
+                .or_else(|| {
+                    input.and_then(|input| {
+                        input.lines().find(|line| !line.trim().is_empty()).map(str::to_owned)
+                    })
+                });
+            let subject = subject.map(|subject| subject_line(&subject)).filter(|subject| !subject.is_empty());
+            let amended = if has("--amend") { "amended the commit" } else { "" };
+            match subject {
+                Some(subject) if amended.is_empty() => {
+                    acts.push(Act::Committed(commit_hash(output, &subject), subject))
+                }
+                Some(subject) => acts.push(did(format!("{amended} \"{subject}\""))),
+                None if !amended.is_empty() => acts.push(did(amended.to_owned())),
+                None => acts.push(did("committed".to_owned())),
+            }
+        }
+        "push" => {
+            let force = rest.iter().any(|word| word.starts_with("--force") || *word == "-f");
+            let target = plain.join(" ");
+            let how = if force { "force-pushed" } else { "pushed" };
+            let target = if target.is_empty() { String::new() } else { format!(" to {target}") };
+            acts.push(did(format!("{how}{target}")));
+        }
+        "merge" if !first.is_empty() => acts.push(did(format!("merged {first}"))),
+        "rebase" if !first.is_empty() => acts.push(did(format!("rebased onto {first}"))),
+        "cherry-pick" if !first.is_empty() => acts.push(did(format!("cherry-picked {first}"))),
+        "revert" => {
+            let what = commit_subject(output).map_or_else(
+                || format!("reverted commit {first}"),
+                |subject| format!("committed \"{subject}\""),
+            );
+            acts.push(did(what));
+            acts.push(Act::Restored(Vec::new()));
+        }
+        "tag" if !first.is_empty() && !has("-d") && !has("-l") => acts.push(did(format!("tagged {first}"))),
+        "checkout" | "switch" if has("-b") || has("-c") || has("-B") || has("-C") => {
+            acts.push(did(format!("created branch {first}")))
+        }
+        "checkout" if has("--") => {
+            let at = rest.iter().position(|word| *word == "--").unwrap_or_default();
+            acts.push(Act::Restored(
+                rest[at + 1..].iter().map(|path| (*path).to_owned()).filter(|path| path != ".").collect(),
+            ));
+        }
+        "checkout" if first == "." => acts.push(Act::Restored(Vec::new())),
+        "checkout" | "switch" if !first.is_empty() && output.contains("witched to") => {
+            acts.push(did(format!("switched to branch {first}")))
+        }
+        "restore" if !has("--staged") || has("--worktree") => {
+            acts.push(Act::Restored(
+                plain.iter().map(|path| (*path).to_owned()).filter(|path| path != ".").collect(),
+            ));
+        }
+        "reset" if has("--hard") => acts.push(Act::Restored(Vec::new())),
+        "stash" if matches!(first, "" | "push" | "save") => {
+            acts.push(did("stashed the changes".to_owned()));
+        }
+        "mv" if plain.len() == 2 => acts.push(Act::Moved(plain[0].to_owned(), plain[1].to_owned())),
+        "rm" if !has("--cached") => acts.extend(plain.iter().map(|path| Act::Removed((*path).to_owned()))),
+        "branch" if has("-d") || has("-D") => acts.push(did(format!("deleted branch {first}"))),
+        "worktree" if first == "add" => {
+            acts.push(did(format!("added worktree {}", plain.get(1).copied().unwrap_or_default())))
+        }
+        _ => {}
+    }
+}
+
+/// Returns the subject that git prints: `[main 1a2b3c4] Check expiry`.
+fn commit_subject(output: &str) -> Option<String> {
+    let line = output.lines().map(str::trim).find(|line| line.starts_with('[') && line.contains("] "))?;
+    let (head, subject) = line.split_once("] ")?;
+    let is_commit = head.split_whitespace().last().is_some_and(is_hash);
+    is_commit.then(|| subject_line(subject))
+}
+
+/// Returns the abbreviated hash that git prints: `[main 1a2b3c4] Check expiry`, or `1a2b3c4 Check expiry` in a log.
+fn commit_hash(output: &str, subject: &str) -> String {
+    let subject = subject.trim_end_matches('…');
+    let hash = output.lines().map(str::trim).find_map(|line| {
+        let (head, rest) = match line.strip_prefix('[') {
+            Some(line) => line.split_once("] ")?,
+            None => line.split_once(' ')?,
+        };
+        head.split_whitespace().last().filter(|hash| is_hash(hash) && rest.contains(subject))
+    });
+    hash.unwrap_or_default().to_owned()
+}
+
+fn is_hash(word: &str) -> bool {
+    word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn subject_line(text: &str) -> String {
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    sanitize::one_line(first, MOST_SUBJECT_CHARS)
+}
+
+/// Returns the value of the first of these options.
+fn message(words: &[&str], options: &[&str]) -> Option<String> {
+    for (at, word) in words.iter().enumerate() {
+        if options.contains(word) || (word.starts_with('-') && !word.starts_with("--") && word.ends_with('m'))
+        {
+            return words.get(at + 1).filter(|text| !text.starts_with("$(")).map(|text| (*text).to_owned());
+        }
+        if let Some(value) = options.iter().find_map(|option| word.strip_prefix(option)?.strip_prefix('=')) {
+            return Some(value.to_owned());
+        }
+    }
+    None
+}
+
+/// Returns what a command of a forge did.
+fn hub_act(words: &[&str], output: &str) -> Option<Act> {
+    let plain: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
+    let (kind, verb) = (plain.first()?, plain.get(1)?);
+    let what = match *kind {
+        "pr" | "mr" => "pull request",
+        "issue" => "issue",
+        "release" => "release",
+        _ => return None,
+    };
+    let title = message(words, &["--title", "-t"])
+        .map(|title| format!(" \"{}\"", subject_line(&title)))
+        .unwrap_or_default();
+    let number = output
+        .lines()
+        .filter_map(|line| line.trim().rsplit_once('/').filter(|(before, _)| before.starts_with("http")))
+        .find_map(|(_, number)| number.parse::<u64>().ok())
+        .map(|number| format!(" #{number}"))
+        .unwrap_or_default();
+    let target = plain
+        .get(2)
+        .copied()
+        .filter(|_| title.is_empty())
+        .map(|target| format!(" {target}"))
+        .unwrap_or_default();
+    let done = match *verb {
+        "create" => "opened",
+        "merge" => "merged",
+        "close" => "closed",
+        "comment" => "commented on",
+        "review" => "reviewed",
+        "edit" => "edited",
+        _ => return None,
+    };
+    let number = if target.is_empty() { number } else { String::new() };
+    Some(Act::Did(format!("{done} {what}{number}{target}{title}")))
+}
+
+/// Adds the files that a command moved, removed, wrote or read.
+fn files(command: &Command, acts: &mut Vec<Act>) {
+    let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.text.as_str()).collect();
+    let plain: Vec<&str> =
+        words.iter().copied().filter(|word| !word.starts_with('-') && !word.contains(['$', '*'])).collect();
+    match command.program() {
+        "mv" if plain.len() == 2 => acts.push(Act::Moved(plain[0].to_owned(), plain[1].to_owned())),
+        "rm" => acts
+            .extend(plain.iter().filter(|path| is_source(path)).map(|path| Act::Removed((*path).to_owned()))),
+        "sed" | "perl" if words.iter().any(|word| word.starts_with("-i") || *word == "-pi") => {
+            acts.extend(
+                plain
+                    .iter()
+                    .skip(1)
+                    .filter(|path| is_source(path))
+                    .map(|path| Act::Wrote((*path).to_owned())),
+            );
+        }
+        "cp" if plain.len() == 2 && is_source(plain[1]) => acts.push(Act::Wrote(plain[1].to_owned())),
+        "tee" => acts
+            .extend(plain.iter().filter(|path| is_source(path)).map(|path| Act::Wrote((*path).to_owned()))),
+        "cat" | "head" | "tail" | "less" | "bat" => {
+            acts.extend(
+                plain.iter().filter(|path| is_source(path)).map(|path| Act::Read((*path).to_owned())),
+            );
+        }
+        _ => {}
+    }
+    for redirect in &command.redirects {
+        let is_written = matches!(redirect.operator.as_str(), ">" | ">>" | "1>" | "&>");
+        let target = redirect.target.text.as_str();
+        if is_written && is_source(target) && !redirect.target.is_dynamic {
+            acts.push(Act::Wrote(target.to_owned()));
+        }
+    }
+}
+
+/// Returns whether a path is one of a project's files, not a log or a temporary one.
+fn is_source(path: &str) -> bool {
+    let name = base_name(path);
+    !path.starts_with("/dev/")
+        && !path.starts_with("/tmp/")
+        && !path.starts_with("/proc/")
+        && name.contains('.')
+        && !name.ends_with(".log")
+        && name != "."
+        && name != ".."
+        && !name.ends_with(".tmp")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(script: &str, output: &str, outcome: Outcome, runs: &[(&str, Outcome)], acts: &[Act]) {
+        let ran = of(script, output, outcome);
+        let found: Vec<(&str, Outcome)> =
+            ran.runs.iter().map(|run| (run.name.as_str(), run.outcome)).collect();
+        assert_eq!(found, runs, "{script}");
+        assert_eq!(ran.acts, acts, "{script}");
+    }
+
+    #[test]
+    fn commands_that_check_the_work_have_names_and_outcomes() {
+        use Outcome::{Failed, Passed};
+        check(
+            "cd api && cargo test -p x 2>&1 | tail -5",
+            "test result: ok. 2 passed; 0 failed",
+            Passed,
+            &[("cargo test", Passed)],
+            &[],
+        );
+        check(
+            "cargo test | tail",
+            "test result: FAILED. 1 passed; 1 failed",
+            Passed,
+            &[("cargo test", Failed)],
+            &[],
+        );
+        check(
+            "cargo fmt && cargo clippy && cargo test",
+            "",
+            Failed,
+            &[("cargo clippy", Passed), ("cargo test", Failed)],
+            &[],
+        );
+        check("npx vitest run src", "", Passed, &[("vitest", Passed)], &[]);
+        check("python -m pytest -q", "", Passed, &[("pytest", Passed)], &[]);
+        check("npm run build", "", Failed, &[("npm run build", Failed)], &[]);
+        check("ls -la; git status", "", Passed, &[], &[]);
+        check("./scripts/backup.sh", "", Passed, &[("backup.sh", Passed)], &[]);
+        check("kubectl rollout status deploy/api", "", Passed, &[("kubectl rollout status", Passed)], &[]);
+    }
+
+    #[test]
+    fn what_commands_did_is_known() {
+        use Outcome::{Failed, Passed};
+        let committed = |hash: &str, subject: &str| Act::Committed(hash.into(), subject.into());
+        check(
+            "git add -A && git commit -m 'Check expiry'",
+            "",
+            Passed,
+            &[],
+            &[committed("", "Check expiry")],
+        );
+        check(
+            "git commit -F - <<'E'\nDo it\n\nBody\nE",
+            "[main 1a2b3c4] Do it\n 1 file changed",
+            Passed,
+            &[],
+            &[committed("1a2b3c4", "Do it")],
+        );
+        check("git push origin main", "", Failed, &[("git push", Failed)], &[]);
+        check("git mv a.rs b.rs", "", Passed, &[], &[Act::Moved("a.rs".into(), "b.rs".into())]);
+        check("rm -f src/a.rs", "", Passed, &[], &[Act::Removed("src/a.rs".into())]);
+        check("git checkout -- src/a.rs", "", Passed, &[], &[Act::Restored(vec!["src/a.rs".into()])]);
+        check("cat > notes.md <<E\nx\nE", "", Passed, &[], &[Act::Wrote("notes.md".into())]);
+        check(
+            "gh pr create --title 'Check expiry' --body x",
+            "https://github.com/o/r/pull/42",
+            Passed,
+            &[],
+            &[Act::Did("opened pull request #42 \"Check expiry\"".into())],
+        );
+    }
+}

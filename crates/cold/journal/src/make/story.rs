@@ -1,0 +1,431 @@
+//! A turn as a story: what was asked, changed, run, read, refused and answered, per project.
+
+use super::change::{self, Change};
+use super::run::{self, Act, Outcome, Run};
+use crate::turn::{Observed, Turn};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use text::sanitize;
+
+/// The most commands that an entry keeps, and how long each may be.
+const MOST_COMMANDS: usize = 20;
+const MOST_COMMAND_CHARS: usize = 160;
+
+/// What happened in a turn.
+#[derive(Debug, Default)]
+pub(super) struct Story<'t> {
+    pub(super) prompt: Option<&'t Observed>,
+    /// Messages that were typed while the model worked.
+    pub(super) said: Vec<&'t Observed>,
+    /// How the turn ended, the last time that it did.
+    pub(super) end: Option<&'t Observed>,
+    /// The work per project, in the order in which it began.
+    pub(super) parts: Vec<Part<'t>>,
+}
+
+/// What a turn did in one project.
+#[derive(Debug)]
+pub(super) struct Part<'t> {
+    /// The observation that it begins with.
+    pub(super) anchor: &'t Observed,
+    pub(super) project: i64,
+    /// When it ended.
+    pub(super) at: u64,
+    pub(super) calls: usize,
+    /// By path; `order` says which was first.
+    pub(super) changes: BTreeMap<String, Change>,
+    pub(super) order: Vec<String>,
+    pub(super) runs: Vec<Run>,
+    /// What commands did besides, in their order.
+    pub(super) did: Vec<String>,
+    pub(super) commits: Vec<String>,
+    pub(super) reads: BTreeSet<String>,
+    pub(super) searches: Vec<String>,
+    pub(super) pages: Vec<String>,
+    /// Calls of other tools that failed, as sentences.
+    pub(super) errors: Vec<String>,
+    /// Calls that were refused or interrupted, as sentences.
+    pub(super) refused: Vec<String>,
+    /// Questions that the model asked, with the user's answers.
+    pub(super) answers: Vec<(&'t Observed, String)>,
+    /// What subagents were for, with the beginning of what they answered.
+    pub(super) agents: Vec<(String, String)>,
+    /// Open tasks, by their id or place.
+    pub(super) tasks: BTreeMap<String, (String, bool)>,
+    pub(super) plans: Vec<String>,
+    pub(super) commands: Vec<String>,
+}
+
+impl<'t> Part<'t> {
+    fn new(anchor: &'t Observed) -> Self {
+        Self {
+            anchor,
+            project: anchor.project,
+            at: anchor.at,
+            calls: 0,
+            changes: BTreeMap::new(),
+            order: Vec::new(),
+            runs: Vec::new(),
+            did: Vec::new(),
+            commits: Vec::new(),
+            reads: BTreeSet::new(),
+            searches: Vec::new(),
+            pages: Vec::new(),
+            errors: Vec::new(),
+            refused: Vec::new(),
+            answers: Vec::new(),
+            agents: Vec::new(),
+            tasks: BTreeMap::new(),
+            plans: Vec::new(),
+            commands: Vec::new(),
+        }
+    }
+
+    /// Returns the changes that are worth a word, in the order in which they began: no generated files.
+    pub(super) fn changed(&self) -> impl Iterator<Item = &Change> {
+        self.order
+            .iter()
+            .filter_map(|path| self.changes.get(path))
+            .filter(|change| !is_generated(&change.path))
+    }
+
+    fn change(&mut self, path: String) -> &mut Change {
+        if !self.order.contains(&path) {
+            self.order.push(path.clone());
+        }
+        self.changes.entry(path.clone()).or_insert_with(|| Change::new(path))
+    }
+}
+
+/// Reads a turn.
+pub(super) fn of(turn: &Turn) -> Story<'_> {
+    let mut story = Story::default();
+    // Files that were read, so that changes in them can be named; they are no changes themselves.
+    let mut seen: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
+    for observed in &turn.observed {
+        match observed.kind.as_str() {
+            "prompt" if story.prompt.is_none() => {
+                story.prompt = Some(observed);
+                story.part(observed);
+            }
+            "prompt" | "said" => story.said.push(observed),
+            "turn-end" => {
+                story.end = Some(observed);
+                let at = observed.at;
+                story.parts.iter_mut().for_each(|part| part.at = part.at.max(at));
+            }
+            "tool" => {
+                let part = story.part(observed);
+                part.calls += 1;
+                call(part, observed, &mut seen);
+            }
+            "refused" => {
+                let part = story.part(observed);
+                part.refused.extend(refused(observed));
+            }
+            _ => {}
+        }
+    }
+    story
+}
+
+impl<'t> Story<'t> {
+    /// Returns the part of an observation's project; what comes later in another one begins its own.
+    fn part(&mut self, observed: &'t Observed) -> &mut Part<'t> {
+        let at = self.parts.iter().position(|part| part.project == observed.project);
+        let at = at.unwrap_or_else(|| {
+            self.parts.push(Part::new(observed));
+            self.parts.len() - 1
+        });
+        let part = &mut self.parts[at];
+        part.at = part.at.max(observed.at);
+        part
+    }
+}
+
+type Seen = BTreeMap<String, Vec<(usize, String)>>;
+
+fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen) {
+    let nothing = Value::Null;
+    let input = observed.data.get("input").unwrap_or(&nothing);
+    let output = observed.data.get("output").unwrap_or(&nothing);
+    let has_failed = observed.failed || !observed.text("error").is_empty();
+    match observed.text("tool") {
+        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" if !has_failed => {
+            edit(part, observed, input, output, seen)
+        }
+        "Bash" => bash(part, observed, input, output, has_failed),
+        "Read" if !has_failed => {
+            let path = relative(observed, text_of(input, "file_path"));
+            let file = output.get("file").unwrap_or(&nothing);
+            let start = file.get("startLine").and_then(Value::as_u64).unwrap_or(1) as usize;
+            let content = text_of(file, "content");
+            if !content.is_empty() {
+                seen.entry(path.clone()).or_default().push((start, content.to_owned()));
+                if let Some(change) = part.changes.get_mut(&path) {
+                    change.see(start, content);
+                }
+            }
+            part.reads.insert(path);
+        }
+        "Grep" | "Glob" if !has_failed => {
+            part.searches.push(sanitize::one_line(text_of(input, "pattern"), 60))
+        }
+        "WebFetch" if !has_failed => part.pages.push(sanitize::one_line(text_of(input, "url"), 100)),
+        "WebSearch" if !has_failed => part.searches.push(sanitize::one_line(text_of(input, "query"), 60)),
+        "Agent" | "Task" => {
+            let answer = output.get("content").and_then(Value::as_array).into_iter().flatten();
+            let answer: Vec<&str> = answer.filter_map(|piece| piece.get("text")?.as_str()).collect();
+            part.agents.push((sanitize::one_line(text_of(input, "description"), 80), answer.join("\n")));
+        }
+        "AskUserQuestion" => {
+            let answers = output.get("answers").or(input.get("answers")).and_then(Value::as_object);
+            for (question, answer) in answers.into_iter().flatten() {
+                let answer = answer.as_str().map_or_else(|| answer.to_string(), str::to_owned);
+                part.answers.push((observed, format!("{question} → {answer}")));
+            }
+        }
+        "ExitPlanMode" if !has_failed => part.plans.extend(plan_title(text_of(input, "plan"))),
+        "TodoWrite" => todo(part, input),
+        "TaskCreate" => {
+            let task = output.get("task").unwrap_or(&nothing);
+            part.tasks.insert(text_of(task, "id").to_owned(), (text_of(input, "subject").to_owned(), true));
+        }
+        "TaskUpdate" => {
+            let is_open = !matches!(text_of(input, "status"), "completed" | "deleted");
+            if let Some(task) = part.tasks.get_mut(text_of(input, "taskId")) {
+                task.1 = is_open;
+            }
+        }
+        tool if has_failed && !matches!(tool, "Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "Read") => {
+            part.errors.extend(failed_call(tool, observed.text("error")));
+        }
+        _ => {}
+    }
+}
+
+/// Returns what failed, for a call of a tool that is no file and no command.
+fn failed_call(tool: &str, error: &str) -> Option<String> {
+    let name = tool.strip_prefix("mcp__").unwrap_or(tool).replace("__", " ");
+    let error = sanitize::one_line(error.trim_start_matches("Error: "), 140);
+    (!error.is_empty()).then(|| format!("{name} failed: {error}"))
+}
+
+fn text_of<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn todo(part: &mut Part<'_>, input: &Value) {
+    part.tasks.clear();
+    let list = input.get("todos").and_then(Value::as_array).into_iter().flatten();
+    for (place, item) in list.enumerate() {
+        let is_open = text_of(item, "status") != "completed";
+        part.tasks.insert(format!("{place:04}"), (text_of(item, "content").to_owned(), is_open));
+    }
+}
+
+fn plan_title(plan: &str) -> Option<String> {
+    let line =
+        plan.lines().map(|line| line.trim_start_matches(['#', ' '])).find(|line| !line.trim().is_empty())?;
+    Some(sanitize::one_line(line.strip_prefix("Plan:").unwrap_or(line), 120))
+}
+
+fn edit(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value, seen: &mut Seen) {
+    if let Some(patch) = input.get("patch").and_then(Value::as_str) {
+        return patched(part, observed, patch, seen);
+    }
+    let path = ["file_path", "notebook_path", "path"]
+        .iter()
+        .map(|name| text_of(input, name))
+        .find(|path| !path.is_empty());
+    let Some(path) = path.map(|path| relative(observed, path)) else { return };
+    if path.contains("/.claude/plans/") {
+        return;
+    }
+    let is_first = !part.changes.contains_key(&path);
+    let change = part.change(path.clone());
+    if is_first {
+        seen.get(&path).into_iter().flatten().for_each(|(start, text)| change.see(*start, text));
+    }
+    let hunks = change::of_patch(output.get("structuredPatch").unwrap_or(&Value::Null));
+    let content = text_of(input, "content");
+    if !hunks.is_empty() {
+        change.apply(&hunks);
+    } else if !content.is_empty() {
+        change.is_new |= is_first && text_of(output, "type") != "update";
+        change.is_deleted = false;
+        change.apply(&change::whole(content));
+    } else if let Some(edits) = input.get("edits").and_then(Value::as_array) {
+        for edit in edits {
+            change.apply(&change::between(text_of(edit, "old_string"), text_of(edit, "new_string")));
+        }
+    } else {
+        change.apply(&change::between(text_of(input, "old_string"), text_of(input, "new_string")));
+    }
+}
+
+fn patched(part: &mut Part<'_>, observed: &Observed, patch: &str, seen: &Seen) {
+    for file in change::of_codex(patch) {
+        let path = relative(observed, file.path);
+        let change = part.change(path.clone());
+        seen.get(&path).into_iter().flatten().for_each(|(start, text)| change.see(*start, text));
+        change.is_new |= file.is_new;
+        change.is_deleted = file.is_deleted;
+        change.apply(&file.hunks);
+        if let Some(target) = file.moved_to {
+            moved(part, path, relative(observed, target));
+        }
+    }
+}
+
+fn moved(part: &mut Part<'_>, from: String, to: String) {
+    let mut change = part.changes.remove(&from).unwrap_or_else(|| Change::new(to.clone()));
+    part.order.retain(|path| *path != from && *path != to);
+    part.order.push(to.clone());
+    change.path = to.clone();
+    let first = change.renamed_from.take().unwrap_or(from);
+    change.renamed_from = (first != to && !change.is_new).then_some(first);
+    part.changes.insert(to, change);
+}
+
+fn bash(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value, has_failed: bool) {
+    let script = text_of(input, "command");
+    let is_interrupted = observed.data.get("interrupted").and_then(Value::as_bool) == Some(true)
+        || output.get("interrupted").and_then(Value::as_bool) == Some(true);
+    let outcome = if is_interrupted {
+        Outcome::Interrupted
+    } else if has_failed {
+        Outcome::Failed
+    } else if output.get("backgroundTaskId").is_some_and(|id| !id.is_null()) {
+        Outcome::Background
+    } else {
+        Outcome::Passed
+    };
+    let printed = match output {
+        Value::String(text) => text.clone(),
+        _ => [text_of(output, "stdout"), text_of(output, "stderr"), observed.text("error")].join("\n"),
+    };
+    let ran = run::of(script, &printed, outcome);
+    let is_quiet = ran.runs.is_empty() && ran.acts.iter().all(|act| matches!(act, Act::Read(_)));
+    if !is_quiet && part.commands.len() < MOST_COMMANDS {
+        part.commands.push(sanitize::one_line(script, MOST_COMMAND_CHARS));
+    }
+    part.runs.extend(ran.runs);
+    for act in ran.acts {
+        done(part, observed, act);
+    }
+}
+
+fn done(part: &mut Part<'_>, observed: &Observed, act: Act) {
+    match act {
+        Act::Did(what) => part.did.push(sanitize::one_line(&what, 140)),
+        Act::Committed(hash, subject) => {
+            part.commits.push(subject.clone());
+            let hash = if hash.is_empty() { String::new() } else { format!(" {hash}") };
+            part.did.push(format!("committed{hash} \"{subject}\""));
+        }
+        Act::Moved(from, to) => {
+            let (from, mut to) = (relative(observed, &from), relative(observed, &to));
+            if to.ends_with('/') || !to.rsplit('/').next().unwrap_or_default().contains('.') {
+                let name = from.rsplit('/').next().unwrap_or_default();
+                if from.rsplit('/').next().is_some_and(|name| name.contains('.')) {
+                    to = format!("{}/{name}", to.trim_end_matches('/'));
+                }
+            }
+            moved(part, from, to);
+        }
+        Act::Removed(path) => part.change(relative(observed, &path)).is_deleted = true,
+        Act::Wrote(path) => {
+            part.change(relative(observed, &path));
+        }
+        Act::Restored(paths) if paths.is_empty() => {
+            let mut any = false;
+            for change in part.changes.values_mut() {
+                change.is_restored = true;
+                any = true;
+            }
+            if !any {
+                part.did.push("put back the last commit's files".to_owned());
+            }
+        }
+        Act::Restored(paths) => {
+            for path in paths {
+                let change = part.change(relative(observed, &path));
+                change.is_restored = true;
+            }
+        }
+        Act::Read(path) => {
+            part.reads.insert(relative(observed, &path));
+        }
+    }
+}
+
+fn refused(observed: &Observed) -> Option<String> {
+    let input = observed.data.get("input").unwrap_or(&Value::Null);
+    let what = ["command", "file_path", "url", "pattern", "description", "plan"]
+        .iter()
+        .map(|name| text_of(input, name))
+        .find(|text| !text.is_empty())
+        .unwrap_or_default();
+    let tool = observed.text("tool");
+    let what = match tool {
+        "Bash" => format!("`{}`", sanitize::one_line(what, 90)),
+        "ExitPlanMode" => format!("the plan \"{}\"", plan_title(what).unwrap_or_default()),
+        "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => format!("an edit of {}", relative(observed, what)),
+        _ => format!("{tool} {}", sanitize::one_line(what, 80)).trim().to_owned(),
+    };
+    let reason = sanitize::one_line(observed.text("reason"), 110);
+    let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    let lesson = observed.text("lesson");
+    Some(match observed.text("by") {
+        "user" => format!("the user refused {what}{reason}"),
+        "interrupt" => format!("the user interrupted {what}"),
+        "rule" => format!("a permission rule refused {what}{reason}"),
+        "loop" => format!("paused {what} after repeated failures"),
+        by if !lesson.is_empty() => format!("{by} `{lesson}` refused {what}{reason}"),
+        by => format!("{by} refused {what}{reason}"),
+    })
+}
+
+/// Returns a path relative to the project's root, with `/`; absolute outside of it.
+pub(super) fn relative(observed: &Observed, path: &str) -> String {
+    let slashed = |path: &Path| path.to_string_lossy().replace('\\', "/");
+    let is_absolute = path.starts_with('/') || path.get(1..2) == Some(":");
+    let whole = if is_absolute { Path::new(path).to_path_buf() } else { Path::new(&observed.cwd).join(path) };
+    let whole = slashed(&whole).replace("/./", "/");
+    let root = slashed(&observed.root);
+    let inside = whole.strip_prefix(root.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+    inside.filter(|_| !root.is_empty()).unwrap_or(&whole).to_owned()
+}
+
+/// Returns whether a file is made by a program: its changes follow from others.
+pub(super) fn is_generated(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_lock = matches!(
+        name,
+        "Cargo.lock"
+            | "package-lock.json"
+            | "yarn.lock"
+            | "pnpm-lock.yaml"
+            | "poetry.lock"
+            | "Gemfile.lock"
+            | "composer.lock"
+            | "go.sum"
+            | "uv.lock"
+            | "bun.lockb"
+            | "bun.lock"
+            | "flake.lock"
+            | "Pipfile.lock"
+            | "mix.lock"
+            | ".DS_Store"
+    );
+    let is_made = name.ends_with(".min.js")
+        || name.ends_with(".min.css")
+        || name.ends_with(".map")
+        || name.ends_with(".snap")
+        || name.ends_with(".pyc");
+    let folders = ["node_modules", "target", "dist", "build", ".next", "__pycache__", "vendor", "coverage"];
+    let is_inside = path.split('/').any(|part| part != name && folders.contains(&part));
+    is_lock || is_made || is_inside
+}

@@ -1,0 +1,125 @@
+//! The sessions by which the journal is judged (`tests/data/journal/README.md`): every fact that was listed by hand is in a
+//! line, and there are not many lines more than facts.
+
+use crate::bench::Bench;
+use serde::Deserialize;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The most lines per fact.
+const MOST_LINES_PER_FACT: f64 = 1.5;
+
+#[derive(Deserialize)]
+struct Facts {
+    facts: Vec<Fact>,
+    #[serde(default)]
+    noise: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Fact {
+    kind: String,
+    turn: u64,
+    all: Vec<String>,
+    #[serde(default)]
+    any: Vec<String>,
+}
+
+impl Fact {
+    fn is_in(&self, line: &str) -> bool {
+        let line = line.to_lowercase();
+        let has = |phrase: &String| line.contains(&phrase.to_lowercase());
+        self.all.iter().all(has) && (self.any.is_empty() || self.any.iter().any(has))
+    }
+}
+
+/// What was found of one session.
+struct Judged {
+    name: String,
+    facts: usize,
+    missing: Vec<String>,
+    lines: Vec<String>,
+    bad: Vec<String>,
+}
+
+#[test]
+fn every_fact_of_the_sessions_is_in_a_line() {
+    let judged: Vec<Judged> = sessions().iter().map(|folder| judge(folder)).collect();
+    let (mut facts, mut missing, mut lines) = (0, 0, 0);
+    let mut report = String::new();
+    for session in &judged {
+        facts += session.facts;
+        missing += session.missing.len();
+        lines += session.lines.len();
+        let is_long = session.lines.len() as f64 > MOST_LINES_PER_FACT * session.facts as f64;
+        let mark = if is_long { " TOO LONG" } else { "" };
+        report.push_str(&format!(
+            "{}: {} of {} facts, {} lines{mark}\n",
+            session.name,
+            session.facts - session.missing.len(),
+            session.facts,
+            session.lines.len()
+        ));
+        if is_long || !session.missing.is_empty() || !session.bad.is_empty() {
+            session.lines.iter().for_each(|line| report.push_str(&format!("      {line}\n")));
+            session.missing.iter().for_each(|fact| report.push_str(&format!("   missing: {fact}\n")));
+            session.bad.iter().for_each(|line| report.push_str(&format!("   says nothing: {line}\n")));
+        }
+    }
+    report.push_str(&format!(
+        "{} of {facts} facts in {lines} lines: {:.2} lines per fact\n",
+        facts - missing,
+        lines as f64 / facts as f64
+    ));
+    // `cargo xtask eval journal` asks for it.
+    if std::env::var_os("SHOW_FACTS").is_some() {
+        std::io::stdout().write_all(report.as_bytes()).unwrap();
+    }
+    let is_good = judged.iter().all(|session| {
+        session.missing.is_empty()
+            && session.bad.is_empty()
+            && session.lines.len() as f64 <= MOST_LINES_PER_FACT * session.facts as f64
+    });
+    assert!(is_good, "{report}");
+}
+
+pub(crate) fn sessions() -> Vec<PathBuf> {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/data/journal");
+    let folders = fs::read_dir(data).unwrap().map(|entry| entry.unwrap().path());
+    let mut folders: Vec<PathBuf> = folders.filter(|path| path.join("session.jsonl").is_file()).collect();
+    folders.sort();
+    assert!(folders.len() >= 30, "{folders:?}");
+    folders
+}
+
+fn judge(folder: &Path) -> Judged {
+    let facts: Facts = serde_json::from_slice(&fs::read(folder.join("facts.json")).unwrap()).unwrap();
+    let mut bench = Bench::new();
+    for line in fs::read_to_string(folder.join("session.jsonl")).unwrap().lines() {
+        bench.line(line);
+    }
+    let plain = bench.plain_lines();
+    let missing = facts.facts.iter().filter(|fact| !plain.iter().any(|line| fact.is_in(line)));
+    let missing = missing
+        .map(|fact| format!("turn {} {}: {:?} {:?}", fact.turn, fact.kind, fact.all, fact.any))
+        .collect();
+    let bad = plain.iter().filter(|line| says_nothing(line, &facts.noise)).cloned().collect();
+    let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+    Judged { name, facts: facts.facts.len(), missing, lines: bench.lines(), bad }
+}
+
+/// Returns whether a line only names a tool and a path, or is about what the corpus calls noise.
+fn says_nothing(line: &str, noise: &[String]) -> bool {
+    let bare = line.strip_prefix("asked: ").unwrap_or(line).to_lowercase();
+    let is_noise = noise
+        .iter()
+        .any(|noise| bare.trim_end_matches(['.', '!']) == noise.to_lowercase().trim_end_matches(['.', '!']));
+    let words: Vec<&str> = bare.split_whitespace().collect();
+    let is_tool = matches!(
+        words.first(),
+        Some(&("read" | "edit" | "write" | "bash" | "grep" | "glob" | "edited" | "wrote" | "ran"))
+    );
+    let is_short = words.len() <= 1 && bare.is_ascii();
+    is_noise || is_short || (is_tool && words.len() == 2)
+}

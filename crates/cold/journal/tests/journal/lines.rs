@@ -1,0 +1,145 @@
+//! The lines that are made of turns.
+
+use crate::bench::Bench;
+use serde_json::json;
+
+#[test]
+fn a_fix_is_one_line_with_the_function_and_how_the_tests_went() {
+    let mut bench = Bench::new();
+    bench
+        .prompt("Expired tokens are accepted, fix that")
+        .read("src/auth.rs", "fn verify_token() {}\n")
+        .edit(
+            "src/auth.rs",
+            &[" fn verify_token(token: &str) -> bool {", "-    true", "+    !token.is_expired()", "+", " }"],
+        )
+        .bash_fails("cargo test", "test auth::expired ... FAILED\ntest result: FAILED. 3 passed; 1 failed;")
+        .bash_fails(
+            "cargo test -p auth",
+            "test auth::expired ... FAILED\ntest result: FAILED. 3 passed; 1 failed;",
+        )
+        .edit("Cargo.lock", &["-a", "+b"])
+        .bash("git status && ls", "")
+        .bash("cargo test 2>&1 | tail -3", "test result: ok. 4 passed; 0 failed;")
+        .bash("git commit -am 'Reject expired tokens'", "[main 1a2b3c4] Reject expired tokens")
+        .done("`verify_token` now checks the expiry. All tests pass.");
+    assert_eq!(
+        bench.lines(),
+        [
+            "fix: src/auth.rs: `verify_token`, with `token.is_expired` (+2 −1); cargo test failed twice (expired), then passed (4 passed)",
+            "  committed 1a2b3c4 \"Reject expired tokens\"; asked: Expired tokens are accepted, fix that; result: `verify_token` now checks the expiry.",
+        ]
+    );
+    let entry = &bench.entries()[0];
+    assert_eq!(entry.detail.outcome, "passed");
+    assert_eq!(entry.branch.as_deref(), Some("main"));
+    assert!(entry.files.iter().any(|file| file.path == "src/auth.rs" && file.is_changed));
+}
+
+#[test]
+fn a_question_says_what_was_asked_how_much_was_read_and_the_answer() {
+    let mut bench = Bench::new();
+    bench
+        .prompt("Where are the shipping labels stored?")
+        .read("src/a.rs", "")
+        .read("src/b.rs", "")
+        .done("Labels are stored in S3 under `labels/<order>.pdf`. The key is in the table `shipments`.");
+    assert_eq!(
+        bench.lines(),
+        [
+            "discovery: asked: Where are the shipping labels stored?; read 2 files; no change",
+            "  answer: Labels are stored in S3 under `labels/<order>.pdf`. The key is in the table `shipments`.",
+        ]
+    );
+}
+
+#[test]
+fn decisions_and_discoveries_are_entries_of_their_own() {
+    let mut bench = Bench::new();
+    bench
+        .prompt("The report is slow. We'll use a materialized view because the live query blocks writers.")
+        .edit("db/report.sql", &["+CREATE MATERIALIZED VIEW sales_report AS", "+SELECT 1;"])
+        .done("Added the view. The root cause was a sequential scan on orders. The report went from 9 s to 120 ms.");
+    let lines = bench.lines();
+    assert!(
+        lines.contains(
+            &"decision: We'll use a materialized view because the live query blocks writers".to_owned()
+        ),
+        "{lines:#?}"
+    );
+    assert!(
+        lines.contains(&"discovery: The root cause was a sequential scan on orders".to_owned()),
+        "{lines:#?}"
+    );
+    assert!(lines.iter().any(|line| line.contains("9 s to 120 ms")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("new `sales_report`")), "{lines:#?}");
+}
+
+#[test]
+fn failed_turns_refusals_and_messages_in_between_are_told() {
+    let mut bench = Bench::new();
+    bench
+        .prompt("Publish the package")
+        .put("refused", json!({"tool": "Bash", "input": {"command": "npm publish --force"}, "by": "user", "reason": "not from main"}))
+        .put("said", json!({"text": "use the beta tag"}))
+        .put("turn-end", json!({"outcome": "failed", "error": "API Error: 529 overloaded"}));
+    let lines = bench.lines();
+    assert_eq!(
+        lines,
+        [
+            "failure: asked: Publish the package; no change; the turn failed: API Error: 529 overloaded; the user refused `npm publish --force`: not from main",
+            "  said while it worked: use the beta tag",
+        ]
+    );
+}
+
+#[test]
+fn continuing_prompts_say_what_was_done() {
+    let mut bench = Bench::new();
+    bench
+        .prompt("continue")
+        .edit(
+            "web/cart.ts",
+            &[" export function total(cart: Cart) {", "-  return 0;", "+  return sum(cart);", " }"],
+        )
+        .done("Done.");
+    assert_eq!(bench.lines(), ["change: web/cart.ts: `total` (+1 −1)"]);
+    bench.prompt("thanks!").done("You're welcome.");
+    assert_eq!(bench.lines().len(), 1);
+    assert_eq!(bench.entries().len(), 2, "kept, out of recall");
+}
+
+#[test]
+fn reverted_work_says_so_and_renames_and_deletions_are_named() {
+    let mut bench = Bench::new();
+    bench
+        .prompt("try a cache")
+        .edit("src/cache.rs", &[" fn get() {", "-    a", "+    b", " }"])
+        .bash("git checkout -- src/cache.rs", "")
+        .bash("git mv src/old.rs src/new.rs && rm src/gone.rs", "")
+        .done("It did not help, so I put it back.");
+    let lines = bench.lines();
+    assert!(lines[0].contains("src/cache.rs: `get`: changed, then reverted"), "{lines:#?}");
+    assert!(lines[0].contains("renamed src/old.rs to src/new.rs; deleted src/gone.rs"), "{lines:#?}");
+}
+
+#[test]
+fn a_summary_by_a_model_takes_the_place_of_the_one_by_rules() {
+    let mut bench = Bench::new();
+    bench
+        .prompt("Add a retry")
+        .edit("src/q.rs", &[" fn send() {", "+    retry();", " }"])
+        .done("Added. Next step: a metric for it.");
+    let summaries = bench.summaries();
+    assert_eq!(summaries[0].request, "Add a retry");
+    assert_eq!(summaries[0].completed, "src/q.rs: `send` (+1)");
+    assert!(summaries[0].next_steps.contains("metric"), "{summaries:?}");
+    let id = bench.entries()[0].id.clone();
+    bench.put(
+        "summary",
+        json!({"request": "Retry sends", "source": "model", "entries": {id: "Sends are retried"}}),
+    );
+    let summaries = bench.summaries();
+    assert_eq!((summaries.len(), summaries[0].request.as_str()), (1, "Retry sends"));
+    assert_eq!(bench.entries()[0].title, "Sends are retried");
+}

@@ -1,0 +1,13 @@
+//! What people and models say, as far as code can tell: sentences, the words that a sentence is about, and phrases that give
+//! away a decision, a discovery or an open end, in ten languages.
+//!
+//! Pure functions over text. What a phrase counts, and what follows from it, is decided by those who ask.
+
+pub mod lexicon;
+mod phrases;
+mod sentence;
+mod words;
+
+pub use phrases::{Hit, Phrases, folded};
+pub use sentence::{Sentence, sentences};
+pub use words::{content_words, is_unspaced, words};
