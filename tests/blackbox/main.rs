@@ -35,6 +35,7 @@ mod team_cli;
 mod time;
 mod torture;
 mod update;
+mod why;
 mod wiring;
 mod words;
 mod worker;

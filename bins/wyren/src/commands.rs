@@ -28,6 +28,7 @@ mod trust;
 mod uninstall;
 mod update;
 mod version;
+mod why;
 mod worker;
 
 use crate::similar;
@@ -61,6 +62,7 @@ Examples:
   wyren remember 'Cents, not floats'  keep a note for later sessions on this machine
   wyren doctor                        check the installation and suggest fixes
   wyren lessons test 'git push -f'    show which lessons a command triggers, and why
+  wyren why src/auth.rs:42            the prompt, the edit and the commit behind a line
   wyren log --hooks --follow          follow the hook log
   wyren config                        list every setting, its value and its source
   wyren config set log.level warn     log less";
@@ -130,6 +132,8 @@ enum Command {
     Update(update::Arguments),
     /// Show the version, and where everything is.
     Version(version::Arguments),
+    /// Show which prompt, edit, session and commit a line of code is from.
+    Why(why::Arguments),
     /// Show, run or stop the background worker.
     Worker(worker::Arguments),
     #[command(external_subcommand)]
@@ -220,6 +224,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Untrust(arguments) => trust::untrust(&arguments, &env, &paths),
         Command::Update(arguments) => update::run(&arguments, &env, &paths),
         Command::Version(arguments) => version::run(&arguments, &env, &paths),
+        Command::Why(arguments) => why::run(&arguments, &env, &paths),
         Command::Worker(arguments) => worker::run(arguments, &env, &paths),
         Command::Unknown(words) => Err(unknown(&words).into()),
     }

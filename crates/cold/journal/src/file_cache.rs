@@ -115,7 +115,7 @@ fn is_old(file: &Path) -> bool {
 /// Returns the projects whose cache is missing or out of date. The caches of all roots are written together, so that of the
 /// project's own root tells about the others.
 fn stale(store: &Store, paths: &Paths) -> Result<Vec<Known>, Error> {
-    if !crate::read::is_made(store)? {
+    if !crate::read::is_made(store, "journal")? {
         return Ok(Vec::new());
     }
     let mut select = store.connection().prepare_cached(

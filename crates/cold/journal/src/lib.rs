@@ -7,6 +7,7 @@
 //! goes by [`retain`].
 
 mod derive;
+mod edits;
 mod entry;
 pub mod file_cache;
 pub mod find;
@@ -19,9 +20,11 @@ pub mod recall;
 pub mod retain;
 mod schema;
 mod turn;
+pub mod why;
 pub mod write;
 
 pub use derive::Journal;
+pub use edits::Edits;
 pub use entry::{Detail, Entry, File, Kind, Source, Summary};
 pub use id::entry_id;
 pub use turn::{Observed, Turn};
@@ -30,7 +33,7 @@ use base::Paths;
 use store::{Derived, Error, Store};
 
 /// What is derived from observations.
-pub const DERIVED: &[&dyn Derived] = &[&Journal];
+pub const DERIVED: &[&dyn Derived] = &[&Journal, &Edits];
 
 /// Opens the user's database with everything that is derived from observations.
 pub fn open_store(paths: &Paths) -> Result<Store, Error> {

@@ -20,7 +20,7 @@ pub fn project_row(store: &Store, key: &str) -> Result<Option<i64>, Error> {
 
 /// Returns the entries that a condition on `e` and its parameters choose, with what follows it (`ORDER BY …`).
 pub fn entries_where(store: &Store, condition: &str, values: impl Params) -> Result<Vec<Entry>, Error> {
-    if !is_made(store)? {
+    if !is_made(store, "journal")? {
         return Ok(Vec::new());
     }
     let mut select = store.connection().prepare_cached(&format!("{ENTRY} WHERE {condition}"))?;
@@ -33,7 +33,7 @@ pub fn entries_where(store: &Store, condition: &str, values: impl Params) -> Res
 
 /// As [`entries_where`], for summaries and `s`.
 pub fn summaries_where(store: &Store, condition: &str, values: impl Params) -> Result<Vec<Summary>, Error> {
-    if !is_made(store)? {
+    if !is_made(store, "journal")? {
         return Ok(Vec::new());
     }
     let mut select = store.connection().prepare_cached(&format!("{SUMMARY} WHERE {condition}"))?;
@@ -48,11 +48,13 @@ pub fn entries_by_prefix(store: &Store, prefix: &str) -> Result<Vec<Entry>, Erro
     entries_where(store, "e.id GLOB ?1 || '*' ORDER BY e.id LIMIT 20", [prefix])
 }
 
-/// Returns whether the tables are there: a hook or an earlier program may open a database without them.
-pub(crate) fn is_made(store: &Store) -> Result<bool, Error> {
+/// Returns whether the tables of an owner are there: a hook or an earlier program may open a database without them.
+pub(crate) fn is_made(store: &Store, name: &str) -> Result<bool, Error> {
+    let derived = crate::DERIVED.iter().find(|derived| derived.name() == name);
+    let Some(derived) = derived else { return Ok(false) };
     let mut select =
-        store.connection().prepare_cached("SELECT 1 FROM derived WHERE name = 'journal' AND version = ?1")?;
-    Ok(select.exists([crate::schema::VERSION])?)
+        store.connection().prepare_cached("SELECT 1 FROM derived WHERE name = ?1 AND version = ?2")?;
+    Ok(select.exists((name, derived.version()))?)
 }
 
 fn entry(row: &Row<'_>) -> store::rusqlite::Result<Entry> {

@@ -29,6 +29,7 @@
 //! user's git hooks. How two texts are merged, and what of a text
 //! may leave this machine, is the caller's: see [`Merge`].
 
+mod blame;
 mod bounds;
 mod checkout;
 mod config;
@@ -53,6 +54,7 @@ mod tracking;
 mod trees;
 mod visibility;
 
+pub use blame::{Blame, BlamedCommit, name_at_head};
 pub use bounds::LeftOut;
 pub(crate) use bounds::{can_be_shared, max_size};
 pub use checkout::{Change, CheckedOut};

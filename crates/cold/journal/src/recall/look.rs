@@ -41,7 +41,7 @@ pub fn look(
     situate: impl FnOnce(&[&str]) -> Situation,
 ) -> Result<Option<Past>, Error> {
     let projects = rows_of(store, project)?;
-    if projects.is_empty() || !read::is_made(store)? {
+    if projects.is_empty() || !read::is_made(store, "journal")? {
         return Ok(None);
     }
     let mut found = Found::default();

@@ -1,0 +1,324 @@
+//! `wyren why`: from a line of code to the edit that put it there, the prompt that asked for it, and the commit.
+
+mod show;
+
+use crate::database::{self, Look};
+use crate::exit::Ending;
+use crate::terminal;
+use anyhow::{Context as _, Result};
+use base::project::Repository;
+use base::{Env, Paths, files};
+use clap::Args;
+use journal::why::{self, Call, How, Origin, Place, Present, Reason, ReasonKind};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::thread;
+use store::Store;
+use team_sync::Share;
+use team_sync::repository::{Blame, BlamedCommit, name_at_head};
+use text::sanitize;
+
+/// The largest file that is read, in bytes.
+const MAX_FILE: usize = 16 * 1024 * 1024;
+
+/// The most reasons that are shown for an edit.
+const MAX_REASONS: usize = 3;
+
+/// In characters.
+const MAX_NAME: usize = 200;
+
+const EXAMPLES: &str = "\
+Examples:
+  wyren why src/auth.rs:42       the prompt, the edit, the session and the commit behind line 42
+  wyren why src/auth.rs:42-60    the same for every block of lines 42 to 60
+  wyren why src/auth.rs          every block of the file, one row each
+  wyren why src/auth.rs --json   print JSON";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// A file, with the number of a line or a range of lines behind it.
+    #[arg(value_name = "FILE[:LINE[-LINE]]")]
+    target: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    let target = Target::parse(&arguments.target, Path::is_file)?;
+    let file = std::path::absolute(&target.file)?;
+    let lines = read_lines(&file, &target.file)?;
+    let range = target.range(lines.len())?;
+    let answer = Answer::of(&file, lines, range.clone(), env, paths)?;
+    let mut output = terminal::output();
+    match (arguments.json, &range) {
+        (true, _) => writeln!(output, "{:#}", answer.to_json(&target.file, range.as_ref()))?,
+        (false, Some(range)) => answer.write_lines(&mut output, &target.file, range)?,
+        (false, None) => answer.write_table(&mut output)?,
+    }
+    Ok(())
+}
+
+/// What a person asks about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Target {
+    /// As it was typed.
+    file: String,
+    /// From 1 on.
+    lines: Option<(usize, usize)>,
+}
+
+impl Target {
+    /// Takes `FILE:LINE` apart, unless a file has this very name.
+    fn parse(text: &str, is_file: impl Fn(&Path) -> bool) -> Result<Self, Ending> {
+        let whole = Self { file: text.to_owned(), lines: None };
+        let Some((file, numbers)) = text.rsplit_once(':').filter(|_| !is_file(Path::new(text))) else {
+            return Ok(whole);
+        };
+        let (from, to) = numbers.split_once('-').unwrap_or((numbers, numbers));
+        match (from.parse(), to.parse()) {
+            (Ok(from), Ok(to)) if 0 < from && from <= to => {
+                Ok(Self { file: file.to_owned(), lines: Some((from, to)) })
+            }
+            // As a compiler prints it: `src/a.rs:4:9`.
+            (Ok(_), Ok(_)) => Err(Ending::misused(format!("wyren: there are no lines {from} to {to}"))),
+            _ => Ok(whole),
+        }
+    }
+
+    fn range(&self, count: usize) -> Result<Option<RangeInclusive<usize>>, Ending> {
+        let Some((from, to)) = self.lines else { return Ok(None) };
+        if from > count {
+            let file = sanitize::one_line(&self.file, MAX_NAME);
+            let lines = terminal::counted(count as u64, "line", "lines");
+            return Err(Ending::misused(format!("wyren: {file} has {lines}; there is no line {from}")));
+        }
+        Ok(Some(from..=to.min(count)))
+    }
+}
+
+fn read_lines(file: &Path, named: &str) -> Result<Vec<String>> {
+    let named = sanitize::one_line(named, MAX_NAME);
+    let bytes = files::read_followed(file, MAX_FILE).with_context(|| format!("could not read {named}"))?;
+    if bytes.contains(&0) {
+        return Err(Ending::failed(format!("wyren: {named} is not a text file")).into());
+    }
+    Ok(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
+}
+
+/// What is known of the lines of a file.
+struct Answer {
+    lines: Vec<String>,
+    /// The edit and the commit of each line.
+    origins: Vec<Option<Origin>>,
+    commit_of: Vec<Option<usize>>,
+    commits: Vec<BlamedCommit>,
+    /// Whether the file is in a repository that has commits of it.
+    is_committed: bool,
+    /// The calls that lines are from, by the place of the edit.
+    calls: BTreeMap<usize, Known>,
+}
+
+/// A call with the reasons behind it.
+struct Known {
+    call: Call,
+    reasons: Vec<Reason>,
+}
+
+impl Answer {
+    fn of(
+        file: &Path,
+        lines: Vec<String>,
+        range: Option<RangeInclusive<usize>>,
+        env: &Env,
+        paths: &Paths,
+    ) -> Result<Self> {
+        // Git takes about as long as everything else.
+        let repository = Repository::above(file.parent().unwrap_or(file));
+        let blaming = repository.map(|repository| {
+            let (file, env) = (file.to_owned(), env.clone());
+            let root = repository.root;
+            thread::spawn(move || -> Option<Blame> { blame(&root, &file, &env) })
+        });
+        let store = database::open_drained(env, paths, Look::Quick)?;
+        let mut place = Place::of(&store, file)?;
+        why::former_names(&store, &mut place)?;
+        let mut blamed = blaming.and_then(|blaming| blaming.join().ok().flatten());
+        if blamed.is_none() {
+            blamed = blame_former(file, &place, env);
+        }
+        let blame = blamed.unwrap_or_default();
+        let (former, sources) = other_names(&blame, file);
+        place.add(former);
+        why::former_names(&store, &mut place)?;
+
+        let head: Vec<&str> = blame.lines.iter().map(|(text, _)| text.as_str()).collect();
+        let present: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let carried = why::carry_over(&head, &present);
+        let commit_of: Vec<Option<usize>> =
+            carried.iter().map(|line| line.map(|line| blame.lines[line].1)).collect();
+        let edits = why::edits_of(&store, &place, &sources)?;
+        let is_notebook = file.extension().is_some_and(|extension| extension == "ipynb");
+        let decoded: Vec<Option<String>> = match is_notebook {
+            true => present.iter().map(|line| why::of_notebook(line)).collect(),
+            false => vec![None; present.len()],
+        };
+        let compared =
+            present.iter().zip(&decoded).zip(&commit_of).map(|((line, decoded), commit)| Present {
+                text: decoded.as_deref().unwrap_or(line),
+                committed_at: commit.map(|commit| blame.commits[commit].committed.millis()),
+                written_at: commit.map(|commit| blame.commits[commit].when.millis()),
+                commit: *commit,
+                source: commit
+                    .and_then(|commit| sources.iter().position(|path| *path == blame.commits[commit].path)),
+            });
+        let compared: Vec<Present<'_>> = compared.collect();
+        let origins = why::attribute(&edits, &compared);
+
+        let mut answer = Self {
+            is_committed: !blame.lines.is_empty(),
+            commits: blame.commits,
+            calls: BTreeMap::new(),
+            origins,
+            commit_of,
+            lines,
+        };
+        answer.read_calls(&store, &edits, &place, range.as_ref())?;
+        if let Some(range) = range {
+            answer.read_reasons(&store, &place, file, &range, env)?;
+        }
+        Ok(answer)
+    }
+
+    fn read_calls(
+        &mut self,
+        store: &Store,
+        edits: &[why::Edit],
+        place: &Place,
+        range: Option<&RangeInclusive<usize>>,
+    ) -> Result<()> {
+        for (at, origin) in self.origins.iter().enumerate() {
+            let is_asked = range.is_none_or(|range| range.contains(&(at + 1)));
+            let Some(edit) = origin.map(|origin| origin.edit).filter(|_| is_asked) else { continue };
+            if self.calls.contains_key(&edit) {
+                continue;
+            }
+            if let Some(call) = Call::of(store, &edits[edit], place)? {
+                self.calls.insert(edit, Known { call, reasons: Vec::new() });
+            }
+        }
+        Ok(())
+    }
+
+    fn read_reasons(
+        &mut self,
+        store: &Store,
+        place: &Place,
+        file: &Path,
+        range: &RangeInclusive<usize>,
+        env: &Env,
+    ) -> Result<()> {
+        let memory = team_memory(file, env);
+        for (edit, known) in &mut self.calls {
+            let is_its = |at: &usize| self.origins[*at - 1].is_some_and(|origin| origin.edit == *edit);
+            let lines: Vec<&str> =
+                range.clone().filter(is_its).map(|at| self.lines[at - 1].as_str()).collect();
+            known.reasons = why::reasons(store, &known.call, place, &lines)?;
+            let about = memory.iter().filter(|text| why::is_about(text, place, &lines));
+            known.reasons.extend(about.map(|text| Reason {
+                kind: ReasonKind::Memory,
+                id: None,
+                text: text.clone(),
+            }));
+            known.reasons.truncate(MAX_REASONS);
+        }
+        Ok(())
+    }
+
+    fn how(&self, at: usize) -> Option<How> {
+        self.origins[at].map(|origin| origin.how)
+    }
+
+    /// Returns the session and the number of the prompt that a line is from.
+    fn turn(&self, at: usize) -> Option<(&str, u64)> {
+        let known = self.calls.get(&self.origins[at]?.edit)?;
+        Some((&known.call.session, known.call.prompt_number))
+    }
+}
+
+/// Returns what else git calls the files that lines are from: names that are gone, which the file had before, and other files.
+fn other_names(blame: &Blame, file: &Path) -> (Vec<String>, Vec<String>) {
+    let Some(repository) = Repository::above(file.parent().unwrap_or(file)) else {
+        return Default::default();
+    };
+    let own = name_in(&repository.root, file);
+    let paths: BTreeSet<&String> = blame.commits.iter().map(|commit| &commit.path).collect();
+    let others = paths.into_iter().filter(|path| Some(*path) != own.as_ref()).cloned();
+    others.partition(|path| !repository.root.join(path).exists())
+}
+
+fn blame(root: &Path, file: &Path, env: &Env) -> Option<Blame> {
+    let path = name_in(root, file)?;
+    if let Some(blame) = Blame::of(root, &path, env).ok()? {
+        return Some(blame);
+    }
+    let former = name_at_head(root, &path, env).ok()??;
+    Blame::of(root, &former, env).ok()?
+}
+
+/// Asks git for a name that a recorded call renamed the file from, and that HEAD still has.
+fn blame_former(file: &Path, place: &Place, env: &Env) -> Option<Blame> {
+    let root = Repository::above(file.parent()?)?.root;
+    let path = name_in(&root, file)?;
+    let former = place.names.iter().map(|(_, name)| name).filter(|name| **name != path);
+    former.take(5).find_map(|name| Blame::of(&root, name, env).ok().flatten())
+}
+
+fn name_in(root: &Path, file: &Path) -> Option<String> {
+    let inside: PathBuf = match file.strip_prefix(root) {
+        Ok(inside) => inside.to_owned(),
+        Err(_) => files::canonical(file).strip_prefix(files::canonical(root)).ok()?.to_owned(),
+    };
+    Some(inside.to_str()?.replace('\\', "/"))
+}
+
+/// Returns the entries of the team memory; none where there is no memory or it cannot be read.
+fn team_memory(file: &Path, env: &Env) -> Vec<String> {
+    let folder = file.parent().unwrap_or(file);
+    if place::Folder::find(folder).is_none() {
+        return Vec::new();
+    }
+    let memory = Share::open(folder, env).and_then(|share| share.memory());
+    memory
+        .map(|memory| memory.entries().map(|(_, entry)| entry.text().into_owned()).collect())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_or_a_range_may_follow_the_file() {
+        let is_file = |path: &Path| path == Path::new("odd:7");
+        for (text, file, lines) in [
+            ("src/a.rs", "src/a.rs", None),
+            ("src/a.rs:7", "src/a.rs", Some((7, 7))),
+            ("src/a.rs:7-9", "src/a.rs", Some((7, 9))),
+            ("odd:7", "odd:7", None),
+            ("C:\\a.rs", "C:\\a.rs", None),
+        ] {
+            let target = Target::parse(text, is_file).unwrap();
+            assert_eq!(target, Target { file: file.to_owned(), lines }, "{text}");
+        }
+        for text in ["a.rs:0", "a.rs:9-7"] {
+            assert!(Target::parse(text, is_file).is_err(), "{text}");
+        }
+        let target = Target::parse("a.rs:7-9", is_file).unwrap();
+        assert_eq!(target.range(8).unwrap(), Some(7..=8));
+        assert_eq!(target.range(6).unwrap_err().to_string(), "wyren: a.rs has 6 lines; there is no line 7");
+    }
+}

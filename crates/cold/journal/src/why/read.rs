@@ -1,0 +1,343 @@
+//! Finds the recorded calls that changed a file, and what is known of the turns that they were made in.
+
+use super::line;
+use super::patch::{self, Edit};
+use crate::edits;
+use crate::read::{self, is_made};
+use base::project::{Project, Repository};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use store::rusqlite::{OptionalExtension as _, params};
+use store::{Error, Store};
+
+/// The most calls that are read for one file: the latest.
+const MOST_CALLS: usize = 5_000;
+/// The most names that a file is looked for under.
+const MOST_NAMES: usize = 50;
+/// How long before an edit a lesson was shown that is taken for a reason of it, in milliseconds.
+const LESSON_BEFORE: u64 = 30_000;
+
+/// What a file is called in the database: the rows of projects that it may be filed under, with its path in each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    pub names: BTreeSet<(i64, String)>,
+}
+
+impl Place {
+    /// Returns the place of a file, of which the path is absolute.
+    pub fn of(store: &Store, file: &Path) -> Result<Self, Error> {
+        let file = edits::tidied(file);
+        let folder = file.parent().unwrap_or(&file);
+        let mut names = BTreeSet::new();
+        if Repository::above(folder).is_some() {
+            let project = Project::of(folder);
+            let row = read::project_row(store, &project.key)?;
+            names.extend(row.map(|row| (row, edits::relative(&file, &project.root))));
+            return Ok(Self { names });
+        }
+        // Outside a repository a session files it under the folder that it ran in.
+        for folder in folder.ancestors() {
+            let row = read::project_row(store, &Project::of(folder).key)?;
+            names.extend(row.map(|row| (row, edits::relative(&file, folder))));
+        }
+        Ok(Self { names })
+    }
+
+    /// Adds other names of the file in the same projects.
+    pub fn add(&mut self, names: impl IntoIterator<Item = String>) {
+        let projects: BTreeSet<i64> = self.names.iter().map(|(project, _)| *project).collect();
+        for name in names {
+            self.names.extend(projects.iter().map(|project| (*project, name.clone())));
+        }
+    }
+}
+
+/// Adds the names that recorded calls renamed the file from, also as a part of a folder.
+pub fn former_names(store: &Store, place: &mut Place) -> Result<(), Error> {
+    if !is_made(store, "edits")? {
+        return Ok(());
+    }
+    let projects: BTreeSet<i64> = place.names.iter().map(|(project, _)| *project).collect();
+    for project in projects {
+        let mut select =
+            store.connection().prepare_cached("SELECT new, old FROM moves WHERE project = ?1")?;
+        let moves = select.query_map([project], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let moves: Vec<(String, String)> = moves.collect::<Result<_, _>>()?;
+        let is_here = |(named, _): &&(i64, String)| *named == project;
+        let mut open: Vec<String> =
+            place.names.iter().filter(is_here).map(|(_, name)| name.clone()).collect();
+        while let Some(name) = open.pop().filter(|_| place.names.len() < MOST_NAMES) {
+            for (new, old) in &moves {
+                let inside = name.strip_prefix(new.as_str());
+                let inside = inside.filter(|rest| rest.is_empty() || rest.starts_with('/'));
+                let former = inside.map(|inside| format!("{old}{inside}"));
+                if let Some(former) = former.filter(|former| place.names.insert((project, former.clone()))) {
+                    open.push(former);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the recorded edits of a file by all its names, and of the other files that lines were moved from, in the order in
+/// which they were made.
+pub fn edits_of(store: &Store, place: &Place, sources: &[String]) -> Result<Vec<Edit>, Error> {
+    if !is_made(store, "edits")? {
+        return Ok(Vec::new());
+    }
+    let mut rows: BTreeMap<i64, (String, Option<usize>)> = BTreeMap::new();
+    let mut select = store
+        .connection()
+        .prepare_cached("SELECT observation FROM edits WHERE project = ?1 AND path = ?2")?;
+    let projects: BTreeSet<i64> = place.names.iter().map(|(project, _)| *project).collect();
+    let others = sources
+        .iter()
+        .enumerate()
+        .flat_map(|(source, path)| projects.iter().map(move |project| (*project, path, Some(source))));
+    for (project, path, source) in
+        others.chain(place.names.iter().map(|(project, path)| (*project, path, None)))
+    {
+        for row in select.query_map(params![project, path], |row| row.get(0))? {
+            rows.insert(row?, (path.clone(), source));
+        }
+    }
+    let mut select = store.connection().prepare_cached(
+        "SELECT o.session, o.prompt, o.at, o.data, p.data FROM observations AS o
+         LEFT JOIN payloads AS p ON p.observation = o.row WHERE o.row = ?1",
+    )?;
+    let mut edits = Vec::new();
+    for (row, (path, source)) in rows.into_iter().rev().take(MOST_CALLS) {
+        let found = select.query_row([row], |found| {
+            Ok((
+                found.get(0)?,
+                found.get(1)?,
+                found.get(2)?,
+                crate::derive::joined(found, 3).unwrap_or_default(),
+            ))
+        });
+        let Some((session, prompt, at, data)) = found.optional()? else { continue };
+        let hunks = patch::hunks(&data, &path);
+        edits.push(Edit { row, at, turn: (session, prompt), source, hunks });
+    }
+    edits.sort_by_key(|edit| (edit.at, edit.row));
+    Ok(edits)
+}
+
+/// What is known of a call that changed a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Call {
+    /// In milliseconds since 1970.
+    pub at: u64,
+    pub tool: String,
+    /// The kind of subagent that made it.
+    pub agent: Option<String>,
+    pub platform: String,
+    /// The session's id.
+    pub session: String,
+    pub title: Option<String>,
+    pub author: Option<String>,
+    pub branch: Option<String>,
+    pub prompt_number: u64,
+    /// As it was typed; `None` where it was not recorded.
+    pub prompt: Option<String>,
+    /// The entry of the journal that tells of it: id, kind and title.
+    pub entry: Option<(String, String, String)>,
+    session_row: i64,
+    turn: i64,
+}
+
+impl Call {
+    /// Returns what is known of the call that changed the file.
+    pub fn of(store: &Store, edit: &Edit, place: &Place) -> Result<Option<Self>, Error> {
+        let mut select = store.connection().prepare_cached(
+            "SELECT o.at, o.tool, o.agent_type, s.platform, s.id, s.title, s.author, s.branch, o.prompt, o.session
+             FROM observations AS o JOIN sessions AS s ON s.row = o.session WHERE o.row = ?1",
+        )?;
+        let call = select.query_row([edit.row], |row| {
+            Ok(Self {
+                at: row.get(0)?,
+                tool: row.get::<_, Option<String>>(1)?.unwrap_or_default(),
+                agent: row.get(2)?,
+                platform: row.get(3)?,
+                session: row.get(4)?,
+                title: row.get(5)?,
+                author: row.get(6)?,
+                branch: row.get(7)?,
+                prompt_number: row.get(8)?,
+                session_row: row.get(9)?,
+                ..Self::default()
+            })
+        });
+        let Some(mut call) = call.optional()? else { return Ok(None) };
+        call.read_prompt(store)?;
+        call.read_entry(store, place)?;
+        Ok(Some(call))
+    }
+
+    fn read_prompt(&mut self, store: &Store) -> Result<(), Error> {
+        let mut select = store.connection().prepare_cached(
+            "SELECT o.row, o.data, p.data FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row
+             WHERE o.session = ?1 AND o.kind = 'prompt' AND o.prompt = ?2 ORDER BY o.at LIMIT 1",
+        )?;
+        let prompt = select.query_row(params![self.session_row, self.prompt_number], |row| {
+            Ok((row.get(0)?, crate::derive::joined(row, 1).unwrap_or_default()))
+        });
+        if let Some((row, data)) = prompt.optional()? {
+            self.turn = row;
+            self.prompt = data.get("text").and_then(|text| text.as_str()).map(str::to_owned);
+        }
+        Ok(())
+    }
+
+    fn read_entry(&mut self, store: &Store, place: &Place) -> Result<(), Error> {
+        if !is_made(store, "journal")? {
+            return Ok(());
+        }
+        let mut select = store.connection().prepare_cached(
+            "SELECT e.id, e.kind, e.title FROM entries AS e JOIN entry_files AS f ON f.entry = e.row
+             WHERE e.session = ?1 AND e.turn = ?2 AND f.path = ?3 AND f.is_changed = 1
+             ORDER BY abs(e.at - ?4) LIMIT 1",
+        )?;
+        for (_, path) in &place.names {
+            let values = params![self.session_row, self.turn, path, self.at];
+            let found = select.query_row(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+            self.entry = found.optional()?;
+            if self.entry.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A decision or lesson behind an edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    pub kind: ReasonKind,
+    /// The entry's id, or the lesson's name.
+    pub id: Option<String>,
+    pub text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReasonKind {
+    /// An entry of the journal.
+    Decision,
+    /// A lesson that was shown just before.
+    Lesson,
+    /// An entry of the team memory.
+    Memory,
+}
+
+/// Returns the decisions of the journal and the lessons that an edit is strongly connected with: decided in the same turn
+/// about this file, or about this file and a name in these lines; shown right before it.
+pub fn reasons(store: &Store, call: &Call, place: &Place, lines: &[&str]) -> Result<Vec<Reason>, Error> {
+    let mut reasons = decisions(store, call, place, lines)?;
+    let mut select = store.connection().prepare_cached(
+        "SELECT o.data, p.data FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row
+         WHERE o.session = ?1 AND o.kind = 'told' AND o.at BETWEEN ?2 AND ?3 AND o.prompt = ?4 ORDER BY o.at DESC LIMIT 20",
+    )?;
+    let values =
+        params![call.session_row, call.at.saturating_sub(LESSON_BEFORE), call.at, call.prompt_number];
+    let told = select.query_map(values, |row| Ok(crate::derive::joined(row, 0).unwrap_or_default()))?;
+    for data in told {
+        let data = data?;
+        let text =
+            |name: &str| data.get(name).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
+        let (lessons, words) = (text("lesson"), text("text"));
+        if lessons.is_empty() || !is_about(&words, place, lines) {
+            continue;
+        }
+        for name in lessons.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            let reason = Reason { kind: ReasonKind::Lesson, id: Some(name.to_owned()), text: words.clone() };
+            if !reasons.iter().any(|known| known.id == reason.id) {
+                reasons.push(reason);
+            }
+        }
+    }
+    Ok(reasons)
+}
+
+fn decisions(store: &Store, call: &Call, place: &Place, lines: &[&str]) -> Result<Vec<Reason>, Error> {
+    let mut reasons: Vec<Reason> = Vec::new();
+    let projects: BTreeSet<i64> = place.names.iter().map(|(project, _)| *project).collect();
+    for project in projects {
+        let condition = "e.kind = 'decision' AND e.replaced_by IS NULL AND e.is_noise = 0 AND e.project = ?1
+             AND (e.session = ?2 AND e.turn = ?3
+                 OR e.row IN (SELECT entry FROM entry_files WHERE path IN (SELECT value FROM json_each(?4))))
+             ORDER BY e.session = ?2 AND e.turn = ?3 DESC, e.at DESC LIMIT 50";
+        let paths: Vec<&String> = place.names.iter().map(|(_, path)| path).collect();
+        let paths = serde_json::to_string(&paths)?;
+        let found =
+            read::entries_where(store, condition, params![project, call.session_row, call.turn, paths])?;
+        for entry in found {
+            let words = [entry.title.as_str(), &entry.detail.subtitle, &entry.detail.narrative].join("\n");
+            if is_about(&words, place, lines) || is_about(&entry.detail.facts.join("\n"), place, lines) {
+                reasons.push(Reason { kind: ReasonKind::Decision, id: Some(entry.id), text: entry.title });
+            }
+        }
+    }
+    reasons.truncate(3);
+    Ok(reasons)
+}
+
+/// File names that many folders have.
+const COMMON_NAMES: [&str; 12] = [
+    "main.rs",
+    "lib.rs",
+    "mod.rs",
+    "index.ts",
+    "index.js",
+    "index.tsx",
+    "__init__.py",
+    "main.py",
+    "main.go",
+    "README.md",
+    "Cargo.toml",
+    "package.json",
+];
+
+/// Returns whether a text is about these lines of a file: it has the file's path or telling name and a name of the lines, or
+/// a name that is long enough to be the only one of its kind.
+pub fn is_about(text: &str, place: &Place, lines: &[&str]) -> bool {
+    let paths = place.names.iter().map(|(_, path)| path.as_str());
+    let has_file = paths.clone().any(|path| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        path.contains('/') && has_word(text, path) || !COMMON_NAMES.contains(&name) && has_word(text, name)
+    });
+    let names = line::names(lines);
+    let mut found = names.iter().filter(|name| has_word(text, name));
+    match found.next() {
+        Some(name) => has_file || name.len() >= 12 || found.next().is_some(),
+        None => false,
+    }
+}
+
+/// Returns whether a text has this word, not as a part of a longer one.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word)
+        .any(|(at, _)| !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_about_lines_when_it_names_the_file_and_something_in_them() {
+        let place = Place { names: [(1, "src/auth.rs".to_owned())].into() };
+        let lines = ["    if claims.expires_at < clock.now() {", "        return Err(AuthError::Expired);"];
+        for (text, expected) in [
+            ("auth.rs: `expires_at` is in seconds", true),
+            ("`expires_at` is in seconds, AuthError says which", true),
+            ("auth.rs is split in two", false),
+            ("`expires_at` is in seconds", false),
+            ("not_expires_at in oauth.rs", false),
+            ("", false),
+        ] {
+            assert_eq!(is_about(text, &place, &lines), expected, "{text}");
+        }
+    }
+}
