@@ -104,6 +104,23 @@ fn is_behind(store: &Store, derived: &dyn Derived) -> Result<bool, Error> {
     Ok(is_behind.flatten().unwrap_or_default())
 }
 
+/// Makes the tables in a database without observations. SQLite writes its list of tables where the file ends at that moment: made
+/// later, the list would be behind the observations, and of a file that was cut nothing could be read.
+pub(crate) fn prepare(store: &mut Store) -> Result<(), Error> {
+    let made: usize = store.connection().query_row("SELECT count(*) FROM derived", [], |row| row.get(0))?;
+    if made >= store.derived().len() || store.ahead().is_some() {
+        return Ok(());
+    }
+    let is_used = store.connection().prepare("SELECT 1 FROM observations")?.exists([])?;
+    if is_used {
+        return Ok(());
+    }
+    let derived = store.derived();
+    store.write(|transaction| {
+        derived.iter().try_for_each(|derived| watermark(transaction, *derived).map(drop))
+    })
+}
+
 fn described(derived: &dyn Derived, error: &Error) -> String {
     let mut text = format!("{}: {error}", derived.name());
     let mut source = error.source();

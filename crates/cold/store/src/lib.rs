@@ -43,5 +43,7 @@ const FORMATS_PATIENCE: Duration = Duration::from_secs(2);
 /// Opens the user's database with the tables of every owner, and with those that are derived from observations. Programs that
 /// drain or forget call `journal::open_store`, which names them all.
 pub fn open_store(paths: &Paths, derived: &'static [&'static dyn Derived]) -> Result<Store, Error> {
-    Store::open(&paths.database(), TABLES).map(|store| store.deriving(derived))
+    let mut store = Store::open(&paths.database(), TABLES)?.deriving(derived);
+    derived::prepare(&mut store)?;
+    Ok(store)
 }
