@@ -18,6 +18,7 @@ mod log;
 mod memory;
 mod migrate;
 mod pin;
+mod recap;
 mod remember;
 mod repair;
 mod show;
@@ -106,6 +107,8 @@ enum Command {
     Migrate(migrate::Arguments),
     /// Keep entries in the index at a session's start, whatever their age.
     Pin(pin::Arguments),
+    /// Tell what was done, decided, found out and left open.
+    Recap(recap::Arguments),
     /// Keep a note in the journal of this machine.
     Remember(remember::Arguments),
     /// Check the database, and repair it if it is damaged.
@@ -211,6 +214,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Memory(arguments) => memory::run(arguments, &env, &paths),
         Command::Migrate(arguments) => migrate::run(&arguments, &env, &paths),
         Command::Pin(arguments) => pin::run(&arguments, true, &env, &paths),
+        Command::Recap(arguments) => recap::run(&arguments, &env, &paths),
         Command::Remember(arguments) => remember::run(&arguments, &env, &paths),
         Command::Repair(arguments) => repair::run(&arguments, &env, &paths),
         Command::Show(arguments) => show::run(&arguments, &env, &paths),

@@ -17,6 +17,7 @@ mod link;
 pub mod make;
 pub mod read;
 pub mod recall;
+pub mod recap;
 pub mod retain;
 mod schema;
 mod turn;

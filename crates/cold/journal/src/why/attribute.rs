@@ -759,6 +759,7 @@ mod tests {
             committed_at,
             written_at: committed_at,
             commit: Some(0),
+            source: None,
         };
         let found =
             attribute(&edits(&["+let the_same = line();", "+let the_same = line();"]), &[present(Some(10))]);
