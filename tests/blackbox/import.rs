@@ -8,7 +8,7 @@ use std::process::Stdio;
 use anyhow::{Context, Result, ensure};
 use fixture::{ClaudeMem, Shape};
 use serde_json::{Value, json};
-use wyren_tests::sandbox::Sandbox;
+use wyren_tests::sandbox::{Sandbox, feed};
 
 use crate::worker::wait_for;
 
@@ -16,7 +16,8 @@ const AT: i64 = 1_794_796_000_000;
 
 /// Runs `wyren`, which must succeed, and returns what it printed.
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> Result<String> {
-    let output = sandbox.wyren(arguments)?;
+    let mut command = sandbox.command("wyren");
+    let output = feed(command.args(arguments).env("WYREN_WORKER_IDLE_SECONDS", "0"), b"")?;
     ensure!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8(output.stdout)?)
 }
@@ -31,10 +32,11 @@ fn exported(sandbox: &Sandbox) -> Result<Vec<Value>> {
     text.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
 }
 
-/// Waits until no worker runs: what it was started for is done.
+/// Waits until a worker has taken what was asked for, and none runs.
 fn settle(sandbox: &Sandbox) -> Result<()> {
-    run(sandbox, &["worker", "stop"]).map(drop).or_else(|_| Ok::<_, anyhow::Error>(()))?;
-    wait_for("no process", || Ok(sandbox.processes().is_empty()))
+    let is_taken =
+        || fs::read_dir(sandbox.data().join("jobs")).map_or(true, |mut jobs| jobs.next().is_none());
+    wait_for("no work and no process", || Ok(is_taken() && sandbox.processes().is_empty()))
 }
 
 fn files_with(folder: &Path, text: &str) -> Result<Vec<PathBuf>> {
