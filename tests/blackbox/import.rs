@@ -120,6 +120,15 @@ fn claude_mems_records_come_once_and_its_files_stay_as_they_are() -> Result<()> 
     let named = format!("project-0={}", folder.display());
     let decided = json_of(&sandbox, &["import", "--claude-mem", "--project", &named, "--json"])?;
     assert_eq!(decided["unmatched"], json!([]), "{decided:#}");
+    // The worker has made the journal of it, under the folder that was named.
+    assert_eq!(decided["moved"], 4, "{decided:#}");
+    settle(&sandbox)?;
+    let database = rusqlite::Connection::open(sandbox.data().join("wyren.db"))?;
+    let sql =
+        "SELECT count(*), count(DISTINCT key), max(key) FROM entries JOIN projects ON projects.row = project";
+    let made: (u64, u64, String) =
+        database.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    assert_eq!(made, (200, 1, format!("path:{}", folder.display())));
     let odd = sandbox.wyren(&["import", "--claude-mem", "--project", "nonsense"])?;
     assert_eq!(odd.status.code(), Some(2), "{odd:?}");
     settle(&sandbox)
