@@ -8,7 +8,7 @@ use std::process::Stdio;
 use anyhow::{Context, Result, ensure};
 use fixture::{ClaudeMem, Shape};
 use serde_json::{Value, json};
-use wyren_tests::sandbox::Sandbox;
+use wyren_tests::sandbox::{Sandbox, feed};
 
 use crate::worker::wait_for;
 
@@ -16,7 +16,8 @@ const AT: i64 = 1_794_796_000_000;
 
 /// Runs `wyren`, which must succeed, and returns what it printed.
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> Result<String> {
-    let output = sandbox.wyren(arguments)?;
+    let mut command = sandbox.command("wyren");
+    let output = feed(command.args(arguments).env("WYREN_WORKER_IDLE_SECONDS", "0"), b"")?;
     ensure!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8(output.stdout)?)
 }
@@ -31,10 +32,11 @@ fn exported(sandbox: &Sandbox) -> Result<Vec<Value>> {
     text.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
 }
 
-/// Waits until no worker runs: what it was started for is done.
+/// Waits until a worker has taken what was asked for, and none runs.
 fn settle(sandbox: &Sandbox) -> Result<()> {
-    run(sandbox, &["worker", "stop"]).map(drop).or_else(|_| Ok::<_, anyhow::Error>(()))?;
-    wait_for("no process", || Ok(sandbox.processes().is_empty()))
+    let is_taken =
+        || fs::read_dir(sandbox.data().join("jobs")).map_or(true, |mut jobs| jobs.next().is_none());
+    wait_for("no work and no process", || Ok(is_taken() && sandbox.processes().is_empty()))
 }
 
 fn files_with(folder: &Path, text: &str) -> Result<Vec<PathBuf>> {
@@ -118,6 +120,15 @@ fn claude_mems_records_come_once_and_its_files_stay_as_they_are() -> Result<()> 
     let named = format!("project-0={}", folder.display());
     let decided = json_of(&sandbox, &["import", "--claude-mem", "--project", &named, "--json"])?;
     assert_eq!(decided["unmatched"], json!([]), "{decided:#}");
+    // The worker has made the journal of it, under the folder that was named.
+    assert_eq!(decided["moved"], 4, "{decided:#}");
+    settle(&sandbox)?;
+    let database = rusqlite::Connection::open(sandbox.data().join("wyren.db"))?;
+    let sql =
+        "SELECT count(*), count(DISTINCT key), max(key) FROM entries JOIN projects ON projects.row = project";
+    let made: (u64, u64, String) =
+        database.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    assert_eq!(made, (200, 1, format!("path:{}", folder.display())));
     let odd = sandbox.wyren(&["import", "--claude-mem", "--project", "nonsense"])?;
     assert_eq!(odd.status.code(), Some(2), "{odd:?}");
     settle(&sandbox)
@@ -187,7 +198,6 @@ fn an_import_that_is_killed_at_any_point_is_completed_by_the_next() -> Result<()
         Ok(exported(sandbox)?.iter().map(|line| line.to_string().replace(&folder, "")).collect())
     };
     let expected = told(&whole)?;
-    settle(&whole)?;
     for millis in [40, 90, 160, 300] {
         let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
         prepare(&sandbox)?;
@@ -200,7 +210,6 @@ fn an_import_that_is_killed_at_any_point_is_completed_by_the_next() -> Result<()
             run(&sandbox, source)?;
         }
         assert!(told(&sandbox)? == expected, "killed after {millis} ms");
-        settle(&sandbox)?;
     }
     Ok(())
 }

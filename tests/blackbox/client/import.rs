@@ -32,9 +32,12 @@ fn told(exported: &str) -> Result<BTreeMap<String, Value>> {
                 "number",
                 "prompt",
             ];
-            let is_told = |name: &&&str| **name != "output" || line["agent"].is_null();
-            let fields: Value =
-                fields.iter().filter(is_told).map(|name| ((*name).to_owned(), line[*name].clone())).collect();
+            let is_compared = |name: &&&str| **name != "output" || line["agent"].is_null();
+            let fields: Value = fields
+                .iter()
+                .filter(is_compared)
+                .map(|name| ((*name).to_owned(), line[*name].clone()))
+                .collect();
             told.insert(line["id"].as_str().context("no id")?.to_owned(), fields);
         }
     }

@@ -25,7 +25,6 @@ const ALLOWED: [(&str, usize, &str); 26] = [
     ("crates/cold/distiller/src/slice.rs", 1, "a transcript, known to be a file"),
     ("crates/cold/model/src/provider/http.rs", 1, "a file of certificates that the user's environment names"),
     ("crates/cold/model/src/provider/scripted.rs", 1, "a script for tests"),
-    ("crates/cold/store/src/repair.rs", 1, "the data folder, which is the user's alone"),
     ("crates/cold/store/src/open.rs", 1, "the data folder, which is the user's alone"),
     ("crates/cold/store/src/repair/header.rs", 3, "the data folder, which is the user's alone"),
     ("crates/cold/team-sync/src/repository/setup.rs", 1, "appends to a file that was just read by its kind"),

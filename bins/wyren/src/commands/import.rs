@@ -112,8 +112,7 @@ fn styled(size: Option<u64>, style: &str) -> ProgressBar {
 fn derive_later(paths: &Paths) -> &'static str {
     let now = Timestamp::now();
     let request = Request { key: Some("spool".into()), ..Request::new("drain") };
-    let started =
-        queue::request(paths, &request, now).and_then(|()| queue::start_worker_if_needed(paths, now));
+    let started = queue::request(paths, &request, now).and_then(|()| queue::start_worker(paths, now));
     match started {
         Ok(Start::Started(_) | Start::Running) => "The journal is made of it in the background.",
         _ => "The journal is made of it by the next `wyren` commands and sessions.",

@@ -62,6 +62,8 @@ pub struct Imported {
     pub excluded: u64,
     /// Rows that the user has forgotten, and that stay so.
     pub forgotten: u64,
+    /// Sessions that were kept by name and have a folder now.
+    pub refiled: u64,
     /// Projects by the name that claude-mem gives them, each with its key here.
     pub projects: BTreeMap<String, String>,
 }
@@ -197,20 +199,21 @@ impl Work<'_> {
     ) -> Result<(), Error> {
         let mut writer = Writer::new(transaction, projects);
         let mut begun = BTreeSet::new();
-        let mut is_refiled = false;
+        let mut refiled = 0;
         for row in rows {
             let Some((place, observation)) = self.observation(transaction, row)? else { continue };
             let is_repeated = is_repeated(transaction, row.kind, &observation)?;
             if begun.insert((place.platform.clone(), place.session.clone())) && !is_repeated {
-                is_refiled |= writer.put_session(&place.platform, &place.session, &place.origin(row))?
-                    && place.is_recorded();
+                let is_moved = writer.put_session(&place.platform, &place.session, &place.origin(row))?;
+                refiled += u64::from(is_moved && place.is_recorded());
             }
             let is_new = !is_repeated && writer.put(&observation)?;
             self.note(row.kind, &place, is_new);
         }
         writer.finish()?;
         // What was made of a session that only had a name belongs elsewhere now.
-        if is_refiled { derived::make_anew(transaction) } else { Ok(()) }
+        self.imported.refiled += refiled;
+        if refiled > 0 { derived::make_anew(transaction) } else { Ok(()) }
     }
 
     fn try_out(&mut self, connection: &Connection, rows: &[Row]) -> Result<(), Error> {

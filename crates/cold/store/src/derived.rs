@@ -185,9 +185,9 @@ fn drop_tables(transaction: &Transaction<'_>, derived: &dyn Derived) -> Result<(
     Ok(())
 }
 
-/// Has every table made anew by the next drains: something changed that they are made of besides observations.
+/// Has every table made anew by the next drains: something changed that they are made of besides observations. No version is 0.
 pub(crate) fn make_anew(transaction: &Transaction<'_>) -> Result<(), Error> {
-    transaction.execute("UPDATE derived SET watermark = 0, version = -1", [])?;
+    transaction.execute("UPDATE derived SET watermark = 0, version = 0", [])?;
     Ok(())
 }
 

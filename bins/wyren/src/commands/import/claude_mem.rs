@@ -57,7 +57,8 @@ fn named(given: &str, env: &Env) -> Result<(String, PathBuf)> {
 }
 
 fn show(imported: &Imported, arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
-    let later = (imported.stored() > 0 && !arguments.dry_run).then(|| derive_later(paths));
+    let is_changed = imported.stored() > 0 || imported.refiled > 0;
+    let later = (is_changed && !arguments.dry_run).then(|| derive_later(paths));
     if arguments.json {
         return Ok(writeln!(terminal::output(), "{:#}", facts(imported, arguments.dry_run))?);
     }
@@ -83,6 +84,10 @@ fn show(imported: &Imported, arguments: &Arguments, env: &Env, paths: &Paths) ->
             writeln!(output, "Skipped {}", counted(count, one, many))?;
         }
     }
+    if imported.refiled > 0 {
+        let sessions = counted(imported.refiled, "session", "sessions");
+        writeln!(output, "Moved {sessions} to the folder that was named")?;
+    }
     let names: Vec<String> = imported.unmatched().map(|name| sanitize::one_line(name, 60)).collect();
     if !names.is_empty() {
         let more = names.len().saturating_sub(MAX_NAMES);
@@ -106,7 +111,7 @@ fn facts(imported: &Imported, is_trial: bool) -> Value {
     json!({
         "dry_run": is_trial, "schema": imported.schema, "sessions": imported.sessions, "prompts": count(&imported.prompts),
         "observations": count(&imported.entries), "summaries": count(&imported.summaries), "private": imported.private,
-        "excluded": imported.excluded, "forgotten": imported.forgotten, "empty": imported.empty,
+        "excluded": imported.excluded, "forgotten": imported.forgotten, "empty": imported.empty, "moved": imported.refiled,
         "projects": imported.projects, "unmatched": imported.unmatched().collect::<Vec<_>>(),
     })
 }

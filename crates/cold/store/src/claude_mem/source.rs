@@ -297,8 +297,8 @@ fn columns(connection: &Connection, table: &str) -> rusqlite::Result<BTreeSet<St
     names.collect()
 }
 
-/// Opens the database so that neither it nor its log changes. Without a log there is nothing to be merged, and SQLite is told
-/// that the file does not change, so that it leaves no log beside it either.
+/// Opens the database so that neither it nor its log changes. Without a log there is nothing to be merged: SQLite then
+/// takes the file for one that does not change, and leaves no log beside it either.
 fn connect(path: &Path) -> Result<Connection, Error> {
     let log = {
         let mut name = path.as_os_str().to_owned();

@@ -4,15 +4,20 @@ use super::put::{Forgotten, Putter};
 use super::{ReadBy, offset, set_offset};
 use crate::observations;
 use crate::open::{Error, Store};
-use crate::transcribe::{self, Transcriber, Wanted};
-use capture::{Rules, Spool};
-use std::fs;
+use crate::transcribe::{self, Passed, Transcriber, Wanted};
+use capture::{Observation, Rules, Spool};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, SyncSender};
 use std::time::{Duration, SystemTime};
+use std::{fs, mem, thread};
 use transcript::{subagent, tree};
 
 /// How long an import waits for a drain.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How much the reader sends at once, and how often it may before something is stored.
+const BATCH_BYTES: usize = 256 * 1024;
+const BATCHES_AHEAD: usize = 8;
 
 /// An import of transcripts. A session is imported whole or again: one that an earlier import has read is passed over until it
 /// changes, or the rules of what is recorded do.
@@ -92,31 +97,72 @@ impl<'a> Import<'a> {
     ) -> Result<Imported, Error> {
         let mut imported = Imported { unreadable: self.unreadable, ..Imported::default() };
         let mut putter = Putter::new(store, forgotten, self.is_trial)?;
-        let mut transcriber = Transcriber::new(self.rules, Wanted::Everything);
-        let mut done = 0;
+        let mut left = Vec::new();
         for session in &self.sessions {
-            done += session.bytes;
             let read = offset(putter.connection(), &session.path, ReadBy::Import, self.rules)?;
             if read == Some(session.bytes) {
                 imported.unchanged += 1;
-                continue;
+            } else {
+                left.push(session);
             }
-            match transcriber.session(&session.path, 0, &mut |observation| putter.push(observation)) {
-                Ok(passed) => {
-                    imported.sessions += 1;
-                    imported.private += passed.private;
-                }
-                // A transcript that cannot be read tells nothing; the others still do.
-                Err(_) => imported.unreadable += 1,
-            }
-            putter.flush(|transaction| {
-                set_offset(transaction, &session.path, ReadBy::Import, self.rules, session.bytes)
-            })?;
-            report(done);
         }
+        let mut done = self.bytes() - left.iter().map(|session| session.bytes).sum::<u64>();
+        // Reading and redacting take as long as storing does: a thread for each.
+        thread::scope(|scope| {
+            let (sender, told) = mpsc::sync_channel(BATCHES_AHEAD);
+            scope.spawn(|| self.read(left, sender));
+            for told in told {
+                match told {
+                    Told::Observations(observations) => {
+                        observations.into_iter().for_each(|observation| putter.push(observation));
+                    }
+                    Told::End(session, passed) => {
+                        imported.sessions += u64::from(passed.is_some());
+                        // A transcript that cannot be read tells nothing; the others still do.
+                        imported.unreadable += u64::from(passed.is_none());
+                        imported.private += passed.map_or(0, |passed| passed.private);
+                        putter.flush(|transaction| {
+                            set_offset(transaction, &session.path, ReadBy::Import, self.rules, session.bytes)
+                        })?;
+                        done += session.bytes;
+                        report(done);
+                    }
+                }
+            }
+            Ok::<_, Error>(())
+        })?;
         let counts = putter.counts;
         Ok(Imported { stored: counts.stored, known: counts.known, forgotten: counts.forgotten, ..imported })
     }
+
+    /// Reads sessions and sends what they tell, until the receiver is gone.
+    fn read<'s>(&self, sessions: Vec<&'s Session>, sender: SyncSender<Told<'s>>) {
+        let mut transcriber = Transcriber::new(self.rules, Wanted::Everything);
+        for session in sessions {
+            let mut batch = Vec::new();
+            let mut bytes = 0;
+            let passed = transcriber.session(&session.path, 0, &mut |observation| {
+                bytes += observation.data.json().map_or(0, |data| data.get().len());
+                batch.push(observation);
+                if bytes >= BATCH_BYTES {
+                    // Without a receiver the next end of a session ends it.
+                    let _ = sender.send(Told::Observations(mem::take(&mut batch)));
+                    bytes = 0;
+                }
+            });
+            let is_sent = sender.send(Told::Observations(batch)).is_ok();
+            if !is_sent || sender.send(Told::End(session, passed.ok())).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// What the reader sends.
+enum Told<'s> {
+    Observations(Vec<Observation<'static>>),
+    /// The session is read; with nothing where it could not be.
+    End(&'s Session, Option<Passed>),
 }
 
 impl Session {

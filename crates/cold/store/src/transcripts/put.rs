@@ -1,4 +1,4 @@
-//! Stores what was told, in transactions of bounded size: nothing twice, and nothing that was forgotten.
+//! Stores observations in transactions of bounded size: nothing twice, and nothing that was forgotten.
 
 use crate::observations::{self, Projects, Writer};
 use crate::open::{Error, Store};
@@ -187,8 +187,8 @@ fn is_repeated(connection: &Connection, observation: &Observation<'_>) -> Result
     }
 }
 
-/// Says whether a session has this prompt under another id, from another system. Those that the client gave ids are told apart by
-/// them. The first 1000 characters decide: claude-mem cuts what is longer than 4000.
+/// Says whether a session has this prompt under another id, from another system. The client's own ids differ for two
+/// prompts. The first 1000 characters decide: claude-mem cuts what is longer than 4000.
 pub(crate) fn has_prompt_like(
     connection: &Connection,
     (platform, session): (&str, &str),

@@ -99,7 +99,7 @@ const TOLD: [&str; 8] = [
 ];
 
 #[test]
-fn a_session_is_told_whole_and_once() {
+fn a_session_comes_whole_and_once() {
     let data = Data::new();
     write_transcript(&data, "s", &session());
     let mut store = data.store();
