@@ -13,7 +13,7 @@ use store::Error;
 use store::rusqlite::{OptionalExtension as _, Transaction, params};
 
 /// How many entries behind another under the same key are compared with it.
-const WINDOW: usize = 8;
+const WINDOW: usize = 4;
 /// Titles that share this part of their words say the same.
 const ALIKE: f64 = 0.75;
 /// How much of an earlier decision's words a later one must have to take its place.
@@ -21,8 +21,8 @@ const ABOUT_THE_SAME: f64 = 0.4;
 /// Fewer words are too few to compare titles by.
 const FEWEST_WORDS: usize = 3;
 /// A title is filed under this many pairs of its words, each pair chosen by another order of all words. Titles that are
-/// just alike enough share one with a probability of 98 %.
-const PAIRS: u64 = 5;
+/// just alike enough share one with a probability of 96 %.
+const PAIRS: u64 = 4;
 /// How many bits of an entry's place come from its id; its time has the others.
 const PLACE_BITS: u32 = 21;
 /// The most keys of one sort.
@@ -118,8 +118,9 @@ fn hash(seed: u64, bytes: &[u8]) -> u64 {
 /// Keeps `replaced_by`, `is_repeated` and `times` of the entries right while others come and go.
 pub(crate) struct Links<'t> {
     transaction: &'t Transaction<'t>,
-    /// Entries that have to be compared with all that come behind them: something went, or came between others.
-    dirty: BTreeSet<i64>,
+    /// Entries that have to be compared with all that come behind them, since something went, or came between others; with the
+    /// place of the first that did.
+    dirty: BTreeMap<i64, i64>,
     /// The newest entries that came, by the earlier ones that they may replace: the usual case, in which nothing else changes.
     newest: BTreeMap<i64, Vec<i64>>,
     /// Entries whose number of repetitions may be another now, by their ids.
@@ -133,7 +134,7 @@ impl<'t> Links<'t> {
     pub(crate) fn new(transaction: &'t Transaction<'t>) -> Self {
         Self {
             transaction,
-            dirty: BTreeSet::new(),
+            dirty: BTreeMap::new(),
             newest: BTreeMap::new(),
             counted: BTreeSet::new(),
             fresh: HashSet::new(),
@@ -149,8 +150,8 @@ impl<'t> Links<'t> {
         if self.is_newest(&marks)? {
             near.into_iter().for_each(|earlier| self.newest.entry(earlier).or_default().push(row));
         } else {
-            self.dirty.extend(near);
-            self.dirty.insert(row);
+            self.disturb(near, marks.place);
+            self.dirty.insert(row, i64::MIN);
         }
         let mut insert =
             self.transaction.prepare_cached("INSERT OR REPLACE INTO entry_keys VALUES (?1, ?2, ?3, ?4)")?;
@@ -165,12 +166,12 @@ impl<'t> Links<'t> {
     pub(crate) fn remove(&mut self, row: i64) -> Result<(), Error> {
         let Some(marks) = self.load(row)? else { return Ok(()) };
         let near = self.near(&marks)?;
-        self.dirty.extend(near);
+        self.disturb(near, marks.place);
         self.counted.extend(marks.replaced_by.clone());
         let mut select = self.transaction.prepare_cached("SELECT row FROM entries WHERE replaced_by = ?1")?;
         let replaced = select.query_map([&marks.id], |row| row.get(0))?;
         for replaced in replaced {
-            self.dirty.insert(replaced?);
+            self.dirty.insert(replaced?, i64::MIN);
         }
         self.dirty.remove(&row);
         self.newest.remove(&row);
@@ -178,6 +179,13 @@ impl<'t> Links<'t> {
         self.fresh.remove(&marks.id);
         self.marks.remove(&row);
         Ok(())
+    }
+
+    fn disturb(&mut self, rows: BTreeSet<i64>, place: i64) {
+        for row in rows {
+            let first = self.dirty.entry(row).or_insert(place);
+            *first = place.min(*first);
+        }
     }
 
     /// Returns the entries before one that it may replace.
@@ -201,8 +209,14 @@ impl<'t> Links<'t> {
     fn is_newest(&self, marks: &Marks) -> Result<bool, Error> {
         let mut select = self
             .transaction
-            .prepare_cached("SELECT 1 FROM entries WHERE project = ?1 AND at >= ?2 AND row <> ?3 LIMIT 1")?;
-        Ok(!select.exists(params![marks.project, marks.place >> PLACE_BITS, marks.row])?)
+            .prepare_cached("SELECT at, id FROM entries WHERE project = ?1 AND at >= ?2 AND row <> ?3")?;
+        let mut rows = select.query(params![marks.project, marks.place >> PLACE_BITS, marks.row])?;
+        while let Some(row) = rows.next()? {
+            if place(row.get(0)?, row.get_ref(1)?.as_str().unwrap_or_default()) >= marks.place {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Decides anew about every entry that may be concerned.
@@ -210,13 +224,18 @@ impl<'t> Links<'t> {
         for (row, newest) in std::mem::take(&mut self.newest) {
             let Some(marks) = self.load(row)? else { continue };
             // What comes behind the replacement changes nothing.
-            if marks.replaced_by.is_none() && !self.dirty.contains(&row) {
+            if marks.replaced_by.is_none() && !self.dirty.contains_key(&row) {
                 let found = self.first(&marks, newest)?;
                 self.decide(&marks, found.as_ref())?;
             }
         }
-        for row in std::mem::take(&mut self.dirty) {
+        for (row, place_of_first) in std::mem::take(&mut self.dirty) {
             let Some(marks) = self.load(row)? else { continue };
+            if let Some(by) = &marks.replaced_by
+                && self.at(by)?.is_some_and(|at| place(at, by) < place_of_first)
+            {
+                continue;
+            }
             let candidates = self.candidates(&marks)?;
             let found = self.first(&marks, candidates)?;
             self.decide(&marks, found.as_ref())?;
@@ -344,7 +363,7 @@ impl<'t> Links<'t> {
 }
 
 /// Returns where an entry is among the others: by its time, and by its id where times are equal.
-fn place(at: i64, id: &str) -> i64 {
+pub(crate) fn place(at: i64, id: &str) -> i64 {
     (at << PLACE_BITS) | (hash(0, id.as_bytes()) & ((1 << PLACE_BITS) - 1)) as i64
 }
 
