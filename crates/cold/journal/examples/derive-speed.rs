@@ -88,20 +88,45 @@ fn fill(spool: &Spool, calls: u64) -> Result<u64, Box<dyn Error>> {
             Ok(())
         };
         let area = turn % 97;
+        let subject = subject(turn);
         put(
             "prompt",
             format!("p:{turn}"),
-            json!({"text": format!("Please fix the sorting in list {area}: it is wrong for empty rows. Keep the old order because exports need it."), "branch": "main"}),
+            json!({"text": format!("Please fix the {subject} of list {area}: it is wrong for empty rows. Keep the old order because exports need it."), "branch": "main"}),
         )?;
         for call in 0..CALLS_PER_TURN {
             put("tool", format!("t:{turn}-{call}"), self::call(turn, call, area))?;
         }
         let answer = format!(
-            "`sort_{area}` now keeps empty rows last. The root cause was a comparison of strings in module {area}. All 14 tests pass."
+            "`sort_{area}` now keeps empty rows last. The root cause was the {subject}, which compared strings. All 14 tests pass."
         );
         put("turn-end", format!("e:{turn}"), json!({"outcome": "done", "text": answer}))?;
     }
     Ok(lines)
+}
+
+/// Returns what a turn is about: most are about something else than those before.
+fn subject(turn: u64) -> String {
+    const WORDS: [&str; 16] = [
+        "invoice",
+        "parcel",
+        "label",
+        "customer",
+        "upload",
+        "refund",
+        "webhook",
+        "carrier",
+        "search",
+        "login",
+        "export",
+        "report",
+        "thumbnail",
+        "queue",
+        "migration",
+        "session",
+    ];
+    let word = |shift: u64| WORDS[(turn.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> shift) as usize % WORDS.len()];
+    format!("{} {} {}", word(20), word(34), word(48))
 }
 
 fn call(turn: u64, call: u64, area: u64) -> Value {

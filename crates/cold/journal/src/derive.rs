@@ -4,7 +4,7 @@
 //! repetition of observations matters.
 
 use crate::entry::{Entry, Summary, tokens_of};
-use crate::link::Links;
+use crate::link::{self, Links};
 use crate::make::Made;
 use crate::turn::{Observed, Turn};
 use crate::{find, kept, schema};
@@ -313,11 +313,13 @@ impl<'t> Work<'t> {
     }
 
     /// Puts what was made of a turn in the place of what was made of it before.
-    fn replace(&mut self, session: i64, turn: &Turn, prompt: i64, made: Made) -> Result<(), Error> {
+    fn replace(&mut self, session: i64, turn: &Turn, prompt: i64, mut made: Made) -> Result<(), Error> {
         let anchors: Vec<i64> = turn.observed.iter().map(|observed| observed.row).collect();
         let projects: BTreeMap<i64, i64> =
             turn.observed.iter().map(|observed| (observed.row, observed.project)).collect();
         self.clear(session, prompt, &anchors)?;
+        // The newest comes last, which is the cheapest order for finding what it replaces.
+        made.entries.sort_by_key(|(_, entry)| link::place(entry.at as i64, &entry.id));
         for (anchor, entry) in made.entries {
             let project = projects.get(&anchor).copied().unwrap_or_default();
             let entry = self.amended(entry)?;

@@ -7,13 +7,13 @@
 use crate::entry::{Detail, Kind, Source};
 use crate::make::prose;
 use language::content_words;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use store::Error;
 use store::rusqlite::{OptionalExtension as _, Transaction, params};
 
 /// How many entries behind another under the same key are compared with it.
-const WINDOW: usize = 8;
+const WINDOW: usize = 4;
 /// Titles that share this part of their words say the same.
 const ALIKE: f64 = 0.75;
 /// How much of an earlier decision's words a later one must have to take its place.
@@ -21,8 +21,10 @@ const ABOUT_THE_SAME: f64 = 0.4;
 /// Fewer words are too few to compare titles by.
 const FEWEST_WORDS: usize = 3;
 /// A title is filed under this many pairs of its words, each pair chosen by another order of all words. Titles that are
-/// just alike enough share one with a probability of 98 %.
-const PAIRS: u64 = 5;
+/// just alike enough share one with a probability of 96 %.
+const PAIRS: u64 = 4;
+/// How many bits of an entry's place come from its id; its time has the others.
+const PLACE_BITS: u32 = 21;
 /// The most keys of one sort.
 const MOST_KEYS: usize = 24;
 
@@ -43,6 +45,7 @@ struct Marks {
     is_replaceable: bool,
     is_noise: bool,
     replaced_by: Option<String>,
+    is_repeated: bool,
 }
 
 impl Marks {
@@ -115,38 +118,55 @@ fn hash(seed: u64, bytes: &[u8]) -> u64 {
 /// Keeps `replaced_by`, `is_repeated` and `times` of the entries right while others come and go.
 pub(crate) struct Links<'t> {
     transaction: &'t Transaction<'t>,
-    /// Entries whose replacement may be another now, with the place of the first entry that came or went behind them.
+    /// Entries that have to be compared with all that come behind them, since something went, or came between others; with the
+    /// place of the first that did.
     dirty: BTreeMap<i64, i64>,
+    /// The newest entries that came, by the earlier ones that they may replace: the usual case, in which nothing else changes.
+    newest: BTreeMap<i64, Vec<i64>>,
     /// Entries whose number of repetitions may be another now, by their ids.
     counted: BTreeSet<String>,
+    /// Entries that came, by their ids: each counts as told once until it is found to repeat another.
+    fresh: HashSet<String>,
     marks: HashMap<i64, Rc<Marks>>,
 }
 
 impl<'t> Links<'t> {
     pub(crate) fn new(transaction: &'t Transaction<'t>) -> Self {
-        Self { transaction, dirty: BTreeMap::new(), counted: BTreeSet::new(), marks: HashMap::new() }
+        Self {
+            transaction,
+            dirty: BTreeMap::new(),
+            newest: BTreeMap::new(),
+            counted: BTreeSet::new(),
+            fresh: HashSet::new(),
+            marks: HashMap::new(),
+        }
     }
 
     /// Files a new entry.
     pub(crate) fn insert(&mut self, row: i64) -> Result<(), Error> {
         self.marks.remove(&row);
         let Some(marks) = self.load(row)? else { return Ok(()) };
+        let near = self.near(&marks)?;
+        if self.is_newest(&marks)? {
+            near.into_iter().for_each(|earlier| self.newest.entry(earlier).or_default().push(row));
+        } else {
+            self.disturb(near, marks.place);
+            self.dirty.insert(row, i64::MIN);
+        }
         let mut insert =
             self.transaction.prepare_cached("INSERT OR REPLACE INTO entry_keys VALUES (?1, ?2, ?3, ?4)")?;
         for key in marks.keys() {
             insert.execute(params![marks.project, key, marks.place, row])?;
         }
-        drop(insert);
-        self.disturb(&marks)?;
-        self.dirty.insert(row, i64::MIN);
-        self.counted.insert(marks.id.clone());
+        self.fresh.insert(marks.id.clone());
         Ok(())
     }
 
     /// Takes note that an entry is about to be deleted.
     pub(crate) fn remove(&mut self, row: i64) -> Result<(), Error> {
         let Some(marks) = self.load(row)? else { return Ok(()) };
-        self.disturb(&marks)?;
+        let near = self.near(&marks)?;
+        self.disturb(near, marks.place);
         self.counted.extend(marks.replaced_by.clone());
         let mut select = self.transaction.prepare_cached("SELECT row FROM entries WHERE replaced_by = ?1")?;
         let replaced = select.query_map([&marks.id], |row| row.get(0))?;
@@ -154,73 +174,109 @@ impl<'t> Links<'t> {
             self.dirty.insert(replaced?, i64::MIN);
         }
         self.dirty.remove(&row);
+        self.newest.remove(&row);
         self.counted.remove(&marks.id);
+        self.fresh.remove(&marks.id);
         self.marks.remove(&row);
         Ok(())
     }
 
-    /// Notes the entries before one that may be replaced by it, or by another now that it goes.
-    fn disturb(&mut self, marks: &Marks) -> Result<(), Error> {
+    fn disturb(&mut self, rows: BTreeSet<i64>, place: i64) {
+        for row in rows {
+            let first = self.dirty.entry(row).or_insert(place);
+            *first = place.min(*first);
+        }
+    }
+
+    /// Returns the entries before one that it may replace.
+    fn near(&self, marks: &Marks) -> Result<BTreeSet<i64>, Error> {
         let mut select = self.transaction.prepare_cached(
             "SELECT entry FROM entry_keys WHERE project = ?1 AND key = ?2 AND place <= ?3 ORDER BY place DESC LIMIT ?4",
         )?;
+        let mut near = BTreeSet::new();
         for key in marks.keys() {
-            let near =
-                select.query_map(params![marks.project, key, marks.place, WINDOW + 1], |row| row.get(0))?;
-            for row in near {
-                let first = self.dirty.entry(row?).or_insert(marks.place);
-                *first = marks.place.min(*first);
+            let rows = select.query_map(params![marks.project, key, marks.place, WINDOW + 1], |row| {
+                row.get::<_, i64>(0)
+            })?;
+            for row in rows {
+                near.insert(row?);
             }
         }
-        Ok(())
+        near.remove(&marks.row);
+        Ok(near)
+    }
+
+    fn is_newest(&self, marks: &Marks) -> Result<bool, Error> {
+        let mut select = self
+            .transaction
+            .prepare_cached("SELECT at, id FROM entries WHERE project = ?1 AND at >= ?2 AND row <> ?3")?;
+        let mut rows = select.query(params![marks.project, marks.place >> PLACE_BITS, marks.row])?;
+        while let Some(row) = rows.next()? {
+            if place(row.get(0)?, row.get_ref(1)?.as_str().unwrap_or_default()) >= marks.place {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Decides anew about every entry that may be concerned.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
-        for (row, first) in std::mem::take(&mut self.dirty) {
+        for (row, newest) in std::mem::take(&mut self.newest) {
             let Some(marks) = self.load(row)? else { continue };
             // What comes behind the replacement changes nothing.
+            if marks.replaced_by.is_none() && !self.dirty.contains_key(&row) {
+                let found = self.first(&marks, newest)?;
+                self.decide(&marks, found.as_ref())?;
+            }
+        }
+        for (row, place_of_first) in std::mem::take(&mut self.dirty) {
+            let Some(marks) = self.load(row)? else { continue };
             if let Some(by) = &marks.replaced_by
-                && self.at(by)?.is_some_and(|at| place(at, by) < first)
+                && self.at(by)?.is_some_and(|at| place(at, by) < place_of_first)
             {
                 continue;
             }
-            let found = self.replacement(&marks)?;
-            let (by, is_repeated) = match &found {
-                Some((later, how)) => (Some(later.id.as_str()), *how == Replaces::Repeats),
-                None => (None, false),
-            };
-            let changed = self
-                .transaction
-                .prepare_cached(
-                    "UPDATE entries SET replaced_by = ?2, is_repeated = ?3
-                     WHERE row = ?1 AND (replaced_by IS NOT ?2 OR is_repeated <> ?3)",
-                )?
-                .execute(params![row, by, is_repeated])?;
-            if changed > 0 {
-                self.counted.extend(marks.replaced_by.clone());
-                self.counted.extend(by.map(str::to_owned));
-            }
+            let candidates = self.candidates(&marks)?;
+            let found = self.first(&marks, candidates)?;
+            self.decide(&marks, found.as_ref())?;
         }
         self.count()
     }
 
-    fn replacement(&mut self, marks: &Rc<Marks>) -> Result<Option<(Rc<Marks>, Replaces)>, Error> {
-        let mut candidates: BTreeSet<i64> = BTreeSet::new();
-        if !marks.is_replaceable {
-            return Ok(None);
+    fn decide(&mut self, marks: &Marks, found: Option<&(Rc<Marks>, Replaces)>) -> Result<(), Error> {
+        let by = found.map(|(later, _)| later.id.as_str());
+        let is_repeated = found.is_some_and(|(_, how)| *how == Replaces::Repeats);
+        let is_changed = marks.replaced_by.as_deref() != by || marks.is_repeated != is_repeated;
+        if is_changed {
+            self.transaction
+                .prepare_cached("UPDATE entries SET replaced_by = ?2, is_repeated = ?3 WHERE row = ?1")?
+                .execute(params![marks.row, by, is_repeated])?;
+            self.counted.extend(marks.replaced_by.clone());
         }
+        let by = by.filter(|by| is_changed || self.fresh.contains(*by)).map(str::to_owned);
+        self.counted.extend(by);
+        Ok(())
+    }
+
+    /// Returns the entries behind one that may replace it.
+    fn candidates(&self, marks: &Marks) -> Result<Vec<i64>, Error> {
         let mut select = self.transaction.prepare_cached(
             "SELECT entry FROM entry_keys WHERE project = ?1 AND key = ?2 AND place >= ?3 ORDER BY place LIMIT ?4",
         )?;
+        let mut candidates: BTreeSet<i64> = BTreeSet::new();
         for key in marks.keys() {
-            let near =
-                select.query_map(params![marks.project, key, marks.place, WINDOW + 1], |row| row.get(0))?;
-            for row in near {
+            let rows = select.query_map(params![marks.project, key, marks.place, WINDOW + 1], |row| {
+                row.get::<_, i64>(0)
+            })?;
+            for row in rows {
                 candidates.insert(row?);
             }
         }
-        drop(select);
+        Ok(candidates.into_iter().collect())
+    }
+
+    /// Returns the first of some entries that replaces this one.
+    fn first(&mut self, marks: &Marks, candidates: Vec<i64>) -> Result<Option<(Rc<Marks>, Replaces)>, Error> {
         let mut first: Option<(Rc<Marks>, Replaces)> = None;
         for row in candidates {
             let Some(later) = self.load(row)? else { continue };
@@ -269,7 +325,8 @@ impl<'t> Links<'t> {
             return Ok(Some(Rc::clone(marks)));
         }
         let mut select = self.transaction.prepare_cached(
-            "SELECT id, project, at, kind, title, detail, source, is_pinned, is_noise, replaced_by FROM entries WHERE row = ?1",
+            "SELECT id, project, at, kind, title, detail, source, is_pinned, is_noise, replaced_by, is_repeated FROM entries
+             WHERE row = ?1",
         )?;
         let marks = select.query_row([row], |found| {
             let (id, at, title): (String, i64, String) = (found.get(0)?, found.get(2)?, found.get(4)?);
@@ -294,6 +351,7 @@ impl<'t> Links<'t> {
                 is_replaceable: !is_pinned && source != Source::ByHand,
                 is_noise: found.get(8)?,
                 replaced_by: found.get(9)?,
+                is_repeated: found.get(10)?,
             })
         });
         let marks = marks.optional()?.map(Rc::new);
@@ -305,8 +363,8 @@ impl<'t> Links<'t> {
 }
 
 /// Returns where an entry is among the others: by its time, and by its id where times are equal.
-fn place(at: i64, id: &str) -> i64 {
-    (at << 21) | (hash(0, id.as_bytes()) & 0x1f_ffff) as i64
+pub(crate) fn place(at: i64, id: &str) -> i64 {
+    (at << PLACE_BITS) | (hash(0, id.as_bytes()) & ((1 << PLACE_BITS) - 1)) as i64
 }
 
 /// Returns the words of a title, without figures: what was done again has others.

@@ -102,7 +102,7 @@ impl<'t> Part<'t> {
 pub(super) fn of(turn: &Turn) -> Story<'_> {
     let mut story = Story::default();
     // Files that were read, so that changes in them can be named; they are no changes themselves.
-    let mut seen: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
+    let mut seen = Seen::new();
     for observed in &turn.observed {
         match observed.kind.as_str() {
             "prompt" if story.prompt.is_none() => {
@@ -144,12 +144,13 @@ impl<'t> Story<'t> {
     }
 }
 
-type Seen = BTreeMap<String, Vec<(usize, String)>>;
+/// What was read of files: from which line on, and the text.
+type Seen<'t> = BTreeMap<String, Vec<(usize, &'t str)>>;
 
-fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen) {
-    let nothing = Value::Null;
-    let input = observed.data.get("input").unwrap_or(&nothing);
-    let output = observed.data.get("output").unwrap_or(&nothing);
+fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen<'t>) {
+    const NOTHING: &Value = &Value::Null;
+    let input = observed.data.get("input").unwrap_or(NOTHING);
+    let output = observed.data.get("output").unwrap_or(NOTHING);
     let has_failed = observed.failed || !observed.text("error").is_empty();
     match observed.text("tool") {
         "Edit" | "MultiEdit" | "Write" | "NotebookEdit" if !has_failed => {
@@ -158,11 +159,12 @@ fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen) {
         "Bash" => bash(part, observed, input, output, has_failed),
         "Read" if !has_failed => {
             let path = relative(observed, text_of(input, "file_path"));
-            let file = output.get("file").unwrap_or(&nothing);
+            let file = output.get("file").unwrap_or(NOTHING);
             let start = file.get("startLine").and_then(Value::as_u64).unwrap_or(1) as usize;
             let content = text_of(file, "content");
-            if !content.is_empty() {
-                seen.entry(path.clone()).or_default().push((start, content.to_owned()));
+            let known = seen.entry(path.clone()).or_default();
+            if !content.is_empty() && !known.contains(&(start, content)) {
+                known.push((start, content));
                 if let Some(change) = part.changes.get_mut(&path) {
                     change.see(start, content);
                 }
@@ -189,7 +191,7 @@ fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen) {
         "ExitPlanMode" if !has_failed => part.plans.extend(plan_title(text_of(input, "plan"))),
         "TodoWrite" => todo(part, input),
         "TaskCreate" => {
-            let task = output.get("task").unwrap_or(&nothing);
+            let task = output.get("task").unwrap_or(NOTHING);
             part.tasks.insert(text_of(task, "id").to_owned(), (text_of(input, "subject").to_owned(), true));
         }
         "TaskUpdate" => {
@@ -231,7 +233,7 @@ fn plan_title(plan: &str) -> Option<String> {
     Some(sanitize::one_line(line.strip_prefix("Plan:").unwrap_or(line), 120))
 }
 
-fn edit(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value, seen: &mut Seen) {
+fn edit(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value, seen: &Seen<'_>) {
     if let Some(patch) = input.get("patch").and_then(Value::as_str) {
         return patched(part, observed, patch, seen);
     }
@@ -265,7 +267,7 @@ fn edit(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value,
     }
 }
 
-fn patched(part: &mut Part<'_>, observed: &Observed, patch: &str, seen: &Seen) {
+fn patched(part: &mut Part<'_>, observed: &Observed, patch: &str, seen: &Seen<'_>) {
     for file in change::of_codex(patch) {
         let path = relative(observed, file.path);
         let change = part.change(path.clone());
