@@ -21,12 +21,12 @@ const PER_REASON: usize = 30;
 /// For how many changed files older entries are looked for.
 const MOST_CHANGED: usize = 8;
 /// Around how many turns all entries are candidates, how many before and after each, and how relevant it is at least.
-const MOST_TURNS: usize = 8;
+const MOST_TURNS: usize = 4;
 const PER_TURN: usize = 8;
 const LEAST_RELEVANCE: f64 = 0.3;
 /// In how many of the last sessions, and in how many of its last observations, tasks are looked for.
 const SESSIONS: usize = 2;
-const OBSERVATIONS: usize = 200;
+const OBSERVATIONS: usize = 100;
 
 const COLUMNS: &str = "row, id, at, kind, title, branch, tokens, source, is_pinned, session, turn";
 /// What is neither noise nor replaced by a later entry.
