@@ -16,6 +16,7 @@ mod model;
 mod npm;
 mod prompt_bind;
 mod readme;
+mod recall;
 mod session_start;
 mod team;
 #[cfg(unix)]

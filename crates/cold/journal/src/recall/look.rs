@@ -268,6 +268,9 @@ fn last_observations(
             found.push((row.get(0)?, value.to_owned()));
         }
     }
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut data = store.connection().prepare_cached(
         "SELECT o.data, p.data FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row WHERE o.row = ?1",
     )?;

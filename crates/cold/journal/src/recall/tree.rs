@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 /// How many files are looked at.
-const MOST_FILES: usize = 200;
+const MOST_FILES: usize = 100;
 
 const SIGNATURE: &[u8] = b"DIRC";
 const HEADER_BYTES: usize = 12;
