@@ -4,6 +4,7 @@
 //! repetition of observations matters.
 
 use crate::entry::{Entry, Summary};
+use crate::link::{self, Links};
 use crate::make::{self, Made};
 use crate::schema;
 use crate::turn::{Observed, Turn};
@@ -11,7 +12,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use store::observations::Projects;
-use store::rusqlite::{OptionalExtension as _, Row, Transaction, params};
+use store::rusqlite::{OptionalExtension as _, Params, Row, Transaction, params};
 use store::{Derived, Error};
 
 /// The journal as derived tables.
@@ -43,12 +44,14 @@ impl Derived for Journal {
         let mut work = Work::new(transaction, HashSet::new());
         let mut turns = work.touched(after, last)?;
         turns.extend(work.take_amends(after, last)?);
-        work.make(&turns)
+        work.make(&turns)?;
+        work.links.finish()
     }
 
     fn forget(&self, transaction: &Transaction<'_>, rows: &[i64]) -> Result<(), Error> {
         let mut work = Work::new(transaction, rows.iter().copied().collect());
         let mut turns = BTreeSet::new();
+        let gone = serde_json::to_string(rows)?;
         let mut select =
             transaction.prepare_cached("SELECT session, prompt FROM observations WHERE row = ?1")?;
         for row in rows {
@@ -56,7 +59,10 @@ impl Derived for Journal {
             turns.extend(turn);
         }
         turns.extend(work.drop_amends(rows)?);
-        work.make(&turns)
+        let gone = gone.as_str();
+        work.delete("anchor IN (SELECT value FROM json_each(?1))", [gone])?;
+        work.make(&turns)?;
+        work.links.finish()
     }
 }
 
@@ -70,6 +76,7 @@ struct Work<'t> {
     gone: HashSet<i64>,
     projects: Projects,
     sessions: HashMap<i64, Session>,
+    links: Links<'t>,
 }
 
 /// What is known of a session.
@@ -87,7 +94,13 @@ struct Session {
 
 impl<'t> Work<'t> {
     fn new(transaction: &'t Transaction<'t>, gone: HashSet<i64>) -> Self {
-        Self { transaction, gone, projects: Projects::default(), sessions: HashMap::new() }
+        Self {
+            transaction,
+            gone,
+            projects: Projects::default(),
+            sessions: HashMap::new(),
+            links: Links::new(transaction),
+        }
     }
 
     /// Returns the turns that observations of these rows belong to, and notes which rows each turn has. The number of a
@@ -137,11 +150,9 @@ impl<'t> Work<'t> {
     }
 
     /// Finds the turns of a session anew, and takes out what was made of those that are no more.
-    fn renumber(&self, session: i64) -> Result<Vec<Key>, Error> {
-        for table in ["turns", "entries", "summaries"] {
-            let delete = format!("DELETE FROM {table} WHERE session = ?1");
-            self.transaction.prepare_cached(&delete)?.execute([session])?;
-        }
+    fn renumber(&mut self, session: i64) -> Result<Vec<Key>, Error> {
+        self.delete("session = ?1", [session])?;
+        self.transaction.prepare_cached("DELETE FROM turns WHERE session = ?1")?.execute([session])?;
         let mut select = self.transaction.prepare_cached(
             "SELECT prompt, min(row), max(row) FROM observations WHERE session = ?1 GROUP BY prompt",
         )?;
@@ -214,7 +225,7 @@ impl<'t> Work<'t> {
             "SELECT o.row, o.kind, o.id, o.at, o.cwd, o.agent, o.failed, o.data, p.data
              FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row
              WHERE o.row BETWEEN ?3 AND ?4 AND o.session = ?1 AND o.prompt = ?2 AND o.kind <> 'told'
-             ORDER BY o.at, o.kind <> 'prompt', o.row",
+             ORDER BY o.at, o.kind <> 'prompt', o.id",
         )?;
         let mut rows = select.query(params![session, number, first, last])?;
         let mut turn = Turn {
@@ -293,16 +304,19 @@ impl<'t> Work<'t> {
     }
 
     /// Puts what was made of a turn in the place of what was made of it before.
-    fn replace(&self, session: i64, turn: &Turn, prompt: i64, made: Made) -> Result<(), Error> {
+    fn replace(&mut self, session: i64, turn: &Turn, prompt: i64, mut made: Made) -> Result<(), Error> {
         let anchors: Vec<i64> = turn.observed.iter().map(|observed| observed.row).collect();
         let projects: BTreeMap<i64, i64> =
             turn.observed.iter().map(|observed| (observed.row, observed.project)).collect();
         self.clear(session, prompt, &anchors)?;
+        // The newest comes last, which is the cheapest order for finding what it replaces.
+        made.entries.sort_by_key(|(_, entry)| link::place(entry.at as i64, &entry.id));
         for (anchor, entry) in made.entries {
             let project = projects.get(&anchor).copied().unwrap_or_default();
             let entry = self.amended(entry)?;
             if let Some(entry) = entry {
-                self.put_entry(session, prompt, (anchor, project), &entry)?;
+                let row = self.put_entry(session, prompt, (anchor, project), &entry)?;
+                self.links.insert(row)?;
             }
         }
         for (anchor, summary) in made.summaries {
@@ -312,20 +326,30 @@ impl<'t> Work<'t> {
         Ok(())
     }
 
-    fn clear(&self, session: i64, prompt: i64, anchors: &[i64]) -> Result<(), Error> {
+    /// Takes out what was made of a turn: what is known under its prompt, and what was made of its observations before the
+    /// prompt was known.
+    fn clear(&mut self, session: i64, prompt: i64, anchors: &[i64]) -> Result<(), Error> {
+        let anchors = serde_json::to_string(anchors)?;
+        self.delete("anchor IN (SELECT value FROM json_each(?1))", [anchors.as_str()])?;
+        self.delete("session = ?1 AND turn = ?2 AND turn <> 0", [session, prompt])
+    }
+
+    /// Deletes the entries and summaries that a condition chooses.
+    fn delete(&mut self, condition: &str, values: impl Params + Copy) -> Result<(), Error> {
+        self.unlink(condition, values)?;
         for table in ["entries", "summaries"] {
-            let delete = format!("DELETE FROM {table} WHERE session = ?1 AND turn = ?2");
-            self.transaction.prepare_cached(&delete)?.execute([session, prompt])?;
-            // What was made before its prompt was known, or of a prompt that is gone.
-            let delete = format!(
-                "DELETE FROM {table} WHERE session = ?1
-                 AND anchor IN (SELECT value FROM json_each(?2) UNION SELECT value FROM json_each(?3))"
-            );
-            let gone: Vec<i64> = self.gone.iter().copied().collect();
-            let (anchors, gone) = (serde_json::to_string(anchors)?, serde_json::to_string(&gone)?);
-            self.transaction.prepare_cached(&delete)?.execute(params![session, anchors, gone])?;
+            let delete = format!("DELETE FROM {table} WHERE {condition}");
+            self.transaction.prepare_cached(&delete)?.execute(values)?;
         }
         Ok(())
+    }
+
+    /// Has the entries that a condition chooses no longer replace others.
+    fn unlink(&mut self, condition: &str, values: impl Params) -> Result<(), Error> {
+        let mut select =
+            self.transaction.prepare_cached(&format!("SELECT row FROM entries WHERE {condition}"))?;
+        let rows: Vec<i64> = select.query_map(values, |row| row.get(0))?.collect::<Result<_, _>>()?;
+        rows.into_iter().try_for_each(|row| self.links.remove(row))
     }
 
     /// Applies what a person changed about an entry; `None` once they deleted it.
@@ -355,7 +379,7 @@ impl<'t> Work<'t> {
         prompt: i64,
         (anchor, project): (i64, i64),
         entry: &Entry,
-    ) -> Result<(), Error> {
+    ) -> Result<i64, Error> {
         let row = self
             .transaction
             .prepare_cached(
@@ -385,7 +409,7 @@ impl<'t> Work<'t> {
         for file in &entry.files {
             insert.execute(params![file.path, row, file.is_changed])?;
         }
-        Ok(())
+        Ok(row)
     }
 
     fn put_summary(

@@ -8,6 +8,7 @@
 mod derive;
 mod entry;
 mod id;
+mod link;
 pub mod make;
 pub mod read;
 pub mod recall;

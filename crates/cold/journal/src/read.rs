@@ -6,7 +6,7 @@ use store::{Error, Store};
 
 /// The columns that [`entry`] reads.
 const ENTRY: &str = "SELECT e.row, e.id, e.at, e.kind, e.title, e.detail, e.branch, e.tokens, e.source, e.is_noise, e.is_pinned,
-    e.replaced_by FROM entries AS e";
+    e.replaced_by, e.times FROM entries AS e";
 /// The columns that [`summary`] reads.
 const SUMMARY: &str =
     "SELECT s.id, s.at, s.request, s.investigated, s.learned, s.completed, s.next_steps, s.notes,
@@ -70,6 +70,7 @@ fn entry(row: &Row<'_>) -> store::rusqlite::Result<Entry> {
         is_noise: row.get(9)?,
         is_pinned: row.get(10)?,
         replaced_by: row.get(11)?,
+        times: row.get(12)?,
     })
 }
 

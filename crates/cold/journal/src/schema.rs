@@ -3,10 +3,13 @@
 /// A change of the tables, or of what is made of a turn, needs another number: everything is then made anew.
 pub(crate) const VERSION: u32 = 2;
 
-pub(crate) const TABLES: &[&str] = &["entry_files", "entries", "summaries", "turns", "amends"];
+pub(crate) const TABLES: &[&str] = &["entry_keys", "entry_files", "entries", "summaries", "turns", "amends"];
 
 /// `session`, `project` and `turn` are rows of `sessions`, `projects` and of the prompt in `observations` (0 before the first
 /// prompt). Paths are relative to the project's root, with `/`; absolute outside of it. Times are milliseconds since 1970.
+///
+/// An entry that a later one replaces has that one's id in `replaced_by`; `is_repeated` says that the later one tells the same,
+/// and `times` how often an entry was told so. `entry_keys` is how such entries find each other (`link`).
 ///
 /// `turns` says which rows of `observations` a turn begins and ends with, so that it is found without a look at the whole
 /// session; its `number` is the number of the prompt.
@@ -27,14 +30,16 @@ CREATE TABLE entries (
     source TEXT NOT NULL,
     is_noise INTEGER NOT NULL DEFAULT 0,
     is_pinned INTEGER NOT NULL DEFAULT 0,
-    likeness INTEGER,
-    replaced_by TEXT
+    replaced_by TEXT,
+    is_repeated INTEGER NOT NULL DEFAULT 0,
+    times INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 CREATE INDEX entries_of_project ON entries (project, at);
 CREATE INDEX entries_of_turn ON entries (session, turn);
 CREATE INDEX entries_pinned ON entries (project, at) WHERE is_pinned = 1;
 CREATE INDEX entries_by_hand ON entries (project, at) WHERE source = 'by-hand';
 CREATE INDEX entries_of_branch ON entries (project, branch, at) WHERE branch NOT IN ('main', 'master');
+CREATE INDEX entries_of_anchor ON entries (anchor);
 
 CREATE TABLE entry_files (
     path TEXT NOT NULL,
@@ -43,6 +48,17 @@ CREATE TABLE entry_files (
     PRIMARY KEY (path, entry)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX files_of_entry ON entry_files (entry, is_changed);
+
+CREATE INDEX entries_replaced ON entries (replaced_by) WHERE replaced_by IS NOT NULL;
+
+CREATE TABLE entry_keys (
+    project INTEGER NOT NULL,
+    key INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    entry INTEGER NOT NULL REFERENCES entries (row) ON DELETE CASCADE,
+    PRIMARY KEY (project, key, place, entry)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX keys_of_entry ON entry_keys (entry);
 
 CREATE TABLE summaries (
     row INTEGER PRIMARY KEY,
@@ -64,6 +80,7 @@ CREATE TABLE summaries (
     source TEXT NOT NULL
 ) STRICT;
 CREATE INDEX summaries_of_project ON summaries (project, at);
+CREATE INDEX summaries_of_anchor ON summaries (anchor);
 CREATE INDEX summaries_of_turn ON summaries (session, turn);
 
 CREATE TABLE turns (

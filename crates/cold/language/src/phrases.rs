@@ -70,7 +70,9 @@ impl<L: Copy> Phrases<L> {
                 }
             }
         }
-        for (part, label) in &self.anywhere {
+        // Nearly all of them are of scripts without spaces, and most texts have none of those.
+        let is_ascii = text.is_ascii();
+        for (part, label) in self.anywhere.iter().filter(|(part, _)| !is_ascii || part.is_ascii()) {
             hits.extend(text.match_indices(part).map(|(start, _)| Hit {
                 label: *label,
                 start,

@@ -1,6 +1,7 @@
 //! Words as far as they carry what a sentence is about.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
 
 /// Words that say nothing about what a sentence is about, in the languages that people mostly write here.
 const STOP_WORDS: &[&str] = &[
@@ -295,6 +296,8 @@ const STOP_WORDS: &[&str] = &[
     "только",
 ];
 
+static IS_STOP_WORD: LazyLock<HashSet<&'static str>> = LazyLock::new(|| STOP_WORDS.iter().copied().collect());
+
 /// Returns the words of `text` in lower case. Letters of scripts without spaces come in pairs, so that they can be
 /// compared like words.
 pub fn words(text: &str) -> Vec<String> {
@@ -334,7 +337,7 @@ pub fn content_words(text: &str) -> BTreeSet<String> {
 fn is_content(word: &str) -> bool {
     let is_unspaced_pair = word.chars().all(is_unspaced);
     let is_long = word.chars().count() >= 3 || word.chars().any(|c| c.is_ascii_digit());
-    (is_unspaced_pair || is_long) && !STOP_WORDS.contains(&word)
+    (is_unspaced_pair || is_long) && !IS_STOP_WORD.contains(word)
 }
 
 fn stem(word: &str) -> String {

@@ -6,6 +6,11 @@ use std::collections::{BTreeMap, HashMap};
 
 /// How many symbols of a file are kept: a turn that writes a file of a thousand functions is about the file.
 const MOST_SYMBOLS: usize = 40;
+/// How many words of added lines are kept that were nowhere around before, and how long a change may be for them to say much.
+const MOST_WORDS: usize = 2;
+const MOST_LINES_OF_WORDS: usize = 30;
+/// A word that is shorter says nothing by itself.
+const FEWEST_CHARS: usize = 8;
 /// A value that is shown with what it was before is at most this long.
 const MOST_VALUE_CHARS: usize = 32;
 
@@ -39,6 +44,7 @@ pub(super) struct Change {
     /// How often each line was added more than removed, by its text.
     lines: HashMap<String, i64>,
     outline: Outline,
+    words: Vec<String>,
 }
 
 /// Where the definitions of a file are, as far as it was seen.
@@ -125,6 +131,9 @@ impl Change {
         for hunk in hunks {
             self.count(hunk);
             self.name(language, hunk);
+            if !language.is_of_keys() && language != Language::Markdown {
+                self.hear(hunk);
+            }
         }
     }
 
@@ -146,6 +155,11 @@ impl Change {
 
     /// Finds the definitions that a piece of a patch touches.
     fn name(&mut self, language: Language, hunk: &Hunk) {
+        let values = values(hunk);
+        let whole = self.walk(language, hunk, &values);
+        if language.is_of_keys() {
+            return;
+        }
         let removed = definitions(language, hunk, '-');
         let added = definitions(language, hunk, '+');
         let is_in = |list: &[Definition], name: &str| list.iter().any(|definition| definition.name == name);
@@ -159,23 +173,29 @@ impl Change {
             && gone
                 .iter()
                 .zip(&new)
-                .all(|(one, other)| one.indent == other.indent && one.is_outer == other.is_outer)
-            && !language.is_of_keys();
-        let values = values(hunk);
-        self.walk(language, hunk, &values);
+                .all(|(one, other)| one.indent == other.indent && one.is_outer == other.is_outer);
+        let named = |definition: &Definition| whole.get(&definition.name).unwrap_or(&definition.name).clone();
         if is_renamed {
             for (one, other) in gone.iter().zip(&new) {
-                self.symbols.retain(|(name, how)| *name != one.name || *how != How::Changed);
-                self.touch(&other.name, How::Renamed(one.name.clone()));
+                let (from, to) = (named(one), named(other));
+                self.symbols.retain(|(name, how)| *name != from || *how != How::Changed);
+                self.touch(&to, How::Renamed(one.name.clone()));
             }
         } else {
-            gone.iter().for_each(|definition| self.touch(&definition.name, How::Removed));
-            new.iter().for_each(|definition| self.touch(&definition.name, How::Added));
+            gone.iter().for_each(|definition| self.touch(&named(definition), How::Removed));
+            new.iter().for_each(|definition| self.touch(&named(definition), How::Added));
         }
     }
 
-    /// Names what each changed line is inside of, and learns where things are now.
-    fn walk(&mut self, language: Language, hunk: &Hunk, values: &HashMap<usize, (String, String)>) {
+    /// Names what each changed line is inside of, and learns where things are now. Returns the changed definitions' names
+    /// with the class or type around them.
+    fn walk(
+        &mut self,
+        language: Language,
+        hunk: &Hunk,
+        values: &HashMap<usize, (String, String)>,
+    ) -> HashMap<String, String> {
+        let mut whole = HashMap::new();
         let mut inside: Vec<Definition> = Vec::new();
         let mut is_first = true;
         let (mut old, mut new) = (hunk.start.unwrap_or_default(), Vec::new());
@@ -200,6 +220,9 @@ impl Change {
             let is_changed = matches!(mark, b'+' | b'-');
             if let Some(definition) = definition {
                 inside.push(definition.clone());
+                if is_changed {
+                    whole.insert(definition.name.clone(), qualified(&inside));
+                }
                 if mark != b'-' {
                     new.push((old, definition));
                 }
@@ -219,21 +242,58 @@ impl Change {
         }
         // Where exactly a new definition is matters less than that it is known.
         self.outline.0.extend(new);
+        whole
     }
 
     /// Notes a change inside of these definitions: the innermost names it; keys are named with what they are in.
     fn touch_around(&mut self, language: Language, inside: &[Definition], how: How) {
         if language.is_of_keys() {
             let path: Vec<&str> = inside.iter().map(|definition| definition.name.as_str()).collect();
-            let path = &path[path.len().saturating_sub(3)..];
+            // Of a new file, only what it consists of at the top.
+            let path = if self.is_new {
+                path.get(..1).unwrap_or_default()
+            } else {
+                &path[path.len().saturating_sub(3)..]
+            };
             if !path.is_empty() {
                 self.touch(&path.join("."), how);
             }
             return;
         }
-        let inner = inside.iter().rev().find(|definition| !definition.is_outer).or(inside.last());
-        if let Some(definition) = inner.filter(|definition| definition.name != "tests" || inside.len() == 1) {
-            self.touch(&definition.name, how);
+        let depth = inside
+            .iter()
+            .rposition(|definition| !definition.is_outer)
+            .unwrap_or(inside.len().saturating_sub(1));
+        if let Some(inside) =
+            inside.get(..=depth).filter(|inside| inside[depth].name != "tests" || depth == 0)
+        {
+            self.touch(&qualified(inside), how);
+        }
+    }
+
+    /// Returns words of the added lines that were nowhere around before: what a small change brings in.
+    pub(super) fn words(&self) -> Vec<&str> {
+        let (added, _) = self.counts();
+        if self.is_new || added > MOST_LINES_OF_WORDS {
+            return Vec::new();
+        }
+        let is_symbol = |word: &str| self.symbols.iter().any(|(name, _)| name.contains(word));
+        let words = self.words.iter().map(String::as_str).filter(|word| !is_symbol(word));
+        words.take(MOST_WORDS).collect()
+    }
+
+    /// Notes words of the added lines that are neither on removed lines nor around them.
+    fn hear(&mut self, hunk: &Hunk) {
+        let before: Vec<&str> =
+            hunk.lines.iter().filter(|line| !line.starts_with('+')).map(String::as_str).collect();
+        for line in hunk.lines.iter().filter_map(|line| line.strip_prefix('+')) {
+            for word in compound_words(line) {
+                let is_known = before.iter().any(|line| line.contains(word))
+                    || self.words.iter().any(|known| known == word);
+                if !is_known && self.words.len() < MOST_SYMBOLS {
+                    self.words.push(word.to_owned());
+                }
+            }
         }
     }
 
@@ -250,6 +310,38 @@ impl Change {
             _ => {}
         }
     }
+}
+
+/// Returns the innermost name with the class or type around it: `Syncer.push`.
+fn qualified(inside: &[Definition]) -> String {
+    let Some((inner, outer)) = inside.split_last() else { return String::new() };
+    let around = outer.iter().rev().find(|definition| definition.is_outer && definition.name != "tests");
+    let is_test = inner.name.contains(' ') || inner.name.starts_with("test");
+    match around {
+        Some(around) if !is_test && !around.name.contains(' ') => format!("{}.{}", around.name, inner.name),
+        _ => inner.name.clone(),
+    }
+}
+
+/// Returns the words of a line of code that consist of several: `lock_timeout`, `context.WithTimeout`, `stick-table`.
+fn compound_words(line: &str) -> impl Iterator<Item = &str> {
+    let text = line.trim_start();
+    let is_comment = ["//", "#", "--", "*", "/*", "import ", "use ", "from ", "package "]
+        .iter()
+        .any(|mark| text.starts_with(mark));
+    let text = if is_comment { "" } else { text };
+    let parts = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ':')));
+    parts.map(|word| word.trim_matches(['.', '-', ':'])).filter(|word| {
+        let mut letters = word.chars();
+        let starts = letters.next().is_some_and(char::is_alphabetic);
+        let is_compound =
+            word.contains(['_', '.', '-']) || word.contains("::") || letters.any(char::is_uppercase);
+        starts
+            && is_compound
+            && word.chars().count() >= FEWEST_CHARS
+            && !word.starts_with("self.")
+            && !word.starts_with("this.")
+    })
 }
 
 /// Returns the definitions on the lines with this mark.
@@ -388,7 +480,7 @@ mod tests {
         let seen = "struct A;\nimpl A {\n    fn one() {\n        1;\n        2;\n        3;\n        4;\n        5;\n    }\n}\n";
         let patch =
             json!([{"oldStart": 6, "lines": ["         3;", "-        4;", "+        44;", "         5;"]}]);
-        assert_eq!(changed("a.rs", seen, &patch).0, [("one".into(), How::Changed)]);
+        assert_eq!(changed("a.rs", seen, &patch).0, [("A.one".into(), How::Changed)]);
     }
 
     #[test]

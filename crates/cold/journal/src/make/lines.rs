@@ -26,10 +26,19 @@ pub(super) fn shown_path(path: &str) -> String {
 
 /// Returns what was done to a file: ``auth.rs: `verify_token` (+12 −3)``.
 pub(super) fn change(change: &Change) -> String {
+    with_names(change, MOST_NAMED)
+}
+
+/// As [`change`], with few names.
+pub(super) fn short_change(change: &Change) -> String {
+    with_names(change, 2)
+}
+
+fn with_names(change: &Change, most: usize) -> String {
     let path = shown_path(&change.path);
     let (added, removed) = change.counts();
     if change.is_reverted() {
-        let names = names(change);
+        let names = names(change, most);
         let names = if names.is_empty() { String::new() } else { format!(": {names}") };
         return match change.symbols.is_empty() && added + removed == 0 {
             true => format!("reverted {path}"),
@@ -45,7 +54,7 @@ pub(super) fn change(change: &Change) -> String {
         (0, removed) => format!(" (−{removed})"),
         (added, removed) => format!(" (+{added} −{removed})"),
     };
-    let names = names(change);
+    let names = names(change, most);
     let names = if names.is_empty() { String::new() } else { format!(": {names}") };
     match &change.renamed_from {
         Some(from) => format!("renamed {} to {path}{names}{counts}", shown_path(from)),
@@ -55,7 +64,7 @@ pub(super) fn change(change: &Change) -> String {
 }
 
 /// Returns the definitions that a change is about.
-fn names(change: &Change) -> String {
+fn names(change: &Change, most: usize) -> String {
     let quoted = |name: &str| format!("`{name}`");
     let (mut plain, mut new, mut gone) = (Vec::new(), Vec::new(), Vec::new());
     for (name, how) in &change.symbols {
@@ -72,14 +81,15 @@ fn names(change: &Change) -> String {
         if names.is_empty() {
             return None;
         }
-        let more = names.len().saturating_sub(MOST_NAMED);
-        let mut text = names[..names.len().min(MOST_NAMED)].join(", ");
+        let more = names.len().saturating_sub(most);
+        let mut text = names[..names.len().min(most)].join(", ");
         if more > 0 {
             text.push_str(&format!(" and {more} more"));
         }
         Some(format!("{before}{text}"))
     };
-    [list(plain, ""), list(new, "new "), list(gone, "removed ")]
+    let words = change.words().into_iter().map(quoted).collect();
+    [list(plain, ""), list(new, "new "), list(gone, "removed "), list(words, "with ")]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()
@@ -131,7 +141,8 @@ fn check(name: &str, runs: &[&Run]) -> Option<String> {
             } else {
                 ""
             };
-            format!("{first}failed{}{why}", times(count))
+            let count = if count == 1 { String::new() } else { times(count) };
+            format!("{first}failed{count}{why}")
         }
     };
     Some(format!("{name} {text}"))
@@ -139,7 +150,7 @@ fn check(name: &str, runs: &[&Run]) -> Option<String> {
 
 fn times(count: usize) -> String {
     match count {
-        0 | 1 => String::new(),
+        0 | 1 => " once".to_owned(),
         2 => " twice".to_owned(),
         count => format!(" {count} times"),
     }

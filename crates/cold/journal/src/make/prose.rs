@@ -37,6 +37,7 @@ macro_rules! phrases {
 phrases! {
     FOUND, JOURNAL, "found";
     CHOSE, JOURNAL, "chose";
+    NORMS, JOURNAL, "norms";
     NEXT, JOURNAL, "next";
     NOTHING, JOURNAL, "nothing";
     FIX, JOURNAL, "fix";
@@ -83,7 +84,7 @@ pub(super) fn of_model(text: &str) -> Said {
             said.next.push(shown(&sentence.text));
         } else if FOUND.occur(&folded) || compares_figures(&sentence.text) {
             said.discoveries.push(shown(&sentence.text));
-        } else if CHOSE.occur(&folded) || DECIDED.occur(&folded) {
+        } else if CHOSE.occur(&folded) || DECIDED.occur(&folded) || NORMS.begin(&folded) {
             said.decisions.push(shown(&sentence.text));
         }
     }
@@ -114,35 +115,48 @@ fn has_figures(sentence: &str) -> bool {
 /// Returns whether a sentence compares two figures: `from 3 s to 20 ms`, `480 → 12`, `40 % faster`.
 fn compares_figures(sentence: &str) -> bool {
     let folded = folded(sentence);
-    let numbers = folded
-        .split(|c: char| !(c.is_ascii_digit() || c == '.' || c == ','))
-        .filter(|part| part.starts_with(|c: char| c.is_ascii_digit()))
-        .count();
-    if numbers < 2 {
-        let compared = ["faster", "slower", "smaller", "larger", "fewer", "schneller", "langsamer"];
-        return numbers == 1 && compared.iter().any(|word| folded.contains(word));
+    let is_number = |part: &&str| part.starts_with(|c: char| c.is_ascii_digit());
+    let numbers =
+        folded.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ','))).filter(is_number).count();
+    let has = |marks: &[&str]| marks.iter().any(|mark| folded.contains(mark));
+    if numbers == 1 {
+        return has(&[
+            "faster",
+            "slower",
+            "smaller",
+            "larger",
+            "fewer",
+            "schneller",
+            "langsamer",
+            "plus rapide",
+            "más rápido",
+        ]);
     }
-    let marks = [
-        "→",
-        "->",
-        " to ",
-        " down ",
-        "instead of",
-        " vs ",
-        " versus ",
-        " auf ",
-        " statt ",
-        " à ",
-        "から",
-        "降到",
-        " until ",
-        " now ",
+    let pairs = [
+        (" from ", " to "),
+        ("from ", " to "),
+        ("von ", " auf "),
+        ("de ", " à "),
+        ("de ", " a "),
+        ("was ", "now"),
+        ("から", "に"),
+        ("从", "到"),
     ];
-    let units = [
-        "ms", " s", "%", "mb", "kb", "gb", "min", "sec", "×", "x ", "req", "rows", "bytes", "mib", "times",
-        "秒", "分",
-    ];
-    marks.iter().any(|mark| folded.contains(mark)) && units.iter().any(|unit| folded.contains(unit))
+    numbers >= 2
+        && (has(&[
+            "→",
+            "->",
+            "instead of",
+            "down to",
+            " vs ",
+            "versus",
+            "before",
+            "compared to",
+            " statt ",
+            "vorher",
+            "au lieu de",
+            "en vez de",
+        ]) || pairs.iter().any(|(one, other)| folded.contains(one) && folded.contains(other)))
 }
 
 /// Returns whether a later decision says that it takes the place of an earlier one, and the words behind that phrase.
@@ -218,6 +232,8 @@ fn memory_free(text: &str) -> String {
         }
         let bare = bare.trim_start_matches(['#', '>', ' ']);
         let bare = ["- ", "* ", "• "].iter().find_map(|mark| bare.strip_prefix(mark)).unwrap_or(bare);
+        let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+        let bare = bare[digits..].strip_prefix(". ").filter(|_| digits > 0).unwrap_or(bare);
         kept.push_str(&bare.replace("**", ""));
         kept.push(' ');
         // A line without an end of a sentence is one all the same.
@@ -230,6 +246,28 @@ fn memory_free(text: &str) -> String {
         }
     }
     kept
+}
+
+/// Returns the sentences of a text with their marks, without code, on one line each.
+pub(super) fn pieces(text: &str) -> Vec<String> {
+    let text = memory_free(text);
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for (at, character) in text.char_indices() {
+        let end = at + character.len_utf8();
+        let is_end = match character {
+            '。' | '！' | '？' => true,
+            '.' | '!' | '?' => text[end..].starts_with(char::is_whitespace) && at > start + 3,
+            _ => false,
+        };
+        if is_end {
+            pieces.push(text[start..end].trim().to_owned());
+            start = end;
+        }
+    }
+    pieces.push(text[start..].trim().to_owned());
+    pieces.retain(|piece| piece.chars().any(char::is_alphanumeric));
+    pieces
 }
 
 /// What a prompt asks for, as a person would repeat it.

@@ -33,8 +33,8 @@ pub(super) struct Run {
 pub(super) enum Act {
     /// A sentence without its end: `committed "Check expiry"`.
     Did(String),
-    /// A commit, with its subject.
-    Committed(String),
+    /// A commit: its abbreviated hash, where git printed it, and its subject.
+    Committed(String, String),
     Moved(String, String),
     Removed(String),
     /// A file was written by the command.
@@ -99,7 +99,7 @@ struct Named {
 fn name(command: &Command) -> Option<Named> {
     let program = command.program();
     let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.text.as_str()).collect();
-    let plain: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with(['-', '+'])).collect();
+    let plain = plain_words(program, &words);
     let sub = plain.first().copied().unwrap_or_default();
     let check = |name: String| Some(Named { name, is_check: true, is_git: false });
     let with_sub = || check(joined(program, sub));
@@ -258,6 +258,37 @@ fn name(command: &Command) -> Option<Named> {
     }
 }
 
+/// Returns the words that are neither options nor the values of those that come before a subcommand.
+fn plain_words<'w>(program: &str, words: &[&'w str]) -> Vec<&'w str> {
+    let takes_value = |word: &str| match program {
+        "kubectl" | "oc" | "helm" => matches!(
+            word,
+            "-n" | "--namespace" | "--context" | "--kubeconfig" | "--kube-context" | "-f" | "--filename"
+        ),
+        "docker" | "podman" | "docker-compose" => {
+            matches!(word, "-f" | "--file" | "-p" | "--project-name" | "--context" | "-H")
+        }
+        "npm" | "pnpm" | "yarn" | "bun" => {
+            matches!(word, "--prefix" | "--filter" | "-w" | "--workspace" | "--cwd" | "-C" | "--dir")
+        }
+        "make" | "just" | "gradle" | "gradlew" | "mvn" | "ninja" => {
+            matches!(word, "-C" | "-f" | "--directory" | "-j")
+        }
+        "gh" | "glab" => matches!(word, "-R" | "--repo"),
+        _ => false,
+    };
+    let mut plain = Vec::new();
+    let mut is_value = false;
+    for word in words {
+        let is_option = word.starts_with(['-', '+']);
+        if !is_option && !is_value {
+            plain.push(*word);
+        }
+        is_value = is_option && takes_value(word);
+    }
+    plain
+}
+
 fn joined(one: &str, other: &str) -> String {
     let name = format!("{one} {other}");
     sanitize::one_line(name.trim(), 48)
@@ -342,7 +373,9 @@ fn git_act(words: &[&str], output: &str, input: Option<&str>, acts: &mut Vec<Act
             let subject = subject.map(|subject| subject_line(&subject)).filter(|subject| !subject.is_empty());
             let amended = if has("--amend") { "amended the commit" } else { "" };
             match subject {
-                Some(subject) if amended.is_empty() => acts.push(Act::Committed(subject)),
+                Some(subject) if amended.is_empty() => {
+                    acts.push(Act::Committed(commit_hash(output, &subject), subject))
+                }
                 Some(subject) => acts.push(did(format!("{amended} \"{subject}\""))),
                 None if !amended.is_empty() => acts.push(did(amended.to_owned())),
                 None => acts.push(did("committed".to_owned())),
@@ -403,11 +436,25 @@ fn git_act(words: &[&str], output: &str, input: Option<&str>, acts: &mut Vec<Act
 fn commit_subject(output: &str) -> Option<String> {
     let line = output.lines().map(str::trim).find(|line| line.starts_with('[') && line.contains("] "))?;
     let (head, subject) = line.split_once("] ")?;
-    let is_commit = head
-        .split_whitespace()
-        .last()
-        .is_some_and(|hash| hash.len() >= 7 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let is_commit = head.split_whitespace().last().is_some_and(is_hash);
     is_commit.then(|| subject_line(subject))
+}
+
+/// Returns the abbreviated hash that git prints: `[main 1a2b3c4] Check expiry`, or `1a2b3c4 Check expiry` in a log.
+fn commit_hash(output: &str, subject: &str) -> String {
+    let subject = subject.trim_end_matches('…');
+    let hash = output.lines().map(str::trim).find_map(|line| {
+        let (head, rest) = match line.strip_prefix('[') {
+            Some(line) => line.split_once("] ")?,
+            None => line.split_once(' ')?,
+        };
+        head.split_whitespace().last().filter(|hash| is_hash(hash) && rest.contains(subject))
+    });
+    hash.unwrap_or_default().to_owned()
+}
+
+fn is_hash(word: &str) -> bool {
+    word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn subject_line(text: &str) -> String {
@@ -565,14 +612,20 @@ mod tests {
     #[test]
     fn what_commands_did_is_known() {
         use Outcome::{Failed, Passed};
-        let committed = |subject: &str| Act::Committed(subject.into());
-        check("git add -A && git commit -m 'Check expiry'", "", Passed, &[], &[committed("Check expiry")]);
+        let committed = |hash: &str, subject: &str| Act::Committed(hash.into(), subject.into());
+        check(
+            "git add -A && git commit -m 'Check expiry'",
+            "",
+            Passed,
+            &[],
+            &[committed("", "Check expiry")],
+        );
         check(
             "git commit -F - <<'E'\nDo it\n\nBody\nE",
             "[main 1a2b3c4] Do it\n 1 file changed",
             Passed,
             &[],
-            &[committed("Do it")],
+            &[committed("1a2b3c4", "Do it")],
         );
         check("git push origin main", "", Failed, &[("git push", Failed)], &[]);
         check("git mv a.rs b.rs", "", Passed, &[], &[Act::Moved("a.rs".into(), "b.rs".into())]);

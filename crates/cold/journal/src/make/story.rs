@@ -43,6 +43,8 @@ pub(super) struct Part<'t> {
     pub(super) reads: BTreeSet<String>,
     pub(super) searches: Vec<String>,
     pub(super) pages: Vec<String>,
+    /// Calls of other tools that failed, as sentences.
+    pub(super) errors: Vec<String>,
     /// Calls that were refused or interrupted, as sentences.
     pub(super) refused: Vec<String>,
     /// Questions that the model asked, with the user's answers.
@@ -70,6 +72,7 @@ impl<'t> Part<'t> {
             reads: BTreeSet::new(),
             searches: Vec::new(),
             pages: Vec::new(),
+            errors: Vec::new(),
             refused: Vec::new(),
             answers: Vec::new(),
             agents: Vec::new(),
@@ -99,7 +102,7 @@ impl<'t> Part<'t> {
 pub(super) fn of(turn: &Turn) -> Story<'_> {
     let mut story = Story::default();
     // Files that were read, so that changes in them can be named; they are no changes themselves.
-    let mut seen: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
+    let mut seen = Seen::new();
     for observed in &turn.observed {
         match observed.kind.as_str() {
             "prompt" if story.prompt.is_none() => {
@@ -141,12 +144,13 @@ impl<'t> Story<'t> {
     }
 }
 
-type Seen = BTreeMap<String, Vec<(usize, String)>>;
+/// What was read of files: from which line on, and the text.
+type Seen<'t> = BTreeMap<String, Vec<(usize, &'t str)>>;
 
-fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen) {
-    let nothing = Value::Null;
-    let input = observed.data.get("input").unwrap_or(&nothing);
-    let output = observed.data.get("output").unwrap_or(&nothing);
+fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen<'t>) {
+    const NOTHING: &Value = &Value::Null;
+    let input = observed.data.get("input").unwrap_or(NOTHING);
+    let output = observed.data.get("output").unwrap_or(NOTHING);
     let has_failed = observed.failed || !observed.text("error").is_empty();
     match observed.text("tool") {
         "Edit" | "MultiEdit" | "Write" | "NotebookEdit" if !has_failed => {
@@ -155,20 +159,23 @@ fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen) {
         "Bash" => bash(part, observed, input, output, has_failed),
         "Read" if !has_failed => {
             let path = relative(observed, text_of(input, "file_path"));
-            let file = output.get("file").unwrap_or(&nothing);
+            let file = output.get("file").unwrap_or(NOTHING);
             let start = file.get("startLine").and_then(Value::as_u64).unwrap_or(1) as usize;
             let content = text_of(file, "content");
-            if !content.is_empty() {
-                seen.entry(path.clone()).or_default().push((start, content.to_owned()));
+            let known = seen.entry(path.clone()).or_default();
+            if !content.is_empty() && !known.contains(&(start, content)) {
+                known.push((start, content));
                 if let Some(change) = part.changes.get_mut(&path) {
                     change.see(start, content);
                 }
             }
             part.reads.insert(path);
         }
-        "Grep" | "Glob" => part.searches.push(sanitize::one_line(text_of(input, "pattern"), 60)),
-        "WebFetch" => part.pages.push(sanitize::one_line(text_of(input, "url"), 100)),
-        "WebSearch" => part.searches.push(sanitize::one_line(text_of(input, "query"), 60)),
+        "Grep" | "Glob" if !has_failed => {
+            part.searches.push(sanitize::one_line(text_of(input, "pattern"), 60))
+        }
+        "WebFetch" if !has_failed => part.pages.push(sanitize::one_line(text_of(input, "url"), 100)),
+        "WebSearch" if !has_failed => part.searches.push(sanitize::one_line(text_of(input, "query"), 60)),
         "Agent" | "Task" => {
             let answer = output.get("content").and_then(Value::as_array).into_iter().flatten();
             let answer: Vec<&str> = answer.filter_map(|piece| piece.get("text")?.as_str()).collect();
@@ -184,7 +191,7 @@ fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen) {
         "ExitPlanMode" if !has_failed => part.plans.extend(plan_title(text_of(input, "plan"))),
         "TodoWrite" => todo(part, input),
         "TaskCreate" => {
-            let task = output.get("task").unwrap_or(&nothing);
+            let task = output.get("task").unwrap_or(NOTHING);
             part.tasks.insert(text_of(task, "id").to_owned(), (text_of(input, "subject").to_owned(), true));
         }
         "TaskUpdate" => {
@@ -193,8 +200,18 @@ fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen) {
                 task.1 = is_open;
             }
         }
+        tool if has_failed && !matches!(tool, "Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "Read") => {
+            part.errors.extend(failed_call(tool, observed.text("error")));
+        }
         _ => {}
     }
+}
+
+/// Returns what failed, for a call of a tool that is no file and no command.
+fn failed_call(tool: &str, error: &str) -> Option<String> {
+    let name = tool.strip_prefix("mcp__").unwrap_or(tool).replace("__", " ");
+    let error = sanitize::one_line(error.trim_start_matches("Error: "), 140);
+    (!error.is_empty()).then(|| format!("{name} failed: {error}"))
 }
 
 fn text_of<'v>(value: &'v Value, name: &str) -> &'v str {
@@ -216,7 +233,7 @@ fn plan_title(plan: &str) -> Option<String> {
     Some(sanitize::one_line(line.strip_prefix("Plan:").unwrap_or(line), 120))
 }
 
-fn edit(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value, seen: &mut Seen) {
+fn edit(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value, seen: &Seen<'_>) {
     if let Some(patch) = input.get("patch").and_then(Value::as_str) {
         return patched(part, observed, patch, seen);
     }
@@ -250,7 +267,7 @@ fn edit(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value,
     }
 }
 
-fn patched(part: &mut Part<'_>, observed: &Observed, patch: &str, seen: &Seen) {
+fn patched(part: &mut Part<'_>, observed: &Observed, patch: &str, seen: &Seen<'_>) {
     for file in change::of_codex(patch) {
         let path = relative(observed, file.path);
         let change = part.change(path.clone());
@@ -305,7 +322,11 @@ fn bash(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value,
 fn done(part: &mut Part<'_>, observed: &Observed, act: Act) {
     match act {
         Act::Did(what) => part.did.push(sanitize::one_line(&what, 140)),
-        Act::Committed(subject) => part.commits.push(subject),
+        Act::Committed(hash, subject) => {
+            part.commits.push(subject.clone());
+            let hash = if hash.is_empty() { String::new() } else { format!(" {hash}") };
+            part.did.push(format!("committed{hash} \"{subject}\""));
+        }
         Act::Moved(from, to) => {
             let (from, mut to) = (relative(observed, &from), relative(observed, &to));
             if to.ends_with('/') || !to.rsplit('/').next().unwrap_or_default().contains('.') {
@@ -406,9 +427,7 @@ pub(super) fn is_generated(path: &str) -> bool {
         || name.ends_with(".map")
         || name.ends_with(".snap")
         || name.ends_with(".pyc");
-    let folders =
-        ["node_modules/", "target/", "dist/", "build/", ".next/", "__pycache__/", "vendor/", "coverage/"];
-    let is_inside =
-        folders.iter().any(|folder| path.starts_with(folder) || path.contains(&format!("/{folder}")));
+    let folders = ["node_modules", "target", "dist", "build", ".next", "__pycache__", "vendor", "coverage"];
+    let is_inside = path.split('/').any(|part| part != name && folders.contains(&part));
     is_lock || is_made || is_inside
 }

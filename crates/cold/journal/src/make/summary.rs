@@ -87,7 +87,6 @@ fn investigated(story: &Story<'_>) -> Vec<String> {
 fn completed(part: &Part<'_>) -> Vec<String> {
     let mut done: Vec<String> = part.changed().map(lines::change).collect();
     done.extend(lines::checks(&part.runs));
-    done.extend(part.commits.iter().map(|subject| format!("committed \"{subject}\"")));
     done.extend(part.did.iter().cloned());
     done
 }

@@ -17,6 +17,7 @@ pub(super) enum Language {
     Sql,
     Keys,
     Toml,
+    Sections,
     Json,
     Variables,
     Markdown,
@@ -61,7 +62,8 @@ impl Language {
             "sh" | "bash" | "zsh" | "fish" | "bats" | "ps1" => Self::Shell,
             "sql" => Self::Sql,
             "yml" | "yaml" => Self::Keys,
-            "toml" | "ini" | "cfg" | "conf" | "service" => Self::Toml,
+            "toml" | "ini" | "service" => Self::Toml,
+            "cfg" | "conf" => Self::Sections,
             "json" | "jsonc" | "json5" => Self::Json,
             "env" | "properties" => Self::Variables,
             "md" | "mdx" | "markdown" | "rst" | "adoc" => Self::Markdown,
@@ -95,6 +97,7 @@ impl Language {
             Self::Sql => sql(text).map(found),
             Self::Keys => key(text.strip_prefix("- ").unwrap_or(text), ':').map(|name| found((name, true))),
             Self::Toml => toml(text, indent),
+            Self::Sections => sections(line, indent),
             Self::Json => json(text).map(|name| found((name, true))),
             Self::Variables => key(text, '=').map(|name| found((name, false))),
             Self::Markdown => heading(text),
@@ -317,8 +320,17 @@ fn method(text: &str, indent: usize) -> Option<(String, bool)> {
 
 fn go(text: &str) -> Option<(String, bool)> {
     if let Some(rest) = behind(text, "func") {
-        let rest = if rest.starts_with('(') { rest.split_once(')')?.1.trim_start() } else { rest };
-        return identifier(rest).map(|name| (name.to_owned(), false));
+        let (receiver, rest) = match rest.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
+            Some((receiver, rest)) => {
+                (receiver.rsplit([' ', '*']).next().and_then(identifier), rest.trim_start())
+            }
+            None => (None, rest),
+        };
+        let name = identifier(rest)?;
+        return Some((
+            receiver.map_or_else(|| name.to_owned(), |receiver| format!("{receiver}.{name}")),
+            false,
+        ));
     }
     after_word(text, &["type", "var", "const"]).map(|name| (name, false))
 }
@@ -481,6 +493,17 @@ fn toml(text: &str, indent: usize) -> Option<Definition> {
     is_name.then(|| Definition { name: name.to_owned(), indent: indent + 1, is_outer: false })
 }
 
+/// A file such as that of HAProxy or nginx: what is indented belongs to the line before that is not.
+fn sections(line: &str, indent: usize) -> Option<Definition> {
+    let text = line.trim();
+    if text.starts_with(['[', '#', '}']) || text.is_empty() {
+        return toml(text, indent).filter(|definition| definition.is_outer);
+    }
+    let name: Vec<&str> = text.trim_end_matches('{').split_whitespace().take(2).collect();
+    let is_section = indent == 0 || text.ends_with('{');
+    is_section.then(|| Definition { name: name.join(" "), indent, is_outer: false })
+}
+
 fn json(text: &str) -> Option<String> {
     let (name, rest) = text.strip_prefix('"')?.split_once('"')?;
     (rest.trim_start().starts_with(':') && name.len() <= 60 && !name.is_empty()).then(|| name.to_owned())
@@ -587,7 +610,7 @@ mod tests {
         check(
             "a.go",
             &[
-                ("func (s *Store) Get(id string) error {", "Get"),
+                ("func (s *Store) Get(id string) error {", "Store.Get"),
                 ("type Store struct {", "Store"),
                 ("func main() {", "main"),
             ],
@@ -631,6 +654,7 @@ mod tests {
             ],
         );
         check("a.toml", &[("[cache]", "cache"), ("ttl = 3", "ttl"), ("[[bin]]", "bin")]);
+        check("a.cfg", &[("frontend public", "frontend public"), ("    bind :443", ""), ("[main]", "main")]);
         check("package.json", &[("  \"test\": \"vitest\",", "test")]);
         check("README.md", &[("## Set up ##", "Set up"), ("text", "")]);
         check("a.css", &[(".card > a {", ".card > a"), ("  color: red;", ""), ("  --gap: 4px;", "--gap")]);

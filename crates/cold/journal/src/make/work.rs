@@ -11,6 +11,8 @@ use text::sanitize;
 
 /// How many decisions, and how many discoveries, of a turn become entries.
 const MOST_OF_A_KIND: usize = 4;
+/// How many lines the answer of a turn may take.
+const MOST_RESULTS: usize = 2;
 /// How many files of a turn an entry names.
 const MOST_FILES: usize = 200;
 
@@ -52,6 +54,12 @@ impl<'t> Words<'t> {
         let answer = if error.is_some() { Said::default() } else { prose::of_model(text) };
         Self { asked, prompt: of_prompt, answer, text, error }
     }
+
+    /// Returns whether the prompt is nothing but decisions.
+    fn is_decided(&self) -> bool {
+        let decided: usize = self.prompt.decisions.iter().map(|decision| decision.len()).sum();
+        !self.asked.is_empty() && decided * 10 >= self.asked.len() * 8
+    }
 }
 
 /// Returns the entries of a turn, each with the row of the observation that it begins with.
@@ -75,65 +83,40 @@ pub(super) fn main_part(story: &Story<'_>) -> Option<usize> {
 
 /// Returns the entry about the work of one part.
 fn work(turn: &Turn, story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &Words<'_>) -> Option<Entry> {
-    let changes: Vec<String> = part.changed().map(lines::change).collect();
-    let checks = lines::checks(&part.runs);
-    let mut phrases = changes.clone();
-    phrases.extend(checks.iter().cloned());
-    phrases.extend(part.commits.iter().map(|subject| format!("committed \"{subject}\"")));
+    let mut phrases: Vec<String> = part.changed().map(lines::change).collect();
+    phrases.extend(lines::checks(&part.runs));
     phrases.extend(part.did.iter().cloned());
     phrases.dedup();
     let has_work = !phrases.is_empty();
-    let mut facts: Vec<String> = Vec::new();
     let error = words.error.as_deref().filter(|_| is_main);
-    let mut rest = Vec::new();
-    if let Some(error) = error {
-        rest.push(format!("the turn failed: {error}"));
-    }
-    rest.extend(part.refused.iter().cloned());
-    if is_main {
-        let said = story.said.iter().map(|said| prose::asked(said.text("text"), 200));
-        rest.extend(said.filter(|said| !said.is_empty()).map(|said| format!("said while it worked: {said}")));
-    }
-    rest.extend(part.plans.iter().map(|plan| format!("plan accepted: {plan}")));
     let asked = if is_main { words.asked.as_str() } else { "" };
-    let title = if has_work {
-        let mut packed = lines::packed(&phrases, MOST_TITLE, MOST_LINE).into_iter();
-        let title = packed.next().unwrap_or_default();
-        if !asked.is_empty() {
-            facts.push(format!("asked: {asked}"));
-        }
-        facts.extend(packed);
-        if sanitize::one_line(&title, MOST_TITLE) != title {
-            facts.push(title.clone());
-        }
-        title
+    let more = more(story, part, is_main, words);
+    if has_work {
+        lead(part, &mut phrases);
+        phrases.extend((!asked.is_empty()).then(|| format!("asked: {asked}")));
     } else {
         let reading = lines::reading(part);
-        let mut title = Vec::new();
-        if !asked.is_empty() {
-            title.push(format!("asked: {}", prose::gist(asked, 110)));
-        }
-        if !reading.is_empty() {
-            title.push(reading);
-        }
-        if title.is_empty() && rest.is_empty() && part.agents.is_empty() {
+        if asked.is_empty() && reading.is_empty() && more.is_empty() {
             return nothing(turn, story, part, is_main, words);
         }
-        if !asked.is_empty() && prose::gist(asked, 110) != *asked {
-            facts.push(format!("asked: {asked}"));
+        let has_answer = part.calls > 0 || !words.text.is_empty() || !more.is_empty();
+        let end = [reading.as_str(), if has_answer { "no change" } else { "no answer" }];
+        let end = end.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ");
+        if asked.is_empty() {
+            phrases.push(end);
+        } else {
+            let room = MOST_TITLE.saturating_sub(end.chars().count() + "asked: ; ".len());
+            let gist = prose::gist(asked, room);
+            phrases.push(format!("asked: {gist}; {end}"));
+            phrases.extend((gist != asked).then(|| format!("asked: {asked}")));
         }
-        let has_answer = part.calls > 0 || !words.text.is_empty() || !rest.is_empty();
-        title.push(if has_answer { "no change" } else { "no answer" }.to_owned());
-        title.join("; ")
-    };
-    facts.extend(lines::packed(&rest, MOST_LINE, MOST_LINE));
-    facts.extend(part.agents.iter().filter(|(what, _)| !what.is_empty()).map(|(what, answer)| {
-        let answer = prose::gist(answer, 160);
-        if answer.is_empty() { format!("subagent: {what}") } else { format!("subagent ({what}): {answer}") }
-    }));
-    if is_main && error.is_none() {
-        facts.extend(result(words, has_work));
     }
+    phrases.extend(more);
+    if is_main && error.is_none() {
+        phrases.extend(result(words, has_work));
+    }
+    let mut packed = lines::packed(&phrases, MOST_TITLE, MOST_LINE).into_iter();
+    let title = packed.next().unwrap_or_default();
     let kind = kind(part, words, has_work, error.is_some(), is_main);
     let mut entry = Entry {
         id: entry_id(&turn.platform, &turn.session, "work", &part.anchor.id),
@@ -141,7 +124,7 @@ fn work(turn: &Turn, story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &
         kind: kind.to_owned(),
         title: sanitize::one_line(&title, MOST_TITLE),
         detail: Detail {
-            facts,
+            facts: packed.collect(),
             commands: part.commands.clone(),
             outcome: outcome(part, error.is_some()),
             symbols: symbols(part),
@@ -152,11 +135,38 @@ fn work(turn: &Turn, story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &
         source: Source::Rules,
         ..Entry::default()
     };
-    // What was asked and not answered, or answered from memory, is kept and not recalled.
-    entry.is_noise =
-        !has_work && part.calls == 0 && words.text.is_empty() && error.is_none() && part.refused.is_empty();
+    // What was asked and not answered is kept and not recalled, and so is talk whose decisions have entries of their own.
+    let is_idle =
+        !has_work && part.calls == 0 && error.is_none() && part.refused.is_empty() && story.said.is_empty();
+    entry.is_noise = is_idle && (words.text.is_empty() || words.is_decided());
     finish(&mut entry);
     Some(entry)
+}
+
+/// Makes the first phrase fit into a title; what does not comes behind it.
+fn lead(part: &Part<'_>, phrases: &mut Vec<String>) {
+    let is_long = phrases.first().is_some_and(|phrase| phrase.chars().count() > MOST_TITLE);
+    if let Some(change) = part.changed().next().filter(|_| is_long) {
+        phrases.insert(0, lines::short_change(change));
+    }
+}
+
+/// Returns what else is to be told about a part: errors, refusals, messages in between, plans, subagents.
+fn more(story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &Words<'_>) -> Vec<String> {
+    let error = words.error.as_deref().filter(|_| is_main);
+    let mut more: Vec<String> = error.map(|error| format!("the turn failed: {error}")).into_iter().collect();
+    more.extend(part.errors.iter().cloned());
+    more.extend(part.refused.iter().cloned());
+    if is_main {
+        let said = story.said.iter().map(|said| prose::asked(said.text("text"), 220));
+        more.extend(said.filter(|said| !said.is_empty()).map(|said| format!("said while it worked: {said}")));
+    }
+    more.extend(part.plans.iter().map(|plan| format!("plan accepted: {plan}")));
+    more.extend(part.agents.iter().filter(|(what, _)| !what.is_empty()).map(|(what, answer)| {
+        let answer = prose::gist(answer, 160);
+        if answer.is_empty() { format!("subagent: {what}") } else { format!("subagent ({what}): {answer}") }
+    }));
+    more
 }
 
 /// A turn in which nothing was asked in words and nothing was done: kept, out of recall.
@@ -189,25 +199,37 @@ fn nothing(
     Some(entry)
 }
 
-/// Returns the line about what the model answered, without what has an entry of its own.
-fn result(words: &Words<'_>, has_work: bool) -> Option<String> {
-    let told: Vec<&str> =
+/// Returns what the model answered, without what has an entry of its own.
+fn result(words: &Words<'_>, has_work: bool) -> Vec<String> {
+    let settled: Vec<&str> =
         words.answer.decisions.iter().chain(&words.answer.discoveries).map(String::as_str).collect();
-    let is_told = |sentence: &str| {
-        told.iter().any(|told| {
-            told.trim_end_matches('…').contains(sentence) || sentence.contains(told.trim_end_matches('…'))
-        })
+    // A piece may hold two sentences with a semicolon between them: it goes when most of it has an entry.
+    let is_settled = |piece: &str| {
+        let covered: usize = settled
+            .iter()
+            .filter(|text| piece.contains(text.trim_end_matches('…')))
+            .map(|text| text.len())
+            .sum();
+        covered * 10 >= piece.len() * 7
     };
-    let sentences = language::sentences(words.text);
-    let kept: Vec<&str> = sentences
-        .iter()
-        .filter(|sentence| !sentence.is_question)
-        .map(|sentence| sentence.text.as_str())
-        .filter(|sentence| !is_boilerplate(sentence) && (!has_work || !is_told(sentence)))
-        .collect();
-    let text = prose::gist(&kept.join(". "), if has_work { 240 } else { 300 });
-    let mark = if has_work { "result" } else { "answer" };
-    (!text.is_empty()).then(|| format!("{mark}: {text}"))
+    let mark = if has_work { "result: " } else { "answer: " };
+    let mut lines: Vec<String> = Vec::new();
+    for piece in prose::pieces(words.text) {
+        if piece.ends_with(['?', '？']) || is_boilerplate(&piece) || (has_work && is_settled(&piece)) {
+            continue;
+        }
+        let count = lines.len();
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + piece.chars().count() <= MOST_LINE => {
+                line.push(' ');
+                line.push_str(&piece);
+            }
+            _ if count == MOST_RESULTS => break,
+            None => lines.push(format!("{mark}{piece}")),
+            Some(_) => lines.push(piece),
+        }
+    }
+    lines
 }
 
 /// Returns whether a sentence says only that the work is done.

@@ -13,6 +13,8 @@ pub(crate) struct Bench {
     pub(crate) store: Store,
     at: u64,
     number: u64,
+    session: String,
+    cwd: String,
 }
 
 impl Bench {
@@ -21,7 +23,15 @@ impl Bench {
         let spool = Spool::new(folder.path().join("spool"));
         let store =
             Store::open(&folder.path().join("wyren.db"), store::TABLES).unwrap().deriving(journal::DERIVED);
-        Self { _folder: folder, spool, store, at: 1_800_000_000_000, number: 0 }
+        Self {
+            _folder: folder,
+            spool,
+            store,
+            at: 1_800_000_000_000,
+            number: 0,
+            session: "s".to_owned(),
+            cwd: "/work/shop".to_owned(),
+        }
     }
 
     /// Appends a line as a hook would.
@@ -31,13 +41,25 @@ impl Bench {
         self.spool.append(&observation).unwrap();
     }
 
-    /// Appends an observation of session `s` in `/work/shop`.
+    /// Goes on in another session.
+    pub(crate) fn session(&mut self, session: &str) -> &mut Self {
+        session.clone_into(&mut self.session);
+        self
+    }
+
+    /// Goes on in another folder.
+    pub(crate) fn in_folder(&mut self, cwd: &str) -> &mut Self {
+        cwd.clone_into(&mut self.cwd);
+        self
+    }
+
+    /// Appends an observation: of session `s` in `/work/shop`, unless another was named.
     pub(crate) fn put(&mut self, kind: &str, data: Value) -> &mut Self {
         self.number += 1;
         self.at += 1_000;
         let line = json!({
-            "v": 2, "kind": kind, "id": format!("{kind}:{}", self.number), "ts": self.at, "session": "s",
-            "cwd": "/work/shop", "data": data,
+            "v": 2, "kind": kind, "id": format!("{kind}:{}", self.number), "ts": self.at, "session": self.session,
+            "cwd": self.cwd, "data": data,
         });
         self.line(&line.to_string());
         self
@@ -92,6 +114,12 @@ impl Bench {
     pub(crate) fn summaries(&mut self) -> Vec<Summary> {
         self.drain();
         read::summaries_where(&self.store, "1 ORDER BY s.at, s.id", []).unwrap()
+    }
+
+    /// Returns every line that recall may show, without kinds.
+    pub(crate) fn plain_lines(&mut self) -> Vec<String> {
+        let entries = self.entries().into_iter().filter(|entry| !entry.is_noise);
+        entries.flat_map(|entry| [vec![entry.title], entry.detail.facts].concat()).collect()
     }
 
     /// Returns every line that recall may show: `kind: title`, and facts indented below.

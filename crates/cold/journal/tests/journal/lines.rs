@@ -26,9 +26,8 @@ fn a_fix_is_one_line_with_the_function_and_how_the_tests_went() {
     assert_eq!(
         bench.lines(),
         [
-            "fix: src/auth.rs: `verify_token` (+2 −1); cargo test failed twice (expired), then passed (4 passed); committed \"Reject expired tokens\"",
-            "  asked: Expired tokens are accepted, fix that",
-            "  result: `verify_token` now checks the expiry",
+            "fix: src/auth.rs: `verify_token`, with `token.is_expired` (+2 −1); cargo test failed twice (expired), then passed (4 passed)",
+            "  committed 1a2b3c4 \"Reject expired tokens\"; asked: Expired tokens are accepted, fix that; result: `verify_token` now checks the expiry.",
         ]
     );
     let entry = &bench.entries()[0];
@@ -49,7 +48,7 @@ fn a_question_says_what_was_asked_how_much_was_read_and_the_answer() {
         bench.lines(),
         [
             "discovery: asked: Where are the shipping labels stored?; read 2 files; no change",
-            "  answer: Labels are stored in S3 under `labels/<order>.pdf`. The key is in the table `shipments`",
+            "  answer: Labels are stored in S3 under `labels/<order>.pdf`. The key is in the table `shipments`.",
         ]
     );
 }
@@ -88,8 +87,8 @@ fn failed_turns_refusals_and_messages_in_between_are_told() {
     assert_eq!(
         lines,
         [
-            "failure: asked: Publish the package; no change",
-            "  the turn failed: API Error: 529 overloaded; the user refused `npm publish --force`: not from main; said while it worked: use the beta tag",
+            "failure: asked: Publish the package; no change; the turn failed: API Error: 529 overloaded; the user refused `npm publish --force`: not from main",
+            "  said while it worked: use the beta tag",
         ]
     );
 }

@@ -3,4 +3,7 @@
 mod bench;
 mod facts;
 mod lines;
+mod needed;
+mod order;
 mod recall;
+mod replacing;

@@ -1,0 +1,141 @@
+//! Entries that repeat or replace one another, and those that must not.
+
+use crate::bench::Bench;
+use journal::Entry;
+use serde_json::json;
+
+fn titled<'e>(entries: &'e [Entry], words: &str) -> &'e Entry {
+    entries
+        .iter()
+        .find(|entry| entry.title.contains(words))
+        .unwrap_or_else(|| panic!("no {words}: {entries:#?}"))
+}
+
+#[test]
+fn line_19_near_duplicates_merge_across_sessions_and_the_newer_one_says_how_often() {
+    let mut bench = Bench::new();
+    for session in ["monday", "tuesday", "wednesday"] {
+        bench.session(session);
+        bench.prompt("deploy to staging").bash("./scripts/deploy.sh staging", "").done("Deployed.");
+    }
+    let entries = bench.entries();
+    assert_eq!(entries.len(), 3);
+    assert_eq!(entries[0].replaced_by.as_deref(), Some(entries[1].id.as_str()));
+    assert_eq!(entries[1].replaced_by.as_deref(), Some(entries[2].id.as_str()));
+    assert_eq!((entries[2].replaced_by.as_ref(), entries[2].times), (None, 3));
+    assert!(entries[2].line().ends_with("(3 times)"), "{}", entries[2].line());
+}
+
+#[test]
+fn line_19_a_decision_that_takes_another_ones_place_replaces_it() {
+    let mut bench = Bench::new();
+    bench
+        .prompt("We'll use Redis for the session cache because it is fast.")
+        .done("Noted, that is the plan.");
+    bench.prompt("We'll use Postgres for exports because it is there.").done("Noted, that is the plan.");
+    bench
+        .prompt("We decided: Postgres holds the session cache instead of Redis, one service less to run.")
+        .done("Noted, that is the plan.");
+    let entries = bench.entries();
+    let last = titled(&entries, "instead of Redis");
+    assert_eq!(titled(&entries, "use Redis").replaced_by.as_deref(), Some(last.id.as_str()));
+    assert_eq!(titled(&entries, "Postgres for exports").replaced_by, None);
+    assert_eq!(last.replaced_by, None);
+}
+
+#[test]
+fn line_19_the_same_function_changed_again_replaces_the_earlier_change() {
+    let mut bench = Bench::new();
+    let body = |old: &'static str, new: &'static str| [" fn total(cart: &Cart) -> u32 {", old, new, " }"];
+    bench.prompt("Round the total up").edit("src/cart.rs", &body("-    1", "+    2")).done("It rounds up.");
+    bench.prompt("Write the readme").edit("README.md", &[" # Shop", "+A shop."]).done("It is written.");
+    bench
+        .prompt("Round to cents instead")
+        .edit("src/cart.rs", &body("-    2", "+    3"))
+        .done("It rounds to cents.");
+    let entries = bench.entries();
+    assert_eq!(entries[0].replaced_by.as_deref(), Some(entries[2].id.as_str()), "{entries:#?}");
+    assert_eq!(entries[1].replaced_by, None);
+    assert_eq!(entries[2].times, 1, "a later change is no repetition");
+}
+
+#[test]
+fn what_a_person_wrote_or_pinned_is_not_replaced() {
+    let mut bench = Bench::new();
+    let entry = json!({"type": "decision", "title": "Prices are kept as integer cents", "source": "by-hand"});
+    bench.put("entry", entry.clone()).put("entry", entry);
+    assert!(bench.entries().iter().all(|entry| entry.replaced_by.is_none()));
+}
+
+#[test]
+fn an_entry_that_goes_gives_its_place_back() {
+    let mut bench = Bench::new();
+    for session in ["one", "two"] {
+        bench.session(session);
+        bench.prompt("deploy to staging").bash("./scripts/deploy.sh staging", "").done("Deployed.");
+    }
+    let entries = bench.entries();
+    assert!(entries[0].replaced_by.is_some());
+    bench.put("amend", json!({"entry": entries[1].id, "deleted": true}));
+    let entries = bench.entries();
+    assert_eq!((entries.len(), entries[0].replaced_by.as_ref()), (1, None));
+}
+
+#[test]
+fn line_16_repositories_of_one_name_never_share_and_worktrees_of_one_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let repository = |path: &str| {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.join(".git/refs")).unwrap();
+        std::fs::create_dir_all(path.join(".git/objects")).unwrap();
+        std::fs::write(path.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        path
+    };
+    let (one, other) = (repository("a/shop"), repository("b/shop"));
+    let worktree = folder.path().join("shop-fix");
+    let inside = one.join(".git/worktrees/shop-fix");
+    std::fs::create_dir_all(&inside).unwrap();
+    std::fs::create_dir_all(&worktree).unwrap();
+    std::fs::write(inside.join("HEAD"), "ref: refs/heads/fix\n").unwrap();
+    std::fs::write(inside.join("commondir"), "../..\n").unwrap();
+    std::fs::write(inside.join("gitdir"), format!("{}\n", worktree.join(".git").display())).unwrap();
+    std::fs::write(worktree.join(".git"), format!("gitdir: {}\n", inside.display())).unwrap();
+
+    let mut bench = Bench::new();
+    for (session, cwd) in [("one", &one), ("other", &other), ("tree", &worktree)] {
+        bench.session(session).in_folder(cwd.to_str().unwrap());
+        bench.prompt("deploy to staging").bash("./scripts/deploy.sh staging", "").done("Deployed.");
+    }
+    let entries = bench.entries();
+    let projects: Vec<i64> = {
+        let mut select = bench.store.connection().prepare("SELECT project FROM entries ORDER BY at").unwrap();
+        select.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    };
+    assert_ne!(projects[0], projects[1], "one basename, two repositories");
+    assert_eq!(projects[0], projects[2], "a worktree is its repository");
+    assert_eq!(entries[0].replaced_by.as_deref(), Some(entries[2].id.as_str()), "merged with the worktree's");
+    assert_eq!(entries[1].replaced_by, None, "never with another repository's");
+}
+
+#[test]
+fn line_07_every_turn_has_a_record_without_a_model() {
+    let mut bench = Bench::new();
+    bench
+        .prompt("What does the cart do?")
+        .done("It sums up the prices.")
+        .prompt("Fix the rounding")
+        .edit("src/cart.rs", &[" fn total() {", "+    round();", " }"])
+        .prompt("and again")
+        .put("turn-end", json!({"outcome": "failed", "error": "overloaded"}))
+        .prompt("Run the tests")
+        .bash_fails("make test", "make: *** [test] Error 2");
+    let (entries, summaries) = (bench.entries(), bench.summaries());
+    let turns: i64 = bench
+        .store
+        .connection()
+        .query_row("SELECT count(DISTINCT turn) FROM entries WHERE is_noise = 0", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(turns, 4, "{entries:#?}");
+    assert_eq!(summaries.len(), 4, "{summaries:#?}");
+    assert!(summaries.iter().all(|summary| !summary.request.is_empty()));
+}
