@@ -27,6 +27,7 @@ mod new_hook;
 #[cfg(unix)]
 mod npm;
 mod prompts;
+mod recall;
 mod removed;
 mod spend;
 mod status;

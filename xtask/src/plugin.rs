@@ -112,20 +112,32 @@ fn build_shipped(kind: Kind) -> Result<[PathBuf; 2]> {
     // Hooks have an invocation of their own: in one with the programs, cargo would unify the features of dependencies,
     // and hooks would ship with what only the programs ask for.
     dependencies::check_hooks(&build_hooks(kind)?)?;
-    let programs = binaries()?.into_iter().filter(|binary| dependencies::may_be_heavy(binary));
-    workspace::run(&mut build(kind, programs))?;
+    let (heavy, programs): (Vec<String>, Vec<String>) = binaries()?
+        .into_iter()
+        .filter(|binary| dependencies::may_be_heavy(binary))
+        .partition(|binary| hooks::find(binary).is_some());
+    if !heavy.is_empty() {
+        // They start as often as a session does, so they are made as small as the others.
+        workspace::run(&mut cargo_build_hooks(kind, heavy.into_iter()))?;
+    }
+    workspace::run(&mut build(kind, programs.into_iter()))?;
     Ok([kind.output(HOOKS), kind.output(SHIPPED)])
 }
 
 /// Builds the hooks as they ship; returns the names of the packages that are linked into them.
 pub(crate) fn build_hooks(kind: Kind) -> Result<BTreeSet<String>> {
     let hooks = binaries()?.into_iter().filter(|binary| !dependencies::may_be_heavy(binary));
+    let mut build = cargo_build_hooks(kind, hooks);
+    let messages = read(build.arg("--message-format=json-render-diagnostics"))?;
+    Ok(linked_packages(&messages))
+}
+
+fn cargo_build_hooks(kind: Kind, hooks: impl Iterator<Item = String>) -> Command {
     let mut build = cargo_build(kind, HOOKS, hooks);
     if let Some(triple) = kind.triple().filter(|_| kind.is_static()) {
         build.arg("--config").arg(format!("target.{triple}.rustflags = {:?}", hook_flags()));
     }
-    let messages = read(build.arg("--message-format=json-render-diagnostics"))?;
-    Ok(linked_packages(&messages))
+    build
 }
 
 /// Returns how static hooks are compiled and linked beside what their profile says: at a fixed address, so that nothing is
@@ -307,11 +319,12 @@ fn index_lessons(folder: &Path) -> Result<()> {
 }
 
 /// Copies the programs from the folder of the hooks and that of the others.
-fn copy_binaries([hooks, others]: &[PathBuf; 2], plugin: &Path, exe_suffix: &str) -> Result<()> {
+fn copy_binaries([lean, others]: &[PathBuf; 2], plugin: &Path, exe_suffix: &str) -> Result<()> {
     let folder = plugin.join("bin");
     fs::create_dir_all(&folder)?;
     for binary in binaries()? {
-        let built = if dependencies::may_be_heavy(&binary) { others } else { hooks };
+        let is_program = dependencies::may_be_heavy(&binary) && hooks::find(&binary).is_none();
+        let built = if is_program { others } else { lean };
         let file = format!("{binary}{exe_suffix}");
         fs::copy(built.join(&file), folder.join(&file)).with_context(|| format!("could not copy {file}"))?;
     }

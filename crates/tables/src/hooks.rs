@@ -32,7 +32,7 @@ pub enum Weight {
     Hot,
     /// Links nothing of `crates/cold`, but may take longer than `/bin/true`.
     Light,
-    /// May link `crates/cold`, and is built with the `wyren` programs.
+    /// May link `crates/cold`.
     Heavy,
 }
 

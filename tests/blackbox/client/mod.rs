@@ -18,6 +18,7 @@ mod model;
 mod npm;
 mod prompt_bind;
 mod readme;
+mod recall;
 mod session_start;
 mod stop_summary;
 mod summaries;

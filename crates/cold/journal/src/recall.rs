@@ -64,7 +64,7 @@ fn recall(call: &SessionStart, host: &Host, cwd: &Path) -> Result<Index, Error> 
         host.log(Level::Warn, &format!("could not take in what was recorded last: {error}"));
     }
     let repository = Repository::above(cwd);
-    let project = Project::of(cwd);
+    let project = repository.clone().map_or_else(|| Project::of(cwd), Repository::project);
     let taste = Taste::of(host.settings());
     // One look at the tables, and not as many as there are questions: each would lock the file and let it go.
     let looking = store.connection().unchecked_transaction()?;

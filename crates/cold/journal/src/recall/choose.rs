@@ -58,7 +58,7 @@ const MIN_WORD_CHARS: usize = 4;
 pub(super) fn rank(candidates: &[Candidate], situation: &Situation, order: Order) -> Vec<usize> {
     let mut newest: Vec<usize> = (0..candidates.len()).collect();
     newest.sort_by(|one, other| key(&candidates[*other]).cmp(&key(&candidates[*one])));
-    let mut said = HashSet::new();
+    let mut said = BTreeSet::new();
     newest.retain(|place| said.insert(candidates[*place].entry.title.as_str()));
     let relevance = match order {
         Order::Relevance => relevance(candidates, situation),
@@ -125,7 +125,7 @@ fn by_hand(entry: &Entry) -> f64 {
 /// How much each sign counts here: one that most entries have says little.
 struct Weights {
     branch: f64,
-    files: HashMap<String, f64>,
+    files: BTreeMap<String, f64>,
     words: HashMap<String, f64>,
     all_words: f64,
 }

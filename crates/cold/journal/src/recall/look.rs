@@ -13,20 +13,20 @@ use store::rusqlite::{OptionalExtension as _, Params, Row, params};
 use store::{Error, Store};
 
 /// How many of the newest entries are candidates, at least.
-const RECENT: usize = 80;
+const RECENT: usize = 50;
 /// How many are looked at to find one that is no noise.
 const LOOKS_PER_ENTRY: usize = 2;
 /// How many others may be candidates for each reason: their branch, one changed file, being pinned, being by hand.
-const PER_REASON: usize = 30;
+const PER_REASON: usize = 12;
 /// For how many changed files older entries are looked for.
-const MOST_CHANGED: usize = 8;
+const MOST_CHANGED: usize = 5;
 /// Around how many turns all entries are candidates, how many before and after each, and how relevant it is at least.
-const MOST_TURNS: usize = 8;
-const PER_TURN: usize = 8;
+const MOST_TURNS: usize = 3;
+const PER_TURN: usize = 6;
 const LEAST_RELEVANCE: f64 = 0.3;
 /// In how many of the last sessions, and in how many of its last observations, tasks are looked for.
 const SESSIONS: usize = 2;
-const OBSERVATIONS: usize = 200;
+const OBSERVATIONS: usize = 60;
 
 const COLUMNS: &str = "row, id, at, kind, title, branch, tokens, source, is_pinned, session, turn";
 /// What is neither noise nor replaced by a later entry.
@@ -267,6 +267,9 @@ fn last_observations(
         if wanted(value) {
             found.push((row.get(0)?, value.to_owned()));
         }
+    }
+    if found.is_empty() {
+        return Ok(Vec::new());
     }
     let mut data = store.connection().prepare_cached(
         "SELECT o.data, p.data FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row WHERE o.row = ?1",

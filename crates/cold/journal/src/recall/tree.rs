@@ -3,13 +3,13 @@
 
 use base::files::{self, cap};
 use base::project::Repository;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 /// How many files are looked at.
-const MOST_FILES: usize = 200;
+const MOST_FILES: usize = 60;
 
 const SIGNATURE: &[u8] = b"DIRC";
 const HEADER_BYTES: usize = 12;
@@ -27,7 +27,7 @@ const FLAG_SKIPPED: u16 = 0x4000;
 /// Returns which of these files, relative to the work tree, differ from the index or are not in it. Empty where the index is
 /// missing, too large or of a form that is not known.
 pub(super) fn changed(repository: &Repository, files: &[&str]) -> BTreeSet<String> {
-    let wanted: HashMap<&[u8], &str> =
+    let wanted: BTreeMap<&[u8], &str> =
         files.iter().take(MOST_FILES).map(|path| (path.as_bytes(), *path)).collect();
     if wanted.is_empty() {
         return BTreeSet::new();
@@ -67,12 +67,12 @@ fn is_as_noted(file: &Metadata, noted: Noted) -> bool {
 }
 
 /// Returns what the index says of the files that are wanted; `None` when it cannot be read.
-fn read<'p>(index: &[u8], wanted: &HashMap<&[u8], &'p str>) -> Option<HashMap<&'p str, Noted>> {
+fn read<'p>(index: &[u8], wanted: &BTreeMap<&[u8], &'p str>) -> Option<BTreeMap<&'p str, Noted>> {
     if !index.starts_with(SIGNATURE) {
         return None;
     }
     let (version, count) = (number(index, 4)?, number(index, 8)?);
-    let mut noted = HashMap::new();
+    let mut noted = BTreeMap::new();
     let (mut at, mut name) = (HEADER_BYTES, Vec::new());
     for _ in 0..count {
         let flags_at = at + STAT_BYTES + DIGEST_BYTES;

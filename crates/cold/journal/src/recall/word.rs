@@ -83,7 +83,7 @@ const MAX_REQUEST_CHARS: usize = 100;
 const MAX_PART_CHARS: usize = 140;
 const MAX_TASK_CHARS: usize = 60;
 const MAX_FULL_CHARS: usize = 400;
-/// Of how many entries, the first to be shown first, what came of them is shown below the line, and its longest form. By the
+/// Of how many entries, the first to be shown first, the result is shown below the line, and its longest form. By the
 /// follow-up sessions of `tests/data/journal`: with fewer, less of what is needed is in the text; with more, fewer entries are.
 const GISTS: usize = 4;
 const MAX_GIST_CHARS: usize = 220;
@@ -130,7 +130,7 @@ pub fn index(past: &Past, taste: &Taste, fence: &Fence, local: &dyn Fn(u64) -> M
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum More {
     Nothing,
-    /// One line of what came of it.
+    /// One line of its result.
     Gist,
     /// What the user asked for.
     Full,
@@ -282,7 +282,7 @@ fn line(entry: &Entry, time: &str, more: More, taste: &Taste) -> String {
     line
 }
 
-/// Returns what came of an entry: the last fact of one that was made by rules, else the beginning of its story.
+/// Returns the result of an entry: the last fact of one that was made by rules, else the beginning of its story.
 fn gist(entry: &Entry) -> &str {
     match entry.source {
         Source::Rules | Source::Model => entry.detail.facts.last().unwrap_or(&entry.detail.narrative),
@@ -329,7 +329,7 @@ fn tasks(tasks: &[String]) -> String {
     if shown.is_empty() { String::new() } else { format!("Open tasks: {}{more}\n", shown.join("; ")) }
 }
 
-fn turn(summary: &Summary, is_told: bool, local: &dyn Fn(u64) -> Moment) -> String {
+fn turn(summary: &Summary, is_whole: bool, local: &dyn Fn(u64) -> Moment) -> String {
     let moment = local(summary.at);
     let request = sanitize::model_line(&summary.request, MAX_REQUEST_CHARS);
     let mut turn = String::new();
@@ -337,7 +337,7 @@ fn turn(summary: &Summary, is_told: bool, local: &dyn Fn(u64) -> Moment) -> Stri
         turn.push_str(&format!("{} {} asked: {request}\n", moment.day, moment.time));
     }
     let parts = [("done", &summary.completed), ("next", &summary.next_steps)];
-    for (name, part) in parts.into_iter().filter(|(name, _)| is_told || *name == "next") {
+    for (name, part) in parts.into_iter().filter(|(name, _)| is_whole || *name == "next") {
         let part = sanitize::model_line(part, MAX_PART_CHARS);
         if !part.is_empty() {
             turn.push_str(&format!("  {name}: {part}\n"));

@@ -49,8 +49,9 @@ struct Score {
     in_reach: usize,
 }
 
-/// How an index that is chosen by relevance must compare with one of the newest entries, in needed lines.
+/// Prints what each follow-up session gets of what it needs (`--nocapture`, and `SHOW=07` for the text of one).
 #[test]
+#[expect(clippy::print_stdout, reason = "the figures are the result")]
 fn line_19_by_relevance_more_of_what_is_needed_is_recalled_than_by_age() {
     let (mut relevance, mut newest, mut needed, mut largest) = (Score::default(), Score::default(), 0, 0);
     let mut report = String::new();
