@@ -15,6 +15,7 @@ mod lessons;
 mod log;
 mod memory;
 mod migrate;
+mod recap;
 mod repair;
 mod spend;
 mod status;
@@ -57,6 +58,7 @@ Examples:
   wyren doctor                        check the installation and suggest fixes
   wyren lessons test 'git push -f'    show which lessons a command triggers, and why
   wyren why src/auth.rs:42            the prompt, the edit and the commit behind a line
+  wyren recap                         what was done, decided, learned and left open
   wyren log --hooks --follow          follow the hook log
   wyren config                        list every setting, its value and its source
   wyren config set log.level warn     log less";
@@ -94,6 +96,8 @@ enum Command {
     Memory(memory::Arguments),
     /// Move from an earlier system: its records, settings and hooks.
     Migrate(migrate::Arguments),
+    /// Show what was done, decided, learned and left open.
+    Recap(recap::Arguments),
     /// Check the database, and repair it if it is damaged.
     Repair(repair::Arguments),
     /// Show the cost of model calls and today's remaining budget.
@@ -189,6 +193,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Log(arguments) => log::run(&arguments, &env, &paths),
         Command::Memory(arguments) => memory::run(arguments, &env, &paths),
         Command::Migrate(arguments) => migrate::run(&arguments, &env, &paths),
+        Command::Recap(arguments) => recap::run(&arguments, &env, &paths),
         Command::Repair(arguments) => repair::run(&arguments, &env, &paths),
         Command::Spend(arguments) => spend::run(&arguments, &env, &paths),
         Command::Status(arguments) => status::run(&arguments, &env, &paths),

@@ -23,6 +23,12 @@ use text::sanitize;
 /// The largest file that is read, in bytes.
 const MAX_FILE: usize = 16 * 1024 * 1024;
 
+/// How long a line is that git is asked about again, in bytes; how many lines are between two that are asked about together;
+/// and how many ranges are asked about.
+const TELLING: usize = 12;
+const MERGED: usize = 10;
+const MAX_RANGES: usize = 100;
+
 /// The most reasons that are shown for an edit.
 const MAX_REASONS: usize = 3;
 
@@ -138,9 +144,9 @@ impl Answer {
     ) -> Result<Self> {
         // Git takes about as long as everything else.
         let repository = Repository::above(file.parent().unwrap_or(file));
-        let blaming = repository.map(|repository| {
+        let blaming = repository.as_ref().map(|repository| {
             let (file, env) = (file.to_owned(), env.clone());
-            let root = repository.root;
+            let root = repository.root.clone();
             thread::spawn(move || -> Option<Blame> { blame(&root, &file, &env) })
         });
         let store = database::open_drained(env, paths, Look::Quick)?;
@@ -150,43 +156,26 @@ impl Answer {
         if blamed.is_none() {
             blamed = blame_former(file, &place, env);
         }
-        let blame = blamed.unwrap_or_default();
-        let (former, sources) = other_names(&blame, file);
-        place.add(former);
-        why::former_names(&store, &mut place)?;
-
-        let head: Vec<&str> = blame.lines.iter().map(|(text, _)| text.as_str()).collect();
-        let present: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let carried = why::carry_over(&head, &present);
-        let commit_of: Vec<Option<usize>> =
-            carried.iter().map(|line| line.map(|line| blame.lines[line].1)).collect();
-        let edits = why::edits_of(&store, &place, &sources)?;
+        let mut blame = blamed.unwrap_or_default();
         let is_notebook = file.extension().is_some_and(|extension| extension == "ipynb");
-        let decoded: Vec<Option<String>> = match is_notebook {
-            true => present.iter().map(|line| why::of_notebook(line)).collect(),
-            false => vec![None; present.len()],
-        };
-        let compared =
-            present.iter().zip(&decoded).zip(&commit_of).map(|((line, decoded), commit)| Present {
-                text: decoded.as_deref().unwrap_or(line),
-                committed_at: commit.map(|commit| blame.commits[commit].committed.millis()),
-                written_at: commit.map(|commit| blame.commits[commit].when.millis()),
-                commit: *commit,
-                source: commit
-                    .and_then(|commit| sources.iter().position(|path| *path == blame.commits[commit].path)),
-            });
-        let compared: Vec<Present<'_>> = compared.collect();
-        let origins = why::attribute(&edits, &compared);
+        let texts = Texts::of(&lines, &blame, is_notebook);
+        let mut found = Found::of(&store, file, &mut place, &blame, &texts)?;
+        let open = found.open_lines(&texts);
+        if let Some(repository) = repository.filter(|_| !open.is_empty())
+            && blame.follow_moves(&repository.root, &open, env).is_ok()
+        {
+            found = Found::of(&store, file, &mut place, &blame, &texts)?;
+        }
 
         let mut answer = Self {
             is_committed: !blame.lines.is_empty(),
             commits: blame.commits,
             calls: BTreeMap::new(),
-            origins,
-            commit_of,
+            origins: found.origins,
+            commit_of: found.commit_of,
             lines,
         };
-        answer.read_calls(&store, &edits, &place, range.as_ref())?;
+        answer.read_calls(&store, &found.edits, &place, range.as_ref())?;
         if let Some(range) = range {
             answer.read_reasons(&store, &place, file, &range, env)?;
         }
@@ -246,6 +235,72 @@ impl Answer {
     fn turn(&self, at: usize) -> Option<(&str, u64)> {
         let known = self.calls.get(&self.origins[at]?.edit)?;
         Some((&known.call.session, known.call.prompt_number))
+    }
+}
+
+/// The lines of the file as they are compared.
+struct Texts {
+    texts: Vec<String>,
+    /// The line at HEAD that each line is.
+    at_head: Vec<Option<usize>>,
+}
+
+impl Texts {
+    fn of(lines: &[String], blame: &Blame, is_notebook: bool) -> Self {
+        let head: Vec<&str> = blame.lines.iter().map(|(text, _)| text.as_str()).collect();
+        let present: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let decoded =
+            |line: &String| why::of_notebook(line).filter(|_| is_notebook).unwrap_or_else(|| line.clone());
+        Self { at_head: why::carry_over(&head, &present), texts: lines.iter().map(decoded).collect() }
+    }
+}
+
+/// What the recorded edits and git say together.
+struct Found {
+    edits: Vec<why::Edit>,
+    origins: Vec<Option<Origin>>,
+    commit_of: Vec<Option<usize>>,
+}
+
+impl Found {
+    fn of(store: &Store, file: &Path, place: &mut Place, blame: &Blame, texts: &Texts) -> Result<Self> {
+        let (former, sources) = other_names(blame, file);
+        place.add(former);
+        why::former_names(store, place)?;
+        let edits = why::edits_of(store, place, &sources)?;
+        let commit_of: Vec<Option<usize>> =
+            texts.at_head.iter().map(|line| line.map(|line| blame.lines[line].1)).collect();
+        let present = texts.texts.iter().zip(&commit_of).map(|(text, place)| {
+            let commit = place.map(|commit| &blame.commits[commit]);
+            Present {
+                text,
+                committed_at: commit.map(|commit| commit.committed.millis()),
+                written_at: commit.map(|commit| commit.when.millis()),
+                commit: *place,
+                source: commit.and_then(|commit| sources.iter().position(|path| *path == commit.path)),
+            }
+        });
+        let origins = why::attribute(&edits, &present.collect::<Vec<_>>());
+        Ok(Self { edits, origins, commit_of })
+    }
+
+    /// Returns the ranges of lines at HEAD, from 1 on, that no edit added and that say enough to be found elsewhere.
+    fn open_lines(&self, texts: &Texts) -> Vec<(usize, usize)> {
+        let mut open: Vec<usize> = Vec::new();
+        for (at, origin) in self.origins.iter().enumerate() {
+            if origin.is_none() && texts.texts[at].trim().len() >= TELLING {
+                open.extend(texts.at_head[at]);
+            }
+        }
+        let mut ranges: Vec<(usize, usize)> = Vec::new();
+        for line in open.into_iter().map(|line| line + 1) {
+            match ranges.last_mut() {
+                Some((_, to)) if line <= *to + MERGED => *to = line,
+                _ => ranges.push((line, line)),
+            }
+        }
+        ranges.truncate(MAX_RANGES);
+        ranges
     }
 }
 

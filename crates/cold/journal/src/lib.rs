@@ -11,6 +11,7 @@ mod id;
 mod link;
 pub mod make;
 pub mod read;
+pub mod recap;
 mod schema;
 mod turn;
 pub mod why;
