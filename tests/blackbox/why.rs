@@ -146,3 +146,34 @@ fn a_line_has_its_prompt_edit_session_and_commit_and_an_own_line_has_none() -> R
     }
     Ok(())
 }
+
+#[test]
+fn no_program_that_a_repository_names_is_run() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let mut world = World::new(&sandbox.project(), 7);
+    world.run(3);
+    record(&sandbox, &world)?;
+    let path = world.files().next().context("no file")?.0;
+    let mark = sandbox.folder().join("was-run");
+    let program = format!("sh -c 'cat; touch {}'", mark.display());
+    fs::write(sandbox.project().join(".gitattributes"), "*.rs filter=evil diff=evil\n")?;
+    for name in [
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "diff.evil.textconv",
+        "core.fsmonitor",
+        "core.pager",
+        "diff.external",
+    ] {
+        world.git(&["config", name, &program]);
+    }
+    world.git(&["config", "blame.ignoreRevsFile", "missing"]);
+    fs::write(sandbox.project().join(path), "fn changed_by_hand() {}\n")?;
+    let output = sandbox.wyren(&["why", path])?;
+    ensure!(
+        output.status.success() && String::from_utf8_lossy(&output.stdout).contains("LINES"),
+        "{output:?}"
+    );
+    ensure!(!mark.exists(), "a program of the repository was run");
+    Ok(())
+}

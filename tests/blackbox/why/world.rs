@@ -536,7 +536,7 @@ impl World {
 
     // What git does.
 
-    fn git(&self, arguments: &[&str]) -> String {
+    pub(super) fn git(&self, arguments: &[&str]) -> String {
         let date = format!("{} +0000", self.now / 1_000);
         let output = Command::new("git")
             .args(arguments)

@@ -100,16 +100,14 @@ pub fn recap(material: &Material) -> Vec<Line> {
     let last: BTreeMap<i64, u64> =
         material.summaries.iter().map(|(session, summary)| (*session, summary.at)).collect();
     for (session, summary) in &material.summaries {
-        let mut add = |part: Part, text: &str| {
-            let texts = text.lines().map(|line| line.trim().trim_start_matches(['-', '*', '•']).trim());
-            lines.extend(texts.filter(|text| !text.is_empty()).map(|text| Line {
-                part,
-                at: summary.at,
-                id: summary.id.clone(),
-                kind: None,
-                text: text.to_owned(),
-            }));
-        };
+        let mut add =
+            |part: Part, text: &str| {
+                let texts = text.lines().map(|line| line.trim().trim_start_matches(['-', '*', '•']).trim());
+                // A line that only leads to a list says nothing.
+                lines.extend(texts.filter(|text| !text.is_empty() && !text.ends_with(':')).map(|text| {
+                    Line { part, at: summary.at, id: summary.id.clone(), kind: None, text: text.to_owned() }
+                }));
+            };
         add(Part::Learned, &summary.learned);
         // What was to be done next was done, or is named again, in the turns that followed.
         if last.get(session) == Some(&summary.at) {
@@ -118,6 +116,12 @@ pub fn recap(material: &Material) -> Vec<Line> {
     }
     lines.sort_by_key(|line| (line.at, line.kind.is_none()));
     without_repetitions(lines)
+}
+
+/// Returns whether a line of a summary is for a recap: not what only leads to a list, or the client's own errors.
+fn says_something(text: &str) -> bool {
+    const ERRORS: [&str; 2] = ["API Error", "Prompt is too long"];
+    !text.is_empty() && !text.ends_with(':') && !ERRORS.iter().any(|error| text.starts_with(error))
 }
 
 /// Returns whether an entry is for a recap at all.
@@ -145,7 +149,8 @@ fn is_put_right(failed: &Entry, later: &[&Entry]) -> bool {
         let is_same_command =
             entry.detail.commands.iter().any(|command| failed.detail.commands.contains(command));
         let is_passed = entry.detail.outcome == "passed" || entry.kind == Kind::FIX;
-        is_passed && (is_same_command || !files.is_disjoint(&changed(entry)))
+        let is_taken_back = entry.title.starts_with("reverted");
+        (is_passed || is_taken_back) && (is_same_command || !files.is_disjoint(&changed(entry)))
     })
 }
 
