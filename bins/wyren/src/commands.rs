@@ -64,6 +64,7 @@ Examples:
   wyren doctor                        check the installation and suggest fixes
   wyren lessons test 'git push -f'    show which lessons a command triggers, and why
   wyren why src/auth.rs:42            the prompt, the edit and the commit behind a line
+  wyren recap                         what was done, decided, learned and left open
   wyren log --hooks --follow          follow the hook log
   wyren config                        list every setting, its value and its source
   wyren config set log.level warn     log less";

@@ -78,9 +78,9 @@ const VERBS: [&str; 10] =
 
 /// A line with the prompt that asked for it; `None` for the user's own.
 #[derive(Clone, Debug)]
-pub struct Line {
-    pub text: String,
-    pub prompt: Option<String>,
+pub(super) struct Line {
+    pub(super) text: String,
+    pub(super) prompt: Option<String>,
 }
 
 /// A source of numbers that are the same every time.
@@ -103,7 +103,7 @@ impl Dice {
     }
 }
 
-pub struct World {
+pub(super) struct World {
     root: PathBuf,
     dice: Dice,
     now: u64,
@@ -117,7 +117,7 @@ pub struct World {
 
 impl World {
     /// Makes an empty repository.
-    pub fn new(root: &Path, seed: u64) -> Self {
+    pub(super) fn new(root: &Path, seed: u64) -> Self {
         let world = Self {
             root: root.to_owned(),
             dice: Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
@@ -138,17 +138,34 @@ impl World {
     }
 
     /// Returns the files as they are now.
-    pub fn files(&self) -> impl Iterator<Item = (&String, &Vec<Line>)> {
+    pub(super) fn files(&self) -> impl Iterator<Item = (&String, &Vec<Line>)> {
         self.files.iter()
     }
 
+    /// Returns a telling line of a session.
+    pub(super) fn line_of_session(&self) -> Option<(&str, usize, &Line)> {
+        self.lines().find(|(.., line)| line.prompt.is_some() && line.text.starts_with("fn "))
+    }
+
+    /// Returns a telling line of the user.
+    pub(super) fn line_of_user(&self) -> Option<(&str, usize)> {
+        let own = self.lines().find(|(.., line)| line.prompt.is_none() && line.text.starts_with("fn "));
+        own.map(|(path, number, _)| (path, number))
+    }
+
+    fn lines(&self) -> impl Iterator<Item = (&str, usize, &Line)> {
+        self.files.iter().flat_map(|(path, lines)| {
+            lines.iter().enumerate().map(move |(number, line)| (path.as_str(), number, line))
+        })
+    }
+
     /// Returns the recorded observations.
-    pub fn spool(&self) -> String {
+    pub(super) fn spool(&self) -> String {
         self.spool.iter().map(|line| format!("{line}\n")).collect()
     }
 
     /// Lets sessions work, with the user between them.
-    pub fn run(&mut self, sessions: usize) {
+    pub(super) fn run(&mut self, sessions: usize) {
         for name in ["src/orders.rs", "src/routes.rs", "src/labels.rs"] {
             let mut lines = Vec::new();
             for _ in 0..4 {
@@ -169,6 +186,27 @@ impl World {
             for _ in 0..self.dice.below(3) {
                 self.user_step();
             }
+        }
+        self.check_disk();
+    }
+
+    /// Lets sessions and the user write one file until it has this many lines.
+    pub(super) fn grow(&mut self, path: &str, lines: usize) {
+        let first = self.function();
+        self.files.insert(path.to_owned(), first);
+        let mut number = 0;
+        while self.files[path].len() < lines {
+            self.begin_session(number);
+            self.add_function();
+            self.change_lines();
+            self.session = Default::default();
+            self.commit(&format!("Work of session {number}"));
+            if number % 5 == 0 {
+                self.change_lines();
+                self.add_function();
+                self.commit("Own work");
+            }
+            number += 1;
         }
         self.check_disk();
     }
@@ -197,11 +235,11 @@ impl World {
         match self.dice.below(24) {
             0 => self.write_file(),
             1 => self.rename(true),
-            2 => self.move_function(true),
-            3 => self.remove_function(true),
+            2 => self.move_function(),
+            3 => self.remove_function(),
             4 => self.indent_function(),
-            5..=11 => self.add_function(true),
-            _ => self.change_lines(true),
+            5..=11 => self.add_function(),
+            _ => self.change_lines(),
         }
     }
 
@@ -209,14 +247,14 @@ impl World {
         self.now += STEP;
         match self.dice.below(16) {
             0 => self.rename(false),
-            1 => self.move_function(false),
-            2 => self.remove_function(false),
+            1 => self.move_function(),
+            2 => self.remove_function(),
             3 => self.format(),
             4 => self.rebase(),
             5 => self.squash(),
             6 => self.move_to_other_file(),
-            7..=10 => self.add_function(false),
-            _ => self.change_lines(false),
+            7..=10 => self.add_function(),
+            _ => self.change_lines(),
         }
         if self.dice.below(3) > 0 {
             self.commit("Own work");
@@ -351,21 +389,21 @@ impl World {
 
     // What is done.
 
-    fn add_function(&mut self, _is_session: bool) {
+    fn add_function(&mut self) {
         let function = self.function();
         if let Some((path, from, _)) = self.some_function() {
             self.put(&path, from, from, function);
         }
     }
 
-    fn remove_function(&mut self, _is_session: bool) {
+    fn remove_function(&mut self) {
         let Some((path, from, to)) = self.some_function() else { return };
         if self.functions(&path).len() > 3 {
             self.put(&path, from, to, Vec::new());
         }
     }
 
-    fn change_lines(&mut self, _is_session: bool) {
+    fn change_lines(&mut self) {
         let Some((path, from, to)) = self.some_function() else { return };
         if to - from < 6 {
             return;
@@ -381,7 +419,7 @@ impl World {
     }
 
     /// Takes a function out and puts it elsewhere in the file: its lines stay with those who wrote them.
-    fn move_function(&mut self, _is_session: bool) {
+    fn move_function(&mut self) {
         let Some((path, from, to)) = self.some_function() else { return };
         let lines = self.files[&path][from..to].to_vec();
         self.put(&path, from, to, Vec::new());
@@ -498,7 +536,7 @@ impl World {
 
     // What git does.
 
-    fn git(&self, arguments: &[&str]) -> String {
+    pub(super) fn git(&self, arguments: &[&str]) -> String {
         let date = format!("{} +0000", self.now / 1_000);
         let output = Command::new("git")
             .args(arguments)

@@ -1,42 +1,52 @@
-//! `wyren recap`: what was done, decided, found out and left open, for a stand-up or a weekly note.
+//! `wyren recap`: what was done, decided, learned and left open, for a stand-up or a weekly note.
 
 use crate::database::{self, Look};
+use crate::exit::Ending;
+use crate::projects;
 use crate::terminal::{self, DIM, STRONG, wrap};
-use crate::{projects, when};
+use crate::when;
 use anyhow::Result;
+use base::project::Project;
 use base::{Env, Paths, Timestamp};
 use capture::Spool;
 use chrono::NaiveDate;
 use clap::Args;
-use journal::recap::{self, Recap};
-use journal::{Entry, find};
+use journal::Kind;
+use journal::recap::{self, Line, Material, Part};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
-use std::io::Write;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use store::Store;
 use text::sanitize;
+
+/// Columns when the terminal's width is unknown, and the most that are used.
+const DEFAULT_WIDTH: usize = 80;
+const MAX_WIDTH: usize = 100;
+
+/// The longest line, in characters.
+const MAX_TEXT: usize = 400;
+
+/// What `--project` is for all of them.
+const ALL: &str = "all";
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren recap                           since yesterday morning, all projects
-  wyren recap --since 7d --markdown     a note about the week
-  wyren recap --project . --since 2026-11-01 --until 2026-11-15";
-
-/// In characters.
-const MAX_LINE: usize = 300;
-/// How wide text is at most on a terminal, and where there is none.
-const MAX_WIDTH: usize = 100;
+  wyren recap                                  this project, since yesterday 00:00
+  wyren recap --since 1w --markdown            a note about the last week
+  wyren recap --since today --project all      everything of today
+  wyren recap --since 2026-11-09 --until 2026-11-16 --project acme/app";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// From when: yesterday, 7d, 2026-11-16 or "2026-11-16 14:30".
-    #[arg(long, value_name = "TIME", default_value = "yesterday", value_parser = when::parse)]
+    /// From this time on: yesterday, 2h, 2026-11-16, "2026-11-16 14:30" or 2026-11-16T14:30:00Z.
+    #[arg(long, value_name = "TIME", value_parser = when::parse, default_value = "yesterday")]
     since: Timestamp,
-    /// Until before when [default: now].
+    /// Only before this time [default: now].
     #[arg(long, value_name = "TIME", value_parser = when::parse)]
     until: Option<Timestamp>,
-    /// This project alone: its name, key or a folder in it [default: all].
-    #[arg(long, value_name = "PROJECT")]
+    /// Another project: its name, its key, a folder in it, or `all` [default: the project of this folder].
+    #[arg(long, value_name = "NAME|KEY|PATH|all")]
     project: Option<String>,
     /// Print Markdown.
     #[arg(long, conflicts_with = "json")]
@@ -47,123 +57,221 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    let until = arguments.until.unwrap_or_else(|| Timestamp::from_millis(Timestamp::now().millis() + 1));
+    if until <= arguments.since {
+        return Err(Ending::misused("wyren: --until is not later than --since").into());
+    }
     let store = database::open_drained(env, paths, Look::Quick)?;
-    let spool = Spool::new(paths.spool());
-    let named = arguments.project.as_deref().filter(|named| *named != "all");
-    let project = named.map(|named| projects::find(named, &store, &spool, "nothing to show")).transpose()?;
-    let until = arguments.until.map_or(u64::MAX, Timestamp::millis);
-    let recaps = recap::recap(&store, arguments.since.millis(), until, project.as_deref())?;
+    let key = match arguments.project.as_deref() {
+        Some(ALL) => None,
+        Some(named) => Some(projects::find(named, &store, &Spool::new(paths.spool()), "nothing is shown")?),
+        None => Some(Project::of(&std::env::current_dir()?).key),
+    };
+    let note = Note::of(&store, key.as_deref(), arguments.since, until)?;
     let mut output = terminal::output();
     if arguments.json {
-        let until = arguments.until.map(|until| until.to_string());
-        let projects: Vec<Value> = recaps.iter().map(to_json).collect();
-        let facts = json!({"since": arguments.since.to_string(), "until": until, "projects": projects});
-        return Ok(writeln!(output, "{facts:#}")?);
-    }
-    if recaps.is_empty() {
+        writeln!(output, "{:#}", note.to_json(arguments.since, until))?;
+    } else if note.days.is_empty() {
         let since = when::local_minute(arguments.since);
-        writeln!(output, "Nothing recorded since {since}. `wyren recap --since 7d` looks further back.")?;
-        return Ok(());
-    }
-    let today = when::day(Timestamp::now());
-    for (number, recap) in recaps.iter().enumerate() {
-        if number > 0 {
-            writeln!(output)?;
-        }
-        Page { recap, today, is_markdown: arguments.markdown }.write(&mut output)?;
+        let others = if key.is_some() { " All projects: wyren recap --project all" } else { "" };
+        writeln!(output, "Nothing was recorded since {since}.{others}")?;
+    } else if arguments.markdown {
+        note.write_markdown(&mut output)?;
+    } else {
+        let width = terminal::width().unwrap_or(DEFAULT_WIDTH).min(MAX_WIDTH);
+        note.write(&mut output, width)?;
     }
     Ok(())
 }
 
-fn to_json(recap: &Recap) -> Value {
-    let list = |entries: &[Entry]| -> Vec<Value> {
-        let facts = |entry: &Entry| find::to_json(&find::Item::Entry(entry.clone()));
-        entries.iter().map(facts).collect()
-    };
-    let next_steps: Vec<Value> = recap
-        .next_steps
-        .iter()
-        .map(|(at, text)| json!({"when": Timestamp::from_millis(*at).to_string(), "text": text}))
-        .collect();
-    json!({
-        "project": recap.project,
-        "done": list(&recap.done),
-        "decided": list(&recap.decided),
-        "learned": list(&recap.learned),
-        "noted": list(&recap.noted),
-        "open": {"failed": list(&recap.failed), "next_steps": next_steps},
-    })
+/// The lines of a recap by local day and by the key of the project.
+struct Note {
+    days: BTreeMap<NaiveDate, BTreeMap<String, Vec<Line>>>,
 }
 
-/// One project as people read it.
-struct Page<'a> {
-    recap: &'a Recap,
-    today: NaiveDate,
-    is_markdown: bool,
-}
-
-impl Page<'_> {
-    fn write(&self, output: &mut impl Write) -> Result<()> {
-        let recap = self.recap;
-        let name = projects::name(&recap.project);
-        match self.is_markdown {
-            true => writeln!(output, "## {name}")?,
-            false => writeln!(output, "{STRONG}{name}{STRONG:#}")?,
-        }
-        let days: BTreeSet<NaiveDate> = recap.entries().map(day_of).collect();
-        for day in &days {
-            let spoken = when::spoken(*day, self.today);
-            match self.is_markdown {
-                true => writeln!(output, "\n### {}\n", day.format("%Y-%m-%d"))?,
-                false => writeln!(output, "\n{DIM}{spoken}{DIM:#}")?,
+impl Note {
+    fn of(store: &Store, key: Option<&str>, since: Timestamp, until: Timestamp) -> Result<Self> {
+        let (since, until) = (since.millis(), until.millis());
+        let mut days: BTreeMap<NaiveDate, BTreeMap<String, Vec<Line>>> = BTreeMap::new();
+        let all = recap::projects(store, since, until)?;
+        for (row, project) in all.into_iter().filter(|(_, project)| key.is_none_or(|key| key == project)) {
+            for line in recap::recap(&Material::of(store, row, since, until)?) {
+                let day = days.entry(when::day(Timestamp::from_millis(line.at))).or_default();
+                day.entry(project.clone()).or_default().push(line);
             }
-            let sections = [
-                ("", &recap.done),
-                ("decided: ", &recap.decided),
-                ("found out: ", &recap.learned),
-                ("noted: ", &recap.noted),
-            ];
-            for (label, entries) in sections {
-                for entry in entries.iter().filter(|entry| day_of(entry) == *day) {
-                    // A question that led to no finding says by itself what it is.
-                    let label = if entry.title.starts_with("asked: ") { "" } else { label };
-                    self.line(output, label, &entry.title, &entry.id)?;
+        }
+        Ok(Self { days })
+    }
+
+    /// Calls `each` for every part of a project that has lines.
+    fn parts<'a>(lines: &'a [Line]) -> impl Iterator<Item = (&'static str, Vec<&'a Line>)> {
+        Part::ALL.into_iter().filter_map(|part| {
+            let of_part: Vec<&Line> = lines.iter().filter(|line| line.part == part).collect();
+            (!of_part.is_empty()).then_some((title(part), of_part))
+        })
+    }
+
+    fn write(&self, output: &mut impl Write, width: usize) -> io::Result<()> {
+        for (number, (day, projects)) in self.days.iter().enumerate() {
+            if number > 0 {
+                writeln!(output)?;
+            }
+            writeln!(output, "{STRONG}{}{STRONG:#}", day.format("%A %-d %B %Y"))?;
+            for (project, lines) in projects {
+                writeln!(output, "{STRONG}{}{STRONG:#}", projects::name(project))?;
+                for (title, lines) in Self::parts(lines) {
+                    writeln!(output, "  {DIM}{title}{DIM:#}")?;
+                    for line in lines {
+                        let glyph = line.kind.as_deref().map_or("→", |kind| Kind::new(kind).glyph());
+                        let wrapped = wrap(&shown(line), width.saturating_sub(6).max(20));
+                        for (number, text) in wrapped.iter().enumerate() {
+                            let mark = if number == 0 { glyph } else { " " };
+                            writeln!(output, "    {mark} {text}")?;
+                        }
+                    }
                 }
             }
         }
-        if recap.failed.is_empty() && recap.next_steps.is_empty() {
-            return Ok(());
-        }
-        match self.is_markdown {
-            true => writeln!(output, "\n### Left open\n")?,
-            false => writeln!(output, "\n{STRONG}left open{STRONG:#}")?,
-        }
-        for entry in &recap.failed {
-            self.line(output, "", &entry.title, &entry.id)?;
-        }
-        for (_, text) in &recap.next_steps {
-            self.line(output, "next: ", text, "")?;
+        Ok(())
+    }
+
+    fn write_markdown(&self, output: &mut impl Write) -> io::Result<()> {
+        for (number, (day, projects)) in self.days.iter().enumerate() {
+            if number > 0 {
+                writeln!(output)?;
+            }
+            writeln!(output, "## {}", day.format("%A %-d %B %Y"))?;
+            for (project, lines) in projects {
+                writeln!(output, "\n### {}", projects::name(project))?;
+                for (title, lines) in Self::parts(lines) {
+                    writeln!(output, "\n**{title}**\n")?;
+                    for line in lines {
+                        writeln!(output, "- {}", escaped(&shown(line)))?;
+                    }
+                }
+            }
         }
         Ok(())
     }
 
-    fn line(&self, output: &mut impl Write, label: &str, text: &str, id: &str) -> Result<()> {
-        let text = format!("{label}{}", sanitize::one_line(text, MAX_LINE));
-        if self.is_markdown {
-            return Ok(writeln!(output, "- {text}")?);
-        }
-        let width = terminal::width().unwrap_or(MAX_WIDTH).min(MAX_WIDTH);
-        let lines = wrap(&text, width.saturating_sub(4).max(20));
-        for (number, line) in lines.iter().enumerate() {
-            let bullet = if number == 0 { "•" } else { " " };
-            let id =
-                if number + 1 == lines.len() && !id.is_empty() { format!("  {id}") } else { String::new() };
-            writeln!(output, "  {bullet} {line}{DIM}{id}{DIM:#}")?;
-        }
-        Ok(())
+    fn to_json(&self, since: Timestamp, until: Timestamp) -> Value {
+        let line = |line: &Line| {
+            json!({
+                "id": line.id,
+                "at": Timestamp::from_millis(line.at).to_string(),
+                "type": line.kind,
+                "text": line.text,
+            })
+        };
+        let days = self.days.iter().map(|(day, projects)| {
+            let projects = projects.iter().map(|(key, lines)| {
+                let of = |part: Part| -> Vec<Value> {
+                    lines.iter().filter(|line| line.part == part).map(line).collect()
+                };
+                json!({
+                    "key": key,
+                    "name": projects::name(key),
+                    "done": of(Part::Done),
+                    "decided": of(Part::Decided),
+                    "learned": of(Part::Learned),
+                    "open": of(Part::Open),
+                })
+            });
+            json!({"day": day.to_string(), "projects": projects.collect::<Vec<_>>()})
+        });
+        json!({"since": since.to_string(), "until": until.to_string(), "days": days.collect::<Vec<_>>()})
     }
 }
 
-fn day_of(entry: &Entry) -> NaiveDate {
-    when::day(Timestamp::from_millis(entry.at))
+fn title(part: Part) -> &'static str {
+    match part {
+        Part::Done => "Done",
+        Part::Decided => "Decided",
+        Part::Learned => "Learned",
+        Part::Open => "Left open",
+    }
+}
+
+fn shown(line: &Line) -> String {
+    sanitize::one_line(&line.text, MAX_TEXT)
+}
+
+/// Returns a text as Markdown shows it: outside of code, nothing of it is HTML, emphasis or a link.
+fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    // An odd backtick begins nothing.
+    let is_paired = text.matches('`').count() % 2 == 0;
+    let mut is_code = false;
+    for character in text.chars() {
+        is_code ^= character == '`' && is_paired;
+        if !is_code
+            && (matches!(character, '<' | '*' | '_' | '[' | ']' | '\\') || character == '`' && !is_paired)
+        {
+            shown.push('\\');
+        }
+        shown.push(character);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note() -> Note {
+        let line = |part, kind: Option<&str>, text: &str| Line {
+            part,
+            at: 0,
+            id: "a".into(),
+            kind: kind.map(str::to_owned),
+            text: text.into(),
+        };
+        let lines = vec![
+            line(
+                Part::Done,
+                Some("fix"),
+                "auth.rs: `verify_token` checks expiry; a long line that has to be wrapped at words",
+            ),
+            line(Part::Open, None, "tell Bert about <b>"),
+        ];
+        let day = when::day_in("2026-11-16").unwrap();
+        Note { days: [(day, [("git:github.com/acme/app".to_owned(), lines)].into())].into() }
+    }
+
+    #[test]
+    fn a_note_reads_well_in_few_columns_and_as_markdown() {
+        let mut output = Vec::new();
+        note().write(&mut output, 60).unwrap();
+        let text = anstream::adapter::strip_str(&String::from_utf8(output).unwrap()).to_string();
+        let expected = "Monday 16 November 2026
+acme/app
+  Done
+    ● auth.rs: `verify_token` checks expiry; a long line
+      that has to be wrapped at words
+  Left open
+    → tell Bert about <b>
+";
+        assert_eq!(text, expected);
+        let mut output = Vec::new();
+        note().write_markdown(&mut output).unwrap();
+        let expected = "## Monday 16 November 2026
+
+### acme/app
+
+**Done**
+
+- auth.rs: `verify_token` checks expiry; a long line that has to be wrapped at words
+
+**Left open**
+
+- tell Bert about \\<b>
+";
+        assert_eq!(String::from_utf8(output).unwrap(), expected);
+    }
+
+    #[test]
+    fn markdown_of_others_is_shown_as_text() {
+        assert_eq!(escaped("a_b *c* `d_e` [f](g)"), "a\\_b \\*c\\* `d_e` \\[f\\](g)");
+        assert_eq!(escaped("one ` only"), "one \\` only");
+    }
 }

@@ -23,6 +23,10 @@ use text::sanitize;
 /// The largest file that is read, in bytes.
 const MAX_FILE: usize = 16 * 1024 * 1024;
 
+/// How long a line is that is looked for in other files, in bytes, and how many lines around those that were asked about are.
+const TELLING: usize = 12;
+const NEAR: usize = 20;
+
 /// The most reasons that are shown for an edit.
 const MAX_REASONS: usize = 3;
 
@@ -55,7 +59,10 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let answer = Answer::of(&file, lines, range.clone(), env, paths)?;
     let mut output = terminal::output();
     match (arguments.json, &range) {
-        (true, _) => writeln!(output, "{:#}", answer.to_json(&target.file, range.as_ref()))?,
+        // In one piece: every write goes through the net.
+        (true, _) => {
+            output.write_all(format!("{:#}\n", answer.to_json(&target.file, range.as_ref())).as_bytes())?
+        }
         (false, Some(range)) => answer.write_lines(&mut output, &target.file, range)?,
         (false, None) => answer.write_table(&mut output)?,
     }
@@ -138,9 +145,9 @@ impl Answer {
     ) -> Result<Self> {
         // Git takes about as long as everything else.
         let repository = Repository::above(file.parent().unwrap_or(file));
-        let blaming = repository.map(|repository| {
+        let blaming = repository.as_ref().map(|repository| {
             let (file, env) = (file.to_owned(), env.clone());
-            let root = repository.root;
+            let root = repository.root.clone();
             thread::spawn(move || -> Option<Blame> { blame(&root, &file, &env) })
         });
         let store = database::open_drained(env, paths, Look::Quick)?;
@@ -150,43 +157,29 @@ impl Answer {
         if blamed.is_none() {
             blamed = blame_former(file, &place, env);
         }
-        let blame = blamed.unwrap_or_default();
-        let (former, sources) = other_names(&blame, file);
-        place.add(former);
-        why::former_names(&store, &mut place)?;
-
-        let head: Vec<&str> = blame.lines.iter().map(|(text, _)| text.as_str()).collect();
-        let present: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let carried = why::carry_over(&head, &present);
-        let commit_of: Vec<Option<usize>> =
-            carried.iter().map(|line| line.map(|line| blame.lines[line].1)).collect();
-        let edits = why::edits_of(&store, &place, &sources)?;
+        let mut blame = blamed.unwrap_or_default();
         let is_notebook = file.extension().is_some_and(|extension| extension == "ipynb");
-        let decoded: Vec<Option<String>> = match is_notebook {
-            true => present.iter().map(|line| why::of_notebook(line)).collect(),
-            false => vec![None; present.len()],
-        };
-        let compared =
-            present.iter().zip(&decoded).zip(&commit_of).map(|((line, decoded), commit)| Present {
-                text: decoded.as_deref().unwrap_or(line),
-                committed_at: commit.map(|commit| blame.commits[commit].committed.millis()),
-                written_at: commit.map(|commit| blame.commits[commit].when.millis()),
-                commit: *commit,
-                source: commit
-                    .and_then(|commit| sources.iter().position(|path| *path == blame.commits[commit].path)),
-            });
-        let compared: Vec<Present<'_>> = compared.collect();
-        let origins = why::attribute(&edits, &compared);
+        let texts = Texts::of(&lines, &blame, is_notebook);
+        place.add(former_names(&blame, file));
+        why::former_names(&store, &mut place)?;
+        let mut found = Found::of(&store, &place, &blame, &texts, &[])?;
+        let open = found.open_lines(&texts, range.as_ref());
+        let open_texts: Vec<&str> = open.iter().map(|at| texts.texts[*at].as_str()).collect();
+        let mut sources = why::sources_of(&store, &place, &open_texts)?;
+        if !sources.is_empty() {
+            sources.iter_mut().flat_map(|(_, lines)| lines).for_each(|line| *line = open[*line]);
+            found = Found::of(&store, &place, &blame, &texts, &sources)?;
+        }
 
         let mut answer = Self {
             is_committed: !blame.lines.is_empty(),
             commits: blame.commits,
             calls: BTreeMap::new(),
-            origins,
-            commit_of,
+            origins: found.origins,
+            commit_of: found.commit_of,
             lines,
         };
-        answer.read_calls(&store, &edits, &place, range.as_ref())?;
+        answer.read_calls(&store, &found.edits, &place, range.as_ref())?;
         if let Some(range) = range {
             answer.read_reasons(&store, &place, file, &range, env)?;
         }
@@ -249,15 +242,81 @@ impl Answer {
     }
 }
 
-/// Returns what else git calls the files that lines are from: names that are gone, which the file had before, and other files.
-fn other_names(blame: &Blame, file: &Path) -> (Vec<String>, Vec<String>) {
-    let Some(repository) = Repository::above(file.parent().unwrap_or(file)) else {
-        return Default::default();
-    };
-    let own = name_in(&repository.root, file);
-    let paths: BTreeSet<&String> = blame.commits.iter().map(|commit| &commit.path).collect();
-    let others = paths.into_iter().filter(|path| Some(*path) != own.as_ref()).cloned();
-    others.partition(|path| !repository.root.join(path).exists())
+/// The lines of the file as they are compared.
+struct Texts {
+    texts: Vec<String>,
+    /// The line at HEAD that each line is.
+    at_head: Vec<Option<usize>>,
+}
+
+impl Texts {
+    fn of(lines: &[String], blame: &Blame, is_notebook: bool) -> Self {
+        let head: Vec<&str> = blame.lines.iter().map(|(text, _)| text.as_str()).collect();
+        let present: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let decoded =
+            |line: &String| why::of_notebook(line).filter(|_| is_notebook).unwrap_or_else(|| line.clone());
+        Self { at_head: why::carry_over(&head, &present), texts: lines.iter().map(decoded).collect() }
+    }
+
+    /// Returns the commit of each line.
+    fn commits(&self, blame: &Blame) -> Vec<Option<usize>> {
+        self.at_head.iter().map(|line| line.map(|line| blame.lines[line].1)).collect()
+    }
+}
+
+/// What the recorded edits and git say together.
+struct Found {
+    edits: Vec<why::Edit>,
+    origins: Vec<Option<Origin>>,
+    commit_of: Vec<Option<usize>>,
+}
+
+impl Found {
+    /// `sources` are other files that lines, by their places, may be moved from.
+    fn of(
+        store: &Store,
+        place: &Place,
+        blame: &Blame,
+        texts: &Texts,
+        sources: &[(String, Vec<usize>)],
+    ) -> Result<Self> {
+        let paths: Vec<String> = sources.iter().map(|(path, _)| path.clone()).collect();
+        let edits = why::edits_of(store, place, &paths)?;
+        let commit_of = texts.commits(blame);
+        let mut source_of: BTreeMap<usize, usize> = BTreeMap::new();
+        for (source, (_, lines)) in sources.iter().enumerate() {
+            for line in lines {
+                source_of.entry(*line).or_insert(source);
+            }
+        }
+        let present = texts.texts.iter().zip(&commit_of).enumerate().map(|(at, (text, place))| {
+            let commit = place.map(|commit| &blame.commits[commit]);
+            Present {
+                text,
+                committed_at: commit.map(|commit| commit.committed.millis()),
+                written_at: commit.map(|commit| commit.when.millis()),
+                commit: *place,
+                source: source_of.get(&at).copied(),
+            }
+        });
+        let origins = why::attribute(&edits, &present.collect::<Vec<_>>());
+        Ok(Self { edits, origins, commit_of })
+    }
+
+    /// Returns the lines that were asked about, that no edit added and that say enough to be found elsewhere.
+    fn open_lines(&self, texts: &Texts, range: Option<&RangeInclusive<usize>>) -> Vec<usize> {
+        // A block that was moved is around the lines that were asked about.
+        let near = |range: &RangeInclusive<usize>| range.start().saturating_sub(NEAR)..=range.end() + NEAR;
+        let is_asked = |at: usize| range.is_none_or(|range| near(range).contains(&(at + 1)));
+        let is_open = |at: &usize| self.origins[*at].is_none() && texts.texts[*at].trim().len() >= TELLING;
+        (0..self.origins.len()).filter(|at| is_asked(*at)).filter(is_open).collect()
+    }
+}
+
+/// Returns the names that the file had before, as git knows them.
+fn former_names(blame: &Blame, file: &Path) -> BTreeSet<String> {
+    let own = Repository::above(file.parent().unwrap_or(file)).and_then(|it| name_in(&it.root, file));
+    blame.commits.iter().map(|commit| commit.path.clone()).filter(|path| Some(path) != own.as_ref()).collect()
 }
 
 fn blame(root: &Path, file: &Path, env: &Env) -> Option<Blame> {

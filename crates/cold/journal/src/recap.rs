@@ -1,121 +1,256 @@
-//! What was done between two moments, for a stand-up or a weekly note: the same whenever it is asked for.
+//! What was done, decided, learned and left open: entries and summaries in the form of a note for others.
+//!
+//! [`recap`] sorts what one project has and touches nothing. What is noise, what a later entry replaces and what was put
+//! right since stays out; what says the same as a later line is in it once.
 
-use crate::entry::{Entry, Kind, Source};
-use crate::read;
+use crate::entry::{Entry, Kind, Summary};
+use crate::read::{self, is_made};
+use std::collections::{BTreeMap, BTreeSet};
 use store::rusqlite::params;
 use store::{Error, Store};
 
-/// One project's part of a recap.
+/// How many of the words of two lines are the same before one of them stays out, in percent.
+const ALIKE: usize = 75;
+/// The shortest word that counts for that, in characters.
+const WORD: usize = 3;
+
+/// What a line of a recap is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    Done,
+    Decided,
+    Learned,
+    Open,
+}
+
+impl Part {
+    /// Every part, in the order in which they are shown.
+    pub const ALL: [Self; 4] = [Self::Done, Self::Decided, Self::Learned, Self::Open];
+}
+
+/// A line of a recap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    pub part: Part,
+    /// In milliseconds since 1970.
+    pub at: u64,
+    /// Of the entry or summary that it is from.
+    pub id: String,
+    /// The type of the entry; `None` for a line of a summary.
+    pub kind: Option<String>,
+    pub text: String,
+}
+
+/// What a recap is made of.
 #[derive(Clone, Debug, Default)]
-pub struct Recap {
-    /// The project's key.
-    pub project: String,
-    /// Changes, fixes, features and refactorings, oldest first.
-    pub done: Vec<Entry>,
-    pub decided: Vec<Entry>,
-    /// What was found out.
-    pub learned: Vec<Entry>,
-    /// What a person had remembered, whatever its kind.
-    pub noted: Vec<Entry>,
-    /// What failed and nothing later mended.
-    pub failed: Vec<Entry>,
-    /// What the last turn of each session left to do, with its moment in milliseconds since 1970.
-    pub next_steps: Vec<(u64, String)>,
+pub struct Material {
+    pub entries: Vec<Entry>,
+    /// With the row of the session.
+    pub summaries: Vec<(i64, Summary)>,
 }
 
-impl Recap {
-    /// Returns whether nothing happened.
-    pub fn is_empty(&self) -> bool {
-        let lists = [&self.done, &self.decided, &self.learned, &self.noted, &self.failed];
-        lists.iter().all(|list| list.is_empty()) && self.next_steps.is_empty()
-    }
-
-    /// Returns all its entries, in no particular order.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        [&self.done, &self.decided, &self.learned, &self.noted, &self.failed].into_iter().flatten()
+impl Material {
+    /// Returns what a project has between two moments, the second one excluded, in the order in which it happened.
+    pub fn of(store: &Store, project: i64, since: u64, until: u64) -> Result<Self, Error> {
+        if !is_made(store, "journal")? {
+            return Ok(Self::default());
+        }
+        let range = params![project, as_row(since), as_row(until)];
+        let condition = "e.project = ?1 AND e.at >= ?2 AND e.at < ?3 ORDER BY e.at, e.id";
+        let entries = read::entries_where(store, condition, range)?;
+        let condition = "s.project = ?1 AND s.at >= ?2 AND s.at < ?3 ORDER BY s.at, s.id";
+        let summaries = read::summaries_where(store, condition, range)?;
+        let mut select = store.connection().prepare_cached("SELECT session FROM summaries WHERE id = ?1")?;
+        let with_session =
+            |summary: Summary| Ok((select.query_row([&summary.id], |row| row.get(0))?, summary));
+        let summaries = summaries.into_iter().map(with_session).collect::<Result<_, Error>>()?;
+        Ok(Self { entries, summaries })
     }
 }
 
-/// Tells what happened from `since` until before `until`, in milliseconds since 1970, in one project or in all of them, by key.
-/// Noise and what a later entry replaces are left out.
-pub fn recap(store: &Store, since: u64, until: u64, project: Option<&str>) -> Result<Vec<Recap>, Error> {
-    let bound = |moment: u64| i64::try_from(moment).unwrap_or(i64::MAX);
-    let (since, until) = (bound(since), bound(until));
-    let mut select = store
-        .connection()
-        .prepare_cached("SELECT row, key FROM projects WHERE ?1 IS NULL OR key = ?1 ORDER BY key")?;
-    let projects = select.query_map([project], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let projects: Vec<(i64, String)> = projects.collect::<Result<_, _>>()?;
-    let mut told = Vec::new();
-    for (row, key) in projects {
-        let entries = read::entries_where(
-            store,
-            "e.project = ?1 AND e.at >= ?2 AND e.at < ?3 AND e.is_noise = 0 AND e.replaced_by IS NULL ORDER BY e.at, e.id",
-            params![row, since, until],
-        )?;
-        // Of each session the last turn alone: what an earlier one left may be done.
-        let summaries = read::summaries_where(
-            store,
-            "s.project = ?1 AND s.at >= ?2 AND s.at < ?3 AND s.next_steps <> '' AND NOT EXISTS (
-                 SELECT 1 FROM summaries AS later WHERE later.session = s.session AND (later.at, later.row) > (s.at, s.row))
-             ORDER BY s.at, s.id",
-            params![row, since, until],
-        )?;
-        let next_steps = summaries.into_iter().map(|summary| (summary.at, summary.next_steps)).collect();
-        let recap = sort(Recap { project: key, next_steps, ..Recap::default() }, entries);
-        if !recap.is_empty() {
-            told.push(recap);
+fn as_row(moment: u64) -> i64 {
+    i64::try_from(moment).unwrap_or(i64::MAX)
+}
+
+/// Returns the projects that have entries or summaries between two moments: their rows with their keys.
+pub fn projects(store: &Store, since: u64, until: u64) -> Result<BTreeMap<i64, String>, Error> {
+    if !is_made(store, "journal")? {
+        return Ok(BTreeMap::new());
+    }
+    let mut select = store.connection().prepare_cached(
+        "SELECT row, key FROM projects WHERE EXISTS (SELECT 1 FROM entries WHERE project = projects.row AND at >= ?1 AND at < ?2)
+             OR EXISTS (SELECT 1 FROM summaries WHERE project = projects.row AND at >= ?1 AND at < ?2)",
+    )?;
+    let rows = select.query_map([as_row(since), as_row(until)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Returns the lines of a recap, in the order in which things happened.
+pub fn recap(material: &Material) -> Vec<Line> {
+    let entries: Vec<&Entry> = material.entries.iter().filter(|entry| is_told(entry)).collect();
+    let mut lines = Vec::new();
+    for (number, entry) in entries.iter().enumerate() {
+        let part = match part(entry) {
+            Part::Open if is_put_right(entry, &entries[number + 1..]) => continue,
+            part => part,
+        };
+        let (id, kind) = (entry.id.clone(), Some(entry.kind.clone()));
+        lines.push(Line { part, at: entry.at, id, kind, text: entry.line() });
+    }
+    let last: BTreeMap<i64, u64> =
+        material.summaries.iter().map(|(session, summary)| (*session, summary.at)).collect();
+    for (session, summary) in &material.summaries {
+        let mut add = |part: Part, text: &str| {
+            let texts = text.lines().map(|line| line.trim().trim_start_matches(['-', '*', '•']).trim());
+            lines.extend(texts.filter(|text| says_something(text)).map(|text| Line {
+                part,
+                at: summary.at,
+                id: summary.id.clone(),
+                kind: None,
+                text: text.to_owned(),
+            }));
+        };
+        add(Part::Learned, &summary.learned);
+        // What was to be done next was done, or is named again, in the turns that followed.
+        if last.get(session) == Some(&summary.at) {
+            add(Part::Open, &summary.next_steps);
         }
     }
-    Ok(told)
+    lines.sort_by_key(|line| (line.at, line.kind.is_none()));
+    without_repetitions(lines)
 }
 
-/// Puts each entry where it belongs.
-fn sort(mut recap: Recap, entries: Vec<Entry>) -> Recap {
-    let is_mended = |failure: &Entry, at: usize| entries[at + 1..].iter().any(|later| mends(later, failure));
-    let mended: Vec<bool> = entries.iter().enumerate().map(|(at, entry)| is_mended(entry, at)).collect();
-    for (entry, is_mended) in entries.into_iter().zip(mended) {
-        match entry.kind.as_str() {
-            _ if entry.source == Source::ByHand => recap.noted.push(entry),
-            Kind::DECISION => recap.decided.push(entry),
-            Kind::FAILURE if is_mended => recap.done.push(entry),
-            Kind::FAILURE => recap.failed.push(entry),
-            Kind::DISCOVERY | "security_note" | "security_alert" | "sensitive" => recap.learned.push(entry),
-            _ => recap.done.push(entry),
-        }
+/// Returns whether a line of a summary is for a recap: not what only leads to a list, or the client's own errors.
+fn says_something(text: &str) -> bool {
+    const ERRORS: [&str; 2] = ["API Error", "Prompt is too long"];
+    !text.is_empty() && !text.ends_with(':') && !ERRORS.iter().any(|error| text.starts_with(error))
+}
+
+/// Returns whether an entry is for a recap at all.
+fn is_told(entry: &Entry) -> bool {
+    !entry.is_noise && entry.replaced_by.is_none() && !entry.title.trim().is_empty()
+}
+
+fn part(entry: &Entry) -> Part {
+    match entry.kind.as_str() {
+        Kind::DECISION => Part::Decided,
+        Kind::FAILURE => Part::Open,
+        Kind::DISCOVERY | "security_alert" | "security_note" | "sensitive" => Part::Learned,
+        _ if entry.detail.outcome == "failed" => Part::Open,
+        _ => Part::Done,
     }
-    recap
 }
 
-/// Returns whether a later entry changed a file that an earlier failure is about, and did not fail itself.
-fn mends(later: &Entry, failure: &Entry) -> bool {
-    let is_work = !matches!(later.kind.as_str(), Kind::FAILURE | Kind::DISCOVERY | Kind::DECISION);
-    let changes = |path: &String| later.files.iter().any(|file| file.is_changed && file.path == *path);
-    is_work && failure.files.iter().any(|file| changes(&file.path))
+/// Returns whether a later entry succeeded with what this one failed at: the same command, or a change of the same file.
+fn is_put_right(failed: &Entry, later: &[&Entry]) -> bool {
+    let changed = |entry: &Entry| -> BTreeSet<String> {
+        entry.files.iter().filter(|file| file.is_changed).map(|file| file.path.clone()).collect()
+    };
+    let files = changed(failed);
+    later.iter().filter(|entry| part(entry) == Part::Done).any(|entry| {
+        let is_same_command =
+            entry.detail.commands.iter().any(|command| failed.detail.commands.contains(command));
+        let is_passed = entry.detail.outcome == "passed" || entry.kind == Kind::FIX;
+        let is_taken_back = entry.title.starts_with("reverted");
+        (is_passed || is_taken_back) && (is_same_command || !files.is_disjoint(&changed(entry)))
+    })
+}
+
+/// Takes out lines that say the same as another one of their part: the entry stays, then the later line.
+fn without_repetitions(lines: Vec<Line>) -> Vec<Line> {
+    let words: Vec<BTreeSet<String>> = lines.iter().map(|line| words(&line.text)).collect();
+    let mut is_kept = vec![true; lines.len()];
+    for at in (0..lines.len()).rev() {
+        let says_the_same = |other: usize| {
+            let is_prior = (lines[other].kind.is_some(), other) > (lines[at].kind.is_some(), at);
+            is_kept[other]
+                && is_prior
+                && lines[other].part == lines[at].part
+                && alike(&words[other], &words[at])
+        };
+        is_kept[at] = !(0..lines.len()).any(says_the_same);
+    }
+    lines.into_iter().zip(is_kept).filter(|(_, is_kept)| *is_kept).map(|(line, _)| line).collect()
+}
+
+fn words(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= WORD);
+    words.map(str::to_lowercase).collect()
+}
+
+fn alike(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
+    let all = one.union(other).count();
+    all > 0 && one.intersection(other).count() * 100 >= all * ALIKE
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entry::File;
+    use crate::entry::{Detail, File};
 
-    fn entry(kind: &str, title: &str, path: &str) -> Entry {
-        let files = vec![File { path: path.to_owned(), is_changed: true }];
-        Entry { kind: kind.to_owned(), title: title.to_owned(), files, ..Entry::default() }
+    fn entry(at: u64, kind: &str, title: &str) -> Entry {
+        Entry { id: at.to_string(), at, kind: kind.to_owned(), title: title.to_owned(), ..Entry::default() }
+    }
+
+    fn texts(material: &Material, part: Part) -> Vec<String> {
+        recap(material).into_iter().filter(|line| line.part == part).map(|line| line.text).collect()
     }
 
     #[test]
-    fn a_failure_is_open_until_a_later_entry_changes_its_file() {
+    fn entries_are_sorted_by_what_they_are_about_and_noise_stays_out() {
         let entries = vec![
-            entry("failure", "deploy failed", "deploy.yml"),
-            entry("failure", "tests failed", "auth.rs"),
-            entry("fix", "auth.rs: expiry is checked", "auth.rs"),
-            entry("decision", "tokens expire after an hour", "auth.rs"),
+            entry(1, "change", "auth.rs: checks expiry"),
+            entry(2, "decision", "Prices are integer cents"),
+            entry(3, "discovery", "The queue retries for ever"),
+            entry(4, "failure", "deploy: permission denied"),
+            Entry { is_noise: true, ..entry(5, "change", "looked around") },
+            Entry { replaced_by: Some("7".into()), ..entry(6, "change", "half of it") },
         ];
-        let recap = sort(Recap::default(), entries);
-        let titles = |list: &[Entry]| list.iter().map(|entry| entry.title.clone()).collect::<Vec<_>>();
-        assert_eq!(titles(&recap.failed), ["deploy failed"]);
-        assert_eq!(titles(&recap.done), ["tests failed", "auth.rs: expiry is checked"]);
-        assert_eq!(titles(&recap.decided), ["tokens expire after an hour"]);
+        let material = Material { entries, summaries: Vec::new() };
+        assert_eq!(texts(&material, Part::Done), ["auth.rs: checks expiry"]);
+        assert_eq!(texts(&material, Part::Decided), ["Prices are integer cents"]);
+        assert_eq!(texts(&material, Part::Learned), ["The queue retries for ever"]);
+        assert_eq!(texts(&material, Part::Open), ["deploy: permission denied"]);
+    }
+
+    #[test]
+    fn a_failure_that_was_put_right_is_not_open() {
+        let detail = |outcome: &str| Detail {
+            commands: vec!["cargo test".into()],
+            outcome: outcome.into(),
+            ..Detail::default()
+        };
+        let failed = Entry { detail: detail("failed"), ..entry(1, "failure", "cargo test fails") };
+        let passed = Entry { detail: detail("passed"), ..entry(2, "change", "tests pass") };
+        let material = |entries: Vec<Entry>| Material { entries, summaries: Vec::new() };
+        assert_eq!(texts(&material(vec![failed.clone(), passed]), Part::Open), [""; 0]);
+        assert_eq!(
+            texts(&material(vec![failed.clone(), entry(2, "change", "other")]), Part::Open),
+            ["cargo test fails"]
+        );
+        let files = vec![File { path: "a.rs".into(), is_changed: true }];
+        let broken = Entry { files: files.clone(), ..entry(1, "failure", "a.rs does not build") };
+        let fixed = Entry { files, ..entry(2, "fix", "a.rs: builds again") };
+        assert_eq!(texts(&material(vec![broken, fixed]), Part::Open), [""; 0]);
+    }
+
+    #[test]
+    fn only_the_last_next_steps_of_a_session_are_open_and_repetitions_are_told_once() {
+        let summary = |at: u64, next_steps: &str, learned: &str| Summary {
+            id: format!("s{at}"),
+            at,
+            next_steps: next_steps.into(),
+            learned: learned.into(),
+            ..Summary::default()
+        };
+        let summaries = vec![
+            (1, summary(10, "write the test", "")),
+            (1, summary(20, "- deploy to staging\n- tell Bert", "the queue retries forever, for ever")),
+            (2, summary(15, "rename the carrier", "")),
+        ];
+        let entries = vec![entry(12, "discovery", "The queue retries forever, for ever")];
+        let material = Material { entries, summaries };
+        assert_eq!(texts(&material, Part::Open), ["rename the carrier", "deploy to staging", "tell Bert"]);
+        assert_eq!(texts(&material, Part::Learned), ["The queue retries forever, for ever"]);
     }
 }

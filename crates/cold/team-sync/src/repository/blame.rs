@@ -40,14 +40,10 @@ pub struct BlamedCommit {
 
 impl Blame {
     /// Returns the commits of the lines of `path` at HEAD, from the top of the work tree on; `None` where HEAD has no such
-    /// file. Spaces do not count, and lines keep the commit that they came with when they are moved.
+    /// file. Spaces do not count.
     pub fn of(root: &Path, path: &str, env: &Env) -> Result<Option<Self>, Error> {
-        let git = Git::new(root, env);
-        let mut arguments = vec!["-c", "core.quotePath=false", "-c", "blame.ignoreRevsFile=", "blame"];
-        // The filters of a diff are programs, too.
-        arguments.extend(["--porcelain", "--no-textconv", "-w", "-M", "-C", "HEAD", "--", path]);
-        let output = git.local(&arguments)?;
-        Ok(output.is_success().then(|| Self::parse(&String::from_utf8_lossy(&output.stdout))))
+        let Some(text) = run(root, path, env)? else { return Ok(None) };
+        Ok(Some(Self::parse(&text)))
     }
 
     fn parse(text: &str) -> Self {
@@ -60,9 +56,6 @@ impl Blame {
                 continue;
             }
             let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-            let value = || sanitize::one_line(rest, MAX_CHARS);
-            let moment =
-                || Timestamp::from_millis(rest.parse::<u64>().unwrap_or_default().saturating_mul(1_000));
             if word.len() >= 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit()) {
                 current = *known.entry(word).or_insert_with(|| {
                     blame.commits.push(BlamedCommit::new(word));
@@ -71,6 +64,9 @@ impl Blame {
                 continue;
             }
             let Some(commit) = blame.commits.get_mut(current) else { continue };
+            let value = || sanitize::one_line(rest, MAX_CHARS);
+            let moment =
+                || Timestamp::from_millis(rest.parse::<u64>().unwrap_or_default().saturating_mul(1_000));
             match word {
                 "author" => commit.author = value(),
                 "author-time" => commit.when = moment(),
@@ -82,6 +78,16 @@ impl Blame {
         }
         blame
     }
+}
+
+/// Returns what git prints about a file at HEAD; `None` where there is no such file.
+fn run(root: &Path, path: &str, env: &Env) -> Result<Option<String>, Error> {
+    // The filters of a diff are programs, too.
+    let mut arguments = vec!["-c", "core.quotePath=false", "-c", "blame.ignoreRevsFile=", "blame"];
+    // Neither moved nor copied lines are followed: that takes several times as long, and recorded edits tell them.
+    arguments.extend(["--porcelain", "--no-textconv", "-w", "HEAD", "--", path]);
+    let output = Git::new(root, env).local(&arguments)?;
+    Ok(output.is_success().then(|| String::from_utf8_lossy(&output.stdout).into_owned()))
 }
 
 impl BlamedCommit {
