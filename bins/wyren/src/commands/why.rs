@@ -157,7 +157,7 @@ impl Answer {
         if blamed.is_none() {
             blamed = blame_former(file, &place, env);
         }
-        let mut blame = blamed.unwrap_or_default();
+        let blame = blamed.unwrap_or_default();
         let is_notebook = file.extension().is_some_and(|extension| extension == "ipynb");
         let texts = Texts::of(&lines, &blame, is_notebook);
         place.add(former_names(&blame, file));
