@@ -3,9 +3,7 @@
 //! Only changed values are stored, so that new defaults reach everyone. A file keeps its comments and its order when a
 //! value is set.
 
-mod claude_mem;
 
-pub use claude_mem::{CLAUDE_MEM_LEFT_OUT, CLAUDE_MEM_SETTINGS, ClaudeMemSetting};
 
 use base::settings::{HOOK_SETTINGS_HEADER, KEYS, Key, Kind, key, list};
 use base::{Env, Paths, files};
