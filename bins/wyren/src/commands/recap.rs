@@ -103,8 +103,8 @@ impl Note {
         Ok(Self { days })
     }
 
-    /// Calls `each` for every part of a project that has lines.
-    fn parts<'a>(lines: &'a [Line]) -> impl Iterator<Item = (&'static str, Vec<&'a Line>)> {
+    /// Returns the parts that have lines, with their titles.
+    fn parts(lines: &[Line]) -> impl Iterator<Item = (&'static str, Vec<&Line>)> {
         Part::ALL.into_iter().filter_map(|part| {
             let of_part: Vec<&Line> = lines.iter().filter(|line| line.part == part).collect();
             (!of_part.is_empty()).then_some((title(part), of_part))
@@ -200,7 +200,7 @@ fn shown(line: &Line) -> String {
 fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     // An odd backtick begins nothing.
-    let is_paired = text.matches('`').count() % 2 == 0;
+    let is_paired = text.matches('`').count().is_multiple_of(2);
     let mut is_code = false;
     for character in text.chars() {
         is_code ^= character == '`' && is_paired;

@@ -23,11 +23,9 @@ use text::sanitize;
 /// The largest file that is read, in bytes.
 const MAX_FILE: usize = 16 * 1024 * 1024;
 
-/// How long a line is that git is asked about again, in bytes; how many lines are between two that are asked about together;
-/// and how many ranges are asked about.
+/// How long a line is that is looked for in other files, in bytes, and how many lines around those that were asked about are.
 const TELLING: usize = 12;
-const MERGED: usize = 10;
-const MAX_RANGES: usize = 100;
+const NEAR: usize = 20;
 
 /// The most reasons that are shown for an edit.
 const MAX_REASONS: usize = 3;
@@ -61,7 +59,10 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let answer = Answer::of(&file, lines, range.clone(), env, paths)?;
     let mut output = terminal::output();
     match (arguments.json, &range) {
-        (true, _) => writeln!(output, "{:#}", answer.to_json(&target.file, range.as_ref()))?,
+        // In one piece: every write goes through the net.
+        (true, _) => {
+            output.write_all(format!("{:#}\n", answer.to_json(&target.file, range.as_ref())).as_bytes())?
+        }
         (false, Some(range)) => answer.write_lines(&mut output, &target.file, range)?,
         (false, None) => answer.write_table(&mut output)?,
     }
@@ -156,15 +157,18 @@ impl Answer {
         if blamed.is_none() {
             blamed = blame_former(file, &place, env);
         }
-        let mut blame = blamed.unwrap_or_default();
+        let blame = blamed.unwrap_or_default();
         let is_notebook = file.extension().is_some_and(|extension| extension == "ipynb");
         let texts = Texts::of(&lines, &blame, is_notebook);
-        let mut found = Found::of(&store, file, &mut place, &blame, &texts)?;
-        let open = found.open_lines(&texts);
-        if let Some(repository) = repository.filter(|_| !open.is_empty())
-            && blame.follow_moves(&repository.root, &open, env).is_ok()
-        {
-            found = Found::of(&store, file, &mut place, &blame, &texts)?;
+        place.add(former_names(&blame, file));
+        why::former_names(&store, &mut place)?;
+        let mut found = Found::of(&store, &place, &blame, &texts, &[])?;
+        let open = found.open_lines(&texts, range.as_ref());
+        let open_texts: Vec<&str> = open.iter().map(|at| texts.texts[*at].as_str()).collect();
+        let mut sources = why::sources_of(&store, &place, &open_texts)?;
+        if !sources.is_empty() {
+            sources.iter_mut().flat_map(|(_, lines)| lines).for_each(|line| *line = open[*line]);
+            found = Found::of(&store, &place, &blame, &texts, &sources)?;
         }
 
         let mut answer = Self {
@@ -253,6 +257,11 @@ impl Texts {
             |line: &String| why::of_notebook(line).filter(|_| is_notebook).unwrap_or_else(|| line.clone());
         Self { at_head: why::carry_over(&head, &present), texts: lines.iter().map(decoded).collect() }
     }
+
+    /// Returns the commit of each line.
+    fn commits(&self, blame: &Blame) -> Vec<Option<usize>> {
+        self.at_head.iter().map(|line| line.map(|line| blame.lines[line].1)).collect()
+    }
 }
 
 /// What the recorded edits and git say together.
@@ -263,56 +272,51 @@ struct Found {
 }
 
 impl Found {
-    fn of(store: &Store, file: &Path, place: &mut Place, blame: &Blame, texts: &Texts) -> Result<Self> {
-        let (former, sources) = other_names(blame, file);
-        place.add(former);
-        why::former_names(store, place)?;
-        let edits = why::edits_of(store, place, &sources)?;
-        let commit_of: Vec<Option<usize>> =
-            texts.at_head.iter().map(|line| line.map(|line| blame.lines[line].1)).collect();
-        let present = texts.texts.iter().zip(&commit_of).map(|(text, place)| {
+    /// `sources` are other files that lines, by their places, may be moved from.
+    fn of(
+        store: &Store,
+        place: &Place,
+        blame: &Blame,
+        texts: &Texts,
+        sources: &[(String, Vec<usize>)],
+    ) -> Result<Self> {
+        let paths: Vec<String> = sources.iter().map(|(path, _)| path.clone()).collect();
+        let edits = why::edits_of(store, place, &paths)?;
+        let commit_of = texts.commits(blame);
+        let mut source_of: BTreeMap<usize, usize> = BTreeMap::new();
+        for (source, (_, lines)) in sources.iter().enumerate() {
+            for line in lines {
+                source_of.entry(*line).or_insert(source);
+            }
+        }
+        let present = texts.texts.iter().zip(&commit_of).enumerate().map(|(at, (text, place))| {
             let commit = place.map(|commit| &blame.commits[commit]);
             Present {
                 text,
                 committed_at: commit.map(|commit| commit.committed.millis()),
                 written_at: commit.map(|commit| commit.when.millis()),
                 commit: *place,
-                source: commit.and_then(|commit| sources.iter().position(|path| *path == commit.path)),
+                source: source_of.get(&at).copied(),
             }
         });
         let origins = why::attribute(&edits, &present.collect::<Vec<_>>());
         Ok(Self { edits, origins, commit_of })
     }
 
-    /// Returns the ranges of lines at HEAD, from 1 on, that no edit added and that say enough to be found elsewhere.
-    fn open_lines(&self, texts: &Texts) -> Vec<(usize, usize)> {
-        let mut open: Vec<usize> = Vec::new();
-        for (at, origin) in self.origins.iter().enumerate() {
-            if origin.is_none() && texts.texts[at].trim().len() >= TELLING {
-                open.extend(texts.at_head[at]);
-            }
-        }
-        let mut ranges: Vec<(usize, usize)> = Vec::new();
-        for line in open.into_iter().map(|line| line + 1) {
-            match ranges.last_mut() {
-                Some((_, to)) if line <= *to + MERGED => *to = line,
-                _ => ranges.push((line, line)),
-            }
-        }
-        ranges.truncate(MAX_RANGES);
-        ranges
+    /// Returns the lines that were asked about, that no edit added and that say enough to be found elsewhere.
+    fn open_lines(&self, texts: &Texts, range: Option<&RangeInclusive<usize>>) -> Vec<usize> {
+        // A block that was moved is around the lines that were asked about.
+        let near = |range: &RangeInclusive<usize>| range.start().saturating_sub(NEAR)..=range.end() + NEAR;
+        let is_asked = |at: usize| range.is_none_or(|range| near(range).contains(&(at + 1)));
+        let is_open = |at: &usize| self.origins[*at].is_none() && texts.texts[*at].trim().len() >= TELLING;
+        (0..self.origins.len()).filter(|at| is_asked(*at)).filter(is_open).collect()
     }
 }
 
-/// Returns what else git calls the files that lines are from: names that are gone, which the file had before, and other files.
-fn other_names(blame: &Blame, file: &Path) -> (Vec<String>, Vec<String>) {
-    let Some(repository) = Repository::above(file.parent().unwrap_or(file)) else {
-        return Default::default();
-    };
-    let own = name_in(&repository.root, file);
-    let paths: BTreeSet<&String> = blame.commits.iter().map(|commit| &commit.path).collect();
-    let others = paths.into_iter().filter(|path| Some(*path) != own.as_ref()).cloned();
-    others.partition(|path| !repository.root.join(path).exists())
+/// Returns the names that the file had before, as git knows them.
+fn former_names(blame: &Blame, file: &Path) -> BTreeSet<String> {
+    let own = Repository::above(file.parent().unwrap_or(file)).and_then(|it| name_in(&it.root, file));
+    blame.commits.iter().map(|commit| commit.path.clone()).filter(|path| Some(path) != own.as_ref()).collect()
 }
 
 fn blame(root: &Path, file: &Path, env: &Env) -> Option<Blame> {

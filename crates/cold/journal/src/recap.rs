@@ -100,14 +100,16 @@ pub fn recap(material: &Material) -> Vec<Line> {
     let last: BTreeMap<i64, u64> =
         material.summaries.iter().map(|(session, summary)| (*session, summary.at)).collect();
     for (session, summary) in &material.summaries {
-        let mut add =
-            |part: Part, text: &str| {
-                let texts = text.lines().map(|line| line.trim().trim_start_matches(['-', '*', '•']).trim());
-                // A line that only leads to a list says nothing.
-                lines.extend(texts.filter(|text| !text.is_empty() && !text.ends_with(':')).map(|text| {
-                    Line { part, at: summary.at, id: summary.id.clone(), kind: None, text: text.to_owned() }
-                }));
-            };
+        let mut add = |part: Part, text: &str| {
+            let texts = text.lines().map(|line| line.trim().trim_start_matches(['-', '*', '•']).trim());
+            lines.extend(texts.filter(|text| says_something(text)).map(|text| Line {
+                part,
+                at: summary.at,
+                id: summary.id.clone(),
+                kind: None,
+                text: text.to_owned(),
+            }));
+        };
         add(Part::Learned, &summary.learned);
         // What was to be done next was done, or is named again, in the turns that followed.
         if last.get(session) == Some(&summary.at) {
@@ -178,7 +180,7 @@ fn words(text: &str) -> BTreeSet<String> {
 
 fn alike(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
     let all = one.union(other).count();
-    one.intersection(other).count() * 100 >= all * ALIKE && all > 0 || one == other && all > 0
+    all > 0 && one.intersection(other).count() * 100 >= all * ALIKE
 }
 
 #[cfg(test)]

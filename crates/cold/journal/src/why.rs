@@ -18,4 +18,4 @@ pub use diff::carry_over;
 pub use line::of_notebook;
 pub use patch::{Edit, Hunk, Part, hunks};
 pub(crate) use patch::{patch_text, patched_files};
-pub use read::{Call, Place, Reason, ReasonKind, edits_of, former_names, is_about, reasons};
+pub use read::{Call, Place, Reason, ReasonKind, edits_of, former_names, is_about, reasons, sources_of};

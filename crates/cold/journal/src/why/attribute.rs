@@ -8,6 +8,7 @@
 use super::line::{Key, compact};
 use super::patch::{Edit, Part};
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// What speaks for a line being one that an edit has: that its text is nowhere else, divided by the number of places.
 const UNIQUE: f32 = 10.0;
@@ -24,7 +25,7 @@ const TAKEN_OUT: f32 = 2.0;
 const COMMITTED_LATE: f32 = 2.0;
 /// How much of that counts for a line that says nothing.
 const LITTLE: f32 = 0.2;
-/// What speaks against a line of another file that git does not name.
+/// What speaks against a line of another file where none of its lines were found.
 const ELSEWHERE: f32 = 10.0;
 /// What speaks against a line that says much and that a commit before the edit has.
 const COMMITTED_BEFORE: f32 = 6.0;
@@ -36,6 +37,7 @@ const KEPT_UNKNOWN: f32 = 0.6;
 const FIRM: f32 = 2.0;
 /// How little a line says that goes on with the edit of lines above it, and how many lines above are looked at.
 const SAYS_LITTLE: f32 = 0.7;
+const SAYS_NOTHING: f32 = 0.3;
 const NEAR: usize = 10;
 /// How many of those may be of no edit.
 const MOST_UNKNOWN: usize = 2;
@@ -61,7 +63,7 @@ pub struct Present<'a> {
     pub written_at: Option<u64>,
     /// Tells the commits apart.
     pub commit: Option<usize>,
-    /// The other file that git says it was moved from, as [`Edit::source`] counts.
+    /// The other file that it may be moved from, as [`Edit::source`] counts.
     pub source: Option<usize>,
 }
 
@@ -108,13 +110,13 @@ pub fn attribute(edits: &[Edit], present: &[Present<'_>]) -> Vec<Option<Origin>>
 struct File {
     keys: Vec<Key>,
     /// How often each text is there.
-    counts: HashMap<u64, u32>,
+    counts: HashMap<u64, u32, Quick>,
 }
 
 impl File {
     fn of(present: &[Present<'_>]) -> Self {
         let keys: Vec<Key> = present.iter().map(|line| Key::of(line.text)).collect();
-        let mut counts = HashMap::new();
+        let mut counts = HashMap::default();
         for key in &keys {
             *counts.entry(key.hash).or_default() += 1;
         }
@@ -155,11 +157,11 @@ struct Log<'a> {
     /// The number of the hunk that each line is in.
     hunks: Vec<usize>,
     /// Where each text is.
-    places: HashMap<u64, Vec<usize>>,
+    places: HashMap<u64, Vec<usize>, Quick>,
     /// How often each text was added.
-    added: HashMap<u64, u32>,
+    added: HashMap<u64, u32, Quick>,
     /// Added lines that a later edit took out.
-    removed: HashSet<usize>,
+    removed: HashSet<usize, Quick>,
 }
 
 /// The texts that each turn both took out and added.
@@ -436,7 +438,9 @@ impl Found<'_> {
         let doubt = |at: usize, origin: usize| {
             let edit = self.log.lines[origin].edit;
             let source = self.edits[edit].source;
-            if source.is_some() && source != self.present[at].source {
+            // A line that says nothing goes with those of the same file.
+            let is_elsewhere = source != self.present[at].source && self.file.keys[at].is_telling();
+            if source.is_some() && is_elsewhere {
                 return ELSEWHERE;
             }
             match self.is_in_time(at, edit) {
@@ -458,6 +462,8 @@ impl Found<'_> {
             if self.places[at].is_some() || key.is_blank() || key.fullness() > SAYS_LITTLE {
                 continue;
             }
+            // Git takes a bracket for another one.
+            let says_nothing = key.fullness() < SAYS_NOTHING;
             let mut unknown = 0;
             let above =
                 (0..at).rev().filter(|above| !self.file.keys[*above].is_blank()).take_while(|above| {
@@ -471,7 +477,7 @@ impl Found<'_> {
                 behind.find(|behind| {
                     let line = &self.log.lines[*behind];
                     let is_its = self.log.origins[*behind] == Some(*behind) && !used.contains(behind);
-                    line.key.hash == key.hash && is_its && !self.is_late(at, line.edit)
+                    line.key.hash == key.hash && is_its && (says_nothing || !self.is_late(at, line.edit))
                 })
             });
             used.extend(found);
@@ -521,8 +527,10 @@ impl Found<'_> {
         if !(0..self.present.len()).any(is_open) {
             return;
         }
-        let text = Lost::of(self.log, self.file);
         let pieces: Vec<String> = self.present.iter().map(|line| compact(line.text)).collect();
+        let wanted =
+            pieces.iter().zip(&self.places).filter(|(_, place)| place.is_none()).map(|(piece, _)| piece);
+        let text = Lost::of(self.log, self.file, wanted);
         let mut at = 0;
         while at < self.present.len() {
             let run = self.open_run(at, &pieces, &text);
@@ -601,18 +609,48 @@ impl Found<'_> {
     }
 }
 
+/// Returns the first bytes of a piece as a number.
+fn beginning(piece: &[u8]) -> Option<u64> {
+    piece.first_chunk::<PIECE_WITH_NEIGHBOUR>().map(|bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Spreads numbers over a table: they are hashes already, or nearly.
+#[derive(Default)]
+struct Spread(u64);
+
+type Quick = BuildHasherDefault<Spread>;
+
+impl Hasher for Spread {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 ^= self.0 >> 32;
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// The text that edits added and that the file no longer has line by line, without spaces.
 struct Lost {
     text: String,
     /// Where each line of the log begins in it.
     begins: Vec<(usize, usize)>,
     /// Where each beginning of a piece is.
-    index: HashMap<[u8; PIECE_WITH_NEIGHBOUR], Vec<u32>>,
+    index: HashMap<u64, Vec<u32>, Quick>,
 }
 
 impl Lost {
-    fn of(log: &Log<'_>, file: &File) -> Self {
-        let mut lost = Self { text: String::new(), begins: Vec::new(), index: HashMap::new() };
+    fn of<'p>(log: &Log<'_>, file: &File, wanted: impl Iterator<Item = &'p String>) -> Self {
+        let mut lost = Self { text: String::new(), begins: Vec::new(), index: HashMap::default() };
         // The latest first: what is found first counts.
         let mut at = log.lines.len();
         while at > 0 && lost.text.len() < MOST_TEXT {
@@ -632,17 +670,22 @@ impl Lost {
             }
             at = at.min(end - 1);
         }
-        for (at, window) in lost.text.as_bytes().windows(PIECE_WITH_NEIGHBOUR).enumerate() {
-            if let Ok(window) = <[u8; PIECE_WITH_NEIGHBOUR]>::try_from(window) {
-                lost.index.entry(window).or_default().push(u32::try_from(at).unwrap_or(u32::MAX));
+        // Only what is looked for: most of the text is not.
+        for piece in wanted {
+            lost.index.extend(beginning(piece.as_bytes()).map(|begin| (begin, Vec::new())));
+        }
+        for at in 0..lost.text.len() {
+            let places = beginning(&lost.text.as_bytes()[at..]).and_then(|begin| lost.index.get_mut(&begin));
+            if let Some(places) = places {
+                places.push(u32::try_from(at).unwrap_or(u32::MAX));
             }
         }
         lost
     }
 
     fn find<'s>(&'s self, piece: &'s str) -> impl Iterator<Item = usize> + 's {
-        let begin = piece.as_bytes().first_chunk::<PIECE_WITH_NEIGHBOUR>();
-        let places = begin.and_then(|begin| self.index.get(begin)).into_iter().flatten();
+        let places =
+            beginning(piece.as_bytes()).and_then(|begin| self.index.get(&begin)).into_iter().flatten();
         places.map(|at| *at as usize).filter(|at| self.continues(*at, piece))
     }
 
@@ -759,6 +802,7 @@ mod tests {
             committed_at,
             written_at: committed_at,
             commit: Some(0),
+            source: None,
         };
         let found =
             attribute(&edits(&["+let the_same = line();", "+let the_same = line();"]), &[present(Some(10))]);

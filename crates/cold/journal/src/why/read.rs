@@ -5,7 +5,7 @@ use super::patch::{self, Edit};
 use crate::edits;
 use crate::read::{self, is_made};
 use base::project::{Project, Repository};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use store::rusqlite::{OptionalExtension as _, params};
 use store::{Error, Store};
@@ -14,6 +14,13 @@ use store::{Error, Store};
 const MOST_CALLS: usize = 5_000;
 /// The most names that a file is looked for under.
 const MOST_NAMES: usize = 50;
+/// The most calls of other files that are searched for moved lines: the latest.
+const MOST_OTHERS: i64 = 2_000;
+/// The least lines that were moved from another file, the shortest piece of a line that is looked for there, in bytes, and
+/// the most files that lines were moved from.
+const LEAST_MOVED: usize = 3;
+const LEAST_PIECE: usize = 12;
+const MOST_SOURCES: usize = 8;
 /// How long before an edit a lesson was shown that is taken for a reason of it, in milliseconds.
 const LESSON_BEFORE: u64 = 30_000;
 
@@ -122,6 +129,82 @@ pub fn edits_of(store: &Store, place: &Place, sources: &[String]) -> Result<Vec<
     }
     edits.sort_by_key(|edit| (edit.at, edit.row));
     Ok(edits)
+}
+
+/// Returns other files of the project whose recorded edits have lines of these, with the places of those lines: where lines
+/// were moved from. Only the latest edits are looked at.
+pub fn sources_of(store: &Store, place: &Place, lines: &[&str]) -> Result<Vec<(String, Vec<usize>)>, Error> {
+    if !is_made(store, "edits")? {
+        return Ok(Vec::new());
+    }
+    let wanted = Wanted::of(lines);
+    let mut found: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+    let projects: BTreeSet<i64> = place.names.iter().map(|(project, _)| *project).collect();
+    for project in projects.into_iter().filter(|_| !wanted.lines.is_empty()) {
+        let own: Vec<&String> = place.names.iter().map(|(_, path)| path).collect();
+        let mut select = store.connection().prepare_cached(
+            "SELECT e.path, o.data, p.data
+             FROM (SELECT path, observation FROM edits WHERE project = ?1 AND path NOT IN (SELECT value FROM json_each(?2))
+                   ORDER BY observation DESC LIMIT ?3) AS e
+             JOIN observations AS o ON o.row = e.observation LEFT JOIN payloads AS p ON p.observation = o.row",
+        )?;
+        let mut rows = select.query(params![project, serde_json::to_string(&own)?, MOST_OTHERS])?;
+        while let Some(row) = rows.next()? {
+            for column in [1, 2] {
+                let data = row.get_ref(column)?.as_str_or_null().ok().flatten().unwrap_or_default();
+                let hits = wanted.in_text(data.as_bytes());
+                if !hits.is_empty() {
+                    found.entry(row.get(0)?).or_default().extend(hits);
+                }
+            }
+        }
+    }
+    let mut found: Vec<(String, Vec<usize>)> =
+        found.into_iter().map(|(path, lines)| (path, lines.into_iter().collect())).collect();
+    found.retain(|(_, lines)| lines.len() >= LEAST_MOVED);
+    found.sort_by_key(|(_, lines)| std::cmp::Reverse(lines.len()));
+    found.truncate(MOST_SOURCES);
+    Ok(found)
+}
+
+/// Pieces of lines, to be found in the JSON of calls.
+struct Wanted<'a> {
+    /// By their first bytes.
+    lines: HashMap<[u8; 8], Vec<(usize, &'a [u8])>>,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(lines: &[&'a str]) -> Self {
+        let mut wanted: HashMap<[u8; 8], Vec<(usize, &[u8])>> = HashMap::new();
+        for (number, line) in lines.iter().enumerate() {
+            // What JSON writes in another way ends a piece.
+            let pieces = line.trim().split(['"', '\\', '\t']).map(str::as_bytes);
+            let piece = pieces.max_by_key(|piece| piece.len()).filter(|piece| piece.len() >= LEAST_PIECE);
+            if let Some((piece, begin)) = piece.and_then(|piece| Some((piece, piece.first_chunk::<8>()?))) {
+                wanted.entry(*begin).or_default().push((number, piece));
+            }
+        }
+        Self { lines: wanted }
+    }
+
+    fn in_text(&self, text: &[u8]) -> BTreeSet<usize> {
+        let mut hits = BTreeSet::new();
+        for (at, window) in text.windows(8).enumerate() {
+            // Lines begin behind a sign, a space or a line break.
+            let is_begin = at == 0 || !text[at - 1].is_ascii_alphanumeric() || text[at - 1] == b'n';
+            if !is_begin || window[0] == b' ' {
+                continue;
+            }
+            let Some(pieces) = <&[u8; 8]>::try_from(window).ok().and_then(|window| self.lines.get(window))
+            else {
+                continue;
+            };
+            hits.extend(
+                pieces.iter().filter(|(_, piece)| text[at..].starts_with(piece)).map(|(number, _)| *number),
+            );
+        }
+        hits
+    }
 }
 
 /// What is known of a call that changed a file.
