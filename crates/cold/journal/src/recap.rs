@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_next_steps_of_a_session_are_open_and_repetitions_are_told_once() {
+    fn only_the_last_next_steps_of_a_session_are_open_and_repetitions_come_once() {
         let summary = |at: u64, next_steps: &str, learned: &str| Summary {
             id: format!("s{at}"),
             at,

@@ -762,7 +762,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_text_at_two_places_is_told_apart_by_its_neighbours() {
+    fn the_same_text_at_two_places_is_distinguished_by_its_neighbours() {
         let one = "+fn first_of_all() {\n+    return Err(Failure::new());\n+}\n";
         let two = "+fn second_of_all() {\n+    return Err(Failure::new());\n+}\n";
         let file = "fn second_of_all() {\n    return Err(Failure::new());\n}\nfn first_of_all() {\n    return Err(Failure::new());\n}\n";
