@@ -489,7 +489,10 @@ impl World {
         // What git does not know yet it cannot rename.
         self.commit("Before a rename");
         let old = self.some_file();
-        let new = format!("src/{}_{}.rs", self.dice.word(), self.calls);
+        let mut new = format!("src/{}_{}.rs", self.dice.word(), self.calls);
+        while self.files.contains_key(&new) {
+            new = new.replace(".rs", "_again.rs");
+        }
         self.git(&["mv", &old, &new]);
         let lines = self.files.remove(&old).unwrap();
         self.files.insert(new.clone(), lines);

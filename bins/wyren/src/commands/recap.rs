@@ -103,7 +103,7 @@ impl Note {
         Ok(Self { days })
     }
 
-    /// Calls `each` for every part of a project that has lines.
+    /// Returns the parts that have lines, with their titles.
     fn parts(lines: &[Line]) -> impl Iterator<Item = (&'static str, Vec<&Line>)> {
         Part::ALL.into_iter().filter_map(|part| {
             let of_part: Vec<&Line> = lines.iter().filter(|line| line.part == part).collect();

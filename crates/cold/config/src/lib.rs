@@ -3,8 +3,6 @@
 //! Only changed values are stored, so that new defaults reach everyone. A file keeps its comments and its order when a
 //! value is set.
 
-
-
 use base::settings::{HOOK_SETTINGS_HEADER, KEYS, Key, Kind, key, list};
 use base::{Env, Paths, files};
 use std::fmt;

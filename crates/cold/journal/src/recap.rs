@@ -87,7 +87,7 @@ pub fn projects(store: &Store, since: u64, until: u64) -> Result<BTreeMap<i64, S
 
 /// Returns the lines of a recap, in the order in which things happened.
 pub fn recap(material: &Material) -> Vec<Line> {
-    let entries: Vec<&Entry> = material.entries.iter().filter(|entry| is_told(entry)).collect();
+    let entries: Vec<&Entry> = material.entries.iter().filter(|entry| is_for_recap(entry)).collect();
     let mut lines = Vec::new();
     for (number, entry) in entries.iter().enumerate() {
         let part = match part(entry) {
@@ -127,7 +127,7 @@ fn says_something(text: &str) -> bool {
 }
 
 /// Returns whether an entry is for a recap at all.
-fn is_told(entry: &Entry) -> bool {
+fn is_for_recap(entry: &Entry) -> bool {
     !entry.is_noise && entry.replaced_by.is_none() && !entry.title.trim().is_empty()
 }
 
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_next_steps_of_a_session_are_open_and_repetitions_are_told_once() {
+    fn only_the_last_next_steps_of_a_session_are_open_and_repetitions_come_once() {
         let summary = |at: u64, next_steps: &str, learned: &str| Summary {
             id: format!("s{at}"),
             at,

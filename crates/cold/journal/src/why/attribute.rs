@@ -37,6 +37,7 @@ const KEPT_UNKNOWN: f32 = 0.6;
 const FIRM: f32 = 2.0;
 /// How little a line says that goes on with the edit of lines above it, and how many lines above are looked at.
 const SAYS_LITTLE: f32 = 0.7;
+const SAYS_NOTHING: f32 = 0.3;
 const NEAR: usize = 10;
 /// How many of those may be of no edit.
 const MOST_UNKNOWN: usize = 2;
@@ -461,6 +462,8 @@ impl Found<'_> {
             if self.places[at].is_some() || key.is_blank() || key.fullness() > SAYS_LITTLE {
                 continue;
             }
+            // Git takes a bracket for another one.
+            let says_nothing = key.fullness() < SAYS_NOTHING;
             let mut unknown = 0;
             let above =
                 (0..at).rev().filter(|above| !self.file.keys[*above].is_blank()).take_while(|above| {
@@ -474,7 +477,7 @@ impl Found<'_> {
                 behind.find(|behind| {
                     let line = &self.log.lines[*behind];
                     let is_its = self.log.origins[*behind] == Some(*behind) && !used.contains(behind);
-                    line.key.hash == key.hash && is_its && !self.is_late(at, line.edit)
+                    line.key.hash == key.hash && is_its && (says_nothing || !self.is_late(at, line.edit))
                 })
             });
             used.extend(found);
@@ -759,7 +762,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_text_at_two_places_is_told_apart_by_its_neighbours() {
+    fn the_same_text_at_two_places_is_distinguished_by_its_neighbours() {
         let one = "+fn first_of_all() {\n+    return Err(Failure::new());\n+}\n";
         let two = "+fn second_of_all() {\n+    return Err(Failure::new());\n+}\n";
         let file = "fn second_of_all() {\n    return Err(Failure::new());\n}\nfn first_of_all() {\n    return Err(Failure::new());\n}\n";
