@@ -13,6 +13,11 @@ use crate::file_recall::record_entry;
 
 const TITLE: &str = "verify_token checks expiry";
 
+/// Returns a client whose sessions do not begin with the index, which names the story as well.
+fn client_without_index() -> Result<Option<Client>> {
+    Ok(client_with_plugin()?.map(|client| client.env("WYREN_RECALL", "false")))
+}
+
 /// Gives a client's project a file with a story; nothing of the project is in git or has a team memory.
 fn with_story(client: &Client) -> Result<()> {
     fs::write(client.project().join("auth.rs"), "fn verify_token() {}\n")?;
@@ -36,7 +41,7 @@ fn read_twice(client: &Client, prompt: &str) -> Result<[usize; 3]> {
 
 #[test]
 fn a_file_touched_before_brings_its_story_on_read_once() -> Result<()> {
-    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let Some(client) = client_without_index()? else { return Ok(()) };
     with_story(&client)?;
     assert_eq!(read_twice(&client, "look at it twice")?, [0, 1, 1]);
     assert!(!client.project().join(".wyren").exists());
@@ -46,7 +51,7 @@ fn a_file_touched_before_brings_its_story_on_read_once() -> Result<()> {
 
 #[test]
 fn a_subagent_gets_the_story_in_its_own_window() -> Result<()> {
-    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let Some(client) = client_without_index()? else { return Ok(()) };
     let client = client.allow_tools(&["Agent"]);
     with_story(&client)?;
     let task = json!({"description": "Look", "prompt": "look around", "subagent_type": "general-purpose"});
@@ -66,7 +71,7 @@ fn a_subagent_gets_the_story_in_its_own_window() -> Result<()> {
 
 #[test]
 fn with_capture_off_the_story_comes_all_the_same() -> Result<()> {
-    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let Some(client) = client_without_index()? else { return Ok(()) };
     let client = client.env("WYREN_CAPTURE", "false");
     with_story(&client)?;
     assert_eq!(read_twice(&client, "look at it twice")?, [0, 1, 1]);
@@ -75,7 +80,7 @@ fn with_capture_off_the_story_comes_all_the_same() -> Result<()> {
 
 #[test]
 fn under_a_private_prompt_nothing_is_shown() -> Result<()> {
-    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let Some(client) = client_without_index()? else { return Ok(()) };
     with_story(&client)?;
     assert_eq!(read_twice(&client, "<private>look at it twice</private>")?, [0, 0, 0]);
     check_ran(&client, "file-recall", "PreToolUse")?;
@@ -84,7 +89,7 @@ fn under_a_private_prompt_nothing_is_shown() -> Result<()> {
 
 #[test]
 fn line_12_nothing_is_written_into_the_repository_and_no_other_transcript_appears() -> Result<()> {
-    let Some(client) = client_with_plugin()? else { return Ok(()) };
+    let Some(client) = client_without_index()? else { return Ok(()) };
     with_story(&client)?;
     read_twice(&client, "look at it twice")?;
     check_processes(&client)?;

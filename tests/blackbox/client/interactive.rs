@@ -27,7 +27,8 @@ fn after_clear_the_new_session_gets_the_texts_again() -> Result<()> {
     let after = client.mock().wait_for(Lane::Main, 1)?;
     assert_ne!(before.session(), after.session());
     assert_eq!(before.count(PROTOCOL), 1, "{}", before.texts());
-    assert_eq!(after.count("the first question"), 0, "{}", after.texts());
+    // The index of earlier work may name the question.
+    assert_eq!(after.count("The first answer."), 0, "{}", after.texts());
     assert_eq!(after.count(PROTOCOL), 1, "{}", after.texts());
     check_hook_log(&client, "session-start-lessons")?;
     check_processes(&client)
@@ -60,7 +61,8 @@ fn after_compact_the_shortened_session_gets_the_texts_again() -> Result<()> {
     let after = client.mock().wait_for(Lane::Main, 2)?;
     assert_eq!(before.session(), after.session());
     assert_eq!(after.count("They counted."), 1, "{}", after.texts());
-    assert_eq!(after.count("the first question"), 0, "{}", after.texts());
+    // The index of earlier work may name the question.
+    assert_eq!(after.count("The first answer."), 0, "{}", after.texts());
     for text in [MEMORY, "- Use Postgres (signed Ada, 16 Nov 2025)\n", "## Wyren reminders", PROTOCOL] {
         for request in [&before, &after] {
             assert_eq!(request.count(text), 1, "{text}: {}", request.texts());
