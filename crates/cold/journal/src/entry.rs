@@ -108,12 +108,12 @@ pub struct Entry {
     pub is_pinned: bool,
     /// The id of a later entry that replaces it.
     pub replaced_by: Option<String>,
-    /// How often it was told, with the earlier entries that it repeats; 0 counts as once.
+    /// How often it happened, with the earlier entries that it repeats; 0 counts as once.
     pub times: u64,
 }
 
 impl Entry {
-    /// Returns the title, and how often it was told.
+    /// Returns the title, and how often it happened.
     pub fn line(&self) -> String {
         match self.times {
             0 | 1 => self.title.clone(),

@@ -289,7 +289,7 @@ impl<'t> Links<'t> {
         Ok(first)
     }
 
-    /// Counts how often each entry was told, from the earliest on: an entry that repeats another counts that one's, too.
+    /// Counts how often each entry happened, from the earliest on: an entry that repeats another counts that one's, too.
     fn count(&self) -> Result<(), Error> {
         let mut waiting: BTreeSet<(i64, String)> = BTreeSet::new();
         for id in &self.counted {

@@ -10,7 +10,7 @@ pub(crate) const TABLES: &[&str] =
 /// prompt). Paths are relative to the project's root, with `/`; absolute outside of it. Times are milliseconds since 1970.
 ///
 /// An entry that a later one replaces has that one's id in `replaced_by`; `is_repeated` says that the later one tells the same,
-/// and `times` how often an entry was told so. `entry_keys` is how such entries find each other (`link`).
+/// and `times` how often an entry repeats. `entry_keys` is how such entries find each other (`link`).
 ///
 /// `turns` says which rows of `observations` a turn begins and ends with, so that it is found without a look at the whole
 /// session; its `number` is the number of the prompt.

@@ -1,6 +1,6 @@
 //! The names of what a line of a file defines: functions, types, tables, keys, headings, selectors.
 //!
-//! This is not a parser. A line is looked at alone; what it is inside of is told from indentation, which is right for
+//! This is not a parser. A line is looked at alone; what it is inside of follows from indentation, which is right for
 //! formatted code, and formatted code is what sessions leave.
 
 /// What a file is written in, as far as definitions differ.

@@ -76,7 +76,7 @@ fn decisions_and_discoveries_are_entries_of_their_own() {
 }
 
 #[test]
-fn failed_turns_refusals_and_messages_in_between_are_told() {
+fn failed_turns_refusals_and_messages_in_between_are_in_the_lines() {
     let mut bench = Bench::new();
     bench
         .prompt("Publish the package")
