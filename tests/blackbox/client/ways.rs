@@ -139,7 +139,9 @@ fn named(path: &Path, client: &Client) -> String {
     let parts = path.split('/').map(|part| {
         let (name, ending) =
             part.rsplit_once('.').map_or((part, None), |(name, ending)| (name, Some(ending)));
-        let is_unique = |word: &str| word.contains(|letter: char| letter.is_ascii_digit());
+        // The first eight digits of an id may all be letters.
+        let is_hex = |word: &str| word.len() == 8 && word.chars().all(|letter| letter.is_ascii_hexdigit());
+        let is_unique = |word: &str| word.contains(|letter: char| letter.is_ascii_digit()) || is_hex(word);
         let words: Vec<&str> = name.split('-').take_while(|word| !is_unique(word)).collect();
         let number = if words.len() < name.split('-').count() { "-#" } else { "" };
         let ending = ending.map(|ending| if is_unique(ending) { "#" } else { ending });
