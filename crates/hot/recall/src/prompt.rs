@@ -120,10 +120,10 @@ mod tests {
             ],
             &[("src/verify.rs", &[0]), ("db/schema.sql", &[2])],
         );
-        let root = Path::new("/work/project");
+        let root = Path::new("/home/dev/project");
         for (prompt, found) in [
             ("please look at src/verify.rs:12 again", &[0_u32][..]),
-            ("what is in /work/project/db/schema.sql?", &[2]),
+            ("what is in /home/dev/project/db/schema.sql?", &[2]),
             ("open schema.sql, and tell me", &[2]),
             ("why does verify_token fail here?", &[0]),
             ("why is auth::verify_token so slow?", &[0]),

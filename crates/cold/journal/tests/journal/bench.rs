@@ -30,7 +30,7 @@ impl Bench {
             at: 1_800_000_000_000,
             number: 0,
             session: "s".to_owned(),
-            cwd: "/work/shop".to_owned(),
+            cwd: "/home/dev/shop".to_owned(),
         }
     }
 
@@ -53,7 +53,7 @@ impl Bench {
         self
     }
 
-    /// Appends an observation: of session `s` in `/work/shop`, unless another was named.
+    /// Appends an observation: of session `s` in `/home/dev/shop`, unless another was named.
     pub(crate) fn put(&mut self, kind: &str, data: Value) -> &mut Self {
         self.number += 1;
         self.at += 1_000;
@@ -84,7 +84,7 @@ impl Bench {
         self.put(
             "tool",
             json!({
-                "tool": "Edit", "input": {"file_path": format!("/work/shop/{path}"), "old_string": "a", "new_string": "b"},
+                "tool": "Edit", "input": {"file_path": format!("/home/dev/shop/{path}"), "old_string": "a", "new_string": "b"},
                 "output": {"filePath": path, "structuredPatch": patch},
             }),
         )
@@ -94,7 +94,7 @@ impl Bench {
         let file = json!({"filePath": path, "content": content, "startLine": 1});
         self.put(
             "tool",
-            json!({"tool": "Read", "input": {"file_path": format!("/work/shop/{path}")}, "output": {"type": "text", "file": file}}),
+            json!({"tool": "Read", "input": {"file_path": format!("/home/dev/shop/{path}")}, "output": {"type": "text", "file": file}}),
         )
     }
 

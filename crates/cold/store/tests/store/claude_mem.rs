@@ -190,7 +190,7 @@ fn a_session_that_was_recorded_is_the_same_one_and_its_prompts_are_not_doubled()
 fn names_of_projects_are_matched_when_only_one_has_them() {
     let data = Data::new();
     let mut store = data.store();
-    for (number, folder) in ["/work/web", "/work/one/api", "/work/two/api"].iter().enumerate() {
+    for (number, folder) in ["/home/dev/web", "/home/dev/one/api", "/home/dev/two/api"].iter().enumerate() {
         let session = format!("before-{number}");
         data.append(&Observation { cwd: (*folder).into(), ..prompt(&session, "aa", number as u64, "go") });
     }
@@ -208,8 +208,8 @@ fn names_of_projects_are_matched_when_only_one_has_them() {
         ("api", "name:api"),
         ("elsewhere", "name:elsewhere"),
         ("other", "name:other"),
-        ("web", "path:/work/web"),
-        ("web/feature-x", "path:/work/web"),
+        ("web", "path:/home/dev/web"),
+        ("web/feature-x", "path:/home/dev/web"),
     ];
     let expected: BTreeMap<String, String> =
         expected.map(|(name, key)| (name.to_owned(), key.to_owned())).into();
@@ -222,18 +222,18 @@ fn names_of_projects_are_matched_when_only_one_has_them() {
         observations::project_rows(&store, &base::project::Project::of(Path::new(folder))).unwrap().len()
     };
     assert_eq!(
-        (rows("/work/web"), rows("/work/one/api"), rows("/new/other"), rows("/new/api")),
+        (rows("/home/dev/web"), rows("/home/dev/one/api"), rows("/new/other"), rows("/new/api")),
         (1, 1, 1, 0)
     );
 
     // What the user says counts, also afterwards.
-    let again = import_with(&data, &mut store, &[("api", Path::new("/work/two/api"))]);
-    assert_eq!((again.stored(), again.projects["api"].as_str()), (0, "path:/work/two/api"));
+    let again = import_with(&data, &mut store, &[("api", Path::new("/home/dev/two/api"))]);
+    assert_eq!((again.stored(), again.projects["api"].as_str()), (0, "path:/home/dev/two/api"));
     let sql = "SELECT key FROM sessions JOIN projects ON projects.row = project WHERE id = 's2'";
     let key: String = store.connection().query_row(sql, [], |row| row.get(0)).unwrap();
-    assert_eq!(key, "path:/work/two/api");
+    assert_eq!(key, "path:/home/dev/two/api");
     // Said once is enough.
-    assert_eq!(import(&data, &mut store).projects["api"], "path:/work/two/api");
+    assert_eq!(import(&data, &mut store).projects["api"], "path:/home/dev/two/api");
 }
 
 #[test]
