@@ -227,6 +227,13 @@ fn line_22_denied_and_failed_calls_are_recorded_and_can_be_found() -> Result<()>
     assert_eq!(refused[0]["data"]["input"]["command"], "frobnicate the ZEPPELIN");
     let failed = of_kind(&sandbox, "tool")?;
     assert_eq!((&failed[0]["failed"], &failed[0]["id"]), (&json!(true), &json!("t:toolu_2")));
+    let facts = crate::search::search(&sandbox, &["zeppelin"])?;
+    let found = facts["hits"].to_string();
+    assert!(found.contains("frobnicate the ZEPPELIN"), "{facts:#}");
+    prompt(&sandbox, "s", "2", "run the tests")?;
+    fail(&sandbox, "toolu_3", "cargo test -p hangar", "error: the HANGAR doors are closed")?;
+    let facts = crate::search::search(&sandbox, &["hangar", "doors"])?;
+    assert!(facts["hits"].to_string().contains("the HANGAR doors are closed"), "{facts:#}");
     let found = wyren(&sandbox, &["forget", "--query", "zeppelin", "--dry-run"])?;
     for shown in ["refused Bash {\"command\":\"frobnicate the ZEPPELIN\"}", "r:toolu_1", "t:toolu_2"] {
         assert!(found.contains(shown), "{shown}: {found}");

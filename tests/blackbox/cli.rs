@@ -47,7 +47,9 @@ fn a_wrong_call_ends_with_2_and_a_failure_with_1() -> Result<()> {
     let unknown = sandbox.wyren(&["jobs", "add", "nonsense"])?;
     assert_eq!(unknown.status.code(), Some(2));
     assert!(
-        stderr(&unknown).contains("[possible values: distill, drain, probe, retain, summarise]"),
+        stderr(&unknown).contains(
+            "[possible values: distill, drain, embed, keep-transcript, probe, retain, scan, summarise]"
+        ),
         "{}",
         stderr(&unknown)
     );

@@ -2,7 +2,8 @@
 //!
 //! Golden cases are pairs `<case>.in.json` and `<case>.out.json` in `tests/data/<binary>/`; an empty `out` means
 //! silence. `UPDATE_GOLDEN=1` writes the `out` files anew. The project that they run in has the files of `tests/data/team`
-//! as its `.wyren/`.
+//! as its `.wyren/`, and those of `tests/data/transcripts`
+//! as `transcripts/`.
 
 use std::fs;
 use std::process::Output;
@@ -123,6 +124,7 @@ fn golden_input_gives_golden_output() -> Result<()> {
 /// Compares every hook's answers with its golden cases.
 pub(crate) fn check_golden(sandbox: &Sandbox) -> Result<()> {
     plugin::copy(&sandbox::data_folder().join("team"), &sandbox.project().join(".wyren"))?;
+    plugin::copy(&sandbox::data_folder().join("transcripts"), &sandbox.project().join("transcripts"))?;
     // The words of the fences are derived from it.
     fs::create_dir_all(sandbox.data())?;
     fs::write(sandbox.data().join("secret"), [b's'; 32])?;

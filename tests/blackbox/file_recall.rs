@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
@@ -12,6 +14,9 @@ use crate::engine::{export, files_with, prompt, wyren};
 
 /// The moment of every entry: 16 November 2026.
 const AT: u64 = 1_794_787_200_000;
+
+/// How long a program may take to come to a place.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Has the spool hold an entry about files, as an import or `wyren remember` records it.
 pub(crate) fn record_entry(data: &Path, cwd: &Path, id: &str, title: &str, files: &[&str]) -> Result<()> {
@@ -112,6 +117,77 @@ fn what_is_forgotten_is_in_no_cache_and_the_rest_is() -> Result<()> {
     assert_eq!(files_with(&sandbox.data(), "ACME-MERGER")?, Vec::<PathBuf>::new());
     let text = read(&sandbox, "s", "a.rs")?;
     assert!(text.contains("Prices are cents") && !text.contains("MERGER"), "{text}");
+    Ok(())
+}
+
+#[test]
+fn forgetting_that_is_killed_between_the_caches_and_the_database_leaves_no_cache_and_can_be_repeated()
+-> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    record_entry(&sandbox.data(), &sandbox.project(), "n:1", "about the ACME-MERGER", &["a.rs"])?;
+    record_entry(&sandbox.data(), &sandbox.project(), "n:2", "Prices are cents", &["a.rs"])?;
+    export(&sandbox, &[])?;
+    let caches = sandbox.data().join("cache/recall");
+    assert!(!files_with(&caches, "ACME-MERGER")?.is_empty());
+    // While this transaction is open, forgetting waits: the caches are gone then, and the rows are not.
+    let database = rusqlite::Connection::open(sandbox.data().join("wyren.db"))?;
+    database.execute_batch("BEGIN IMMEDIATE")?;
+    let mut forget = sandbox.command("wyren");
+    forget.args(["forget", "--query", "acme-merger", "--yes"]).stdin(Stdio::null());
+    let mut forget = forget.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let end = Instant::now() + PATIENCE;
+    while !files_with(&caches, "cents")?.is_empty() {
+        ensure!(Instant::now() < end && forget.try_wait()?.is_none(), "the caches are still there");
+        thread::sleep(Duration::from_millis(5));
+    }
+    forget.kill()?;
+    forget.wait()?;
+    database.execute_batch("ROLLBACK")?;
+    assert_eq!(files_with(&caches, "ACME-MERGER")?, Vec::<PathBuf>::new());
+    assert_eq!(read(&sandbox, "killed", "a.rs")?, "", "no cache, no story");
+    // Nothing was forgotten yet: the next drain has both again, and no lock is left behind.
+    export(&sandbox, &[])?;
+    assert!(read(&sandbox, "drained", "a.rs")?.contains("ACME-MERGER"));
+    wyren(&sandbox, &["forget", "--query", "acme-merger", "--yes"])?;
+    assert_eq!(files_with(&sandbox.data(), "ACME-MERGER")?, Vec::<PathBuf>::new());
+    let text = read(&sandbox, "repeated", "a.rs")?;
+    assert!(text.contains("Prices are cents") && !text.contains("MERGER"), "{text}");
+    Ok(())
+}
+
+#[test]
+fn no_cache_has_what_the_database_has_forgotten_whenever_forgetting_is_killed() -> Result<()> {
+    const KILLS: u32 = 12;
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    record_entry(&sandbox.data(), &sandbox.project(), "n:0", "Prices are cents", &["a.rs"])?;
+    let mut usual = Duration::ZERO;
+    let mut was_forgotten = [false; 2];
+    for number in 0..=KILLS {
+        let word = format!("MERGER-{number:02}");
+        record_entry(&sandbox.data(), &sandbox.project(), &format!("n:{word}"), &word, &["a.rs"])?;
+        export(&sandbox, &[])?;
+        let mut forget = sandbox.command("wyren");
+        forget.args(["forget", "--query", &word, "--yes"]).stdin(Stdio::null());
+        let began = Instant::now();
+        let mut forget = forget.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        if number > 0 {
+            thread::sleep(usual * number / KILLS);
+            let _ = forget.kill();
+        }
+        forget.wait()?;
+        usual = if number == 0 { began.elapsed() } else { usual };
+        let database = rusqlite::Connection::open(sandbox.data().join("wyren.db"))?;
+        let count: u32 =
+            database.query_row("SELECT count(*) FROM entries WHERE title = ?1", [&word], |row| row.get(0))?;
+        was_forgotten[usize::from(count == 0)] = true;
+        if count == 0 {
+            assert_eq!(files_with(&sandbox.data().join("cache"), &word)?, Vec::<PathBuf>::new());
+        }
+        wyren(&sandbox, &["forget", "--query", &word, "--yes"])?;
+        assert_eq!(files_with(&sandbox.data(), &word)?, Vec::<PathBuf>::new());
+        assert!(read(&sandbox, &word, "a.rs")?.contains("Prices are cents"), "{word}");
+    }
+    assert_eq!(was_forgotten, [true; 2], "no kill came before, or none after the database had forgotten");
     Ok(())
 }
 

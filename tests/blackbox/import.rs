@@ -232,3 +232,91 @@ fn an_import_names_its_source_and_goes_by_the_rules_of_recording() -> Result<()>
     assert!(exported(&sandbox)?.is_empty());
     Ok(())
 }
+
+/// Writes a session of Codex' that added a line to `a.rs`, below the folder that `CODEX_HOME` names.
+fn write_rollout(sandbox: &Sandbox, secret: &str) -> Result<PathBuf> {
+    let home = sandbox.folder().join("codex");
+    let folder = home.join("sessions/2026/06/01");
+    fs::create_dir_all(&folder)?;
+    let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-fn old() {}\n+fn fresh() {}\n*** End Patch";
+    let lines = [
+        (
+            "session_meta",
+            json!({"id": "019f0000-0000-7000-8000-000000000001", "cwd": sandbox.project(), "source": "cli"}),
+        ),
+        (
+            "response_item",
+            json!({"type": "message", "role": "user", "content": [
+            {"type": "input_text", "text": "<environment_context>\n<shell>fish</shell>\n</environment_context>"}]}),
+        ),
+        ("event_msg", json!({"type": "task_started", "turn_id": "t1"})),
+        (
+            "event_msg",
+            json!({"type": "user_message", "message": format!("rename old to fresh \u{1b}[31m{secret}")}),
+        ),
+        (
+            "response_item",
+            json!({"type": "custom_tool_call", "name": "apply_patch", "call_id": "call_1", "input": patch}),
+        ),
+        (
+            "response_item",
+            json!({"type": "custom_tool_call_output", "call_id": "call_1", "output": "Success."}),
+        ),
+        ("event_msg", json!({"type": "task_complete", "last_agent_message": "Renamed."})),
+        ("event_msg", json!({"type": "task_started", "turn_id": "t2"})),
+        ("event_msg", json!({"type": "user_message", "message": "<private>confidential</private>"})),
+        ("event_msg", json!({"type": "task_complete", "last_agent_message": "confidential, too"})),
+    ];
+    let lines = lines.iter().enumerate().map(|(second, (kind, payload))| {
+        json!({"timestamp": stamp(second as u64), "type": kind, "payload": payload}).to_string() + "\n"
+    });
+    let path = folder.join("rollout-2026-06-01T00-00-00-019f0000-0000-7000-8000-000000000001.jsonl");
+    fs::write(&path, lines.collect::<String>())?;
+    Ok(home)
+}
+
+#[test]
+fn sessions_of_codex_and_cursor_are_in_the_journal_and_answer_why() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let key = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
+    let home = write_rollout(&sandbox, &key)?;
+    let codex = |more: &[&str]| -> Result<Value> {
+        let mut command = sandbox.command("wyren");
+        command.args(["import", "--transcripts", "--agent", "codex", "--json"]).args(more);
+        let output = feed(command.env("CODEX_HOME", &home).env("WYREN_WORKER_IDLE_SECONDS", "0"), b"")?;
+        ensure!(output.status.success(), "{output:?}");
+        Ok(serde_json::from_slice(&output.stdout)?)
+    };
+    assert_eq!(codex(&["--dry-run"])?["stored"], 3);
+    let first = codex(&[])?;
+    assert_eq!(
+        (&first["stored"], &first["private"], &first["unplaced"]),
+        (&json!(3), &json!(1), &json!(0)),
+        "{first:#}"
+    );
+    settle(&sandbox)?;
+    assert_eq!(codex(&[])?["unchanged"], 1);
+    for hidden in ["confidential", &key, "environment_context"] {
+        assert_eq!(files_with(&sandbox.data(), hidden)?, Vec::<PathBuf>::new(), "{hidden}");
+    }
+    fs::write(sandbox.project().join("a.rs"), "fn fresh() {}\n")?;
+    let why = run(&sandbox, &["why", "a.rs:1"])?;
+    assert!(why.contains("rename old to fresh") && !why.contains('\u{1b}'), "{why:?}");
+    let recap = run(&sandbox, &["recap", "--since", "2026-11-15"])?;
+    assert!(recap.contains("a.rs") && recap.contains("fresh") && !recap.contains("\u{1b}[31m"), "{recap:?}");
+
+    let folder = sandbox.folder().join("home/.cursor/projects/some-name/agent-transcripts");
+    fs::create_dir_all(&folder)?;
+    let note = json!({"workspacePath": sandbox.project()}).to_string();
+    fs::write(sandbox.folder().join("home/.cursor/projects/some-name/.workspace-trusted"), note)?;
+    let typed = json!({"role": "user", "message": {"content": "<user_query>paint it green</user_query>"}});
+    let answer = json!({"role": "assistant", "message": {"content": "It is green."}});
+    fs::write(folder.join("c1.jsonl"), format!("{typed}\n{answer}\n"))?;
+    let output = run(&sandbox, &["import", "--transcripts", "--agent", "cursor"])?;
+    assert!(output.starts_with("Imported 2 observations of 1 session"), "{output}");
+    let other = sandbox.wyren(&["import", "--transcripts", "--agent", "emacs"])?;
+    assert_eq!(other.status.code(), Some(2), "{other:?}");
+    let message = String::from_utf8(other.stderr)?;
+    assert!(message.contains("claude, codex, cursor"), "{message}");
+    settle(&sandbox)
+}

@@ -260,10 +260,7 @@ fn an_id_may_be_cut_and_what_it_could_mean_is_listed() -> Result<()> {
         let unknown = sandbox.wyren(&[command, "unknown-id"])?;
         assert_eq!(unknown.status.code(), Some(1), "{command}");
         let said = said(&unknown);
-        assert!(
-            said.contains("no entry or summary has the id") && said.contains("note 32"),
-            "{command}: {said}"
-        );
+        assert!(said.contains("has the id \"unknown-id\"") && said.contains("note 32"), "{command}: {said}");
     }
     // All or none.
     assert_eq!(sandbox.wyren(&["pin", &entries[0], "unknown"])?.status.code(), Some(1));

@@ -4,6 +4,8 @@ mod allow;
 mod changes;
 mod commands;
 mod interview;
+mod review;
+mod stats;
 mod transfer;
 mod trust;
 

@@ -66,6 +66,10 @@ fn each_command_is_answered_with_what_wyren_prints() -> Result<()> {
         ("/wyren:remember", "no text to remember. Use: /wyren:remember TEXT"),
         ("/wyren:remember <private>x</private>", "marked as private"),
         ("/wyren:remember --pin use\n--force", "Remembered and pinned as "),
+        ("/wyren:search", "nothing to search for. Use: /wyren:search WORDS"),
+        ("/wyren:search forc", "discovery"),
+        ("/wyren:search forec", "Spelled alike: force"),
+        ("/wyren:search $(touch x) --no-such", "unexpected argument"),
         ("/wyren:init", ".wyren"),
         ("/wyren:memory", "To add one: /wyren:memory add We store prices in cents"),
         ("/wyren:memory add Prices are {\"cents\"}; don't $(touch x)", "Added to Decisions: Prices are"),
@@ -516,16 +520,22 @@ fn every_wyren_that_a_command_file_shows_is_allowed_in_each_spelling() -> Result
         let Some(tools) = front(&text, "allowed-tools") else { continue };
         let body = text.splitn(3, "---\n").nth(2).unwrap_or_default();
         let shown = body.split("\"${CLAUDE_PLUGIN_ROOT}/bin/wyren\" ").skip(1);
-        let verbs = shown.map(|rest| rest.split_whitespace().take(2).collect::<Vec<_>>().join(" "));
+        let calls = shown.map(|rest| {
+            let whole = rest.split('`').next().unwrap_or_default();
+            (whole, whole.split_whitespace().take(2).collect::<Vec<_>>().join(" "))
+        });
         let mut count = 0;
-        for verbs in verbs.filter(|verbs| verbs.chars().all(|c| c.is_ascii_lowercase() || c == ' ')) {
+        for (whole, verbs) in
+            calls.filter(|(_, verbs)| verbs.chars().all(|c| c.is_ascii_lowercase() || " -".contains(c)))
+        {
             for program in [
                 "\"${CLAUDE_PLUGIN_ROOT}/bin/wyren\"",
                 "${CLAUDE_PLUGIN_ROOT}/bin/wyren",
                 "${CLAUDE_PLUGIN_ROOT}//bin/wyren",
                 "${CLAUDE_PLUGIN_ROOT}bin/wyren",
             ] {
-                assert!(tools.contains(&format!("Bash({program} {verbs}:*)")), "{}: {verbs}", path.display());
+                let allows = |rule: &str| tools.contains(&format!("Bash({program} {rule})"));
+                assert!(allows(&format!("{verbs}:*")) || allows(whole), "{}: {whole}", path.display());
             }
             count += 1;
         }

@@ -7,9 +7,10 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use serde_json::{Value, json};
 use wyren_tests::sandbox::Sandbox;
 
+use crate::engine::{prompt, wyren};
 use world::World;
 
 /// The share of lines of sessions that must have the right prompt.
@@ -142,6 +143,105 @@ fn a_line_has_its_prompt_edit_session_and_commit_and_an_own_line_has_none() -> R
         let output = sandbox.wyren(&arguments)?;
         ensure!(output.status.code() == Some(code), "{arguments:?}: {output:?}");
     }
+    Ok(())
+}
+
+/// Has the hooks see a session that edits `src/auth.rs`, which a lesson is about, and ends with a decision about it.
+fn edit_auth(sandbox: &Sandbox) -> Result<()> {
+    let file = sandbox.project().join("src/auth.rs");
+    let (before, after) = (
+        "fn verify(claims: &Claims) {}\n",
+        "fn verify(claims: &Claims) { check_expiry(claims.expires_at) }\n",
+    );
+    fs::create_dir_all(sandbox.project().join("src"))?;
+    fs::write(&file, after)?;
+    let send = |hook: &str, fields: Value| -> Result<String> {
+        let mut event = json!({"session_id": "s", "cwd": sandbox.project(), "prompt_id": "1"});
+        event
+            .as_object_mut()
+            .into_iter()
+            .for_each(|event| event.extend(fields.as_object().cloned().unwrap_or_default()));
+        let output = sandbox.run(hook, event.to_string().as_bytes())?;
+        ensure!(output.status.success(), "{hook}: {output:?}");
+        Ok(String::from_utf8(output.stdout)?)
+    };
+    prompt(sandbox, "s", "1", "tokens must expire")?;
+    let input = json!({"file_path": file, "old_string": before, "new_string": after});
+    let call = json!({"hook_event_name": "PreToolUse", "tool_name": "Edit", "tool_use_id": "t1", "tool_input": input});
+    // The first call compiles the index of the lessons.
+    send(
+        "lesson-inject",
+        json!({"session_id": "warm-up", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "true"}, "tool_use_id": "t0"}),
+    )?;
+    let shown = send("lesson-inject", call)?;
+    ensure!(shown.contains("expires_at is in seconds"), "the lesson was not shown: {shown}");
+    let lines: Vec<String> = [format!("-{}", before.trim_end()), format!("+{}", after.trim_end())].into();
+    let patch = json!([{"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": lines}]);
+    let response = json!({"filePath": file, "oldString": before, "newString": after, "originalFile": before, "structuredPatch": patch});
+    send(
+        "tool-record",
+        json!({"hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_use_id": "t1", "tool_input": input, "tool_response": response}),
+    )?;
+    let message = "Done. We decided that check_expiry in auth.rs compares expires_at with the server's clock instead of the client's.";
+    send("stop-summary", json!({"hook_event_name": "Stop", "last_assistant_message": message}))?;
+    Ok(())
+}
+
+#[test]
+fn the_lesson_and_the_decisions_behind_a_line_are_named() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let lessons = sandbox.data().join("lessons");
+    fs::create_dir_all(&lessons)?;
+    for (slug, path, summary) in [
+        ("expiry-in-seconds", "*.rs", "expires_at is in seconds, check_expiry multiplies it"),
+        ("other-matters", "*.rs", "borrowing is better than cloning"),
+    ] {
+        let text = format!(
+            "---\nsummary: {summary}\nkind: hint\ntools: Edit\npath: {path}\n---\n{summary}.\n\n## Solution\nSee {summary}.\n"
+        );
+        fs::write(lessons.join(format!("{slug}.md")), text)?;
+    }
+    edit_auth(&sandbox)?;
+    wyren(
+        &sandbox,
+        &[
+            "remember",
+            "--type",
+            "decision",
+            "--file",
+            "src/auth.rs",
+            "auth.rs: check_expiry is called by verify alone",
+        ],
+    )?;
+    wyren(
+        &sandbox,
+        &["remember", "--type", "decision", "--file", "src/auth.rs", "auth.rs is split in two next month"],
+    )?;
+    let answer: Value = serde_json::from_str(&wyren(&sandbox, &["why", "src/auth.rs:1", "--json"])?)?;
+    let reasons =
+        answer["edits"][0]["reasons"].as_array().with_context(|| format!("no reasons in {answer:#}"))?;
+    let of = |kind: &str| -> Vec<&str> {
+        reasons
+            .iter()
+            .filter(|reason| reason["kind"] == kind)
+            .filter_map(|reason| reason["text"].as_str())
+            .collect()
+    };
+    let (decisions, lessons) = (of("decision"), of("lesson"));
+    ensure!(lessons.len() == 1 && lessons[0].contains("expires_at is in seconds"), "{lessons:?}");
+    ensure!(
+        decisions.iter().any(|text| text.contains("server's clock")),
+        "made of the turn's end: {decisions:?}"
+    );
+    ensure!(decisions.iter().any(|text| text.contains("by verify alone")), "by hand: {decisions:?}");
+    ensure!(decisions.len() == 2, "nothing in the line is about the third: {decisions:?}");
+    let text = wyren(&sandbox, &["why", "src/auth.rs:1"])?;
+    let edit = text.lines().find(|line| line.trim_start().starts_with("edit ")).context("no edit")?;
+    ensure!(edit.contains("auth.rs") && !edit.contains("decided"), "{text}");
+    for part in ["tokens must expire", "server's clock", "by verify alone", "expiry-in-seconds"] {
+        ensure!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+    ensure!(!text.contains("other-matters") && !text.contains("split in two"), "{text}");
     Ok(())
 }
 

@@ -167,6 +167,13 @@ impl Client {
         Terminal::start(&self.program, &self.flags, &self.home.project(), self.environment())
     }
 
+    /// Starts the interactive client in a terminal of this many columns.
+    pub fn terminal_of(&self, columns: u16) -> Result<Terminal> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.flags).current_dir(self.home.project()).envs(self.environment());
+        Terminal::of(&command, columns)
+    }
+
     /// Returns the lines of the hook log, in order; fails when one of them is not a JSON object.
     pub fn hook_log(&self) -> Result<Vec<Value>> {
         let path = self.home.data().join("logs/hooks.jsonl");

@@ -40,6 +40,7 @@ Examples:
   cargo xtask bench --json bench.json --instructions   also as JSON, with instruction counts
   cargo xtask bench --check --transcript               fail when a budget is over
   cargo xtask bench --deps                             fail when a hot hook links something heavy
+  cargo xtask bench --only session-start-recall        one program, while you work on it
   cargo xtask bench --against 'node=node -e 0'         another program in the same rounds
 
 The programs are those in target/plugin/bin; `cargo xtask plugin` builds them anew.
@@ -65,6 +66,10 @@ pub(crate) struct Arguments {
     /// What the programs of --against read, instead of the payload of a session that starts.
     #[arg(long, value_name = "FILE", requires = "against")]
     stdin: Option<PathBuf>,
+
+    /// Measure only this program of the plugin, against the yardsticks.
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["check", "deps"])]
+    only: Option<String>,
 
     /// Also scan 1 GiB of transcripts, against `wc -l`.
     #[arg(long)]

@@ -68,6 +68,7 @@ fn play(stage: &Stage) -> Result<()> {
     stage.session_start("resume")?;
     heading("A bad day: half a payload arrives. The hook fails open, and says so in its log");
     stage.hook("session-start-lessons", r#"{"session_id": "demo", "sour"#)?;
+    journal(stage)?;
     team(stage)?;
     heading("What the hooks did: wyren log --hooks");
     print!("{}", stage.wyren(&["log", "--hooks"])?);
@@ -161,6 +162,54 @@ fn team(stage: &Stage) -> Result<()> {
     heading("Bob's git is as it was: git status --short --branch");
     print!("{}", bob.git_status()?);
     Ok(())
+}
+
+/// Plays a turn of work, and what is left of it for a stand-up, for the next session and for one that reads the file.
+fn journal(stage: &Stage) -> Result<()> {
+    let desk = stage.member("shop");
+    let file = desk.cwd.join("src/auth.rs");
+    std::fs::create_dir_all(desk.cwd.join("src"))?;
+    git(&desk.cwd, &["init", "--quiet", "--initial-branch=main"])?;
+    let (before, after) = ("    Ok(claims)", "    check_expiry(&claims)?;");
+    std::fs::write(
+        &file,
+        format!("fn verify_token(token: &str) -> Result<Claims> {{\n{after}\n{before}\n}}\n"),
+    )?;
+    heading("The journal: a turn of work is recorded, call by call, without a model");
+    desk.hook(
+        "prompt-record",
+        &desk.event("UserPromptSubmit", json!({"prompt": "Expired tokens are accepted. Fix that"})),
+    )?;
+    let test = |id: &str, stdout: &str| {
+        json!({
+            "tool_name": "Bash", "tool_use_id": id, "tool_input": {"command": "cargo test"}, "tool_response": {"stdout": stdout},
+        })
+    };
+    let lines =
+        [" fn verify_token(token: &str) -> Result<Claims> {", &format!("+{after}"), &format!(" {before}")];
+    let patch = json!([{"oldStart": 1, "oldLines": 2, "newStart": 1, "newLines": 3, "lines": lines}]);
+    let edit = json!({
+        "tool_name": "Edit", "tool_use_id": "toolu_2",
+        "tool_input": {"file_path": file, "old_string": before, "new_string": format!("{after}\n{before}")},
+        "tool_response": {"filePath": file, "structuredPatch": patch},
+    });
+    for call in [
+        test("toolu_1", "test result: FAILED. 7 passed; 1 failed"),
+        edit,
+        test("toolu_3", "test result: ok. 8 passed"),
+    ] {
+        desk.answer("tool-record", &desk.event("PostToolUse", call))?;
+    }
+    let message = "Fixed. We decided to compare with the server's clock, since clients' clocks drift.\n\nNext step: shorten the lifetime to an hour.";
+    desk.answer("stop-summary", &desk.event("Stop", json!({"last_assistant_message": message})))?;
+    heading("What was done, for a stand-up: wyren recap");
+    print!("{}", desk.wyren(&["recap"])?);
+    heading("What the next session knows at its start");
+    let next = |event: &str, fields: Value| desk.event(event, fields).replace("\"demo\"", "\"the next one\"");
+    desk.hook("session-start-recall", &next("SessionStart", json!({"source": "startup"})))?;
+    heading("And when it reads the file, once");
+    let read = json!({"tool_name": "Read", "tool_use_id": "toolu_4", "tool_input": {"file_path": file}});
+    desk.hook("file-recall", &next("PreToolUse", read))
 }
 
 fn git(folder: &Path, arguments: &[&str]) -> Result<()> {

@@ -12,6 +12,6 @@ fn main() -> ExitCode {
         let may_keep = || capture::may_record_coming_call(&call, host);
         let lessons = || inject::answer(&call, host, layers::compile_beside, may_keep);
         let answer = attempts::pause(&call, host).unwrap_or_else(lessons);
-        Ok(capture::refused(capture::told(answer, &call, host), &call, host))
+        Ok(capture::refused(capture::told_about_call(answer, &call, host), &call, host))
     })
 }

@@ -1,4 +1,4 @@
-//! UserPromptSubmit: answers `/wyren:status` and the other commands of Wyren without a model.
+//! UserPromptSubmit: answers `/wyren:status` and the other commands of Wyren without a model; binds the session to a context.
 
 use hook::{Arena, Silence, UserPromptSubmit, commands};
 use std::process::ExitCode;
@@ -7,5 +7,7 @@ use std::process::ExitCode;
 static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
-    hook::run("prompt-bind", Silence::Empty, |call: UserPromptSubmit, host| commands::answer(&call, host))
+    hook::run("prompt-bind", Silence::Empty, |call: UserPromptSubmit, host| {
+        commands::answer(&call, host).unwrap_or_else(|| binding::answer(&call, host))
+    })
 }

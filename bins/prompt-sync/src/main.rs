@@ -12,6 +12,7 @@ fn main() -> ExitCode {
         if commands::is_answered(&call, host) {
             return Ok(Answer::silent());
         }
+        window::note_mode(&call, call.permission_mode.as_deref(), host);
         let answer = briefing::prompt::answer(&call, host)?;
         let answer = recall::prompt::beside(answer, &call, host);
         Ok(capture::told_with_prompt(answer, &call, host))

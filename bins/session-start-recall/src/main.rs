@@ -1,4 +1,4 @@
-//! SessionStart: shows an index of earlier work in this project, from the journal; nothing on resume.
+//! SessionStart: shows the plan and tasks that a new window goes on with, and an index of earlier work; nothing on resume.
 
 use hook::{Arena, SessionStart, Silence};
 use std::process::ExitCode;
@@ -7,6 +7,7 @@ use std::process::ExitCode;
 static ARENA: Arena = Arena::new();
 
 fn main() -> ExitCode {
+    journal::recall::prepare();
     hook::run("session-start-recall", Silence::Empty, |call: SessionStart, host| {
         Ok(journal::recall::answer(&call, host))
     })

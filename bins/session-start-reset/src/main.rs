@@ -1,8 +1,9 @@
-//! SessionStart: lets what was shown before be shown again, as far as the window forgot it.
+//! SessionStart: lets what was shown before be shown again, as far as the window forgot it, and notes the model.
 
 use hook::event::Source;
 use hook::{Answer, Arena, SessionStart, Silence};
 use std::process::ExitCode;
+use window::Notes;
 
 #[global_allocator]
 static ARENA: Arena = Arena::new();
@@ -16,6 +17,7 @@ fn main() -> ExitCode {
             Source::Resume => {}
         }
         claims.clean_up(host.started);
+        Notes::beside(&claims).begin(&call)?;
         Ok(Answer::silent())
     })
 }

@@ -8,6 +8,7 @@ mod distill;
 mod doctor;
 mod edit;
 mod export;
+mod file_suggest;
 mod forget;
 mod import;
 mod init;
@@ -21,15 +22,19 @@ mod pin;
 mod recap;
 mod remember;
 mod repair;
+mod search;
 mod show;
 mod spend;
 mod status;
+mod statusline;
 mod sync;
+mod timeline;
 mod trust;
 mod uninstall;
 mod update;
 mod version;
 mod why;
+mod work;
 mod worker;
 
 use crate::similar;
@@ -64,6 +69,8 @@ Examples:
   wyren doctor                        check the installation and suggest fixes
   wyren lessons test 'git push -f'    show which lessons a command triggers, and why
   wyren why src/auth.rs:42            the prompt, the edit and the commit behind a line
+  wyren search rounding prices        everything that is remembered, found by its words
+  wyren work                          the pieces of work that are open here
   wyren recap                         what was done, decided, learned and left open
   wyren log --hooks --follow          follow the hook log
   wyren config                        list every setting, its value and its source
@@ -88,6 +95,8 @@ enum Command {
     Edit(edit::Arguments),
     /// Write all recorded observations as JSON lines.
     Export(export::Arguments),
+    /// Print the files that Claude Code suggests after `@`.
+    FileSuggest(file_suggest::Arguments),
     /// Delete recorded observations permanently.
     Forget(forget::Arguments),
     /// Import the output of `wyren export`, claude-mem's records or transcripts.
@@ -114,14 +123,20 @@ enum Command {
     Remember(remember::Arguments),
     /// Check the database, and repair it if it is damaged.
     Repair(repair::Arguments),
-    /// Show entries and summaries of the journal, whole.
+    /// Search everything that is remembered.
+    Search(search::Arguments),
+    /// Show what is remembered, whole, by its id.
     Show(show::Arguments),
     /// Show the cost of model calls and today's remaining budget.
     Spend(spend::Arguments),
     /// Show memory, lessons, spending, what waits for you and health, on one screen.
     Status(status::Arguments),
+    /// Print the setting for the status line of Claude Code.
+    Statusline(statusline::Arguments),
     /// Publish local changes to the team memory and fetch those of others.
     Sync(sync::Arguments),
+    /// Show what happened before and after something.
+    Timeline(timeline::Arguments),
     /// Trust this project: its guards and pauses may refuse calls, its skills are followed.
     Trust(trust::Arguments),
     /// Stop broadcasting a skill, for the whole team.
@@ -138,6 +153,8 @@ enum Command {
     Version(version::Arguments),
     /// Show which prompt, edit, session and commit a line of code is from.
     Why(why::Arguments),
+    /// Show and change contexts, the pieces of work that outlive sessions.
+    Work(work::Arguments),
     /// Show, run or stop the background worker.
     Worker(worker::Arguments),
     #[command(external_subcommand)]
@@ -150,7 +167,9 @@ impl Command {
         match self {
             Self::Sync(arguments) => !arguments.is_of_a_hook(),
             Self::Lessons(arguments) => !arguments.is_of_a_hook(),
-            Self::Doctor(_) | Self::Worker(_) => false,
+            Self::Work(arguments) => !arguments.is_of_a_hook(),
+            Self::Statusline(arguments) => !arguments.is_of_the_line(),
+            Self::Doctor(_) | Self::FileSuggest(_) | Self::Worker(_) => false,
             _ => true,
         }
     }
@@ -160,13 +179,16 @@ impl Command {
         match self {
             Self::Doctor(arguments) => !arguments.is_to_fix(),
             Self::Lessons(arguments) => arguments.is_of_a_hook(),
+            Self::Work(arguments) => arguments.is_of_a_hook(),
             Self::Capture(_)
             | Self::Completions(_)
             | Self::Config(_)
+            | Self::FileSuggest(_)
             | Self::Install(_)
             | Self::Migrate(_)
             | Self::Spend(_)
             | Self::Status(_)
+            | Self::Statusline(_)
             | Self::Uninstall(_)
             | Self::Unknown(_)
             | Self::Update(_)
@@ -174,6 +196,14 @@ impl Command {
             _ => false,
         }
     }
+}
+
+/// What `prompt-bind` runs.
+pub(crate) const FOR_PROMPT: [&str; 2] = ["work", "bind"];
+
+/// Runs [`FOR_PROMPT`].
+pub(crate) fn run_for_prompt() -> Result<()> {
+    work::bind(&Paths::of(&Env::process()))
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<()> {
@@ -205,6 +235,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Doctor(arguments) => doctor::run(&arguments, &env, &paths),
         Command::Edit(arguments) => edit::run(&arguments, &env, &paths),
         Command::Export(arguments) => export::run(&arguments, &env, &paths),
+        Command::FileSuggest(_) => file_suggest::run(&paths),
         Command::Forget(arguments) => forget::run(arguments, &env, &paths),
         Command::Import(arguments) => import::run(&arguments, &env, &paths),
         Command::Init(arguments) => init::run(&arguments, &env, &paths),
@@ -218,10 +249,13 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Recap(arguments) => recap::run(&arguments, &env, &paths),
         Command::Remember(arguments) => remember::run(&arguments, &env, &paths),
         Command::Repair(arguments) => repair::run(&arguments, &env, &paths),
+        Command::Search(arguments) => search::run(&arguments, &env, &paths),
         Command::Show(arguments) => show::run(&arguments, &env, &paths),
         Command::Spend(arguments) => spend::run(&arguments, &env, &paths),
         Command::Status(arguments) => status::run(&arguments, &env, &paths),
+        Command::Statusline(arguments) => statusline::run(&arguments, &env, &paths),
         Command::Sync(arguments) => sync::run(&arguments, &env, &paths),
+        Command::Timeline(arguments) => timeline::run(&arguments, &env, &paths),
         Command::Trust(arguments) => trust::run(&arguments, &env, &paths),
         Command::Unbroadcast(arguments) => broadcast::unbroadcast(&arguments, &env),
         Command::Uninstall(arguments) => uninstall::run(&arguments, &env, &paths),
@@ -230,6 +264,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Update(arguments) => update::run(&arguments, &env, &paths),
         Command::Version(arguments) => version::run(&arguments, &env, &paths),
         Command::Why(arguments) => why::run(&arguments, &env, &paths),
+        Command::Work(arguments) => work::run(arguments, &env, &paths),
         Command::Worker(arguments) => worker::run(arguments, &env, &paths),
         Command::Unknown(words) => Err(unknown(&words).into()),
     }

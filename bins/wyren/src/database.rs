@@ -48,21 +48,38 @@ pub(crate) fn open_for_user(env: &Env, paths: &Paths, look: Look) -> Result<Stor
     Ok(store)
 }
 
-/// Opens the database as [`open_for_user`] does, and drains the spool.
+/// Opens the database as [`open_for_user`] does, and drains the spool. Waits for a drain in another process: the command must see
+/// everything recorded before it.
 pub(crate) fn open_drained(env: &Env, paths: &Paths, look: Look) -> Result<Store> {
+    let (store, drained) = open_drained_within(env, paths, look, PATIENCE)?;
+    drained.context("could not drain the spool")?;
+    Ok(store)
+}
+
+/// Opens the database as [`open_drained`] does, but waits only this long for a drain in another process. Returns also whether
+/// everything is drained.
+pub(crate) fn open_drained_within(
+    env: &Env,
+    paths: &Paths,
+    look: Look,
+    patience: Duration,
+) -> Result<(Store, Result<(), store::Error>)> {
     let mut store = open_for_user(env, paths, look)?;
     if store.ahead().is_some() {
-        return Ok(store);
+        return Ok((store, Ok(())));
     }
-    let drained = match drain(&mut store, env, paths) {
+    let drained = match drain(&mut store, env, paths, patience) {
         Err(error) if error.is_corrupt() => {
             drop(store);
             store = mend(env, paths, &error)?;
-            drain(&mut store, env, paths)
+            drain(&mut store, env, paths, patience)
         }
         drained => drained,
     };
-    let unread = drained.context("could not drain the spool")?.unread;
+    let unread = match drained {
+        Ok(progress) => progress.unread,
+        Err(error) => return Ok((store, Err(error))),
+    };
     // Hooks do without; the next drain tries again.
     let _ = journal::file_cache::refresh(&store, paths);
     if unread > 0 {
@@ -70,16 +87,17 @@ pub(crate) fn open_drained(env: &Env, paths: &Paths, look: Look) -> Result<Store
         let unread = counted(unread, "recorded line is", "recorded lines are");
         writeln!(errors, "{WARNING}{unread} unreadable{WARNING:#} and kept in the spool.")?;
     }
-    Ok(store)
+    Ok((store, Ok(())))
 }
 
-/// Drains the spool. Waits for a drain in another process: this command must see everything recorded before it.
-fn drain(store: &mut Store, env: &Env, paths: &Paths) -> Result<Progress, store::Error> {
+/// Drains the spool. Waits for a drain in another process.
+fn drain(store: &mut Store, env: &Env, paths: &Paths, patience: Duration) -> Result<Progress, store::Error> {
     let (spool, rules) = (Spool::new(paths.spool()), rules(env, paths));
-    patiently(|| match Drain::unbounded(&spool).following(&rules).run(store, Timestamp::now())? {
+    let attempt = || match Drain::unbounded(&spool).following(&rules).run(store, Timestamp::now())? {
         Drained::Done(progress) => Ok(progress),
         Drained::Busy => Err(store::Error::Busy),
-    })
+    };
+    patiently_for(patience, NOTICE_AFTER, attempt, tell_of_waiting)
 }
 
 /// Drains what the command itself has just recorded. What fails here is in the spool, and the next drain stores it.
@@ -97,9 +115,11 @@ const NOTICE_AFTER: Duration = Duration::from_secs(1);
 
 /// Tries again for as long as another process is at the same data.
 pub(crate) fn patiently<T>(attempt: impl FnMut() -> Result<T, store::Error>) -> Result<T, store::Error> {
-    patiently_for(PATIENCE, NOTICE_AFTER, attempt, || {
-        let _ = writeln!(terminal::errors(), "{DIM}Waiting for another wyren process…{DIM:#}");
-    })
+    patiently_for(PATIENCE, NOTICE_AFTER, attempt, tell_of_waiting)
+}
+
+fn tell_of_waiting() {
+    let _ = writeln!(terminal::errors(), "{DIM}Waiting for another wyren process…{DIM:#}");
 }
 
 fn patiently_for<T>(
@@ -148,7 +168,14 @@ pub(crate) fn repair_database(env: &Env, paths: &Paths) -> Result<Repaired, stor
         rules: rules(env, paths),
         derived: journal::DERIVED,
     };
-    repair::repair(&paths.database(), store::TABLES, &sources, Timestamp::now())
+    let repaired = repair::repair(&paths.database(), store::TABLES, &sources, Timestamp::now())?;
+    if repaired.aside.is_some()
+        && let Ok(store) = journal::open_store(paths)
+    {
+        // Computed from what could be recovered; the worker does the same within the hour.
+        let _ = effect::refresh(&store, env, paths, Timestamp::now());
+    }
+    Ok(repaired)
 }
 
 fn tell(repaired: &Repaired) -> Result<()> {

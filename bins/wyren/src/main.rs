@@ -6,6 +6,8 @@ mod commands;
 mod database;
 mod editor;
 mod exit;
+mod finder;
+mod hits;
 mod items;
 mod person;
 mod places;
@@ -22,6 +24,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     base::limits::survive_file_size_limit();
+    // A prompt waits for this one, and to make the list of all commands takes as long as the rest.
+    if std::env::args_os().skip(1).eq(commands::FOR_PROMPT) {
+        return exit::code(commands::run_for_prompt());
+    }
     let arguments = commands::Arguments::parse();
     exit::code(commands::run(arguments))
 }

@@ -2,6 +2,7 @@
 
 mod layout;
 mod net;
+mod pager;
 
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget};
@@ -11,9 +12,10 @@ use std::time::Duration;
 use unicode_width::UnicodeWidthStr as _;
 
 use layout::Layout;
-pub(crate) use layout::{cut, wrap};
+pub(crate) use layout::{cut, fitting, wrap};
 use net::Net;
 pub(crate) use net::Styled;
+pub(crate) use pager::page;
 
 const TURN: Duration = Duration::from_millis(100);
 
@@ -22,6 +24,8 @@ pub(crate) const STRONG: Style = Style::new().bold();
 pub(crate) const SUCCESS: Style = AnsiColor::Green.on_default();
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default();
 pub(crate) const FAILURE: Style = AnsiColor::Red.on_default();
+/// Words of a question in what was found.
+pub(crate) const FOUND: Style = AnsiColor::Cyan.on_default();
 
 /// Returns standard output, which strips colours unless it is a terminal, and shows control characters of others.
 pub(crate) fn output() -> impl Write {

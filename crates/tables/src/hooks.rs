@@ -254,7 +254,7 @@ pub const HOOKS: &[Hook] = &[
         timeout: 5,
         weight: Weight::Hot,
         silence: Silence::Empty,
-        job: "answers `/wyren:status` and the other commands of Wyren without a model",
+        job: "answers `/wyren:status` and the other commands of Wyren without a model; binds the session to a context, and answers `^`",
     },
     Hook {
         name: "context-monitor",
@@ -263,7 +263,7 @@ pub const HOOKS: &[Hook] = &[
         timeout: 5,
         weight: Weight::Hot,
         silence: Silence::Empty,
-        job: "shows what the team changed during the turn, once per turn",
+        job: "warns the model when 30, 20 and 10 % of the window are left, once each; repeats the directives when 30, 52 and 70 % are used; else shows what the team changed during the turn, once per turn",
     },
     Hook {
         name: "stop-summary",
@@ -290,7 +290,34 @@ pub const HOOKS: &[Hook] = &[
         timeout: 5,
         weight: Weight::Heavy,
         silence: Silence::Empty,
-        job: "shows an index of earlier work in the project, what is recent and what the branch, changed files and open tasks are about; nothing on resume",
+        job: "shows the accepted plan and the open tasks after `/clear` and compaction, and an index of earlier work in the project: what is recent and what the branch, changed files and open tasks are about; nothing on resume",
+    },
+    Hook {
+        name: "plan-archive",
+        events: &["PreToolUse", "PostToolUse"],
+        matcher: Some("^ExitPlanMode$"),
+        timeout: 5,
+        weight: Weight::Hot,
+        silence: Silence::Empty,
+        job: "keeps every plan that the model shows, and which ones the user accepts",
+    },
+    Hook {
+        name: "task-record",
+        events: &["PostToolUse"],
+        matcher: Some("^(TaskCreate|TaskUpdate|TodoWrite)$"),
+        timeout: 5,
+        weight: Weight::Hot,
+        silence: Silence::Empty,
+        job: "mirrors the client's task list, so that open tasks come back after `/clear`",
+    },
+    Hook {
+        name: "session-start-scan",
+        events: &["SessionStart"],
+        matcher: None,
+        timeout: 5,
+        weight: Weight::Hot,
+        silence: Silence::Empty,
+        job: "queues a scan for lessons at startup, when the last one is older than `lessons.scan_interval_hours`",
     },
 ];
 

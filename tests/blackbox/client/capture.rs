@@ -52,6 +52,8 @@ fn a_private_prompt_and_what_is_done_under_it_leave_no_trace() -> Result<()> {
     assert!(turn.succeeded(), "{:#?}", turn.output);
     check_hook_log(&client, "tool-record")?;
     assert!(of_type(&exported(&client)?, "tool").is_empty());
+    // A worker makes and removes files.
+    check_processes(&client)?;
     for text in ["the merger", "confidential"] {
         let found = files_with(&client.data(), text.as_bytes())?;
         assert!(found.is_empty(), "{text} is in {found:?}");

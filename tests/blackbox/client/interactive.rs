@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::Result;
-use wyren_tests::mock::{Lane, Reply};
+use wyren_tests::mock::{Lane, Reply, Request};
 
 use super::{MEMORY, PROTOCOL, check_hook_log, check_processes, client_with_plugin, decide};
 
@@ -27,11 +27,17 @@ fn after_clear_the_new_session_gets_the_texts_again() -> Result<()> {
     let after = client.mock().wait_for(Lane::Main, 1)?;
     assert_ne!(before.session(), after.session());
     assert_eq!(before.count(PROTOCOL), 1, "{}", before.texts());
-    // The index of earlier work may name the question.
-    assert_eq!(after.count("The first answer."), 0, "{}", after.texts());
+    assert!(!has_answer(&after, "The first answer."), "{}", after.texts());
     assert_eq!(after.count(PROTOCOL), 1, "{}", after.texts());
     check_hook_log(&client, "session-start-lessons")?;
     check_processes(&client)
+}
+
+/// Says whether a request carries an answer of the model as one: the index of earlier work may quote it.
+fn has_answer(request: &Request, answer: &str) -> bool {
+    let messages = request.body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut answers = messages.iter().filter(|message| message["role"] == "assistant");
+    answers.any(|message| message.to_string().contains(answer))
 }
 
 #[test]
@@ -61,8 +67,7 @@ fn after_compact_the_shortened_session_gets_the_texts_again() -> Result<()> {
     let after = client.mock().wait_for(Lane::Main, 2)?;
     assert_eq!(before.session(), after.session());
     assert_eq!(after.count("They counted."), 1, "{}", after.texts());
-    // The index of earlier work may name the question.
-    assert_eq!(after.count("The first answer."), 0, "{}", after.texts());
+    assert!(!has_answer(&after, "The first answer."), "{}", after.texts());
     for text in [MEMORY, "- Use Postgres (signed Ada, 16 Nov 2025)\n", "## Wyren reminders", PROTOCOL] {
         for request in [&before, &after] {
             assert_eq!(request.count(text), 1, "{text}: {}", request.texts());

@@ -16,17 +16,22 @@ mod migrate;
 mod model;
 #[cfg(unix)]
 mod npm;
+mod plan_archive;
 mod prompt_bind;
 mod readme;
 mod recall;
 mod session_start;
+mod session_start_scan;
+mod statusline;
 mod stop_summary;
 mod summaries;
+mod task_record;
 mod team;
 #[cfg(unix)]
 mod update;
 mod voice;
 mod ways;
+mod window;
 mod wiring;
 
 use std::collections::BTreeMap;
@@ -118,7 +123,10 @@ fn provoke_in_a_turn(client: &Client) -> Result<()> {
     let file = client.project().join("read-me");
     fs::write(&file, "Read.\n")?;
     let read = Reply::text("I read.").tool_use("Read", json!({"file_path": file}));
-    client.mock().script(Lane::Main, [bash("echo worked"), bash("exit 3"), read, ask, Reply::text("Done.")]);
+    let list =
+        Reply::text("I list.").tool_use("TaskCreate", json!({"subject": "Look", "description": "around"}));
+    let script = [bash("echo worked"), bash("exit 3"), read, list, ask, Reply::text("Done.")];
+    client.mock().script(Lane::Main, script);
     client.mock().script(Lane::Subagent, [Reply::text("Seen.")]);
     let turn = client.prompt("try, fail, read, and have a subagent look")?;
     fs::remove_file(&file)?;
@@ -175,6 +183,9 @@ fn check_processes(client: &Client) -> Result<()> {
 
 /// Events that take a session of their own; the others all happen in those of [`every_start`].
 const RARE_EVENTS: [&str; 3] = ["Notification", "PermissionRequest", "StopFailure"];
+
+/// Hooks that take more than a call of the model: a plan has to be written in plan mode and answered by the user.
+const SHOWN_ELSEWHERE: [&str; 1] = ["plan-archive"];
 
 /// What a client of [`fires_every_hook`] may do without asking.
 const TOOLS: [&str; 3] = ["Bash(echo:*)", "Bash(exit:*)", "Agent"];
@@ -239,13 +250,13 @@ fn fires_every_hook(client: &Client) -> Result<()> {
     }
     check_processes(client)?;
     let mut runs = 0;
-    for hook in HOOKS {
+    for hook in HOOKS.iter().filter(|hook| !SHOWN_ELSEWHERE.contains(&hook.name)) {
         for event in hook.events {
             check_ran(client, hook.name, event)?;
             runs += 1;
         }
     }
-    ensure!(runs >= HOOKS.len(), "{runs} runs");
+    ensure!(runs >= HOOKS.len() - SHOWN_ELSEWHERE.len(), "{runs} runs");
     Ok(())
 }
 

@@ -55,6 +55,7 @@ fn every_command_is_answered_on_the_screen_without_a_model() -> Result<()> {
         ("/wyren:memory", "The memory has no entries yet."),
         ("/wyren:memory add Prices are integer cents", "Added to Decisions"),
         ("/wyren:remember Cents are integers", "Remembered as "),
+        ("/wyren:search cents integers", "discovery"),
         ("/wyren:trust", "nothing to trust"),
         ("/wyren:doctor", "data folder"),
         ("/wyren:allow no-such-lesson", "no-such-lesson"),
@@ -84,11 +85,62 @@ fn every_command_is_answered_on_the_screen_without_a_model() -> Result<()> {
         "Added to Decisions",
         "/wyren:remember",
         "Remembered as",
+        "/wyren:search",
     ] {
         assert_eq!(request.count(text), 0, "{text}: {}", request.texts());
     }
     // What the user added is news to the session.
     assert_eq!(request.count("Prices are integer cents"), 1, "{}", request.texts());
+    check_processes(&client)
+}
+
+#[test]
+fn a_caret_shows_the_contexts_and_is_not_sent() -> Result<()> {
+    let (Some(client), Some(plugin)) = (client_with_plugin()?, plugin::folder()) else { return Ok(()) };
+    client.mock().script(Lane::Main, [Reply::text("The parser is moved."), Reply::text("The tests pass.")]);
+
+    let mut terminal = client.terminal()?;
+    terminal.submit("move the parser into a crate")?;
+    terminal.wait_for("The parser is moved.")?;
+    terminal.submit("^")?;
+    terminal.wait_for("Contexts in ")?;
+    let contents = terminal.contents();
+    assert!(contents.contains("-move-parser-crate") && contents.contains("^0 TEXT"), "{contents}");
+    terminal.submit("^nonsense")?;
+    terminal.wait_for("^nonsense is no command.")?;
+    terminal.submit("^S:parser now run its tests")?;
+    terminal.wait_for("The tests pass.")?;
+    terminal.exit()?;
+
+    let request = client.mock().wait_for(Lane::Main, 1)?;
+    let texts = request.texts();
+    assert_eq!(request.count("Contexts in "), 0, "{texts}");
+    assert_eq!(request.count("^nonsense"), 0, "{texts}");
+    assert!(texts.contains("-move-parser-crate` (the user typed `^S:parser`"), "{texts}");
+    let listed = client.wyren(&plugin, &["work", "list", "--json"])?;
+    assert_eq!(listed.matches("\"summary\"").count(), 1, "one context, one session: {listed}");
+    check_processes(&client)
+}
+
+#[test]
+fn what_was_cleared_goes_on_in_its_context() -> Result<()> {
+    let (Some(client), Some(plugin)) = (client_with_plugin()?, plugin::folder()) else { return Ok(()) };
+    client.mock().script(Lane::Main, [Reply::text("The parser is moved."), Reply::text("The tests pass.")]);
+
+    let mut terminal = client.terminal()?;
+    terminal.submit("move the parser into a crate")?;
+    terminal.wait_for("The parser is moved.")?;
+    terminal.submit("/clear")?;
+    terminal.wait_until("an empty window", |contents| !contents.contains("The parser is moved."))?;
+    terminal.submit("run the tests of everything")?;
+    terminal.wait_for("The tests pass.")?;
+    terminal.exit()?;
+
+    let shown = client.wyren(&plugin, &["work", "show", "parser", "--json"])?;
+    let shown: serde_json::Value = serde_json::from_str(&shown)?;
+    assert_eq!(shown["sessions"].as_array().map(Vec::len), Some(2), "{shown:#}");
+    let listed = client.wyren(&plugin, &["work", "list", "--json"])?;
+    assert_eq!(listed.matches("\"summary\"").count(), 1, "{listed}");
     check_processes(&client)
 }
 
@@ -103,6 +155,7 @@ fn every_command_is_answered_headless_without_a_model() -> Result<()> {
         ("/wyren:trust yes", "only a person may do this"),
         ("/wyren:allow no-such-lesson", "blocked by hook"),
         ("/wyren:remember it's {\"cents\"}", "Remembered as "),
+        ("/wyren:search cents", "discovery  it's {"),
         ("/wyren:wyren-handoff it's {\"half\"} done", "Handoff note saved locally"),
     ] {
         let turn = client.prompt(prompt)?;

@@ -85,7 +85,10 @@ fn a_refusal_is_recorded_whole_with_the_lesson_that_it_is_from() -> Result<()> {
     }
     let texts = told(&sandbox)?;
     let lessons: Vec<&Value> = texts.iter().map(|told| &told["lesson"]).collect();
-    assert_eq!(lessons, [&json!("frobnicate-is-slow"), &json!("chmod-777-on-a-system-or-home-folder")]);
+    assert_eq!(
+        lessons,
+        [&json!("project:frobnicate-is-slow"), &json!("chmod-777-on-a-system-or-home-folder")]
+    );
     // The project's words are fenced, and not taken for what the client put into a prompt.
     assert!(texts[0]["text"].as_str().is_some_and(|text| text.contains("Run it at night.")), "{texts:#?}");
     Ok(())

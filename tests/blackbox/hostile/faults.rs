@@ -103,12 +103,17 @@ fn a_folder_or_file_in_the_wrong_place_is_named_and_deleted_by_nothing() -> Resu
 
 const EVENTS: usize = 300;
 
+/// Returns the text of an event.
+fn event(number: usize) -> String {
+    format!("event {number} {}", "words ".repeat(60 + number % 50))
+}
+
 /// Makes a database of [`EVENTS`] observations whose spool and transcripts are gone.
 fn filled() -> Result<Option<Sandbox>> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(None) };
     let mut lines = String::new();
     for number in 0..EVENTS {
-        let text = format!("event {number} {}", "words ".repeat(60 + number % 50));
+        let text = event(number);
         let line = json!({"v": 1, "type": "prompt", "session": format!("s{}", number % 7), "id": format!("p:{number}"),
             "ts": format!("2026-11-16T02:{:02}:{:02}.000Z", number / 60, number % 60), "cwd": "/x", "number": 1, "text": text});
         lines.push_str(&format!("{line}\n"));
@@ -161,7 +166,8 @@ fn a_database_that_was_cut_gives_back_what_is_left_of_it() -> Result<()> {
     let damaged = damage(|bytes| {
         bytes.truncate(bytes.len() / 2);
         let text = String::from_utf8_lossy(bytes);
-        left = (0..EVENTS).filter(|number| text.contains(&format!("\"event {number} "))).count();
+        // The cut may go through an event, which is not there then.
+        left = (0..EVENTS).filter(|number| text.contains(event(*number).trim_end())).count();
     })?;
     let Some((said, events)) = damaged else { return Ok(()) };
     assert!(said.contains("damaged"), "{said}");

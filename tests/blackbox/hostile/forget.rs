@@ -29,6 +29,7 @@ fn after_forgetting_a_text_no_file_of_the_data_folder_has_it() -> Result<()> {
     wyren(&sandbox, &["edit", entry, "--title", "the ACME-MERGER, edited"])?;
     let summary = json!({"v": 2, "type": "summary", "session": "s", "id": "m:1", "ts": "2026-11-16T02:26:41.123Z", "cwd": sandbox.project(), "data": {"request": "ACME-MERGER", "files_read": ["ACME-MERGER"], "source": "claude-mem"}});
     feed(sandbox.command("wyren").args(["import", "-"]), summary.to_string().as_bytes())?;
+    ensure!(wyren(&sandbox, &["search", "merger"])?.contains("ACME-MERGER"), "else the index shows nothing");
     fs::create_dir_all(data.join("cache/drafts"))?;
     fs::write(data.join(format!("cache/drafts/entry-{entry}.md")), "title: ACME-MERGER")?;
     export(&sandbox, &[])?;
@@ -65,6 +66,8 @@ fn after_forgetting_a_text_no_file_of_the_data_folder_has_it() -> Result<()> {
 
     wyren(&sandbox, &["forget", "--query", "acme-merger", "--yes"])?;
     assert_eq!(files_with(&data, "ACME-MERGER")?, Vec::<PathBuf>::new());
+    let terms = crate::search::terms(&data)?;
+    assert!(!terms.iter().any(|term| term.contains("merger") || term.contains("acme")), "{terms:?}");
     assert_eq!(sandbox.wyren(&["show", entry])?.status.code(), Some(1));
     let database = rusqlite::Connection::open(data.join("wyren.db"))?;
     let changes: i64 = database.query_row("SELECT count(*) FROM amends", [], |row| row.get(0))?;

@@ -10,7 +10,18 @@ use wyren_tests::sandbox::{Sandbox, feed};
 
 use super::{add, frobnicate, stderr};
 
-const COMMANDS: [&str; 3] = ["lessons-add", "lessons-doctor", "lessons-manage"];
+const COMMANDS: [&str; 10] = [
+    "lessons-add",
+    "lessons-backup",
+    "lessons-cancel",
+    "lessons-config",
+    "lessons-doctor",
+    "lessons-help",
+    "lessons-manage",
+    "lessons-onboard",
+    "lessons-review",
+    "lessons-scope",
+];
 
 #[test]
 fn line_18_what_a_slash_command_runs_by_itself_ends_well_from_any_folder() -> Result<()> {
@@ -51,6 +62,13 @@ fn line_18_every_slash_command_reaches_the_model_in_the_real_client() -> Result<
         ("lessons-add", "bin/wyren\" lessons add"),
         ("lessons-manage", "frobnicate-apply-overwrites-the-local-state"),
         ("lessons-doctor", "bin/wyren\" lessons doctor --json"),
+        ("lessons-review", "\"candidates\": []"),
+        ("lessons-onboard", "\"candidates\": []"),
+        ("lessons-cancel", "frobnicate-apply-overwrites-the-local-state"),
+        ("lessons-scope", "bin/wyren\" lessons show SLUG --json"),
+        ("lessons-config", "lessons.max_per_call"),
+        ("lessons-backup", "bin/wyren\" lessons backup"),
+        ("lessons-help", "wyren lessons review"),
     ] {
         let (Some(client), Some(plugin), Some(sandbox)) = (Client::new()?, plugin::folder(), Sandbox::new()?)
         else {

@@ -2,6 +2,7 @@
 
 mod hooks;
 mod leave;
+mod lessons;
 mod network;
 mod rounds;
 mod torture;

@@ -1,11 +1,7 @@
 //! Which runs of each program are measured. A new hook, or a new way that a hook can go, is a row in [`CASES`].
 
-use crate::workspace::root;
-use anyhow::{Context as _, Result};
 use recall::{Contents, Entry};
 use serde_json::{Value, json};
-use std::fs;
-use tables::hooks;
 
 /// Returns the text of a payload that the real client sent.
 macro_rules! payload {
@@ -25,6 +21,8 @@ pub(crate) struct Case {
     pub(crate) answer: Answer,
     /// Whether the program only parses its input and stays silent, so that the budgets of a silent hook hold.
     pub(crate) only_parses: bool,
+    /// Whether each run is the first in its window to show something.
+    pub(crate) is_first: bool,
     /// What it finds around it.
     pub(crate) surroundings: Surroundings,
 }
@@ -42,10 +40,22 @@ pub(crate) enum Surroundings {
     TeamWithoutPull,
     /// A transcript of about this many bytes, from a client that does not send the model's last message.
     Transcript(usize),
+    /// The same, with a last line of this many bytes.
+    LongLine(usize),
     /// A repository with a cache of what the journal tells about this many files, `src/part-0/file-0.rs` among them.
     FileCache(usize),
+    /// A repository with this many files in git's index.
+    GitIndex(usize),
+    /// A repository that the status line has in its cache.
+    KnownProject,
     /// A repository with a journal of this many entries.
     Journal(usize),
+    /// The same with a search index of them.
+    Index(usize),
+    /// A context that the session is bound to.
+    Context,
+    /// A scan for lessons that ended just now.
+    Scanned,
 }
 
 impl Case {
@@ -57,6 +67,7 @@ impl Case {
             payload: Payload::Text(payload),
             answer: Answer::Any,
             only_parses: false,
+            is_first: false,
             surroundings: Surroundings::Empty,
         }
     }
@@ -71,6 +82,10 @@ impl Case {
 
     const fn only_parsing(self) -> Self {
         Self { only_parses: true, ..self.silent() }
+    }
+
+    const fn first_in_its_window(self) -> Self {
+        Self { is_first: true, ..self }
     }
 
     const fn reading(self, payload: Payload) -> Self {
@@ -97,8 +112,32 @@ impl Case {
         Self { surroundings: Surroundings::Transcript(transcript), ..self }
     }
 
+    const fn after_a_line(self, bytes: usize) -> Self {
+        Self { surroundings: Surroundings::LongLine(bytes), ..self }
+    }
+
+    const fn known(self) -> Self {
+        Self { surroundings: Surroundings::KnownProject, ..self }
+    }
+
+    const fn indexing(self, files: usize) -> Self {
+        Self { surroundings: Surroundings::GitIndex(files), ..self }
+    }
+
     const fn recalling(self, entries: usize) -> Self {
         Self { surroundings: Surroundings::Journal(entries), ..self }
+    }
+
+    const fn bound(self) -> Self {
+        Self { surroundings: Surroundings::Context, ..self }
+    }
+
+    const fn searching(self, entries: usize) -> Self {
+        Self { surroundings: Surroundings::Index(entries), ..self }
+    }
+
+    const fn scanned(self) -> Self {
+        Self { surroundings: Surroundings::Scanned, ..self }
     }
 
     const fn with(self, arguments: &'static [&'static str]) -> Self {
@@ -213,15 +252,18 @@ impl Answer {
     }
 }
 
-/// A call that no lesson is about, one that two are about (without a session, so that they are shown every time), and a
-/// tool that is not recorded.
+/// A call that no lesson is about, one that two are about (without a session, so that they are shown every time; and with one,
+/// so that they are recorded), and a tool that is not recorded.
 const MISS: &str = r#"{"session_id":"s","cwd":"/home/dev/project","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"cargo build --release && ls -la target/release | head -n 20","description":"Build it and look at what came out"},"tool_use_id":"toolu_1"}"#;
 const TWO_HITS: &str = r#"{"cwd":"/home/dev/project","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"make release && ls -la target/release | head -n 20","description":"Build it and look at what came out"},"tool_use_id":"toolu_1"}"#;
+const TWO_HITS_RECORDED: &str = r#"{"session_id":"s","cwd":"/home/dev/project","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"make release && ls -la target/release | head -n 20","description":"Build it and look at what came out"},"tool_use_id":"toolu_1"}"#;
 const SKIPPED: &str = r#"{"session_id":"s","cwd":"/home/dev/project","hook_event_name":"PostToolUse","tool_name":"TodoWrite","tool_input":{"todos":[{"content":"Measure","status":"in_progress"}]},"tool_response":{"ok":true},"tool_use_id":"toolu_1","duration_ms":3}"#;
 /// A Read of a file that the journal knows nothing about, and one of a file that it does (without a session, so that it is
 /// shown every time).
 const READ_MISS: &str = r#"{"session_id":"s","cwd":"/home/dev/project","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"src/part-1/unknown.rs"},"tool_use_id":"toolu_1"}"#;
 const READ_HIT: &str = r#"{"cwd":"/home/dev/project","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"src/part-0/file-0.rs"},"tool_use_id":"toolu_1"}"#;
+/// The end of a session of which nothing is recorded: it has no id.
+const END: &str = r#"{"cwd":"/home/dev/project","hook_event_name":"SessionEnd","reason":"other"}"#;
 const KIB: usize = 1024;
 const MIB: usize = 1024 * 1024;
 
@@ -230,6 +272,10 @@ const CASES: &[(&str, Case)] = &[
     ("lesson-inject", Case::plain("miss, 100", MISS).silent().among(100)),
     ("lesson-inject", Case::plain("miss, 10000", MISS).silent().among(10_000)),
     ("lesson-inject", Case::plain("2 hits, 10000", TWO_HITS).speaking().among(10_000)),
+    (
+        "lesson-inject",
+        Case::plain("2 hits, recorded", TWO_HITS_RECORDED).speaking().among(10_000).first_in_its_window(),
+    ),
     (
         "lesson-inject",
         Case::plain("55 KB script", "").reading(Payload::Script(55 * KIB)).silent().among(10_000),
@@ -267,23 +313,51 @@ const CASES: &[(&str, Case)] = &[
     ("stop-summary", Case::plain("52 MB transcript", payload!("Stop")).silent().after(52 * MIB)),
     ("tool-record", Case::plain("1 KB", "").reading(Payload::Output(KIB)).silent()),
     ("tool-record", Case::plain("skipped", SKIPPED).silent()),
-    ("prompt-bind", Case::plain("prompt", payload!("UserPromptSubmit")).only_parsing()),
+    ("prompt-bind", Case::plain("bound", payload!("UserPromptSubmit")).only_parsing().bound()),
+    ("session-end", Case::plain("nothing to do", END).silent()),
+    ("session-end", Case::plain("end", payload!("SessionEnd.other")).silent()),
     ("context-monitor", Case::plain("no news", payload!("PostToolUse.Bash")).silent()),
+    ("plan-archive", Case::plain("shown", payload!("PreToolUse.ExitPlanMode")).silent()),
+    ("plan-archive", Case::plain("accepted", payload!("PostToolUse.ExitPlanMode.accepted")).silent()),
+    ("task-record", Case::plain("update", payload!("PostToolUse.TaskUpdate.addBlockedBy")).silent()),
+    ("task-record", Case::plain("TodoWrite", payload!("PostToolUse.TodoWrite")).silent()),
+    ("session-start-scan", Case::plain("not due", payload!("SessionStart.startup")).silent().scanned()),
+    (
+        "context-monitor",
+        Case::plain("200 KB transcript", payload!("PostToolUse.Bash")).silent().after(200 * KIB),
+    ),
+    (
+        "context-monitor",
+        Case::plain("200 MB transcript", payload!("PostToolUse.Bash")).silent().after(200 * MIB),
+    ),
+    (
+        "context-monitor",
+        Case::plain("10 MB last line", payload!("PostToolUse.Bash")).silent().after_a_line(10 * MIB),
+    ),
+    ("wyren-statusline", Case::plain("known project", payload!("statusline")).speaking().known()),
+    (
+        "wyren",
+        Case::plain("file-suggest, 100000", r#"{"query":"file-4711"}"#)
+            .with(&["file-suggest"])
+            .speaking()
+            .indexing(100_000),
+    ),
     ("wyren", Case::plain("--version", "").with(&["--version"]).speaking()),
+    (
+        "wyren",
+        Case::plain("search, 100000", "{}")
+            .with(&["search", "step_4711", "checks", "input", "--all-projects"])
+            .speaking()
+            .searching(100_000),
+    ),
 ];
 
 /// What the yardsticks and the programs of `--against` find on their standard input.
 pub(crate) const DEFAULT_PAYLOAD: &str = payload!("SessionStart.startup");
 
-/// Returns what is measured of a program: its rows, else for a hook a recorded payload of its event.
-pub(crate) fn of(binary: &str) -> Result<Vec<Case>> {
-    let rows: Vec<Case> = CASES.iter().filter(|(name, _)| *name == binary).map(|(_, case)| *case).collect();
-    let hook = hooks::find(binary).filter(|_| rows.is_empty());
-    let Some(event) = hook.and_then(|hook| hooks::event(hook.events.first()?)) else { return Ok(rows) };
-    let file = root().join(format!("tests/data/payloads/{}.json", event.payload));
-    let payload = fs::read_to_string(&file).with_context(|| format!("could not read {}", file.display()))?;
-    // Cases live as long as the program: most of them are constants.
-    Ok(vec![Case::plain(event.name, payload.leak())])
+/// Returns what is measured of a program.
+pub(crate) fn of(binary: &str) -> Vec<Case> {
+    CASES.iter().filter(|(name, _)| *name == binary).map(|(_, case)| *case).collect()
 }
 
 /// Returns a manifest of `count` lessons in lessons-learned's form: most about one command, some about a text, and two
@@ -330,10 +404,9 @@ pub(crate) fn journal(count: usize) -> Contents {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn names(cases: &[Case]) -> Vec<&str> {
-        cases.iter().map(|case| case.name).collect()
-    }
+    use crate::workspace::root;
+    use std::fs;
+    use tables::hooks;
 
     #[test]
     fn every_row_names_a_program_that_exists() {
@@ -341,13 +414,6 @@ mod tests {
         for (binary, case) in CASES {
             assert!(binaries.iter().any(|name| name == binary), "{binary} {}", case.name);
         }
-    }
-
-    #[test]
-    fn a_hook_without_a_row_is_measured_by_its_event() {
-        assert_eq!(names(&of("session-start-lessons").unwrap()), ["resume", "startup"]);
-        assert_eq!(names(&of("session-end").unwrap()), ["SessionEnd"]);
-        assert!(of("not-yet-written").unwrap().is_empty());
     }
 
     #[test]

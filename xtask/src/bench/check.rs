@@ -79,6 +79,7 @@ pub(crate) fn judge(report: &Report) -> Vec<Judgement> {
             ("prefiltered scan", &scans.prefilter, budgets::PREFILTER_RATIO),
             ("full scan", &scans.full, budgets::FULL_PARSE_RATIO),
             ("import of transcripts", &scans.import, budgets::IMPORT_RATIO),
+            ("scan for lessons", &scans.learn, budgets::LEARN_RATIO),
         ] {
             judgements.push(Judgement::new(
                 subject,
@@ -262,6 +263,7 @@ mod tests {
             prefilter: scan(0.4, 63),
             full: scan(0.14, 64),
             import: scan(0.03, 63),
+            learn: scan(0.25, 63),
         };
         let report = Report {
             rounds: 1,

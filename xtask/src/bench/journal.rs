@@ -1,22 +1,25 @@
 //! A journal as years of work leave it, for what reads one.
 
 use crate::workspace::run;
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use base::{Env, Paths, Timestamp};
 use capture::{Data, Kept, Observation, Prompt, Spool};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use store::observations::Drain;
+use store::observations::{Drain, Drained};
 
 /// How many entries a turn has, and how many turns a session.
 const PER_TURN: usize = 10;
 const TURNS: usize = 20;
 /// How many files of the project entries are about, each of which is in the repository.
 const FILES: usize = 200;
+/// In how many parts the search index is made at most; each takes a second.
+const MOST_PARTS: usize = 120;
 const MINUTE: u64 = 60_000;
 const DAY: u64 = 24 * 60 * MINUTE;
 
@@ -33,22 +36,42 @@ pub(super) fn fill(world: &Path, payload: &str, entries: usize) -> Result<String
         put(&spool, &project, number, began + MINUTE * number as u64)?;
     }
     let mut store = journal::open_store(&paths)?;
-    let derived = |store: &store::Store| -> Result<usize> {
-        let count = store.connection().query_row("SELECT count(*) FROM entries", [], |row| row.get(0));
-        Ok(count.unwrap_or_default())
-    };
-    // One drain derives for a while only.
-    let mut before = 0;
-    while before < entries {
+    loop {
         // Files of earlier days are deleted once they are stored.
-        Drain::unbounded(&spool).run(&mut store, Timestamp::from_millis(Timestamp::now().millis() + DAY))?;
-        let now = derived(&store)?;
-        ensure!(now > before, "{now} of {entries} entries were derived");
-        before = now;
+        let tomorrow = Timestamp::from_millis(Timestamp::now().millis() + DAY);
+        let drained = Drain::unbounded(&spool).run(&mut store, tomorrow)?;
+        let Drained::Done(progress) = drained else { bail!("the spool is locked") };
+        ensure!(progress.derive_errors.is_empty(), "could not derive: {:?}", progress.derive_errors);
+        // One drain derives for a while only. What it leaves, every start that is measured would go on with.
+        if progress.is_complete && progress.is_derived {
+            break;
+        }
     }
+    let made: usize = store.connection().query_row("SELECT count(*) FROM entries", [], |row| row.get(0))?;
+    ensure!(made == entries, "{made} of {entries} entries were derived");
     let mut event: Value = serde_json::from_str(payload)?;
     event["cwd"] = json!(project);
     Ok(event.to_string())
+}
+
+/// Has `wyren` make the search index of a journal.
+pub(super) fn index(wyren: &Path, environment: &[(&'static str, OsString)]) -> Result<()> {
+    let run = |arguments: &[&str]| -> Result<Value> {
+        let mut command = Command::new(wyren);
+        command.args(arguments).env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
+        let output = command.output().with_context(|| format!("could not run {}", wyren.display()))?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Ok(serde_json::from_slice(&output.stdout).unwrap_or_default())
+    };
+    // Each makes a part of it.
+    for _ in 0..MOST_PARTS {
+        if run(&["search", "part", "--json"])?["is_complete"] == true {
+            // The worker that a part has started would be in the way.
+            run(&["worker", "stop"])?;
+            return Ok(());
+        }
+    }
+    bail!("the search index was not made")
 }
 
 fn make_repository(project: &Path) -> Result<()> {

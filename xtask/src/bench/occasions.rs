@@ -5,6 +5,8 @@ use super::statistics::median;
 use super::table::Table;
 use crate::workspace::run;
 use anyhow::{Context as _, Result, ensure};
+use base::{Env, Paths, Timestamp};
+use capture::Spool;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -13,6 +15,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+use store::observations::Drain;
+use work::contexts::Action;
+use work::contexts::write::{Place, Writer};
 
 /// How often each is run.
 const RUNS: usize = 5;
@@ -25,6 +30,9 @@ const SLOW_RUNS: usize = 6;
 
 /// How long whatever a run left behind may take to end.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How many contexts a project has when a session looks for its own.
+const CONTEXTS: usize = 1_000;
 
 /// An ssh that never answers, and shrugs off a polite request to end.
 const HANGING_SSH: &str = "#!/bin/sh\ntrap '' TERM\nsleep 600\nsleep 600\n";
@@ -55,6 +63,7 @@ pub(crate) fn measure(plugin: &Path, folder: &Path) -> Result<Vec<Occasion>> {
     let counting: &[(&str, &str)] =
         &[("GIT_SSH_COMMAND", &slow_ssh), ("WYREN_TURNS_THRESHOLD", "10000"), ("WYREN_IDLE_MS", "86400000")];
     let slow_remote = format!("ssh://localhost{}", folder.join("occasions/remote.git").display());
+    desk.begin_contexts(CONTEXTS)?;
     let mut occasions = vec![
         desk.time("session-start-memory, remote answers", RUNS, "session-start-memory", &[], || {
             desk.forget()
@@ -70,6 +79,7 @@ pub(crate) fn measure(plugin: &Path, folder: &Path) -> Result<Vec<Occasion>> {
         desk.time("prompt-sync, remote is left alone", SHORT_RUNS, "prompt-sync", hanging, || {
             desk.be_failing()
         })?,
+        desk.time("prompt-bind, 1000 contexts", SHORT_RUNS, "prompt-bind", &[], || desk.unbind())?,
         desk.time("stop-distill, worker started", SHORT_RUNS, "stop-distill", &[], || desk.forget_turns())?,
     ];
     desk.point_to(&slow_remote)?;
@@ -179,6 +189,37 @@ impl Desk {
         remove(&self.folder.join("data/worker.started"))
     }
 
+    /// Begins contexts, and takes them in.
+    fn begin_contexts(&self, count: usize) -> Result<()> {
+        let paths = Paths::of(&Env::fixed([("WYREN_DATA_DIR", self.folder.join("data"))]));
+        let project = self.project();
+        for number in 0..count {
+            let session = format!("5f0c1a52-0000-4000-8000-{number:012}");
+            let writer = Writer::new(&paths, Place::in_session(&session, &project), Timestamp::now());
+            writer.make(&format!("Move part {number} into a crate"), |summary| Action::New {
+                summary,
+                tags: Vec::new(),
+                method: "manual".to_owned(),
+                bind: true,
+                permission_mode: None,
+            })?;
+        }
+        let mut store = journal::open_store(&paths)?;
+        Drain::unbounded(&Spool::new(paths.spool())).run(&mut store, Timestamp::now())?;
+        Ok(())
+    }
+
+    /// Has the session look for its context again.
+    fn unbind(&self) -> Result<()> {
+        for folder in ["data/spool", "data/work/.sessions"] {
+            match fs::remove_dir_all(self.folder.join(folder)) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Has the remote have failed a moment ago.
     fn be_failing(&self) -> Result<()> {
         let now = std::time::UNIX_EPOCH.elapsed()?.as_millis();
@@ -240,7 +281,7 @@ impl Desk {
     fn event(&self, hook: &str) -> Value {
         let name = match hook {
             "session-start-memory" => "SessionStart",
-            "prompt-sync" => "UserPromptSubmit",
+            "prompt-sync" | "prompt-bind" => "UserPromptSubmit",
             _ => "Stop",
         };
         json!({

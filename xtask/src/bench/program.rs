@@ -30,6 +30,8 @@ pub(crate) struct Program {
     pub(crate) environment: Vec<(&'static str, OsString)>,
     pub(crate) answer: Answer,
     pub(crate) only_parses: bool,
+    /// The folder of claims that are given back before each run.
+    pub(crate) claims: Option<PathBuf>,
 }
 
 impl Program {
@@ -38,6 +40,7 @@ impl Program {
     /// There is no `current_dir` and no `pre_exec`, and the path is absolute: so the standard library takes
     /// `posix_spawn`, whose cost does not depend on the size of this process.
     pub(crate) fn command(&self) -> Result<Command> {
+        self.claims.as_deref().map_or(Ok(()), give_back).context("could not give claims back")?;
         let stdin =
             File::open(&self.stdin).with_context(|| format!("could not open {}", self.stdin.display()))?;
         let mut command = Command::new(&self.path);
@@ -91,6 +94,16 @@ pub(crate) fn world(folder: &Path, plugin: &Path) -> Result<Vec<(&'static str, O
         variables.push((variable, path.into()));
     }
     Ok(variables)
+}
+
+/// Removes the files below a folder. Its folders stay, as between two calls of a window.
+fn give_back(folder: &Path) -> std::io::Result<()> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() { give_back(&entry.path())? } else { fs::remove_file(entry.path())? }
+    }
+    Ok(())
 }
 
 /// Closes a folder to other users, as a real runtime folder is.

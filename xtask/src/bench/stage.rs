@@ -10,9 +10,10 @@ use super::transcripts::Bench;
 use super::yardstick::{self, Yardstick};
 use super::{Arguments, check, instructions, journal, memory, predecessors, rounds};
 use crate::plugin;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use base::{Env, Paths, files};
 use serde_json::{Value, json};
+use statusline::cache::Status;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,8 @@ pub(crate) struct Stage {
     transcripts: Option<Bench>,
     count_instructions: bool,
     static_musl: bool,
+    /// Whether the runs that are prepared one by one belong to it.
+    has_occasions: bool,
     /// Where the programs write; gone with the stage.
     folder: TempDir,
 }
@@ -47,7 +50,7 @@ impl Stage {
         cast.add_yardstick(yardsticks.static_empty)?;
         cast.add_yardstick(yardsticks.dynamic_empty)?;
         yardsticks.system_true.into_iter().try_for_each(|yardstick| cast.add_yardstick(yardstick))?;
-        cast.add_plugin()?;
+        cast.add_plugin(arguments.only.as_deref())?;
         for against in &arguments.against {
             cast.add_against(against, arguments.stdin.as_deref())?;
         }
@@ -71,6 +74,7 @@ impl Stage {
             transcripts,
             count_instructions,
             static_musl,
+            has_occasions: arguments.only.is_none(),
             folder,
         })
     }
@@ -110,7 +114,7 @@ impl Stage {
         } else {
             Vec::new()
         };
-        let occasions = if has_true { self.measure_occasions()? } else { Vec::new() };
+        let occasions = if has_true && self.has_occasions { self.measure_occasions()? } else { Vec::new() };
         let transcripts = self.transcripts.as_ref().map(Bench::measure).transpose()?;
         let machine = Machine::this(self.static_musl);
         Ok(Report { rounds: self.rounds, machine, programs, occasions, old_systems, transcripts })
@@ -149,8 +153,8 @@ impl Cast<'_> {
         self.add(Origin::Yardstick, yardstick.name, yardstick.program, &case)
     }
 
-    /// Adds every program in the plugin's `bin/`.
-    fn add_plugin(&mut self) -> Result<()> {
+    /// Adds every program in the plugin's `bin/`, or only the one that is named.
+    fn add_plugin(&mut self, only: Option<&str>) -> Result<()> {
         let folder = self.plugin.join("bin");
         let entries =
             fs::read_dir(&folder).with_context(|| format!("could not read {}", folder.display()))?;
@@ -160,7 +164,10 @@ impl Cast<'_> {
             let Some(name) = path.file_stem().and_then(|name| name.to_str()).map(str::to_owned) else {
                 continue;
             };
-            let cases = cases::of(&name)?;
+            if only.is_some_and(|only| only != name) {
+                continue;
+            }
+            let cases = cases::of(&name);
             if cases.is_empty() {
                 eprintln!("{name} is not measured: it is no hook and has no row in xtask/src/bench/cases.rs");
             }
@@ -168,6 +175,8 @@ impl Cast<'_> {
                 self.add(Origin::Plugin, &name, path.clone(), &case)?;
             }
         }
+        let is_there = self.programs.iter().any(|program| program.origin == Origin::Plugin);
+        ensure!(is_there, "{} has no such program", folder.display());
         Ok(())
     }
 
@@ -198,15 +207,36 @@ impl Cast<'_> {
             environment.push(("WYREN_IDLE_MS", "86400000".into()));
         }
         if let Surroundings::Transcript(bytes) = case.surroundings {
-            payload = after_a_transcript(&world, &payload, bytes)?;
+            payload = after_a_transcript(&world, &payload, bytes, 0)?;
+        }
+        if let Surroundings::LongLine(bytes) = case.surroundings {
+            payload = after_a_transcript(&world, &payload, 0, bytes)?;
         }
         if let Surroundings::FileCache(files) = case.surroundings {
             payload = with_file_cache(&world, &environment, files, &payload)?;
+        }
+        if let Surroundings::Index(entries) = case.surroundings {
+            payload = journal::fill(&world, &payload, entries)?;
+            journal::index(&path, &environment)?;
+        }
+        if let Surroundings::GitIndex(files) = case.surroundings {
+            payload = with_git_index(&world, files, &payload)?;
+        }
+        if case.surroundings == Surroundings::KnownProject {
+            payload = in_a_known_project(&world, &environment, &payload)?;
         }
         if let Surroundings::Journal(entries) = case.surroundings {
             payload = journal::fill(&world, &payload, entries)?;
             // What it shows is recorded, and each run would have more to take in than the one before.
             environment.push(("WYREN_CAPTURE", "false".into()));
+        }
+        if case.surroundings == Surroundings::Context {
+            bind(&environment, &payload)?;
+        }
+        if case.surroundings == Surroundings::Scanned {
+            let stamp = schedule::scanned_file(&base::Paths::of(&base::Env::fixed(environment.clone())));
+            fs::create_dir_all(stamp.parent().unwrap_or(&world))?;
+            fs::write(stamp, "")?;
         }
         if case.surroundings == Surroundings::TeamWithoutPull {
             environment.push(("WYREN_SKIP_PULL", "1".into()));
@@ -223,6 +253,7 @@ impl Cast<'_> {
             environment,
             answer: case.answer,
             only_parses: case.only_parses,
+            claims: case.is_first.then(|| world.join("runtime")),
         });
         Ok(())
     }
@@ -253,8 +284,9 @@ fn in_a_team(world: &Path, payload: &str) -> Result<String> {
     Ok(event.to_string())
 }
 
-/// Makes a transcript of many turns; returns the payload of a client that leaves the last message to be found in it.
-fn after_a_transcript(world: &Path, payload: &str, bytes: usize) -> Result<String> {
+/// Makes a transcript of many turns, whose last line may be a long result; returns the payload of a client that leaves the last
+/// message to be found in it.
+fn after_a_transcript(world: &Path, payload: &str, bytes: usize, last_line: usize) -> Result<String> {
     let path = world.join("transcript.jsonl");
     let turn = [
         json!({"type": "user", "uuid": "1", "message": {"role": "user", "content": "Go on."}}),
@@ -266,10 +298,16 @@ fn after_a_transcript(world: &Path, payload: &str, bytes: usize) -> Result<Strin
         ]}}),
         json!({"type": "assistant", "uuid": "4", "message": {"content": [
             {"type": "text", "text": "All tests pass now. ".repeat(20)},
-        ]}}),
+        ], "usage": {"input_tokens": 12, "cache_read_input_tokens": 90_000, "output_tokens": 400}}}),
     ];
     let turn: String = turn.iter().map(|record| format!("{record}\n")).collect();
-    let written = fs::write(&path, turn.repeat(bytes.div_ceil(turn.len())));
+    let mut lines = turn.repeat(bytes.div_ceil(turn.len()).max(1));
+    if last_line > 0 {
+        let output =
+            json!([{"type": "tool_result", "tool_use_id": "toolu_2", "content": "x".repeat(last_line)}]);
+        lines += &format!("{}\n", json!({"type": "user", "uuid": "5", "message": {"content": output}}));
+    }
+    let written = fs::write(&path, lines);
     written.with_context(|| format!("could not write {}", path.display()))?;
     let mut event: Value = serde_json::from_str(payload)?;
     event["transcript_path"] = json!(path);
@@ -292,6 +330,54 @@ fn with_file_cache(
     let mut event: Value = serde_json::from_str(payload)?;
     event["cwd"] = json!(project);
     Ok(event.to_string())
+}
+
+/// Binds the session of a payload to a context.
+fn bind(environment: &[(&'static str, OsString)], payload: &str) -> Result<()> {
+    let paths = Paths::of(&Env::fixed(environment.iter().cloned()));
+    let event: Value = serde_json::from_str(payload)?;
+    let session = event["session_id"].as_str().context("the payload has no session")?;
+    Ok(files::write_atomic(&paths.binding_file(session), b"261118-0905-move-parser")?)
+}
+
+/// Makes a repository with many files in git's index; returns what the client tells there.
+fn with_git_index(world: &Path, files: usize, payload: &str) -> Result<String> {
+    let project = world.join("project");
+    fs::create_dir_all(project.join(".git"))?;
+    fs::write(project.join(".git/HEAD"), "ref: refs/heads/main\n")?;
+    let mut index = b"DIRC\0\0\0\x02".to_vec();
+    index.extend(u32::try_from(files)?.to_be_bytes());
+    for number in 0..files {
+        let name = format!("src/part-{:04}/deeper/file-{number}.rs", number / 100);
+        // Times and the like, the object, the length of the name.
+        index.extend([0; 60]);
+        index.extend(u16::try_from(name.len())?.to_be_bytes());
+        index.extend(name.as_bytes());
+        index.resize(index.len() + 8 - (62 + name.len()) % 8, 0);
+    }
+    fs::write(project.join(".git/index"), index)?;
+    let mut input: Value = serde_json::from_str(payload)?;
+    input["cwd"] = json!(project);
+    Ok(input.to_string())
+}
+
+/// Makes a repository that the status line has in its cache, and will not look at again; returns what the client tells there.
+fn in_a_known_project(
+    world: &Path,
+    environment: &[(&'static str, OsString)],
+    payload: &str,
+) -> Result<String> {
+    let project = world.join("project");
+    fs::create_dir_all(project.join(".git"))?;
+    fs::write(project.join(".git/HEAD"), "ref: refs/heads/main\n")?;
+    let paths = Paths::of(&Env::fixed(environment.iter().cloned()));
+    let mut status = Status::default();
+    let facts = json!({"at": u64::MAX, "branch": "main", "ahead": 1, "dirty": 3, "news": 2, "lessons": 5});
+    status.set_project(&project, serde_json::from_value(facts)?);
+    status.write(&paths)?;
+    let mut input: Value = serde_json::from_str(payload)?;
+    input["workspace"]["current_dir"] = json!(project);
+    Ok(input.to_string())
 }
 
 /// Returns the plugin, which is built first when it is not there.

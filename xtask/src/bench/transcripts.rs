@@ -29,6 +29,8 @@ pub(crate) struct Scans {
     pub(crate) full: Scan,
     /// Into a database.
     pub(crate) import: Scan,
+    /// For lessons.
+    pub(crate) learn: Scan,
 }
 
 /// The figures of one program.
@@ -45,7 +47,7 @@ pub(crate) struct Scan {
 pub(crate) struct Bench {
     bytes: u64,
     files: usize,
-    programs: [Reader; 4],
+    programs: [Reader; 5],
 }
 
 struct Reader {
@@ -54,11 +56,13 @@ struct Reader {
 }
 
 impl Bench {
-    /// Builds the examples of `crates/hot/transcript` and `crates/cold/store` and has them make the tree, unless an earlier run did.
+    /// Builds the examples of `crates/hot/transcript`, `crates/cold/store` and `crates/cold/learning`, and has them make the tree, unless an earlier run did.
     pub(crate) fn prepare() -> Result<Self> {
         run(cargo().args(["build", "--quiet", "--release", "--package", "wyren-transcript", "--examples"]))?;
         let import = ["--package", "wyren-store", "--example", "import-speed"];
         run(cargo().args(["build", "--quiet", "--release"]).args(import))?;
+        let learn = ["--package", "wyren-learning", "--example", "scan-speed"];
+        run(cargo().args(["build", "--quiet", "--release"]).args(learn))?;
         let examples = workspace::target().join("release/examples");
         let example = |name| examples.join(name).with_extension(std::env::consts::EXE_EXTENSION);
         let tree = tree(&example("generate"))?;
@@ -80,7 +84,8 @@ impl Bench {
             program: example("import-speed"),
             arguments: vec!["transcripts".into(), tree.clone().into()],
         };
-        Ok(Self { bytes, files: count, programs: [wc, scan("prefilter"), scan("full"), import] })
+        let learn = Reader { program: example("scan-speed"), arguments: vec![tree.clone().into()] };
+        Ok(Self { bytes, files: count, programs: [wc, scan("prefilter"), scan("full"), import, learn] })
     }
 
     /// Lets the programs read the tree in turns.
@@ -90,7 +95,7 @@ impl Bench {
         for reader in &self.programs {
             peaks.push(memory::peak_kib(&mut reader.command())?);
         }
-        let mut seconds: [Vec<f64>; 4] = Default::default();
+        let mut seconds: [Vec<f64>; 5] = Default::default();
         for round in 0..ROUNDS {
             for step in 0..self.programs.len() {
                 let index = (round + step) % self.programs.len();
@@ -114,6 +119,7 @@ impl Bench {
             prefilter: scan(1),
             full: scan(2),
             import: scan(3),
+            learn: scan(4),
         })
     }
 }
@@ -177,6 +183,7 @@ impl fmt::Display for Scans {
             ("scan prefilter", &self.prefilter),
             ("scan full", &self.full),
             ("import", &self.import),
+            ("scan for lessons", &self.learn),
         ] {
             table.row(vec![
                 name.to_owned(),

@@ -146,6 +146,9 @@ impl Player<'_> {
         }
         let is_there = |kind: &str| observations.iter().any(|observation| observation["type"] == kind);
         ensure!(["session", "prompt", "tool", "session-end"].into_iter().all(is_there), "{exported}");
+        // A prompt's context is the one thing that another program records.
+        ensure!(is_there("work") == self.machine.starts_programs(), "{exported}");
+        observations.retain(|observation| observation["type"] != "work");
         Ok(observations)
     }
 

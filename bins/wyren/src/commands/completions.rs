@@ -56,6 +56,6 @@ mod tests {
         let typed = "source \"$1\"; COMP_WORDS=(wyren stat); COMP_CWORD=1; _wyren wyren stat wyren; echo \"${COMPREPLY[@]}\"";
         let output = Command::new("bash").args(["-ec", typed, "bash"]).arg(&file).output().unwrap();
         assert!(output.status.success(), "{output:?}");
-        assert_eq!(String::from_utf8_lossy(&output.stdout), "status\n");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "status statusline\n");
     }
 }

@@ -191,6 +191,6 @@ mod tests {
             refused.contains(r#"no hook is named "lesson-injct" (did you mean "lesson-inject"?)"#),
             "{refused}"
         );
-        assert!(refused.contains("session-start-reset, stop-distill"), "{refused}");
+        assert!(refused.contains("session-start-scan, stop-distill"), "{refused}");
     }
 }

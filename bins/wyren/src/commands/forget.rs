@@ -11,6 +11,7 @@ use crate::terminal::{self, Cell, DIM, STRONG, WARNING, counted};
 use crate::when;
 use anstyle::Style;
 use anyhow::{Result, bail};
+use base::error::with_causes;
 use base::{Env, Paths, Timestamp, files};
 use capture::Spool;
 use clap::Args;
@@ -109,12 +110,16 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     let uncached = caches.remove();
     // Before the database, so that no worker takes one in that is gone from there already.
     let requests = leftovers::delete_requests(paths, &selection);
+    let contexts = work::bind::named(paths)?;
     let forgotten = database::patiently(|| selection.forget(&mut store, &spool, &notes, Timestamp::now()))?;
     // Folders of sessions that are forgotten are not known any more.
     store::known::refresh(&store, paths)?;
     // Hooks do without; the next drain tries again.
     let _ = caches.write(&store);
     drop(caches);
+    let unindexed = search::sources::forget(&mut store, paths);
+    // What lessons did in forgotten sessions counts no more.
+    let _ = effect::refresh(&store, env, paths, Timestamp::now());
     // Notes about failed calls are short-lived: none of them is worth telling apart.
     attempts::forget_notes(paths);
     let refused =
@@ -122,7 +127,10 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     let long_answers = leftovers::delete_long_answers(paths);
     let drafts = leftovers::delete_drafts(paths, &selection)
         .and_then(|()| leftovers::delete_drafts_of_entries(paths, |id| is_entry(&store, id)));
+    let candidates = leftovers::delete_candidates(paths, &forgotten.lessons, &selection);
     let notices = leftovers::delete_notices(paths, &selection);
+    let contexts = leftovers::delete_contexts(paths, &mut store, contexts);
+    let transcripts = leftovers::empty_transcripts(paths, &selection);
     let log_lines = leftovers::blank_log_lines(paths, &selection);
     let damaged = if deletes_damaged { delete_damaged(paths) } else { Ok(()) };
     let elsewhere = Elsewhere {
@@ -133,8 +141,25 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     if let Err(error) = uncached {
         bail!("{error}; the text may still be there");
     }
-    for cleaned in [requests.map(drop), log_lines.map(drop), long_answers, drafts, notices, refused, damaged]
-    {
+    if let Err(error) = unindexed {
+        bail!(
+            "{}; words of the text may still be in {}",
+            with_causes(&error),
+            search::sources::folder(paths).display()
+        );
+    }
+    for cleaned in [
+        requests.map(drop),
+        log_lines.map(drop),
+        long_answers,
+        drafts,
+        candidates,
+        notices,
+        transcripts,
+        refused,
+        damaged,
+        contexts,
+    ] {
         if let Err(error) = cleaned {
             bail!("{error}; the text may still be there");
         }

@@ -1,4 +1,4 @@
-//! `wyren import`: imports the output of `wyren export`, the records of claude-mem, or the client's transcripts.
+//! `wyren import`: imports the output of `wyren export`, the records of claude-mem, or transcripts of an agent.
 
 mod claude_mem;
 mod transcripts;
@@ -27,6 +27,7 @@ Examples:
   wyren import --claude-mem                          claude-mem's records, from ~/.claude-mem
   wyren import --claude-mem --project web=~/src/web  with the folder that a project's name means
   wyren import --transcripts                         Claude Code's own transcripts
+  wyren import --transcripts --agent codex           what Codex kept of its sessions; also cursor
   wyren import --transcripts --dry-run               say what would be imported";
 
 #[derive(Args)]
@@ -39,9 +40,12 @@ pub(crate) struct Arguments {
     /// Import the records of claude-mem; its database is only read.
     #[arg(long, value_name = "DATABASE", num_args = 0..=1, group = "source")]
     claude_mem: Option<Option<PathBuf>>,
-    /// Import the transcripts below a folder; without one, those of Claude Code.
+    /// Import the transcripts below a folder; without one, below the agent's own.
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, group = "source")]
     transcripts: Option<Option<PathBuf>>,
+    /// With --transcripts: the agent that wrote them.
+    #[arg(long, value_enum, default_value_t, conflicts_with_all = ["file", "claude_mem"])]
+    agent: transcripts::Writer,
     /// Say which folder a project of claude-mem means; may be repeated.
     #[arg(long, value_name = "NAME=PATH", conflicts_with_all = ["file", "transcripts"])]
     project: Vec<String>,

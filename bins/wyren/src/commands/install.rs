@@ -4,6 +4,7 @@ pub(super) mod agent;
 mod manual;
 pub(super) mod program;
 pub(super) mod registry;
+mod shown;
 
 use super::update;
 use super::version::VERSION;
@@ -21,6 +22,7 @@ use install::agents::Agent;
 use install::commands::{State, Which};
 use install::record::{self, Wired};
 use install::settings::file;
+use install::settings::shown::Member;
 use install::{commands, diff, jsonc, ours};
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -39,6 +41,8 @@ Examples:
   wyren install --settings --dry-run         show what would change
   wyren install --settings --print           print the hooks, to paste them yourself
   wyren install --from-local ~/src/wyren     install the plugin that a checkout has built
+  wyren install --statusline                 show Wyren's status line; your own stays above it
+  wyren install --file-suggest               suggest files after @ by name and recent work
   wyren install --agent codex                wire Codex; also gemini, cursor and opencode
   wyren uninstall                            take all of it back";
 
@@ -59,6 +63,12 @@ pub(crate) struct Arguments {
     /// Wire this agent instead of Claude Code.
     #[arg(long, value_parser = PossibleValuesParser::new(agent::names()), conflicts_with = "settings")]
     agent: Option<String>,
+    /// Write Wyren's status line into a settings file, around the one that is there. Files as for --settings.
+    #[arg(long, value_enum, value_name = "WHOSE", num_args = 0..=1, default_missing_value = "user", conflicts_with_all = ["settings", "agent"])]
+    statusline: Option<Scope>,
+    /// Have Claude Code ask Wyren for the files that it suggests after `@`. Files as for --settings.
+    #[arg(long, value_enum, value_name = "WHOSE", num_args = 0..=1, default_missing_value = "user", conflicts_with_all = ["settings", "agent"])]
+    file_suggest: Option<Scope>,
     /// With --agent: write into this project's files instead of yours.
     #[arg(long, requires = "agent")]
     project: bool,
@@ -147,6 +157,12 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         return agent::write(agent, scope, &bring(&plugin, env, paths)?, env, paths);
     }
     let client = Client::of(env, paths)?;
+    let members =
+        [(Member::StatusLine, arguments.statusline), (Member::FileSuggestion, arguments.file_suggest)];
+    let members: Vec<_> = members.into_iter().filter_map(|(member, scope)| Some((member, scope?))).collect();
+    if !members.is_empty() {
+        return shown::run(&members, &client, &plugin, arguments.dry_run, env, paths);
+    }
     let Some(scope) = arguments.settings else {
         return as_plugin(&client, &plugin, arguments.dry_run, env, paths);
     };

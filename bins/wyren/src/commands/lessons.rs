@@ -8,7 +8,11 @@ mod draft;
 mod edit;
 mod look;
 mod packs;
+mod review;
+mod scan;
+mod share;
 mod state;
+mod stats;
 mod test;
 mod transfer;
 
@@ -30,6 +34,9 @@ Examples:
   wyren lessons disable git-hooks-skipped     silence a lesson from the next call on
   wyren lessons disable --pack cloud          silence all shipped lessons of a pack
   wyren lessons import lessons.db             import from lessons-learned
+  wyren lessons review                        decide about lessons that were found
+  wyren lessons stats                         show which lessons help
+  wyren lessons scan                          look for lessons in what happened
   wyren lessons doctor                        check all lessons";
 
 #[derive(Args)]
@@ -61,10 +68,26 @@ enum Action {
     Disable(state::Switch),
     /// Enable a disabled lesson, a candidate, or a pack of shipped lessons.
     Enable(state::Switch),
-    /// Archive a lesson.
-    Archive(state::Arguments),
+    /// Look at candidates one by one: promote, edit, merge, archive or skip each.
+    Review(review::Review),
+    /// Put candidates to work.
+    Promote(review::Promote),
+    /// Give a lesson the patterns and examples of a candidate, and archive that.
+    Merge(review::Merge),
+    /// Archive the candidates below a confidence.
+    Purge(review::Purge),
+    /// Look at many candidates in groups, the first time.
+    Onboard(review::Onboard),
+    /// Share a lesson of yours with everyone who works in this repository.
+    Share(share::Arguments),
+    /// Archive a lesson or a candidate.
+    Archive(state::Archive),
     /// Restore an archived lesson.
     Restore(state::Arguments),
+    /// Show whether lessons help: how often they were shown, heeded and overruled.
+    Stats(stats::Arguments),
+    /// Look for lessons in recorded calls and transcripts.
+    Scan(scan::Arguments),
     /// Check all lessons for problems.
     Doctor(doctor::Arguments),
     /// Import lessons from lessons-learned, an export or a folder.
@@ -82,7 +105,9 @@ impl Action {
     /// Says whether it may weaken or silence a lesson: that is for a person to do.
     fn is_for_a_person(&self) -> bool {
         match self {
-            Self::Edit(_) | Self::Disable(_) | Self::Archive(_) => true,
+            Self::Edit(_) | Self::Disable(_) | Self::Archive(_) | Self::Merge(_) => true,
+            Self::Purge(_) | Self::Onboard(_) | Self::Share(_) => true,
+            Self::Review(arguments) => !arguments.is_a_look(),
             Self::Allow(arguments) => arguments.lifts(),
             Self::Import(arguments) => arguments.replaces(),
             _ => false,
@@ -121,8 +146,16 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         Action::Packs(arguments) => packs::run(&arguments, &places),
         Action::Disable(arguments) => state::disable(&arguments, &places),
         Action::Enable(arguments) => state::enable(&arguments, &places),
+        Action::Review(arguments) => review::review(&arguments, &places),
+        Action::Promote(arguments) => review::promote(&arguments, &places),
+        Action::Merge(arguments) => review::merge(&arguments, &places),
+        Action::Purge(arguments) => review::purge(&arguments, &places),
+        Action::Onboard(arguments) => review::onboard(&arguments, &places),
+        Action::Share(arguments) => share::run(&arguments, &places),
         Action::Archive(arguments) => state::archive(&arguments, &places),
         Action::Restore(arguments) => state::restore(&arguments, &places),
+        Action::Stats(arguments) => stats::run(&arguments, &places),
+        Action::Scan(arguments) => scan::run(&arguments, &places),
         Action::Doctor(arguments) => doctor::run(&arguments, &places),
         Action::Import(arguments) => transfer::import(&arguments, &places),
         Action::Export(arguments) => transfer::export(&arguments, &places),

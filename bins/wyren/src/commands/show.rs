@@ -1,7 +1,8 @@
-//! `wyren show`: entries and summaries of the journal, whole. The index at a session's start names it, so models read its
-//! output as often as people do: plain lines, each beginning with what it is.
+//! `wyren show`: what is remembered, whole. The index at a session's start names it, so models read its output as often as
+//! people do: plain lines, each beginning with what it is.
 
 use crate::database::{self, Look};
+use crate::hits;
 use crate::items;
 use crate::projects;
 use crate::terminal::{self, DIM, STRONG};
@@ -11,13 +12,17 @@ use base::{Env, Paths, Timestamp};
 use clap::Args;
 use journal::find::{self, Item, Origin};
 use journal::{Entry, Source, Summary};
+use search::Document;
+use search::highlight::Words;
+use search::sources::{self, Loaded};
 use serde_json::{Value, json};
 use std::io::Write;
+use store::Store;
 use text::sanitize;
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren show 3f9k2m1x             an entry or summary, whole
+  wyren show 3f9k2m1x             what has this id, whole
   wyren show 3f9 7qz --json       several, by the beginning of their ids";
 
 /// In characters.
@@ -36,29 +41,96 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let store = database::open_drained(env, paths, Look::Quick)?;
-    let mut items = Vec::new();
+    let mut shown: Vec<Shown> = Vec::new();
     for id in &arguments.ids {
-        let item = items::find(&store, id, "")?;
-        if !items.iter().any(|(known, _): &(Item, Origin)| known.id() == item.id()) {
-            let origin = find::origin(&store, &item)?;
-            items.push((item, origin));
+        let one = Shown::find(&store, paths, id)?;
+        if !shown.iter().any(|known| known.id() == one.id()) {
+            shown.push(one);
         }
     }
     let mut output = terminal::output();
     if arguments.json {
-        let items: Vec<Value> = items.iter().map(|(item, origin)| to_json(item, origin)).collect();
+        let items: Vec<Value> = shown.iter().map(Shown::to_json).collect();
         return Ok(writeln!(output, "{:#}", json!({"items": items}))?);
     }
-    for (number, (item, origin)) in items.iter().enumerate() {
+    for (number, one) in shown.iter().enumerate() {
         if number > 0 {
             writeln!(output)?;
         }
-        match item {
-            Item::Entry(entry) => write_entry(&mut output, entry, origin)?,
-            Item::Summary(summary) => write_summary(&mut output, summary, origin)?,
+        match one {
+            Shown::Item(item) => match &**item {
+                (Item::Entry(entry), origin) => write_entry(&mut output, entry, origin)?,
+                (Item::Summary(summary), origin) => write_summary(&mut output, summary, origin)?,
+            },
+            Shown::Document(loaded) => write_document(&mut output, loaded)?,
         }
     }
     Ok(())
+}
+
+/// Something that has an id.
+enum Shown {
+    Item(Box<(Item, Origin)>),
+    /// Neither an entry nor a summary: a prompt, or what is in a team memory or a lesson.
+    Document(Box<Loaded>),
+}
+
+impl Shown {
+    fn find(store: &Store, paths: &Paths, typed: &str) -> Result<Self> {
+        let loaded = items::find_any(store, paths, typed)?;
+        if !matches!(loaded.document.kind, Some(search::Kind::Entry | search::Kind::Summary)) {
+            return Ok(Self::Document(Box::new(loaded)));
+        }
+        let item = items::find(store, sources::id_of(&loaded.document.key), "")?;
+        let origin = find::origin(store, &item)?;
+        Ok(Self::Item(Box::new((item, origin))))
+    }
+
+    fn id(&self) -> &str {
+        match self {
+            Self::Item(item) => item.0.id(),
+            Self::Document(loaded) => sources::id_of(&loaded.document.key),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        match self {
+            Self::Item(item) => to_json(&item.0, &item.1),
+            Self::Document(loaded) => {
+                let mut facts = hits::to_json(loaded, &mut Words::default());
+                facts["text"] = json!(whole(&loaded.document));
+                facts
+            }
+        }
+    }
+}
+
+/// Returns the text of a document: a title that was too long is in the rest as well.
+fn whole(document: &Document) -> String {
+    let Document { title, body, .. } = document;
+    if body.is_empty() || body.starts_with(title) {
+        return if body.is_empty() { title.clone() } else { body.clone() };
+    }
+    format!("{title}\n{body}")
+}
+
+fn write_document(output: &mut impl Write, loaded: &Loaded) -> Result<()> {
+    let document = &loaded.document;
+    head(output, sources::id_of(&document.key), &hits::kind(loaded), document.at)?;
+    let text = whole(document);
+    let (title, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    if title.chars().count() > MAX_LINE {
+        block(output, &text)?;
+    } else {
+        writeln!(output, "{STRONG}{}{STRONG:#}", one_line(title))?;
+        block(output, rest)?;
+    }
+    list(output, "file", &document.files)?;
+    field(output, "by", &document.author)?;
+    field(output, "branch", &document.branch)?;
+    field(output, "session", &document.session)?;
+    let project = if document.project.is_empty() { String::new() } else { projects::name(&document.project) };
+    field(output, "project", &project)
 }
 
 fn to_json(item: &Item, origin: &Origin) -> Value {
@@ -124,8 +196,9 @@ fn write_summary(output: &mut impl Write, summary: &Summary, origin: &Origin) ->
 }
 
 fn head(output: &mut impl Write, id: &str, what: &str, at: u64) -> Result<()> {
-    let when = when::local_minute(Timestamp::from_millis(at));
-    Ok(writeln!(output, "{STRONG}{id}{STRONG:#}  {what}, {when}")?)
+    // Lessons have no time.
+    let when = (at > 0).then(|| format!(", {}", when::local_minute(Timestamp::from_millis(at))));
+    Ok(writeln!(output, "{STRONG}{id}{STRONG:#}  {what}{}", when.unwrap_or_default())?)
 }
 
 /// Writes where something comes from: the prompt, the session and the project.

@@ -19,6 +19,7 @@ use place::{FetchState, Mode};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 use team_sync::{LastSync, Share};
 use text::{redact, sanitize};
 
@@ -84,6 +85,24 @@ enum Peer {
     Never,
     Unavailable,
     Pushed { when: Timestamp, author: String },
+}
+
+/// What the status line shows of all this.
+pub(super) struct Brief {
+    /// Entries of teammates since yesterday; `None` without a memory.
+    pub(super) news: Option<u64>,
+    pub(super) lessons: u64,
+    /// Today's spending, in millionths of a dollar.
+    pub(super) spent_micros: u64,
+}
+
+pub(super) fn brief(cwd: &Path, env: &Env, paths: &Paths, now: Timestamp) -> Brief {
+    let store = paths.database().exists().then(|| journal::open_store(paths).ok()).flatten();
+    Brief {
+        news: Share::open(cwd, env).ok().and_then(|share| facts::news(&share, now)),
+        lessons: facts::lessons_today(store.as_ref(), paths, now),
+        spent_micros: facts::spent_today(env, paths, now).micros(),
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {

@@ -151,7 +151,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
 }
 
 /// Returns how many bytes of a text fit into `width` columns: at least one character, so that wrapping ends.
-fn fitting(text: &str, width: usize) -> usize {
+pub(crate) fn fitting(text: &str, width: usize) -> usize {
     let mut columns = 0;
     for (at, character) in text.char_indices() {
         columns += character.width().unwrap_or(0);

@@ -3,7 +3,7 @@
 //! Line breaks, tabs and our own styles pass. Everything else that steers a terminal or the direction of text is shown
 //! as `\u001b`, which is also how JSON writes it: what a script reads is the same text as before.
 
-use super::{DIM, FAILURE, STRONG, SUCCESS, WARNING};
+use super::{DIM, FAILURE, FOUND, STRONG, SUCCESS, WARNING};
 use anstyle::Style;
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
@@ -92,7 +92,7 @@ const UNDERLINED: Style = Style::new().underline();
 
 fn is_style(bytes: &[u8]) -> bool {
     bytes.first() == Some(&0x1b)
-        && [DIM, STRONG, SUCCESS, WARNING, FAILURE, UNDERLINED].iter().any(|style| {
+        && [DIM, STRONG, SUCCESS, WARNING, FAILURE, FOUND, UNDERLINED].iter().any(|style| {
             [style.render().to_string(), style.render_reset().to_string()]
                 .iter()
                 .any(|s| s.as_bytes() == bytes)
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn every_style_of_ours_passes() {
-        for style in [DIM, STRONG, SUCCESS, WARNING, FAILURE] {
+        for style in [DIM, STRONG, SUCCESS, WARNING, FAILURE, FOUND] {
             let expected = format!("{style}x{style:#}\n");
             assert_eq!(through(|net| writeln!(net, "{style}x{style:#}").unwrap()), expected);
             assert_eq!(through(|net| write!(net, "{}", Styled(&expected)).unwrap()), expected);

@@ -2,11 +2,11 @@
 
 use crate::plan::{Plan, Worth};
 use crate::progress::Begun;
-use crate::propose::{BadAnswer, MAX_BAD_ANSWERS, Way};
+use crate::propose::{BadAnswer, MAX_BAD_ANSWERS, Proposal, Way};
 use crate::session::{Session, Step, Work};
-use crate::{Error, apply, intent, plan, progress, propose, publish};
+use crate::{Error, apply, intent, note, plan, progress, propose, publish, summarise};
 use base::error::with_causes;
-use distiller::{Applied, Score};
+use distiller::{Applied, Score, Slice};
 use std::time::{Duration, Instant};
 use team_sync::Synced;
 
@@ -130,7 +130,10 @@ fn distill_slice(
         if report.outcome == Outcome::Empty {
             report.outcome = Outcome::LowSignal;
         }
-        return progress::mark(work, &slice.next, ended);
+        return match summary_of(work, plan) {
+            Some(proposal) => carry_out(work, &proposal, slice, ended).map(drop),
+            None => progress::mark(work, &slice.next, ended),
+        };
     }
     let memory = work.share.memory()?;
     let proposal = match propose::propose(work.session, &memory, slice, bad_answers < MAX_BAD_ANSWERS) {
@@ -142,12 +145,42 @@ fn distill_slice(
         }
     };
     proposal.log(work, &memory, slice);
+    report.applied.extend(carry_out(work, &proposal, slice, ended)?);
+    report.outcome = Outcome::Distilled(proposal.way);
+    Ok(())
+}
+
+/// Carries a proposal out; killed at any moment, the next distillation goes on with it.
+fn carry_out(
+    work: &Work<'_>,
+    proposal: &Proposal,
+    slice: &Slice,
+    ended: Option<&Begun>,
+) -> Result<Option<Applied>, Error> {
     let intent = proposal.intent(work, slice);
     intent.write(&work.state)?;
     work.reached(Step::Intended);
-    report.applied.extend(apply::apply(work, &intent, ended)?);
+    let applied = apply::apply(work, &intent, ended)?;
     intent::remove(&work.state, work.session.id)?;
     work.reached(Step::Applied);
-    report.outcome = Outcome::Distilled(proposal.way);
-    Ok(())
+    Ok(applied)
+}
+
+/// Returns a model's summary of a slice that is not worth distilling, as a proposal that changes nothing in the memory; `None`
+/// where the user wants none, or there is none.
+fn summary_of(work: &Work<'_>, plan: &Plan) -> Option<Proposal> {
+    let session = work.session;
+    if !session.settings.summarises || !plan.is_worth_a_summary() || !note::is_recorded(session) {
+        return None;
+    }
+    match summarise::ask(session, &plan.slice) {
+        Ok((summary, model)) => {
+            work.log(&format!("distiller: a summary for the journal, by {model}"));
+            Some(Proposal { operations: Vec::new(), summary: Some(summary), way: Way::Model(model) })
+        }
+        Err(why) => {
+            work.log(&format!("distiller: no summary by a model: {why}"));
+            None
+        }
+    }
 }

@@ -32,5 +32,5 @@ pub use error::Error;
 pub use origin::session_of;
 pub use progress::lock;
 pub use propose::Way;
-pub use session::{Observer, Session, Settings, Step};
+pub use session::{Observer, Session, Settings, Step, wants_summaries};
 pub use summarise::Summarised;

@@ -45,6 +45,16 @@ impl Plan {
         Ok(Self { slice, score, worth, threshold })
     }
 
+    /// Returns whether a model may be asked for a summary of it: something was done or said that a journal tells of. Most
+    /// work decides nothing, and so scores too low to be distilled.
+    pub(crate) fn is_worth_a_summary(&self) -> bool {
+        match self.worth {
+            Worth::Empty => false,
+            Worth::LowSignal => self.slice.has_calls() || self.score.points > 0,
+            Worth::Distill => true,
+        }
+    }
+
     /// Logs what was found, in the Node version's words where it has some.
     pub(crate) fn log(&self, work: &Work<'_>) {
         if self.worth == Worth::Empty {

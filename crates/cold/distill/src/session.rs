@@ -2,7 +2,7 @@
 
 use crate::Error;
 use base::{Env, Paths, Timestamp};
-use config::Config;
+use config::{Config, Source};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -42,6 +42,8 @@ pub struct Settings {
     pub publishes: bool,
     /// The score below which nothing is distilled; `distill.min_score`.
     pub threshold: u32,
+    /// Whether a model summarises also what is not distilled; `journal.model`.
+    pub summarises: bool,
     /// How long publishing may take; `memory.sync_seconds`.
     pub publish_time: Duration,
     /// Which provider is asked, and its limits.
@@ -61,10 +63,20 @@ impl Settings {
             model: None,
             publishes: value("memory.publish").as_deref() == Some("true"),
             threshold: threshold.unwrap_or(distiller::DEFAULT_THRESHOLD),
+            summarises: wants_summaries(paths),
             publish_time: Duration::from_secs(number("memory.sync_seconds").unwrap_or_default()),
             model_options: model::Options::of(&config),
         }
     }
+}
+
+/// Returns whether the user's own file has a model summarise sessions for the journal. Neither a repository nor a variable may
+/// spend their money.
+pub fn wants_summaries(paths: &Paths) -> bool {
+    let config = Config::load(&Env::fixed::<String, String>([]), paths);
+    config
+        .get("journal.model")
+        .is_ok_and(|setting| setting.value == "on" && matches!(setting.source, Source::User(_)))
 }
 
 /// A point of a distillation. The process may be killed at any of them.

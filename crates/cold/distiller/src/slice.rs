@@ -229,6 +229,11 @@ impl Slice {
         self.messages.iter().all(|message| message.render().is_none())
     }
 
+    /// Returns whether a tool was called.
+    pub fn has_calls(&self) -> bool {
+        self.messages.iter().flat_map(|message| &message.parts).any(|part| matches!(part, Part::Call { .. }))
+    }
+
     /// Returns the slice as a model reads it.
     pub fn render(&self) -> String {
         let rendered: Vec<String> = self.messages.iter().filter_map(Message::render).collect();

@@ -96,7 +96,8 @@ pub static AGENTS: [Agent; 4] = [
         },
         on_windows: Shell::PowerShell,
         handoff: ("skills/wyren-handoff/SKILL.md", Handoff::Skill),
-        next: "start Codex, which asks you once to trust the hooks; type $wyren-handoff to leave a note",
+        next: "start Codex, which asks you once to trust the hooks; type $wyren-handoff to leave a note. \
+               `wyren import --transcripts --agent codex` brings in earlier sessions",
     },
     Agent {
         name: "gemini",
@@ -156,7 +157,8 @@ pub static AGENTS: [Agent; 4] = [
         },
         on_windows: Shell::Other,
         handoff: ("commands/wyren-handoff.md", Handoff::Plain),
-        next: "restart Cursor; its settings list the hooks, /wyren-handoff leaves a note",
+        next: "restart Cursor; its settings list the hooks, /wyren-handoff leaves a note. \
+               `wyren import --transcripts --agent cursor` brings in earlier sessions",
     },
     Agent {
         name: "opencode",

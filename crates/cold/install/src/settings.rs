@@ -6,6 +6,7 @@ pub mod beneath;
 pub mod file;
 pub mod others;
 pub mod registered;
+pub mod shown;
 
 use crate::jsonc::{self, BYTE_ORDER_MARK, Invalid, Kind, Node, comma_after, end_before};
 use crate::ours::Surroundings;
@@ -28,6 +29,8 @@ pub enum Error {
     Odd(String),
     #[error("the plugin's folder is not valid text: {0}")]
     Folder(String),
+    #[error("already a file with a `{0}` of yours")]
+    Taken(&'static str),
 }
 
 /// Where something is: a container, how deep its elements are nested, and which element it is.

@@ -4,6 +4,7 @@
 //! repetition of observations matters.
 
 use crate::entry::{Entry, Summary, tokens_of};
+use crate::id::entry_id;
 use crate::link::{self, Links};
 use crate::make::Made;
 use crate::turn::{Observed, Turn};
@@ -11,8 +12,8 @@ use crate::{find, kept, schema};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use store::observations::Projects;
-use store::rusqlite::{Connection, OptionalExtension as _, Params, Row, Transaction, params};
+use store::observations::{Projects, joined};
+use store::rusqlite::{Connection, OptionalExtension as _, Params, Transaction, params};
 use store::{Derived, Error};
 
 /// The journal as derived tables.
@@ -49,6 +50,7 @@ impl Derived for Journal {
         let mut turns = work.touched(after, last)?;
         turns.extend(work.take_amends(after, last)?);
         work.make(&turns)?;
+        work.name_prompts(after, last)?;
         work.links.finish()
     }
 
@@ -66,6 +68,9 @@ impl Derived for Journal {
         let gone = gone.as_str();
         work.delete("anchor IN (SELECT value FROM json_each(?1))", [gone])?;
         work.make(&turns)?;
+        // Prompts leave the search index with their rows. What it has of files goes as well: it may name the project.
+        transaction.execute("DELETE FROM search_files", [])?;
+        transaction.execute("UPDATE search_state SET must_purge = 1", [])?;
         work.links.finish()
     }
 }
@@ -137,6 +142,33 @@ impl<'t> Work<'t> {
         for session in disordered {
             turns.extend(self.renumber(session)?);
         }
+        let sessions: BTreeSet<i64> = turns.iter().map(|(session, _)| *session).collect();
+        turns.extend(self.refiled(&sessions)?);
+        Ok(turns)
+    }
+
+    /// Returns every turn of those sessions that were known by the bare name of their project when they were derived from, and
+    /// have a folder now: their entries move there.
+    fn refiled(&self, sessions: &BTreeSet<i64>) -> Result<Vec<Key>, Error> {
+        let mut named = self.transaction.prepare_cached("SELECT 1 FROM projects WHERE key GLOB 'name:*'")?;
+        // Only an import brings such projects.
+        if !named.exists([])? {
+            return Ok(Vec::new());
+        }
+        let mut select = self.transaction.prepare_cached(
+            "WITH named AS MATERIALIZED (SELECT row FROM projects WHERE key GLOB 'name:*')
+             SELECT number FROM turns WHERE session = ?1
+                 AND (SELECT project FROM sessions WHERE row = ?1) NOT IN (SELECT row FROM named)
+                 AND (EXISTS (SELECT 1 FROM entries WHERE session = ?1 AND project IN (SELECT row FROM named))
+                     OR EXISTS (SELECT 1 FROM summaries WHERE session = ?1 AND project IN (SELECT row FROM named)))",
+        )?;
+        let mut turns = Vec::new();
+        for session in sessions {
+            let numbers = select.query_map([session], |row| row.get(0))?;
+            turns.extend(
+                numbers.collect::<Result<Vec<u64>, _>>()?.into_iter().map(|number| (*session, number)),
+            );
+        }
         Ok(turns)
     }
 
@@ -171,6 +203,29 @@ impl<'t> Work<'t> {
             self.note_rows((session, *number), *first, *last)?;
         }
         Ok(found.into_iter().map(|(number, ..)| (session, number)).collect())
+    }
+
+    /// Gives prompts and plans the ids that people type.
+    fn name_prompts(&self, after: i64, last: i64) -> Result<(), Error> {
+        let mut select = self.transaction.prepare_cached(
+            "SELECT o.row, platform, sessions.id, o.id, iif(o.kind = 'plan' AND json_valid(o.data), o.data ->> '$.digest', NULL)
+             FROM observations AS o JOIN sessions ON sessions.row = o.session
+             WHERE o.row > ?1 AND o.row <= ?2 AND o.kind IN ('prompt', 'plan')",
+        )?;
+        let mut insert =
+            self.transaction.prepare_cached("INSERT OR REPLACE INTO prompt_ids VALUES (?1, ?2)")?;
+        let mut rows = select.query([after, last])?;
+        while let Some(row) = rows.next()? {
+            let (platform, session, id): (String, String, String) = (row.get(1)?, row.get(2)?, row.get(3)?);
+            // A plan is the same one whether it was shown or accepted.
+            let (kind, id) = match row.get::<_, Option<String>>(4)? {
+                Some(digest) => ("plan", digest),
+                None => ("prompt", id),
+            };
+            let id = entry_id(&platform, &session, kind, &id);
+            insert.execute(params![id, row.get::<_, i64>(0)?])?;
+        }
+        Ok(())
     }
 
     /// Keeps what a person changed about entries; returns the turns that those are of.
@@ -457,23 +512,6 @@ impl<'t> Work<'t> {
             ])?;
         Ok(())
     }
-}
-
-/// Returns the data of an observation whose short and long values are in this column and the next. Damaged data counts as
-/// empty: one row keeps no turn from being made.
-pub(crate) fn joined(row: &Row<'_>, column: usize) -> Result<Value, Error> {
-    let part = |column: usize| -> Result<Value, Error> {
-        let text = row.get_ref(column)?;
-        let text = text.as_str_or_null().ok().flatten().unwrap_or("null");
-        Ok(serde_json::from_str(text).unwrap_or_default())
-    };
-    let (mut short, long) = (part(column)?, part(column + 1)?);
-    match (&mut short, long) {
-        (Value::Object(short), Value::Object(long)) => short.extend(long),
-        (short @ Value::Null, long) => *short = long,
-        _ => {}
-    }
-    Ok(short)
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Finds entries and summaries by the beginning of their ids, with everything that is known of them.
 
 use crate::entry::{Entry, Summary};
-use crate::{derive, read};
+use crate::read;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashSet};
+use store::observations::joined;
 use store::rusqlite::{Connection, OptionalExtension as _, params};
 use store::{Error, Store};
 
@@ -192,7 +193,7 @@ pub(crate) fn along(connection: &Connection, rows: &[i64]) -> Result<Vec<i64>, E
     )?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
-        let shown = derive::joined(row, 1)?;
+        let shown = joined(row, 1)?;
         let shown = shown.get("text").and_then(Value::as_str).unwrap_or_default();
         if shown.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| lost.contains(word)) {
             found.insert(row.get(0)?);

@@ -20,6 +20,7 @@ pub mod recall;
 pub mod recap;
 pub mod retain;
 mod schema;
+pub mod suggest;
 mod turn;
 pub mod why;
 pub mod write;
@@ -28,13 +29,19 @@ pub use derive::Journal;
 pub use edits::Edits;
 pub use entry::{Detail, Entry, File, Kind, Source, Summary};
 pub use id::entry_id;
+pub use schema::VERSION;
 pub use turn::{Observed, Turn};
 
 use base::Paths;
 use store::{Derived, Error, Store};
 
 /// What is derived from observations.
-pub const DERIVED: &[&dyn Derived] = &[&Journal, &Edits];
+pub const DERIVED: &[&dyn Derived] = &[&work::WorkObservations, &work::contexts::Contexts, &Journal, &Edits];
+
+/// Returns whether the tables of the journal are there, in this version: an earlier program may have left others.
+pub fn is_made(store: &Store) -> Result<bool, Error> {
+    read::is_made(store, "journal")
+}
 
 /// Opens the user's database with everything that is derived from observations.
 pub fn open_store(paths: &Paths) -> Result<Store, Error> {

@@ -1,10 +1,22 @@
 //! The tables of the journal.
 
 /// A change of the tables, or of what is made of a turn, needs another number: everything is then made anew.
-pub(crate) const VERSION: u32 = 2;
+pub const VERSION: u32 = 4;
 
-pub(crate) const TABLES: &[&str] =
-    &["entry_keys", "entry_files", "entries", "summaries", "turns", "amends", "changes"];
+pub(crate) const TABLES: &[&str] = &[
+    "entry_keys",
+    "entry_files",
+    "entries",
+    "summaries",
+    "turns",
+    "amends",
+    "changes",
+    "prompt_ids",
+    "search_file_documents",
+    "search_files",
+    "search_changes",
+    "search_state",
+];
 
 /// `session`, `project` and `turn` are rows of `sessions`, `projects` and of the prompt in `observations` (0 before the first
 /// prompt). Paths are relative to the project's root, with `/`; absolute outside of it. Times are milliseconds since 1970.
@@ -17,6 +29,13 @@ pub(crate) const TABLES: &[&str] =
 ///
 /// `changes` has a number for each project that is another one whenever its entries change, also after they were made anew:
 /// what was made from them says by it whether it is current.
+///
+/// `prompt_ids` has the ids that people type for prompts. The tables called `search_…` are the search index's: which documents
+/// it lacks (`search_changes`, filled by triggers in the transaction that changes an entry, a summary or a prompt), what it was
+/// made of (`search_state`, one row), and the files that it has documents of. `mark` is another one after each piece of work, and
+/// whenever the tables are made anew; the index has the same one. `entries_from`, `summaries_from` and `prompts_from` are the
+/// first rows that an index which is being made anew has not seen; null when it has seen all. `must_purge` says that something
+/// was deleted for good, whose words may still be in the index's files.
 pub(crate) const SCHEMA: &str = "
 CREATE TABLE entries (
     row INTEGER PRIMARY KEY,
@@ -107,13 +126,62 @@ CREATE TABLE changes (
     project INTEGER PRIMARY KEY,
     number INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE prompt_ids (
+    id TEXT PRIMARY KEY,
+    observation INTEGER NOT NULL UNIQUE REFERENCES observations (row) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE search_changes (
+    number INTEGER PRIMARY KEY,
+    key TEXT NOT NULL
+) STRICT;
+CREATE TABLE search_state (
+    mark TEXT NOT NULL,
+    entries_from INTEGER,
+    summaries_from INTEGER,
+    prompts_from INTEGER,
+    must_purge INTEGER NOT NULL DEFAULT 0
+) STRICT;
+INSERT INTO search_state (mark) VALUES (lower(hex(randomblob(8))));
+CREATE TABLE search_files (
+    row INTEGER PRIMARY KEY,
+    source TEXT NOT NULL,
+    project TEXT NOT NULL,
+    path TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    UNIQUE (source, project)
+) STRICT;
+CREATE TABLE search_file_documents (
+    key TEXT PRIMARY KEY,
+    file INTEGER NOT NULL REFERENCES search_files (row) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX documents_of_file ON search_file_documents (file);
+
 CREATE TRIGGER entry_made AFTER INSERT ON entries BEGIN
     INSERT OR REPLACE INTO changes VALUES (new.project, random());
+    INSERT INTO search_changes (key) VALUES ('e:' || new.id);
 END;
 CREATE TRIGGER entry_changed AFTER UPDATE ON entries BEGIN
     INSERT OR REPLACE INTO changes VALUES (new.project, random());
 END;
 CREATE TRIGGER entry_gone AFTER DELETE ON entries BEGIN
     INSERT OR REPLACE INTO changes VALUES (old.project, random());
+    INSERT INTO search_changes (key) VALUES ('e:' || old.id);
+END;
+CREATE TRIGGER summary_made AFTER INSERT ON summaries BEGIN
+    INSERT INTO search_changes (key) VALUES ('s:' || new.id);
+END;
+CREATE TRIGGER summary_gone AFTER DELETE ON summaries BEGIN
+    INSERT INTO search_changes (key) VALUES ('s:' || old.id);
+END;
+CREATE TRIGGER prompt_named AFTER INSERT ON prompt_ids BEGIN
+    INSERT INTO search_changes (key) VALUES ('p:' || new.id);
+END;
+CREATE TRIGGER prompt_gone AFTER DELETE ON prompt_ids BEGIN
+    INSERT INTO search_changes (key) VALUES ('p:' || old.id);
+END;
+CREATE TRIGGER file_document_gone AFTER DELETE ON search_file_documents BEGIN
+    INSERT INTO search_changes (key) VALUES (old.key);
 END;
 ";

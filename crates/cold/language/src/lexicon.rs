@@ -17,6 +17,9 @@ pub const CONVERSATION: &str = include_str!("../phrases/conversation.txt");
 /// What the journal listens for: discoveries, decisions of a model, kinds of work, prompts that say nothing.
 pub const JOURNAL: &str = include_str!("../phrases/journal.txt");
 
+/// What gives away a mistake: how people correct, and how models say that they were wrong.
+pub const LEARNING: &str = include_str!("../phrases/learning.txt");
+
 /// Returns every phrase of a file with its heading.
 pub fn phrases(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let mut heading = "";

@@ -298,6 +298,11 @@ const STOP_WORDS: &[&str] = &[
 
 static IS_STOP_WORD: LazyLock<HashSet<&'static str>> = LazyLock::new(|| STOP_WORDS.iter().copied().collect());
 
+/// Returns whether a word in lower case is so common that it says nothing about a text.
+pub fn is_stop_word(word: &str) -> bool {
+    IS_STOP_WORD.contains(word)
+}
+
 /// Returns the words of `text` in lower case. Letters of scripts without spaces come in pairs, so that they can be
 /// compared like words.
 pub fn words(text: &str) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use super::catalogue::{ARCHIVE, CANDIDATES, Catalogue, Item, Pack, Places, State, file_of};
 use super::intake::{self, Problem};
-use super::{Error, Result, similar, slug};
+use super::{Error, Result, review, similar, slug};
 use base::lock::Lock;
 use base::{Env, Timestamp, digest, files, settings};
 use config::{self, Config};
@@ -13,6 +13,7 @@ use lessons::layers::{self, Layer};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use text::{privacy, redact};
 
 /// How long to wait for another program that is changing lessons.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -32,7 +33,7 @@ pub enum Owner {
 /// The right to change lessons: one program at a time has it.
 #[derive(Debug)]
 pub struct Change<'a> {
-    places: &'a Places,
+    pub(super) places: &'a Places,
     /// What is there, as of now.
     pub catalogue: Catalogue,
     _lock: Lock,
@@ -112,6 +113,35 @@ impl<'a> Change<'a> {
         }
         self.refresh();
         Ok(written)
+    }
+
+    /// Writes a candidate, in place of the one of its name. It passes the checks of [`Self::add`] or is refused.
+    pub fn write_candidate(&mut self, lesson: Lesson) -> Result<PathBuf> {
+        let grave: Vec<Problem> =
+            intake::check(&lesson).into_iter().filter(|problem| problem.is_grave).collect();
+        if !grave.is_empty() {
+            return Err(Error::Refused(grave));
+        }
+        let file = file_of(&self.places.personal().join(CANDIDATES), &lesson.slug);
+        write(&file, &lesson)?;
+        self.forget_candidate(&lesson.slug);
+        let (layer, state) = (Layer::Personal, State::Candidate);
+        self.catalogue.items.push(Item { lesson, layer, state, file: file.clone(), is_trusted: true });
+        Ok(file)
+    }
+
+    /// Removes a candidate of the user's.
+    pub fn remove_candidate(&mut self, slug: &str) -> Result<()> {
+        let file = file_of(&self.places.personal().join(CANDIDATES), slug);
+        files::remove_if_there(&file).map_err(Error::io(&file))?;
+        self.forget_candidate(slug);
+        Ok(())
+    }
+
+    fn forget_candidate(&mut self, slug: &str) {
+        self.catalogue.items.retain(|item| {
+            item.state != State::Candidate || item.layer != Layer::Personal || item.lesson.slug != slug
+        });
     }
 
     /// Replaces a lesson by its new text. One that ships gets a copy of the user's own, which takes its place.
@@ -203,8 +233,8 @@ impl<'a> Change<'a> {
         Ok(pack)
     }
 
-    /// Puts a lesson away. One that is not the user's to move is switched off instead.
-    pub fn archive(&mut self, name: &str, layer: Option<Layer>) -> Result<Item> {
+    /// Puts a lesson away, with the reason. One that is not the user's to move is switched off instead.
+    pub fn archive(&mut self, name: &str, layer: Option<Layer>, reason: Option<&str>) -> Result<Item> {
         let in_use = |state| matches!(state, State::Active | State::Disabled);
         let item = self.catalogue.find_in(name, layer, in_use)?.clone();
         match item.layer {
@@ -213,12 +243,45 @@ impl<'a> Change<'a> {
                 let target =
                     file_of(&folder, &slug::free(&item.lesson.slug, |slug| file_of(&folder, slug).exists()));
                 files::create_private_folder(&folder).map_err(Error::io(&folder))?;
+                if reason.is_some() {
+                    write(&item.file, &review::with_reason(&item.lesson, reason))?;
+                }
                 fs::rename(&item.file, &target).map_err(Error::io(&item.file))?;
             }
             Layer::Shipped | Layer::Manifest => self.switch(&item, true)?,
         }
         self.refresh();
         Ok(item)
+    }
+
+    /// Makes a lesson of the user's one of the project, without what it was found by. The user's own is put away: both would be
+    /// shown. Returns the new file.
+    pub fn share(&mut self, name: &str) -> Result<(Item, PathBuf)> {
+        let in_use = |state| matches!(state, State::Active | State::Disabled);
+        let item = self.catalogue.find_in(name, Some(Layer::Personal), in_use)?.clone();
+        let unfit = |reason: String| Error::Unfit { slug: item.lesson.slug.clone(), reason };
+        if let Some(refusal) = place::Folder::refusal(&self.places.cwd) {
+            return Err(refusal.into());
+        }
+        let grave: Vec<Problem> =
+            intake::check(&item.lesson).into_iter().filter(|problem| problem.is_grave).collect();
+        if !grave.is_empty() {
+            return Err(Error::Refused(grave));
+        }
+        let text = review::for_others(&item.lesson);
+        if redact::redact(&privacy::strip_private(&text)) != text {
+            return Err(unfit("it holds something private, or that looks like a secret".to_owned()));
+        }
+        let folder = self.places.project();
+        let file = file_of(&folder, &item.lesson.slug);
+        if file.exists() {
+            return Err(unfit(format!("the project has one of this name: {}", file.display())));
+        }
+        let wyren = place::project_root(&folder).join(place::FOLDER);
+        files::create_project_folder(&wyren).map_err(Error::io(&wyren))?;
+        files::write_atomic(&file, text.as_bytes()).map_err(Error::io(&file))?;
+        let item = self.archive(name, Some(Layer::Personal), Some("shared with the project"))?;
+        Ok((item, file))
     }
 
     /// Takes a lesson back that was put away.

@@ -4,15 +4,16 @@ use super::catalogue::{Catalogue, Item, Places, State};
 use super::intake::{self, Problem};
 use super::similar;
 use base::settings;
-use lessons::Lesson;
 use lessons::artifact::{self, DUPLICATED_BY, Installed, REQUIRES};
 use lessons::choose::Bounds;
 use lessons::format::Flaw;
 use lessons::index::{self, Fingerprint};
 use lessons::inject;
 use lessons::layers::{self, Layer};
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use lessons::{Kind, Lesson};
+use regex_lite::Regex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// What is wrong with one lesson.
 #[derive(Clone, Debug)]
@@ -46,6 +47,15 @@ impl Diagnosis {
     }
 }
 
+/// What is known of the user's work, besides the lessons.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// The keys and folders of projects in which something was recorded; `None` where that is not known.
+    pub projects: Option<BTreeSet<String>>,
+    /// Programs and tools that fail often: the name, how often, and of how many calls.
+    pub failing: Vec<(String, u64, u64)>,
+}
+
 /// From this share on one priority says nothing any more.
 const MOST_OF_ONE_PRIORITY: f64 = 0.8;
 /// From this share on lessons without tags are hard to find.
@@ -74,13 +84,13 @@ const TEMPORAL: [&str; 7] =
 
 /// Looks at every lesson that is in use, of one layer or of all. What is only worth a look in a shipped lesson is left out
 /// unless that layer is asked for: the user cannot change it.
-pub fn examine(places: &Places, catalogue: &Catalogue, layer: Option<Layer>) -> Diagnosis {
+pub fn examine(places: &Places, catalogue: &Catalogue, layer: Option<Layer>, facts: &Facts) -> Diagnosis {
     let is_wanted = |other: Layer| layer.is_none_or(|layer| layer == other);
     let items: Vec<&Item> = catalogue.in_use().filter(|item| is_wanted(item.layer)).collect();
     let bounds = inject::bounds(&places.settings());
     let installed = Installed::of(&places.paths);
     let mut problems: Vec<Vec<Problem>> =
-        items.iter().map(|item| of_lesson(item, &bounds, &installed)).collect();
+        items.iter().map(|item| of_lesson(item, &bounds, &installed, facts)).collect();
     note_unindexed(&items, &mut problems);
     note_duplicates(&items, &mut problems);
     if layer.is_none() {
@@ -110,7 +120,7 @@ pub fn examine(places: &Places, catalogue: &Catalogue, layer: Option<Layer>) -> 
     Diagnosis {
         examined: items.len() + catalogue.flaws.len(),
         lessons,
-        store: of_store(places, catalogue, &items),
+        store: [of_store(places, catalogue, &items), note_failing(&items, facts)].concat(),
     }
 }
 
@@ -122,7 +132,7 @@ fn described(flaw: &Flaw) -> String {
     }
 }
 
-fn of_lesson(item: &Item, bounds: &Bounds, installed: &Installed) -> Vec<Problem> {
+fn of_lesson(item: &Item, bounds: &Bounds, installed: &Installed, facts: &Facts) -> Vec<Problem> {
     let lesson = &item.lesson;
     let mut problems = intake::check(lesson);
     if item.layer == Layer::Manifest {
@@ -146,7 +156,21 @@ fn of_lesson(item: &Item, bounds: &Bounds, installed: &Installed) -> Vec<Problem
     if lesson.priority < bounds.least_priority {
         problems.push(Problem::mild("priority", "is below lessons.min_priority: the lesson is never shown"));
     }
+    if lesson.kind == Kind::Guard && is_on_path_alone(lesson) {
+        let reason =
+            "a guard on a path alone refuses every change of these files: add content, or make it a pause";
+        problems.push(Problem::mild("path", reason));
+    }
     if item.layer == Layer::Personal {
+        if let Some(scope) = lesson.scope.as_deref().filter(|scope| !is_known(scope, facts)) {
+            let reason = format!("no project is known as {scope:?}: the lesson is never shown");
+            problems.push(Problem::mild("scope", reason));
+        }
+        for (field, text) in
+            [("summary", &lesson.summary), ("problem", &lesson.problem), ("solution", &lesson.solution)]
+        {
+            problems.extend(dated(text).map(|reason| Problem::mild(field, reason)));
+        }
         let text = format!("{} {} {}", lesson.summary, lesson.problem, lesson.solution).to_lowercase();
         let found = |words: &[&'static str]| words.iter().find(|word| text.contains(**word)).copied();
         if let Some(word) = found(&CONTEXT).filter(|_| lesson.scope.is_none()) {
@@ -157,11 +181,74 @@ fn of_lesson(item: &Item, bounds: &Bounds, installed: &Installed) -> Vec<Problem
             problems.push(Problem::mild("problem", reason));
         }
         if let Some(word) = found(&TEMPORAL) {
-            problems
-                .push(Problem::mild("problem", format!("{word:?} will be wrong one day: name the version")));
+            problems.push(Problem::mild(
+                "problem",
+                format!("{word:?} will be wrong one day: say what holds now"),
+            ));
         }
     }
     problems
+}
+
+/// Returns what is wrong with a text that names a version or a date; `None` when it names neither.
+fn dated(text: &str) -> Option<String> {
+    // Addresses and sections of documents have more than three numbers, or a letter before them.
+    const VERSION: &str = r"(?:^|[^0-9A-Za-z./:-])(v?[0-9]{1,3}\.[0-9]{1,3}(?:\.[0-9]{1,4})?)(?:$|[^0-9A-Za-z./:%-]|\.(?:$|[^0-9]))";
+    const DATE: &str =
+        r"(?i)\b((?:19|20)[0-9]{2}-[01][0-9](?:-[0-3][0-9])?|(?:in|since|as of) (?:19|20)[0-9]{2})\b";
+    let found = |expression: &str| {
+        let found = Regex::new(expression).ok()?.captures(text)?.get(1)?.as_str().to_owned();
+        Some(found)
+    };
+    if let Some(date) = found(DATE) {
+        return Some(format!("{date:?} is a date: say what holds whenever it is read"));
+    }
+    let version = found(VERSION)?;
+    Some(format!(
+        "{version:?} looks like a version, which will be old: say how to find out, or what holds in each"
+    ))
+}
+
+/// Says whether nothing but the path of a file decides.
+fn is_on_path_alone(lesson: &Lesson) -> bool {
+    let trigger = &lesson.trigger;
+    !trigger.paths.is_empty()
+        && trigger.content.is_empty()
+        && trigger.inputs.is_empty()
+        && !trigger.is_about_shell()
+}
+
+/// Says whether a scope names a project that there is, or whether that cannot be found out.
+fn is_known(scope: &str, facts: &Facts) -> bool {
+    let Some(projects) = &facts.projects else { return true };
+    let plain = |name: &str| name.replace(|character: char| !character.is_ascii_alphanumeric(), "-");
+    // Lessons-learned writes a folder with dashes.
+    let is_it = |project: &String| {
+        project == scope || plain(project).trim_start_matches('-') == plain(scope).trim_start_matches('-')
+    };
+    Path::new(scope).is_dir() || projects.iter().any(is_it)
+}
+
+/// Names programs and tools that fail often and that no lesson is about.
+fn note_failing(items: &[&Item], facts: &Facts) -> Vec<Problem> {
+    let is_about = |lesson: &Lesson, name: &str| {
+        let is_word = |pattern: &String| {
+            pattern.split_whitespace().next().is_some_and(|word| word.split('|').any(|word| word == name))
+        };
+        lesson.trigger.commands.iter().any(is_word)
+            || lesson.trigger.tools.iter().any(|tool| tool == name)
+            || lesson.trigger.matches.iter().chain(&lesson.trigger.raw).any(|pattern| pattern.contains(name))
+    };
+    let is_bare = |(name, ..): &&(String, u64, u64)| {
+        items.iter().filter(|item| item.state == State::Active).all(|item| !is_about(&item.lesson, name))
+    };
+    let problem = |(name, failed, calls): &(String, u64, u64)| {
+        Problem::mild(
+            "coverage",
+            format!("{name} failed {failed} of {calls} times in 90 days, and no lesson is about it"),
+        )
+    };
+    facts.failing.iter().filter(is_bare).map(problem).collect()
 }
 
 fn note_unindexed(items: &[&Item], problems: &mut [Vec<Problem>]) {
@@ -241,4 +328,88 @@ fn of_store(places: &Places, catalogue: &Catalogue, items: &[&Item]) -> Vec<Prob
         problems.push(Problem::mild("tags", reason));
     }
     problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lessons::Trigger;
+
+    #[test]
+    fn versions_and_dates_in_texts_are_found_and_other_numbers_are_not() {
+        for text in [
+            "Since v2.1 it hangs",
+            "needs 18.04.1 or later",
+            "broken in 3.12.",
+            "As of 2024 it works",
+            "On 2025-03-04 it broke",
+            "since 2023 they differ",
+        ] {
+            assert!(dated(text).is_some(), "{text}");
+        }
+        for text in [
+            "listens on 127.0.0.1:8080",
+            "takes 1.5x as long",
+            "wait 30 seconds",
+            "port 2024 is taken",
+            "section/1.2",
+            "use 0.5% of it",
+            "see #2023",
+            "exit code 137",
+        ] {
+            assert_eq!(dated(text), None, "{text}");
+        }
+    }
+
+    fn lesson(kind: Kind, trigger: Trigger) -> Lesson {
+        Lesson { kind, trigger, ..Lesson::default() }
+    }
+
+    #[test]
+    fn a_guard_on_a_path_alone_is_found() {
+        let paths = vec!["**/*.lock".to_owned()];
+        assert!(is_on_path_alone(&lesson(
+            Kind::Guard,
+            Trigger { paths: paths.clone(), ..Trigger::default() }
+        )));
+        let content = vec!["version".to_owned()];
+        assert!(!is_on_path_alone(&lesson(Kind::Guard, Trigger { paths, content, ..Trigger::default() })));
+    }
+
+    #[test]
+    fn a_scope_is_known_by_key_folder_or_the_old_name_of_one() {
+        let projects = ["git:example.org/ada/engine", "/home/ada/engine"].map(str::to_owned);
+        let facts = Facts { projects: Some(projects.into()), ..Facts::default() };
+        for scope in ["git:example.org/ada/engine", "/home/ada/engine", "-home-ada-engine", "home-ada-engine"]
+        {
+            assert!(is_known(scope, &facts), "{scope}");
+        }
+        assert!(!is_known("/home/ada/nowhere", &facts));
+        // Without a record nothing can be said.
+        assert!(is_known("/home/ada/nowhere", &Facts::default()));
+    }
+
+    #[test]
+    fn what_fails_often_is_named_until_a_lesson_is_about_it() {
+        let facts = Facts { failing: vec![("frobnicate".into(), 12, 20)], ..Facts::default() };
+        let item = |commands: &[&str]| Item {
+            lesson: lesson(
+                Kind::Hint,
+                Trigger {
+                    commands: commands.iter().map(ToString::to_string).collect(),
+                    ..Trigger::default()
+                },
+            ),
+            layer: Layer::Personal,
+            state: State::Active,
+            file: PathBuf::new(),
+            is_trusted: true,
+        };
+        let other = item(&["git push"]);
+        assert_eq!(
+            note_failing(&[&other], &facts)[0].reason,
+            "frobnicate failed 12 of 20 times in 90 days, and no lesson is about it"
+        );
+        assert!(note_failing(&[&item(&["frobnicate|frob apply"])], &facts).is_empty());
+    }
 }

@@ -17,6 +17,7 @@ mod old;
 mod old_expression;
 mod old_lesson;
 pub mod rehearsal;
+pub mod review;
 pub mod similar;
 pub mod slug;
 pub mod trust;

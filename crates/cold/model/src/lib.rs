@@ -9,6 +9,7 @@
 
 mod asker;
 mod child;
+pub mod embeddings;
 pub mod ledger;
 mod money;
 mod options;
@@ -16,6 +17,7 @@ mod provider;
 mod schema;
 
 pub use asker::{Asker, Outcome, Reason};
+pub use embeddings::Embeddings;
 pub use ledger::{Budget, Exhausted, Ledger, Scope};
 pub use money::{Money, Price};
 pub use options::Options;

@@ -2,7 +2,7 @@
 
 pub(crate) mod api;
 pub(crate) mod cli;
-mod http;
+pub(crate) mod http;
 pub(crate) mod openai;
 pub(crate) mod scripted;
 

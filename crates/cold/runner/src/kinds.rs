@@ -2,11 +2,17 @@
 
 mod distill;
 mod drain;
+mod embed;
+mod keep;
 mod probe;
 mod retain;
+mod scan;
 mod summarise;
 
 pub(crate) use drain::{KIND as DRAIN, drain};
+pub(crate) use embed::request as request_vectors;
+pub use embed::server as embeddings;
+pub(crate) use keep::request_due as request_transcripts;
 pub use probe::ask as ask_model;
 pub(crate) use retain::{job as retain_job, request as retain_request};
 pub(crate) use summarise::request_due as request_summaries;
@@ -18,8 +24,11 @@ pub fn all() -> Handlers {
     Handlers::default()
         .and(distill::DistillSession)
         .and(drain::DrainSpool)
+        .and(embed::Embed)
+        .and(keep::KeepTranscript)
         .and(probe::Probe)
         .and(retain::Retain)
+        .and(scan::Scan)
         .and(summarise::SummariseSession)
 }
 
@@ -43,8 +52,18 @@ pub const KINDS: &[Kind] = &[
     },
     Kind {
         name: "drain",
-        job: "moves what hooks recorded from the spool into the database",
+        job: "moves what hooks recorded from the spool into the database, derives the journal and brings the search index in step",
         payload: "none",
+    },
+    Kind {
+        name: "embed",
+        job: "gets the vectors of what is searched from `search.embeddings_endpoint`, once that is set; at most `search.embeddings_daily` a day",
+        payload: "none",
+    },
+    Kind {
+        name: "keep-transcript",
+        job: "copies the transcript of a session that ended, once `capture.keep_transcripts` is on",
+        payload: "`session`, `transcript`",
     },
     Kind {
         name: "probe",
@@ -54,6 +73,11 @@ pub const KINDS: &[Kind] = &[
     Kind {
         name: "retain",
         job: "lets go of what `journal.keep_payloads_days`, `journal.keep_entries_days` and `journal.max_mb` do not keep; once a day at most",
+        payload: "none",
+    },
+    Kind {
+        name: "scan",
+        job: "looks for lessons in observations and transcripts, from where the last scan ended",
         payload: "none",
     },
     Kind {

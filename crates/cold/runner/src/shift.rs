@@ -229,6 +229,10 @@ impl<'a> Shift<'a> {
                 if let Err(error) = kinds::request_summaries(&mut self.store, self.env, self.paths, now) {
                     self.log.write(Level::Error, kinds::DRAIN, &error.to_string());
                 }
+                kinds::request_vectors(&mut self.store, self.env, self.paths, now)?;
+                if let Err(error) = kinds::request_transcripts(&mut self.store, self.env, self.paths, now) {
+                    self.log.write(Level::Error, kinds::DRAIN, &error.to_string());
+                }
                 Ok(true)
             }
             Ok(_) => {

@@ -1,5 +1,5 @@
-//! Imports into a database that it makes, and prints how long that takes: `import-speed transcripts <folder>`, or
-//! `import-speed claude-mem <observations>` for a database that it makes as well.
+//! Imports into a database that it makes, and prints how long that takes: `import-speed transcripts <folder>`, `codex` or `cursor`
+//! in the place of `transcripts`, or `import-speed claude-mem <observations>` for a database that it makes as well.
 
 #![expect(clippy::print_stdout, reason = "an example reports on its standard output")]
 
@@ -8,12 +8,13 @@ use base::{Env, Timestamp};
 use capture::{Rules, Spool};
 use std::path::Path;
 use std::time::Instant;
+use store::transcripts::{Agent, Import};
 use store::{Store, TABLES};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [mode, what] = arguments.as_slice() else {
-        return Err("usage: import-speed <transcripts|claude-mem> <folder|observations>".into());
+        return Err("usage: import-speed <transcripts|codex|cursor|claude-mem> <folder|observations>".into());
     };
     let folder = tempfile::tempdir()?;
     let env = Env::fixed::<String, String>([]);
@@ -21,9 +22,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let spool = Spool::new(folder.path().join("spool"));
     let mut store = Store::open(&folder.path().join("wyren.db"), TABLES)?;
     match mode.as_str() {
-        "transcripts" => {
+        "transcripts" | "codex" | "cursor" => {
+            let agent = match mode.as_str() {
+                "codex" => Agent::Codex,
+                "cursor" => Agent::Cursor,
+                _ => Agent::ClaudeCode,
+            };
             let began = Instant::now();
-            let import = store::transcripts::Import::of(Path::new(what), &spool, &rules)?;
+            let import = Import::of_agent(agent, Path::new(what), &spool, &rules)?;
             let imported = import.run(&mut store, |_| ())?;
             let seconds = began.elapsed().as_secs_f64();
             let speed = import.bytes() as f64 / 1e6 / seconds;
@@ -41,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let imported = store::claude_mem::Import::open(&file, &spool, &rules)?.run(&mut store, |_| ())?;
             println!("{} rows in {:.3} s", imported.stored(), began.elapsed().as_secs_f64());
         }
-        other => return Err(format!("unknown mode {other}: transcripts or claude-mem").into()),
+        other => return Err(format!("unknown mode {other}: transcripts, codex, cursor or claude-mem").into()),
     }
     println!("{}", peak_memory());
     Ok(())

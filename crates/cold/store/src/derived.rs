@@ -96,7 +96,7 @@ pub fn catch_up_in_hook(store: &mut Store, most_time: Duration) -> Result<(), Er
 }
 
 /// Says whether tables of this version are there and lack what came since.
-fn is_behind(store: &Store, derived: &dyn Derived) -> Result<bool, Error> {
+pub fn is_behind(store: &Store, derived: &dyn Derived) -> Result<bool, Error> {
     let mut select = store.connection().prepare_cached(
         "SELECT watermark < (SELECT max(row) FROM observations) FROM derived WHERE name = ?1 AND version = ?2",
     )?;

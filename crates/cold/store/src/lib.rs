@@ -7,10 +7,12 @@ pub mod claude_mem;
 pub mod derived;
 pub mod jobs;
 pub mod known;
+pub mod memory;
 pub mod observations;
 mod open;
 pub mod repair;
 mod schema;
+pub mod sightings;
 pub mod spend;
 mod transcribe;
 pub mod transcripts;
@@ -24,7 +26,7 @@ use base::Paths;
 use std::time::Duration;
 
 /// The tables of every owner.
-pub const TABLES: &[Tables] = &[observations::TABLES, jobs::TABLES, spend::TABLES];
+pub const TABLES: &[Tables] = &[observations::TABLES, jobs::TABLES, spend::TABLES, sightings::TABLES];
 
 /// Returns the formats that this program knows: each owner of tables with the number of its last step.
 pub fn formats() -> Vec<(&'static str, u32)> {

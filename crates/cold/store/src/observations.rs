@@ -16,7 +16,7 @@ mod told;
 mod values;
 mod writer;
 
-pub use backlog::{Backlog, backlog};
+pub use backlog::{Backlog, backlog, is_anything_waiting};
 pub use drain::{Drain, Drained, Progress};
 pub use exchange::{BadLine, Export, ExportError, Exported, Import, Imported};
 pub use forget::{Forgotten, Sample, Selection, was_forgotten};
@@ -24,6 +24,7 @@ pub(crate) use forget::{id_digest, observation_digest, take_out};
 pub use look::{Spoke, project_rows, projects, sessions_since, spoken_since};
 pub(crate) use rows::refresh_sessions;
 pub use told::{ToldText, last_told_session, told};
+pub use values::joined;
 pub use writer::Projects;
 pub(crate) use writer::{Origin, Writer};
 

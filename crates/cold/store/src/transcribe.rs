@@ -5,11 +5,13 @@
 //! One reader for three purposes: a repair, an import of transcripts ([`Wanted::Everything`]), and the look at what no event
 //! told ([`Wanted::Unseen`]). It holds one turn's state and never a whole transcript.
 
+pub(crate) mod codex;
+pub(crate) mod cursor;
 mod refusal;
 
 use base::{Timestamp, files};
 use capture::{Data, Kept, Observation, Prompt, Rules, ToolCall, shrink};
-use refusal::Refusal;
+pub use refusal::Refusal;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -50,6 +52,8 @@ pub(crate) struct Passed {
     pub(crate) last_turn: u64,
     /// How many prompts were private.
     pub(crate) private: u64,
+    /// Whether the session was left out because its folder is not known, as a number.
+    pub(crate) unplaced: u64,
 }
 
 /// Returns whether a transcript is one of a subagent's.
@@ -78,7 +82,7 @@ impl<'a> Transcriber<'a> {
     ) -> io::Result<Passed> {
         let mut told = Told::default();
         self.read(path, offset, None, &mut told, put)?;
-        let passed = Passed { last_turn: told.turn_offset, private: told.private };
+        let passed = Passed { last_turn: told.turn_offset, private: told.private, unplaced: 0 };
         if self.wanted == Wanted::Unseen {
             return Ok(passed);
         }
@@ -142,6 +146,32 @@ struct Turn {
     error: Option<String>,
 }
 
+/// What is known of a prompt besides its text.
+#[derive(Default)]
+struct Asked<'a> {
+    /// The client's id of the prompt.
+    prompt_id: Option<&'a str>,
+    /// What the prompt is known by where the client gave it no id.
+    record: Option<&'a str>,
+    mode: Option<&'a str>,
+    branch: Option<&'a str>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(record: &'a Record<'_>) -> Self {
+        let mode = match &record.body {
+            Body::User(user) => user.permission_mode.as_deref(),
+            _ => None,
+        };
+        Self {
+            prompt_id: record.prompt_id.as_deref(),
+            record: record.uuid.as_deref(),
+            mode,
+            branch: record.git_branch.as_deref(),
+        }
+    }
+}
+
 /// A call that waits for its result.
 struct Call {
     tool: String,
@@ -179,15 +209,15 @@ impl Reading<'_> {
             match step.act {
                 _ if !is_recorded && !step.act.starts_turn() => {}
                 Act::Prompt { text, .. } if matches!(record.body, Body::Attachment(_)) => {
-                    self.said(&place, record, &text, is_recorded);
+                    self.said(&place, record.uuid.as_deref(), &text, is_recorded);
                 }
                 Act::Prompt { text, .. } if scope == Scope::Main => {
                     let text = if text.trim().is_empty() { MEDIA_PROMPT.into() } else { text };
-                    self.prompt(offset, &place, record, &text, is_recorded);
+                    self.prompt(offset, &place, &Asked::of(record), &text, is_recorded);
                 }
                 Act::Command { name, arguments, is_prompt: true } if scope == Scope::Main => {
                     let text = format!("{name} {arguments}");
-                    self.prompt(offset, &place, record, text.trim(), is_recorded);
+                    self.prompt(offset, &place, &Asked::of(record), text.trim(), is_recorded);
                 }
                 Act::Interruption if scope == Scope::Main => self.interrupted(&place),
                 Act::Reply(text) if scope == Scope::Main && self.keeps_replies() => {
@@ -202,14 +232,7 @@ impl Reading<'_> {
         }
     }
 
-    fn prompt(
-        &mut self,
-        offset: u64,
-        place: &Whereabouts,
-        record: &Record<'_>,
-        text: &str,
-        is_recorded: bool,
-    ) {
+    fn prompt(&mut self, offset: u64, place: &Whereabouts, asked: &Asked<'_>, text: &str, is_recorded: bool) {
         self.end_turn();
         let is_private = privacy::strip(text).wholly_private;
         self.told.prompts.push((place.at, is_private));
@@ -217,31 +240,27 @@ impl Reading<'_> {
         self.told.turn_offset = offset;
         // What waits for a result was never answered.
         self.calls.clear();
-        let prompt_id = record.prompt_id.as_deref().map(str::to_owned);
-        let id = prompt_id.clone().or_else(|| record.uuid.as_deref().map(str::to_owned));
+        let prompt_id = asked.prompt_id.map(str::to_owned);
+        let id = prompt_id.clone().or_else(|| asked.record.map(str::to_owned));
         self.told.turn = Turn { id, prompt_id, is_private, ..Turn::default() };
         let is_wanted = self.wanted == Wanted::Everything && is_recorded && !is_private;
         if !is_wanted || !self.rules.records_prompt(text) {
             return;
         }
         // Without an id of the client's, the record's own says which prompt it is.
-        let id = match (&self.told.turn.prompt_id, record.uuid.as_deref()) {
+        let id = match (&self.told.turn.prompt_id, asked.record) {
             (Some(id), _) => format!("p:{id}"),
-            (None, Some(uuid)) => format!("u:{uuid}"),
+            (None, Some(record)) => format!("u:{record}"),
             (None, None) => return,
         };
-        let mode = match &record.body {
-            Body::User(user) => user.permission_mode.as_deref(),
-            _ => None,
-        };
-        let branch = record.git_branch.as_deref().filter(|branch| !branch.is_empty() && *branch != DETACHED);
+        let branch = asked.branch.filter(|branch| !branch.is_empty() && *branch != DETACHED);
         let data = Data::Prompt(Prompt {
             text: shrink::text(text.trim()),
-            permission_mode: mode.map(Cow::from),
+            permission_mode: asked.mode.map(Cow::from),
             branch: branch.map(Cow::from),
         });
         if let Ok(data) = data.json() {
-            let platform = Some(capture::CLAUDE_CODE.into());
+            let platform = Some(place.platform.unwrap_or(capture::CLAUDE_CODE).into());
             let observation =
                 place.observation(id, self.told.turn.prompt_id.clone(), "prompt", data.into_owned());
             (self.put)(Observation { platform, ..observation });
@@ -249,15 +268,15 @@ impl Reading<'_> {
     }
 
     /// Takes a message that was typed while the model worked. It belongs to the turn, and lifts no privacy.
-    fn said(&mut self, place: &Whereabouts, record: &Record<'_>, text: &str, is_recorded: bool) {
+    fn said(&mut self, place: &Whereabouts, record: Option<&str>, text: &str, is_recorded: bool) {
         if privacy::strip(text).wholly_private {
             self.told.turn.is_private = true;
             self.told.prompts.push((place.at, true));
             self.told.turn.reply = None;
         }
         let is_hidden = self.told.turn.is_private || !is_recorded;
-        let (false, Some(uuid)) = (is_hidden, record.uuid.as_deref()) else { return };
-        self.put(place, format!("q:{uuid}"), "said", &json!({"text": shrink::text(text.trim())}));
+        let (false, Some(record)) = (is_hidden, record) else { return };
+        self.put(place, format!("q:{record}"), "said", &json!({"text": shrink::text(text.trim())}));
     }
 
     fn call(&mut self, id: &str, tool: &str, input: Option<&str>) {
@@ -268,25 +287,29 @@ impl Reading<'_> {
         self.calls.insert(id.to_owned(), Call { tool: tool.to_owned(), input });
     }
 
-    fn result(&mut self, place: &Whereabouts, record: &Record<'_>, result: &ToolResult<'_>) {
-        let (id, is_error) = (&*result.tool_use_id, result.is_error);
-        let Some(call) = self.calls.remove(id) else { return };
+    /// Takes a call that has ended out of those that wait; nothing where it is private or not recorded.
+    fn ended_call(&mut self, place: &Whereabouts, id: &str) -> Option<Call> {
+        let call = self.calls.remove(id)?;
         if self.is_private(place) {
             self.told.private_calls.insert(id.to_owned());
-            return;
+            return None;
         }
-        if !self.rules.records_call(&call.tool, call.input.as_deref().map(RawValue::get)) {
-            return;
-        }
+        self.rules.records_call(&call.tool, call.input.as_deref().map(RawValue::get)).then_some(call)
+    }
+
+    fn result(&mut self, place: &Whereabouts, record: &Record<'_>, result: &ToolResult<'_>) {
+        let (id, is_error) = (&*result.tool_use_id, result.is_error);
+        let Some(call) = self.ended_call(place, id) else { return };
         let structured = match &record.body {
             Body::User(user) if user.content.blocks().len() == 1 => user.tool_use_result,
             _ => None,
         };
         let output = if is_error || structured.is_none() { output_of(result) } else { "".into() };
         match Refusal::of(is_error, structured, &output) {
-            Some(refusal) => self.refused(place, record, id, &call, &refusal),
+            Some(refusal) => self.refused(place, record.prompt_id.as_deref(), id, &call, &refusal),
             None if self.wanted == Wanted::Everything => {
-                self.tool_call(place, record, id, &call, (is_error, structured), &output);
+                let prompt_id = record.prompt_id.as_deref();
+                self.tool_call(place, prompt_id, id, &call, (is_error, structured), &output);
             }
             None => {}
         }
@@ -295,7 +318,7 @@ impl Reading<'_> {
     fn refused(
         &mut self,
         place: &Whereabouts,
-        record: &Record<'_>,
+        prompt_id: Option<&str>,
         id: &str,
         call: &Call,
         refusal: &Refusal<'_>,
@@ -309,14 +332,13 @@ impl Reading<'_> {
         if let Some(reason) = refusal.reason {
             data["reason"] = shrink::text(reason).into();
         }
-        let prompt_id = record.prompt_id.as_deref().map(str::to_owned);
-        self.put_with(place, format!("r:{id}"), prompt_id, "refused", &data);
+        self.put_with(place, format!("r:{id}"), prompt_id.map(str::to_owned), "refused", &data);
     }
 
     fn tool_call(
         &mut self,
         place: &Whereabouts,
-        record: &Record<'_>,
+        prompt_id: Option<&str>,
         id: &str,
         call: &Call,
         (is_error, structured): (bool, Option<&str>),
@@ -338,8 +360,7 @@ impl Reading<'_> {
             ..ToolCall::default()
         });
         let Ok(data) = data.json() else { return };
-        let prompt_id = record.prompt_id.as_deref().map(str::to_owned);
-        let prompt_id = prompt_id.or_else(|| self.told.turn.prompt_id.clone());
+        let prompt_id = prompt_id.map(str::to_owned).or_else(|| self.told.turn.prompt_id.clone());
         (self.put)(place.observation(format!("t:{id}"), prompt_id, "tool", data.into_owned()));
     }
 
@@ -440,6 +461,8 @@ fn results_of<'r, 'a>(record: &'r Record<'a>) -> Vec<&'r ToolResult<'a>> {
 /// Where and when something happened.
 #[derive(Clone)]
 struct Whereabouts {
+    /// The agent; nothing for Claude Code.
+    platform: Option<&'static str>,
     session: String,
     cwd: String,
     at: u64,
@@ -451,6 +474,7 @@ impl Whereabouts {
         let at: Timestamp = record.timestamp.as_deref()?.parse().ok()?;
         i64::try_from(at.millis()).ok()?;
         Some(Self {
+            platform: None,
             session: record.session_id.as_deref().filter(|session| !session.is_empty())?.to_owned(),
             cwd: record.cwd.as_deref().unwrap_or_default().to_owned(),
             at: at.millis(),
@@ -470,7 +494,7 @@ impl Whereabouts {
             id: id.into(),
             at: self.at,
             session: self.session.clone().into(),
-            platform: None,
+            platform: self.platform.map(Cow::from),
             cwd: self.cwd.clone().into(),
             prompt_id: prompt_id.map(Cow::from),
             agent: agent.as_ref().map(|(id, _)| id.clone().into()),

@@ -1,15 +1,24 @@
-//! What the client's transcripts tell goes into the database: all of it ([`Import`]), or what no event told ([`follow`]).
+//! What transcripts of Claude Code and other agents tell goes into the database: all of it ([`Import`]), or what no event told
+//! ([`follow`]).
 //!
 //! An observation has the id that a hook would have given it, so that what was recorded is not stored again, however often and
 //! in whichever order both come.
 
+mod agent;
 mod follow;
 mod import;
+mod keep;
 mod put;
+mod source;
 
+pub use crate::transcribe::Refusal;
+pub use agent::Agent;
 pub(crate) use follow::follow;
 pub use import::{Import, Imported};
-pub(crate) use put::{Forgotten, has_prompt_like};
+pub use keep::keep;
+pub use put::Forgotten;
+pub(crate) use put::has_prompt_like;
+pub(crate) use source::Source;
 
 use crate::open::Error;
 use base::digest;
@@ -34,7 +43,7 @@ impl ReadBy {
 }
 
 /// Returns what a transcript is known by: its path may say what a user has forgotten.
-fn name_of(path: &Path) -> String {
+pub(crate) fn name_of(path: &Path) -> String {
     digest::short_hex(path.as_os_str().as_encoded_bytes())
 }
 

@@ -28,6 +28,7 @@ mod share;
 mod skills;
 mod syncing;
 mod voice;
+mod work_tree;
 
 pub use compare::Difference;
 pub use error::Error;
@@ -38,3 +39,4 @@ pub use setup::{Setup, Wish, current_mode, discover, init, seed_from_claude_md};
 pub use share::{Share, log_once};
 pub use skills::Removed;
 pub use syncing::{Rewritten, Synced};
+pub use work_tree::WorkTree;

@@ -36,7 +36,7 @@ mod config;
 mod error;
 mod exchange;
 mod fetch;
-mod git;
+pub(crate) mod git;
 mod leave;
 mod local;
 mod lock;

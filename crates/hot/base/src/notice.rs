@@ -68,11 +68,13 @@ pub enum Key {
     Learned,
     /// The day's budget is used up.
     Budget,
+    /// Lessons that do not help, at a session's start alone.
+    Lessons,
 }
 
 impl Key {
     /// Every key, in the order of the line.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::First,
         Self::Found,
         Self::Disk,
@@ -86,6 +88,7 @@ impl Key {
         Self::Entries,
         Self::Learned,
         Self::Budget,
+        Self::Lessons,
     ];
 
     /// Returns its name in files.
@@ -104,12 +107,13 @@ impl Key {
             Self::Entries => "entries",
             Self::Learned => "learned",
             Self::Budget => "budget",
+            Self::Lessons => "lessons",
         }
     }
 
     /// Returns whether it needs the user, so that `ui.messages = important` shows it.
     pub const fn is_important(self) -> bool {
-        !matches!(self, Self::Handoff | Self::Entries | Self::Learned | Self::Budget)
+        !matches!(self, Self::Handoff | Self::Entries | Self::Learned | Self::Budget | Self::Lessons)
     }
 
     fn of_name(name: &str) -> Option<Self> {
@@ -335,6 +339,12 @@ pub fn waiting(paths: &Paths, wyren: Option<&Path>, session: Option<&str>, now: 
 /// Returns how many things the waiting notice of a key counts; 0 when none waits.
 pub fn count_waiting(paths: &Paths, about: About<'_>, key: Key) -> u64 {
     Notice::read(paths, &about.name(key)).map_or(0, |notice| notice.count)
+}
+
+/// Returns the word of the last notice of a key that the user has read; empty for none.
+pub fn told(paths: &Paths, about: About<'_>, key: Key) -> String {
+    let file = paths.told().join(about.name(key));
+    files::read_text_capped(&file, files::cap::POINTER).unwrap_or_default().trim().to_owned()
 }
 
 /// Takes back a notice whose cause is gone, read or not: when the cause comes again, it is shown again.

@@ -69,6 +69,11 @@ impl Paths {
         self.data.join("cache")
     }
 
+    /// Returns the folder of the transcripts that are kept.
+    pub fn transcripts(&self) -> PathBuf {
+        self.data().join("transcripts")
+    }
+
     /// Returns the folder of events that are not in the database yet.
     pub fn spool(&self) -> PathBuf {
         self.data.join("spool")
@@ -122,6 +127,16 @@ impl Paths {
         self.data.join("cache/left").join(name_of(wyren))
     }
 
+    /// Returns the file of what the status line shows besides what the client tells it.
+    pub fn status_cache(&self) -> PathBuf {
+        self.data.join("cache/status.json")
+    }
+
+    /// Returns the lock of who writes [`Self::status_cache`].
+    pub fn status_lock(&self) -> PathBuf {
+        self.data.join("cache/status.lock")
+    }
+
     /// Returns the folder of notes for sessions that a sync brought news during their turn, one file per session.
     pub fn news(&self) -> PathBuf {
         self.data.join("cache/news")
@@ -145,6 +160,21 @@ impl Paths {
     /// Returns the folder of such leave for one session.
     pub fn allowed_folder(&self, session: &str) -> PathBuf {
         self.allowed().join(digest::short_hex(session.as_bytes()))
+    }
+
+    /// Returns the folder of contexts, each in a folder of its name.
+    pub fn work(&self) -> PathBuf {
+        self.data.join("work")
+    }
+
+    /// Returns the folder of the files that bind sessions to contexts. No context has this name.
+    pub fn bindings(&self) -> PathBuf {
+        self.data.join("work/.sessions")
+    }
+
+    /// Returns the file that binds a session to a context, if it is bound.
+    pub fn binding_file(&self, session: &str) -> PathBuf {
+        self.bindings().join(digest::short_hex(session.as_bytes()))
     }
 
     /// Returns the folder of what the user is to read in a session; see [`crate::notice`].
@@ -232,8 +262,8 @@ pub fn with_tilde(path: &Path, env: &Env) -> String {
     }
 }
 
-/// Returns the name of the file about a folder.
-fn name_of(folder: &Path) -> String {
+/// Returns the name of what is about a folder, such as a file in a cache.
+pub fn name_of(folder: &Path) -> String {
     let folder = files::canonical(folder);
     digest::short_hex(folder.as_os_str().as_encoded_bytes())
 }

@@ -1,10 +1,10 @@
 //! What the user reads in a session: one line at its start or at a prompt, whatever many programs have something to say.
 
-use base::notice::{self, Line, Notice};
+use base::notice::{self, Key, Line, Notice};
 use base::paths::with_tilde;
 use base::trust::{self, Item, Trust};
 use base::{leave, left};
-use hook::{Answer, Event, Host};
+use hook::{Answer, Event, Host, SessionStart};
 use place::Folder;
 use text::sanitize;
 
@@ -31,6 +31,7 @@ pub(crate) fn speak<E: Event>(
 ) -> Answer<E> {
     let wyren = folder.map(|folder| folder.wyren.as_path());
     notices.extend(notice::waiting(&host.paths, wyren, call.session_id(), host.started));
+    notices.retain(|notice| notice.key != Key::Lessons || E::NAME == SessionStart::NAME);
     if notices.is_empty() || host.is_headless() {
         return answer;
     }

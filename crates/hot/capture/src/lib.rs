@@ -12,20 +12,24 @@
 //! ```
 
 mod observation;
+pub mod plan;
 mod read;
 mod record;
 mod rules;
 pub mod shrink;
+pub mod task;
 mod write;
 
 pub use observation::{
     CLAUDE_CODE, Data, Fields, Kept, Observation, Prompt, Refused, SessionEnd, SessionStart, Told, ToolCall,
     TurnEnd, VERSION,
 };
+pub use plan::{Plan, record_plan};
 pub use read::{Batch, Done, SpoolFile};
 pub use record::{
     may_record_call, may_record_coming_call, record_end, record_prompt, record_start, record_tool,
-    record_turn_end, refused, told, told_as, told_with_prompt,
+    record_turn_end, refused, told, told_about_call, told_as, told_with_prompt,
 };
 pub use rules::{Rule, Rules};
+pub use task::{Task, record_task};
 pub use write::{Error, Spool};

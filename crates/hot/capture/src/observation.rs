@@ -1,11 +1,13 @@
 //! One observation: a thing that happened in a session, as hooks write it and the database keeps it.
 //!
 //! A line of the spool is a head, which is the same for every kind, and `data`, which is the kind's own. Reading leaves
-//! `data` as it was written ([`Kept`]), so that kinds and values of later versions are kept, too. A new kind is a struct
-//! and a variant of [`Data`] here, and whatever is derived from it.
+//! `data` as it was written ([`Kept`]), so that kinds and values of later versions are kept, too. A new kind is a struct,
+//! a variant of [`Data`] here, and whatever is derived from it.
 
 mod first_version;
 
+use crate::plan::Plan;
+use crate::task::Task;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -58,6 +60,10 @@ pub enum Data<'a> {
     TurnEnd(TurnEnd<'a>),
     /// A tool call was refused, and did not run.
     Refused(Refused<'a>),
+    /// The model showed a plan.
+    Plan(Plan<'a>),
+    /// The client's list of tasks changed.
+    Task(Task<'a>),
     /// An observation of whichever kind, as it was written.
     Kept(Kept<'a>),
 }
@@ -112,9 +118,12 @@ pub struct Told<'a> {
     pub form: Cow<'a, str>,
     /// The text.
     pub text: Cow<'a, str>,
-    /// The lessons in it, separated by commas.
+    /// The lessons in it, separated by commas; a repository's with `project:` before its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lesson: Option<Cow<'a, str>>,
+    /// The client's id of the call that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<Cow<'a, str>>,
 }
 
 /// How a session began.
@@ -168,7 +177,7 @@ pub struct Refused<'a> {
     pub input: Option<&'a RawValue>,
     /// `guard`, `pause` or `loop`; in what is taken from a transcript also `user`, `interrupt` or `rule`.
     pub by: Cow<'a, str>,
-    /// The lessons that refused it, separated by commas.
+    /// The lessons that refused it, as in [`Told`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lesson: Option<Cow<'a, str>>,
     /// What the model read in the place of a result.
@@ -202,6 +211,8 @@ impl Data<'_> {
             Self::SessionEnd(_) => "session-end",
             Self::TurnEnd(_) => "turn-end",
             Self::Refused(_) => "refused",
+            Self::Plan(_) => Plan::KIND,
+            Self::Task(_) => Task::KIND,
             Self::Kept(kept) => &kept.kind,
         }
     }

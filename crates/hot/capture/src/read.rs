@@ -57,6 +57,14 @@ impl Spool {
         Ok((files, skipped))
     }
 
+    /// Returns the files of one session, oldest hour first.
+    pub fn files_of_session(&self, session: &str) -> io::Result<Vec<SpoolFile>> {
+        let mut files = self.files_of(&self.session_folder(session))?;
+        files.retain(|file| !file.is_something_else());
+        files.sort();
+        Ok(files)
+    }
+
     fn files_of(&self, session: &Path) -> io::Result<Vec<SpoolFile>> {
         let mut paths = read_folder(session)?;
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));

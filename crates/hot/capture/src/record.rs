@@ -11,6 +11,7 @@ use base::error::with_causes;
 use base::log::Level;
 use base::notice;
 use base::project::Repository;
+use hook::event::Source;
 use hook::{Answer, Event, Host, Keep, Platform, PreToolUse, ToolOutcome, UserPromptSubmit};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -123,6 +124,7 @@ pub fn record_prompt(call: &UserPromptSubmit, host: &Host) -> Result<(), Error> 
 /// Records that a session began, and with which model.
 pub fn record_start(call: &hook::SessionStart, host: &Host) -> Result<(), Error> {
     let Some(session) = call.session_id() else { return Ok(()) };
+    carry_privacy(call, session, host)?;
     let rules = Rules::of(host.settings(), &host.env);
     let Some(place) = Place::of(&rules, session, call, host) else { return Ok(()) };
     let data = Data::SessionStart(SessionStart {
@@ -133,9 +135,29 @@ pub fn record_start(call: &hook::SessionStart, host: &Host) -> Result<(), Error>
     keep(&place.spool, &observation, host, call)
 }
 
+/// Has a session that continues one with a private prompt be private, too: when a plan is accepted with a new window, the model
+/// goes on under the old prompt, and no other comes. The end of the one session and the start of the other carry the same id.
+fn carry_privacy(call: &hook::SessionStart, session: &str, host: &Host) -> Result<(), Error> {
+    let (Source::Clear, Some(prompt)) = (call.source(), named(call.prompt_id.as_deref())) else {
+        return Ok(());
+    };
+    let spool = Spool::new(host.paths.spool());
+    if spool.is_private(&prompt) {
+        spool.set_private(session, true)?;
+        spool.set_private(&prompt, false)?;
+    }
+    Ok(())
+}
+
 /// Records that a session ended, and why.
 pub fn record_end(call: &hook::SessionEnd, host: &Host) -> Result<(), Error> {
     let Some(session) = call.session_id() else { return Ok(()) };
+    let spool = Spool::new(host.paths.spool());
+    if let (Some("clear"), Some(prompt)) = (call.reason.as_deref(), named(call.prompt_id.as_deref()))
+        && spool.is_private(session)
+    {
+        spool.set_private(&prompt, true)?;
+    }
     let rules = Rules::of(host.settings(), &host.env);
     let Some(place) = Place::of(&rules, session, call, host) else { return Ok(()) };
     let data = Data::SessionEnd(SessionEnd {
@@ -208,6 +230,22 @@ pub fn told<E: Event>(answer: Answer<E>, call: &E, host: &Host) -> Answer<E> {
 /// would outlive what it was made of.
 #[must_use]
 pub fn told_as<E: Event>(answer: Answer<E>, call: &E, host: &Host, instead: Option<&str>) -> Answer<E> {
+    tell(answer, call, host, instead, None)
+}
+
+/// As [`told`], with the id of the call that the texts are about: by it `wyren lessons stats` finds what followed.
+#[must_use]
+pub fn told_about_call(answer: Answer<PreToolUse>, call: &PreToolUse, host: &Host) -> Answer<PreToolUse> {
+    tell(answer, call, host, None, call.tool_use_id.as_deref())
+}
+
+fn tell<E: Event>(
+    answer: Answer<E>,
+    call: &E,
+    host: &Host,
+    instead: Option<&str>,
+    tool_use_id: Option<&str>,
+) -> Answer<E> {
     let texts = answer.texts();
     let (false, Some(session)) = (texts.is_empty(), call.session_id()) else { return answer };
     let rules = Rules::of(host.settings(), &host.env);
@@ -223,6 +261,7 @@ pub fn told_as<E: Event>(answer: Answer<E>, call: &E, host: &Host, instead: Opti
                 form: (*form).into(),
                 text: emitted(text),
                 lesson: answer.lessons().map(Cow::from),
+                tool_use_id: named(tool_use_id),
             });
             let observation = Observation {
                 agent: call.agent_id().map(Cow::from),
@@ -303,8 +342,8 @@ pub fn told_with_prompt(
 }
 
 /// Where an observation belongs, if it is recorded at all.
-struct Place<'a> {
-    spool: Spool,
+pub(crate) struct Place<'a> {
+    pub(crate) spool: Spool,
     session: Cow<'a, str>,
     cwd: PathBuf,
     at: u64,
@@ -314,7 +353,7 @@ struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// Returns where an observation of this session belongs; `None` where nothing is recorded.
-    fn of(rules: &Rules, session: &'a str, call: &impl Event, host: &Host) -> Option<Self> {
+    pub(crate) fn of(rules: &Rules, session: &'a str, call: &impl Event, host: &Host) -> Option<Self> {
         let cwd = host.cwd(call);
         let spool = Spool::new(host.paths.spool());
         let is_recorded = rules.sees_prompts() && rules.records_in(&cwd) && !spool.is_private(session);
@@ -326,7 +365,7 @@ impl<'a> Place<'a> {
         Place { session: self.session.into_owned().into(), ..self }
     }
 
-    fn observation<'o>(
+    pub(crate) fn observation<'o>(
         &'o self,
         id: String,
         prompt_id: Option<Cow<'o, str>>,
@@ -343,7 +382,7 @@ impl<'a> Place<'a> {
 
 /// Appends the observation. A full disk is no failure of the hook: recording pauses until there is room, and the user reads
 /// so once, at the next start or prompt.
-fn keep(
+pub(crate) fn keep(
     spool: &Spool,
     observation: &Observation<'_>,
     host: &Host,
@@ -363,11 +402,11 @@ fn keep(
 }
 
 /// Returns an id for an observation that the client gave none: no other process has it at this moment.
-fn unique_id(host: &Host) -> String {
+pub(crate) fn unique_id(host: &Host) -> String {
     format!("n:{}-{}", host.started.millis(), std::process::id())
 }
 
-fn named(name: Option<&str>) -> Option<Cow<'_, str>> {
+pub(crate) fn named(name: Option<&str>) -> Option<Cow<'_, str>> {
     name.filter(|name| !name.is_empty()).map(Cow::from)
 }
 
@@ -375,6 +414,6 @@ fn path(path: Option<&str>) -> Option<Cow<'_, str>> {
     path.filter(|path| !path.is_empty()).map(shrink::text)
 }
 
-fn shrunk(value: &str) -> Result<Box<RawValue>, serde_json::Error> {
+pub(crate) fn shrunk(value: &str) -> Result<Box<RawValue>, serde_json::Error> {
     RawValue::from_string(shrink::json(value).into_owned())
 }

@@ -35,6 +35,13 @@ pub fn text(text: &str) -> Cow<'_, str> {
     redacted(kept)
 }
 
+/// Returns a text as [`text`] does, but whole up to `most` bytes: one that is worth more than its beginning and its end.
+pub fn long_text(text: &str, most: usize) -> Cow<'_, str> {
+    let kept = privacy::strip(text).text;
+    let kept = if kept.len() > most { Cow::Owned(cut(&kept).into_owned()) } else { kept };
+    redacted(kept)
+}
+
 /// Returns a JSON value treated alike: every text in it is cut by itself, and the whole is at most
 /// [`MAX_VALUE_BYTES`] long. What goes in must be valid JSON; what comes out is.
 pub fn json(raw: &str) -> Cow<'_, str> {

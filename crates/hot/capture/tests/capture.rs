@@ -46,11 +46,11 @@ impl Desk {
 
     /// Has `lesson-inject` give the model a text.
     fn tell(&self, text: &str) {
-        let call = json!({"session_id": "s", "cwd": "/home/dev/app", "prompt_id": "q1", "tool_name": "Bash"});
+        let call = json!({"session_id": "s", "cwd": "/home/dev/app", "prompt_id": "q1", "tool_name": "Bash", "tool_use_id": "toolu_1"});
         let text = text.to_owned();
         self.run("lesson-inject", call, |call: PreToolUse, host| {
             let answer = Answer::silent().with_context(text).with_lessons_seen("git-stash");
-            Ok(capture::told(answer, &call, host))
+            Ok(capture::told_about_call(answer, &call, host))
         });
     }
 
@@ -492,6 +492,7 @@ fn a_text_for_the_model_is_an_observation() {
     assert_eq!((observations.len(), &observations[0]["kind"]), (1, &json!("told")));
     let expected = json!({
         "hook": "lesson-inject", "form": "context", "text": "untracked files stay behind ", "lesson": "git-stash",
+        "tool_use_id": "toolu_1",
     });
     assert_eq!(observations[0]["data"], expected);
     assert_eq!(observations[0]["prompt_id"], "q1");

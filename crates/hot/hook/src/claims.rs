@@ -26,6 +26,9 @@ const ATTEMPTS: usize = 8;
 /// How the names of folders begin whose claims are forgotten but not yet removed.
 const FORGOTTEN: &str = ".forgotten-";
 
+/// How the name of the folder ends that has the notes about a session.
+const NOTES: &str = "notes";
+
 /// How long a claim is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
@@ -167,6 +170,12 @@ impl Claims {
     /// id or a folder that can be trusted. Names of notes begin with a dot, which no claim's does.
     pub fn note_file(&self, name: &str) -> Option<PathBuf> {
         Some(self.folder(Keep::UntilCompaction)?.join(name))
+    }
+
+    /// Returns the folder of notes about the session, whichever window asks. It is removed as claims are, but not forgotten with
+    /// them: who writes a note says when it ends. `None` as for [`Self::note_file`].
+    pub fn session_notes(&self) -> Option<PathBuf> {
+        Some(self.place.as_ref()?.session.with_extension(NOTES))
     }
 
     /// Forgets every claim of the session, its subagents' too.

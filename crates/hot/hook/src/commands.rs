@@ -6,6 +6,7 @@
 
 mod child;
 
+use crate::caret::Caret;
 use crate::{Answer, Host, Outcome, UserPromptSubmit};
 use base::detached;
 use std::path::Path;
@@ -21,7 +22,8 @@ const HOOK: &str = "prompt-bind";
 const LIMIT: Duration = Duration::from_millis(2_200);
 
 /// Every command, by the name of its file in `commands/`.
-pub const NAMES: [&str; 9] = [ALLOW, "doctor", "init", "log", MEMORY, REMEMBER, "status", TRUST, HANDOFF];
+pub const NAMES: [&str; 10] =
+    [ALLOW, "doctor", "init", "log", MEMORY, REMEMBER, "search", "status", TRUST, HANDOFF];
 
 const ALLOW: &str = "allow";
 const HANDOFF: &str = "wyren-handoff";
@@ -55,7 +57,9 @@ pub fn ours(prompt: &str) -> Option<Command<'_>> {
 
 /// Returns whether Wyren answers a prompt, so that no other hook has anything to do for it.
 pub fn is_answered(call: &UserPromptSubmit, host: &Host) -> bool {
-    call.prompt.as_deref().and_then(ours).is_some() && !host.has_disabled(HOOK)
+    let Some(prompt) = call.prompt.as_deref() else { return false };
+    let is_caret = || Caret::of(prompt).is_some_and(|caret| caret.is_answered());
+    (ours(prompt).is_some() || is_caret()) && !host.has_disabled(HOOK)
 }
 
 impl Command<'_> {
@@ -132,10 +136,13 @@ fn first_word(text: &str) -> (&str, &str) {
     (word, rest.trim_start())
 }
 
-/// Answers a prompt that is a command of ours with the output of `wyren`; says nothing to any other.
-pub fn answer(call: &UserPromptSubmit, host: &Host) -> Outcome<UserPromptSubmit> {
-    let Some(command) = call.prompt.as_deref().and_then(ours) else { return Ok(Answer::silent()) };
-    answer_with(&command, &detached::beside_us("wyren")?, call, host)
+/// Answers a prompt that is a command of ours with the output of `wyren`; `None` for any other.
+pub fn answer(call: &UserPromptSubmit, host: &Host) -> Option<Outcome<UserPromptSubmit>> {
+    let command = call.prompt.as_deref().and_then(ours)?;
+    Some(match detached::beside_us("wyren") {
+        Ok(program) => answer_with(&command, &program, call, host),
+        Err(error) => Err(error.into()),
+    })
 }
 
 fn answer_with(

@@ -7,6 +7,8 @@
 mod fields;
 mod tool;
 
+pub use tool::input as canonical_input;
+
 use crate::event::Event;
 use crate::platform::{AFTER_TOOL, BEFORE_TOOL, Platform};
 use fields::{Fields, Written, text};

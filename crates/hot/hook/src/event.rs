@@ -237,6 +237,17 @@ events! {
         /// How long it ran.
         duration_ms: f64,
     }
+    /// A tool is about to run, or ran: for hooks that only take note of it.
+    AroundTool ["PreToolUse", "PostToolUse"], block: None, tells_user: true, deadline_ms: 4_500, {
+        /// The tool.
+        tool_name: Text<'a>,
+        /// Its input, as sent.
+        tool_input: &'a RawValue,
+        /// Its output, in a shape of its own; absent before it ran.
+        tool_response: &'a RawValue,
+        /// The id of this call.
+        tool_use_id: Text<'a>,
+    }
     /// The model finished its turn.
     Stop, block: TopLevel, tells_user: true, deadline_ms: 4_500, {
         /// Whether a hook already made the model go on.
@@ -319,6 +330,13 @@ impl PreToolUse {
     /// Says whether the tool has run already, which Gemini reports to the same program.
     pub fn has_run(&self) -> bool {
         self.hook_event_name.as_deref() == Some(AFTER_TOOL)
+    }
+}
+
+impl AroundTool {
+    /// Says whether the tool has run already.
+    pub fn has_run(&self) -> bool {
+        self.hook_event_name.as_deref() == Some(PostToolUse::NAME)
     }
 }
 

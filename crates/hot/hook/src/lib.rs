@@ -49,6 +49,7 @@ mod answer;
 mod arena;
 mod call;
 mod cap;
+pub mod caret;
 mod claims;
 pub mod commands;
 mod deadline;
@@ -64,10 +65,11 @@ pub use answer::{Afterwards, Answer, PermissionDecision, Refuser};
 pub use arena::Arena;
 pub use call::{call_key, shown_input};
 pub use claims::{Claim, Claims, Keep};
+pub use dialect::canonical_input;
 pub use event::{
-    Event, Notification, PermissionRequest, PostToolUse, PostToolUseFailure, PreCompact, PreToolUse,
-    SessionEnd, SessionStart, Stop, StopFailure, SubagentStart, SubagentStop, ToolOutcome, TurnEnd,
-    UserPromptSubmit,
+    AroundTool, Event, Notification, PermissionRequest, PostToolUse, PostToolUseFailure, PreCompact,
+    PreToolUse, SessionEnd, SessionStart, Stop, StopFailure, SubagentStart, SubagentStop, ToolOutcome,
+    TurnEnd, UserPromptSubmit,
 };
 pub use host::Host;
 pub use platform::{AFTER_TOOL, BEFORE_TOOL, Platform};

@@ -26,6 +26,9 @@ const SAME_START_MILLIS: u64 = 10_000;
 /// What the names of the folders end with.
 const ENDING: &str = ".starts";
 
+/// What a file begins with that speaks of no start.
+const VOID: &[u8] = b"-";
+
 /// The file that says that the plugin runs in a session. No hook has this name.
 const PLUGIN: &str = "plugin";
 
@@ -60,6 +63,8 @@ pub(crate) struct Start {
     way: Way,
     /// Locked until the process ends.
     file: File,
+    /// How many bytes the file has.
+    length: usize,
 }
 
 /// Whether this run answers the start of a session.
@@ -75,7 +80,10 @@ impl Start {
     /// Notes that the start was answered.
     pub(crate) fn answered(mut self, now: Timestamp) {
         let line = format!("{} {}", self.way.name(), now.millis());
-        let _ = self.file.rewind().and_then(|()| self.file.write_all(line.as_bytes()));
+        let is_written = self.file.rewind().and_then(|()| self.file.write_all(line.as_bytes())).is_ok();
+        if is_written && line.len() < self.length {
+            let _ = self.file.set_len(line.len() as u64);
+        }
     }
 }
 
@@ -94,8 +102,9 @@ pub(crate) fn meet(roots: &[&Path], session: &str, hook: &str, way: Way, now: Ti
         let at = at.parse().map(Timestamp::from_millis);
         name == way.other().name() && at.is_ok_and(|at| now.millis_since(at) < SAME_START_MILLIS)
     });
-    // Met or begun: either way the file speaks of no earlier start any more.
-    let is_emptied = last.is_empty() || file.set_len(0).is_ok();
+    // Met or begun: either way the file speaks of no earlier start any more. It keeps its length: some file systems write a
+    // file to the disk that was emptied and filled again, which takes as long as all the rest.
+    let is_void = last.is_empty() || file.rewind().and_then(|()| file.write_all(VOID)).is_ok();
     let note = folder.join(PLUGIN);
     match way {
         Way::Plugin => drop(files::private_options().write(true).create(true).truncate(false).open(note)),
@@ -105,7 +114,7 @@ pub(crate) fn meet(roots: &[&Path], session: &str, hook: &str, way: Way, now: Ti
     }
     match is_met {
         true => Turn::Theirs,
-        false => Turn::Ours(is_emptied.then_some(Start { way, file })),
+        false => Turn::Ours(is_void.then_some(Start { way, file, length: last.len() })),
     }
 }
 
@@ -207,6 +216,16 @@ mod tests {
         let Turn::Ours(Some(killed)) = place.meet(Way::Plugin, 0) else { panic!("the first run answers") };
         drop(killed);
         assert!(place.start(Way::Manual, 0));
+    }
+
+    #[test]
+    fn what_a_file_said_before_is_gone_however_long_it_was() {
+        let place = Place::new();
+        assert!(place.start(Way::Plugin, 0));
+        let file = folder(&place.root, "s").join(HOOK);
+        fs::write(&file, format!("manual {} and a word more", NOON + 1_000)).unwrap();
+        assert!(place.start(Way::Plugin, 1), "no time was written there");
+        assert_eq!(fs::read_to_string(&file).unwrap(), format!("plugin {}", NOON + 1_000));
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub struct Applying<'a> {
     pub entry: Entry<'a>,
     /// Whether it came with the repository: its words are others', and are fenced.
     pub is_shared: bool,
+    /// How sure it is by what followed when it was shown, in percent; else what its file says.
+    pub confidence: u8,
 }
 
 /// The call that lessons apply to.
@@ -85,8 +87,7 @@ pub(crate) fn rank(lessons: &mut Vec<Applying<'_>>, bounds: &Bounds) {
         lesson.entry.confidence >= bounds.least_confidence && lesson.entry.priority >= bounds.least_priority
     });
     lessons.sort_by(|one, other| {
-        let rank =
-            |lesson: &Applying<'_>| (!lesson.is_shared, lesson.entry.priority, lesson.entry.confidence);
+        let rank = |lesson: &Applying<'_>| (!lesson.is_shared, lesson.entry.priority, lesson.confidence);
         rank(other).cmp(&rank(one)).then_with(|| one.entry.slug.cmp(other.entry.slug))
     });
     let mut names = BTreeSet::new();
@@ -113,7 +114,7 @@ pub(crate) fn refusal(
     let refuses = |lesson: &&Applying<'_>| lesson.entry.kind == Kind::Guard && !leaves.lift(&lesson.name());
     if let Some(guard) = lessons.iter().find(refuses) {
         let answer =
-            Answer::deny(Refuser::Guard, call.form.guard(guard, call)).from_lessons(guard.entry.slug);
+            Answer::deny(Refuser::Guard, call.form.guard(guard, call)).from_lessons(guard.claim_name());
         return Some(Refusal { answer, names: vec![guard.name()] });
     }
     let (mut pausing, mut held) = (Vec::new(), Vec::new());
@@ -135,8 +136,8 @@ pub(crate) fn refusal(
         return None;
     }
     let pauses: Vec<&Applying<'_>> = pausing.into_iter().map(|number| &lessons[number]).collect();
-    let slugs: Vec<&str> = pauses.iter().map(|pause| pause.entry.slug).collect();
-    let answer = Answer::deny(Refuser::Pause, call.form.pauses(&pauses, call)).from_lessons(slugs.join(","));
+    let named: Vec<Cow<'_, str>> = pauses.iter().map(|pause| pause.claim_name()).collect();
+    let answer = Answer::deny(Refuser::Pause, call.form.pauses(&pauses, call)).from_lessons(named.join(","));
     let names = pauses.iter().map(|pause| pause.name()).collect();
     Some(Refusal { answer: answer.claiming(held), names })
 }
@@ -188,7 +189,7 @@ pub(crate) fn hint(
     lifted: &[String],
 ) -> Answer<PreToolUse> {
     let mut shown = Shown::default();
-    let (mut slugs, mut held, mut bytes) = (Vec::new(), Vec::new(), 0);
+    let (mut slugs, mut names, mut held, mut bytes) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for lesson in lessons.iter().filter(|lesson| lesson.entry.kind == Kind::Hint) {
         if slugs.len() == bounds.lessons {
             drop_from(&mut shown, lesson);
@@ -214,6 +215,7 @@ pub(crate) fn hint(
             bytes += text.len() + 2;
             shown.texts.push(text);
             slugs.push(lesson.entry.slug);
+            names.push(lesson.claim_name());
             if lesson.is_shared {
                 shown.shared += 1;
             } else {
@@ -224,12 +226,11 @@ pub(crate) fn hint(
     }
     let note = (!lifted.is_empty()).then(|| wording::lifted(lifted));
     if slugs.is_empty() {
-        let answer = note.map_or_else(Answer::silent, Answer::context);
-        return if lifted.is_empty() { answer } else { answer.from_lessons(lifted.join(",")) };
+        return note.map_or_else(Answer::silent, Answer::context);
     }
     let context = call.form.context(&shown, target);
     let context = note.map_or_else(|| context.clone(), |note| format!("{note}\n\n{context}"));
-    Answer::context(context).with_lessons_seen(slugs.join(",")).claiming(held)
+    Answer::context(context).with_lessons_seen(slugs.join(",")).from_lessons(names.join(",")).claiming(held)
 }
 
 fn drop_from<'a>(shown: &mut Shown<'a>, lesson: &Applying<'a>) {

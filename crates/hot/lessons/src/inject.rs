@@ -258,6 +258,7 @@ impl<C: Compile> Judging<'_, C> {
         time: &Allowance,
     ) -> (Vec<Applying<'i>>, Vec<Item>) {
         let (mut applying, mut untrusted) = (Vec::new(), Vec::new());
+        let mut measured = None;
         let found = match index.candidates_within(self.call, self.simples, time) {
             Ok(found) => found,
             Err(damaged) => {
@@ -287,7 +288,9 @@ impl<C: Compile> Judging<'_, C> {
                 entry.kind = Kind::Hint;
                 untrusted.push(item);
             }
-            applying.push(Applying { entry, is_shared: source.layer == Layer::Project });
+            let measured = measured.get_or_insert_with(|| source.measured());
+            let confidence = measured.of(entry.slug).unwrap_or(entry.confidence);
+            applying.push(Applying { entry, is_shared: source.layer == Layer::Project, confidence });
         }
         (applying, untrusted)
     }
@@ -318,9 +321,10 @@ fn others(host: &Host, cwd: &Path) -> Vec<Source> {
     Source::others(&host.paths, cwd, manifest)
 }
 
-/// Opens the indexes of every source; one that cannot be opened is logged and left out.
+/// Opens the indexes of every source; one that cannot be opened is logged and left out. What is out of date was compiled at
+/// the session's start, as a rule, so the code for it is not in the hooks that come after.
 pub(crate) fn open(host: &Host, cwd: &Path) -> Vec<(Source, Index<Mmap>)> {
-    open_all(host, sources(host, cwd), layers::compile)
+    open_all(host, sources(host, cwd), layers::compile_beside)
 }
 
 pub(crate) fn open_all(

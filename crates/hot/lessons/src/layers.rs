@@ -9,6 +9,7 @@ use crate::index::{self, Entry, Fingerprint, Index};
 use crate::lesson::Lesson;
 use crate::limits::{Count, Limits};
 use crate::manifest;
+use crate::measured::{self, Measured};
 use base::lock::Lock;
 use base::trust::{Identity, Item, Trust};
 use base::{Paths, detached, digest, files, settings};
@@ -215,6 +216,16 @@ impl Source {
     /// Says what was left out when this process had the index made; `None` when it found one, or nothing was.
     pub fn left_out(&self) -> Option<String> {
         self.left_out.borrow().clone()
+    }
+
+    /// Returns the file that says how sure its lessons are by what followed when they were shown.
+    pub fn measured_file(&self) -> PathBuf {
+        self.cache.with_extension(measured::ENDING)
+    }
+
+    /// Returns how sure its lessons are by what followed when they were shown.
+    pub fn measured(&self) -> Measured {
+        Measured::read(&self.measured_file())
     }
 
     /// Removes the index, so that the next call rebuilds it.

@@ -18,6 +18,7 @@ mod leaves;
 mod lesson;
 pub mod limits;
 pub mod manifest;
+pub mod measured;
 pub mod old_expression;
 mod options;
 pub mod path_class;

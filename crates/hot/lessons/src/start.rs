@@ -119,6 +119,14 @@ pub fn for_subagent(host: &Host, call: &impl Event) -> String {
     reminders.text(host, call, room, Form::Wyren).trim().to_owned()
 }
 
+/// Returns the reminders of a start again, for a window that has moved on; empty when there are none.
+pub fn again(host: &Host, call: &impl Event) -> String {
+    let cwd = host.cwd(call);
+    let indexes = inject::open(host, &cwd);
+    let reminders = Reminders::read(host, &cwd, &indexes, &[Kind::Directive, Kind::Protocol]);
+    reminders.text(host, call, Room::after("", host), Form::of(host.settings())).trim().to_owned()
+}
+
 /// What is left of a start's budget.
 struct Room {
     bytes: usize,

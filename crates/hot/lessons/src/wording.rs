@@ -310,7 +310,8 @@ mod tests {
         let fence = Fence::default();
         (0..u32::try_from(lessons.len()).unwrap())
             .map(|number| {
-                let lesson = Applying { entry: index.entry(number).unwrap(), is_shared: false };
+                let lesson =
+                    Applying { entry: index.entry(number).unwrap(), is_shared: false, confidence: 80 };
                 let example = lessons[number as usize].fires.first().map_or("", String::as_str);
                 let size = |form: Form| {
                     let call =

@@ -262,6 +262,18 @@ fn priority_decides_then_confidence_and_the_rest_comes_next_time() {
 }
 
 #[test]
+fn what_was_measured_decides_the_order_and_silences_nothing() {
+    let desk = Desk::new();
+    for slug in ["a", "b", "c"] {
+        desk.lesson(&lesson(slug, Kind::Hint, "make"));
+    }
+    let personal = lessons::layers::Source::own(&desk.paths()).pop().unwrap();
+    let measured = lessons::measured::render([("a", 3), ("c", 95)].into_iter());
+    base::files::write_atomic(&personal.measured_file(), measured.as_bytes()).unwrap();
+    assert_eq!(desk.bash("make")["env"]["LESSONS_SEEN"], "c,b,a");
+}
+
+#[test]
 fn a_lesson_dropped_for_budget_is_offered_again() {
     let desk = Desk::new().with("LESSONS_INJECTION_BUDGET_BYTES", "560");
     let long = |slug: &str, priority| Lesson {

@@ -1,4 +1,4 @@
-//! How many turns a session has had since it was last distilled, and when that is due again.
+//! How many turns a session has had since it was last distilled, and when that is due again; when lessons are looked for.
 //!
 //! The count is in `.wyren/state/watermark.json`, the Node version's file with a map of sessions added to it. Hooks link
 //! this crate: it reads and writes files, requests jobs and starts the worker. The worker distills.
@@ -15,11 +15,13 @@ mod ask;
 mod end;
 mod leftovers;
 pub mod marks;
+mod scan;
 mod stop;
 pub mod watermark;
 
 pub use ask::{KIND, Payload};
 pub use end::end;
 pub use leftovers::{leftovers, request_leftovers, see_to_leftovers};
+pub use scan::{SCAN, scanned_file, see_to_scan};
 pub use stop::{count, folder};
 pub use watermark::{Hold, Session, Watermark};

@@ -1,4 +1,4 @@
-//! Text that is secret, private or written by others: redaction, privacy tags, sanitizing.
+//! Text that is secret, private or written by others: redaction, privacy tags, sanitizing; and the terms that search knows.
 //!
 //! Pure functions without files or environment; everything that stores, sends or shows text goes through here first.
 
@@ -6,6 +6,7 @@ pub mod bytes;
 pub mod privacy;
 pub mod redact;
 pub mod sanitize;
+pub mod terms;
 
 /// The most UTF-16 units of one text for the model. The client replaces a text over 10,000 by a preview of 2 KB; the
 /// distance is for the note that says where the rest is.

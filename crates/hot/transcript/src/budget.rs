@@ -12,6 +12,13 @@ pub const TAIL_CHUNK_BYTES: usize = 64 * 1024;
 /// and a fixed price however large the file is.
 pub const MAX_TAIL_BYTES: u64 = 512 * 1024;
 
+/// How much is read at once from the end of a file for the last usage: it is in the last record of most tool calls.
+pub const USAGE_CHUNK_BYTES: usize = 16 * 1024;
+
+/// How far back from the end of a file the last usage is looked for. Every tool call pays for it; one whose message is further
+/// back, behind the results of calls that ran beside it, leaves it to the next.
+pub const MAX_USAGE_TAIL_BYTES: u64 = 64 * 1024;
+
 /// The longest line that is parsed; a longer one is skipped and counted, which is what keeps memory flat.
 pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 

@@ -80,19 +80,34 @@ impl<'a> Cursor<'a> {
         if self.take(b'}') {
             return Ok(true);
         }
-        loop {
-            let key = self.quoted()?;
-            if !self.take(b':') {
-                return Err(self.malformed());
-            }
-            field(key, self)?;
-            if self.take(b'}') {
-                return Ok(true);
-            }
+        self.field(&mut field)?;
+        self.rest_of_object(field)?;
+        Ok(true)
+    }
+
+    /// Reads what is left of an object after one of its values.
+    pub(crate) fn rest_of_object(
+        &mut self,
+        mut field: impl FnMut(&'a str, &mut Self) -> Result<(), Malformed>,
+    ) -> Result<(), Malformed> {
+        while !self.take(b'}') {
             if !self.take(b',') {
                 return Err(self.malformed());
             }
+            self.field(&mut field)?;
         }
+        Ok(())
+    }
+
+    fn field(
+        &mut self,
+        field: &mut impl FnMut(&'a str, &mut Self) -> Result<(), Malformed>,
+    ) -> Result<(), Malformed> {
+        let key = self.quoted()?;
+        if !self.take(b':') {
+            return Err(self.malformed());
+        }
+        field(key, self)
     }
 
     /// Reads a list; `element` must read every element it is given. Returns whether there was a list.

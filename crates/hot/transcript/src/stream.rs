@@ -126,6 +126,41 @@ impl Reader {
     }
 }
 
+/// Reads the lines of an open JSONL file whose form this crate does not know, from `offset` on, by the same rules: a line
+/// counts once it is complete, and one that is too long to be held is skipped. Lines that are no text are left out.
+pub fn read_lines(file: &mut File, offset: u64, mut visit: impl FnMut(u64, &str)) -> io::Result<Progress> {
+    let mut records = 0;
+    let mut bad_lines = 0;
+    let mut take = |offset: u64, line: &[u8]| match std::str::from_utf8(line) {
+        Ok(line) => {
+            records += 1;
+            visit(offset, line);
+        }
+        Err(_) => bad_lines += 1,
+    };
+    let extent = LineReader::new().read(file, offset, |run| match run {
+        Run::Lines { offset, bytes } => {
+            lines::split(offset, bytes).for_each(|(offset, line)| take(offset, line));
+            true
+        }
+        Run::Unterminated { offset, bytes } => {
+            let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();
+            if is_whole {
+                take(offset, bytes);
+            }
+            is_whole
+        }
+    })?;
+    Ok(Progress {
+        start: extent.start,
+        offset: extent.end,
+        restarted: extent.restarted,
+        records,
+        bad_lines,
+        overlong_lines: extent.overlong_lines,
+    })
+}
+
 /// Finds the lines that contain a needle, in order, each once.
 fn for_each_hit(needles: &[memmem::Finder<'_>], bytes: &[u8], mut visit: impl FnMut(usize, &[u8])) {
     let mut hits: Vec<Option<usize>> = needles.iter().map(|needle| needle.find(bytes)).collect();

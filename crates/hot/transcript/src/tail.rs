@@ -13,6 +13,7 @@ use memchr::{memmem, memrchr};
 use crate::budget;
 use crate::conversation::{Act, Scope};
 use crate::error::Error;
+use crate::json::Cursor;
 use crate::lines::is_blank;
 use crate::record::{Body, Record};
 use crate::scan;
@@ -27,15 +28,54 @@ pub struct LastUsage {
     pub model: Option<String>,
 }
 
-/// Returns the usage of the last message that the model wrote in the main conversation: how full its context is.
-pub fn last_usage(path: &Path) -> Result<Option<LastUsage>, Error> {
-    let needle = memmem::Finder::new(scan::USAGE_NEEDLE);
-    find(path, Some(&needle), |_, record| match &record.body {
-        Body::Assistant(assistant) if !record.is_sidechain && !assistant.is_synthetic() => assistant
-            .usage
-            .map(|usage| LastUsage { usage, model: assistant.model.as_deref().map(str::to_owned) }),
-        _ => None,
-    })
+/// Returns the usage of the last message that the model wrote in a conversation: how full its window is. Nothing when the
+/// conversation was compacted since, or when the message is further back than [`budget::MAX_USAGE_TAIL_BYTES`].
+///
+/// The records of one message repeat its usage, and the last has the final figures: nothing is added up.
+pub fn last_usage(path: &Path, scope: Scope) -> Result<Option<LastUsage>, Error> {
+    let usage = memmem::Finder::new(scan::USAGE_NEEDLE);
+    let boundary = memmem::Finder::new(COMPACTION_NEEDLE);
+    let (chunk, most) = (budget::USAGE_CHUNK_BYTES, budget::MAX_USAGE_TAIL_BYTES);
+    let mut lines = Backwards::with_limits(path, chunk, budget::MAX_LINE_BYTES, most)?;
+    while let Some(line) = lines.previous()? {
+        if usage.find(line.bytes).is_none() && boundary.find(line.bytes).is_none() {
+            continue;
+        }
+        let Ok(record) = Record::parse(line.bytes) else { continue };
+        if record.is_sidechain && scope == Scope::Main {
+            continue;
+        }
+        match &record.body {
+            Body::System(system) if system.compaction.is_some() => return Ok(None),
+            Body::Assistant(assistant) if !assistant.is_synthetic() => {
+                if let Some(usage) = assistant.usage {
+                    let model = assistant.model.as_deref().map(str::to_owned);
+                    return Ok(Some(LastUsage { usage, model }));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(usage_in_end(lines.cut()).map(|usage| LastUsage { usage, model: None }))
+}
+
+/// What a note about a compaction has in it.
+const COMPACTION_NEEDLE: &str = "compact_boundary";
+
+/// Returns the usage in the end of a line whose beginning is not there, if the line is a message of the model: its usage comes
+/// after its content, and its type after that.
+fn usage_in_end(end: &[u8]) -> Option<Usage> {
+    let key = memmem::rfind(end, scan::USAGE_NEEDLE.as_bytes())?;
+    let value = std::str::from_utf8(&end[key + scan::USAGE_NEEDLE.len()..]).ok()?;
+    let mut cursor = Cursor::new(value.trim_start().strip_prefix(':')?);
+    let usage = Usage::read(&mut cursor).ok()??;
+    cursor.rest_of_object(|_, cursor| cursor.pass().map(drop)).ok()?;
+    let mut is_assistant = false;
+    let rest = cursor.rest_of_object(|field, cursor| match field {
+        "type" => cursor.word().map(|word| is_assistant = word.as_deref() == Some("assistant")),
+        _ => cursor.pass().map(drop),
+    });
+    (rest.is_ok() && cursor.end().is_ok() && is_assistant).then_some(usage)
 }
 
 /// Returns what the model said last in the current turn of the main conversation. Nothing when it said nothing, or when that
@@ -166,6 +206,8 @@ struct Backwards<'p> {
     max_line_bytes: usize,
     /// Nothing before this is read. A line that begins there or before is left out, unless the file begins there.
     floor: u64,
+    /// How much of the buffer is the end of a line that begins before the floor.
+    cut: usize,
 }
 
 impl<'p> Backwards<'p> {
@@ -196,7 +238,13 @@ impl<'p> Backwards<'p> {
             chunk_bytes,
             max_line_bytes,
             floor,
+            cut: 0,
         })
+    }
+
+    /// Returns the end of the line that begins before the floor, once every other line was handed on.
+    fn cut(&self) -> &[u8] {
+        &self.buffer[..self.cut]
     }
 
     fn previous(&mut self) -> Result<Option<Line<'_>>, Error> {
@@ -226,6 +274,7 @@ impl<'p> Backwards<'p> {
                 Some(newline) => newline + 1,
                 None if self.buffer_start == 0 => 0,
                 None if self.buffer_start == self.floor => {
+                    self.cut = self.unread;
                     self.unread = 0;
                     return Ok(None);
                 }

@@ -11,6 +11,7 @@ use crate::budget::MAX_DEPTH;
 use crate::error::Error;
 
 const TOOL_RESULTS: &str = "tool-results";
+const PACKED: &[u8] = b".jsonl.zst";
 
 /// What a walk found.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Tree {
     pub transcripts: Vec<PathBuf>,
     /// Folders that could not be listed.
     pub unreadable_folders: u64,
+    /// Transcripts that are packed (`.jsonl.zst`), which this crate does not read.
+    pub packed: u64,
 }
 
 /// Finds the transcripts below `root`. Only a root that cannot be listed is an error.
@@ -36,6 +39,8 @@ fn visit(entries: fs::ReadDir, depth: usize, tree: &mut Tree) {
         let path = entry.path();
         if kind.is_file() && path.extension() == Some(OsStr::new("jsonl")) {
             tree.transcripts.push(path);
+        } else if kind.is_file() && entry.file_name().as_encoded_bytes().ends_with(PACKED) {
+            tree.packed += 1;
         } else if kind.is_dir() && depth < MAX_DEPTH && entry.file_name() != TOOL_RESULTS {
             match fs::read_dir(&path) {
                 Ok(entries) => visit(entries, depth + 1, tree),

@@ -54,7 +54,9 @@ fn check_folder(folder: &Path, reinstall: impl Fn() -> String) -> Result<usize, 
         return Err(bad(format!("hooks/hooks.json is missing in {shown}, so no hook runs"), reinstall()));
     }
     let mut programs = wired(folder);
-    programs.insert(format!("bin/wyren-worker{}", std::env::consts::EXE_SUFFIX).into());
+    for program in ["wyren-statusline", "wyren-worker"] {
+        programs.insert(format!("bin/{program}{}", std::env::consts::EXE_SUFFIX).into());
+    }
     let lacking = |is_sound: &dyn Fn(&Path) -> bool| -> Vec<String> {
         let lacking = programs.iter().filter(|program| !is_sound(&folder.join(program)));
         lacking.map(|program| program.display().to_string()).collect()

@@ -1,12 +1,17 @@
 //! What names the forgotten outside of the database and the spool: logs, requests for jobs, answers that were too long for
 //! the client, damaged databases.
 
+use crate::database;
+use base::project::Project;
 use base::{Paths, Timestamp, files};
+use flate2::read::GzDecoder;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use store::Store;
 use store::observations::Selection;
+use work::contexts;
 
 /// How often the logs are gone through: one that a hook renames meanwhile is found the next time.
 const MAX_ROUNDS: u32 = 3;
@@ -76,8 +81,27 @@ pub(super) fn delete_requests(paths: &Paths, selection: &Selection) -> Result<u6
     Ok(deleted)
 }
 
+/// Deletes candidates for lessons that were seen nowhere else, and those that mention what is forgotten.
+pub(super) fn delete_candidates(
+    paths: &Paths,
+    lessons: &[String],
+    selection: &Selection,
+) -> Result<(), files::Error> {
+    for file in files::files_in(&paths.data().join("lessons/candidates")) {
+        let slug = file.file_stem().unwrap_or_default().to_string_lossy();
+        let text = files::read_if_there(&file).map_err(files::Error::at(&file))?.unwrap_or_default();
+        if lessons.iter().any(|lesson| *lesson == slug) || selection.mentions(&text) {
+            files::remove_if_there(&file).map_err(files::Error::at(&file))?;
+        }
+    }
+    Ok(())
+}
+
 /// Deletes drafts of an editor that mention what is forgotten: one is kept when the editor or a check fails.
 pub(super) fn delete_drafts(paths: &Paths, selection: &Selection) -> Result<(), files::Error> {
+    // What a review took back could bring forgotten evidence with it.
+    let review = paths.cache().join("drafts/review.json");
+    files::remove_if_there(&review).map_err(files::Error::at(&review))?;
     delete_mentions(&paths.cache().join("drafts"), selection)
 }
 
@@ -94,6 +118,53 @@ pub(super) fn delete_drafts_of_entries(
         }
     }
     Ok(())
+}
+
+/// Empties the copies of transcripts that have something of what is forgotten: an empty one is not made again.
+pub(super) fn empty_transcripts(paths: &Paths, selection: &Selection) -> Result<(), files::Error> {
+    for file in files::files_in(&paths.transcripts()) {
+        let copy = files::open_regular(&file).map_err(files::Error::at(&file))?;
+        if copy.metadata().is_ok_and(|metadata| metadata.len() == 0) {
+            continue;
+        }
+        // What cannot be read may have it.
+        if has_line(BufReader::new(GzDecoder::new(copy)), selection).unwrap_or(true) {
+            files::write_atomic(&file, b"").map_err(files::Error::at(&file))?;
+        }
+    }
+    Ok(())
+}
+
+fn has_line(mut copy: impl io::BufRead, selection: &Selection) -> io::Result<bool> {
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if copy.read_until(b'\n', &mut line)? == 0 {
+            return Ok(false);
+        }
+        if is_line_meant(&line, selection) {
+            return Ok(true);
+        }
+    }
+}
+
+/// Says whether a line of a transcript is meant: by every text, session, project and time that is given, and by one of the ids.
+fn is_line_meant(line: &[u8], selection: &Selection) -> bool {
+    let record: Value = serde_json::from_slice(line).unwrap_or_default();
+    // An observation's id is the client's, with what says its kind before it.
+    let bare = |id: &str| id.split_once(':').map_or(id, |(_, id)| id).to_owned();
+    let exact = selection.exact.iter().map(|(_, id)| id);
+    let named = Selection {
+        ids: selection.ids.iter().chain(exact).map(|id| bare(id)).collect(),
+        query: selection.query.clone(),
+        session: selection.session.clone(),
+        ..Selection::default()
+    };
+    let has_names = !named.ids.is_empty() || named.query.is_some() || named.session.is_some();
+    let cwd = record["cwd"].as_str().unwrap_or_default();
+    let is_placed = selection.project.as_ref().is_none_or(|key| Project::of(Path::new(cwd)).key == *key);
+    let at: Option<Timestamp> = record["timestamp"].as_str().and_then(|at| at.parse().ok());
+    (!has_names || named.mentions(line)) && is_placed && at.is_none_or(|at| selection.covers(at))
 }
 
 /// Deletes notices that wait for a session and mention what is forgotten.
@@ -120,6 +191,24 @@ pub(super) fn delete_long_answers(paths: &Paths) -> Result<(), files::Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// Deletes the folders of contexts that are no more, and the files that bind sessions to them. Their names have words of what
+/// was forgotten.
+pub(super) fn delete_contexts(
+    paths: &Paths,
+    store: &mut Store,
+    before: Vec<String>,
+) -> Result<(), files::Error> {
+    if before.is_empty() {
+        return Ok(());
+    }
+    // A context may be in the spool alone.
+    database::drain_now(store, paths);
+    let at = |error: store::Error| files::Error::at(&paths.database())(io::Error::other(error));
+    let left = contexts::read::ids(store).map_err(at)?;
+    let gone: Vec<String> = before.into_iter().filter(|id| !left.contains(id)).collect();
+    work::bind::sweep(paths, &gone).map_err(files::Error::at(&paths.work()))
 }
 
 /// Returns the damaged databases that were put aside, with what lies beside them.

@@ -4,10 +4,11 @@ use super::{layer, shown};
 use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, SUCCESS, WARNING, counted};
 use anstyle::Style;
 use anyhow::{Result, bail};
+use base::Timestamp;
 use clap::Args;
 use lessons::layers::Layer;
 use lessons_admin::catalogue::{Catalogue, Places};
-use lessons_admin::doctor::{self, Diagnosis};
+use lessons_admin::doctor::{self, Diagnosis, Facts};
 use lessons_admin::intake::Problem;
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -27,7 +28,7 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, places: &Places) -> Result<()> {
-    let diagnosis = doctor::examine(places, &Catalogue::read(places), arguments.layer);
+    let diagnosis = doctor::examine(places, &Catalogue::read(places), arguments.layer, &facts(places));
     let mut output = terminal::output();
     if arguments.json {
         writeln!(output, "{:#}", as_json(&diagnosis))?;
@@ -39,6 +40,22 @@ pub(super) fn run(arguments: &Arguments, places: &Places) -> Result<()> {
         bail!("some lessons are broken: run `wyren lessons edit NAME` to fix one");
     }
     Ok(())
+}
+
+/// Returns what was recorded of the user's work. Looking makes no database, and a locked one keeps no one from looking.
+fn facts(places: &Places) -> Facts {
+    let record = || -> Result<Facts> {
+        let store = journal::open_store(&places.paths)?;
+        let mut select = store.connection().prepare("SELECT key, root FROM projects")?;
+        let rows = select.query_map([], |row| Ok([row.get::<_, String>(0)?, row.get::<_, String>(1)?]))?;
+        let projects: Vec<[String; 2]> = rows.collect::<Result<_, _>>()?;
+        let failing = effect::failing::failing(&store, Timestamp::now())?;
+        Ok(Facts {
+            projects: Some(projects.into_iter().flatten().collect()),
+            failing: failing.into_iter().map(|it| (it.name, it.failed, it.calls)).collect(),
+        })
+    };
+    if places.paths.database().exists() { record().unwrap_or_default() } else { Facts::default() }
 }
 
 fn as_json(diagnosis: &Diagnosis) -> Value {

@@ -29,6 +29,16 @@ pub(crate) struct Arguments {
     layer: Option<Layer>,
 }
 
+/// What is archived, and why.
+#[derive(Args)]
+pub(crate) struct Archive {
+    #[command(flatten)]
+    lessons: Arguments,
+    /// Why; kept with the lesson.
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
 /// What `disable` and `enable` are about: lessons, or packs.
 #[derive(Args)]
 pub(crate) struct Switch {
@@ -87,8 +97,16 @@ fn enabled(item: &Item) -> String {
     format!("Enabled {STRONG}{}{STRONG:#}{was}.", shown(&item.lesson.slug))
 }
 
-pub(super) fn archive(arguments: &Arguments, places: &Places) -> Result<()> {
-    let archived = each(arguments, places, State::Archived, Change::archive, |item| match item.layer {
+pub(super) fn archive(arguments: &Archive, places: &Places) -> Result<()> {
+    let reason = arguments.reason.as_deref();
+    let act = |change: &mut Change<'_>, name: &str, layer: Option<Layer>| match change
+        .archive(name, layer, reason)
+    {
+        // What was never at work is a candidate.
+        Err(lessons_admin::Error::Unfit { .. }) => change.dismiss(name, layer, reason),
+        archived => archived,
+    };
+    let archived = each(&arguments.lessons, places, State::Archived, act, |item| match item.layer {
         Layer::Personal | Layer::Project => {
             let slug = shown(&item.lesson.slug);
             format!("Archived {STRONG}{slug}{STRONG:#}. To restore it: wyren lessons restore {slug}")
@@ -97,7 +115,8 @@ pub(super) fn archive(arguments: &Arguments, places: &Places) -> Result<()> {
             format!("{} Only personal and project lessons can be archived.", disabled(item))
         }
     })?;
-    let shared = archived.iter().filter(|item| item.layer == Layer::Project);
+    let is_shared = |item: &&Item| item.layer == Layer::Project && item.state != State::Candidate;
+    let shared = archived.iter().filter(is_shared);
     let name = |item: &Item| Some(format!("lessons/{}", item.file.file_name()?.to_str()?));
     tell_others(&shared.filter_map(name).collect::<Vec<_>>(), places)
 }

@@ -214,6 +214,22 @@ impl Facts {
     }
 }
 
+/// Returns how many entries of teammates came since yesterday.
+pub(super) fn news(share: &Share, now: Timestamp) -> Option<u64> {
+    let there = There::of(&share.memory().ok()?, &share.author(), &[], when::day(now));
+    Some(there.news.iter().map(|(_, count)| *count as u64).sum())
+}
+
+/// Returns how many lessons were shown today.
+pub(super) fn lessons_today(store: Option<&Store>, paths: &Paths, now: Timestamp) -> u64 {
+    Lessons::today(store, paths, when::day(now)).shown_today as u64
+}
+
+/// Returns what model calls cost today.
+pub(super) fn spent_today(env: &Env, paths: &Paths, now: Timestamp) -> Money {
+    Spend::of(env, paths, now).today
+}
+
 impl There {
     /// `sessions` are the ids of this machine's sessions of the last week.
     fn of(memory: &Memory, me: &str, sessions: &[String], today: NaiveDate) -> Self {

@@ -86,6 +86,10 @@ impl Desk {
         self.transcripts.reply(SESSION, text);
     }
 
+    pub(crate) fn call(&self, tool: &str, input: &Value, output: &str) {
+        self.transcripts.call(SESSION, tool, input, output);
+    }
+
     /// Says enough about a decision to pass the threshold.
     pub(crate) fn decide(&self, what: &str) {
         self.say(&format!("We decided to use {what}. Agreed, that is settled on."));

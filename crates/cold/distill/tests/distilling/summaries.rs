@@ -3,7 +3,7 @@
 use crate::desk::{Desk, NOW, SESSION, add, answer, lie};
 use base::Timestamp;
 use capture::Spool;
-use distill::{Session, Settings, Step, Summarised};
+use distill::{Outcome, Session, Settings, Step, Summarised};
 use serde_json::{Value, json};
 
 fn with_summary() -> Value {
@@ -112,4 +112,68 @@ fn without_a_memory_the_same_question_asks_for_the_summary_alone_and_a_failure_i
     small_talk.say("hello");
     assert!(matches!(summarise(&small_talk), Summarised::ByRules(_)));
     assert_eq!(small_talk.questions(), 0, "small talk needs no model");
+}
+
+/// A desk at which something was done and nothing decided, which scores below any threshold.
+fn plain_work(script: &[Value]) -> Desk {
+    let desk = Desk::new(script);
+    desk.say("run the tests please");
+    desk.call("Bash", &json!({"command": "cargo test"}), "test result: ok");
+    desk.reply("They pass.");
+    desk
+}
+
+fn switch_summaries_on(desk: &Desk) {
+    let config = desk.paths().config_file();
+    std::fs::create_dir_all(config.parent().unwrap()).unwrap();
+    std::fs::write(config, "[journal]\nmodel = \"on\"\n").unwrap();
+}
+
+#[test]
+fn without_a_memory_plain_work_below_the_threshold_is_summarised() {
+    let desk = plain_work(&[with_summary()]);
+    assert_eq!(summarise(&desk), Summarised::Kept("the provider's own choice".to_owned()));
+    assert_eq!((desk.questions(), kept(&desk, "summary").len()), (1, 1));
+}
+
+#[test]
+fn with_a_memory_plain_work_below_the_threshold_is_summarised_once_the_user_says_so() {
+    let desk = plain_work(&[with_summary()]);
+    assert_eq!(desk.distill().unwrap().outcome, Outcome::LowSignal);
+    assert_eq!((desk.questions(), kept(&desk, "summary").len()), (0, 0), "no model without the user's word");
+
+    let desk = plain_work(&[with_summary()]);
+    switch_summaries_on(&desk);
+    let before = desk.memory();
+    let report = desk.distill().unwrap();
+    assert_eq!((report.outcome, desk.questions()), (Outcome::LowSignal, 1));
+    assert_eq!(kept(&desk, "summary").len(), 1);
+    assert_eq!(desk.memory(), before, "the memory gets nothing of it");
+    desk.distill().unwrap();
+    assert_eq!(desk.questions(), 1, "what was summarised is not looked at again");
+
+    let desk = Desk::new(&[with_summary()]);
+    switch_summaries_on(&desk);
+    desk.say("hello");
+    desk.distill().unwrap();
+    assert_eq!(desk.questions(), 0, "small talk needs no model");
+}
+
+#[test]
+fn plain_work_whose_summary_is_interrupted_is_asked_about_once_and_an_answer_that_fails_changes_nothing() {
+    for step in [Step::Intended, Step::Changed, Step::Marked] {
+        let desk = plain_work(&[with_summary()]);
+        switch_summaries_on(&desk);
+        assert!(desk.distill_killed_at(step), "{step:?}");
+        desk.distill().unwrap();
+        let mut ids: Vec<Value> = kept(&desk, "summary").iter().map(|line| line["id"].clone()).collect();
+        ids.dedup();
+        assert_eq!((desk.questions(), ids.len()), (1, 1), "{step:?}");
+    }
+    let desk = plain_work(&[lie("Sorry, I cannot help with that.")]);
+    switch_summaries_on(&desk);
+    assert_eq!(desk.distill().unwrap().outcome, Outcome::LowSignal);
+    assert_eq!(kept(&desk, "summary").len(), 0);
+    desk.distill().unwrap();
+    assert_eq!(desk.questions(), 1, "the summary by rules stays, and the slice is done");
 }

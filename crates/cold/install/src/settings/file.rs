@@ -1,6 +1,7 @@
 //! The client's settings file: read, backed up, replaced whole.
 
 use super::registered::{has_plugin, with_marketplace, with_plugin, without_plugin};
+use super::shown::{self, Member};
 use super::{count, is_as_written, plugin_of, with_hooks, without_hooks};
 use crate::jsonc;
 use crate::ours::{self, Surroundings};
@@ -90,6 +91,14 @@ pub fn install(path: &Path, plugin: &Path, around: &Surroundings) -> Result<Chan
     Ok(Change { path, before, after: Some(after), hooks, is_backed_up: true, backups, kept })
 }
 
+/// Plans to write a command of the plugin in a folder into a settings file, for the client to show what it prints.
+pub fn show(path: &Path, plugin: &Path, member: Member) -> Result<Change, Error> {
+    let before = read(path)?;
+    let text = before.clone().unwrap_or_default();
+    let after = member.with_command(&text, plugin).map_err(|error| Error::Refused(path.to_owned(), error))?;
+    Ok(edited(path, before, after))
+}
+
 /// Returns what the client will add to its settings for our marketplace and our plugin.
 pub fn registration(path: &Path, folder: &Path) -> Result<Change, Error> {
     let before = read(path)?;
@@ -144,12 +153,12 @@ pub enum What {
 
 impl What {
     fn taken_out(self, text: &str, around: &Surroundings) -> Result<String, super::Error> {
-        let text = without_hooks(text, around)?;
+        let text = shown::without_commands(&without_hooks(text, around)?)?;
         if self == Self::All { without_plugin(&text) } else { Ok(text) }
     }
 
     fn is_in(self, text: &str, around: &Surroundings) -> bool {
-        count(text, around) > 0 || (self == Self::All && has_plugin(text))
+        count(text, around) > 0 || shown::has_commands(text) || (self == Self::All && has_plugin(text))
     }
 }
 
@@ -167,7 +176,10 @@ fn plan(path: &Path, around: &Surroundings, what: What, was_in: bool) -> Result<
     let backups = backups(path);
     let read = |backup: &Path| files::read_text_followed(backup, MAX_BYTES).ok();
     let refused = |error: super::Error| Error::Refused(path.to_owned(), error);
-    let names_a_hook = || ours::hook_names().iter().any(|name| text.contains(name.as_str()));
+    let names_a_hook = || {
+        ours::hook_names().iter().any(|name| text.contains(name.as_str()))
+            || text.contains(shown::STATUS_LINE)
+    };
     let (mut after, mut rest) = (before.clone(), text.clone());
     match jsonc::parse(&text) {
         Err(error) if names_a_hook() => return Err(refused(error.into())),
@@ -204,10 +216,13 @@ fn wired_as(text: &str, other: &str, around: &Surroundings) -> Result<String, su
     if has_plugin(other) {
         text = with_plugin(&text, Path::new("wyren"))?;
     }
-    match plugin_of(other, around) {
-        Some(plugin) => with_hooks(&text, &plugin, around),
-        None => Ok(text),
+    if let Some(plugin) = plugin_of(other, around) {
+        text = with_hooks(&text, &plugin, around)?;
     }
+    for (member, plugin) in shown::commands(other) {
+        text = member.with_command(&text, &plugin)?;
+    }
+    Ok(text)
 }
 
 /// Plans a removal again after the client has taken the plugin out by itself. The bytes of the first plan stay where the client

@@ -1,7 +1,7 @@
 //! What a turn changed in one file: which definitions, and how many lines.
 
 use super::symbol::{Definition, Language};
-use serde_json::Value;
+use serde_json::Value as Json;
 use std::collections::{BTreeMap, HashMap};
 
 /// How many symbols of a file are kept: a turn that writes a file of a thousand functions is about the file.
@@ -22,8 +22,16 @@ pub(super) enum How {
     Removed,
     /// It had another name before.
     Renamed(String),
-    /// It had another value before: the earlier and the later one.
-    Set(String, String),
+    /// A value in it was another one before.
+    Set(Value),
+}
+
+/// A value that was set anew: its name, and what it was and is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Value {
+    pub(super) key: String,
+    pub(super) before: String,
+    pub(super) after: String,
 }
 
 /// The changes of one file.
@@ -193,7 +201,7 @@ impl Change {
         &mut self,
         language: Language,
         hunk: &Hunk,
-        values: &HashMap<usize, (String, String)>,
+        values: &HashMap<usize, Value>,
     ) -> HashMap<String, String> {
         let mut whole = HashMap::new();
         let mut inside: Vec<Definition> = Vec::new();
@@ -228,8 +236,8 @@ impl Change {
                 }
             }
             if is_changed && !body.is_empty() {
-                let set = values.get(&at).map(|(before, after)| How::Set(before.clone(), after.clone()));
-                self.touch_around(language, &inside, set.unwrap_or(How::Changed));
+                let set = values.get(&at).filter(|_| language != Language::Markdown).cloned();
+                self.touch_around(language, &inside, set.map_or(How::Changed, How::Set));
             }
             old += usize::from(mark != b'+');
         }
@@ -259,6 +267,10 @@ impl Change {
                 self.touch(&path.join("."), how);
             }
             return;
+        }
+        if let (true, How::Set(value)) = (inside.is_empty(), &how) {
+            // Outside of all definitions a value is named by itself.
+            return self.touch(&value.key.clone(), how);
         }
         let depth = inside
             .iter()
@@ -304,7 +316,8 @@ impl Change {
             (Some(known @ How::Added), How::Removed) | (Some(known @ How::Removed), How::Added) => {
                 *known = How::Changed;
             }
-            (Some(How::Set(_, known)), How::Set(_, after)) => *known = after,
+            (Some(How::Set(known)), How::Set(value)) if known.key == value.key => known.after = value.after,
+            (Some(known @ How::Set(_)), How::Set(_)) => *known = How::Changed,
             (Some(known @ How::Changed), how) => *known = how,
             (None, how) if has_room => self.symbols.push((name.to_owned(), how)),
             _ => {}
@@ -353,20 +366,39 @@ fn definitions(language: Language, hunk: &Hunk, mark: char) -> Vec<Definition> {
     lines.filter_map(|line| language.definition(line)).collect()
 }
 
-/// Returns the values that lines of a patch set anew, by the place of the line that was added: the same up to a `=` or `:`,
-/// with a short value behind it.
-fn values(hunk: &Hunk) -> HashMap<usize, (String, String)> {
-    let removed: Vec<(&str, &str)> =
-        hunk.lines.iter().filter_map(|line| assigned(line.strip_prefix('-')?)).collect();
-    let mut found = HashMap::new();
-    for (at, line) in hunk.lines.iter().enumerate() {
-        let Some((name, after)) = line.strip_prefix('+').and_then(assigned) else { continue };
-        let before = removed.iter().find(|(known, before)| *known == name && *before != after);
-        if let Some((_, before)) = before {
-            found.insert(at, ((*before).to_owned(), after.to_owned()));
-        }
-    }
-    found
+/// Returns the values that lines of a patch set anew, by the place of the line that was added.
+fn values(hunk: &Hunk) -> HashMap<usize, Value> {
+    let removed: Vec<&str> = hunk.lines.iter().filter_map(|line| line.strip_prefix('-')).collect();
+    let added = hunk.lines.iter().enumerate().filter_map(|(at, line)| Some((at, line.strip_prefix('+')?)));
+    let value = |line: &str| {
+        let set = || removed.iter().find_map(|before| set_anew(before, line));
+        set().or_else(|| removed.iter().find_map(|before| counted_anew(before, line)))
+    };
+    added.filter_map(|(at, line)| Some((at, value(line)?))).collect()
+}
+
+/// Returns what a line sets anew that is the same up to a `=` or `:`, with a short value behind it.
+fn set_anew(before: &str, after: &str) -> Option<Value> {
+    let ((known, before), (name, after)) = (assigned(before)?, assigned(after)?);
+    let key = name.split(':').next().unwrap_or(name).trim();
+    let key = key.rsplit(char::is_whitespace).next().unwrap_or(key).trim_matches(['"', '\'']);
+    let is_other = known == name && before != after && !key.is_empty();
+    is_other.then(|| Value { key: key.to_owned(), before: before.to_owned(), after: after.to_owned() })
+}
+
+/// Returns the number or version in which alone two lines differ; the word before it is its name.
+fn counted_anew(before: &str, after: &str) -> Option<Value> {
+    let words = |line| {
+        let is_between = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-'));
+        str::split(line, is_between).filter(|word| !word.is_empty()).collect::<Vec<&str>>()
+    };
+    let (before, after) = (words(before), words(after));
+    let mut differing = before.iter().zip(&after).enumerate().filter(|(_, (one, other))| one != other);
+    let (at, (one, other)) = differing.next().filter(|_| before.len() == after.len())?;
+    let is_number = |word: &str| word.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
+    let key = before.get(at.checked_sub(1)?).filter(|key| key.starts_with(char::is_alphabetic))?;
+    let is_alone = differing.next().is_none() && is_number(one) && is_number(other);
+    is_alone.then(|| Value { key: (*key).to_owned(), before: (*one).to_owned(), after: (*other).to_owned() })
 }
 
 /// Takes `name = value` apart, where the value is short and plain.
@@ -381,13 +413,13 @@ fn assigned(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns the pieces of the client's `structuredPatch`.
-pub(super) fn of_patch(patch: &Value) -> Vec<Hunk> {
+pub(super) fn of_patch(patch: &Json) -> Vec<Hunk> {
     let hunks = patch.as_array().into_iter().flatten();
     hunks
         .filter_map(|hunk| {
             let lines = hunk.get("lines")?.as_array()?;
             let lines = lines.iter().filter_map(|line| line.as_str().map(str::to_owned)).collect();
-            let start = hunk.get("oldStart").and_then(Value::as_u64).map(|start| start as usize);
+            let start = hunk.get("oldStart").and_then(Json::as_u64).map(|start| start as usize);
             Some(Hunk { start, lines })
         })
         .collect()
@@ -461,7 +493,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn changed(path: &str, seen: &str, patch: &Value) -> (Vec<(String, How)>, (usize, usize)) {
+    fn changed(path: &str, seen: &str, patch: &Json) -> (Vec<(String, How)>, (usize, usize)) {
         let mut change = Change::new(path.to_owned());
         change.see(1, seen);
         change.apply(&of_patch(patch));
@@ -494,10 +526,26 @@ mod tests {
     #[test]
     fn values_show_what_they_were() {
         let patch = json!([{"oldStart": 1, "lines": [" cache:", "-  ttl: 30", "+  ttl: 60"]}]);
-        let expected = vec![("cache.ttl".to_owned(), How::Set("30".into(), "60".into()))];
+        let set = |key: &str, before: &str, after: &str| {
+            How::Set(Value { key: key.into(), before: before.into(), after: after.into() })
+        };
+        let expected = vec![("cache.ttl".to_owned(), set("ttl", "30", "60"))];
         assert_eq!(changed("config/app.yml", "", &patch).0, expected);
         let patch = json!([{"oldStart": 1, "lines": ["-const MAX: u32 = 3;", "+const MAX: u32 = 5;"]}]);
-        assert_eq!(changed("a.rs", "", &patch).0, [("MAX".into(), How::Set("3".into(), "5".into()))]);
+        assert_eq!(changed("a.rs", "", &patch).0, [("MAX".into(), set("MAX", "3", "5"))]);
+        let patch = json!([{"oldStart": 1, "lines": [
+            " resource \"bucket\" \"uploads\" {", "-  days = 30", "+  days = 90", " }"]}]);
+        assert_eq!(changed("a.tf", "", &patch).0[0].1, set("days", "30", "90"));
+        let patch = json!([{"oldStart": 1, "lines": [
+            "-FetchContent_Declare(fmt GIT_TAG 9.1.0)", "+FetchContent_Declare(fmt GIT_TAG 11.0.2)"]}]);
+        assert_eq!(
+            changed("CMakeLists.txt", "", &patch).0,
+            [("GIT_TAG".into(), set("GIT_TAG", "9.1.0", "11.0.2"))]
+        );
+        // Two values of one definition are a change of it.
+        let patch = json!([{"oldStart": 1, "lines": [
+            " fn limits() -> Limits {", "-    low: 1,", "-    high: 2,", "+    low: 3,", "+    high: 4,", " }"]}]);
+        assert_eq!(changed("a.rs", "", &patch).0, [("limits".into(), How::Changed)]);
     }
 
     #[test]

@@ -70,7 +70,11 @@ fn names(change: &Change, most: usize) -> String {
     for (name, how) in &change.symbols {
         match how {
             How::Changed => plain.push(quoted(name)),
-            How::Set(before, after) => plain.push(format!("`{name}` {before} → {after}")),
+            How::Set(value) => {
+                let key = if name.ends_with(&value.key) { "" } else { &value.key };
+                let key = if key.is_empty() { String::new() } else { format!("{key} ") };
+                plain.push(format!("`{name}` {key}{} → {}", value.before, value.after));
+            }
             How::Renamed(from) => plain.push(format!("`{from}` renamed to `{name}`")),
             How::Added if change.is_new => plain.push(quoted(name)),
             How::Added => new.push(quoted(name)),
@@ -133,6 +137,7 @@ fn check(name: &str, runs: &[&Run]) -> Option<String> {
         (0, Outcome::Passed) => format!("passed{result}"),
         (0, Outcome::Interrupted) => "was interrupted".to_owned(),
         (0, Outcome::Background) => "went on in the background".to_owned(),
+        (0, Outcome::Unknown) => "was run".to_owned(),
         (count, Outcome::Passed) => format!("failed{}{why}, then passed{result}", times(count)),
         (count, Outcome::Interrupted) => format!("failed{}{why}, then was interrupted", times(count)),
         (count, _) => {

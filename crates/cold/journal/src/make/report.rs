@@ -75,6 +75,13 @@ impl Report {
         if !is_sum {
             return;
         }
+        // ctest: `90% tests passed, 1 tests failed out of 10`.
+        if let (Some(failed), Some(all)) =
+            (number_before(bare, "tests failed"), number_behind(bare, "out of"))
+        {
+            (self.failed, self.passed) = (failed, all.saturating_sub(failed));
+            return;
+        }
         for (word, is_failure) in [
             ("passed", false),
             ("passing", false),
@@ -301,6 +308,8 @@ mod tests {
             "FAIL\tpkg/store\t0.01s".replace('\t', " ").as_str(),
         );
         check("12 examples, 2 failures", 10, 2, &[], "");
+        check("90% tests passed, 1 tests failed out of 10", 9, 1, &[], "");
+        check("100% tests passed, 0 tests failed out of 10", 10, 0, &[], "");
         check("OK (12 tests, 30 assertions)", 12, 0, &[], "");
         check("  12 passing (30ms)\n  1 failing", 12, 1, &[], "");
     }

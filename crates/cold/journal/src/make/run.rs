@@ -15,6 +15,8 @@ pub(super) enum Outcome {
     Interrupted,
     /// It goes on in the background.
     Background,
+    /// The transcript does not say: lines name the command, and not whether it went well.
+    Unknown,
 }
 
 /// One run of a program whose outcome says something.
@@ -62,17 +64,17 @@ pub(super) fn of(script: &str, output: &str, outcome: Outcome) -> Ran {
     let last = named.len().saturating_sub(1);
     for (at, (command, named)) in named.iter().enumerate() {
         let (outcome, report) = ended(outcome, &report, at == last, named.is_check);
-        if outcome == Outcome::Passed || named.is_git {
+        if matches!(outcome, Outcome::Passed | Outcome::Unknown) || named.is_git {
             act(command, output, outcome, &mut ran.acts);
         }
-        if !named.is_git || outcome != Outcome::Passed {
+        if !named.is_git || !matches!(outcome, Outcome::Passed | Outcome::Unknown) {
             let known = ran.runs.iter().any(|run| run.name == named.name);
             if !known {
                 ran.runs.push(Run { name: named.name.clone(), outcome, report, is_check: named.is_check });
             }
         }
     }
-    if outcome == Outcome::Passed {
+    if matches!(outcome, Outcome::Passed | Outcome::Unknown) {
         commands.iter().for_each(|command| files(command, &mut ran.acts));
     }
     ran
@@ -173,6 +175,7 @@ fn name(command: &Command) -> Option<Named> {
         | "ruff" | "bazel" | "cmake" | "zig" | "stack" | "cabal" | "sbt" | "ansible" => {
             let second = plain.get(1).copied().unwrap_or_default();
             match (program, sub) {
+                ("cmake", _) if words.contains(&"--build") => check("cmake --build".to_owned()),
                 ("terraform" | "tofu", "show" | "output" | "state" | "fmt" | "version" | "providers")
                 | ("helm", "list" | "status" | "get" | "history" | "template" | "search" | "repo")
                 | ("go", "list" | "env" | "doc" | "version" | "fmt")
@@ -345,7 +348,7 @@ fn git_verb<'w>(words: &'w [&'w str]) -> Option<(&'w str, &'w [&'w str])> {
 /// Adds what a command did, apart from its outcome.
 fn act(command: &Command, output: &str, outcome: Outcome, acts: &mut Vec<Act>) {
     let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.text.as_str()).collect();
-    if outcome != Outcome::Passed {
+    if !matches!(outcome, Outcome::Passed | Outcome::Unknown) {
         return;
     }
     match command.program() {
@@ -410,6 +413,10 @@ fn git_act(words: &[&str], output: &str, input: Option<&str>, acts: &mut Vec<Act
             ));
         }
         "checkout" if first == "." => acts.push(Act::Restored(Vec::new())),
+        // Without `--` only git knows whether a word is a file or a branch.
+        "checkout" if output.contains("Updated ") && output.contains(" from ") => {
+            acts.push(Act::Restored(plain.iter().map(|path| (*path).to_owned()).collect()));
+        }
         "checkout" | "switch" if !first.is_empty() && output.contains("witched to") => {
             acts.push(did(format!("switched to branch {first}")))
         }

@@ -45,6 +45,10 @@ pub(super) struct Part<'t> {
     pub(super) pages: Vec<String>,
     /// Calls of other tools that failed, as sentences.
     pub(super) errors: Vec<String>,
+    /// Edits that failed, by path, with the reason, until one is made.
+    pub(super) failed_edits: BTreeMap<String, String>,
+    /// Commands that failed and whose name says nothing, with what they said.
+    pub(super) failed_commands: Vec<(String, String)>,
     /// Calls that were refused or interrupted, as sentences.
     pub(super) refused: Vec<String>,
     /// Questions that the model asked, with the user's answers.
@@ -73,6 +77,8 @@ impl<'t> Part<'t> {
             searches: Vec::new(),
             pages: Vec::new(),
             errors: Vec::new(),
+            failed_edits: BTreeMap::new(),
+            failed_commands: Vec::new(),
             refused: Vec::new(),
             answers: Vec::new(),
             agents: Vec::new(),
@@ -156,6 +162,11 @@ fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen<'t>) {
         "Edit" | "MultiEdit" | "Write" | "NotebookEdit" if !has_failed => {
             edit(part, observed, input, output, seen)
         }
+        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => {
+            if let Some(path) = edited_path(observed, input) {
+                part.failed_edits.insert(path, reason_of(observed.text("error")));
+            }
+        }
         "Bash" => bash(part, observed, input, output, has_failed),
         "Read" if !has_failed => {
             let path = relative(observed, text_of(input, "file_path"));
@@ -237,11 +248,7 @@ fn edit(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value,
     if let Some(patch) = input.get("patch").and_then(Value::as_str) {
         return patched(part, observed, patch, seen);
     }
-    let path = ["file_path", "notebook_path", "path"]
-        .iter()
-        .map(|name| text_of(input, name))
-        .find(|path| !path.is_empty());
-    let Some(path) = path.map(|path| relative(observed, path)) else { return };
+    let Some(path) = edited_path(observed, input) else { return };
     if path.contains("/.claude/plans/") {
         return;
     }
@@ -265,6 +272,17 @@ fn edit(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value,
     } else {
         change.apply(&change::between(text_of(input, "old_string"), text_of(input, "new_string")));
     }
+}
+
+fn edited_path(observed: &Observed, input: &Value) -> Option<String> {
+    let paths = ["file_path", "notebook_path", "path"].iter().map(|name| text_of(input, name));
+    paths.into_iter().find(|path| !path.is_empty()).map(|path| relative(observed, path))
+}
+
+/// Returns the first line of an error, without the client's tags.
+fn reason_of(error: &str) -> String {
+    let error = error.trim().trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
+    sanitize::one_line(error.lines().next().unwrap_or_default(), 140)
 }
 
 fn patched(part: &mut Part<'_>, observed: &Observed, patch: &str, seen: &Seen<'_>) {
@@ -301,6 +319,8 @@ fn bash(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value,
         Outcome::Failed
     } else if output.get("backgroundTaskId").is_some_and(|id| !id.is_null()) {
         Outcome::Background
+    } else if output.is_null() {
+        Outcome::Unknown
     } else {
         Outcome::Passed
     };
@@ -312,6 +332,13 @@ fn bash(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value,
     let is_quiet = ran.runs.is_empty() && ran.acts.iter().all(|act| matches!(act, Act::Read(_)));
     if !is_quiet && part.commands.len() < MOST_COMMANDS {
         part.commands.push(sanitize::one_line(script, MOST_COMMAND_CHARS));
+    }
+    part.failed_commands.retain(|(known, _)| known != script);
+    // Exit code 1 is how many programs answer: nothing found, files differ.
+    let error = observed.text("error");
+    let is_answer = error.lines().next() == Some("Exit code 1") || error.is_empty();
+    if outcome == Outcome::Failed && ran.runs.is_empty() && !is_answer {
+        part.failed_commands.push((script.to_owned(), reason_of(error)));
     }
     part.runs.extend(ran.runs);
     for act in ran.acts {

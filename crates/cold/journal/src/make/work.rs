@@ -13,6 +13,8 @@ use text::sanitize;
 const MOST_OF_A_KIND: usize = 4;
 /// How many lines the answer of a turn may take.
 const MOST_RESULTS: usize = 2;
+/// How many failed commands a turn shows that has nothing else.
+const MOST_FAILED_COMMANDS: usize = 2;
 /// How many files of a turn an entry names.
 const MOST_FILES: usize = 200;
 
@@ -90,7 +92,13 @@ fn work(turn: &Turn, story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &
     let has_work = !phrases.is_empty();
     let error = words.error.as_deref().filter(|_| is_main);
     let asked = if is_main { words.asked.as_str() } else { "" };
-    let more = more(story, part, is_main, words);
+    let mut more = more(story, part, is_main, words);
+    if !has_work {
+        let failed = part.failed_commands.iter().rev().take(MOST_FAILED_COMMANDS).rev();
+        more.extend(
+            failed.map(|(script, why)| format!("`{}` failed ({why})", sanitize::one_line(script, 90))),
+        );
+    }
     if has_work {
         lead(part, &mut phrases);
         phrases.extend((!asked.is_empty()).then(|| format!("asked: {asked}")));
@@ -156,6 +164,8 @@ fn more(story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &Words<'_>) ->
     let error = words.error.as_deref().filter(|_| is_main);
     let mut more: Vec<String> = error.map(|error| format!("the turn failed: {error}")).into_iter().collect();
     more.extend(part.errors.iter().cloned());
+    let failed = part.failed_edits.iter().filter(|(path, _)| !part.changes.contains_key(*path));
+    more.extend(failed.map(|(path, why)| format!("an edit of {path} failed: {why}")));
     more.extend(part.refused.iter().cloned());
     if is_main {
         let said = story.said.iter().map(|said| prose::asked(said.text("text"), 220));
@@ -214,7 +224,16 @@ fn result(words: &Words<'_>, has_work: bool) -> Vec<String> {
     };
     let mark = if has_work { "result: " } else { "answer: " };
     let mut lines: Vec<String> = Vec::new();
-    for piece in prose::pieces(words.text) {
+    let pieces = prose::pieces(words.text);
+    // Where nothing was done, even a short answer is all that there is.
+    if let [only] = pieces.as_slice()
+        && !has_work
+        && is_boilerplate(only)
+        && language::words(only).len() > 1
+    {
+        return vec![format!("{mark}{only}")];
+    }
+    for piece in pieces {
         if piece.ends_with(['?', '？']) || is_boilerplate(&piece) || (has_work && is_settled(&piece)) {
             continue;
         }

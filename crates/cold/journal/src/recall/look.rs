@@ -9,6 +9,7 @@ use crate::read;
 use base::project::Project;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use store::observations::{joined, project_rows};
 use store::rusqlite::{OptionalExtension as _, Params, Row, params};
 use store::{Error, Store};
 
@@ -40,7 +41,7 @@ pub fn look(
     taste: &Taste,
     situate: impl FnOnce(&[&str]) -> Situation,
 ) -> Result<Option<Past>, Error> {
-    let projects = rows_of(store, project)?;
+    let projects = project_rows(store, project)?;
     if projects.is_empty() || !read::is_made(store, "journal")? {
         return Ok(None);
     }
@@ -72,24 +73,6 @@ pub fn look(
     }
     past.summaries.sort_by(|one, other| (other.at, &one.id).cmp(&(one.at, &other.id)));
     Ok(Some(past))
-}
-
-/// Returns the rows of a project: its own, and what another system recorded under its bare name, when no other project is
-/// called so.
-fn rows_of(store: &Store, project: &Project) -> Result<Vec<i64>, Error> {
-    let mut rows: Vec<i64> = read::project_row(store, &project.key)?.into_iter().collect();
-    let folder = project.root.file_name().map(|name| name.to_string_lossy().into_owned());
-    let names: BTreeSet<String> = [Some(project.name.clone()), folder].into_iter().flatten().collect();
-    for name in names {
-        let Some(row) = read::project_row(store, &format!("name:{name}"))? else { continue };
-        let mut select = store.connection().prepare_cached(
-            "SELECT 1 FROM projects WHERE name = ?1 AND key NOT LIKE 'name:%' AND key <> ?2",
-        )?;
-        if !select.exists([&name, &project.key])? {
-            rows.push(row);
-        }
-    }
-    Ok(rows)
 }
 
 /// The candidates, by their rows.
@@ -278,7 +261,7 @@ fn last_observations(
     for (row, value) in found {
         let mut rows = data.query([row])?;
         if let Some(row) = rows.next()? {
-            observations.push((value, crate::derive::joined(row, 0)?));
+            observations.push((value, joined(row, 0)?));
         }
     }
     Ok(observations)

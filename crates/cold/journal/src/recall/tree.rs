@@ -66,13 +66,38 @@ fn is_as_noted(file: &Metadata, noted: Noted) -> bool {
     file.len() as u32 == noted.size && modified.as_secs() as u32 == noted.seconds && is_same_moment
 }
 
+/// Returns the files in the index, relative to the work tree, without those that a sparse checkout leaves out. Empty where the
+/// index is missing, too large or of a form that is not known.
+pub(crate) fn indexed(repository: &Repository) -> Vec<String> {
+    let mut paths = Vec::new();
+    if let Ok(index) = files::read_capped(&repository.git_folder.join("index"), cap::WHOLE_GIT_INDEX) {
+        each(&index, |name, file| {
+            // A file in conflict is there once for each side.
+            if !file.is_skipped && paths.last().is_none_or(|last: &String| last.as_bytes() != name) {
+                paths.extend(std::str::from_utf8(name).map(str::to_owned));
+            }
+        });
+    }
+    paths
+}
+
 /// Returns what the index says of the files that are wanted; `None` when it cannot be read.
 fn read<'p>(index: &[u8], wanted: &BTreeMap<&[u8], &'p str>) -> Option<BTreeMap<&'p str, Noted>> {
+    let mut noted = BTreeMap::new();
+    each(index, |name, file| {
+        if let Some(path) = wanted.get(name) {
+            noted.insert(*path, file);
+        }
+    })?;
+    Some(noted)
+}
+
+/// Calls `take` for each file in an index; `None` when it cannot be read to its end.
+fn each(index: &[u8], mut take: impl FnMut(&[u8], Noted)) -> Option<()> {
     if !index.starts_with(SIGNATURE) {
         return None;
     }
     let (version, count) = (number(index, 4)?, number(index, 8)?);
-    let mut noted = BTreeMap::new();
     let (mut at, mut name) = (HEADER_BYTES, Vec::new());
     for _ in 0..count {
         let flags_at = at + STAT_BYTES + DIGEST_BYTES;
@@ -85,19 +110,17 @@ fn read<'p>(index: &[u8], wanted: &BTreeMap<&[u8], &'p str>) -> Option<BTreeMap<
             4 => changed_name(index, name_at, &mut name)?,
             _ => return None,
         };
-        if let Some(path) = wanted.get(&name[..]) {
-            let file = Noted {
-                seconds: number(index, at + 8)?,
-                nanoseconds: number(index, at + 12)?,
-                size: number(index, at + 36)?,
-                is_skipped,
-                is_in_conflict: flags & FLAG_STAGE != 0,
-            };
-            noted.insert(*path, file);
-        }
+        let file = Noted {
+            seconds: number(index, at + 8)?,
+            nanoseconds: number(index, at + 12)?,
+            size: number(index, at + 36)?,
+            is_skipped,
+            is_in_conflict: flags & FLAG_STAGE != 0,
+        };
+        take(&name, file);
         at = end;
     }
-    Some(noted)
+    Some(())
 }
 
 /// Reads a name that is followed by one to eight zeros; returns where the next file begins.

@@ -7,6 +7,7 @@ use crate::read::{self, is_made};
 use base::project::{Project, Repository};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
+use store::observations::joined;
 use store::rusqlite::{OptionalExtension as _, params};
 use store::{Error, Store};
 
@@ -116,12 +117,7 @@ pub fn edits_of(store: &Store, place: &Place, sources: &[String]) -> Result<Vec<
     let mut edits = Vec::new();
     for (row, (path, source)) in rows.into_iter().rev().take(MOST_CALLS) {
         let found = select.query_row([row], |found| {
-            Ok((
-                found.get(0)?,
-                found.get(1)?,
-                found.get(2)?,
-                crate::derive::joined(found, 3).unwrap_or_default(),
-            ))
+            Ok((found.get(0)?, found.get(1)?, found.get(2)?, joined(found, 3).unwrap_or_default()))
         });
         let Some((session, prompt, at, data)) = found.optional()? else { continue };
         let hunks = patch::hunks(&data, &path);
@@ -264,7 +260,7 @@ impl Call {
              WHERE o.session = ?1 AND o.kind = 'prompt' AND o.prompt = ?2 ORDER BY o.at LIMIT 1",
         )?;
         let prompt = select.query_row(params![self.session_row, self.prompt_number], |row| {
-            Ok((row.get(0)?, crate::derive::joined(row, 1).unwrap_or_default()))
+            Ok((row.get(0)?, joined(row, 1).unwrap_or_default()))
         });
         if let Some((row, data)) = prompt.optional()? {
             self.turn = row;
@@ -280,7 +276,7 @@ impl Call {
         let mut select = store.connection().prepare_cached(
             "SELECT e.id, e.kind, e.title FROM entries AS e JOIN entry_files AS f ON f.entry = e.row
              WHERE e.session = ?1 AND e.turn = ?2 AND f.path = ?3 AND f.is_changed = 1
-             ORDER BY abs(e.at - ?4) LIMIT 1",
+             ORDER BY e.kind = 'decision', abs(e.at - ?4) LIMIT 1",
         )?;
         for (_, path) in &place.names {
             let values = params![self.session_row, self.turn, path, self.at];
@@ -323,23 +319,39 @@ pub fn reasons(store: &Store, call: &Call, place: &Place, lines: &[&str]) -> Res
     )?;
     let values =
         params![call.session_row, call.at.saturating_sub(LESSON_BEFORE), call.at, call.prompt_number];
-    let told = select.query_map(values, |row| Ok(crate::derive::joined(row, 0).unwrap_or_default()))?;
+    let told = select.query_map(values, |row| Ok(joined(row, 0).unwrap_or_default()))?;
     for data in told {
         let data = data?;
         let text =
             |name: &str| data.get(name).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
         let (lessons, words) = (text("lesson"), text("text"));
-        if lessons.is_empty() || !is_about(&words, place, lines) {
-            continue;
-        }
-        for name in lessons.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-            let reason = Reason { kind: ReasonKind::Lesson, id: Some(name.to_owned()), text: words.clone() };
-            if !reasons.iter().any(|known| known.id == reason.id) {
-                reasons.push(reason);
+        let names: Vec<&str> = lessons.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        for name in &names {
+            let words = words_of(&words, name, &names);
+            let is_known = reasons.iter().any(|known| known.id.as_deref() == Some(name));
+            if !is_known && is_about(words, place, lines) {
+                let (id, text) = (Some((*name).to_owned()), words.to_owned());
+                reasons.push(Reason { kind: ReasonKind::Lesson, id, text });
             }
         }
     }
     Ok(reasons)
+}
+
+/// Returns what a text says for one of its lessons, as `lessons::wording` puts it: several may have been shown at once. The
+/// whole text where that cannot be told.
+fn words_of<'t>(text: &'t str, name: &str, all: &[&str]) -> &'t str {
+    let begins = |text: &str, name: &str| -> Option<(usize, usize)> {
+        let marks = [format!("lesson {name}: "), format!("\n{name}: "), format!("name=\"{name}\"")];
+        marks.iter().filter_map(|mark| text.find(mark).map(|at| (at, at + mark.len()))).min()
+    };
+    let Some((_, begin)) = begins(text, name) else { return text };
+    let rest = &text[begin..];
+    // The tag around a repository's lesson goes on after its name.
+    let rest = if rest.starts_with(' ') { rest.split_once('>').map_or(rest, |(_, rest)| rest) } else { rest };
+    let others = all.iter().filter(|other| **other != name).filter_map(|other| begins(rest, other));
+    let end = others.map(|(at, _)| at).chain(rest.find("\n</")).min().unwrap_or(rest.len());
+    rest[..end].trim_end_matches("Wyren ").trim()
 }
 
 fn decisions(store: &Store, call: &Call, place: &Place, lines: &[&str]) -> Result<Vec<Reason>, Error> {
@@ -407,6 +419,29 @@ fn has_word(text: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_lesson_has_its_own_words() {
+        let several = "Wyren lesson one: First. Do it.\n\nWyren lesson two: Second.\n\n<wyren-context id=\"w\" source=\"project lesson\" \
+                       name=\"three\" trusted=\"yes\">\nThird.\n</wyren-context id=\"w\">";
+        let all = ["one", "two", "three"];
+        let paused = "Wyren paused this call once (lessons a, b).\n\na: First.\n\nb: Second.";
+        for (text, name, all, expected) in [
+            (several, "one", &all[..], "First. Do it."),
+            (several, "three", &all, "Third."),
+            (paused, "a", &["a", "b"], "First."),
+            (paused, "b", &["a", "b"], "Second."),
+            (
+                "Wyren paused this call once (lesson a): First.",
+                "a",
+                &["a"],
+                "Wyren paused this call once (lesson a): First.",
+            ),
+        ] {
+            assert_eq!(words_of(text, name, all), expected, "{name} of {text}");
+        }
+        assert!(words_of(several, "two", &all).starts_with("Second."));
+    }
 
     #[test]
     fn a_text_is_about_lines_when_it_names_the_file_and_something_in_them() {

@@ -2,10 +2,13 @@
 //! line, and there are not many lines more than facts.
 
 use crate::bench::Bench;
+use base::{Env, settings::Settings};
+use capture::Rules;
 use serde::Deserialize;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use store::transcripts::Import;
 
 /// The most lines per fact.
 const MOST_LINES_PER_FACT: f64 = 1.5;
@@ -45,7 +48,18 @@ struct Judged {
 
 #[test]
 fn every_fact_of_the_sessions_is_in_a_line() {
-    let judged: Vec<Judged> = sessions().iter().map(|folder| judge(folder)).collect();
+    let judged = sessions().iter().map(|folder| judge(folder, spooled(folder))).collect();
+    assert_all_told(judged);
+}
+
+#[test]
+fn every_fact_of_the_recorded_sessions_is_in_a_line_after_their_import() {
+    let recorded = folders_with("transcript.jsonl");
+    assert!(recorded.len() >= 3, "{recorded:?}");
+    assert_all_told(recorded.iter().map(|folder| judge(folder, imported(folder))).collect());
+}
+
+fn assert_all_told(judged: Vec<Judged>) {
     let (mut facts, mut missing, mut lines) = (0, 0, 0);
     let mut report = String::new();
     for session in &judged {
@@ -85,20 +99,49 @@ fn every_fact_of_the_sessions_is_in_a_line() {
 }
 
 pub(crate) fn sessions() -> Vec<PathBuf> {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/data/journal");
-    let folders = fs::read_dir(data).unwrap().map(|entry| entry.unwrap().path());
-    let mut folders: Vec<PathBuf> = folders.filter(|path| path.join("session.jsonl").is_file()).collect();
-    folders.sort();
-    assert!(folders.len() >= 30, "{folders:?}");
+    let folders = folders_with("session.jsonl");
+    assert!(folders.len() >= 36, "{folders:?}");
     folders
 }
 
-fn judge(folder: &Path) -> Judged {
-    let facts: Facts = serde_json::from_slice(&fs::read(folder.join("facts.json")).unwrap()).unwrap();
-    let mut bench = Bench::new();
+fn folders_with(file: &str) -> Vec<PathBuf> {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/data/journal");
+    let folders = fs::read_dir(data).unwrap().map(|entry| entry.unwrap().path());
+    let mut folders: Vec<PathBuf> = folders.filter(|path| path.join(file).is_file()).collect();
+    folders.sort();
+    folders
+}
+
+/// A session as hooks recorded it.
+fn spooled(folder: &Path) -> Bench {
+    let bench = Bench::new();
     for line in fs::read_to_string(folder.join("session.jsonl")).unwrap().lines() {
         bench.line(line);
     }
+    bench
+}
+
+/// A session from the transcript of a real client, with its subagents where the client has them.
+fn imported(folder: &Path) -> Bench {
+    let mut bench = Bench::new();
+    let projects = tempfile::tempdir().unwrap();
+    let project = projects.path().join("-project");
+    fs::create_dir_all(project.join("session/subagents")).unwrap();
+    fs::copy(folder.join("transcript.jsonl"), project.join("session.jsonl")).unwrap();
+    for subagent in fs::read_dir(folder.join("subagents")).into_iter().flatten() {
+        let subagent = subagent.unwrap();
+        fs::copy(subagent.path(), project.join("session/subagents").join(subagent.file_name())).unwrap();
+    }
+    let env = Env::fixed::<&str, &str>([]);
+    let rules = Rules::of(&Settings::read(&env, Path::new("/nowhere")), &env);
+    let import = Import::of(projects.path(), &bench.spool, &rules).unwrap();
+    let imported = import.run(&mut bench.store, |_| ()).unwrap();
+    assert_eq!((imported.sessions, imported.unreadable), (1, 0), "{}", folder.display());
+    bench
+}
+
+fn judge(folder: &Path, mut bench: Bench) -> Judged {
+    let facts: Facts = serde_json::from_slice(&fs::read(folder.join("facts.json")).unwrap()).unwrap();
     let plain = bench.plain_lines();
     let missing = facts.facts.iter().filter(|fact| !plain.iter().any(|line| fact.is_in(line)));
     let missing = missing

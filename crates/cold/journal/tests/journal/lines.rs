@@ -143,3 +143,63 @@ fn a_summary_by_a_model_takes_the_place_of_the_one_by_rules() {
     assert_eq!((summaries.len(), summaries[0].request.as_str()), (1, "Retry sends"));
     assert_eq!(bench.entries()[0].title, "Sends are retried");
 }
+
+#[test]
+fn an_edit_that_failed_has_its_words_unless_it_was_made_after_all() {
+    let fails = |bench: &mut Bench, path: &str| {
+        bench.put("tool", json!({
+            "tool": "Edit", "input": {"file_path": format!("/home/dev/shop/{path}"), "old_string": "a", "new_string": "b"},
+            "error": "<tool_use_error>String to replace not found in file.\nString: a</tool_use_error>",
+        }));
+    };
+    let mut bench = Bench::new();
+    bench.prompt("Set the width of labels and of receipts");
+    fails(&mut bench, "src/label.rs");
+    fails(&mut bench, "src/receipt.rs");
+    bench.edit("src/label.rs", &["-const WIDTH: u32 = 40;", "+const WIDTH: u32 = 48;"]);
+    bench.done("The labels are wider; I could not find the width of receipts.");
+    let text = bench.lines().join("\n");
+    assert!(text.contains("src/label.rs: `WIDTH` 40 → 48"), "{text}");
+    assert!(
+        text.contains("an edit of src/receipt.rs failed: String to replace not found in file."),
+        "{text}"
+    );
+    assert!(!text.contains("an edit of src/label.rs failed"), "{text}");
+}
+
+#[test]
+fn a_failed_command_without_a_name_has_its_words_where_nothing_else_was_done() {
+    let fails = |bench: &mut Bench, command: &str, error: &str| {
+        bench.put("tool", json!({"tool": "Bash", "input": {"command": command}, "error": error}));
+    };
+    let mut bench = Bench::new();
+    bench.prompt("Is the volume mounted on the build server?");
+    fails(&mut bench, "ls /mnt/artifacts", "Exit code 2\nls: cannot access '/mnt/artifacts'");
+    // No match is an answer, and what was done again and went well has not failed.
+    fails(&mut bench, "grep artifacts /etc/fstab", "Exit code 1");
+    fails(&mut bench, "df /mnt", "Exit code 126");
+    bench.bash("df /mnt", "tmpfs");
+    bench.done("Not mounted.");
+    let text = bench.lines().join("\n");
+    assert!(text.contains("`ls /mnt/artifacts` failed (Exit code 2)"), "{text}");
+    assert!(!text.contains("grep") && !text.contains("`df /mnt` failed"), "{text}");
+    assert!(text.contains("answer: Not mounted."), "{text}");
+}
+
+#[test]
+fn files_that_git_put_back_are_reverted_with_and_without_dashes() {
+    for (command, output) in
+        [("git checkout -- src/a.rs", ""), ("git checkout src/a.rs", "Updated 1 path from the index")]
+    {
+        let mut bench = Bench::new();
+        bench.prompt("Try the other parser");
+        bench.edit("src/a.rs", &[" fn parse() {", "-    old()", "+    new()", " }"]).bash(command, output);
+        bench.done("It is slower, so I put it back.");
+        assert!(bench.lines()[0].contains("reverted"), "{command}: {:?}", bench.lines());
+    }
+    let mut bench = Bench::new();
+    bench.prompt("Go on on the other branch");
+    bench.edit("src/a.rs", &[" fn parse() {", "-    old()", "+    new()", " }"]);
+    bench.bash("git checkout main", "Switched to branch 'main'").done("I am on main now, with the change.");
+    assert!(!bench.lines()[0].contains("reverted"), "{:?}", bench.lines());
+}

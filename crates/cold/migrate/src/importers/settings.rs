@@ -13,13 +13,24 @@ use std::path::Path;
 /// Its name, and ours.
 pub(super) type Pair = (&'static str, &'static str);
 
-const OF_LESSONS_LEARNED: [Pair; 5] = [
+const OF_LESSONS_LEARNED: [Pair; 13] = [
     ("injectionBudgetBytes", "lessons.max_bytes"),
     ("maxLessonsPerInjection", "lessons.max_per_call"),
     ("minConfidence", "lessons.min_confidence"),
     ("minPriority", "lessons.min_priority"),
     ("compactionReinjectionThreshold", "lessons.returning_priority"),
+    ("autoScanIntervalHours", "lessons.scan_interval_hours"),
+    ("scanPaths", "lessons.scan_paths"),
+    ("maxCandidatesPerScan", "lessons.max_candidates"),
+    ("scoring/multiSessionBonus", "lessons.score_sessions"),
+    ("scoring/multiProjectBonus", "lessons.score_projects"),
+    ("scoring/hangTimeoutBonus", "lessons.score_hang"),
+    ("scoring/userCorrectionBonus", "lessons.score_correction"),
+    ("scoring/singleOccurrencePenalty", "lessons.score_single"),
 ];
+
+/// The default of `scanPaths`: what we scan without being told.
+const OLD_SCAN_PATH: &str = "~/.claude/projects/";
 
 pub(crate) const LESSONS_LEARNED: Importer = Importer {
     what: "settings",
@@ -42,9 +53,17 @@ pub(super) fn wanted(around: &Around, source: &Path, pairs: &[Pair]) -> Vec<(&'s
     let present = Config::load(&base::Env::fixed::<String, String>([]), &around.paths);
     let mut wanted = Vec::new();
     for (theirs, ours) in pairs {
-        let value = match &values[*theirs] {
-            Value::String(text) => text.trim().to_owned(),
-            Value::Number(number) => number.to_string(),
+        let value = match values.pointer(&format!("/{theirs}")) {
+            Some(Value::String(text)) => text.trim().to_owned(),
+            // What is taken off is a negative number there.
+            Some(Value::Number(number)) if theirs.ends_with("Penalty") => {
+                number.to_string().trim_start_matches('-').to_owned()
+            }
+            Some(Value::Number(number)) => number.to_string(),
+            Some(Value::Array(list)) => {
+                let parts = list.iter().filter_map(Value::as_str).filter(|part| *part != OLD_SCAN_PATH);
+                parts.collect::<Vec<_>>().join(",")
+            }
             _ => continue,
         };
         let is_unset = present.get(ours).is_ok_and(|setting| setting.source == Source::Default);

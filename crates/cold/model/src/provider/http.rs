@@ -16,7 +16,7 @@ const BAD_CERTIFICATE: &str = "invalid peer certificate";
 
 /// A server that speaks JSON.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(crate) struct Server {
     base: String,
     roots: Option<Vec<u8>>,
 }
@@ -25,13 +25,13 @@ impl Server {
     /// Returns the server at `base`, an address without the last part of the path.
     ///
     /// `SSL_CERT_FILE` replaces the built-in certificates, for companies that look into their traffic.
-    pub(super) fn new(base: &str, env: &Env) -> Self {
+    pub(crate) fn new(base: &str, env: &Env) -> Self {
         let roots = env.get("SSL_CERT_FILE").and_then(|file| std::fs::read(file).ok());
         Self { base: base.trim_end_matches('/').to_owned(), roots }
     }
 
     /// Says whether the server is this machine.
-    pub(super) fn is_local(&self) -> bool {
+    pub(crate) fn is_local(&self) -> bool {
         let Ok(uri) = self.base.parse::<Uri>() else { return false };
         uri.host().is_some_and(|host| {
             let host = host.trim_matches(['[', ']']);
@@ -40,12 +40,12 @@ impl Server {
     }
 
     /// Says whether what is sent can be read on the way.
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         !self.is_local() && !self.base.starts_with("https://")
     }
 
     /// Sends `body` to `path` and returns the answer's body.
-    pub(super) fn post(
+    pub(crate) fn post(
         &self,
         path: &str,
         headers: &[(&str, &str)],

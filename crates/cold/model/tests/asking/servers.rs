@@ -1,7 +1,7 @@
 //! Providers behind HTTP, against servers on the loopback interface.
 
 use super::*;
-use model::{Error, MessagesApi, OpenAiCompatible};
+use model::{Embeddings, Error, MessagesApi, OpenAiCompatible};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{self, Receiver};
@@ -214,4 +214,43 @@ fn an_endpoint_without_address_or_model_says_what_is_missing() {
         let reason = reason(user.asker(provider).ask(request("the sky"))).to_string();
         assert_eq!(reason, format!("no answer from the model: {missing} is not set"));
     }
+}
+
+fn embeddings(endpoint: &str) -> Embeddings {
+    Embeddings::new(&no_env(), endpoint, "small-model").unwrap().unwrap()
+}
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(20)
+}
+
+#[test]
+fn texts_become_vectors_and_secrets_stay_here() {
+    let answer = json!({"data": [{"index": 0, "embedding": [0.5, 1]}, {"index": 1, "embedding": [1, 0]}]});
+    let server = Server::new(vec![ok(&answer.to_string())]);
+    let secret = format!("token {}", PLANTED.concat());
+
+    let vectors = embeddings(&server.endpoint).embed(&["the sky", &secret], soon()).unwrap();
+
+    assert_eq!(vectors, [[0.5, 1.0], [1.0, 0.0]]);
+    let (first, body) = server.asked.recv().unwrap();
+    assert_eq!(first, "POST /v1/embeddings HTTP/1.1");
+    assert_eq!((&body["model"], &body["input"][0]), (&json!("small-model"), &json!("the sky")));
+    assert!(!body.to_string().contains(PLANTED[1]), "{body}");
+}
+
+#[test]
+fn a_server_without_vectors_or_that_hangs_is_an_error_in_time() {
+    for response in [ok("{}"), ok(r#"{"data":[{"embedding":[]}]}"#), ok("not json")] {
+        let server = Server::new(vec![response]);
+        assert!(matches!(embeddings(&server.endpoint).embed(&["a"], soon()), Err(Error::Unreadable(_))));
+    }
+    let server = Server::new(vec![String::new()]);
+    let failed = embeddings(&server.endpoint).embed(&["a"], Instant::now() + Duration::from_millis(200));
+    assert!(matches!(failed, Err(Error::TimedOut)), "{failed:?}");
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    assert!(matches!(
+        embeddings(&format!("http://{gone}/v1")).embed(&["a"], soon()),
+        Err(Error::Unreachable { .. })
+    ));
 }

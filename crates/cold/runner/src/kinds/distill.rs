@@ -44,16 +44,9 @@ impl Handler for DistillSession {
         if let Some(wyren) = payload.wyren.as_deref().filter(|wyren| !Path::new(wyren).is_dir()) {
             return needless(&Error::Gone(wyren.into()));
         }
-        let session = Session {
-            env: &context.env,
-            paths: &context.paths,
-            cwd: Path::new(&payload.cwd),
-            transcript: Path::new(&payload.transcript),
-            id: &payload.session,
-            now: Timestamp::now(),
-            settings: settings(context),
-            observer: &Stopping(context),
-        };
+        let stopping = Stopping(context);
+        let session = Named { session: &payload.session, transcript: &payload.transcript, cwd: &payload.cwd }
+            .open(context, &stopping);
         if payload.is_hearsay && !session.happened_here() {
             return match session.disown() {
                 Ok(()) => Ok(Progress::Done),
@@ -79,9 +72,32 @@ impl Handler for DistillSession {
     }
 }
 
+/// The session that the payload of a job names.
+pub(super) struct Named<'p> {
+    pub(super) session: &'p str,
+    pub(super) transcript: &'p str,
+    pub(super) cwd: &'p str,
+}
+
+impl<'p> Named<'p> {
+    /// Returns it as it is distilled or summarised.
+    pub(super) fn open(self, context: &'p Context, observer: &'p dyn Observer) -> Session<'p> {
+        Session {
+            env: &context.env,
+            paths: &context.paths,
+            cwd: Path::new(self.cwd),
+            transcript: Path::new(self.transcript),
+            id: self.session,
+            now: Timestamp::now(),
+            settings: settings(context),
+            observer,
+        }
+    }
+}
+
 /// Returns how the user has sessions distilled. A model is asked with their own login only once they have read so, or chose
 /// it themselves.
-pub(super) fn settings(context: &Context) -> Settings {
+fn settings(context: &Context) -> Settings {
     let mut settings = Settings::load(&context.env, &context.paths);
     settings.model_options.is_unannounced =
         !notice::is_introduced(&context.paths) && !is_chosen_by_a_person(&context.paths);

@@ -5,6 +5,8 @@ use base::error::with_causes;
 use base::settings::Settings;
 use base::{Env, Paths, Timestamp};
 use capture::{Rules, Spool};
+use search::sources;
+use std::time::Duration;
 use store::Store;
 use store::jobs::Failure;
 use store::observations::{Drain, Drained};
@@ -14,6 +16,9 @@ pub(crate) const KIND: &str = "drain";
 
 /// What one piece drains: some seconds at most, and far more than a day of work records.
 const MAX_LINES: usize = 20_000;
+
+/// How long one piece writes the search index.
+const INDEX_PIECE: Duration = Duration::from_secs(3);
 
 /// Does jobs of this kind.
 pub(super) struct DrainSpool;
@@ -41,7 +46,7 @@ pub(crate) struct Piece {
 }
 
 /// Drains a piece of the spool, looks into the transcripts of turns that ended for what no event told, derives from both, and
-/// writes what hooks look up of it. Another process that is draining does the same work.
+/// writes what hooks look up of it and what is searched. Another process that is draining does the same work.
 pub(crate) fn drain(
     store: &mut Store,
     env: &Env,
@@ -54,12 +59,26 @@ pub(crate) fn drain(
     Ok(match drained {
         Drained::Busy => Piece { is_last: true, is_elsewhere: true, derive_errors: Vec::new() },
         Drained::Done(progress) => {
-            let is_last = progress.is_complete && progress.is_derived;
             let mut derive_errors = progress.derive_errors;
+            if !(progress.is_complete && progress.is_derived) {
+                return Ok(Piece { is_last: false, is_elsewhere: false, derive_errors });
+            }
             // Once all is there: a large spool comes in many pieces.
-            let cached = if is_last { journal::file_cache::refresh(store, paths) } else { Ok(()) };
+            let cached = journal::file_cache::refresh(store, paths);
             derive_errors
                 .extend(cached.err().map(|error| format!("the cache of files: {}", with_causes(&error))));
+            let indexed = sources::refresh(store, paths, None, INDEX_PIECE);
+            // Without progress the next piece would come no further.
+            let is_last =
+                indexed.as_ref().map_or(true, |indexed| indexed.is_complete || indexed.documents == 0);
+            if let Err(error) = indexed.as_ref()
+                && !error.is_busy()
+            {
+                derive_errors.push(format!("the search index: {}", with_causes(error)));
+            }
+            let judged = if is_last { effect::refresh_if_due(store, env, paths, now) } else { Ok(()) };
+            derive_errors
+                .extend(judged.err().map(|error| format!("what lessons did: {}", with_causes(&error))));
             Piece { is_last, is_elsewhere: false, derive_errors }
         }
     })

@@ -1,15 +1,14 @@
 //! `summarise`: a model's summary of a session that has no team memory, once the user has switched that on. With a team memory
 //! the summary comes with the distillation's one question.
 
-use super::distill::settings;
+use super::distill::Named;
 use crate::handler::{Context, Handler, Progress};
 use base::error::with_causes;
 use base::project::Project;
 use base::settings::Settings;
 use base::{Env, Paths, Timestamp};
 use capture::Rules;
-use config::{Config, Source};
-use distill::{Error, Session};
+use distill::Error;
 use place::Folder;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -52,19 +51,11 @@ impl Handler for SummariseSession {
 
     fn run(&self, context: &mut Context) -> Result<Progress, Failure> {
         let payload: Payload = context.payload()?;
-        if !is_switched_on(&context.paths) {
+        if !distill::wants_summaries(&context.paths) {
             return Ok(Progress::Needless { reason: "journal.model is off".to_owned() });
         }
-        let session = Session {
-            env: &context.env,
-            paths: &context.paths,
-            cwd: Path::new(&payload.cwd),
-            transcript: Path::new(&payload.transcript),
-            id: &payload.session,
-            now: Timestamp::now(),
-            settings: settings(context),
-            observer: &(),
-        };
+        let session = Named { session: &payload.session, transcript: &payload.transcript, cwd: &payload.cwd }
+            .open(context, &());
         match session.summarise(payload.since.as_ref()) {
             // A missing transcript does not come back.
             Ok(_) | Err(Error::NoTranscript(_)) => Ok(Progress::Done),
@@ -80,7 +71,7 @@ pub(crate) fn request_due(
     paths: &Paths,
     now: Timestamp,
 ) -> Result<(), store::Error> {
-    if !is_switched_on(paths) {
+    if !distill::wants_summaries(paths) {
         return Ok(());
     }
     let settings = Settings::read(env, &paths.hook_settings());
@@ -102,14 +93,6 @@ pub(crate) fn request_due(
         jobs::enqueue(store, &job, now)?;
     }
     Ok(())
-}
-
-/// Returns whether the user's own file switches summaries on. Neither a repository nor a variable may spend their money.
-fn is_switched_on(paths: &Paths) -> bool {
-    let config = Config::load(&Env::fixed::<String, String>([]), paths);
-    config
-        .get("journal.model")
-        .is_ok_and(|setting| setting.value == "on" && matches!(setting.source, Source::User(_)))
 }
 
 fn due(store: &Store, turns: u64, now: Timestamp) -> Result<Vec<Payload>, store::Error> {

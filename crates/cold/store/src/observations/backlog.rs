@@ -2,7 +2,7 @@
 
 use crate::open::{Error, Store};
 use base::Timestamp;
-use capture::Spool;
+use capture::{Spool, SpoolFile};
 use std::collections::HashMap;
 
 /// How much is read at once to count observations.
@@ -48,6 +48,20 @@ pub fn backlog(store: Option<&Store>, spool: &Spool) -> Result<Backlog, Error> {
     Ok(backlog)
 }
 
+/// Returns whether the spool has something that the database does not, without reading it.
+pub fn is_anything_waiting(store: &Store, spool: &Spool) -> Result<bool, Error> {
+    let files = spool.files().map_err(Error::io(spool.folder()))?;
+    if files.is_empty() {
+        return Ok(false);
+    }
+    let offsets = super::drain::offsets(store)?;
+    let is_left = |file: &SpoolFile| {
+        let offset = offsets.get(&file.name).copied().unwrap_or_default();
+        file.size().map_or(true, |size| size != offset)
+    };
+    Ok(files.iter().any(is_left))
+}
+
 /// Returns when the observation in a line happened.
 fn stamp(line: &[u8]) -> Option<Timestamp> {
     #[derive(serde::Deserialize)]
@@ -84,9 +98,12 @@ mod tests {
 
         let mut store = Store::open(&folder.path().join("wyren.db"), &[TABLES]).unwrap();
         assert_eq!(backlog(Some(&store), &spool).unwrap(), waiting);
+        assert!(is_anything_waiting(&store, &spool).unwrap());
         Drain::unbounded(&spool).run(&mut store, Timestamp::now()).unwrap();
         assert_eq!(backlog(Some(&store), &spool).unwrap(), Backlog::default());
+        assert!(!is_anything_waiting(&store, &spool).unwrap());
         append(&spool, "early", 4_000_000);
         assert_eq!(backlog(Some(&store), &spool).unwrap().observations, 1);
+        assert!(is_anything_waiting(&store, &spool).unwrap());
     }
 }

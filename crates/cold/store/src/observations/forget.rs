@@ -73,6 +73,8 @@ pub struct Forgotten {
     pub spool_lines: u64,
     /// Background jobs that named it; 0 as long as nothing is done.
     pub jobs: u64,
+    /// The slugs of lessons whose mistake was seen nowhere else.
+    pub lessons: Vec<String>,
     /// The keys of projects that contain the text and stay, since they have other sessions.
     pub projects: Vec<String>,
     /// Some of them, to be recognised by.
@@ -135,9 +137,10 @@ impl Selection {
         })?;
         let spool_lines = self.clean_spool(spool, &found, now);
         let derived = store.derived();
-        found.forgotten.jobs = store.write(|transaction| {
+        (found.forgotten.jobs, found.forgotten.lessons) = store.write(|transaction| {
+            let lessons = self.delete_sightings(transaction, &found)?;
             found.delete(transaction, derived)?;
-            self.delete_jobs(transaction)
+            Ok::<_, Error>((self.delete_jobs(transaction)?, lessons))
         })?;
         found.forgotten.projects = self.projects_left(store)?;
         // Whatever keeps the old contents open keeps no drain waiting.
@@ -240,12 +243,58 @@ impl Selection {
         Ok(())
     }
 
+    /// Deletes what was seen of mistakes in the sessions that lose something, or mentions it; returns the lessons that nothing
+    /// else was seen of. A sighting quotes calls without their ids, so all of its session go.
+    fn delete_sightings(&self, transaction: &Transaction<'_>, found: &Found) -> Result<Vec<String>, Error> {
+        if !has_table(transaction, "sightings")? {
+            return Ok(Vec::new());
+        }
+        let mut sessions: HashSet<String> = HashSet::new();
+        let mut select = transaction.prepare("SELECT id FROM sessions WHERE row = ?1")?;
+        for session in found.sessions.keys() {
+            sessions.insert(select.query_row([session], |row| row.get(0))?);
+        }
+        let needle = self.query.as_deref().map(Needle::new);
+        let is_alone = needle.is_none() && !self.names_observations();
+        let mut select = transaction.prepare(
+            "SELECT lesson, session, project, at, lesson, session, project, failing, fix FROM sightings",
+        )?;
+        let mut rows = select.query([])?;
+        let mut meant: Vec<(String, String)> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (lesson, session, project): (String, String, String) =
+                (row.get(0)?, row.get(1)?, row.get(2)?);
+            let is_in = self.session.as_ref().is_none_or(|wanted| *wanted == session)
+                && self.project.as_ref().is_none_or(|wanted| *wanted == project)
+                && self.covers(Timestamp::from_millis(row.get(3)?));
+            let is_named = match &needle {
+                Some(_) => is_mentioned(needle.as_ref(), row, 4, 5)?,
+                None => is_alone,
+            };
+            if is_in && (is_named || sessions.contains(&session)) {
+                meant.push((lesson, session));
+            }
+        }
+        drop(rows);
+        for (lesson, session) in &meant {
+            transaction
+                .execute("DELETE FROM sightings WHERE lesson = ?1 AND session = ?2", [lesson, session])?;
+        }
+        let mut lessons: Vec<String> = meant.into_iter().map(|(lesson, _)| lesson).collect();
+        lessons.sort();
+        lessons.dedup();
+        let mut is_left = transaction.prepare("SELECT 1 FROM sightings WHERE lesson = ?1")?;
+        let mut gone = Vec::new();
+        for lesson in lessons {
+            if !is_left.exists([&lesson])? {
+                gone.push(lesson);
+            }
+        }
+        Ok(gone)
+    }
+
     /// Deletes background jobs that name what is forgotten, and takes its name out of the ledger of model calls.
     fn delete_jobs(&self, transaction: &Transaction<'_>) -> Result<u64, Error> {
-        let has_table = |name: &str| {
-            let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?1";
-            transaction.query_row(sql, [name], |row| row.get::<_, i64>(0)).map(|count| count > 0)
-        };
         let mentioned = |table: &str, row: &str, texts: &[&str]| -> Result<Vec<i64>, Error> {
             let texts: Vec<String> = texts.iter().map(|text| format!("coalesce({text}, '')")).collect();
             let sql = format!("SELECT {row}, {} FROM {table}", texts.join(" || char(10) || "));
@@ -260,13 +309,13 @@ impl Selection {
             Ok(found)
         };
         let mut deleted = 0;
-        if has_table("jobs")? {
+        if has_table(transaction, "jobs")? {
             // A worker that is at one of them notes its end in a row that is gone, which changes nothing.
             for job in mentioned("jobs", "id", &["payload", "project", "dedup_key", "reason"])? {
                 deleted += transaction.execute("DELETE FROM jobs WHERE id = ?1", [job])? as u64;
             }
         }
-        if has_table("spend")? {
+        if has_table(transaction, "spend")? {
             for call in mentioned("spend", "id", &["project"])? {
                 transaction.execute("UPDATE spend SET project = '' WHERE id = ?1", [call])?;
             }
@@ -328,6 +377,11 @@ impl Selection {
         bulks.and(swept).map_err(Error::io(spool.folder()))?;
         removed
     }
+}
+
+fn has_table(transaction: &Transaction<'_>, name: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1";
+    transaction.prepare_cached(sql)?.exists([name])
 }
 
 /// Adds what cannot outlive the observations that were found.

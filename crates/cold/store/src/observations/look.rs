@@ -42,13 +42,13 @@ pub fn projects(store: &Store, spool: &Spool) -> Result<BTreeSet<String>, Error>
 /// other project is called so. claude-mem knows no more than names.
 pub fn project_rows(store: &Store, project: &Project) -> Result<Vec<i64>, Error> {
     let mut select = store.connection().prepare_cached(
-        "SELECT row FROM projects WHERE key = ?1 OR (key = 'name:' || ?2 AND NOT EXISTS (
-             SELECT 1 FROM projects WHERE name = ?2 AND key <> ?1 AND key NOT LIKE 'name:%'))
-         ORDER BY key <> ?1",
+        "SELECT row FROM projects AS named WHERE key = ?1 OR (key IN ('name:' || ?2, 'name:' || ?3) AND NOT EXISTS (
+             SELECT 1 FROM projects WHERE name = substr(named.key, 6) AND key <> ?1 AND key NOT LIKE 'name:%'))
+         ORDER BY key <> ?1, key",
     )?;
     let folder = project.root.file_name().map(|name| name.to_string_lossy().into_owned());
-    let rows = select
-        .query_map([&project.key, &folder.unwrap_or_else(|| project.name.clone())], |row| row.get(0))?;
+    let folder = folder.unwrap_or_else(|| project.name.clone());
+    let rows = select.query_map([&project.key, &folder, &project.name], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -143,6 +143,7 @@ mod tests {
             form: form.into(),
             text: "x".into(),
             lesson: lesson.map(Into::into),
+            tool_use_id: None,
         });
         let mut observation = Observation::new(session, format!("n:{millis}"), millis, data);
         observation.cwd = format!("/nowhere/{session}").into();

@@ -1,6 +1,9 @@
 //! How the data of an observation is kept: short values in its row, long ones in `payloads`.
 
+use crate::open::Error;
 use capture::Fields;
+use rusqlite::Row;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -48,6 +51,23 @@ pub(super) fn join(
     RawValue::from_string(json)
 }
 
+/// Returns the data of an observation whose short and long values are in this column and the next. Unlike [`join`] it takes
+/// damaged data for empty: one row keeps no other from being read.
+pub fn joined(row: &Row<'_>, column: usize) -> Result<Value, Error> {
+    let part = |column: usize| -> Result<Value, Error> {
+        let text = row.get_ref(column)?;
+        let text = text.as_str_or_null().ok().flatten().unwrap_or("null");
+        Ok(serde_json::from_str(text).unwrap_or_default())
+    };
+    let (mut short, long) = (part(column)?, part(column + 1)?);
+    match (&mut short, long) {
+        (Value::Object(short), Value::Object(long)) => short.extend(long),
+        (short @ Value::Null, long) => *short = long,
+        _ => {}
+    }
+    Ok(short)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,6 +79,23 @@ mod tests {
         let joined = join(values.inline.map(Cow::into_owned), values.payload.map(Cow::into_owned)).unwrap();
         let value = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap();
         assert_eq!(value(joined.get()), value(json));
+    }
+
+    #[test]
+    fn damaged_data_is_read_as_far_as_it_is_sound() {
+        let database = rusqlite::Connection::open_in_memory().unwrap();
+        for (short, long, expected) in [
+            (r#"'{"a":1}'"#, r#"'{"b":2}'"#, r#"{"a":1,"b":2}"#),
+            (r#"'{"a":1}'"#, "NULL", r#"{"a":1}"#),
+            ("NULL", r#"'{"b":2}'"#, r#"{"b":2}"#),
+            (r#"'{"a":1}'"#, r#"'{"b":'"#, r#"{"a":1}"#),
+            (r#"'{"a":'"#, r#"'{"b":2}'"#, r#"{"b":2}"#),
+            ("7", "x'ff'", "null"),
+        ] {
+            let select = format!("SELECT {short}, {long}");
+            let joined = database.query_row(&select, [], |row| Ok(joined(row, 0).unwrap())).unwrap();
+            assert_eq!(joined, serde_json::from_str::<Value>(expected).unwrap(), "{select}");
+        }
     }
 
     #[test]

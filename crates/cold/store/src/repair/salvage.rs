@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// Tables that are not taken over: offsets are read again from the beginning, migrations are those of the new one, and
 /// derived tables are made anew.
-const LEFT_OUT: [&str; 4] = ["spool_files", "migrations", "derived", "transcripts"];
+const LEFT_OUT: [&str; 5] = ["spool_files", "migrations", "derived", "transcripts", "scanned"];
 /// Columns that hold JSON or nothing, by table; those of `tool_calls` are of the first version.
 const JSON: [(&str, &[&str]); 3] =
     [("observations", &["data"]), ("payloads", &["data"]), ("tool_calls", &["input", "output"])];

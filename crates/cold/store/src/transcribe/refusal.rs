@@ -18,16 +18,16 @@ const BEGINNING: usize = 1_000;
 
 /// A call that was refused.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Refusal<'o> {
+pub struct Refusal<'o> {
     /// `user`, `interrupt` or `rule`.
-    pub(super) by: &'static str,
+    pub by: &'static str,
     /// Why, in the words of the user or of the rule.
-    pub(super) reason: Option<&'o str>,
+    pub reason: Option<&'o str>,
 }
 
 impl<'o> Refusal<'o> {
     /// Returns the refusal that a result tells of. `structured` is the structured result, as JSON.
-    pub(super) fn of(is_error: bool, structured: Option<&str>, output: &'o str) -> Option<Self> {
+    pub fn of(is_error: bool, structured: Option<&str>, output: &'o str) -> Option<Self> {
         if !is_error {
             return None;
         }

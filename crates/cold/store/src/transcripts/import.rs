@@ -1,16 +1,16 @@
 //! Everything that the transcripts below a folder tell.
 
 use super::put::{Forgotten, Putter};
-use super::{ReadBy, offset, set_offset};
+use super::{Agent, ReadBy, Source, offset, set_offset};
 use crate::observations;
 use crate::open::{Error, Store};
-use crate::transcribe::{self, Passed, Transcriber, Wanted};
+use crate::transcribe::{self, Passed, Transcriber, Wanted, codex, cursor};
 use capture::{Observation, Rules, Spool};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{self, SyncSender};
-use std::time::{Duration, SystemTime};
-use std::{fs, mem, thread};
-use transcript::{subagent, tree};
+use std::time::Duration;
+use std::{mem, thread};
+use transcript::tree;
 
 /// How long an import waits for a drain.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -25,18 +25,12 @@ const BATCHES_AHEAD: usize = 8;
 pub struct Import<'a> {
     spool: &'a Spool,
     rules: &'a Rules,
-    sessions: Vec<Session>,
-    /// Folders that could not be listed.
+    sessions: Vec<Source>,
+    /// Folders that could not be listed, and transcripts that are packed.
     unreadable: u64,
+    /// Transcripts of subagents without that of their session.
+    orphans: u64,
     is_trial: bool,
-}
-
-/// A session that has a transcript, with those of its subagents.
-#[derive(Debug)]
-struct Session {
-    path: PathBuf,
-    bytes: u64,
-    modified: SystemTime,
 }
 
 /// The result of an import.
@@ -46,6 +40,8 @@ pub struct Imported {
     pub sessions: u64,
     /// Sessions that an earlier import has read.
     pub unchanged: u64,
+    /// Sessions of Cursor's that hooks have recorded.
+    pub recorded: u64,
     /// Transcripts and folders that could not be read.
     pub unreadable: u64,
     /// Observations that were new.
@@ -56,17 +52,42 @@ pub struct Imported {
     pub forgotten: u64,
     /// Prompts that are wholly private; they and what was done under them were left out.
     pub private: u64,
+    /// Sessions and subagents that were left out because their folder, or the session that started them, is not known.
+    pub unplaced: u64,
 }
 
 impl<'a> Import<'a> {
-    /// Looks which transcripts there are below `folder`; `spool` has the lock that keeps drains away meanwhile.
+    /// Looks which of Claude Code's transcripts there are below `folder`; `spool` has the lock that keeps drains away meanwhile.
     pub fn of(folder: &Path, spool: &'a Spool, rules: &'a Rules) -> Result<Self, transcript::Error> {
-        let tree = tree::walk(folder)?;
-        let paths = tree.transcripts.into_iter().filter(|path| !transcribe::is_of_subagent(path));
-        let mut sessions: Vec<Session> = paths.map(Session::of).collect();
+        Self::of_agent(Agent::ClaudeCode, folder, spool, rules)
+    }
+
+    /// As [`Self::of`], for the transcripts of any agent.
+    pub fn of_agent(
+        agent: Agent,
+        folder: &Path,
+        spool: &'a Spool,
+        rules: &'a Rules,
+    ) -> Result<Self, transcript::Error> {
+        let (mut sessions, unreadable, orphans) = match agent {
+            Agent::ClaudeCode => {
+                let tree = tree::walk(folder)?;
+                let paths = tree.transcripts.into_iter().filter(|path| !transcribe::is_of_subagent(path));
+                (paths.map(Source::claude_code).collect::<Vec<_>>(), tree.unreadable_folders, 0)
+            }
+            Agent::Codex => {
+                let found = codex::find(folder)?;
+                (found.sources, found.unreadable, found.orphans)
+            }
+            Agent::Cursor => {
+                let found = cursor::find(folder)?;
+                let sources = found.sessions.into_iter().map(Source::cursor).collect();
+                (sources, found.unreadable, found.orphans)
+            }
+        };
         // A session that goes on under another id repeats what the earlier one told, and is the later one.
         sessions.sort_by(|one, other| (one.modified, &one.path).cmp(&(other.modified, &other.path)));
-        Ok(Self { spool, rules, sessions, unreadable: tree.unreadable_folders, is_trial: false })
+        Ok(Self { spool, rules, sessions, unreadable, orphans, is_trial: false })
     }
 
     /// Says what would be imported, and stores nothing.
@@ -95,13 +116,16 @@ impl<'a> Import<'a> {
         forgotten: Forgotten,
         mut report: impl FnMut(u64),
     ) -> Result<Imported, Error> {
-        let mut imported = Imported { unreadable: self.unreadable, ..Imported::default() };
+        let mut imported =
+            Imported { unreadable: self.unreadable, unplaced: self.orphans, ..Imported::default() };
         let mut putter = Putter::new(store, forgotten, self.is_trial)?;
         let mut left = Vec::new();
         for session in &self.sessions {
             let read = offset(putter.connection(), &session.path, ReadBy::Import, self.rules)?;
             if read == Some(session.bytes) {
                 imported.unchanged += 1;
+            } else if session.is_recorded(putter.connection())? {
+                imported.recorded += 1;
             } else {
                 left.push(session);
             }
@@ -121,6 +145,7 @@ impl<'a> Import<'a> {
                         // A transcript that cannot be read tells nothing; the others still do.
                         imported.unreadable += u64::from(passed.is_none());
                         imported.private += passed.map_or(0, |passed| passed.private);
+                        imported.unplaced += passed.map_or(0, |passed| passed.unplaced);
                         putter.flush(|transaction| {
                             set_offset(transaction, &session.path, ReadBy::Import, self.rules, session.bytes)
                         })?;
@@ -136,12 +161,12 @@ impl<'a> Import<'a> {
     }
 
     /// Reads sessions and sends what they tell, until the receiver is gone.
-    fn read<'s>(&self, sessions: Vec<&'s Session>, sender: SyncSender<Told<'s>>) {
+    fn read<'s>(&self, sessions: Vec<&'s Source>, sender: SyncSender<Told<'s>>) {
         let mut transcriber = Transcriber::new(self.rules, Wanted::Everything);
         for session in sessions {
             let mut batch = Vec::new();
             let mut bytes = 0;
-            let passed = transcriber.session(&session.path, 0, &mut |observation| {
+            let passed = session.read(&mut transcriber, self.rules, &mut |observation| {
                 bytes += observation.data.json().map_or(0, |data| data.get().len());
                 batch.push(observation);
                 if bytes >= BATCH_BYTES {
@@ -162,15 +187,5 @@ impl<'a> Import<'a> {
 enum Told<'s> {
     Observations(Vec<Observation<'static>>),
     /// The session is read; with nothing where it could not be.
-    End(&'s Session, Option<Passed>),
-}
-
-impl Session {
-    fn of(path: PathBuf) -> Self {
-        let size = |path: &Path| fs::symlink_metadata(path).map_or(0, |metadata| metadata.len());
-        let subagents = subagent::of_session(&path).unwrap_or_default();
-        let bytes = size(&path) + subagents.iter().map(|subagent| size(&subagent.transcript)).sum::<u64>();
-        let modified = fs::symlink_metadata(&path).and_then(|metadata| metadata.modified());
-        Self { path, bytes, modified: modified.unwrap_or(SystemTime::UNIX_EPOCH) }
-    }
+    End(&'s Source, Option<Passed>),
 }

@@ -15,8 +15,8 @@ const BYTES_AT_ONCE: usize = 4 * 1024 * 1024;
 const SAME_PROMPT_MILLIS: u64 = 10_000;
 
 /// Digests of what was forgotten.
-#[derive(Default)]
-pub(crate) struct Forgotten(HashSet<String>);
+#[derive(Debug, Default)]
+pub struct Forgotten(HashSet<String>);
 
 impl Forgotten {
     /// Reads the notes that lie beside a database.
@@ -26,12 +26,13 @@ impl Forgotten {
     }
 
     /// Reads the notes about the database that is open.
-    pub(crate) fn of(store: &Store) -> Self {
+    pub fn of(store: &Store) -> Self {
         let path = store.connection().path().unwrap_or_default();
         Self::read(&crate::repair::notes_of_forgotten(Path::new(path)))
     }
 
-    pub(crate) fn has(&self, session: &str, id: &str) -> bool {
+    /// Says whether an observation was forgotten.
+    pub fn has(&self, session: &str, id: &str) -> bool {
         !self.0.is_empty()
             && (self.0.contains(&observations::observation_digest(session, id))
                 || observations::id_digest(id).is_some_and(|digest| self.0.contains(&digest)))
@@ -51,6 +52,7 @@ pub(super) struct Putter<'s> {
     store: &'s mut Store,
     projects: Projects,
     /// Numbers of the ids that are stored, of every session: one that goes on under another id repeats earlier messages.
+    /// See [`number_of`].
     known: HashSet<u64>,
     forgotten: Forgotten,
     waiting: Vec<Observation<'static>>,
@@ -66,10 +68,13 @@ impl<'s> Putter<'s> {
     pub(super) fn new(store: &'s mut Store, forgotten: Forgotten, is_trial: bool) -> Result<Self, Error> {
         let mut known = HashSet::new();
         {
-            let mut select = store.connection().prepare("SELECT id FROM observations")?;
+            let mut select = store.connection().prepare(
+                "SELECT o.id, s.id, s.platform FROM observations AS o JOIN sessions AS s ON s.row = o.session",
+            )?;
             let mut rows = select.query([])?;
             while let Some(row) = rows.next()? {
-                known.insert(number_of(row.get_ref(0)?.as_str().unwrap_or_default()));
+                let text = |column: usize| Ok::<_, Error>(row.get_ref(column)?.as_str().unwrap_or_default());
+                known.insert(number_of((text(2)?, text(1)?), text(0)?));
             }
         }
         Ok(Self {
@@ -96,10 +101,10 @@ impl<'s> Putter<'s> {
         }
         if self.forgotten.has(&observation.session, &observation.id) {
             self.counts.forgotten += 1;
-        } else if self.is_known(&observation.id) {
+        } else if self.is_known(&observation) {
             self.counts.known += 1;
         } else {
-            self.known.insert(number_of(&observation.id));
+            self.known.insert(number_of(session_of(&observation), &observation.id));
             self.bytes += observation.data.json().map_or(0, |data| data.get().len());
             self.waiting.push(observation);
         }
@@ -109,10 +114,10 @@ impl<'s> Putter<'s> {
     }
 
     /// Says whether an observation is stored, be it as a call or as a refused one.
-    fn is_known(&self, id: &str) -> bool {
-        let has = |id: &str| self.known.contains(&number_of(id));
-        has(id)
-            || match id.split_once(':') {
+    fn is_known(&self, observation: &Observation<'_>) -> bool {
+        let has = |id: &str| self.known.contains(&number_of(session_of(observation), id));
+        has(&observation.id)
+            || match observation.id.split_once(':') {
                 Some(("t", call)) => has(&format!("r:{call}")),
                 Some(("r", call)) => has(&format!("t:{call}")),
                 _ => false,
@@ -157,11 +162,22 @@ fn count(counts: &mut Counts, is_new: bool) {
     counts.known += u64::from(!is_new);
 }
 
-/// Returns a number for an id: a set of numbers has room for millions.
-fn number_of(id: &str) -> u64 {
+/// The shortest id of another agent's that no other session has: some models number their calls.
+const LEAST_UNIQUE_CHARS: usize = 16;
+
+/// Returns a number for an id: a set of numbers has room for millions. A short id of another agent's counts in its session alone.
+fn number_of((platform, session): (&str, &str), id: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     id.hash(&mut hasher);
+    let name = id.split_once(':').map_or(id, |(_, name)| name);
+    if platform != CLAUDE_CODE && name.len() < LEAST_UNIQUE_CHARS {
+        (platform, session).hash(&mut hasher);
+    }
     hasher.finish()
+}
+
+fn session_of<'o>(observation: &'o Observation<'_>) -> (&'o str, &'o str) {
+    (observation.platform.as_deref().unwrap_or(CLAUDE_CODE), &observation.session)
 }
 
 /// Says whether the database has the same thing under an id that cannot be told from a transcript: the end of a turn has the

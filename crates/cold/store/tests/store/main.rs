@@ -1,6 +1,8 @@
 //! The store from outside: draining, exchanging, forgetting, repairing, migrating.
 
 mod claude_mem;
+mod codex;
+mod cursor;
 mod derived;
 mod drain;
 mod exchange;

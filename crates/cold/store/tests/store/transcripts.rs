@@ -12,9 +12,14 @@ use store::transcripts::{Import, Imported};
 const REFUSED: &str =
     "The user doesn't want to proceed with this tool use. The tool use was rejected. STOP what you are doing";
 
-fn rules(variables: &[(&str, &str)]) -> Rules {
+pub(super) fn rules(variables: &[(&str, &str)]) -> Rules {
     let env = Env::fixed(variables.iter().copied());
     Rules::of(&Settings::read(&env, Path::new("/nowhere")), &env)
+}
+
+/// A planted key, in pieces: no scanner of this repository shall find it.
+pub(super) fn key() -> String {
+    ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat()
 }
 
 fn import_with(data: &Data, store: &mut Store, variables: &[(&str, &str)]) -> Imported {
@@ -175,7 +180,7 @@ fn prompts_without_an_id_of_the_clients_go_by_their_records() {
 #[test]
 fn what_is_private_excluded_or_forgotten_stays_out() {
     let data = Data::new();
-    let key = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
+    let key = key();
     write_transcript(
         &data,
         "s",

@@ -14,6 +14,8 @@ pub const EXCLUDE: usize = MIB;
 
 /// `.git/index`, where a hook reads it: some 50,000 files.
 pub const GIT_INDEX: usize = 4 * MIB;
+/// Git's index, where all of its names are wanted: of some 500,000 files.
+pub const WHOLE_GIT_INDEX: usize = 64 * MIB;
 
 /// `.git/packed-refs`.
 pub const PACKED_REFS: usize = 4 * MIB;

@@ -190,3 +190,14 @@ fn what_was_read_before_an_update_is_not_shown_again() {
     leave::note_kept(&paths(&clone), &clone.path(".git"), 3).unwrap();
     assert_eq!(clone.line_at_start(&clone.root(), "s"), "");
 }
+
+#[test]
+fn lessons_that_do_not_help_are_named_at_a_start_and_not_at_a_prompt() {
+    let clone = Clone::new(&["a"]);
+    let notice = Notice::new(Key::Lessons, "1 lesson did not help: x").once("x");
+    notice.leave(&paths(&clone), About::Everything).unwrap();
+    assert_eq!(clone.line_at_prompt(&clone.root(), "s", true), "");
+    assert_eq!(clone.line_at_start(&clone.root(), "s"), "Wyren: 1 lesson did not help: x.");
+    assert_eq!(clone.line_at_start(&clone.root(), "t"), "");
+    assert_eq!(notice::told(&paths(&clone), About::Everything, Key::Lessons), "x");
+}

@@ -32,6 +32,9 @@ fn a_command_of_ours_becomes_arguments_of_wyren() {
         ("/wyren:remember use\n--force", "remember --session-id s-1 -- use\n--force"),
         ("/wyren:remember --pin --type=fix x", "remember --session-id s-1 --pin --type=fix -- x"),
         ("/wyren:remember", "remember --session-id s-1 --"),
+        ("/wyren:search stale cache", "search stale cache"),
+        ("/wyren:search cache --type fix", "search cache --type fix"),
+        ("/wyren:search", "search"),
         ("/wyren:wyren-handoff it's {\"half\"} done", "memory handoff -- it's {\"half\"} done"),
     ] {
         assert_eq!(arguments(prompt), expected, "{prompt}");
@@ -93,6 +96,7 @@ fn what_changes_something_goes_on_when_time_is_up() {
         ("/wyren:memory restore 1", true),
         ("/wyren:init", true),
         ("/wyren:remember x", true),
+        ("/wyren:search x", false),
         ("/wyren:trust yes", true),
         ("/wyren:allow x", true),
         ("/wyren:wyren-handoff x", true),

@@ -42,8 +42,8 @@ pub(super) fn name(agent: Platform, call: &Fields<'_>) -> Option<String> {
     })
 }
 
-/// Returns an input with Claude Code's names for its fields.
-pub(super) fn input<'a>(tool: &str, input: &'a str) -> Cow<'a, str> {
+/// Returns an input of a tool, by Claude Code's name, with Claude Code's names for its fields.
+pub fn input<'a>(tool: &str, input: &'a str) -> Cow<'a, str> {
     let Some(fields) = Fields::read(input) else { return Cow::Borrowed(input) };
     let is_file_tool = FILE_TOOLS.contains(&tool);
     let has = |name: &str| fields.get(name).is_some();

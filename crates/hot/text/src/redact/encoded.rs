@@ -64,7 +64,11 @@ impl Copy {
         let limit = text.len().min(at + LONGEST_CHUNK);
         let end = run_end(&text[..limit], at, belongs);
         let mut copy = Self::default();
-        let mut at = at - before;
+        let start = at - before;
+        let backslashes = text[..start].iter().rev().take_while(|&&byte| byte == b'\\').count();
+        // The letter of an escape is no part of what follows it.
+        let is_escape = !backslashes.is_multiple_of(2) && before > 0 && b"nrtbf".contains(&text[start]);
+        let mut at = start + usize::from(is_escape);
         while at < end {
             match percent(&text[at..end]) {
                 Some(byte) => {

@@ -13,7 +13,7 @@ const LAST_UUID: &str = "736e40c0-cc98-4282-9e47-1f2e10c684e5";
 fn the_last_uuid_and_usage_are_found_behind_bookkeeping() {
     let path = sample("tools_subagent_hookctx.jsonl");
     assert_eq!(tail::last_uuid(&path).unwrap().as_deref(), Some(LAST_UUID));
-    let last = tail::last_usage(&path).unwrap().unwrap();
+    let last = tail::last_usage(&path, Scope::Main).unwrap().unwrap();
     assert_eq!(last.usage.context_tokens(), 21_926);
     assert_eq!(last.model.as_deref(), Some("claude-opus-4-8"));
 }
@@ -31,7 +31,66 @@ fn the_last_usage_is_the_main_models() {
         "\n",
         r#"{"type":"assistant","message":{"usage":{"input_tok"#,
     ));
-    assert_eq!(tail::last_usage(&path).unwrap().unwrap().usage.input_tokens, 5);
+    assert_eq!(tail::last_usage(&path, Scope::Main).unwrap().unwrap().usage.input_tokens, 5);
+}
+
+/// Returns the tokens of the last usage in a transcript of these lines.
+fn last_tokens(lines: &[&str], scope: Scope) -> Option<u64> {
+    let (_folder, path) = transcript_of(&(lines.join("\n") + "\n"));
+    tail::last_usage(&path, scope).unwrap().map(|last| last.usage.context_tokens())
+}
+
+/// Returns a message of the model's with a call whose input has this many bytes, as the client writes it.
+fn message_with_input(bytes: usize, tokens: u64) -> String {
+    let input = r#"\"usage\":{}"#.repeat(bytes / 13);
+    format!(
+        r#"{{"isSidechain":false,"message":{{"id":"m","content":[{{"type":"tool_use","input":{{"usage":{{"input_tokens":1}},"content":"{input}"}}}}],"usage":{{"input_tokens":{tokens},"iterations":[]}},"stop_details":null}},"requestId":"r","type":"assistant","uuid":"u"}}"#
+    )
+}
+
+#[test]
+fn a_subagents_own_file_has_a_usage_of_its_own() {
+    let inside = r#"{"type":"assistant","isSidechain":true,"message":{"usage":{"input_tokens":9}}}"#;
+    assert_eq!(last_tokens(&[inside], Scope::Subagent), Some(9));
+    assert_eq!(last_tokens(&[inside], Scope::Main), None);
+}
+
+#[test]
+fn the_blocks_of_one_message_are_not_added_up() {
+    let block = |output: u64| {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"m","usage":{{"input_tokens":100,"output_tokens":{output}}}}}}}"#
+        )
+    };
+    assert_eq!(last_tokens(&[&block(1), &block(1), &block(40)], Scope::Main), Some(140));
+}
+
+#[test]
+fn a_message_longer_than_what_is_read_has_its_usage_at_its_end() {
+    assert_eq!(last_tokens(&["{}", &message_with_input(200_000, 777)], Scope::Main), Some(777));
+    assert_eq!(last_tokens(&[&message_with_input(10_000, 777), "{}"], Scope::Main), Some(777));
+}
+
+#[test]
+fn the_usage_in_a_long_result_is_not_the_windows() {
+    let output = "x".repeat(200_000);
+    let result = format!(
+        r#"{{"type":"user","message":{{"content":"{output}"}},"toolUseResult":{{"usage":{{"input_tokens":7}},"a":1}},"uuid":"u"}}"#
+    );
+    assert_eq!(last_tokens(&[&message_with_input(100, 777), &result], Scope::Main), None);
+    let half = &message_with_input(200_000, 777);
+    assert_eq!(last_tokens(&["{}", &half[..half.len() - 9]], Scope::Main), None);
+}
+
+#[test]
+fn what_was_used_before_a_compaction_does_not_count() {
+    let boundary = r#"{"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"auto"}}"#;
+    let message = message_with_input(100, 777);
+    assert_eq!(last_tokens(&[&message, boundary], Scope::Main), None);
+    assert_eq!(last_tokens(&[&message, boundary, &message_with_input(9, 30)], Scope::Main), Some(30));
+    // Text about a compaction is none.
+    let about = r#"{"type":"user","message":{"content":"compact_boundary"}}"#;
+    assert_eq!(last_tokens(&[&message, about], Scope::Main), Some(777));
 }
 
 const PROMPT: &str = r#"{"type":"user","message":{"content":"do it"}}"#;
@@ -82,7 +141,7 @@ fn spaces_between_tokens_make_no_difference() {
         "\n",
     ));
     assert_eq!(tail::last_uuid(&path).unwrap().as_deref(), Some("b"));
-    assert_eq!(tail::last_usage(&path).unwrap().unwrap().usage.input_tokens, 5);
+    assert_eq!(tail::last_usage(&path, Scope::Main).unwrap().unwrap().usage.input_tokens, 5);
     assert_eq!(uuids_from(&path, tail::offset_after(&path, "a").unwrap().unwrap()), ["b"]);
 }
 
@@ -90,7 +149,7 @@ fn spaces_between_tokens_make_no_difference() {
 fn an_empty_transcript_has_no_last_anything() {
     let (_folder, path) = transcript_of("");
     assert_eq!(tail::last_uuid(&path).unwrap(), None);
-    assert_eq!(tail::last_usage(&path).unwrap(), None);
+    assert_eq!(tail::last_usage(&path, Scope::Main).unwrap(), None);
     assert_eq!(tail::offset_of_last_turns(&path, 3, Scope::Main).unwrap(), 0);
     assert!(matches!(Slice::since(&path, "a").unwrap(), Since::Unknown));
 }
@@ -177,7 +236,7 @@ fn huge_transcript() -> (tempfile::TempDir, PathBuf) {
         );
         let long = "x".repeat(100_000);
         text += &format!(
-            "{{\"type\":\"assistant\",\"uuid\":\"r{turn}\",\"message\":{{\"content\":[{{\"type\":\"text\",\"text\":\"{long}\"}}],\"usage\":{{\"input_tokens\":{turn}}}}}}}\n"
+            "{{\"message\":{{\"content\":[{{\"type\":\"text\",\"text\":\"{long}\"}}],\"usage\":{{\"input_tokens\":{turn}}}}},\"type\":\"assistant\",\"uuid\":\"r{turn}\"}}\n"
         );
     }
     file.write_all_at(text.as_bytes(), HOLE).unwrap();
@@ -189,7 +248,7 @@ fn huge_transcript() -> (tempfile::TempDir, PathBuf) {
 fn a_huge_transcript_costs_only_its_tail() {
     let (_folder, path) = huge_transcript();
     assert_eq!(tail::last_uuid(&path).unwrap().as_deref(), Some("r11"));
-    assert_eq!(tail::last_usage(&path).unwrap().unwrap().usage.input_tokens, 11);
+    assert_eq!(tail::last_usage(&path, Scope::Main).unwrap().unwrap().usage.input_tokens, 11);
     assert_eq!(first_uuid(&path, tail::offset_of_last_records(&path, 3).unwrap()), "r10");
     assert_eq!(first_uuid(&path, tail::offset_of_last_turns(&path, 10, Scope::Main).unwrap()), "p2");
     assert_eq!(first_uuid(&path, tail::offset_after(&path, "p2").unwrap().unwrap()), "r2");

@@ -1,0 +1,179 @@
+//! `wyren search`: everything that is remembered, found by its words. Models read its output as often as people do.
+
+mod asked;
+mod nothing;
+mod transcripts;
+
+use crate::exit::Ending;
+use crate::finder::Finder;
+use crate::hits::{self, Layout};
+use crate::person;
+use crate::terminal::{self, DIM, counted};
+use anyhow::Result;
+use base::{Env, Paths, Timestamp};
+use clap::Args;
+use search::Query;
+use search::highlight::Words;
+use search::query::{Found, Hit};
+use search::sources::{self, Loaded};
+use serde_json::{Value, json};
+use std::io::Write;
+
+const EXAMPLES: &str = "\
+Examples:
+  wyren search rounding of prices         any of the words, in this project; best first
+  wyren search verifyTok                  the last word may be unfinished
+  wyren search migration --type decision --since 1w
+  wyren search timeout --file src/api --all-projects
+  wyren search flaky test --transcripts   also the transcripts, word for word";
+
+/// How many are shown.
+const DEFAULT_LIMIT: usize = 10;
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// What to search for; any of the words counts.
+    #[arg(value_name = "WORD")]
+    words: Vec<String>,
+    #[command(flatten)]
+    filter: asked::Filters,
+    /// The most that is shown.
+    #[arg(long, short = 'n', value_name = "NUMBER", default_value_t = DEFAULT_LIMIT, value_parser = limit)]
+    limit: usize,
+    /// Also search Claude Code's transcripts, word for word; that takes seconds.
+    #[arg(long)]
+    transcripts: bool,
+    /// Show what each score consists of.
+    #[arg(long)]
+    explain: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The largest limit.
+const MAX_LIMIT: usize = 1_000;
+
+fn limit(text: &str) -> Result<usize, String> {
+    let number: usize = text.parse().map_err(|_| "not a number".to_owned())?;
+    if (1..=MAX_LIMIT).contains(&number) { Ok(number) } else { Err(format!("from 1 to {MAX_LIMIT}")) }
+}
+
+pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
+    if arguments.words.iter().all(|word| word.trim().is_empty()) {
+        let search = person::command_for(env, "search WORDS", "search WORDS");
+        return Err(Ending::misused(format!("wyren: nothing to search for. Use: {search}")).into());
+    }
+    let finder = Finder::open(env, paths)?;
+    let filter = arguments.filter.filter(&finder, paths)?;
+    let query = Query {
+        text: arguments.words.join(" "),
+        filter,
+        limit: arguments.limit,
+        skip: 0,
+        now: Timestamp::now().millis(),
+    };
+    let found = finder.search(&query, env, paths);
+    let keys: Vec<String> = found.hits.iter().map(|hit| hit.key.clone()).collect();
+    let answer = Answer {
+        loaded: sources::load(&finder.store, paths, &keys)?,
+        words: Words::of(found.terms.iter().map(|(word, _)| word.as_str())),
+        query,
+        found,
+        said: Vec::new(),
+    };
+    answer.with_transcripts(arguments, env, paths)?.show(arguments, &finder, paths)
+}
+
+/// What was found.
+struct Answer {
+    query: Query,
+    found: Found,
+    loaded: Vec<Loaded>,
+    words: Words,
+    /// What was found in transcripts.
+    said: Vec<::search::transcripts::Said>,
+}
+
+impl Answer {
+    fn with_transcripts(mut self, arguments: &Arguments, env: &Env, paths: &Paths) -> Result<Self> {
+        if arguments.transcripts {
+            // Words that no document has are words of transcripts all the same.
+            self.words = Words::of(self.query.text.split_whitespace());
+            self.said = transcripts::search(&self.query, &mut self.words, env, paths)?;
+        }
+        Ok(self)
+    }
+
+    fn show(mut self, arguments: &Arguments, finder: &Finder, paths: &Paths) -> Result<()> {
+        if arguments.json {
+            let facts = self.json(arguments, finder, paths);
+            return Ok(writeln!(terminal::output(), "{facts:#}")?);
+        }
+        if self.loaded.is_empty() && self.said.is_empty() {
+            let reasons = self.reasons(arguments, finder, paths);
+            let mut output = terminal::output();
+            return reasons.lines().iter().try_for_each(|line| Ok(writeln!(output, "{line}")?));
+        }
+        let width = terminal::width();
+        terminal::page(|output| self.write(output, width, arguments))
+    }
+
+    fn reasons(&self, arguments: &Arguments, finder: &Finder, paths: &Paths) -> nothing::Reasons {
+        nothing::reasons(&self.query, &self.found, &arguments.filter, finder, paths)
+    }
+
+    fn write(&mut self, output: &mut dyn Write, width: Option<usize>, arguments: &Arguments) -> Result<()> {
+        let layout = Layout::of(&self.loaded, width, arguments.filter.is_of_all_projects());
+        for loaded in &self.loaded {
+            let hit = self.found.hits.iter().find(|hit| hit.key == loaded.document.key);
+            let more: Vec<String> = hit.filter(|_| arguments.explain).map(explained).into_iter().collect();
+            layout.write(output, loaded, &mut self.words, &more)?;
+        }
+        transcripts::write(output, &self.said, &mut self.words, width)?;
+        if let Some(total) = self.found.total.filter(|total| *total > self.loaded.len()) {
+            let rest = total - self.loaded.len();
+            let more = counted(rest as u64, "more has", "more have");
+            writeln!(output, "{DIM}{more} some of these words: --limit {}{DIM:#}", total.min(MAX_LIMIT))?;
+        }
+        Ok(())
+    }
+
+    fn json(&mut self, arguments: &Arguments, finder: &Finder, paths: &Paths) -> Value {
+        let mut hits = Vec::new();
+        for loaded in &self.loaded {
+            let mut facts = hits::to_json(loaded, &mut self.words);
+            if let Some(hit) = self.found.hits.iter().find(|hit| hit.key == loaded.document.key) {
+                facts["score"] = json!(hit.score);
+                if arguments.explain {
+                    let parts = hit.parts.iter().map(|(name, gained)| json!({"part": name, "score": gained}));
+                    facts["explain"] = parts.collect();
+                }
+            }
+            hits.push(facts);
+        }
+        let words =
+            self.found.terms.iter().map(|(word, documents)| json!({"word": word, "documents": documents}));
+        let mut facts = json!({
+            "query": self.query.text,
+            "hits": hits,
+            "total": self.found.total,
+            "words": words.collect::<Value>(),
+            "is_complete": finder.is_complete,
+        });
+        if arguments.transcripts {
+            facts["transcripts"] = self.said.iter().map(transcripts::to_json).collect();
+        }
+        if self.loaded.is_empty() {
+            facts["nothing"] = self.reasons(arguments, finder, paths).to_json();
+        }
+        facts
+    }
+}
+
+/// Returns what a score consists of.
+fn explained(hit: &Hit) -> String {
+    let parts: Vec<String> = hit.parts.iter().map(|(name, gained)| format!("{gained:.2} {name}")).collect();
+    format!("score {:.2} = {}", hit.score, parts.join(" + "))
+}

@@ -1,0 +1,178 @@
+//! `wyren work plans` and `tasks`.
+
+use super::{Contexts, session};
+use crate::exit::Ending;
+use crate::terminal::{self, Cell, DIM, STRONG, SUCCESS, WARNING, counted};
+use crate::when;
+use anstyle::Style;
+use anyhow::Result;
+use base::{Env, Paths, Timestamp};
+use capture::CLAUDE_CODE;
+use clap::Args;
+use serde_json::json;
+use std::io::Write as _;
+use store::Store;
+use text::sanitize;
+use work::contexts::read::Which;
+use work::plans::{self, Plan, Status};
+use work::tasks::{self, Task};
+use work::{line, observed};
+
+/// In characters.
+const MAX_TITLE: usize = 120;
+/// How many sessions of a project are looked at, newest first.
+const MOST_SESSIONS: usize = 200;
+/// How much of a plan's digest names it.
+const DIGEST_CHARS: usize = 8;
+
+#[derive(Args)]
+pub(super) struct Whose {
+    /// The id of a context, or a part of it; without one, this session with those that it continues, else the whole project.
+    #[arg(value_name = "ID")]
+    id: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+pub(super) struct Plans {
+    #[command(flatten)]
+    whose: Whose,
+    /// Print a plan: the one whose name in the list begins like this, without one the latest that was accepted.
+    #[arg(long, value_name = "PLAN", num_args = 0..=1, default_missing_value = "", conflicts_with = "json")]
+    text: Option<String>,
+}
+
+#[derive(Args)]
+pub(super) struct Tasks {
+    #[command(flatten)]
+    whose: Whose,
+    /// Include those that are completed.
+    #[arg(long)]
+    all: bool,
+}
+
+pub(super) fn plans(arguments: &Plans, env: &Env, paths: &Paths) -> Result<()> {
+    let (store, sessions) = arguments.whose.sessions(env, paths)?;
+    let plans = plans::of_sessions(store.connection(), &sessions)?;
+    let mut output = terminal::output();
+    if let Some(name) = &arguments.text {
+        let plan = named(&plans, name)?;
+        return Ok(writeln!(output, "{}", sanitize::sanitize(plan.text.trim()))?);
+    }
+    if arguments.whose.json {
+        return Ok(writeln!(output, "{:#}", json!({ "plans": plans }))?);
+    }
+    if plans.is_empty() {
+        return Ok(writeln!(output, "No plans.")?);
+    }
+    let now = Timestamp::now();
+    let header = ["plan", "version", "state", "shown", "title"].map(|title| (title.to_owned(), DIM));
+    let mut rows: Vec<Vec<Cell>> = vec![header.to_vec()];
+    for plan in plans.iter().rev() {
+        let style = match plan.status {
+            Status::Accepted => SUCCESS,
+            Status::Rejected => WARNING,
+            Status::Shown | Status::Changed => Style::new(),
+        };
+        rows.push(vec![
+            (short(plan).to_owned(), STRONG),
+            (plan.version.to_string(), DIM),
+            (plan.status.name().to_owned(), style),
+            (when::ago(Timestamp::from_millis(plan.shown_at), now), Style::new()),
+            (sanitize::one_line(plan.title(), MAX_TITLE), Style::new()),
+        ]);
+    }
+    terminal::write_table(&mut output, &rows)?;
+    Ok(writeln!(output, "\n{DIM}wyren work plans --text PLAN prints one{DIM:#}")?)
+}
+
+fn named<'p>(plans: &'p [Plan], name: &str) -> Result<&'p Plan> {
+    let fitting: Vec<&Plan> = if name.is_empty() {
+        plans.iter().rev().find(|plan| plan.status == Status::Accepted).into_iter().collect()
+    } else {
+        plans.iter().filter(|plan| plan.digest.starts_with(name)).collect()
+    };
+    let shown = sanitize::one_line(name, MAX_TITLE);
+    match (&*fitting, name.is_empty()) {
+        ([plan], _) => Ok(plan),
+        ([], true) => Err(Ending::failed("wyren: no plan was accepted here").into()),
+        ([], false) => Err(Ending::failed(format!("wyren: no plan's name begins with {shown:?}")).into()),
+        _ => {
+            Err(Ending::misused(format!("wyren: the names of {} plans begin with {shown:?}", fitting.len()))
+                .into())
+        }
+    }
+}
+
+fn short(plan: &Plan) -> &str {
+    plan.digest.get(..DIGEST_CHARS).unwrap_or(&plan.digest)
+}
+
+pub(super) fn tasks(arguments: &Tasks, env: &Env, paths: &Paths) -> Result<()> {
+    let (store, sessions) = arguments.whose.sessions(env, paths)?;
+    let mut tasks = tasks::of_sessions(store.connection(), &sessions)?;
+    let closed = tasks.iter().filter(|task| !task.is_open() && !task.is_deleted).count();
+    tasks.retain(|task| task.is_open() || (arguments.all && !task.is_deleted));
+    let mut output = terminal::output();
+    if arguments.whose.json {
+        return Ok(writeln!(output, "{:#}", json!({ "tasks": tasks }))?);
+    }
+    let completed = counted(closed as u64, "is completed", "are completed");
+    if tasks.is_empty() {
+        let said = match closed {
+            0 => "No tasks.".to_owned(),
+            _ => format!("No open tasks; {completed}: --all shows them."),
+        };
+        return Ok(writeln!(output, "{said}")?);
+    }
+    let header = ["task", "state", "subject"].map(|title| (title.to_owned(), DIM));
+    let mut rows: Vec<Vec<Cell>> = vec![header.to_vec()];
+    for task in &tasks {
+        rows.push(vec![
+            (sanitize::one_line(&task.id, MAX_TITLE), STRONG),
+            (state(task, &tasks), Style::new()),
+            (sanitize::one_line(&task.subject, MAX_TITLE), Style::new()),
+        ]);
+    }
+    terminal::write_table(&mut output, &rows)?;
+    if closed > 0 && !arguments.all {
+        writeln!(output, "\n{DIM}{completed}: --all shows them{DIM:#}")?;
+    }
+    Ok(())
+}
+
+fn state(task: &Task, tasks: &[Task]) -> String {
+    let is_open = |id: &&String| tasks.iter().any(|other| other.id == **id && other.is_open());
+    let waits_for: Vec<&str> = task.blocked_by.iter().filter(is_open).map(String::as_str).collect();
+    let state = sanitize::one_line(&task.status.replace('_', " "), MAX_TITLE);
+    match &*waits_for {
+        [] => state,
+        ids => format!("{state}, waits for {}", sanitize::one_line(&ids.join(", "), MAX_TITLE)),
+    }
+}
+
+impl Whose {
+    /// Returns the rows of the sessions that are meant.
+    fn sessions(&self, env: &Env, paths: &Paths) -> Result<(Store, Vec<i64>)> {
+        let contexts = Contexts::open(env, paths)?;
+        let mut sessions = Vec::new();
+        if let Some(id) = &self.id {
+            for binding in contexts.find(id, Which::All, env, paths)?.sessions {
+                let connection = contexts.store.connection();
+                sessions.extend(line::row_of(connection, &binding.session.platform, &binding.session.id)?);
+            }
+            return Ok((contexts.store, sessions));
+        }
+        let connection = contexts.store.connection();
+        if let Some(session) = session(None, env)
+            && let Some(row) = line::row_of(connection, CLAUDE_CODE, &session)?
+        {
+            sessions = line::around(connection, row)?;
+        } else {
+            sessions = observed::sessions_of_project(connection, &contexts.project.key, MOST_SESSIONS)?;
+        }
+        Ok((contexts.store, sessions))
+    }
+}

@@ -1,0 +1,280 @@
+//! What a search or a timeline lists: one line per document with its id, and below it the line that was found.
+
+use crate::projects;
+use crate::terminal::{DIM, FOUND, STRONG, columns_of, fitting};
+use crate::when;
+use anyhow::Result;
+use base::Timestamp;
+use search::Kind;
+use search::highlight::Words;
+use search::sources::{Loaded, id_of, name_of};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::ops::Range;
+use text::sanitize;
+
+/// The longest title and the longest passage, in characters, where no terminal bounds them.
+const MAX_TITLE: usize = 200;
+const MAX_PASSAGE: usize = 400;
+/// A title that would have less room than this goes below the other columns.
+const LEAST_TITLE: usize = 24;
+const INDENT: usize = 4;
+const GAP: usize = 2;
+const ID: usize = 8;
+const WHEN: usize = 16;
+
+/// How lines are laid out.
+pub(crate) struct Layout {
+    kind: usize,
+    /// The columns of the terminal; `None` where nothing is cut.
+    width: Option<usize>,
+    /// How many columns the caller writes before each document.
+    pub(crate) margin: usize,
+    /// Whether documents may be of several projects.
+    pub(crate) has_projects: bool,
+}
+
+impl Layout {
+    pub(crate) fn of(loaded: &[Loaded], width: Option<usize>, has_projects: bool) -> Self {
+        let kind = loaded.iter().map(|loaded| columns_of(&kind(loaded))).max().unwrap_or_default();
+        Self { kind, width, margin: 0, has_projects }
+    }
+
+    /// Where titles begin, how many columns they have (`None` for as many as they need), and whether that is beside the rest.
+    fn place(&self) -> (usize, Option<usize>, bool) {
+        let beside = self.margin + ID + GAP + WHEN + GAP + self.kind + GAP;
+        let below = self.margin + INDENT;
+        match self.width {
+            None => (beside, None, true),
+            Some(width) if width >= beside + LEAST_TITLE => (beside, Some(width - beside), true),
+            Some(width) => (below, Some(width.saturating_sub(below).max(1)), false),
+        }
+    }
+
+    /// Writes a document; `more` comes below it.
+    pub(crate) fn write(
+        &self,
+        output: &mut dyn Write,
+        loaded: &Loaded,
+        words: &mut Words,
+        more: &[String],
+    ) -> Result<()> {
+        let document = &loaded.document;
+        let (start, room, is_beside) = self.place();
+        let kind = kind(loaded);
+        write!(
+            output,
+            "{STRONG}{}{STRONG:#}  {DIM}{:<WHEN$}{DIM:#}  {kind}",
+            id_of(&document.key),
+            moment(document.at)
+        )?;
+        let title = sanitize::one_line(&document.title, MAX_TITLE);
+        if is_beside {
+            write!(output, "{:1$}", "", self.kind.saturating_sub(columns_of(&kind)) + GAP)?;
+        } else {
+            write!(output, "\n{:start$}", "")?;
+        }
+        marked(output, &title, words, room)?;
+        writeln!(output)?;
+        if let Some(line) = passage(loaded, words) {
+            write!(output, "{:start$}", "")?;
+            marked(output, &line, words, room)?;
+            writeln!(output)?;
+        }
+        for line in self.facts(loaded).iter().chain(more) {
+            let line = sanitize::one_line(line, MAX_PASSAGE);
+            let shown = room.map_or(line.len(), |room| fitting(&line, room));
+            writeln!(output, "{:start$}{DIM}{}{DIM:#}", "", &line[..shown])?;
+        }
+        Ok(())
+    }
+
+    /// Returns what is worth knowing besides.
+    fn facts(&self, loaded: &Loaded) -> Option<String> {
+        let mut facts = Vec::new();
+        if self.has_projects && !loaded.document.project.is_empty() {
+            facts.push(projects::name(&loaded.document.project));
+        }
+        if loaded.times > 1 {
+            facts.push(format!("{} times", loaded.times));
+        }
+        if let Some(by) = &loaded.replaced_by {
+            facts.push(format!("replaced by {by}"));
+        }
+        (!facts.is_empty()).then(|| facts.join(" · "))
+    }
+}
+
+/// Returns what a document is: `fix`, `summary`, `memory/decision`.
+pub(crate) fn kind(loaded: &Loaded) -> String {
+    let document = &loaded.document;
+    let class = sanitize::one_line(&document.class, 20);
+    match document.kind {
+        Some(Kind::Entry) if !class.is_empty() => class,
+        Some(kind @ (Kind::Memory | Kind::History | Kind::Lesson)) if !class.is_empty() => {
+            format!("{}/{class}", name_of(kind))
+        }
+        Some(kind) => name_of(kind).to_owned(),
+        None => "–".to_owned(),
+    }
+}
+
+/// Returns when something was, to the minute; a dash where that is unknown.
+fn moment(at: u64) -> String {
+    if at == 0 { "–".to_owned() } else { when::local_minute(Timestamp::from_millis(at)) }
+}
+
+/// Returns the line of the text that has most of the words, unless the title says as much.
+pub(crate) fn passage(loaded: &Loaded, words: &mut Words) -> Option<String> {
+    let line = words.best_line(&loaded.document.body)?;
+    let line = around(line, words);
+    (words.has(&line) > 0 && line != loaded.document.title).then_some(line)
+}
+
+/// Returns a line that may be very long as one of bounded length, with words of the question in it.
+fn around(line: &str, words: &mut Words) -> String {
+    let first = words.ranges(line).first().map_or(0, |range| range.start);
+    let mut start = line.floor_char_boundary(first.saturating_sub(MAX_PASSAGE / 4));
+    if line.len() <= MAX_PASSAGE {
+        start = 0;
+    }
+    let front = if start > 0 { "…" } else { "" };
+    format!("{front}{}", sanitize::one_line(&line[start..], MAX_PASSAGE))
+}
+
+/// Writes a line with the words of the question in their colour, cut to the room there is.
+fn marked(output: &mut dyn Write, line: &str, words: &mut Words, room: Option<usize>) -> Result<()> {
+    let (line, ranges) = match room {
+        Some(room) if columns_of(line) > room => {
+            let line = window(line, &words.ranges(line), room);
+            let ranges = words.ranges(&line);
+            (line, ranges)
+        }
+        _ => (line.to_owned(), words.ranges(line)),
+    };
+    let mut end = 0;
+    for range in ranges {
+        write!(output, "{}{FOUND}{}{FOUND:#}", &line[end..range.start], &line[range.clone()])?;
+        end = range.end;
+    }
+    Ok(write!(output, "{}", &line[end..])?)
+}
+
+/// Returns as much of a line as fits, from a little before the first place on; `…` is where something is left out.
+fn window(line: &str, ranges: &[Range<usize>], room: usize) -> String {
+    let before = room / 4;
+    let first = ranges.first().map_or(0, |range| range.start);
+    let mut start = 0;
+    // The first place is seen whole where it is short enough.
+    let wanted = ranges.first().map_or(0, |range| range.end);
+    if columns_of(&line[..wanted]) > room.saturating_sub(2) {
+        start = first;
+        for (at, _) in line[..first].char_indices().rev() {
+            if columns_of(&line[at..first]) > before {
+                break;
+            }
+            start = at;
+        }
+    }
+    let front = if start > 0 { "…" } else { "" };
+    let rest = &line[start..];
+    let left = room.saturating_sub(columns_of(front));
+    if columns_of(rest) <= left {
+        return format!("{front}{rest}");
+    }
+    let fits = if left > 1 { fitting(rest, left - 1) } else { 0 };
+    format!("{front}{}…", rest[..fits].trim_end())
+}
+
+/// Returns a document for a program.
+pub(crate) fn to_json(loaded: &Loaded, words: &mut Words) -> Value {
+    let document = &loaded.document;
+    let text = |text: &str| if text.is_empty() { Value::Null } else { json!(text) };
+    json!({
+        "id": id_of(&document.key),
+        "is": document.kind.map(name_of),
+        "type": text(&document.class),
+        "title": document.title,
+        "passage": passage(loaded, words),
+        "when": (document.at > 0).then(|| Timestamp::from_millis(document.at).to_string()),
+        "project": text(&document.project),
+        "session": text(&document.session),
+        "branch": text(&document.branch),
+        "author": text(&document.author),
+        "files": document.files,
+        "times": loaded.times.max(1),
+        "replaced_by": loaded.replaced_by,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use search::Document;
+
+    fn loaded(title: &str, body: &str) -> Loaded {
+        let document = Document {
+            key: "e:3f9k2m1x".to_owned(),
+            kind: Some(Kind::Entry),
+            class: "fix".to_owned(),
+            at: 1_800_000_000_000,
+            title: title.to_owned(),
+            body: body.to_owned(),
+            ..Document::default()
+        };
+        Loaded { document, ..Loaded::default() }
+    }
+
+    fn drawn(loaded: &Loaded, words: &[&str], width: usize) -> String {
+        let mut output = Vec::new();
+        let layout = Layout::of(std::slice::from_ref(loaded), Some(width), false);
+        let mut words = Words::of(words.iter().copied());
+        layout.write(&mut output, loaded, &mut words, &["more about it".to_owned()]).unwrap();
+        let text = String::from_utf8(output).unwrap();
+        anstream::adapter::strip_str(&text).to_string()
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal_whatever_the_script() {
+        let body =
+            format!("{}バックアップ{}", "日本語の説明はとても長い。".repeat(20), "最後まで。".repeat(40));
+        for (title, word) in [
+            ("日本語のバックアップの説明", "バック"),
+            ("A backup that runs at night in e\u{301}tude", "backup"),
+        ] {
+            let loaded = loaded(&title.repeat(4), &body);
+            for width in [20, 40, 60, 80, 120] {
+                let text = drawn(&loaded, &[word], width);
+                let widest = text.lines().map(columns_of).max().unwrap();
+                // The id, the time and the type are never cut.
+                assert!(widest <= width.max(ID + GAP + WHEN + GAP + 3), "{width}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_what_was_found() {
+        let line = format!("{} needle {}", "before ".repeat(40), "after ".repeat(40));
+        let mut words = Words::of(["needle"]);
+        let ranges = words.ranges(&line);
+        for room in [12, 40, 80] {
+            let shown = window(&line, &ranges, room);
+            assert!(shown.contains("needle") && columns_of(&shown) <= room, "{shown}");
+            assert!(shown.starts_with('…') && shown.ends_with('…'), "{shown}");
+        }
+        let short = "short needle";
+        assert_eq!(window(short, &words.ranges(short), 40), short);
+    }
+
+    #[test]
+    fn the_words_are_coloured_and_control_characters_are_not_passed_on() {
+        let loaded = loaded("A \u{1b}[31mneedle\u{7}", "in a\nhay needle stack");
+        let mut output = Vec::new();
+        let mut words = Words::of(["needle"]);
+        Layout::of(&[], None, false).write(&mut output, &loaded, &mut words, &[]).unwrap();
+        let text = String::from_utf8(output).unwrap();
+        assert!(text.contains(&format!("{FOUND}needle{FOUND:#}")), "{text:?}");
+        assert!(!text.contains("\u{1b}[31m") && !text.contains('\u{7}'), "{text:?}");
+        assert!(text.contains(&format!("hay {FOUND}needle{FOUND:#} stack")), "{text:?}");
+    }
+}

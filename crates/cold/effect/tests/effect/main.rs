@@ -1,0 +1,6 @@
+//! Whether lessons help.
+
+mod desk;
+mod failing;
+mod judging;
+mod month;

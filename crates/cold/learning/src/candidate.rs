@@ -1,0 +1,592 @@
+//! Makes a lesson of a finding: one that could be put to work as it is, or none.
+
+use crate::change;
+use crate::detect::{Correction, Evidence, Finding, Fix, Found, Ran};
+use crate::failure;
+use crate::general::Particulars;
+use crate::quiet;
+use crate::tag::Tag;
+use base::project::Project;
+use lessons::trigger::Verdict;
+use lessons::{Lesson, Trigger};
+use lessons_admin::intake::{self, MAX_SUMMARY_CHARS, MIN_SOLUTION_CHARS};
+use lessons_admin::{rehearsal, slug};
+use std::path::Path;
+
+/// How many examples of each kind a candidate has at least, and at most.
+const MIN_EXAMPLES: usize = 2;
+const MAX_EXAMPLES: usize = 4;
+/// The longest example, in bytes.
+const MAX_EXAMPLE: usize = 300;
+/// The priority that bonuses are added to.
+const BASE_PRIORITY: i64 = 4;
+
+/// How a mistake was noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    /// The model reported it.
+    Reported,
+    /// The user corrected a call.
+    Corrected,
+    /// A command failed and another form of it worked.
+    Fixed,
+}
+
+impl Tier {
+    /// Returns the tier's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reported => "reported",
+            Self::Corrected => "corrected",
+            Self::Fixed => "fixed",
+        }
+    }
+
+    /// Returns what lessons-learned calls it, as a lesson's source.
+    fn source(self) -> &'static str {
+        if self == Self::Reported { "structured" } else { "heuristic" }
+    }
+}
+
+/// What sightings add to a priority, as lessons-learned has it in `scoring`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scoring {
+    pub multi_session: i64,
+    pub multi_project: i64,
+    pub hang: i64,
+    pub correction: i64,
+    pub single: i64,
+}
+
+impl Default for Scoring {
+    fn default() -> Self {
+        Self { multi_session: 2, multi_project: 1, hang: 1, correction: 1, single: -1 }
+    }
+}
+
+impl Scoring {
+    /// Returns the priority of a lesson that was seen in so many sessions and projects.
+    pub fn priority(&self, lesson: &Lesson, tier: Tier, sessions: usize, projects: usize) -> u8 {
+        let has = |tag: &str| lesson.tags.iter().any(|other| other == tag);
+        let mut priority = BASE_PRIORITY;
+        priority += if sessions > 1 { self.multi_session } else { self.single };
+        priority += if projects > 1 { self.multi_project } else { 0 };
+        priority += if has("severity:hang") { self.hang } else { 0 };
+        priority += if tier == Tier::Corrected || has("source:correction") { self.correction } else { 0 };
+        u8::try_from(priority.clamp(1, 10)).unwrap_or(1)
+    }
+}
+
+/// A lesson that was found, and where.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    pub lesson: Lesson,
+    pub tier: Tier,
+    pub session: String,
+    /// The key of the project.
+    pub project: String,
+    /// In milliseconds since 1970.
+    pub at: u64,
+    /// The call that went wrong and what was done instead, without what is particular.
+    pub failing: String,
+    pub fix: String,
+    /// Whether the lesson is about this project alone, by the model's or the user's word.
+    pub is_of_project: bool,
+}
+
+/// Why nothing was made of a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// What it would have been about.
+    pub about: String,
+    pub reason: String,
+}
+
+/// Makes candidates of everything that one conversation gave.
+pub fn make(found: &Found, home: Option<&Path>) -> (Vec<Candidate>, Vec<Held>) {
+    let (mut candidates, mut held) = (Vec::new(), Vec::new());
+    for finding in &found.findings {
+        match of(finding, &found.ran, home) {
+            Some(Ok(candidate)) => candidates.push(candidate),
+            Some(Err(reason)) => held.push(reason),
+            None => {}
+        }
+    }
+    // A report says better what the fix before it shows.
+    let reported: Vec<Lesson> =
+        candidates.iter().filter(|it| it.tier == Tier::Reported).map(|it| it.lesson.clone()).collect();
+    candidates.retain(|it| {
+        it.tier == Tier::Reported || !reported.iter().any(|lesson| is_same_call(lesson, &it.lesson))
+    });
+    (candidates, held)
+}
+
+/// Says whether two lessons are about the same calls: each fires on an example of the other.
+pub fn is_same_call(one: &Lesson, other: &Lesson) -> bool {
+    let fires = |lesson: &Lesson, examples: &[String]| {
+        examples
+            .iter()
+            .any(|example| matches!(rehearsal::judge(lesson, example), Ok(Verdict::Applies { .. })))
+    };
+    fires(one, &other.fires) && fires(other, &one.fires)
+}
+
+fn of(finding: &Finding, ran: &[Ran], home: Option<&Path>) -> Option<Result<Candidate, Held>> {
+    let project = Project::of(Path::new(&finding.place.cwd));
+    let maker = Maker { finding, ran, here: Particulars::new(&project.root, home), project: project.key };
+    Some(match &finding.evidence {
+        Evidence::Withdrawn(_) => return None,
+        Evidence::Fixed(fix) => maker.fixed(fix),
+        Evidence::Corrected(correction) => maker.corrected(correction),
+        Evidence::Reported { tag, change } => maker.reported(tag, change.as_deref()),
+    })
+}
+
+struct Maker<'f> {
+    finding: &'f Finding,
+    ran: &'f [Ran],
+    here: Particulars,
+    project: String,
+}
+
+impl Maker<'_> {
+    fn fixed(&self, fix: &Fix) -> Result<Candidate, Held> {
+        let error = self.here.generalise(&failure::line(&fix.error));
+        let (before, after) = (self.here.generalise(&fix.before), self.here.generalise(&fix.after));
+        let about = |trigger: &Trigger| trigger.commands.first().cloned().unwrap_or_default();
+        let triggers = fix.change.triggers(&fix.error);
+        let mut reason = "no pattern tells the two forms apart".to_owned();
+        for trigger in &triggers {
+            let name = about(trigger);
+            let mut lesson = Lesson {
+                summary: summary(&[
+                    format!("`{name}` fails: {error}"),
+                    format!("`{name}` fails"),
+                    name.clone(),
+                ]),
+                problem: problem(
+                    &before,
+                    &error,
+                    fix.announced.as_deref().map(|said| self.here.generalise(said)).as_deref(),
+                ),
+                solution: solution(
+                    &after,
+                    &advice(fix),
+                    fix.corrected.as_deref().map(|said| self.here.generalise(said)).as_deref(),
+                ),
+                trigger: trigger.clone(),
+                tags: tags(fix.change.before.program(), &fix.error, fix.corrected.is_some()),
+                confidence: confidence(fix),
+                source: Tier::Fixed.source().to_owned(),
+                ..Lesson::default()
+            };
+            lesson.slug = slug::of(&lesson.summary);
+            self.add_examples(&mut lesson, &fix.before, &fix.after);
+            match check(&lesson) {
+                Ok(()) => {
+                    return Ok(self.candidate(lesson, Tier::Fixed, (before, after), false));
+                }
+                Err(flaw) => reason = flaw,
+            }
+        }
+        Err(Held { about: triggers.first().map(about).unwrap_or(before), reason })
+    }
+
+    fn corrected(&self, correction: &Correction) -> Result<Candidate, Held> {
+        let commands = shell::commands(&correction.before);
+        let is_wrong = |word: &str| correction.wrong.iter().any(|wrong| wrong == &word.to_lowercase());
+        let about = correction.wrong.join(" ");
+        let mut reason = "the user's words name no part of the call".to_owned();
+        let (before, after) =
+            (self.here.generalise(&correction.before), self.here.generalise(&correction.after));
+        let words = self
+            .here
+            .generalise(&text::sanitize::one_line(&text::privacy::strip_private(&correction.words), 200));
+        for command in &commands {
+            let mut pattern = vec![command.program().to_owned()];
+            let flags: Vec<String> = command
+                .words
+                .iter()
+                .map(|word| word.text.split('=').next().unwrap_or_default().to_owned())
+                .filter(|flag| flag.starts_with('-') && is_wrong(flag))
+                .collect();
+            let subcommand = change::subcommand(command);
+            if !is_wrong(command.program()) {
+                if flags.is_empty() && !subcommand.iter().any(|word| is_wrong(word)) {
+                    continue;
+                }
+                pattern.extend(subcommand);
+                pattern.extend(flags);
+            }
+            let pattern = pattern.join(" ");
+            let right = correction.right.join(" ");
+            let mut lesson = Lesson {
+                summary: summary(&[
+                    format!("`{pattern}` is not what is wanted here: use `{right}`"),
+                    format!("`{pattern}` is not wanted here"),
+                ]),
+                problem: format!("The user corrected `{before}` in this project:\n\n> {words}"),
+                solution: solution(
+                    &after,
+                    &format!("It has `{right}` in place of `{}`.", correction.wrong.join(" ")),
+                    None,
+                ),
+                trigger: Trigger { commands: vec![pattern], ..Trigger::default() },
+                tags: tags(command.program(), "", true),
+                confidence: 65,
+                source: Tier::Corrected.source().to_owned(),
+                scope: Some(self.project.clone()),
+                ..Lesson::default()
+            };
+            lesson.slug = slug::of(&lesson.summary);
+            self.add_examples(&mut lesson, &correction.before, &correction.after);
+            match check(&lesson) {
+                Ok(()) => return Ok(self.candidate(lesson, Tier::Corrected, (before, after), true)),
+                Err(flaw) => reason = flaw,
+            }
+        }
+        Err(Held { about, reason })
+    }
+
+    fn reported(&self, tag: &Tag, fix: Option<&Fix>) -> Result<Candidate, Held> {
+        let clean =
+            |text: &str| self.here.generalise(&text::privacy::strip_private(&text::sanitize::sanitize(text)));
+        let (told, remedy) = (clean(&tag.problem), clean(&tag.solution));
+        let first = told.lines().next().unwrap_or_default().to_owned();
+        let held =
+            |reason: &str| Held { about: summary(std::slice::from_ref(&first)), reason: reason.to_owned() };
+        if tag.tool.as_deref().is_some_and(|tool| tool != "Bash") {
+            return Err(held("it is about another tool than the shell"));
+        }
+        let mut triggers: Vec<(Trigger, Option<&Fix>)> = Vec::new();
+        if let Some(trigger) = tag.trigger.as_deref() {
+            triggers.extend(reported_triggers(trigger, &remedy).into_iter().map(|trigger| (trigger, None)));
+        } else {
+            // Without a call of its own it is about the one that it names.
+            for named in backticked(&tag.problem) {
+                triggers
+                    .extend(reported_triggers(&named, &remedy).into_iter().map(|trigger| (trigger, None)));
+            }
+        }
+        if let Some(fix) = fix {
+            triggers.extend(fix.change.triggers(&fix.error).into_iter().map(|trigger| (trigger, Some(fix))));
+        }
+        let mut reason = "no call leads to it: it names no command, and none failed before it".to_owned();
+        for (trigger, fix) in triggers {
+            let pattern = trigger.commands.first().cloned().unwrap_or_default();
+            let mut lesson = Lesson {
+                summary: summary(&[
+                    tag.summary.clone().map(|text| clean(&text)).unwrap_or_default(),
+                    first.clone(),
+                ]),
+                problem: told.clone(),
+                solution: longer(&remedy, &pattern),
+                trigger,
+                tags: tag.tags.iter().map(|tag| clean(tag)).filter(|tag| !tag.contains(',')).collect(),
+                confidence: 60
+                    + if tag.trigger.is_some() && tag.tool.is_some() { 10 } else { 0 }
+                    + if tag.tags.is_empty() { 0 } else { 10 },
+                source: Tier::Reported.source().to_owned(),
+                scope: tag.is_of_project.then(|| self.project.clone()),
+                ..Lesson::default()
+            };
+            lesson.slug = slug::of(&lesson.summary);
+            let trigger = tag.trigger.clone().unwrap_or_else(|| pattern.clone());
+            let (before, after) =
+                fix.map_or((trigger.as_str(), ""), |fix| (fix.before.as_str(), fix.after.as_str()));
+            self.add_examples(&mut lesson, before, after);
+            for named in backticked(&tag.solution).iter().chain([&tag.solution]) {
+                add_example(&mut lesson, named, false);
+            }
+            self.fill_quiet(&mut lesson);
+            match check(&lesson) {
+                Ok(()) => {
+                    let calls = (self.here.generalise(before), remedy.clone());
+                    return Ok(self.candidate(lesson, Tier::Reported, calls, tag.is_of_project));
+                }
+                Err(flaw) => reason = flaw,
+            }
+        }
+        Err(held(&reason))
+    }
+
+    fn candidate(
+        &self,
+        lesson: Lesson,
+        tier: Tier,
+        (failing, fix): (String, String),
+        is_of_project: bool,
+    ) -> Candidate {
+        Candidate {
+            lesson,
+            tier,
+            session: self.finding.place.session.clone(),
+            project: self.project.clone(),
+            at: self.finding.at,
+            failing,
+            fix,
+            is_of_project,
+        }
+    }
+
+    /// Adds calls of the conversation that the lesson fires on, and some that it does not.
+    fn add_examples(&self, lesson: &mut Lesson, before: &str, after: &str) {
+        add_example(lesson, &self.here.generalise(before), true);
+        add_example(lesson, &self.here.generalise(after), false);
+        // Calls that worked are what the lesson must leave alone; those that failed are more of the same.
+        for ran in self.ran {
+            let command = self.here.generalise(&ran.command);
+            if ran.has_failed {
+                add_example(lesson, &command, true);
+            }
+        }
+        // Of a mistake that was made once: the command without the line around it, then its pattern alone.
+        for command in shell::commands(before) {
+            add_example(lesson, &self.here.generalise(&command.text()), true);
+        }
+        for pattern in lesson.trigger.commands.clone() {
+            add_example(lesson, &pattern, true);
+        }
+        // It is as wrong in another folder.
+        if let [only] = &lesson.fires[..] {
+            let elsewhere = format!("cd app && {only}");
+            add_example(lesson, &elsewhere, true);
+        }
+        self.fill_quiet(lesson);
+    }
+
+    fn fill_quiet(&self, lesson: &mut Lesson) {
+        let program =
+            lesson.trigger.commands.first().and_then(|pattern| pattern.split(' ').next().map(str::to_owned));
+        let of_program = |ran: &&Ran| program.as_deref().is_some_and(|program| ran.command.contains(program));
+        let (near, far): (Vec<&Ran>, Vec<&Ran>) =
+            self.ran.iter().filter(|ran| !ran.has_failed).partition(of_program);
+        for ran in near.into_iter().chain(far) {
+            if lesson.quiet.len() < MIN_EXAMPLES {
+                add_example(lesson, &self.here.generalise(&ran.command), false);
+            }
+        }
+    }
+}
+
+/// Adds the examples of another lesson about the same calls, as far as they fit.
+pub fn add_examples_of(lesson: &mut Lesson, other: &Lesson) {
+    other.fires.iter().for_each(|call| add_example(lesson, call, true));
+    other.quiet.iter().for_each(|call| add_example(lesson, call, false));
+}
+
+/// Adds a call to the examples if it does what they must do.
+fn add_example(lesson: &mut Lesson, call: &str, fires: bool) {
+    let call = call.trim();
+    let is_full = if fires { lesson.fires.len() } else { lesson.quiet.len() } >= MAX_EXAMPLES;
+    if call.is_empty()
+        || call.len() > MAX_EXAMPLE
+        || is_full
+        || call.contains(|it: char| it.is_control() && it != '\n')
+    {
+        return;
+    }
+    // An example is a call, not a sentence.
+    if !fires && !shell::commands(call).first().is_some_and(|command| is_program(command.program())) {
+        return;
+    }
+    let applies = matches!(rehearsal::judge(lesson, call), Ok(Verdict::Applies { .. }));
+    let examples = if fires { &mut lesson.fires } else { &mut lesson.quiet };
+    if applies == fires && !examples.iter().any(|example| example == call) {
+        examples.push(call.to_owned());
+    }
+}
+
+fn is_program(word: &str) -> bool {
+    !word.is_empty()
+        && word.len() <= 40
+        && word.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase() || byte == b'.')
+        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.+".contains(&byte))
+}
+
+/// Says what keeps a lesson from being a candidate.
+fn check(lesson: &Lesson) -> Result<(), String> {
+    if let Some(problem) = intake::check(lesson).into_iter().find(|problem| problem.is_grave) {
+        return Err(problem.to_string());
+    }
+    for (name, examples) in [("fires on", &lesson.fires), ("leaves alone", &lesson.quiet)] {
+        if examples.len() < MIN_EXAMPLES {
+            return Err(format!(
+                "{} of the calls that it {name} were seen, expected {MIN_EXAMPLES}",
+                examples.len()
+            ));
+        }
+    }
+    // One of a single project is silent elsewhere, by its scope.
+    match quiet::disturbed(lesson).filter(|_| lesson.scope.is_none()) {
+        Some(call) => Err(format!("it would fire on ordinary work: {call}")),
+        None => Ok(()),
+    }
+}
+
+/// Returns the first text that can be a summary, else the beginning of the last.
+fn summary(texts: &[String]) -> String {
+    let clean: Vec<String> = texts
+        .iter()
+        .map(|text| text.replace(['\n', '\r'], " ").trim().trim_end_matches(['.', '…', ':', ',']).to_owned())
+        .filter(|text| !text.is_empty())
+        .collect();
+    let fits = |text: &&String| text.chars().count() <= MAX_SUMMARY_CHARS;
+    if let Some(text) = clean.iter().find(fits) {
+        return text.clone();
+    }
+    let Some(text) = clean.first() else { return String::new() };
+    let end = text.char_indices().nth(MAX_SUMMARY_CHARS).map_or(text.len(), |(at, _)| at);
+    let cut =
+        text[..end].rfind([',', ';', ':', '(']).filter(|at| *at > 20).or_else(|| text[..end].rfind(' '));
+    text[..cut.unwrap_or(end)].trim_end_matches([',', ';', ':', ' ', '`']).to_owned()
+}
+
+fn problem(before: &str, error: &str, announced: Option<&str>) -> String {
+    let mut text = format!("This call fails:\n\n    {}", before.replace('\n', "\n    "));
+    if !error.is_empty() {
+        text.push_str(&format!("\n\nwith: {error}"));
+    }
+    if let Some(announced) = announced {
+        text.push_str(&format!("\n\n{}.", announced.trim_end_matches('.')));
+    }
+    text
+}
+
+fn solution(after: &str, advice: &str, corrected: Option<&str>) -> String {
+    let mut text =
+        format!("Run it in this form, which worked:\n\n    {}\n\n{advice}", after.replace('\n', "\n    "));
+    if let Some(corrected) = corrected {
+        text.push_str(&format!("\n\nThe user said: {}", text::sanitize::one_line(corrected, 200)));
+    }
+    text
+}
+
+/// Says what was changed.
+fn advice(fix: &Fix) -> String {
+    let change = &fix.change;
+    let quoted =
+        |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let mut parts = Vec::new();
+    if let Some((old, new)) = change.program.as_ref().or(change.subcommand.as_ref()) {
+        parts.push(format!("Use `{new}` in place of `{old}`"));
+    }
+    if !change.removed.is_empty() && change.program.is_none() {
+        parts.push(format!("Leave out {}", quoted(&change.removed)));
+    }
+    if !change.added.is_empty() && change.program.is_none() {
+        parts.push(format!("Add {}", quoted(&change.added)));
+    }
+    if change.is_separated {
+        parts.push("Put what is for the program that is run behind `--`".to_owned());
+    }
+    for condition in &change.conditions {
+        parts.push(match condition.as_str() {
+            "<" => "Give it an input".to_owned(),
+            other if other.starts_with('@') => format!("Run it below `{}`", &other[1..]),
+            other => format!("Set `{other}` for it"),
+        });
+    }
+    format!("{}.", parts.join(". "))
+}
+
+fn tags(program: &str, error: &str, is_corrected: bool) -> Vec<String> {
+    let mut tags = vec![format!("tool:{program}")];
+    let lower = error.to_lowercase();
+    if lower.contains("timed out") || lower.contains("timeout") || lower.contains("hang") {
+        tags.push("severity:hang".to_owned());
+    }
+    tags.extend(is_corrected.then(|| "source:correction".to_owned()));
+    tags
+}
+
+/// In percent.
+fn confidence(fix: &Fix) -> u8 {
+    let lower = fix.error.to_lowercase();
+    let is_named =
+        fix.change.removed.iter().chain(&fix.change.added).any(|flag| lower.contains(&flag.to_lowercase()));
+    let points = [(is_named, 10), (fix.announced.is_some(), 5), (fix.corrected.is_some(), 15)];
+    55 + points.iter().filter(|(holds, _)| *holds).map(|(_, points)| points).sum::<u8>()
+}
+
+/// Returns a remedy that is long enough to act on by itself.
+fn longer(remedy: &str, pattern: &str) -> String {
+    if remedy.chars().count() >= MIN_SOLUTION_CHARS {
+        return remedy.to_owned();
+    }
+    let remedy = remedy.trim_end_matches('.');
+    format!("When you are about to run `{pattern}`, do this instead: {remedy}.")
+}
+
+/// Returns triggers for a call that a model named, the one that says most first.
+fn reported_triggers(call: &str, remedy: &str) -> Vec<Trigger> {
+    let Some(command) = shell::commands(call).into_iter().next() else { return Vec::new() };
+    if !is_program(command.program()) {
+        return Vec::new();
+    }
+    let mut base = vec![command.program().to_owned()];
+    base.extend(change::subcommand(&command));
+    let flags: Vec<String> = command
+        .words
+        .iter()
+        .skip(1)
+        .map(|word| word.text.split('=').next().unwrap_or_default().to_owned())
+        .filter(|word| {
+            word.len() > 1
+                && word.starts_with('-')
+                && word.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
+        })
+        .collect();
+    // What the remedy adds makes the call harmless.
+    let without: Vec<String> = std::iter::once(remedy.to_owned())
+        .chain(backticked(remedy))
+        .flat_map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        .map(|word| {
+            word.trim_matches(['`', '.', ',', ';', ')', '(', '\'', '"'])
+                .split('=')
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        })
+        .filter(|word| {
+            word.len() > 1
+                && word.starts_with('-')
+                && word.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
+        })
+        .filter(|word| !flags.contains(word))
+        .fold(Vec::new(), |mut all, word| {
+            if !all.contains(&word) {
+                all.push(word);
+            }
+            all
+        });
+    let pattern = |flags: &[String], without: &[String]| {
+        let words: Vec<&str> = base.iter().chain(flags).map(String::as_str).collect();
+        Trigger { commands: vec![words.join(" ")], without: without.to_vec(), ..Trigger::default() }
+    };
+    if base.len() == 1 && flags.is_empty() && command.words.len() > 1 {
+        // The program alone would be about all of its calls.
+        let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
+        let is_plain = words.iter().all(|word| is_program(word));
+        return if is_plain {
+            vec![Trigger { commands: vec![words.join(" ")], without, ..Trigger::default() }]
+        } else {
+            Vec::new()
+        };
+    }
+    let mut triggers = vec![pattern(&flags, &[])];
+    if !without.is_empty() {
+        triggers.push(pattern(&flags, &without));
+    }
+    triggers
+}
+
+/// Returns what a text has between backticks.
+fn backticked(text: &str) -> Vec<String> {
+    text.split('`')
+        .skip(1)
+        .step_by(2)
+        .map(|code| code.trim().to_owned())
+        .filter(|code| !code.is_empty())
+        .collect()
+}

@@ -1,0 +1,167 @@
+//! Takes out of a text what only holds on one machine: folders, hashes, names, addresses, secrets.
+
+use std::path::Path;
+
+/// What is particular about where a text comes from.
+#[derive(Clone, Debug, Default)]
+pub struct Particulars {
+    /// The project's folder.
+    root: String,
+    /// The user's home.
+    home: String,
+    /// Names that stand for themselves: of the project, of the user.
+    names: Vec<(String, &'static str)>,
+}
+
+/// The shortest name that is replaced: shorter ones are words.
+const MIN_NAME: usize = 3;
+/// Names that say nothing about anyone.
+const PLAIN_NAMES: [&str; 18] = [
+    "app", "api", "web", "src", "lib", "test", "tests", "dev", "main", "root", "home", "user", "work",
+    "code", "project", "repo", "server", "client",
+];
+
+impl Particulars {
+    /// Returns what is particular about a session in `cwd` of the project at `root`.
+    pub fn new(root: &Path, home: Option<&Path>) -> Self {
+        let name_of = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let home = home.map(|home| home.to_string_lossy().into_owned());
+        let of_path = home_of(&root.to_string_lossy()).map(str::to_owned);
+        let home = of_path.or(home).unwrap_or_default();
+        let mut names = Vec::new();
+        let is_name = |name: &String| name.len() >= MIN_NAME && !PLAIN_NAMES.contains(&name.as_str());
+        names.extend(name_of(root).filter(is_name).map(|name| (name, "app")));
+        names.extend(name_of(Path::new(&home)).filter(is_name).map(|name| (name, "dev")));
+        Self { root: root.to_string_lossy().into_owned(), home, names }
+    }
+
+    /// Returns a text without what is particular.
+    pub fn generalise(&self, text: &str) -> String {
+        let mut text = text::redact::redact(text).into_owned();
+        if self.root.len() > 1 {
+            text = text.replace(&format!("{}/", self.root), "").replace(&self.root, ".");
+        }
+        if self.home.len() > 1 {
+            text = text.replace(&self.home, "~");
+        }
+        self.by_word(&text)
+    }
+
+    /// Replaces word by word, where a word ends at white space, quotes and brackets.
+    fn by_word(&self, text: &str) -> String {
+        let mut general = String::with_capacity(text.len());
+        let is_inside =
+            |character: char| !character.is_whitespace() && !"\"'`()[]{}<>,;|&=".contains(character);
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = rest.find(|character| !is_inside(character)).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(end);
+            general.push_str(&self.word(word));
+            let next = after.find(is_inside).unwrap_or(after.len());
+            general.push_str(&after[..next]);
+            rest = &after[next..];
+        }
+        general
+    }
+
+    fn word(&self, word: &str) -> String {
+        if word.is_empty() {
+            return String::new();
+        }
+        let bare = word.trim_end_matches([':', '.', '!', '?']);
+        let tail = &word[bare.len()..];
+        if is_mail(bare) {
+            return format!("dev@example.com{tail}");
+        }
+        let word = match home_of(bare) {
+            Some(home) => bare.replacen(home, "~", 1),
+            None => bare.to_owned(),
+        };
+        let word = if word.starts_with("/tmp/") || word.starts_with("/var/folders/") {
+            format!("/tmp/{}", word.rsplit('/').next().unwrap_or("x"))
+        } else {
+            word
+        };
+        let parts: Vec<String> = split_keeping(&word).map(|part| self.part(part)).collect();
+        format!("{}{tail}", parts.concat())
+    }
+
+    fn part(&self, part: &str) -> String {
+        if let Some((_, general)) = self.names.iter().find(|(name, _)| name == part) {
+            return (*general).to_owned();
+        }
+        if is_hash(part) {
+            return "abc1234".to_owned();
+        }
+        if part.len() >= 6 && part.bytes().all(|byte| byte.is_ascii_digit()) {
+            return "123456".to_owned();
+        }
+        part.to_owned()
+    }
+}
+
+/// Returns the home folder that a path begins with.
+fn home_of(path: &str) -> Option<&str> {
+    for base in ["/home/", "/Users/", "C:\\Users\\", "c:\\Users\\"] {
+        if let Some(rest) = path.strip_prefix(base) {
+            let end = rest.find(['/', '\\']).unwrap_or(rest.len());
+            return (end > 0).then(|| &path[..base.len() + end]);
+        }
+    }
+    let is_root = path == "/root" || path.starts_with("/root/");
+    is_root.then(|| &path[..5])
+}
+
+fn is_mail(word: &str) -> bool {
+    word.split_once('@').is_some_and(|(name, host)| {
+        !name.is_empty() && host.contains('.') && !name.contains('/') && !host.contains('/')
+    })
+}
+
+/// Says whether a word is a hash or an id: hexadecimal, with letters and digits mixed, or a part of a UUID.
+fn is_hash(word: &str) -> bool {
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit()) && digits > 0 && digits < word.len()
+}
+
+/// Splits a word at the characters that join names, which are parts of their own.
+fn split_keeping(word: &str) -> impl Iterator<Item = &str> {
+    word.split_inclusive(['/', '.', '-', '_', ':', '@', '\\']).flat_map(|part| {
+        let (body, joint) = match part.char_indices().last() {
+            Some((at, '/' | '.' | '-' | '_' | ':' | '@' | '\\')) => part.split_at(at),
+            _ => (part, ""),
+        };
+        [body, joint]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let here = Particulars::new(Path::new("/home/ada/engine"), Some(Path::new("/home/ada")));
+        assert_eq!(here.generalise(text), expected);
+    }
+
+    #[test]
+    fn folders_names_hashes_and_addresses_are_taken_out() {
+        check("cd /home/ada/engine/web && npm test", "cd web && npm test");
+        check("cat /home/ada/.ssh/config /home/bob/x", "cat ~/.ssh/config ~/x");
+        check("git show 3f2a9c1d:src/a.rs", "git show abc1234:src/a.rs");
+        check("engine-cli --user ada", "app-cli --user dev");
+        check("mail ada@corp.example", "mail dev@example.com");
+        check("fatal: bad object 9f86d081884c7d65", "fatal: bad object abc1234");
+        check("kill 1234567", "kill 123456");
+        check("ls /tmp/tmp.Xy/out", "ls /tmp/out");
+        check("cargo test --no-capture", "cargo test --no-capture");
+    }
+
+    #[test]
+    fn secrets_do_not_pass() {
+        let here = Particulars::default();
+        let key = format!("ghp_{}", "a1B2".repeat(9));
+        assert!(!here.generalise(&format!("curl -H 'Authorization: token {key}'")).contains(&key));
+    }
+}

@@ -1,0 +1,17 @@
+//! Finds mistakes in what happened, and makes lessons of them that wait for a person's word.
+//!
+//! One detector ([`detect`]) for two sources: observations of the store, and transcripts for the past and for what models
+//! report ([`tag`]). What it finds becomes a [`candidate`]: a lesson that passes every check that `wyren lessons add` makes,
+//! with examples from real calls, or nothing. No model is asked.
+
+pub mod candidate;
+pub mod change;
+pub mod detect;
+pub mod failure;
+pub mod general;
+pub mod happening;
+pub mod keep;
+pub mod quiet;
+pub mod scan;
+pub mod source;
+pub mod tag;

@@ -1,0 +1,39 @@
+//! The two sources of what happened.
+
+pub mod observations;
+pub mod transcripts;
+
+use crate::happening::Outcome;
+use serde::Deserialize;
+
+/// The tools that run a line of shell.
+const SHELLS: [&str; 1] = ["Bash"];
+/// How the result of a call begins that a hook refused: no other result begins so.
+const BY_HOOK: [&str; 3] = ["Wyren ", "PreToolUse:", "[lessons-learned]"];
+
+/// How much of an error is kept of its beginning and of its end, in bytes.
+const MAX_ERROR: usize = 1_500;
+
+/// Returns what a call was to run, from its input as JSON.
+fn command(tool: &str, input: Option<&str>) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Input {
+        command: Option<String>,
+    }
+    let input = input.filter(|_| SHELLS.contains(&tool))?;
+    serde_json::from_str::<Input>(input).ok()?.command.filter(|command| !command.trim().is_empty())
+}
+
+/// Returns the result of a call that gave an error.
+fn failed(error: &str) -> Outcome {
+    if BY_HOOK.iter().any(|beginning| error.starts_with(beginning)) {
+        return Outcome::Refused;
+    }
+    // A program prints what went wrong first or last; between them may be megabytes.
+    let (start, end) = (
+        error.floor_char_boundary(MAX_ERROR),
+        error.ceil_char_boundary(error.len().saturating_sub(MAX_ERROR)),
+    );
+    let kept = if end > start { format!("{}\n{}", &error[..start], &error[end..]) } else { error.to_owned() };
+    Outcome::Failed(kept)
+}

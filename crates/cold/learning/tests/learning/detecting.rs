@@ -1,0 +1,180 @@
+//! What is found in a conversation, and what is not.
+
+use capture::Rules;
+use fixture::conversation::{self, Where};
+use learning::candidate::{self, Candidate, Tier};
+use learning::detect::Spoken;
+use learning::source::transcripts::{Transcripts, Whose};
+use lessons::trigger::Verdict;
+use lessons_admin::{intake, rehearsal};
+use std::fs;
+use std::path::Path;
+use store::transcripts::Forgotten;
+
+pub(crate) const HERE: Where<'static> = Where { session: "5e55-1", cwd: "/home/ada/engine", minute: 600 };
+
+/// Returns what is made of a conversation.
+pub(crate) fn found(text: &str) -> Vec<Candidate> {
+    found_in(&conversation::transcript(text, HERE))
+}
+
+fn found_in(transcript: &str) -> Vec<Candidate> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("5e55-1.jsonl");
+    fs::write(&file, transcript).unwrap();
+    let (rules, spoken, forgotten) = (Rules::default(), Spoken::default(), Forgotten::default());
+    let read = Transcripts::new(&rules, &spoken, &forgotten).read(&file, 0, Whose::Session).unwrap();
+    candidate::make(&read.found, Some(Path::new("/home/ada"))).0
+}
+
+fn patterns(candidates: &[Candidate]) -> Vec<&str> {
+    candidates.iter().map(|it| it.lesson.trigger.commands[0].as_str()).collect()
+}
+
+const JOBS: &str = "\
+> build the engine
+$ git status
+$ cargo build --jobs-max 4
+! error: unexpected argument '--jobs-max' found
+< The flag is called --jobs.
+$ cargo build --jobs 4
+= Finished
+$ cargo test
+= ok
+";
+
+#[test]
+fn a_failing_command_and_the_form_that_worked_make_a_lesson() {
+    let candidates = found(JOBS);
+    assert_eq!(patterns(&candidates), ["cargo build --jobs-max"]);
+    let it = &candidates[0];
+    assert_eq!((it.tier, it.session.as_str()), (Tier::Fixed, "5e55-1"));
+    let lesson = &it.lesson;
+    assert_eq!(intake::check(lesson), []);
+    assert!(lesson.fires.len() >= 2 && lesson.quiet.len() >= 2, "{lesson:?}");
+    assert!(lesson.problem.contains("unexpected argument '--jobs-max'"), "{}", lesson.problem);
+    assert!(lesson.solution.contains("cargo build --jobs 4"), "{}", lesson.solution);
+    for (examples, fires) in [(&lesson.fires, true), (&lesson.quiet, false)] {
+        for example in examples {
+            let verdict = rehearsal::judge(lesson, example).unwrap();
+            assert_eq!(matches!(verdict, Verdict::Applies { .. }), fires, "{example}");
+        }
+    }
+}
+
+#[test]
+fn refused_and_interrupted_calls_are_no_failures() {
+    let refused = JOBS.replace("! error: unexpected argument '--jobs-max' found\n", "^\n");
+    assert_eq!(found(&refused).len(), 0);
+    let by_hook =
+        conversation::transcript(JOBS, HERE).replace("Exit code 1\\n", "Wyren refused this call (guard x): ");
+    assert_eq!(found_in(&by_hook).len(), 0);
+}
+
+#[test]
+fn nothing_under_a_private_prompt_is_evidence() {
+    let private = JOBS.replace("> build the engine", "> <private>build the engine</private>");
+    assert_eq!(found(&private).len(), 0);
+    let later = format!(
+        "{JOBS}> <private>push it</private>\n$ git push --all-of-it\n! error: unknown option `all-of-it'\n$ git push --all\n"
+    );
+    assert_eq!(patterns(&found(&later)), ["cargo build --jobs-max"]);
+}
+
+#[test]
+fn what_is_edited_or_flaky_is_no_lesson_about_a_command() {
+    for text in [
+        "> test\n$ cargo test -p core\n! test a ... FAILED\n~ src/lib.rs\n$ cargo test -p core --lib\n= ok",
+        "> test\n$ npm run e2e\n! Error: connect ETIMEDOUT\n$ npm run e2e\n= ok",
+        "> look\n$ cat src/man.rs\n! cat: src/man.rs: No such file or directory\n$ cat src/main.rs\n= fn main",
+        "> test\n$ pytest tests/a.py\n! 1 failed\n$ pytest tests/a.py -x\n= 1 passed",
+    ] {
+        assert_eq!(patterns(&found(text)), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn line_10_a_correction_in_a_plain_prompt_counts() {
+    let candidates = found(
+        "> install left-pad\n$ npm install left-pad\n= added 1 package\n> no, we use pnpm here, never npm\n$ pnpm add left-pad\n= done\n$ git status\n= clean",
+    );
+    assert_eq!(patterns(&candidates), ["npm"]);
+    let lesson = &candidates[0].lesson;
+    assert_eq!(candidates[0].tier, Tier::Corrected);
+    assert_eq!(lesson.scope.as_deref(), Some(candidates[0].project.as_str()));
+    assert!(lesson.problem.contains("we use pnpm here") && lesson.solution.contains("pnpm add left-pad"));
+}
+
+#[test]
+fn a_correction_is_understood_in_other_languages() {
+    for words in [
+        "nein, nimm pnpm statt npm",
+        "usa pnpm en vez de npm",
+        "utilise pnpm au lieu de npm",
+        "不要用 npm, 用 pnpm",
+        "используй pnpm вместо npm",
+        "npm ではなく pnpm を使って",
+        "use o pnpm em vez de npm",
+        "npm 대신 pnpm 사용해",
+        "npm के बजाय pnpm",
+    ] {
+        let text = format!(
+            "> install left-pad\n$ npm install left-pad\n= added\n> {words}\n$ pnpm add left-pad\n= done\n$ git status\n= clean"
+        );
+        assert_eq!(patterns(&found(&text)), ["npm"], "{words}");
+    }
+}
+
+#[test]
+fn a_report_of_the_model_is_a_lesson_in_its_own_words() {
+    let candidates = found(
+        "> save my work\n$ git stash --everything\n! error: unknown option `everything'\n$ git stash push --all\n= saved\n< Done.\n  #lesson\n  tool: Bash\n  trigger: git stash --everything\n  problem: git stash has no option --everything,\n    so nothing is saved and the next checkout loses the files.\n  solution: Run `git stash push --all`, which takes ignored and untracked files as well.\n  tags: tool:git, severity:data-loss\n  #/lesson\n$ git status\n= clean",
+    );
+    assert_eq!(patterns(&candidates), ["git stash --everything"]);
+    assert_eq!(candidates[0].tier, Tier::Reported, "the fix is kept once, in the better words");
+    assert!(candidates[0].lesson.problem.contains("loses the files"));
+    assert_eq!(candidates[0].lesson.tags, ["tool:git", "severity:data-loss"]);
+}
+
+#[test]
+fn what_is_withdrawn_is_not_found() {
+    let text = "> go\n$ frob --widgets\n! unknown option\n$ frob --gadgets\n= ok\n< #lesson\n  tool: Bash\n  trigger: frob --widgets\n  problem: frob knows no --widgets any more, it is an error.\n  solution: Use frob --gadgets in its place, which takes the same values as before.\n  #/lesson\n< I was wrong.\n  #lesson:cancel\n  problem: frob knows\n  #/lesson:cancel\n";
+    assert!(found(text).iter().all(|it| it.tier != Tier::Reported));
+}
+
+#[test]
+fn folders_names_and_secrets_do_not_reach_a_candidate() {
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    let text = format!(
+        "> deploy\n$ GH_TOKEN={key} enginectl deploy --fast-mode /home/ada/engine/build/3f2a9c1d8e\n! error: unknown flag: --fast-mode in /home/ada/engine/build for ada@corp.example\n$ GH_TOKEN={key} enginectl deploy --mode fast /home/ada/engine/build/3f2a9c1d8e\n= ok\n$ git status\n= clean"
+    );
+    let candidates = found(&text);
+    assert_eq!(candidates.len(), 1);
+    let file = lessons::format::render(&candidates[0].lesson);
+    for particular in [key.as_str(), "/home/ada", "ada@corp", "3f2a9c1d8e"] {
+        assert!(!file.contains(particular), "{particular} in {file}");
+    }
+}
+
+#[test]
+fn line_21_a_half_written_last_line_is_found_by_the_next_pass_and_offsets_stay_exact() {
+    let whole = conversation::transcript(JOBS, HERE);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("5e55-1.jsonl");
+    let (rules, spoken, forgotten) = (Rules::default(), Spoken::default(), Forgotten::default());
+    let make = |found: &_| candidate::make(found, None).0.len();
+    for ending in ["\n", "\r\n"] {
+        let text = whole.replace('\n', ending);
+        let cut = text.find("Finished").unwrap();
+        fs::write(&file, &text[..cut]).unwrap();
+        let mut transcripts = Transcripts::new(&rules, &spoken, &forgotten);
+        let first = transcripts.read(&file, 0, Whose::Session).unwrap();
+        assert_eq!(make(&first.found), 0);
+        assert!(text.as_bytes()[..first.end as usize].ends_with(b"\n"));
+        fs::write(&file, text.trim_end()).unwrap();
+        let second = transcripts.read(&file, first.resume, Whose::Session).unwrap();
+        assert_eq!(make(&second.found), 1, "{ending:?}");
+        let third = transcripts.read(&file, second.resume, Whose::Session).unwrap();
+        assert_eq!((third.resume, third.end), (second.resume, second.end));
+    }
+}

@@ -1,0 +1,4 @@
+//! From what happened to candidates.
+
+mod detecting;
+mod scanning;

@@ -1,0 +1,111 @@
+//! `keep-transcript`: a compressed copy of the transcript of a session that ended, once the user has switched that on.
+
+use crate::handler::{Context, Handler, Progress};
+use base::settings::Settings;
+use base::{Env, Paths, Timestamp, digest, files};
+use capture::Rules;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use store::Store;
+use store::jobs::{self, Failure, NewJob};
+
+const KIND: &str = "keep-transcript";
+const SETTING: &str = "capture.keep_transcripts";
+
+/// Only sessions that ended within this time are looked at: two days.
+const RECENT_MILLIS: u64 = 2 * 86_400_000;
+
+/// What the job is about.
+#[derive(Debug, Serialize, Deserialize)]
+struct Payload {
+    session: String,
+    transcript: String,
+}
+
+/// Does jobs of this kind.
+pub(super) struct KeepTranscript;
+
+impl Handler for KeepTranscript {
+    fn kind(&self) -> &'static str {
+        KIND
+    }
+
+    fn run(&self, context: &mut Context) -> Result<Progress, Failure> {
+        let payload: Payload = context.payload()?;
+        let settings = Settings::read(&context.env, &context.paths.hook_settings());
+        let transcript = Path::new(&payload.transcript);
+        let file = file_of(&context.paths, &payload.session);
+        if !settings.is_on(SETTING) || is_forgotten(&file) {
+            return Ok(Progress::Needless { reason: "the transcript is not to be kept".to_owned() });
+        }
+        // What a hook named is a path; only a transcript of this session is copied.
+        if transcript.file_stem() != Some(OsStr::new(&payload.session)) || !transcript.is_absolute() {
+            return Ok(Progress::Needless { reason: "no transcript of the session".to_owned() });
+        }
+        let rules = Rules::of(&settings, &context.env);
+        let kept = files::write_atomic_with(&file, |file| -> io::Result<()> {
+            let mut copy = GzEncoder::new(io::BufWriter::new(file), Compression::default());
+            store::transcripts::keep(&context.store, &rules, &payload.session, transcript, &mut copy)?;
+            io::Write::flush(&mut copy.finish()?)
+        });
+        match kept {
+            Ok(()) => Ok(Progress::Done),
+            // A missing transcript does not come back.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Progress::Done),
+            Err(error) => Err(Failure::Again(error.to_string())),
+        }
+    }
+}
+
+/// Returns the copy of a session's transcript.
+fn file_of(paths: &Paths, session: &str) -> PathBuf {
+    paths.transcripts().join(format!("{}.jsonl.gz", digest::short_hex(session.as_bytes())))
+}
+
+/// Returns whether something of it was forgotten: then the file is empty, and stays so.
+fn is_forgotten(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|metadata| metadata.len() == 0)
+}
+
+/// Queues a job for every session that ended since its transcript was kept.
+pub(crate) fn request_due(
+    store: &mut Store,
+    env: &Env,
+    paths: &Paths,
+    now: Timestamp,
+) -> Result<(), store::Error> {
+    let settings = Settings::read(env, &paths.hook_settings());
+    if !settings.is_on(SETTING) {
+        return Ok(());
+    }
+    for (payload, ended_at) in ended(store, now)? {
+        let file = file_of(paths, &payload.session);
+        let kept_at = fs::metadata(&file).and_then(|metadata| metadata.modified()).map(Timestamp::from);
+        if is_forgotten(&file) || kept_at.is_ok_and(|at| at.millis() > ended_at) {
+            continue;
+        }
+        let text = serde_json::to_string(&payload)?;
+        let job = NewJob { dedup_key: Some(&payload.session), max_attempts: 3, ..NewJob::new(KIND, &text) };
+        jobs::enqueue(store, &job, now)?;
+    }
+    Ok(())
+}
+
+fn ended(store: &Store, now: Timestamp) -> Result<Vec<(Payload, u64)>, store::Error> {
+    let mut select = store.connection().prepare_cached(
+        "SELECT s.id, o.data ->> '$.transcript', max(o.at) FROM sessions AS s JOIN observations AS o ON o.session = s.row
+         WHERE s.last_at >= ?1 AND s.platform = 'claude-code' AND o.kind = 'session-end' AND json_valid(o.data)
+             AND o.data ->> '$.transcript' IS NOT NULL
+         GROUP BY s.row",
+    )?;
+    let since = i64::try_from(now.millis().saturating_sub(RECENT_MILLIS)).unwrap_or(i64::MAX);
+    let rows = select.query_map([since], |row| {
+        Ok((Payload { session: row.get(0)?, transcript: row.get(1)? }, row.get(2)?))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,115 @@
+//! What is found by which words.
+
+use crate::{Shelf, document, query};
+
+#[track_caller]
+fn check(texts: &[&str], question: &str, expected: &[&str]) {
+    let shelf = Shelf::of(texts);
+    let mut found = shelf.find(question);
+    found.sort();
+    assert_eq!(found, expected, "{question}");
+}
+
+#[test]
+fn a_question_is_no_phrase() {
+    check(
+        &["the login token expires", "expired cookies", "a bakery"],
+        "why did the token expire",
+        &["a", "b"],
+    );
+}
+
+#[test]
+fn names_from_code_are_found_in_every_spelling() {
+    let texts = ["fn verifyToken()", "verify_token fails", "verify-token", "token of the parser"];
+    for question in ["verifyToken", "verify_token", "verifytoken", "VERIFY_TOKEN"] {
+        let found = Shelf::of(&texts).find(question);
+        let mut first = found[..3].to_vec();
+        first.sort();
+        assert_eq!(first, ["a", "b", "c"], "{question}");
+    }
+    check(&texts, "token", &["a", "b", "c", "d"]);
+}
+
+#[test]
+fn paths_and_codes_are_found_whole_and_by_their_parts() {
+    check(&["src/auth/token.rs:12", "error E0382: use after move", "e0499"], "E0382", &["b"]);
+    check(&["src/auth/token.rs:12", "src/main.rs"], "token.rs", &["a", "b"]);
+    check(&["src/auth/token.rs:12", "src/main.rs"], "auth", &["a"]);
+    check(&["released 1.2.3", "released 1.2.4"], "1.2.3", &["a"]);
+}
+
+#[test]
+fn endings_and_accents_do_not_matter() {
+    check(&["caching of résumés", "a cache"], "cached", &["a", "b"]);
+    check(&["caching of résumés", "a cache"], "resume", &["a"]);
+    check(&["die Größe"], "groesse große grosse", &["a"]);
+}
+
+#[test]
+fn compounds_are_found_by_their_parts_without_a_dictionary() {
+    let texts = ["die Fehlerbehandlung ist neu", "das Datenbankschema", "kein Treffer"];
+    check(&texts, "Fehler", &["a"]);
+    check(&texts, "Behandlung", &["a"]);
+    check(&texts, "Fehlerbehandlung", &["a"]);
+    check(&texts, "Datenbank", &["b"]);
+    check(&texts, "schema", &["b"]);
+}
+
+#[test]
+fn a_word_itself_comes_before_words_that_contain_it() {
+    let shelf = Shelf::of(&["die Fehlerbehandlung", "der Fehler"]);
+    assert_eq!(shelf.find("Fehler"), ["b", "a"]);
+}
+
+#[test]
+fn the_last_word_may_be_unfinished_and_others_may_not() {
+    let texts = ["authentication of users", "a header"];
+    check(&texts, "users authen", &["a"]);
+    check(&texts, "auth", &["a"]);
+    check(&texts, "head ", &[]);
+    check(&["tokenizer"], "tok parser", &[]);
+}
+
+#[test]
+fn scripts_without_spaces_are_found_by_any_part() {
+    let texts = ["数据库连接超时", "データベースの接続", "한국어로 검색", "database"];
+    check(&texts, "连接", &["a"]);
+    check(&texts, "超时", &["a"]);
+    check(&texts, "接続", &["b"]);
+    check(&texts, "검색", &["c"]);
+    check(&texts, "库", &["a"]);
+}
+
+#[test]
+fn a_question_of_common_words_alone_is_answered() {
+    let texts = ["to be or not to be", "the question", "nothing"];
+    check(&texts, "to be or not to be", &["a"]);
+    check(&texts, "the", &["b"]);
+}
+
+#[test]
+fn an_empty_question_finds_nothing() {
+    for question in ["", "   ", "?!", "\u{0}", "\u{301}"] {
+        check(&["a text"], question, &[]);
+    }
+}
+
+#[test]
+fn words_that_no_document_has_are_named_with_their_nearest() {
+    let shelf = Shelf::of(&["the journal is derived", "journals"]);
+    let found = shelf.index().search(&query("jounral derived"));
+    assert_eq!(found.terms, [("jounral".to_owned(), 0), ("derived".to_owned(), 1)]);
+    assert_eq!(shelf.index().nearest("jounral"), ["journal"]);
+    assert_eq!(shelf.index().nearest("ox"), Vec::<String>::new());
+}
+
+#[test]
+fn very_long_words_and_texts_are_taken() {
+    let mut shelf = Shelf::new();
+    let long = "x".repeat(5_000);
+    shelf.put([document("long", &format!("{long} needle")), document("many", &"word ".repeat(300_000))]);
+    assert_eq!(shelf.find(&long), ["long"]);
+    assert_eq!(shelf.find("needle"), ["long"]);
+    assert_eq!(shelf.find("word"), ["many"]);
+}

@@ -1,0 +1,280 @@
+use super::*;
+use proptest::prelude::*;
+
+fn session(id: &str) -> SessionId {
+    SessionId { platform: "claude-code".to_owned(), id: id.to_owned() }
+}
+
+fn seen(at: i64, by: &str, what: What) -> Seen {
+    let id = format!("n:{at}");
+    Seen { at, session: session(by), id, prompt_id: None, project: 1, what }
+}
+
+fn with_prompt(prompt: &str, seen: Seen) -> Seen {
+    Seen { prompt_id: Some(prompt.to_owned()), ..seen }
+}
+
+fn work(at: i64, by: &str, context: &str, action: Action) -> Seen {
+    seen(at, by, What::Work(Box::new(Work { context: context.to_owned(), action, git: None })))
+}
+
+fn new(at: i64, by: &str, context: &str, permission_mode: Option<&str>) -> Seen {
+    let permission_mode = permission_mode.map(str::to_owned);
+    let summary = format!("about {context}");
+    let method = "auto-created".to_owned();
+    work(at, by, context, Action::New { summary, tags: Vec::new(), method, bind: true, permission_mode })
+}
+
+fn bind(at: i64, by: &str, context: &str) -> Seen {
+    work(at, by, context, Action::Bind { via: "caret".to_owned(), permission_mode: None })
+}
+
+fn prompt(at: i64, by: &str, mode: &str) -> Seen {
+    seen(at, by, What::Prompt { permission_mode: Some(mode.to_owned()), branch: Some("main".to_owned()) })
+}
+
+fn plan(at: i64, by: &str, text: &str) -> Seen {
+    seen(at, by, What::Plan(Marks::of(text)))
+}
+
+fn end(at: i64, by: &str, reason: &str) -> Seen {
+    seen(at, by, What::End { reason: Some(reason.to_owned()) })
+}
+
+fn start(at: i64, by: &str, source: &str) -> Seen {
+    seen(at, by, What::Start { source: Some(source.to_owned()) })
+}
+
+/// Returns the modes of a context after each of these.
+fn modes(seen: &[Seen]) -> Vec<&'static str> {
+    (1..=seen.len())
+        .map(|most| fold(&seen[..most]).get("c").map_or("-", |context| context.mode.name()))
+        .collect()
+}
+
+#[test]
+fn a_prompt_activates_and_plan_mode_never_does() {
+    assert_eq!(modes(&[new(1, "s", "c", Some("default"))]), ["active"]);
+    let seen = [
+        new(1, "s", "c", Some("plan")),
+        prompt(2, "s", "plan"),
+        plan(3, "s", "# A plan\n## Steps"),
+        self::seen(4, "s", What::Accepted),
+        self::seen(5, "s", What::Changed),
+    ];
+    assert_eq!(modes(&seen), ["idle", "idle", "idle", "idle", "active"]);
+}
+
+#[test]
+fn an_accepted_plan_is_staged_when_its_session_ends_and_taken_up_by_the_next() {
+    let seen = [
+        new(1, "s", "c", Some("plan")),
+        plan(2, "s", "# A plan"),
+        self::seen(3, "s", What::Accepted),
+        end(4, "s", "prompt_input_exit"),
+        bind(5, "t", "c"),
+        end(6, "t", "prompt_input_exit"),
+    ];
+    assert_eq!(modes(&seen), ["idle", "idle", "idle", "has_plan", "active", "active"]);
+}
+
+#[test]
+fn line_9_work_consumed_by_any_path_is_not_staged_again() {
+    let accepted = |at: i64, by: &str| [plan(at, by, "# A plan"), self::seen(at + 1, by, What::Accepted)];
+    let first =
+        [vec![new(1, "s", "c", None)], accepted(2, "s").to_vec(), vec![end(4, "s", "other")]].concat();
+    let select = vec![bind(5, "t", "c")];
+    let clear = vec![with_prompt("q", end(5, "s", "clear")), with_prompt("q", start(6, "t", "clear"))];
+    let tool = vec![
+        work(
+            5,
+            "t",
+            "c",
+            Action::Bind { via: "command".to_owned(), permission_mode: Some("plan".to_owned()) },
+        ),
+        self::seen(6, "t", What::Changed),
+    ];
+    for path in [select, clear, tool] {
+        let mut all = [first.clone(), path].concat();
+        all.push(end(8, "t", "other"));
+        assert_eq!(fold(&all)["c"].mode, Mode::Active, "{all:?}");
+        // The same plan, accepted again, was taken up already.
+        all.extend(accepted(9, "t"));
+        all.push(end(12, "t", "other"));
+        assert_eq!(fold(&all)["c"].mode, Mode::Active, "{all:?}");
+    }
+}
+
+#[test]
+fn line_10_a_second_accepted_plan_is_staged_and_a_rejected_one_never_is() {
+    let mut seen = vec![
+        new(1, "s", "c", None),
+        plan(2, "s", "# First plan"),
+        self::seen(3, "s", What::Accepted),
+        end(4, "s", "other"),
+        bind(5, "t", "c"),
+        plan(6, "t", "# Rejected plan"),
+        prompt(7, "t", "plan"),
+        end(8, "t", "other"),
+    ];
+    assert_eq!(fold(&seen)["c"].mode, Mode::Active);
+    seen.extend([bind(9, "u", "c"), plan(10, "u", "# Second plan"), self::seen(11, "u", What::Accepted)]);
+    seen.push(end(12, "u", "other"));
+    let context = &fold(&seen)["c"];
+    assert_eq!(context.mode, Mode::HasPlan);
+    assert_eq!(context.artifact.as_ref().unwrap().digest, super::super::plan::digest("# Second plan"));
+}
+
+#[test]
+fn a_plan_is_accepted_as_the_user_changed_it_and_not_after_they_refused_it() {
+    let changed = Marks::of("# A plan, shorter");
+    let mut seen = vec![
+        new(1, "s", "c", None),
+        plan(2, "s", "# A plan"),
+        self::seen(3, "s", What::Accepted),
+        self::seen(4, "s", What::AcceptedPlan(changed.clone())),
+        end(5, "s", "other"),
+    ];
+    assert_eq!(fold(&seen)["c"].artifact.as_ref().unwrap().digest, changed.digest);
+    seen.splice(2..4, [self::seen(3, "s", What::Refused)]);
+    seen.push(end(6, "s", "clear"));
+    assert_eq!(fold(&seen)["c"].mode, Mode::Active);
+}
+
+#[test]
+fn the_latest_of_plan_and_handoff_wins() {
+    let handoff = |at| work(at, "s", "c", Action::Handoff { digest: format!("h{at}"), path: None });
+    let plan = |at| [plan(at, "s", "# A plan"), seen(at + 1, "s", What::Accepted)];
+    let of = |seen: Vec<Seen>| {
+        fold(&[vec![new(1, "s", "c", None)], seen, vec![end(9, "s", "other")]].concat())["c"].mode
+    };
+    assert_eq!(of([plan(2).to_vec(), vec![handoff(5)]].concat()), Mode::HasHandoff);
+    assert_eq!(of([vec![handoff(2)], plan(5).to_vec()].concat()), Mode::HasPlan);
+}
+
+#[test]
+fn to_accept_a_plan_with_a_clear_context_goes_on_in_the_next_session() {
+    let seen = [
+        new(1, "s", "c", Some("plan")),
+        plan(2, "s", "# A plan"),
+        with_prompt("q", end(3, "s", "clear")),
+        with_prompt("q", start(4, "t", "clear")),
+    ];
+    assert_eq!(modes(&seen), ["idle", "idle", "has_plan", "active"]);
+    let context = &fold(&seen)["c"];
+    assert_eq!(context.sessions.iter().map(|bound| &*bound.session.id).collect::<Vec<_>>(), ["s", "t"]);
+}
+
+#[test]
+fn clear_branch_and_resume_go_on_with_the_work_of_the_session_before() {
+    let linked = |reason: &str, source: &str| {
+        fold(&[
+            new(1, "s", "c", None),
+            with_prompt("q", end(3, "s", reason)),
+            with_prompt("q", start(4, "t", source)),
+        ])["c"]
+            .sessions
+            .len()
+    };
+    assert_eq!((linked("clear", "clear"), linked("resume", "resume")), (2, 2));
+    // Another prompt, or none, links nothing.
+    let apart = [new(1, "s", "c", None), with_prompt("q", end(3, "s", "clear")), start(4, "t", "clear")];
+    assert_eq!(fold(&apart)["c"].sessions.len(), 1);
+    // A session that has work of its own keeps it.
+    let own = [
+        new(1, "t", "own", None),
+        new(2, "s", "c", None),
+        with_prompt("q", end(3, "s", "resume")),
+        with_prompt("q", start(4, "t", "resume")),
+    ];
+    assert_eq!(fold(&own)["c"].sessions.len(), 1);
+}
+
+#[test]
+fn line_5_the_reason_of_the_end_is_kept_and_what_was_left_of_the_window_survives_it() {
+    let seen = [
+        new(1, "s", "c", None),
+        work(2, "s", "c", Action::Window { remaining_pct: 17, warnings_fired: vec![30.into(), 20.into()] }),
+        end(3, "s", "prompt_input_exit"),
+    ];
+    let last = fold(&seen)["c"].last_session.clone().unwrap();
+    assert_eq!(last.save_reason.as_deref(), Some("prompt_input_exit"));
+    assert_eq!((last.context_remaining_pct, last.context_warnings_fired.len()), (Some(17), 2));
+}
+
+#[test]
+fn done_clears_what_waits_and_frees_its_sessions_and_reopen_begins_idle() {
+    let mut seen = vec![
+        new(1, "s", "c", None),
+        plan(2, "s", "# A plan"),
+        self::seen(3, "s", What::Accepted),
+        end(4, "s", "other"),
+        work(5, "x", "c", Action::Done),
+    ];
+    let context = &fold(&seen)["c"];
+    assert!(context.is_done && context.artifact.is_none() && context.mode == Mode::Idle);
+    assert!(!context.sessions[0].is_current);
+    seen.push(work(6, "x", "c", Action::Reopen));
+    let context = &fold(&seen)["c"];
+    assert!(!context.is_done && context.mode == Mode::Idle);
+}
+
+#[test]
+fn a_session_works_on_one_context_at_a_time() {
+    let seen = [new(1, "s", "c", None), new(2, "t", "d", None), bind(3, "s", "d")];
+    let contexts = fold(&seen);
+    assert!(!contexts["c"].sessions[0].is_current);
+    assert_eq!(contexts["d"].sessions.len(), 2);
+}
+
+fn any_seen() -> impl Strategy<Value = Seen> {
+    let names = prop_oneof![Just("s"), Just("t"), Just("u")];
+    let contexts = prop_oneof![Just("c"), Just("d")];
+    (0..40_i64, names, contexts, 0..14_u8, prop_oneof![Just("plan"), Just("default")]).prop_map(
+        |(at, by, context, kind, mode)| {
+            let mut seen = match kind {
+                0 => new(at, by, context, Some(mode)),
+                1 => bind(at, by, context),
+                2 => prompt(at, by, mode),
+                3 => plan(at, by, if at % 2 == 0 { "# One plan" } else { "# Another plan" }),
+                4 => self::seen(at, by, What::Accepted),
+                5 => self::seen(at, by, What::Changed),
+                6 => end(at, by, if mode == "plan" { "clear" } else { "other" }),
+                7 => start(at, by, if mode == "plan" { "clear" } else { "resume" }),
+                8 => work(at, by, context, Action::Done),
+                9 => work(at, by, context, Action::Reopen),
+                10 => work(at, by, context, Action::Note { text: format!("note {at}") }),
+                11 => self::seen(at, by, What::AcceptedPlan(Marks::of("# A changed plan"))),
+                12 => self::seen(at, by, What::Refused),
+                _ => work(at, by, context, Action::Handoff { digest: format!("h{at}"), path: None }),
+            };
+            // Two observations of a session differ in their id.
+            seen.id = format!("{kind}:{at}:{context}:{mode}");
+            seen.prompt_id = (at % 3 == 0).then(|| format!("q{}", at % 7));
+            seen
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn neither_order_nor_repetition_matters_and_each_part_makes_contexts(
+        seen in proptest::collection::vec(any_seen(), 0..60),
+        order in any::<u64>(),
+        most in 0..60_usize,
+    ) {
+        let whole = fold(&seen);
+        let mut shuffled: Vec<Seen> = seen.iter().chain(&seen[..most.min(seen.len())]).cloned().collect();
+        // A deterministic shuffle.
+        let mut state = order | 1;
+        for at in (1..shuffled.len()).rev() {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            shuffled.swap(at, (state >> 33) as usize % (at + 1));
+        }
+        prop_assert_eq!(&fold(&shuffled), &whole);
+        for context in fold(&shuffled[..most.min(shuffled.len())]).values() {
+            prop_assert!(whole.contains_key(&context.id));
+            prop_assert!(!context.is_done || !context.mode.is_staged());
+        }
+    }
+}

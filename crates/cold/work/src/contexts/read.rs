@@ -1,0 +1,126 @@
+//! Contexts as the database has them.
+
+use super::{Context, Contexts, File};
+use capture::CLAUDE_CODE;
+use store::rusqlite::{OptionalExtension as _, Params, Row, params};
+use store::{Derived as _, Error, Store};
+
+/// Returns whether the tables are there: a hook or an earlier program may open a database without them.
+pub fn is_made(store: &Store) -> bool {
+    let made = store.connection().prepare_cached("SELECT 1 FROM derived WHERE name = ?1 AND version = ?2");
+    made.and_then(|mut made| made.exists((Contexts.name(), Contexts.version()))).unwrap_or_default()
+}
+
+/// Which contexts are meant by their state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    Open,
+    Done,
+    All,
+}
+
+/// Returns the contexts of a project, or of all, those with the latest activity first.
+pub fn list(store: &Store, project: Option<i64>, which: Which) -> Result<Vec<Context>, Error> {
+    let which = match which {
+        Which::Open => "is_done = 0",
+        Which::Done => "is_done = 1",
+        Which::All => "1",
+    };
+    let condition = format!("(?1 IS NULL OR project = ?1) AND {which}");
+    contexts_where(store, &condition, [project])
+}
+
+/// Returns what waits for a session of a project, the latest first.
+pub fn staged(store: &Store, project: i64) -> Result<Vec<Context>, Error> {
+    // What is done holds nothing for a session.
+    let table = "work_contexts INDEXED BY work_contexts_staged";
+    contexts_in(store, table, "project = ?1 AND mode IN ('has_plan', 'has_handoff')", [project])
+}
+
+/// Returns the context with this id.
+pub fn by_id(store: &Store, id: &str) -> Result<Option<Context>, Error> {
+    Ok(contexts_where(store, "id = ?1", [id])?.pop())
+}
+
+/// Returns the id of the context that a session of a platform works on.
+pub fn of_session(store: &Store, platform: Option<&str>, session: &str) -> Result<Option<String>, Error> {
+    let mut select = store.connection().prepare_cached(
+        "SELECT context FROM work_bindings JOIN sessions ON sessions.row = session
+         WHERE platform = ?1 AND sessions.id = ?2 AND is_current",
+    )?;
+    Ok(select.query_row(params![platform.unwrap_or(CLAUDE_CODE), session], |row| row.get(0)).optional()?)
+}
+
+/// Returns the text of a file that an import brought.
+pub fn file(store: &Store, context: &str, path: &str) -> Result<Option<String>, Error> {
+    let mut select = store.connection().prepare_cached(
+        "SELECT o.data, p.data FROM work_seen AS w JOIN observations AS o ON o.row = w.observation
+         LEFT JOIN payloads AS p ON p.observation = o.row
+         WHERE w.context = ?1 AND w.what LIKE '%\"action\":\"import\"%' ORDER BY w.at DESC, w.id DESC",
+    )?;
+    let mut rows = select.query([context])?;
+    while let Some(row) = rows.next()? {
+        for column in 0..2 {
+            let data = row.get_ref(column)?.as_str_or_null().ok().flatten().unwrap_or("null");
+            let Ok(data) = serde_json::from_str::<Files>(data) else { continue };
+            if let Some(found) = data.files.into_iter().find(|file| file.path == path) {
+                return Ok(Some(found.text));
+            }
+        }
+    }
+    Ok(None)
+}
+
+#[derive(serde::Deserialize)]
+struct Files {
+    #[serde(default)]
+    files: Vec<File>,
+}
+
+/// Returns the ids of all contexts.
+pub fn ids(store: &Store) -> Result<Vec<String>, Error> {
+    if !is_made(store) {
+        return Ok(Vec::new());
+    }
+    let mut select = store.connection().prepare_cached("SELECT id FROM work_contexts")?;
+    let ids = select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(ids)
+}
+
+/// Returns the row of a project.
+pub fn project_row(store: &Store, key: &str) -> Result<Option<i64>, Error> {
+    let mut select = store.connection().prepare_cached("SELECT row FROM projects WHERE key = ?1")?;
+    Ok(select.query_row([key], |row| row.get(0)).optional()?)
+}
+
+/// Returns the key of a project.
+pub fn project_key(store: &Store, row: i64) -> Result<Option<String>, Error> {
+    let mut select = store.connection().prepare_cached("SELECT key FROM projects WHERE row = ?1")?;
+    Ok(select.query_row([row], |row| row.get(0)).optional()?)
+}
+
+fn contexts_where(store: &Store, condition: &str, values: impl Params) -> Result<Vec<Context>, Error> {
+    contexts_in(store, "work_contexts", condition, values)
+}
+
+fn contexts_in(
+    store: &Store,
+    table: &str,
+    condition: &str,
+    values: impl Params,
+) -> Result<Vec<Context>, Error> {
+    let mut select = store.connection().prepare_cached(&format!(
+        "SELECT state, project FROM {table} WHERE {condition} ORDER BY last_active DESC, id DESC"
+    ))?;
+    let mut rows = select.query(values)?;
+    let mut contexts = Vec::new();
+    while let Some(row) = rows.next()? {
+        contexts.push(context(row)?);
+    }
+    Ok(contexts)
+}
+
+fn context(row: &Row<'_>) -> Result<Context, Error> {
+    let context: Context = serde_json::from_str(row.get_ref(0)?.as_str().unwrap_or_default())?;
+    Ok(Context { project: row.get(1)?, ..context })
+}

@@ -1,0 +1,139 @@
+use super::*;
+use crate::contexts::read::{self, Which};
+use crate::contexts::{ArtifactKind, Mode};
+use base::Timestamp;
+use capture::{Observation, Spool};
+use serde_json::json;
+use store::Store;
+use store::observations::{Drain, Selection};
+
+static DERIVED: &[&dyn Derived] = &[&Contexts];
+
+struct Bench {
+    folder: tempfile::TempDir,
+    spool: Spool,
+    store: Store,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = Spool::new(folder.path().join("spool"));
+        let store = Store::open(&folder.path().join("wyren.db"), store::TABLES).unwrap().deriving(DERIVED);
+        Self { folder, spool, store }
+    }
+
+    fn line(&self, line: &Value) {
+        self.spool.append(&Observation::read(line.to_string().as_bytes()).unwrap()).unwrap();
+    }
+
+    fn drain(&mut self) -> Vec<Context> {
+        Drain::unbounded(&self.spool).run(&mut self.store, Timestamp::now()).unwrap();
+        read::list(&self.store, None, Which::All).unwrap()
+    }
+
+    fn forget(&mut self, selection: &Selection) -> Vec<Context> {
+        let notes = self.folder.path().join("forgotten");
+        selection.forget(&mut self.store, &self.spool, &notes, Timestamp::now()).unwrap();
+        read::list(&self.store, None, Which::All).unwrap()
+    }
+}
+
+fn line(at: u64, session: &str, kind: &str, prompt: Option<&str>, data: Value) -> Value {
+    json!({"v": 2, "kind": kind, "id": format!("{kind}:{at}"), "ts": 1_794_900_000_000 + at, "session": session,
+        "cwd": "/nowhere/p", "prompt_id": prompt, "data": data})
+}
+
+/// A plan is made and accepted in one session, `/clear` leads to another, which changes a file and ends.
+fn story() -> Vec<Value> {
+    let new = json!({"context": "261118-0905-move-parser", "action": "new", "summary": "move the parser",
+        "method": "auto-created", "bind": true, "permission_mode": "plan",
+        "git": {"branch": "main"}});
+    vec![
+        line(
+            1,
+            "s",
+            "prompt",
+            Some("p1"),
+            json!({"text": "move the parser", "permission_mode": "plan", "branch": "main"}),
+        ),
+        line(2, "s", "work", Some("p1"), new),
+        line(3, "s", "plan", Some("p1"), json!({"text": "# Move the parser\n## Steps\n", "digest": "x"})),
+        line(4, "s", "session-end", Some("q"), json!({"reason": "clear"})),
+        line(5, "t", "session-start", Some("q"), json!({"source": "clear"})),
+        line(6, "t", "tool", Some("p2"), json!({"tool": "Edit", "permission_mode": "acceptEdits"})),
+        line(
+            7,
+            "t",
+            "work",
+            Some("p2"),
+            json!({"context": "261118-0905-move-parser", "action": "note", "text": "half done"}),
+        ),
+        line(8, "t", "session-end", Some("r"), json!({"reason": "prompt_input_exit"})),
+    ]
+}
+
+#[test]
+fn contexts_come_out_the_same_whatever_order_their_observations_are_drained_in() {
+    let mut whole = Bench::new();
+    story().iter().for_each(|observation| whole.line(observation));
+    let expected = whole.drain();
+    let context = &expected[0];
+    assert_eq!(
+        (&*context.summary, context.mode, context.sessions.len()),
+        ("move the parser", Mode::Active, 2)
+    );
+    assert_eq!(context.artifact.as_ref().map(|artifact| artifact.kind), Some(ArtifactKind::Plan));
+    assert_eq!(context.git.as_ref().unwrap().branch.as_deref(), Some("main"));
+    assert_eq!(context.last_session.as_ref().unwrap().save_reason.as_deref(), Some("prompt_input_exit"));
+    let mut turned = story();
+    for step in [1, 3, 5, 7] {
+        turned.rotate_left(step);
+        turned.swap(0, 7 - step);
+        let mut bench = Bench::new();
+        // One by one, and each twice.
+        for observation in turned.iter().chain(&turned) {
+            bench.line(observation);
+            bench.drain();
+        }
+        assert_eq!(bench.drain(), expected, "{turned:?}");
+    }
+}
+
+#[test]
+fn what_was_forgotten_leaves_no_word_in_a_context() {
+    let mut bench = Bench::new();
+    story().iter().for_each(|observation| bench.line(observation));
+    assert_eq!(bench.drain()[0].notes.len(), 1);
+    let contexts = bench.forget(&Selection { query: Some("half done".into()), ..Selection::default() });
+    assert!(contexts[0].notes.is_empty() && contexts[0].sessions.len() == 2, "{contexts:?}");
+    // What made the context quotes the prompt.
+    let contexts = bench.forget(&Selection { ids: vec!["prompt:1".into()], ..Selection::default() });
+    assert_eq!(contexts, []);
+    let left: i64 = bench
+        .store
+        .connection()
+        .query_row("SELECT count(*) FROM work_seen WHERE what LIKE '%summary%'", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn a_session_is_found_to_work_on_the_context_it_was_linked_to() {
+    let mut bench = Bench::new();
+    story()[..5].iter().for_each(|observation| bench.line(observation));
+    bench.drain();
+    assert_eq!(
+        read::of_session(&bench.store, None, "t").unwrap().as_deref(),
+        Some("261118-0905-move-parser")
+    );
+    assert_eq!(read::of_session(&bench.store, None, "other").unwrap(), None);
+}
+
+#[test]
+fn an_observation_with_a_context_that_is_no_id_is_passed_over() {
+    let mut bench = Bench::new();
+    bench.line(&line(1, "s", "work", None, json!({"context": "../evil", "action": "note", "text": "x"})));
+    bench.line(&line(2, "s", "work", None, json!({"context": "later", "action": "dance"})));
+    assert_eq!(bench.drain(), []);
+}

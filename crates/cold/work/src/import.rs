@@ -1,0 +1,235 @@
+//! Contexts of aiwcli: an `_output/` folder of any of its three generations becomes observations.
+//!
+//! Each observation has an id that follows from what it says: a folder that is imported again adds what changed since, and
+//! nothing twice. The folder is in a repository, so its text is anybody's: it is read within bounds, links are not followed, and
+//! ids that could name another place are passed over. The folder itself stays as it is.
+
+mod state;
+
+use crate::contexts::write::{self, Place, Writer};
+use crate::contexts::{Action, File, Imported, Mode, id, plan};
+use base::project::Project;
+use base::{Paths, Timestamp, digest, files};
+use capture::{Data, Kept, Observation, Spool};
+use serde_json::{Value, json};
+use state::Old;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folder of contexts, and those that ended in it.
+const CONTEXTS: &str = "contexts";
+const ARCHIVE: &str = "_archive";
+/// What is read of a context besides its state.
+const PARTS: [&str; 3] = ["plans", "handoffs", "notes"];
+/// In bytes.
+const MAX_STATE: usize = 4 * 1024 * 1024;
+const MAX_FILE: usize = 128 * 1024;
+const MAX_FILES: usize = 2 * 1024 * 1024;
+/// How many contexts, files of one, and folders in folders are read.
+const MOST_CONTEXTS: usize = 5_000;
+const MOST_FILES: usize = 200;
+const MOST_DEPTH: usize = 3;
+/// A bound session does not activate a context by the import itself.
+const PLAN_MODE: &str = "plan";
+
+/// What an import found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The contexts, in the order of their names, and how many files each has.
+    pub contexts: Vec<(String, usize)>,
+    /// What was passed over, and why.
+    pub skipped: Vec<(String, String)>,
+}
+
+/// Why nothing could be imported.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{} has no contexts of aiwcli", .0.display())]
+    NoContexts(PathBuf),
+    #[error("could not record what was found")]
+    Write(#[from] write::Error),
+    #[error("could not record what was found")]
+    Spool(#[from] capture::Error),
+}
+
+/// Imports the contexts in an `_output/` folder, or only says which there are.
+pub fn import(output: &Path, paths: &Paths, is_dry_run: bool, now: Timestamp) -> Result<Found, Error> {
+    let index = read_json(&output.join("index.json")).unwrap_or_default();
+    let mut folders = BTreeMap::new();
+    for (folder, is_archived) in [(output.join(CONTEXTS), false), (output.join(CONTEXTS).join(ARCHIVE), true)]
+    {
+        for name in folders_in(&folder) {
+            folders.entry(name.clone()).or_insert((folder.join(name), is_archived));
+        }
+    }
+    // A context may be in the index alone.
+    let indexed = index["contexts"].as_object().into_iter().flatten();
+    for (name, _) in indexed {
+        folders.entry(name.clone()).or_insert_with(|| (output.join(CONTEXTS).join("-"), false));
+    }
+    if folders.is_empty() {
+        return Err(Error::NoContexts(output.to_owned()));
+    }
+    let root = output.parent().unwrap_or(output);
+    let mut found = Found::default();
+    for (name, (folder, is_archived)) in folders.into_iter().take(MOST_CONTEXTS) {
+        if let Err(unfit) = id::check(&name) {
+            found.skipped.push((name, unfit.to_string()));
+            continue;
+        }
+        let Some(old) = Old::read(&name, &folder, is_archived, &index) else {
+            found.skipped.push((name, "its state cannot be read".to_owned()));
+            continue;
+        };
+        let texts = texts_in(&folder);
+        found.contexts.push((name, texts.len()));
+        if !is_dry_run {
+            Importing { old, texts, root, paths, now }.record()?;
+        }
+    }
+    Ok(found)
+}
+
+struct Importing<'a> {
+    old: Old,
+    texts: Vec<File>,
+    root: &'a Path,
+    paths: &'a Paths,
+    now: Timestamp,
+}
+
+impl Importing<'_> {
+    fn record(&self) -> Result<(), Error> {
+        let Old { id, created_at, last_active, sessions, .. } = &self.old;
+        let created = created_at.unwrap_or(self.now);
+        let active = last_active.unwrap_or(created);
+        let key = Project::of(self.root).key;
+        let writer = |place, at| Writer::new(self.paths, place, at);
+        let by_hand = || Place::by_hand(&key, self.root);
+        let new = Action::New {
+            summary: write::summary(&self.old.summary),
+            tags: write::tags(self.old.tags.iter().map(String::as_str)),
+            method: self.old.method.clone(),
+            bind: false,
+            permission_mode: None,
+        };
+        let name = |what: &str| format!("i:{}", digest::short_hex(format!("{id}\0{what}").as_bytes()));
+        writer(by_hand(), created).act_as(&name("new"), id, new)?;
+        for session in sessions {
+            let bind = Action::Bind { via: "import".to_owned(), permission_mode: Some(PLAN_MODE.to_owned()) };
+            let place = Place::in_session(session, self.root);
+            writer(place, created).act_as(&name(&format!("bind {session}")), id, bind)?;
+        }
+        let imported = self.imported();
+        let what = format!("import {}", serde_json::to_string(&imported).map_err(write::Error::from)?);
+        self.record_plan(&imported, active, &name)?;
+        writer(by_hand(), active).act_as(&name(&what), id, Action::Import(Box::new(imported)))?;
+        // The id is taken from now on.
+        let _ = files::create_private_folder(&self.paths.work().join(id));
+        Ok(())
+    }
+
+    fn imported(&self) -> Imported {
+        let mut artifact = self.old.artifact.clone();
+        if let Some(artifact) = &mut artifact
+            && let Some(file) = self.file_of(artifact.path.as_deref())
+        {
+            // One hash for all: that of aiwcli was of the raw or of the normalised text.
+            artifact.digest = plan::digest(&file.text);
+            artifact.path = Some(file.path.clone());
+            if let Some(marks) = &mut artifact.marks {
+                *marks = plan::Marks { id: marks.id.take(), ..plan::Marks::of(&file.text) };
+            }
+        }
+        Imported {
+            mode: self.old.mode,
+            is_done: self.old.is_done,
+            artifact,
+            last_session: self.old.last_session.clone(),
+            git: self.old.git.clone(),
+            files: self.texts.clone(),
+            extra: self.old.extra.clone(),
+        }
+    }
+
+    /// Returns the file that a path of aiwcli names, which may be absolute and of another machine.
+    fn file_of(&self, path: Option<&str>) -> Option<&File> {
+        let path = path?.replace('\\', "/");
+        self.texts.iter().find(|file| path.ends_with(&format!("/{}", file.path)) || path == file.path)
+    }
+
+    /// Records the plan that waits as a plan of the last session, which the next one gets.
+    fn record_plan(
+        &self,
+        imported: &Imported,
+        at: Timestamp,
+        name: &dyn Fn(&str) -> String,
+    ) -> Result<(), Error> {
+        let waits = imported.artifact.as_ref().filter(|_| imported.mode == Mode::HasPlan);
+        let plan = waits.and_then(|artifact| self.file_of(artifact.path.as_deref()));
+        let (Some(plan), Some(session)) = (plan, self.old.sessions.last()) else { return Ok(()) };
+        let data = json!({"text": plan.text, "digest": plan::digest(&plan.text), "accepted": true});
+        let data = serde_json::value::to_raw_value(&data).map_err(write::Error::from)?;
+        let data = Data::Kept(Kept { kind: "plan".into(), data: Cow::Owned(data) });
+        let observation = Observation {
+            cwd: self.root.to_string_lossy(),
+            ..Observation::new(session, name(&format!("plan {}", plan.text)), at.millis(), data)
+        };
+        Ok(Spool::new(self.paths.spool()).append(&observation)?)
+    }
+}
+
+/// Returns the names of the folders in a folder; those that begin with `_` are no contexts.
+fn folders_in(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let folders = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let mut names: Vec<String> =
+        folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.retain(|name| !name.starts_with(['_', '.']));
+    names.sort();
+    names
+}
+
+/// Returns the plans, handoffs and notes of a context, without private parts and secrets.
+fn texts_in(folder: &Path) -> Vec<File> {
+    let mut paths = Vec::new();
+    for part in PARTS {
+        collect(&folder.join(part), MOST_DEPTH, &mut paths);
+    }
+    paths.sort();
+    let mut left = MAX_FILES;
+    let mut texts = Vec::new();
+    for path in paths.into_iter().take(MOST_FILES) {
+        let Ok(text) = files::read_text_capped(&path, MAX_FILE) else { continue };
+        let public = text::privacy::strip(&text).text;
+        let text = text::redact::redact(&public).into_owned();
+        let Some(rest) = left.checked_sub(text.len()) else { break };
+        left = rest;
+        let path = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+        texts.push(File { path, size: text.len(), text });
+    }
+    texts
+}
+
+fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && depth > 0 => collect(&entry.path(), depth - 1, paths),
+            Ok(kind) if kind.is_file() && entry.path().extension().is_some_and(|end| end == "md") => {
+                paths.push(entry.path());
+            }
+            _ => {}
+        }
+    }
+}
+
+fn read_json(path: &Path) -> Option<Value> {
+    let bytes = files::read_capped(path, MAX_STATE).ok()?;
+    serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)).ok()
+}
+
+#[cfg(test)]
+mod tests;

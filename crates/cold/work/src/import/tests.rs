@@ -1,0 +1,184 @@
+use super::*;
+use crate::contexts::read::{self, Which};
+use crate::contexts::{Context, Contexts};
+use base::Env;
+use store::observations::Drain;
+use store::{Derived, Store};
+
+static DERIVED: &[&dyn Derived] = &[&Contexts];
+const PLAN: &str = "# Move the parser\n\n## Steps\n\n1. cut\n2. paste\n\n---\n\nRun it.\n";
+
+struct Bench {
+    folder: tempfile::TempDir,
+    paths: Paths,
+    store: Store,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::of(&Env::fixed([("WYREN_DATA_DIR", folder.path().join("data"))]));
+        fs::create_dir(folder.path().join("data")).unwrap();
+        let store = Store::open(&paths.database(), store::TABLES).unwrap().deriving(DERIVED);
+        Self { folder, paths, store }
+    }
+
+    fn output(&self) -> PathBuf {
+        self.folder.path().join("project/_output")
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.output().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn import(&mut self) -> (Found, Vec<Context>) {
+        let found = import(&self.output(), &self.paths, false, Timestamp::now()).unwrap();
+        Drain::unbounded(&Spool::new(self.paths.spool())).run(&mut self.store, Timestamp::now()).unwrap();
+        (found, read::list(&self.store, None, Which::All).unwrap())
+    }
+
+    fn rows(&self) -> i64 {
+        self.store.connection().query_row("SELECT count(*) FROM observations", [], |row| row.get(0)).unwrap()
+    }
+}
+
+/// Writes a context of each generation.
+fn generations(bench: &Bench) {
+    bench.write(
+        "contexts/260110-0900-first/context.json",
+        &json!({
+            "id": "260110-0900-first", "status": "active", "summary": "the first generation", "created_at": "2026-01-10T09:00:00.000",
+            "last_active": "2026-01-11T10:00:00.000", "in_flight": {"mode": "pending_implementation", "session_id": "s-1",
+                "artifact_path": "/home/dev/p/_output/contexts/260110-0900-first/plans/2026-01-10-0900-move.md", "artifact_hash": "0123456789ab"},
+            "reviews": {"rounds": 2},
+        })
+        .to_string(),
+    );
+    bench.write("contexts/260110-0900-first/plans/2026-01-10-0900-move.md", PLAN);
+    bench.write(
+        "contexts/260201-0900-second/state.json",
+        &json!({
+            "id": "260201-0900-second", "status": "active", "summary": "the second generation", "mode": "has_handoff", "tags": ["auto"],
+            "created_at": "2026-02-01T09:00:00.000", "last_active": "2026-02-02T09:00:00.000", "method": "auto-created",
+            "handoff_path": "C:\\p\\_output\\contexts\\260201-0900-second\\handoffs\\2026-02-01-0930\\index.md", "handoff_consumed": false,
+            "session_ids": ["s-2", "s-3"], "tasks": [{"id": "aiw-1", "subject": "cut", "status": "pending"}],
+            "last_session": {"session_id": "s-3", "saved_at": "2026-02-02T09:00:00.000", "save_reason": "prompt_input_exit",
+                "context_remaining_pct": 23, "context_warnings_fired": [30], "git_state": {"branch": "main", "last_commit_short": "abc"}},
+        })
+        .to_string(),
+    );
+    bench.write(
+        "contexts/260201-0900-second/handoffs/2026-02-01-0930/index.md",
+        "---\ntype: handoff\n---\n| a |\n|---|\n\n---\nafter",
+    );
+    bench.write(
+        "contexts/260301-0900-third/state.json",
+        &json!({
+            "id": "260301-0900-third", "status": "active", "summary": "the third generation", "mode": "has_staged_work", "next_artifact_type": "plan",
+            "plan_path": "plans/p.md", "plan_hash": "0123456789ab", "plan_id": "3FA9", "plan_anchors": [], "work_consumed": true,
+            "created_at": "2026-03-01T09:00:00.000Z", "last_active": "2026-03-01T10:00:00.000Z", "session_ids": ["s-4"], "cc_native": {"x": [1]},
+        })
+        .to_string(),
+    );
+    bench.write(
+        "contexts/_archive/260105-0900-done/state.json",
+        r#"{"summary":"archived","status":"completed","mode":"has_plan"}"#,
+    );
+    bench.write(
+        "index.json",
+        &json!({
+            "version": "3.0", "sessions": {"s-9": "260301-0900-third"},
+            "contexts": {"260120-0900-indexed": {"summary": "in the index alone", "mode": "idle", "last_active": "2026-01-20T09:00:00.000"}},
+        })
+        .to_string(),
+    );
+}
+
+#[test]
+fn line_26_states_of_all_three_generations_load_and_unknown_keys_survive() {
+    let mut bench = Bench::new();
+    generations(&bench);
+    let (found, contexts) = bench.import();
+    assert_eq!((found.contexts.len(), found.skipped.len()), (5, 0), "{found:?}");
+    let of = |name: &str| contexts.iter().find(|context| context.id.ends_with(name)).unwrap();
+    assert_eq!(of("first").mode, Mode::HasPlan);
+    assert_eq!(of("first").extra["reviews"], json!({"rounds": 2}));
+    assert_eq!(of("first").sessions.len(), 1);
+    let marks = of("first").artifact.as_ref().unwrap().marks.clone().unwrap();
+    assert_eq!(marks.digest, plan::digest(PLAN), "line 11: one hash function");
+    assert_eq!(of("second").mode, Mode::HasHandoff);
+    assert_eq!(of("second").extra["tasks"][0]["id"], "aiw-1");
+    let last = of("second").last_session.as_ref().unwrap();
+    assert_eq!(
+        (last.save_reason.as_deref(), last.context_remaining_pct),
+        (Some("prompt_input_exit"), Some(23))
+    );
+    assert_eq!(of("second").git.as_ref().unwrap().branch.as_deref(), Some("main"));
+    assert_eq!(
+        (of("third").mode, of("third").sessions.len()),
+        (Mode::Active, 2),
+        "taken up before; line 23: a session of the index"
+    );
+    assert_eq!(of("third").extra["cc_native"], json!({"x": [1]}));
+    assert!(of("done").is_done && of("done").mode == Mode::Idle);
+    assert_eq!(of("indexed").summary, "in the index alone");
+    // The files come whole, rules and tables included.
+    let plan = read::file(&bench.store, &of("first").id, "plans/2026-01-10-0900-move.md").unwrap();
+    assert_eq!(plan.as_deref(), Some(PLAN));
+    let handoff = read::file(&bench.store, &of("second").id, "handoffs/2026-02-01-0930/index.md").unwrap();
+    assert!(handoff.unwrap().ends_with("---\nafter"), "line 1");
+}
+
+#[test]
+fn an_import_adds_nothing_twice_and_what_changed_since() {
+    let mut bench = Bench::new();
+    generations(&bench);
+    let (_, first) = bench.import();
+    let rows = bench.rows();
+    let (_, second) = bench.import();
+    assert_eq!((second, bench.rows()), (first, rows));
+    bench.write(
+        "contexts/_archive/260105-0900-done/state.json",
+        r#"{"summary":"archived","status":"completed","note":"new"}"#,
+    );
+    let (_, third) = bench.import();
+    assert_eq!(bench.rows(), rows + 1);
+    assert!(third.iter().any(|context| context.extra.get("note").is_some()), "{third:?}");
+}
+
+#[test]
+fn what_is_damaged_hostile_or_secret_is_left_out() {
+    let mut bench = Bench::new();
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    bench.write(
+        "contexts/260101-0900-good/state.json",
+        &json!({"summary": format!("use {token}"), "note": {"a": [token]}}).to_string(),
+    );
+    bench.write(
+        "contexts/260101-0900-good/notes/n.md",
+        &format!("it is {token}\n<private>the merger</private>"),
+    );
+    bench.write("contexts/260101-0900-bad/state.json", "{ not json");
+    bench.write("contexts/a b/state.json", "{}");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("/etc/passwd", bench.output().join("contexts/260101-0900-good/notes/p.md"))
+        .unwrap();
+    let (found, contexts) = bench.import();
+    assert_eq!((contexts.len(), found.skipped.len()), (1, 2), "{found:?}");
+    assert_eq!(contexts[0].files.len(), 1);
+    let stored: String = bench
+        .store
+        .connection()
+        .query_row(
+            "SELECT group_concat(coalesce(o.data, '') || coalesce(p.data, '')) FROM observations AS o
+            LEFT JOIN payloads AS p ON p.observation = o.row",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert!(!stored.contains("a1B2") && !stored.contains("merger"), "{stored}");
+    let nothing = bench.folder.path().join("nothing");
+    assert!(matches!(import(&nothing, &bench.paths, false, Timestamp::now()), Err(Error::NoContexts(_))));
+}

@@ -1,0 +1,109 @@
+//! Whether a prompt asks to go on with what waits. Work is adopted only when it does: an unrelated prompt adopts nothing.
+
+use crate::contexts::Context;
+use crate::contexts::id;
+
+/// A longer prompt says what is to be done, and does not only ask to go on.
+const MOST_WORDS: usize = 14;
+
+/// What a prompt may begin with before it says what it wants.
+const POLITE: &str = " please ok okay so now hi hello hey let's lets can could would you we i want to and then just bitte jetzt \
+peux tu por favor ";
+
+/// How a wish to go on begins, in the languages of the journal.
+const WISHES: &str = "resume,continue,carry on,go on,keep going,keep on,proceed,pick up,pick it up,pick this up,weiter,\
+mach weiter,weitermachen,setze fort,fahre fort,fortsetzen,continuer,continuez,reprends,reprendre,reprenons,continúa,continua,\
+continuar,sigue,retoma,retomar,riprendi,riprendiamo,ga verder,doorgaan,продолжай,продолжи,продолжить,続けて,続き,再開,继续,繼續,계속";
+
+/// What a wish to go on may be about without naming the work.
+const GENERIC: &str = " with the my our your this that it last previous earlier old work working task tasks plan planned handoff \
+session implementation implementing context where we i you left off stopped from on here there now please next step steps what was \
+were doing yesterday today again go ahead and finish staged mit der dem den die das arbeit aufgabe sitzung wo wir aufgehört haben le \
+la travail el trabajo il lavoro bitte execute implement ";
+
+/// Returns the context that a prompt asks to go on with; those that wait are given with the latest first.
+pub(crate) fn asked_for<'c>(prompt: &str, staged: &'c [Context]) -> Option<&'c Context> {
+    let lower = prompt.to_lowercase();
+    let mut words: Vec<&str> = lower
+        .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
+        .filter(|word| !word.is_empty())
+        .collect();
+    if words.len() > MOST_WORDS {
+        return None;
+    }
+    while words.first().is_some_and(|word| is_in(POLITE, word)) {
+        words.remove(0);
+    }
+    let spoken = words.join(" ");
+    let wish = WISHES.split(',').filter(|wish| begins(&spoken, wish)).max_by_key(|wish| wish.len())?;
+    let about: Vec<&str> =
+        spoken[wish.len()..].split_whitespace().filter(|word| !is_in(GENERIC, word)).collect();
+    if about.is_empty() {
+        return staged.first();
+    }
+    let named = |context: &&Context| {
+        let slug = id::slug(&context.summary);
+        let known: Vec<&str> = context.id.split('-').skip(2).chain(slug.split('-')).collect();
+        about.iter().all(|word| known.contains(word))
+    };
+    staged.iter().find(named)
+}
+
+/// Says whether a word is in a list.
+fn is_in(list: &str, word: &str) -> bool {
+    list.contains(&format!(" {word} "))
+}
+
+/// Says whether a text begins with these words; scripts without blanks have no end of a word.
+fn begins(spoken: &str, wish: &str) -> bool {
+    let ends = |rest: &str| rest.is_empty() || rest.starts_with(' ') || !wish.is_ascii();
+    spoken.strip_prefix(wish).is_some_and(ends)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn staged() -> Vec<Context> {
+        [
+            ("261118-0906-fix-beta-upload", "fix the beta upload"),
+            ("261118-0905-move-parser", "move the parser"),
+        ]
+        .map(|(id, summary)| Context { id: id.to_owned(), summary: summary.to_owned(), ..Context::default() })
+        .to_vec()
+    }
+
+    fn found(prompt: &str) -> Option<String> {
+        asked_for(prompt, &staged()).map(|context| context.id[12..].to_owned())
+    }
+
+    #[test]
+    fn line_8_only_a_prompt_that_asks_for_it_adopts_what_waits() {
+        for prompt in [
+            "continue",
+            "Please continue.",
+            "ok, let's resume where we left off",
+            "can you pick up where we stopped?",
+            "go on with the plan",
+            "Mach weiter, bitte",
+            "continúa",
+            "继续",
+        ] {
+            assert_eq!(found(prompt).as_deref(), Some("fix-beta-upload"), "{prompt}");
+        }
+        assert_eq!(found("continue with the parser").as_deref(), Some("move-parser"));
+        for prompt in [
+            "fix the login form",
+            "resume the download when the connection drops",
+            "continue statements in the loop skip the last row",
+            "add a button to continue",
+            "why does the worker not resume?",
+            "weiterleitung reparieren",
+            "",
+        ] {
+            assert_eq!(found(prompt), None, "{prompt}");
+        }
+        let long = format!("continue {}", "with the plan ".repeat(10));
+        assert_eq!(found(&long), None);
+    }
+}

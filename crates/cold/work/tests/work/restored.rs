@@ -1,0 +1,137 @@
+//! What a start goes on with.
+
+use crate::bench::{Bench, end, plan, prompt, start, task};
+use serde_json::{Value, json};
+use work::restore::{Parts, Start, look};
+
+fn cleared<'a>(session: &'a str, prompt_id: &'a str) -> Start<'a> {
+    Start {
+        platform: "claude-code",
+        session,
+        prompt_id: Some(prompt_id),
+        is_cleared: true,
+        shared_list: None,
+    }
+}
+
+fn compacted(session: &str) -> Start<'_> {
+    Start { platform: "claude-code", session, ..Start::default() }
+}
+
+fn found(lines: &[Value], start: &Start<'_>) -> Parts {
+    look(Bench::with(lines).store.connection(), start).unwrap()
+}
+
+fn create(at: u64, session: &str, number: &str, subject: &str) -> Value {
+    task(at, session, &json!({"tool": "TaskCreate", "task": number, "subject": subject}))
+}
+
+fn update(at: u64, session: &str, number: &str, status: &str) -> Value {
+    task(at, session, &json!({"tool": "TaskUpdate", "task": number, "status": status}))
+}
+
+#[track_caller]
+fn check(parts: &Parts, plan: Option<&str>, open: &[&str]) {
+    assert_eq!(parts.plan.as_ref().map(|plan| plan.title()), plan, "{parts:#?}");
+    assert_eq!(parts.open.iter().map(|task| &*task.subject).collect::<Vec<_>>(), open, "{parts:#?}");
+}
+
+fn accepted() -> Vec<Value> {
+    vec![
+        prompt(1, "a", "1"),
+        plan(2, "a", "1", "# The plan", false),
+        plan(3, "a", "1", "# The plan", true),
+        create(4, "a", "1", "Do A"),
+        create(5, "a", "2", "Do B"),
+        update(6, "a", "1", "completed"),
+    ]
+}
+
+#[test]
+fn after_clear_the_accepted_plan_and_the_open_tasks_come_back() {
+    let lines = [accepted(), vec![end(7, "a", "clear-1", "clear")]].concat();
+    let parts = found(&lines, &cleared("b", "clear-1"));
+    check(&parts, Some("The plan"), &["Do B"]);
+    assert_eq!((parts.progress.all, parts.progress.completed), (2, 1));
+    assert!(!parts.is_list_kept && !parts.is_plan_in_window);
+    // A start that continues nothing, or another session, gets nothing.
+    check(&found(&lines, &cleared("b", "another")), None, &[]);
+    check(&found(&lines, &compacted("b")), None, &[]);
+}
+
+#[test]
+fn after_a_second_clear_they_come_back_with_what_was_done_in_between() {
+    let lines = [
+        accepted(),
+        vec![
+            end(7, "a", "clear-1", "clear"),
+            start(8, "b", "clear-1", "clear"),
+            create(9, "b", "1", "Do B"),
+            create(10, "b", "2", "Do C"),
+            update(11, "b", "1", "completed"),
+            end(12, "b", "clear-2", "clear"),
+        ],
+    ]
+    .concat();
+    let parts = found(&lines, &cleared("c", "clear-2"));
+    check(&parts, Some("The plan"), &["Do C"]);
+    assert_eq!((parts.progress.all, parts.progress.completed), (3, 2));
+}
+
+#[test]
+fn after_compaction_the_list_is_still_there() {
+    let parts = found(&accepted(), &compacted("a"));
+    check(&parts, Some("The plan"), &["Do B"]);
+    assert!(parts.is_list_kept);
+}
+
+#[test]
+fn a_rejected_or_finished_plan_does_not_come_back() {
+    let rejected = [
+        prompt(1, "a", "1"),
+        plan(2, "a", "1", "# The plan", false),
+        prompt(3, "a", "2"),
+        create(4, "a", "1", "Do A"),
+        end(5, "a", "clear-1", "clear"),
+    ];
+    check(&found(&rejected, &cleared("b", "clear-1")), None, &["Do A"]);
+    let finished =
+        [accepted(), vec![update(7, "a", "2", "completed"), end(8, "a", "clear-1", "clear")]].concat();
+    check(&found(&finished, &cleared("b", "clear-1")), None, &[]);
+}
+
+#[test]
+fn a_plan_that_was_accepted_with_a_new_window_is_there_already() {
+    let lines = [prompt(1, "a", "1"), plan(2, "a", "1", "# The plan", false), end(3, "a", "1", "clear")];
+    let parts = found(&lines, &cleared("b", "1"));
+    check(&parts, Some("The plan"), &[]);
+    assert!(parts.is_plan_in_window);
+}
+
+#[test]
+fn a_shared_list_is_not_created_anew() {
+    let shared = |at, data: &Value| {
+        let mut data = data.clone();
+        data["list"] = "ours".into();
+        task(at, "a", &data)
+    };
+    let lines = [
+        prompt(1, "a", "1"),
+        shared(2, &json!({"tool": "TaskCreate", "task": "1", "subject": "Do A"})),
+        end(3, "a", "clear-1", "clear"),
+    ];
+    let parts = found(&lines, &Start { shared_list: Some("ours"), ..cleared("b", "clear-1") });
+    check(&parts, None, &["Do A"]);
+    assert!(parts.is_list_kept);
+}
+
+#[test]
+fn what_a_subagent_planned_for_itself_does_not_come_back() {
+    let mut plan = plan(2, "a", "1", "# Of a subagent", true);
+    plan["agent"] = "agent-1".into();
+    let todos = json!({"tool": "TodoWrite", "todos": [{"content": "Of a subagent", "status": "pending"}]});
+    let mut todos = task(3, "a", &todos);
+    todos["agent"] = "agent-1".into();
+    let lines = [prompt(1, "a", "1"), plan, todos, end(4, "a", "clear-1", "clear")];
+    check(&found(&lines, &cleared("b", "clear-1")), None, &[]);
+}

@@ -1,0 +1,98 @@
+//! What is shown: from the client, the notes of hooks, the repository's HEAD and the cache.
+
+use crate::cache::{FRESH_MILLIS, Status};
+use crate::input::Input;
+use base::project::Repository;
+use base::{Env, Paths, Timestamp};
+use hook::Claims;
+use std::path::PathBuf;
+use text::sanitize::one_line;
+use window::Notes;
+use window::notes::Told;
+
+/// The permission mode of a session that plans.
+const PLAN: &str = "plan";
+
+/// The longest name that is looked at, in characters; drawing cuts more.
+const MAX_CHARS: usize = 80;
+
+/// All that can be shown. What is not known is absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    pub model: Option<String>,
+    /// How much of the window is left, in percent.
+    pub left: Option<u8>,
+    pub project: String,
+    pub branch: Option<String>,
+    pub ahead: u64,
+    pub behind: u64,
+    pub dirty: u64,
+    pub is_planning: bool,
+    pub context: Option<String>,
+    pub task: Option<String>,
+    pub news: u64,
+    pub lessons: u64,
+    /// What Wyren's model calls cost today, in millionths of a dollar.
+    pub spent_micros: u64,
+    /// The project's root folder.
+    pub root: PathBuf,
+    /// Whether the cache has nothing about the project, or nothing new enough.
+    pub is_stale: bool,
+}
+
+impl Facts {
+    /// Gathers what there is, and leaves the window's size for the hooks.
+    pub fn gather(input: &Input<'_>, env: &Env, paths: &Paths, now: Timestamp) -> Self {
+        let workspace = input.workspace.as_ref();
+        let folder =
+            workspace.and_then(|workspace| workspace.current_dir.as_deref()).or(input.cwd.as_deref());
+        let folder = folder.map(PathBuf::from).or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+        let repository = Repository::above(&folder);
+        let root = repository.as_ref().map_or(folder, |repository| repository.root.clone());
+        let notes = notes(input, paths);
+        note_size(input, &notes);
+        let mode = input.prompt_id.as_deref().and_then(|prompt| notes.mode(prompt));
+        let branch = repository.and_then(|repository| repository.branch());
+        let status = Status::read(paths);
+        let known = status.project(&root);
+        let is_stale = known.is_none_or(|known| now.millis().saturating_sub(known.at) > FRESH_MILLIS);
+        let known = known.cloned().unwrap_or_default();
+        let is_of_branch = known.branch == branch;
+        let spent_today = now.to_string().starts_with(&status.day) && !status.day.is_empty();
+        let model = input.model.as_ref();
+        let model = model.and_then(|model| model.display_name.as_deref().or(model.id.as_deref()));
+        let on_one_line = |text: &str| one_line(text, MAX_CHARS);
+        let name = root.file_name().map(|name| name.to_string_lossy().into_owned());
+        Self {
+            model: model.map(on_one_line),
+            left: input.context_window.as_ref().and_then(crate::input::ContextWindow::left),
+            project: on_one_line(&name.unwrap_or_else(|| root.display().to_string())),
+            branch: branch.as_deref().map(on_one_line),
+            ahead: if is_of_branch { known.ahead } else { 0 },
+            behind: if is_of_branch { known.behind } else { 0 },
+            dirty: if is_of_branch { known.dirty } else { 0 },
+            is_planning: mode.as_deref() == Some(PLAN),
+            context: known.context.as_deref().map(on_one_line),
+            task: known.task.as_deref().map(on_one_line),
+            news: known.news.unwrap_or_default(),
+            lessons: known.lessons,
+            spent_micros: if spent_today { status.spent_micros } else { 0 },
+            is_stale: is_stale && !env.is_on("WYREN_INTERNAL"),
+            root,
+        }
+    }
+}
+
+fn notes(input: &Input<'_>, paths: &Paths) -> Notes {
+    let session = input.session_id.as_deref().filter(|session| !session.is_empty());
+    Notes::beside(&Claims::new(&[paths.claims(), &paths.fallback_claims()], session, None))
+}
+
+/// Notes the window's size for hooks, which do not get it. What cannot be noted comes again with the next message.
+fn note_size(input: &Input<'_>, notes: &Notes) {
+    let Some(size) = input.context_window.as_ref().and_then(|window| window.context_window_size) else {
+        return;
+    };
+    let model = input.model.as_ref().and_then(|model| model.id.as_deref()).unwrap_or_default();
+    let _ = notes.tell(&Told { size, model: model.to_owned() });
+}

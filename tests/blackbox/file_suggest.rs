@@ -1,0 +1,101 @@
+//! `wyren file-suggest`, as the client runs it.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+use serde_json::{Value, json};
+use wyren_tests::sandbox::{Sandbox, feed};
+use wyren_tests::tree::tree;
+
+use crate::file_recall::record_entry;
+
+/// Returns what the client would show for a query.
+fn suggested(sandbox: &Sandbox, cwd: &Path, query: &str) -> Result<Vec<String>> {
+    let input = json!({"session_id": "s", "cwd": cwd, "query": query});
+    let output = feed(sandbox.command("wyren").arg("file-suggest"), input.to_string().as_bytes())?;
+    ensure!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    Ok(String::from_utf8(output.stdout)?.lines().map(str::to_owned).collect())
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> Result<()> {
+    ensure!(
+        Command::new("git").current_dir(folder).args(arguments).output()?.status.success(),
+        "{arguments:?}"
+    );
+    Ok(())
+}
+
+/// Makes a repository of some files.
+fn repository() -> Result<Option<Sandbox>> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(None) };
+    let project = sandbox.project();
+    for file in ["src/auth.rs", "src/author.rs", "docs/auth.md", "ignored.log", ".gitignore"] {
+        let file = project.join(file);
+        fs::create_dir_all(file.parent().unwrap_or(&project))?;
+        fs::write(&file, if file.ends_with(".gitignore") { "*.log\n" } else { "" })?;
+    }
+    git(&project, &["init", "-q"])?;
+    git(&project, &["add", "."])?;
+    Ok(Some(sandbox))
+}
+
+#[test]
+fn files_of_gits_index_are_suggested_by_name_and_recent_work() -> Result<()> {
+    let Some(sandbox) = repository()? else { return Ok(()) };
+    let project = sandbox.project();
+    assert_eq!(suggested(&sandbox, &project, "auth")?, ["src/auth.rs", "docs/auth.md", "src/author.rs"]);
+    assert_eq!(suggested(&sandbox, &project.join("docs"), "auth.rs")?[..1], ["../src/auth.rs"]);
+    assert_eq!(suggested(&sandbox, &project, "ignored")?, [""; 0]);
+    // Work on a file puts it before others that fit as well; a file that git does not know yet is there, too.
+    fs::write(project.join("new_auth.rs"), "")?;
+    record_entry(
+        &sandbox.data(),
+        &project,
+        "n:1",
+        "Tokens expire",
+        &["docs/auth.md", "new_auth.rs", "gone_auth.rs"],
+    )?;
+    ensure!(sandbox.wyren(&["export"])?.status.success());
+    let files = suggested(&sandbox, &project, "auth")?;
+    assert_eq!(files, ["docs/auth.md", "src/auth.rs", "src/author.rs", "new_auth.rs"]);
+    let newest = suggested(&sandbox, &project, "")?;
+    assert!(newest[..2].contains(&"docs/auth.md".to_owned()) && newest.len() == 5, "{newest:?}");
+    Ok(())
+}
+
+#[test]
+fn bad_input_and_a_folder_without_git_are_no_failure() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    assert_eq!(suggested(&sandbox, &sandbox.project(), "a")?, [""; 0]);
+    assert_eq!(suggested(&sandbox, Path::new("/nonexistent"), "a")?, [""; 0]);
+    for input in ["", "[]", r#"{"query":5}"#] {
+        let output = feed(sandbox.command("wyren").arg("file-suggest"), input.as_bytes())?;
+        ensure!(output.status.success() && output.stdout.is_empty(), "{input}: {output:?}");
+    }
+    assert!(!sandbox.data().join("wyren.db").exists(), "looking makes no database");
+    Ok(())
+}
+
+#[test]
+fn it_is_written_into_the_settings_and_comes_out_and_one_of_the_users_stays() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let folder = sandbox.folder().join("home/.claude");
+    fs::create_dir_all(&folder)?;
+    let file = folder.join("settings.json");
+    fs::write(&file, "{\n  \"model\": \"opus\"\n}\n")?;
+    let before = tree(&folder)?;
+    ensure!(sandbox.wyren(&["install", "--file-suggest"])?.status.success());
+    let settings: Value = serde_json::from_slice(&fs::read(&file)?)?;
+    let command = settings["fileSuggestion"]["command"].as_str().unwrap_or_default();
+    assert!(command.ends_with("wyren file-suggest"), "{command}");
+    ensure!(sandbox.wyren(&["uninstall"])?.status.success());
+    assert_eq!(tree(&folder)?, before);
+    fs::write(&file, r#"{"fileSuggestion": {"type": "command", "command": "fzf"}}"#)?;
+    let before = tree(&folder)?;
+    let output = sandbox.wyren(&["install", "--file-suggest"])?;
+    assert!(String::from_utf8(output.stderr)?.contains("already a file with a `fileSuggestion` of yours"));
+    assert_eq!(tree(&folder)?, before);
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! Copies of transcripts: only for a user who wants them, and without what must not be kept.
+
+use anyhow::{Result, ensure};
+use flate2::read::GzDecoder;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Read as _;
+use std::path::PathBuf;
+use wyren_tests::sandbox::{Sandbox, feed};
+
+use crate::engine::{files_with, prompt, wyren};
+use crate::worker::wait_for;
+
+const SWITCH: &str = "WYREN_CAPTURE_KEEP_TRANSCRIPTS";
+
+/// A sandbox with a session whose transcript has an open prompt, a private one, a summary of both, and another open one.
+fn ended(session: &str, switch: &str) -> Result<Option<Sandbox>> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(None) };
+    let key = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
+    let mut lines = Vec::new();
+    let mut user = |id: &str, text: &str, more: &Value| {
+        let mut line = json!({
+            "type": "user", "uuid": format!("u-{id}-{text}"), "sessionId": session, "cwd": sandbox.project(), "promptId": id,
+            "timestamp": "2026-11-18T10:00:00.000Z", "message": {"role": "user", "content": text},
+        });
+        line.as_object_mut()
+            .into_iter()
+            .for_each(|line| line.extend(more.as_object().cloned().unwrap_or_default()));
+        lines.push(line.to_string());
+        let answer = json!({
+            "type": "assistant", "uuid": format!("a-{id}-{text}"), "sessionId": session, "cwd": sandbox.project(),
+            "timestamp": "2026-11-18T10:00:01.000Z",
+            "message": {"id": format!("m-{id}"), "role": "assistant", "content": [{"type": "text", "text": format!("ANSWER {id} {text}")}]},
+        });
+        lines.push(answer.to_string());
+    };
+    user("1", &format!("OPEN-ONE with {key} and <private>PRIVATE-PART</private>"), &json!({}));
+    user("2", "<private>PRIVATE-PROMPT</private>", &json!({}));
+    user("3", "They spoke of PRIVATE-SUMMARY", &json!({"isCompactSummary": true}));
+    user("4", "OPEN-TWO", &json!({}));
+    lines.push(
+        json!({"type": "queue-operation", "content": "PRIVATE-QUEUE", "sessionId": session}).to_string(),
+    );
+    let transcript = sandbox.folder().join("home").join(format!("{session}.jsonl"));
+    fs::create_dir_all(sandbox.folder().join("home"))?;
+    fs::write(&transcript, lines.join("\n") + "\n")?;
+    prompt(&sandbox, session, "1", "do it")?;
+    let call = json!({
+        "session_id": session, "cwd": sandbox.project(), "prompt_id": "9", "reason": "other", "hook_event_name": "SessionEnd",
+        "transcript_path": transcript,
+    });
+    let mut command = sandbox.command("session-end");
+    let command = command.env(SWITCH, switch).env("WYREN_WORKER_IDLE_SECONDS", "0");
+    feed(command, call.to_string().as_bytes())?;
+    work(&sandbox, switch)?;
+    Ok(Some(sandbox))
+}
+
+/// Has the worker do what waits.
+fn work(sandbox: &Sandbox, switch: &str) -> Result<()> {
+    // The one that the hook started may still be at it.
+    wait_for("a worker of our own", || {
+        let mut command = sandbox.command("wyren");
+        let output = feed(command.env(SWITCH, switch).args(["worker", "run", "--until-idle"]), b"")?;
+        Ok(output.status.success())
+    })
+}
+
+fn copies(sandbox: &Sandbox) -> Result<Vec<PathBuf>> {
+    let Ok(folder) = fs::read_dir(sandbox.data().join("transcripts")) else { return Ok(Vec::new()) };
+    folder.map(|entry| Ok(entry?.path())).collect()
+}
+
+fn text(copy: &PathBuf) -> Result<String> {
+    let mut text = String::new();
+    GzDecoder::new(fs::File::open(copy)?).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+#[test]
+fn a_copy_has_what_is_open_and_neither_private_prompts_nor_what_is_under_them_nor_secrets() -> Result<()> {
+    let Some(sandbox) = ended("11111111-2222-4333-8444-555555555555", "true")? else { return Ok(()) };
+    let copies = copies(&sandbox)?;
+    ensure!(copies.len() == 1, "{copies:?}");
+    let text = text(&copies[0])?;
+    for open in ["OPEN-ONE", "ANSWER 1", "OPEN-TWO", "ANSWER 4"] {
+        assert!(text.contains(open), "{open}: {text}");
+    }
+    for hidden in ["PRIVATE-", "ghp_16C7", "ANSWER 2"] {
+        assert!(!text.contains(hidden), "{hidden}: {text}");
+    }
+    assert!(text.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{text}");
+    Ok(())
+}
+
+#[test]
+fn without_the_setting_there_is_no_copy() -> Result<()> {
+    let Some(sandbox) = ended("11111111-2222-4333-8444-555555555555", "false")? else { return Ok(()) };
+    assert_eq!(copies(&sandbox)?, Vec::<PathBuf>::new());
+    Ok(())
+}
+
+#[test]
+fn forgetting_reaches_a_copy_and_it_is_not_made_again() -> Result<()> {
+    let session = "11111111-2222-4333-8444-555555555555";
+    for what in [["--query", "OPEN-TWO"], ["--session", session], ["--project", "."]] {
+        let Some(sandbox) = ended(session, "true")? else { return Ok(()) };
+        wyren(&sandbox, &["forget", "--query", "NOT-IN-ANY", "--yes"])?;
+        assert!(!text(&copies(&sandbox)?[0])?.is_empty());
+        let mut command = sandbox.command("wyren");
+        let arguments = [&["forget"][..], &what, &["--yes"]].concat();
+        let output = feed(command.current_dir(sandbox.project()).args(arguments), b"")?;
+        ensure!(output.status.success(), "{what:?}: {output:?}");
+        work(&sandbox, "true")?;
+        let copy = &copies(&sandbox)?[0];
+        assert_eq!(fs::metadata(copy)?.len(), 0, "{what:?}");
+        assert_eq!(files_with(&sandbox.data(), "OPEN-TWO")?, Vec::<PathBuf>::new());
+    }
+    Ok(())
+}

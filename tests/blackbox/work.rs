@@ -1,0 +1,5 @@
+//! `wyren work`: contexts by command, and what prompts do with them.
+
+mod cli;
+mod load;
+mod prompts;

@@ -1,0 +1,394 @@
+//! Contexts by prompt: `prompt-bind` binds sessions, and answers `^`.
+
+use super::cli::{ids, work, work_json};
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+use std::fs;
+use wyren_tests::sandbox::{Sandbox, feed};
+
+/// One session.
+pub(super) struct Session<'s> {
+    pub(super) sandbox: &'s Sandbox,
+    pub(super) id: String,
+    mode: &'static str,
+    variables: Vec<(&'static str, &'static str)>,
+}
+
+impl<'s> Session<'s> {
+    pub(super) fn new(sandbox: &'s Sandbox, id: impl Into<String>) -> Self {
+        Self { sandbox, id: id.into(), mode: "default", variables: Vec::new() }
+    }
+
+    fn in_mode(self, mode: &'static str) -> Self {
+        Self { mode, ..self }
+    }
+
+    fn with(mut self, name: &'static str, value: &'static str) -> Self {
+        self.variables.push((name, value));
+        self
+    }
+
+    /// Has a hook run with this event; returns its answer, null when it is silent.
+    fn run(&self, hook: &str, event: &str, mut data: Value) -> Result<Value> {
+        data["session_id"] = self.id.clone().into();
+        data["cwd"] = self.sandbox.project().to_string_lossy().into();
+        data["hook_event_name"] = event.into();
+        data["permission_mode"] = self.mode.into();
+        let mut command = self.sandbox.command(hook);
+        command.envs(self.variables.iter().copied());
+        let output = feed(&mut command, data.to_string().as_bytes())?;
+        ensure!(output.status.success(), "{output:?}");
+        let text = String::from_utf8_lossy(&output.stdout);
+        if text.trim().is_empty() { Ok(Value::Null) } else { Ok(serde_json::from_str(&text)?) }
+    }
+
+    /// Sends a prompt to every hook of it; returns the answer of `prompt-bind`.
+    pub(super) fn prompt(&self, text: &str) -> Result<Value> {
+        let id = format!("{}-{}", self.id, text.len());
+        let data = json!({"prompt": text, "prompt_id": id});
+        self.run("prompt-record", "UserPromptSubmit", data.clone())?;
+        self.run("prompt-bind", "UserPromptSubmit", data)
+    }
+
+    fn shows_plan(&self, plan: &str) -> Result<()> {
+        // As `plan-archive` records it, which comes with plans.
+        let spooled = json!({"v": 2, "kind": "plan", "id": format!("t:{}", plan.len()), "session": self.id, "cwd": self.sandbox.project(),
+            "ts": now()?, "data": {"text": plan}});
+        let folder = spool_of(self.sandbox, &self.id)?;
+        let file = fs::read_dir(&folder)?.flatten().map(|entry| entry.path()).find(|path| path.is_file());
+        let file = file.context("nothing was recorded")?;
+        let text = fs::read_to_string(&file)?;
+        Ok(fs::write(file, format!("{text}\n{spooled}\n"))?)
+    }
+
+    fn ends(&self, reason: &str, prompt: &str) -> Result<()> {
+        // People take more than a millisecond to end a session, hooks do not.
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        self.run("session-end", "SessionEnd", json!({"reason": reason, "prompt_id": prompt})).map(drop)
+    }
+
+    fn starts(&self, source: &str, prompt: &str) -> Result<()> {
+        self.run("session-start-memory", "SessionStart", json!({"source": source, "prompt_id": prompt}))
+            .map(drop)
+    }
+}
+
+fn now() -> Result<u64> {
+    Ok(u64::try_from(std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_millis())?)
+}
+
+/// Returns the folder of a session's observations.
+fn spool_of(sandbox: &Sandbox, session: &str) -> Result<std::path::PathBuf> {
+    let mut folders = fs::read_dir(sandbox.data().join("spool"))?.flatten().map(|entry| entry.path());
+    let has = |folder: &std::path::PathBuf| {
+        let files = fs::read_dir(folder).into_iter().flatten().flatten();
+        files
+            .filter_map(|file| fs::read_to_string(file.path()).ok())
+            .any(|text| text.contains(&format!("{session:?}")))
+    };
+    folders.find(has).context("no spool")
+}
+
+/// Returns the text that is shown in the place of a prompt.
+#[track_caller]
+fn shown(answer: &Value) -> &str {
+    assert_eq!(answer["decision"], "block", "{answer}");
+    answer["reason"].as_str().unwrap_or_default()
+}
+
+/// Returns the text for the model.
+#[track_caller]
+fn told(answer: &Value) -> &str {
+    assert_eq!(answer["decision"], Value::Null, "{answer}");
+    answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn the_first_prompt_names_a_context_and_the_next_are_silent() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let session = Session::new(&sandbox, "s-1");
+    assert_eq!(session.prompt("Please move the parser into a crate")?, Value::Null);
+    assert_eq!(session.prompt("and test it")?, Value::Null);
+    let all = ids(&sandbox)?;
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert!(all[0].ends_with("-move-parser-crate"), "{all:?}");
+    let context = work_json(&sandbox, &["show", &all[0]])?;
+    assert_eq!(
+        (&context["mode"], &context["method"]),
+        (&"active".into(), &"auto-created".into()),
+        "{context:#}"
+    );
+    // A plan mode that never ends activates nothing.
+    Session::new(&sandbox, "s-2").in_mode("plan").prompt("Draft the new importer layout")?;
+    let context = work_json(&sandbox, &["show", "importer"])?;
+    assert_eq!(context["mode"], "idle", "{context:#}");
+    Ok(())
+}
+
+#[test]
+fn a_private_first_prompt_names_no_context() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let session = Session::new(&sandbox, "s-1");
+    assert_eq!(session.prompt("<private>sell the company to acme</private>")?, Value::Null);
+    assert!(ids(&sandbox)?.is_empty());
+    assert!(!sandbox.data().join("work").exists(), "not even a folder");
+    session.prompt("fix the login form <private>before acme comes</private>")?;
+    let all = ids(&sandbox)?;
+    assert!(all.len() == 1 && all[0].ends_with("-fix-login-form"), "{all:?}");
+    let mut text = work(&sandbox, &["show", &all[0]])?.1;
+    text.push_str(&work_json(&sandbox, &["list"])?.to_string());
+    assert!(!text.contains("acme"), "{text}");
+    Ok(())
+}
+
+#[test]
+fn nothing_is_bound_in_a_subagent_or_where_nothing_is_recorded() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let session = Session::new(&sandbox, "s-1").with("WYREN_CAPTURE", "off");
+    session.prompt("move the parser into a crate")?;
+    assert!(shown(&session.prompt("^")?).contains("records nothing here"));
+    let inside = json!({"prompt": "move the parser", "agent_id": "a1"});
+    Session::new(&sandbox, "s-1").run("prompt-bind", "UserPromptSubmit", inside)?;
+    assert!(ids(&sandbox)?.is_empty());
+    Ok(())
+}
+
+#[test]
+fn line_20_in_a_model_child_of_any_tool_nothing_is_bound_or_answered() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    for guard in ["AIWCLI_INTERNAL_CALL", "_CC_INTERNAL", "WYREN_INTERNAL"] {
+        let child = Session::new(&sandbox, "s-2").with(guard, "true");
+        assert_eq!(child.prompt("^")?, Value::Null, "{guard}");
+        assert_eq!(child.prompt("move the parser")?, Value::Null, "{guard}");
+    }
+    assert!(ids(&sandbox)?.is_empty());
+    Ok(())
+}
+
+#[test]
+fn line_27_carets_work_in_a_bound_session_too_and_are_never_passed_on() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let session = Session::new(&sandbox, "s-1");
+    assert!(shown(&session.prompt("^")?).starts_with("No open contexts in "));
+    session.prompt("move the parser into a crate")?;
+    Session::new(&sandbox, "s-2").prompt("fix the beta upload widget")?;
+    let picker = session.prompt("^")?;
+    assert!(
+        shown(&picker).contains("  1  ") && shown(&picker).contains("-fix-beta-upload-widget"),
+        "{picker}"
+    );
+    for bad in ["^nonsense", "^9", "^S:gamma", "^E", "^0 short"] {
+        assert!(shown(&session.prompt(bad)?).contains("^0 TEXT"), "{bad}");
+    }
+    let selected = session.prompt("^S:beta and test it")?;
+    assert!(told(&selected).contains("-fix-beta-upload-widget` (the user typed `^S:beta`"), "{selected}");
+    let beta = work_json(&sandbox, &["show", "beta"])?;
+    assert_eq!(beta["sessions"].as_array().map(Vec::len), Some(2), "{beta:#}");
+    let parser = work_json(&sandbox, &["show", "parser"])?;
+    assert_eq!(parser["sessions"][0]["current"], false, "{parser:#}");
+    let begun = session.prompt("^0 write the manual of it")?;
+    assert!(told(&begun).contains("-write-manual"), "{begun}");
+    // By number, in the order of the list.
+    let number = shown(&session.prompt("^")?)
+        .lines()
+        .find(|line| line.contains("-move-parser"))
+        .map(|line| line.trim()[..1].to_owned());
+    let number = number.context("not listed")?;
+    assert!(told(&session.prompt(&format!("^{number}"))?).contains("-move-parser"));
+    let ended = session.prompt("^E:manual")?;
+    assert!(shown(&ended).starts_with("Ended ") && !shown(&ended).contains("  3  "), "{ended}");
+    let rest = session.prompt("^E*")?;
+    assert!(shown(&rest).contains("No open contexts"), "{rest}");
+    // What ended is let go of: the next prompt begins anew.
+    session.prompt("something else altogether now")?;
+    let open = work_json(&sandbox, &["list"])?;
+    assert_eq!(open["contexts"].as_array().map(Vec::len), Some(1), "{open:#}");
+    Ok(())
+}
+
+#[test]
+fn an_answered_caret_is_no_prompt_for_the_other_hooks() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let session = Session::new(&sandbox, "s-1");
+    for answered in ["^", "^nonsense", "^E1"] {
+        session.prompt(answered)?;
+    }
+    let exported = sandbox.wyren(&["export"])?;
+    assert!(!String::from_utf8_lossy(&exported.stdout).contains("nonsense"), "{exported:?}");
+    Ok(())
+}
+
+const PLAN: &str =
+    "# Move the parser\n\nWe move it.\n\n## Steps\n\n1. cut\n2. paste\n\n## Verification\n\nRun the tests.\n";
+
+/// Leaves an accepted plan in a context.
+fn stage_plan(sandbox: &Sandbox) -> Result<String> {
+    let session = Session::new(sandbox, "planner").in_mode("plan");
+    session.prompt("move the parser into a crate")?;
+    session.shows_plan(PLAN)?;
+    session.ends("clear", "q-plan")?;
+    let context = work_json(sandbox, &["show", "parser"])?;
+    ensure!(context["mode"] == "has_plan", "{context:#}");
+    Ok(context["id"].as_str().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn line_8_an_unrelated_prompt_adopts_nothing_and_what_waits_is_offered_once() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let id = stage_plan(&sandbox)?;
+    let headless = Session::new(&sandbox, "s-0").with("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
+    assert_eq!(headless.prompt("summarise the readme")?, Value::Null, "no person reads along");
+    let offered = Session::new(&sandbox, "s-1").prompt("fix the login form")?;
+    assert!(offered["systemMessage"].as_str().is_some_and(|text| text.contains(&id)), "{offered}");
+    assert_eq!(offered["hookSpecificOutput"], Value::Null, "the model gets nothing: {offered}");
+    sandbox.wyren(&["work"])?;
+    assert_eq!(Session::new(&sandbox, "s-2").prompt("colour the buttons")?, Value::Null);
+    let context = work_json(&sandbox, &["show", &id])?;
+    assert_eq!(
+        (&context["mode"], context["sessions"].as_array().map(Vec::len)),
+        (&"has_plan".into(), Some(1))
+    );
+    // Asked for, it is adopted, and not again after that.
+    let resumed = Session::new(&sandbox, "s-3").prompt("please continue where we left off")?;
+    assert!(told(&resumed).contains(&id), "{resumed}");
+    let context = work_json(&sandbox, &["show", &id])?;
+    assert_eq!(context["mode"], "active", "{context:#}");
+    assert_eq!(Session::new(&sandbox, "s-4").prompt("continue")?, Value::Null);
+    Ok(())
+}
+
+#[test]
+fn a_prompt_that_carries_the_plan_takes_it_up() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let id = stage_plan(&sandbox)?;
+    let carried =
+        Session::new(&sandbox, "s-1").prompt(&format!("Implement the following plan:\n\n{PLAN}"))?;
+    assert!(told(&carried).contains(&id), "{carried}");
+    let context = work_json(&sandbox, &["show", &id])?;
+    assert_eq!(context["artifact"]["is_consumed"], true, "{context:#}");
+    Session::new(&sandbox, "s-1").ends("other", "q")?;
+    assert_eq!(work_json(&sandbox, &["show", &id])?["mode"], "active", "line 9");
+    Ok(())
+}
+
+#[test]
+fn clear_and_branch_go_on_in_a_new_session_by_the_prompt_they_share() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    Session::new(&sandbox, "s-1").prompt("move the parser into a crate")?;
+    for (from, to, reason) in [("s-1", "s-2", "clear"), ("s-2", "s-3", "resume")] {
+        Session::new(&sandbox, from).ends(reason, &format!("q-{from}"))?;
+        let next = Session::new(&sandbox, to);
+        next.starts(reason, &format!("q-{from}"))?;
+        assert_eq!(next.prompt("go on with the tests of it")?, Value::Null);
+    }
+    Session::new(&sandbox, "s-4").starts("startup", "q-other")?;
+    Session::new(&sandbox, "s-4").prompt("fix the login form")?;
+    let all = ids(&sandbox)?;
+    assert_eq!(all.len(), 2, "{all:?}");
+    let context = work_json(&sandbox, &["show", "parser"])?;
+    assert_eq!(context["sessions"].as_array().map(Vec::len), Some(3), "{context:#}");
+    Ok(())
+}
+
+#[test]
+fn line_23_a_lost_file_or_cache_hides_no_context() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let session = Session::new(&sandbox, "s-1");
+    session.prompt("move the parser into a crate")?;
+    let before = ids(&sandbox)?;
+    fs::remove_dir_all(sandbox.data().join("work"))?;
+    session.prompt("and test it")?;
+    assert_eq!(ids(&sandbox)?, before, "the session is bound to the same context again");
+    sandbox.wyren(&["repair"])?;
+    assert_eq!(ids(&sandbox)?, before);
+    Ok(())
+}
+
+#[test]
+fn what_is_forgotten_leaves_no_context_no_folder_and_no_binding() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    Session::new(&sandbox, "s-1").prompt("prepare the acme merger papers")?;
+    Session::new(&sandbox, "s-2").prompt("fix the login form")?;
+    let output = sandbox.wyren(&["forget", "--session", "s-1", "--yes"])?;
+    ensure!(output.status.success(), "{output:?}");
+    let all = ids(&sandbox)?;
+    assert!(all.len() == 1 && all[0].ends_with("-fix-login-form"), "{all:?}");
+    let names = fs::read_dir(sandbox.data().join("work"))?.flatten();
+    let names: Vec<String> = names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    assert!(!names.iter().any(|name| name.contains("merger")), "{names:?}");
+    let bindings = fs::read_dir(sandbox.data().join("work/.sessions"))?.flatten();
+    assert_eq!(bindings.filter(|entry| !entry.file_name().to_string_lossy().starts_with('.')).count(), 1);
+    Ok(())
+}
+
+#[test]
+fn line_19_a_bound_session_starts_no_process() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    Session::new(&sandbox, "s-1").prompt("move the parser into a crate")?;
+    let before = fs::read_to_string(sandbox.data().join("logs/hooks.jsonl"))?;
+    // Without `wyren` beside it the hook could not start one.
+    let bare = sandbox.folder().join("bare");
+    fs::create_dir_all(&bare)?;
+    let name = format!("prompt-bind{}", std::env::consts::EXE_SUFFIX);
+    let plugin = wyren_tests::plugin::folder().context("no plugin")?;
+    fs::copy(plugin.join("bin").join(&name), bare.join(&name))?;
+    let event = json!({"session_id": "s-1", "cwd": sandbox.project(), "hook_event_name": "UserPromptSubmit", "prompt": "and test it"});
+    let output = feed(&mut sandbox.command_for(&bare.join(&name)), event.to_string().as_bytes())?;
+    ensure!(output.status.success() && output.stdout.trim_ascii().is_empty(), "{output:?}");
+    let after = fs::read_to_string(sandbox.data().join("logs/hooks.jsonl"))?;
+    let added = after.strip_prefix(&before).unwrap_or_default();
+    assert!(added.contains("HOOK_SILENT") && !added.contains("could not"), "{added}");
+    Ok(())
+}
+
+#[test]
+fn a_purge_leaves_nothing_of_contexts() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    Session::new(&sandbox, "s-1").prompt("move the parser into a crate")?;
+    assert!(sandbox.data().join("work").is_dir());
+    let output = sandbox.wyren(&["uninstall", "--purge", "--yes"])?;
+    ensure!(output.status.success(), "{output:?}");
+    assert!(!sandbox.data().join("work").exists(), "{output:?}");
+    Ok(())
+}
+
+#[test]
+fn contexts_go_along_with_an_export() -> Result<()> {
+    let (Some(from), Some(to)) = (Sandbox::new()?, Sandbox::new()?) else { return Ok(()) };
+    Session::new(&from, "s-1").prompt("move the parser into a crate")?;
+    let id = ids(&from)?.remove(0);
+    work(&from, &["note", &id, "half done"])?;
+    let exported = from.wyren(&["export"])?;
+    let file = to.folder().join("export.jsonl");
+    fs::write(&file, &exported.stdout)?;
+    for _ in 0..2 {
+        let output = to.wyren(&["import", &file.to_string_lossy()])?;
+        ensure!(output.status.success(), "{output:?}");
+    }
+    let context = work_json(&to, &["show", &id])?;
+    assert_eq!(
+        (&context["notes"][0]["text"], context["sessions"].as_array().map(Vec::len)),
+        (&"half done".into(), Some(1))
+    );
+    Ok(())
+}
+
+#[test]
+fn a_session_that_hooks_take_in_gives_no_leave_to_publish() -> Result<()> {
+    let start = json!({"source": "clear", "prompt_id": "q-1"});
+    let prompt = json!({"prompt": "move the parser", "prompt_id": "p-2"});
+    for (hook, event, data) in
+        [("prompt-bind", "UserPromptSubmit", prompt), ("session-start-recall", "SessionStart", start)]
+    {
+        let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+        let session = Session::new(&sandbox, "s-1");
+        session.run("prompt-record", "UserPromptSubmit", json!({"prompt": "begin", "prompt_id": "p-1"}))?;
+        session.ends("clear", "q-1")?;
+        session.run(hook, event, data)?;
+        assert!(sandbox.data().join("wyren.db").exists(), "it took in what was recorded");
+        sandbox.wyren(&["sync"])?;
+        let known = fs::read_to_string(sandbox.data().join("publish/known"))?;
+        assert!(known.ends_with("end\n") && !known.contains("worked "), "{known}");
+    }
+    Ok(())
+}
