@@ -41,8 +41,8 @@ use crate::similar;
 use crate::terminal::Styled;
 use anyhow::Result;
 use base::{Env, Paths};
-use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
-use std::ffi::OsString;
+use clap::{ArgAction, ArgMatches, Args, CommandFactory as _, FromArgMatches, Parser, Subcommand};
+use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -198,6 +198,44 @@ impl Command {
     }
 }
 
+impl Arguments {
+    /// Reads the arguments of the process. To make the list of all commands takes as long as a search does, so a command of
+    /// [`QUICK`] is read by itself; every call for help and every mistake is answered with the whole list.
+    pub(crate) fn read() -> Self {
+        let words: Vec<OsString> = std::env::args_os().collect();
+        Self::read_quick(&words).unwrap_or_else(|| Self::parse_from(words))
+    }
+
+    fn read_quick(words: &[OsString]) -> Option<Self> {
+        let named = words.get(1)?;
+        let (name, augment, make) = QUICK.iter().find(|(name, ..)| named == OsStr::new(name))?;
+        let program = clap::Command::new("wyren").subcommand(augment(clap::Command::new(*name)));
+        let matches = program.try_get_matches_from(words).ok()?;
+        let command = make(matches.subcommand_matches(name)?).ok()?;
+        Some(Self { command: Some(command), home: None, version: None })
+    }
+}
+
+/// What makes the arguments of a command, and the command from what was given.
+type Quick =
+    (&'static str, fn(clap::Command) -> clap::Command, fn(&ArgMatches) -> clap::error::Result<Command>);
+
+/// The commands that are asked most often, or that the client waits for.
+const QUICK: [Quick; 4] = [
+    ("file-suggest", file_suggest::Arguments::augment_args, |given| {
+        file_suggest::Arguments::from_arg_matches(given).map(Command::FileSuggest)
+    }),
+    ("search", search::Arguments::augment_args, |given| {
+        search::Arguments::from_arg_matches(given).map(Command::Search)
+    }),
+    ("show", show::Arguments::augment_args, |given| {
+        show::Arguments::from_arg_matches(given).map(Command::Show)
+    }),
+    ("timeline", timeline::Arguments::augment_args, |given| {
+        timeline::Arguments::from_arg_matches(given).map(Command::Timeline)
+    }),
+];
+
 /// What `prompt-bind` runs.
 pub(crate) const FOR_PROMPT: [&str; 2] = ["work", "bind"];
 
@@ -289,4 +327,40 @@ fn unknown(words: &[OsString]) -> crate::exit::Ending {
     };
     let word = text::sanitize::one_line(&word, 60);
     crate::exit::Ending::misused(format!("wyren: unknown command '{word}'; {meant}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quick(words: &[&str]) -> Option<Arguments> {
+        Arguments::read_quick(&words.iter().map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn what_is_read_by_itself_is_a_command_of_the_list() {
+        let program = Arguments::command();
+        for (name, ..) in QUICK {
+            assert!(program.find_subcommand(name).is_some(), "{name}");
+        }
+        assert!(matches!(
+            quick(&["wyren", "search", "rounding", "--limit", "3"]).and_then(|read| read.command),
+            Some(Command::Search(_))
+        ));
+    }
+
+    #[test]
+    fn help_and_mistakes_are_answered_with_the_whole_list() {
+        for words in [
+            &["wyren", "search", "--help"][..],
+            &["wyren", "search", "--lmit", "3"],
+            &["wyren"],
+            &["wyren", "log"],
+        ] {
+            assert!(quick(words).is_none(), "{words:?}");
+        }
+        let with_home = ["wyren", "search", "rounding", "--home", "elsewhere"];
+        assert!(quick(&with_home).is_none());
+        assert!(Arguments::try_parse_from(with_home).is_ok_and(|read| read.home.is_some()));
+    }
 }

@@ -19,7 +19,6 @@ mod terminal;
 mod when;
 mod wired;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -28,6 +27,6 @@ fn main() -> ExitCode {
     if std::env::args_os().skip(1).eq(commands::FOR_PROMPT) {
         return exit::code(commands::run_for_prompt());
     }
-    let arguments = commands::Arguments::parse();
+    let arguments = commands::Arguments::read();
     exit::code(commands::run(arguments))
 }
