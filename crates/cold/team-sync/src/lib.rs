@@ -39,4 +39,4 @@ pub use setup::{Setup, Wish, current_mode, discover, init, seed_from_claude_md};
 pub use share::{Share, log_once};
 pub use skills::Removed;
 pub use syncing::{Rewritten, Synced};
-pub use work_tree::WorkTree;
+pub use work_tree::{Changes, Since, WorkTree};

@@ -292,7 +292,11 @@ impl Spooled {
             KIND => {
                 let Ok(data) = observation.data.json() else { return };
                 let Ok(work) = serde_json::from_str::<Work>(data.get()) else { return };
-                if matches!(work.action, Action::Bind { .. } | Action::New { bind: true, .. }) {
+                let binds = matches!(
+                    work.action,
+                    Action::Bind { .. } | Action::Resumed { .. } | Action::New { bind: true, .. }
+                );
+                if binds {
                     self.context = Some(work.context);
                 }
             }
