@@ -630,11 +630,16 @@ mod tests {
 
     #[test]
     fn a_stopped_compaction_has_both_texts_and_no_json() {
-        let rendered =
-            Answer::stop_compaction("the handoff", "where it is").render(|| Platform::ClaudeCode, "", |_| None);
+        let rendered = Answer::stop_compaction("the handoff", "where it is").render(
+            || Platform::ClaudeCode,
+            "",
+            |_| None,
+        );
         assert!(rendered.stops_compaction && rendered.stdout == "the handoff");
         assert_eq!(rendered.stderr.as_deref(), Some("where it is"));
-        assert!(!Answer::<PreCompact>::block("no").render(|| Platform::ClaudeCode, "", |_| None).stops_compaction);
+        assert!(
+            !Answer::<PreCompact>::block("no").render(|| Platform::ClaudeCode, "", |_| None).stops_compaction
+        );
     }
 
     #[test]
