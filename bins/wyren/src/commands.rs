@@ -19,6 +19,7 @@ mod log;
 mod memory;
 mod migrate;
 mod pin;
+mod precompact;
 mod recap;
 mod remember;
 mod repair;
@@ -117,6 +118,9 @@ enum Command {
     Migrate(migrate::Arguments),
     /// Keep entries in the index at a session's start, whatever their age.
     Pin(pin::Arguments),
+    /// Save a handoff before a compaction, for the hook `precompact-handoff`: reads and writes JSON.
+    #[command(hide = true)]
+    Precompact,
     /// Tell what was done, decided, found out and left open.
     Recap(recap::Arguments),
     /// Keep a note in the journal of this machine.
@@ -169,7 +173,7 @@ impl Command {
             Self::Lessons(arguments) => !arguments.is_of_a_hook(),
             Self::Work(arguments) => !arguments.is_of_a_hook(),
             Self::Statusline(arguments) => !arguments.is_of_the_line(),
-            Self::Doctor(_) | Self::FileSuggest(_) | Self::Worker(_) => false,
+            Self::Doctor(_) | Self::FileSuggest(_) | Self::Precompact | Self::Worker(_) => false,
             _ => true,
         }
     }
@@ -246,6 +250,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Memory(arguments) => memory::run(arguments, &env, &paths),
         Command::Migrate(arguments) => migrate::run(&arguments, &env, &paths),
         Command::Pin(arguments) => pin::run(&arguments, true, &env, &paths),
+        Command::Precompact => precompact::run(&env, &paths),
         Command::Recap(arguments) => recap::run(&arguments, &env, &paths),
         Command::Remember(arguments) => remember::run(&arguments, &env, &paths),
         Command::Repair(arguments) => repair::run(&arguments, &env, &paths),

@@ -141,6 +141,13 @@ pub const KEYS: &[Key] = &[
         help: "hooks that do nothing, by program name",
     },
     Key {
+        name: "handoff.thread",
+        kind: Kind::Switch,
+        default: "false",
+        variables: &[],
+        help: "keep all that was said beside the handoff that is saved before a compaction",
+    },
+    Key {
         name: "journal.keep_entries_days",
         kind: Kind::Number { least: 0, most: 36_500 },
         default: "0",
