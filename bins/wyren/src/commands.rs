@@ -10,6 +10,7 @@ mod edit;
 mod export;
 mod file_suggest;
 mod forget;
+mod handoff;
 mod import;
 mod init;
 mod install;
@@ -19,7 +20,6 @@ mod log;
 mod memory;
 mod migrate;
 mod pin;
-mod precompact;
 mod recap;
 mod remember;
 mod repair;
@@ -100,6 +100,8 @@ enum Command {
     FileSuggest(file_suggest::Arguments),
     /// Delete recorded observations permanently.
     Forget(forget::Arguments),
+    /// Leave what the next session must know, and go on from it.
+    Handoff(handoff::Arguments),
     /// Import the output of `wyren export`, claude-mem's records or transcripts.
     Import(import::Arguments),
     /// Start a team memory, or join the existing one.
@@ -118,9 +120,6 @@ enum Command {
     Migrate(migrate::Arguments),
     /// Keep entries in the index at a session's start, whatever their age.
     Pin(pin::Arguments),
-    /// Save a handoff before a compaction, for the hook `precompact-handoff`: reads and writes JSON.
-    #[command(hide = true)]
-    Precompact,
     /// Tell what was done, decided, found out and left open.
     Recap(recap::Arguments),
     /// Keep a note in the journal of this machine.
@@ -171,9 +170,10 @@ impl Command {
         match self {
             Self::Sync(arguments) => !arguments.is_of_a_hook(),
             Self::Lessons(arguments) => !arguments.is_of_a_hook(),
+            Self::Handoff(arguments) => !arguments.is_of_a_hook(),
             Self::Work(arguments) => !arguments.is_of_a_hook(),
             Self::Statusline(arguments) => !arguments.is_of_the_line(),
-            Self::Doctor(_) | Self::FileSuggest(_) | Self::Precompact | Self::Worker(_) => false,
+            Self::Doctor(_) | Self::FileSuggest(_) | Self::Worker(_) => false,
             _ => true,
         }
     }
@@ -241,6 +241,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Export(arguments) => export::run(&arguments, &env, &paths),
         Command::FileSuggest(_) => file_suggest::run(&paths),
         Command::Forget(arguments) => forget::run(arguments, &env, &paths),
+        Command::Handoff(arguments) => handoff::run(&arguments, &env, &paths),
         Command::Import(arguments) => import::run(&arguments, &env, &paths),
         Command::Init(arguments) => init::run(&arguments, &env, &paths),
         Command::Install(arguments) => install::run(&arguments, &env, &paths),
@@ -250,7 +251,6 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Memory(arguments) => memory::run(arguments, &env, &paths),
         Command::Migrate(arguments) => migrate::run(&arguments, &env, &paths),
         Command::Pin(arguments) => pin::run(&arguments, true, &env, &paths),
-        Command::Precompact => precompact::run(&env, &paths),
         Command::Recap(arguments) => recap::run(&arguments, &env, &paths),
         Command::Remember(arguments) => remember::run(&arguments, &env, &paths),
         Command::Repair(arguments) => repair::run(&arguments, &env, &paths),

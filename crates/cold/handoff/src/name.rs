@@ -1,5 +1,7 @@
 //! The names that sections of a handoff have, and the file of each.
 
+use work::contexts::{DEAD_ENDS, PENDING};
+
 /// A section that has a place of its own. Others are kept under the name that they came with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Name {
@@ -20,8 +22,8 @@ const NAMES: [(Name, &str, &str); 8] = [
     (Name::Summary, "summary", "index.md"),
     (Name::CompletedWork, "completed work", "completed-work.md"),
     (Name::Decisions, "decisions", "decisions.md"),
-    (Name::DeadEnds, "dead ends", "dead-ends.md"),
-    (Name::Pending, "pending", "pending.md"),
+    (Name::DeadEnds, DEAD_ENDS, "dead-ends.md"),
+    (Name::Pending, PENDING, "pending.md"),
     (Name::Context, "context", "context.md"),
     (Name::Plan, "plan", "plan.md"),
     (Name::Thread, "thread", "thread.md"),

@@ -48,13 +48,29 @@ impl Resume<'_> {
                 "\nSTALE: this handoff is {days} days old. Check what it says against the code before you rely on it.\n"
             ));
         }
-        text.push_str(&self.section(Name::DeadEnds, "None were noted."));
+        let (first, rest) = (self.first(TASKS), self.rest());
+        format!("{text}{first}{}{rest}", self.repository())
+    }
+
+    /// Returns the sections and tasks alone, in the same order.
+    pub fn sections(&self) -> String {
+        format!("{}{}", self.first(""), self.rest())
+    }
+
+    /// Returns what must not be tried again, and what is open.
+    fn first(&self, instruction: &str) -> String {
+        let mut text = self.section(Name::DeadEnds, "None were noted.");
         text.push_str(&self.section(Name::Pending, "Nothing was noted."));
-        if !handoff.tasks.is_empty() {
-            let tasks: String = handoff.tasks.iter().map(task_line).collect();
-            text.push_str(&format!("\n## Open tasks\n\n{TASKS}\n\n{tasks}"));
+        let tasks: String = self.kept.handoff.tasks.iter().map(task_line).collect();
+        if !tasks.is_empty() {
+            let blank = if instruction.is_empty() { "" } else { "\n\n" };
+            text.push_str(&format!("\n## Open tasks\n\n{instruction}{blank}{tasks}"));
         }
-        text.push_str(&self.repository());
+        text
+    }
+
+    fn rest(&self) -> String {
+        let mut text = String::new();
         for name in [Name::Summary, Name::Decisions, Name::Plan, Name::CompletedWork, Name::Context] {
             if !self.kept.text(name).is_empty() {
                 text.push_str(&self.section(name, ""));

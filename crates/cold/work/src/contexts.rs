@@ -241,6 +241,18 @@ pub struct Handoff {
     pub tree: Option<Git>,
 }
 
+impl Handoff {
+    /// Returns the text of a section; empty where there is none.
+    pub fn text(&self, name: &str) -> &str {
+        let section = self.sections.iter().find(|section| section.name == name);
+        section.map_or("", |section| &section.text)
+    }
+}
+
+/// The names of the sections that a session gets without asking for them.
+pub const DEAD_ENDS: &str = "dead ends";
+pub const PENDING: &str = "pending";
+
 /// A named part of a handoff.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {

@@ -1,4 +1,4 @@
-//! Asks `wyren precompact`.
+//! Asks `wyren handoff precompact`.
 
 use crate::{Asked, Saved};
 use base::detached;
@@ -32,7 +32,7 @@ pub(crate) fn ask(asked: &Asked<'_>, host: &Host) -> io::Result<Option<Saved>> {
 fn start(host: &Host) -> io::Result<Child> {
     let mut command = Command::new(detached::beside_us("wyren")?);
     command
-        .arg("precompact")
+        .args(["handoff", "precompact"])
         // The data folder may be relative to the hook's folder.
         .env("WYREN_DATA_DIR", std::path::absolute(host.paths.data())?)
         .stdin(Stdio::piped())

@@ -1,4 +1,4 @@
-//! What happens before a window is compacted: `wyren precompact` saves a handoff of it. The compaction goes on, unless
+//! What happens before a window is compacted: `wyren handoff precompact` saves a handoff of it. The compaction goes on, unless
 //! the user's environment has it stopped as lessons-learned did.
 
 mod ask;
@@ -16,7 +16,7 @@ use window::size::{Around, Window};
 use window::{Notes, Size};
 use wish::Wish;
 
-/// What `wyren precompact` is asked, as JSON on its standard input.
+/// What `wyren handoff precompact` is asked, as JSON on its standard input.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Asked<'a> {
     pub session: Cow<'a, str>,
@@ -35,7 +35,7 @@ pub struct Asked<'a> {
     pub is_for_another: bool,
 }
 
-/// What `wyren precompact` answers, as JSON on its standard output; nothing where there is nothing to keep.
+/// What `wyren handoff precompact` answers, as JSON on its standard output; nothing where there is nothing to keep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saved {
     /// What `wyren handoff show` finds it by.

@@ -7,7 +7,12 @@ use store::{Derived as _, Error, Store};
 
 /// Returns whether the tables are there: a hook or an earlier program may open a database without them.
 pub fn is_made(store: &Store) -> bool {
-    let made = store.connection().prepare_cached("SELECT 1 FROM derived WHERE name = ?1 AND version = ?2");
+    are_made(store.connection())
+}
+
+/// As [`is_made`], for who has the connection alone.
+pub(crate) fn are_made(connection: &Connection) -> bool {
+    let made = connection.prepare_cached("SELECT 1 FROM derived WHERE name = ?1 AND version = ?2");
     made.and_then(|mut made| made.exists((Contexts.name(), Contexts.version()))).unwrap_or_default()
 }
 
@@ -81,6 +86,20 @@ pub struct Handed {
     /// The client's id of the session; `None` outside of any.
     pub session: Option<String>,
     pub handoff: Handoff,
+}
+
+/// Returns the latest handoff of what these sessions work on.
+pub(crate) fn latest_handoff(connection: &Connection, sessions: &[i64]) -> Result<Option<Handed>, Error> {
+    if !are_made(connection) {
+        return Ok(None);
+    }
+    let mut select = connection.prepare_cached(
+        "SELECT DISTINCT context FROM work_bindings WHERE is_current AND session IN (SELECT value FROM json_each(?1))",
+    )?;
+    let contexts = select.query_map([serde_json::to_string(sessions)?], |row| row.get(0))?;
+    let contexts: Vec<String> = contexts.collect::<Result<_, _>>()?;
+    let contexts: Vec<&str> = contexts.iter().map(String::as_str).collect();
+    Ok(handoffs(connection, &contexts)?.into_iter().find(|handed| !handed.handoff.id.is_empty()))
 }
 
 /// Returns the handoffs of these contexts, the latest first.

@@ -1,4 +1,4 @@
-//! `wyren precompact`: saves a handoff of a session whose window is about to be compacted, for the hook `precompact-handoff`.
+//! `wyren handoff precompact`: saves a handoff of a session whose window is about to be compacted, for the hook `precompact-handoff`.
 //! Reads and writes JSON.
 
 use anyhow::{Context as _, Result};
@@ -44,7 +44,7 @@ const TRACKER: &str = ".beads";
 /// Has all that was said kept beside the handoff.
 const SETTING: &str = "handoff.thread";
 
-pub(crate) fn run(env: &Env, paths: &Paths) -> Result<()> {
+pub(super) fn run(env: &Env, paths: &Paths) -> Result<()> {
     let mut input = Vec::new();
     io::stdin().lock().take(MAX_INPUT).read_to_end(&mut input)?;
     let asked: Asked<'_> =
