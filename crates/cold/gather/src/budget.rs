@@ -27,8 +27,9 @@ pub const ERROR_CHARS: usize = 220;
 /// The most ids, and characters of the line that each is in.
 pub const IDS: usize = 30;
 pub const ID_LINE_CHARS: usize = 160;
-/// The most decisions.
+/// The most decisions, and the last turns that they are looked for in.
 pub const DECISIONS: usize = 30;
+pub const JUDGED_TURNS: usize = 100;
 /// The longest plan, in characters.
 pub const PLAN_CHARS: usize = 20_000;
 /// The longest thread, in bytes.

@@ -1,13 +1,13 @@
 //! From what happened to the sections of a handoff.
 
 use crate::budget::{
-    CHANGED_FILES, COMMANDS, DEAD_ENDS, DECISIONS, ERRORS, LAST_REPLY_CHARS, OUTPUT_CHARS, PROMPTS,
-    READ_FILES, REPLIES, REPLY_CHARS, SAID_CHARS, THREAD_BYTES,
+    CHANGED_FILES, COMMANDS, DEAD_ENDS, DECISIONS, ERRORS, JUDGED_TURNS, LAST_REPLY_CHARS, OUTPUT_CHARS,
+    PROMPTS, READ_FILES, REPLIES, REPLY_CHARS, SAID_CHARS, THREAD_BYTES,
 };
 use crate::thread::{Call, Ending, Thread, Turn};
 use distiller::{Action, Anchor, Mark, Message, Part, Role, clean_cut, machinery};
 use handoff::{Draft, Name, OpenTask, Origin};
-use std::collections::HashMap;
+use std::collections::HashSet;
 use text::{privacy, sanitize};
 use transcript::{Act, Conversation, Scope};
 
@@ -31,7 +31,8 @@ pub struct Around {
 /// Returns the handoff of what happened; one without sections when nothing did that may be kept.
 pub fn draft(thread: &Thread, around: &Around) -> Draft {
     let mut draft = Draft { origin: Origin::Compaction, tasks: around.tasks.clone(), ..Draft::default() };
-    if thread.turns.is_empty() && thread.calls.is_empty() {
+    // Without a prompt it is not known whether the calls are private.
+    if thread.turns.is_empty() {
         return draft;
     }
     let goal = thread.first.as_deref().or(thread.turns.first().map(|turn| turn.asked.as_str()));
@@ -95,16 +96,10 @@ fn completed(thread: &Thread) -> Vec<String> {
     let from = told.len().saturating_sub(REPLIES);
     let mut lines: Vec<String> =
         told[from..].iter().map(|turn| format!("- {}", cut(&one_line(&turn.reply), REPLY_CHARS))).collect();
-    let mut changed: Vec<(&str, u32)> = Vec::new();
-    for call in thread.calls.iter().filter(|call| changes_file(call) && call.ending == Ending::Done) {
-        match changed.iter_mut().find(|(path, _)| *path == call.about) {
-            Some((_, count)) => *count += 1,
-            None => changed.push((&call.about, 1)),
-        }
-    }
-    let left_out = changed.len().saturating_sub(CHANGED_FILES);
-    for (path, count) in &changed[left_out..] {
-        let times = if *count == 1 { String::new() } else { format!(" ({count} times)") };
+    let changes = || thread.calls.iter().filter(|call| changes_file(call) && call.ending == Ending::Done);
+    for path in last(changes(), CHANGED_FILES) {
+        let count = changes().filter(|call| call.about == path).count();
+        let times = if count == 1 { String::new() } else { format!(" ({count} times)") };
         lines.push(format!("- Changed {path}{times}"));
     }
     lines
@@ -121,7 +116,8 @@ fn decisions(thread: &Thread) -> Vec<String> {
         let parts = vec![Part::Said(text.to_owned())];
         messages.push(Message { number: messages.len() as u64 + 1, role, parts });
     };
-    for turn in &thread.turns {
+    let from = thread.turns.len().saturating_sub(JUDGED_TURNS);
+    for turn in &thread.turns[from..] {
         say(Role::User, &turn.asked);
         if !turn.reply.is_empty() {
             say(Role::Assistant, &turn.reply);
@@ -149,19 +145,15 @@ fn decisions(thread: &Thread) -> Vec<String> {
 
 /// What failed or was refused, and what became of it: one line for each command or file.
 fn dead_ends(calls: &[Call]) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
     let mut told: Vec<(&str, &str)> = Vec::new();
-    for call in calls {
+    let failed = calls.iter().filter(|call| matches!(call.ending, Ending::Failed(_) | Ending::Refused(_)));
+    for call in failed.rev() {
         let key = (call.tool.as_str(), call.about.as_str());
-        if !matches!(call.ending, Ending::Failed(_) | Ending::Refused(_)) || told.contains(&key) {
-            continue;
+        if told.len() < DEAD_ENDS && !told.contains(&key) {
+            told.push(key);
         }
-        told.push(key);
-        lines.push(dead_end(calls, key));
     }
-    let from = lines.len().saturating_sub(DEAD_ENDS);
-    lines.drain(..from);
-    lines
+    told.into_iter().rev().map(|key| dead_end(calls, key)).collect()
 }
 
 fn dead_end(calls: &[Call], (tool, about): (&str, &str)) -> String {
@@ -269,29 +261,31 @@ fn context(thread: &Thread, around: &Around) -> Vec<String> {
             lines.push(String::new());
         }
     };
-    let mut commands: Vec<&str> = Vec::new();
-    for call in thread.calls.iter().filter(|call| call.tool == "Bash") {
-        commands.retain(|known| *known != call.about);
-        commands.push(&call.about);
-    }
-    let from = commands.len().saturating_sub(COMMANDS);
-    block("Commands", commands[from..].iter().map(|command| format!("- {}", code(command))).collect());
-    let mut read: Vec<&str> = Vec::new();
-    for call in thread.calls.iter().filter(|call| call.tool == "Read" && call.ending == Ending::Done) {
-        let is_changed = thread
-            .calls
-            .iter()
-            .any(|other| changes_file(other) && other.about == call.about && other.ending == Ending::Done);
-        read.retain(|known| *known != call.about);
-        if !is_changed {
-            read.push(&call.about);
-        }
-    }
-    let from = read.len().saturating_sub(READ_FILES);
-    block("Files that were read", read[from..].iter().map(|path| format!("- {path}")).collect());
+    let commands = last(thread.calls.iter().filter(|call| call.tool == "Bash"), COMMANDS);
+    block("Commands", commands.iter().map(|command| format!("- {}", code(command))).collect());
+    let is_done = |call: &&Call| call.ending == Ending::Done;
+    let changed: HashSet<&str> = thread
+        .calls
+        .iter()
+        .filter(is_done)
+        .filter(|call| changes_file(call))
+        .map(|call| &*call.about)
+        .collect();
+    let is_only_read = |call: &&Call| call.tool == "Read" && !changed.contains(&*call.about);
+    let read = last(thread.calls.iter().filter(is_done).filter(is_only_read), READ_FILES);
+    block("Files that were read", read.iter().map(|path| format!("- {path}")).collect());
     block("Ids", thread.marks.lines());
     block("Last commits", around.commits.iter().map(|commit| format!("- {commit}")).collect());
     lines
+}
+
+/// Returns what the last calls are about, each once, in the order of the last time.
+fn last<'t>(calls: impl DoubleEndedIterator<Item = &'t Call>, most: usize) -> Vec<&'t str> {
+    let mut known = HashSet::new();
+    let about = calls.rev().map(|call| call.about.as_str());
+    let mut found: Vec<&str> = about.filter(|about| known.insert(*about)).take(most).collect();
+    found.reverse();
+    found
 }
 
 /// Returns all that was said and done, for those who asked for it.
@@ -299,7 +293,7 @@ pub fn spoken(thread: &Thread) -> Vec<String> {
     let Some(slice) = &thread.slice else { return Vec::new() };
     let mut conversation = Conversation::new(Scope::Main);
     let mut is_private = false;
-    let mut own: HashMap<String, ()> = HashMap::new();
+    let mut own: HashSet<String> = HashSet::new();
     let mut lines: Vec<String> = Vec::new();
     for record in slice.records() {
         for step in conversation.steps(&record) {
@@ -322,13 +316,13 @@ pub fn spoken(thread: &Thread) -> Vec<String> {
                 Act::ToolUse { id, name, input } => {
                     let input = input.unwrap_or("{}");
                     if machinery::is_our_call(name, input) {
-                        own.insert((*id).to_owned(), ());
+                        own.insert((*id).to_owned());
                         continue;
                     }
                     format!("**{name}:** {}", clean_cut(input, OUTPUT_CHARS))
                 }
                 Act::ToolResult { tool_use_id, is_error, output } => {
-                    if own.contains_key(*tool_use_id) {
+                    if own.contains(*tool_use_id) {
                         continue;
                     }
                     let word = if *is_error { "Error" } else { "Result" };

@@ -134,18 +134,18 @@ pub const KEYS: &[Key] = &[
         help: "number of turns that triggers a distillation, or a summary (`journal.model`)",
     },
     Key {
-        name: "hooks.disabled",
-        kind: Kind::List,
-        default: "",
-        variables: &[Variable::Value("WYREN_HOOKS_DISABLED")],
-        help: "hooks that do nothing, by program name",
-    },
-    Key {
         name: "handoff.thread",
         kind: Kind::Switch,
         default: "false",
         variables: &[],
         help: "keep all that was said beside the handoff that is saved before a compaction",
+    },
+    Key {
+        name: "hooks.disabled",
+        kind: Kind::List,
+        default: "",
+        variables: &[Variable::Value("WYREN_HOOKS_DISABLED")],
+        help: "hooks that do nothing, by program name",
     },
     Key {
         name: "journal.keep_entries_days",

@@ -198,6 +198,7 @@ pub fn respond<E: Event>(
         return Response {
             stderr: rendered.stderr,
             afterwards: rendered.afterwards,
+            stops_compaction: rendered.stops_compaction,
             start,
             ..silence.into()
         };
@@ -316,6 +317,17 @@ mod tests {
         ];
         for (silence, documented) in silences {
             assert_eq!(silence.bytes().trim_ascii_end(), documented.text().as_bytes());
+        }
+    }
+
+    #[test]
+    fn a_compaction_is_stopped_also_without_a_text_for_scripts() {
+        let folder = tempfile::tempdir().unwrap();
+        let host = Host::new("test", Env::fixed([("WYREN_DATA_DIR", folder.path())]));
+        for stdout in ["", "the handoff"] {
+            let body = |_: crate::PreCompact, _: &Host| Ok(Answer::stop_compaction(stdout, "why"));
+            let response = respond(br#"{"session_id":"s"}"#, &host, Silence::Empty, body);
+            assert!(response.stops_compaction && response.stderr.as_deref() == Some("why"), "{response:?}");
         }
     }
 
