@@ -224,7 +224,7 @@ fn active_issues_of_bd_and_open_tasks_are_in_it() -> Result<()> {
 }
 
 #[test]
-fn all_that_was_said_is_beside_it_only_when_asked_for() -> Result<()> {
+fn the_whole_conversation_is_beside_it_only_when_asked_for() -> Result<()> {
     let Some(mut desk) = Desk::new()? else { return Ok(()) };
     desk.say("<private>the merger</private>");
     desk.run("grep merger-plan", None);

@@ -10,7 +10,7 @@ pub const FIRST_BYTES: u64 = 1024 * 1024;
 /// The most prompts, the first and the last of them, and characters of each.
 pub const PROMPTS: usize = 40;
 pub const PROMPT_CHARS: usize = 800;
-/// The most turns whose end is told, the last of them, and characters of each. The last has more.
+/// The most turns whose last reply is kept, the last of them, and characters of each. The last has more.
 pub const REPLIES: usize = 30;
 pub const REPLY_CHARS: usize = 900;
 pub const LAST_REPLY_CHARS: usize = 4_000;

@@ -24,7 +24,7 @@ pub struct Around {
     pub issues: Vec<String>,
     /// The issues that are ready to be worked on.
     pub ready: Vec<String>,
-    /// Whether all that was said is kept, too.
+    /// Whether the whole conversation is kept, too.
     pub with_thread: bool,
 }
 
@@ -288,7 +288,7 @@ fn last<'t>(calls: impl DoubleEndedIterator<Item = &'t Call>, most: usize) -> Ve
     found
 }
 
-/// Returns all that was said and done, for those who asked for it.
+/// Returns the whole conversation, for those who asked for it.
 pub fn spoken(thread: &Thread) -> Vec<String> {
     let Some(slice) = &thread.slice else { return Vec::new() };
     let mut conversation = Conversation::new(Scope::Main);

@@ -56,7 +56,7 @@ pub(crate) fn telling_lines(output: &str) -> Vec<String> {
             told.push(line);
         }
     }
-    // The first says what, the last what came of it.
+    // The first says what failed, the last how it ended.
     if told.len() > ERRORS {
         let last = told[told.len() - 1];
         told.truncate(ERRORS - 1);

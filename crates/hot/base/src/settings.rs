@@ -138,7 +138,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Switch,
         default: "false",
         variables: &[],
-        help: "keep all that was said beside the handoff that is saved before a compaction",
+        help: "keep the whole conversation beside the handoff that is saved before a compaction",
     },
     Key {
         name: "hooks.disabled",

@@ -41,7 +41,7 @@ const JOB: &str = "handoff";
 const PROGRAM: &str = "LESSONS_CLAUDE_BIN";
 /// The folder of the tracker `bd` in a repository.
 const TRACKER: &str = ".beads";
-/// Has all that was said kept beside the handoff.
+/// Has the whole conversation kept beside the handoff.
 const SETTING: &str = "handoff.thread";
 
 pub(super) fn run(env: &Env, paths: &Paths) -> Result<()> {
