@@ -54,6 +54,20 @@ pub(crate) fn check_payloads(sandbox: &Sandbox) -> Result<()> {
     Ok(())
 }
 
+/// One hook, and in one case alone, exits with 2: `compaction::with_the_variable_a_manual_compaction_is_stopped_with_the_handoff`.
+#[test]
+fn no_other_hook_exits_with_2() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    for (name, input) in inputs("payloads")? {
+        for hook in sandbox.hooks()?.into_iter().filter(|hook| hook != "precompact-handoff") {
+            let mut command = sandbox.command(&hook);
+            let output = sandbox::feed(command.env("LESSONS_PRECOMPACT_HANDOFF", "all"), &input)?;
+            check_valid(&output, &format!("{hook} < {name}"));
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn bad_input_gives_silence_exit_0_and_a_line_in_the_log() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };

@@ -7,6 +7,7 @@ mod claude_mem;
 mod claude_mem_model;
 mod cli;
 mod client;
+mod compaction;
 mod contract;
 mod distill;
 mod doctor;

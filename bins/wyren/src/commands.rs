@@ -10,6 +10,7 @@ mod edit;
 mod export;
 mod file_suggest;
 mod forget;
+mod handoff;
 mod import;
 mod init;
 mod install;
@@ -99,6 +100,8 @@ enum Command {
     FileSuggest(file_suggest::Arguments),
     /// Delete recorded observations permanently.
     Forget(forget::Arguments),
+    /// Leave what the next session must know, and go on from it.
+    Handoff(handoff::Arguments),
     /// Import the output of `wyren export`, claude-mem's records or transcripts.
     Import(import::Arguments),
     /// Start a team memory, or join the existing one.
@@ -167,6 +170,7 @@ impl Command {
         match self {
             Self::Sync(arguments) => !arguments.is_of_a_hook(),
             Self::Lessons(arguments) => !arguments.is_of_a_hook(),
+            Self::Handoff(arguments) => !arguments.is_of_a_hook(),
             Self::Work(arguments) => !arguments.is_of_a_hook(),
             Self::Statusline(arguments) => !arguments.is_of_the_line(),
             Self::Doctor(_) | Self::FileSuggest(_) | Self::Worker(_) => false,
@@ -275,6 +279,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Export(arguments) => export::run(&arguments, &env, &paths),
         Command::FileSuggest(_) => file_suggest::run(&paths),
         Command::Forget(arguments) => forget::run(arguments, &env, &paths),
+        Command::Handoff(arguments) => handoff::run(&arguments, &env, &paths),
         Command::Import(arguments) => import::run(&arguments, &env, &paths),
         Command::Init(arguments) => init::run(&arguments, &env, &paths),
         Command::Install(arguments) => install::run(&arguments, &env, &paths),

@@ -24,6 +24,8 @@ pub struct Command<'a> {
 pub const COMMANDS: &[Command] = &[
     Command { name: "allow", calls: &[], tools: &[] },
     Command { name: "doctor", calls: &[], tools: &[] },
+    Command { name: "handoff", calls: &["handoff save:*"], tools: &[] },
+    Command { name: "handoff-resume", calls: &["handoff resume:*", "handoff list:*"], tools: &[] },
     Command { name: "init", calls: &[], tools: &[] },
     Command {
         name: "lessons-add",

@@ -319,6 +319,15 @@ pub const HOOKS: &[Hook] = &[
         silence: Silence::Empty,
         job: "queues a scan for lessons at startup, when the last one is older than `lessons.scan_interval_hours`",
     },
+    Hook {
+        name: "precompact-handoff",
+        events: &["PreCompact"],
+        matcher: None,
+        timeout: 60,
+        weight: Weight::Light,
+        silence: Silence::Empty,
+        job: "saves what the window holds before it is compacted: goal, decisions, commands, paths, ids, dead ends and open tasks; queues a distillation",
+    },
 ];
 
 /// Returns the hook of this name.

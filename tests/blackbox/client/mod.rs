@@ -17,6 +17,7 @@ mod model;
 #[cfg(unix)]
 mod npm;
 mod plan_archive;
+mod precompact_handoff;
 mod prompt_bind;
 mod readme;
 mod recall;

@@ -78,6 +78,8 @@ pub(crate) const OCCASIONS: &[(&str, Option<f64>, Option<f64>)] = &[
     ("prompt-sync, remote needs 700 ms", None, Some(2.0)),
     ("prompt-sync, remote is left alone", None, Some(2.0)),
     ("prompt-bind, 1000 contexts", None, Some(5.0)),
+    ("precompact-handoff, 2 MB of 50 MB", Some(100.0), None),
+    ("precompact-handoff, 50 MB", Some(300.0), None),
     ("stop-distill, worker started", None, Some(1.6)),
     ("stop-distill, fetch begun", None, Some(1.6)),
 ];

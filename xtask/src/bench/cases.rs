@@ -342,6 +342,7 @@ const CASES: &[(&str, Case)] = &[
             .speaking()
             .indexing(100_000),
     ),
+    ("precompact-handoff", Case::plain("PreCompact", payload!("PreCompact.auto")).silent()),
     ("wyren", Case::plain("--version", "").with(&["--version"]).speaking()),
     (
         "wyren",

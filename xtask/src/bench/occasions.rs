@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -18,6 +19,11 @@ use std::time::{Duration, Instant};
 use store::observations::Drain;
 use work::contexts::Action;
 use work::contexts::write::{Place, Writer};
+
+/// A long transcript, its size, and what of it comes after a compaction, in bytes.
+const COMPACTED: &str = "compacted.jsonl";
+const TRANSCRIPT_BYTES: usize = 50_000_000;
+const SINCE_BYTES: usize = 2_000_000;
 
 /// How often each is run.
 const RUNS: usize = 5;
@@ -80,6 +86,12 @@ pub(crate) fn measure(plugin: &Path, folder: &Path) -> Result<Vec<Occasion>> {
             desk.be_failing()
         })?,
         desk.time("prompt-bind, 1000 contexts", SHORT_RUNS, "prompt-bind", &[], || desk.unbind())?,
+        desk.time("precompact-handoff, 2 MB of 50 MB", RUNS, "precompact-handoff", &[], || {
+            desk.have_compacted(Some(SINCE_BYTES))
+        })?,
+        desk.time("precompact-handoff, 50 MB", RUNS, "precompact-handoff", &[], || {
+            desk.have_compacted(None)
+        })?,
         desk.time("stop-distill, worker started", SHORT_RUNS, "stop-distill", &[], || desk.forget_turns())?,
     ];
     desk.point_to(&slow_remote)?;
@@ -278,15 +290,35 @@ impl Desk {
         Ok(())
     }
 
+    /// Leaves a long transcript, with a compaction so many bytes before its end, or with none.
+    fn have_compacted(&self, since: Option<usize>) -> Result<()> {
+        let mark = self.folder.join(format!("{COMPACTED}-{}", since.unwrap_or_default()));
+        if mark.exists() {
+            return Ok(());
+        }
+        let mut file = File::create(self.folder.join(COMPACTED))?;
+        file.write_all(turns(TRANSCRIPT_BYTES - since.unwrap_or_default()).as_bytes())?;
+        if let Some(since) = since {
+            let boundary = json!({
+                "type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "uuid": "b",
+                "compactMetadata": {"trigger": "auto", "preTokens": 160_000},
+            });
+            file.write_all(format!("{boundary}\n{}", turns(since)).as_bytes())?;
+        }
+        Ok(fs::write(mark, "")?)
+    }
+
     fn event(&self, hook: &str) -> Value {
         let name = match hook {
             "session-start-memory" => "SessionStart",
             "prompt-sync" | "prompt-bind" => "UserPromptSubmit",
+            "precompact-handoff" => "PreCompact",
             _ => "Stop",
         };
+        let transcript = if name == "PreCompact" { COMPACTED } else { "transcript.jsonl" };
         json!({
             "session_id": "bench", "cwd": self.project(), "hook_event_name": name, "source": "startup",
-            "prompt": "go on", "transcript_path": self.folder.join("transcript.jsonl"),
+            "prompt": "go on", "trigger": "manual", "transcript_path": self.folder.join(transcript),
         })
     }
 
@@ -303,6 +335,34 @@ impl Desk {
     fn git(&self, folder: &Path, arguments: &[&str]) -> Result<()> {
         run(self.command(Path::new("git")).args(arguments).current_dir(folder).stderr(Stdio::null()))
     }
+}
+
+/// Returns turns of about this many bytes together: a prompt, a command with 40 KB of output, an edit and an answer each.
+fn turns(bytes: usize) -> String {
+    let output = "test cart::adds_cents ... ok, as it was \"before\"\n".repeat(800);
+    let mut text = String::new();
+    for turn in 0.. {
+        if text.len() >= bytes {
+            break;
+        }
+        let (run, edit) = (format!("toolu_r{turn}"), format!("toolu_e{turn}"));
+        let call = |id: &str, name: &str, input: Value| json!({"type": "assistant", "message": {"content": [{"type": "tool_use", "id": id, "name": name, "input": input}]}});
+        let result = |id: &str, content: &str| json!({"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": id, "content": content}]}});
+        let file = format!("/home/dev/shop/src/cart_{}.rs", turn % 50);
+        let records = [
+            json!({"type": "user", "message": {"role": "user", "content": format!("Now the cart of country {turn}.")}}),
+            call(&run, "Bash", json!({"command": format!("cargo test -p cart country_{turn}")})),
+            result(&run, &output),
+            call(&edit, "Edit", json!({"file_path": file, "old_string": "f64", "new_string": "i64"})),
+            result(&edit, "The file has been updated."),
+            json!({"type": "assistant", "message": {"content": [{"type": "text", "text": format!("Country {turn} counts in cents.")}],
+                "usage": {"input_tokens": 12, "cache_read_input_tokens": 90_000, "output_tokens": 400}}}),
+        ];
+        for record in records {
+            text.push_str(&format!("{record}\n"));
+        }
+    }
+    text
 }
 
 /// Runs a command; returns the milliseconds that it took.

@@ -20,8 +20,8 @@ use std::fs;
 use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use team_sync::Share;
 use team_sync::repository::Published;
+use team_sync::{Share, Synced};
 use text::sanitize;
 
 /// Time limit for folding hand edits of tracked files.
@@ -436,7 +436,8 @@ fn note_of(words: &[String], env: &Env) -> Result<String> {
     Ok(note)
 }
 
-fn hand_off(share: &Share, session: Option<&str>, note: &str, json: bool) -> Result<()> {
+/// Leaves a note at the top of the team memory, and publishes it.
+pub(super) fn leave_note(share: &Share, session: Option<&str>, note: &str) -> Result<Synced> {
     let author = share.author();
     let now = Timestamp::now().to_string();
     share.change(&author, "handoff", |memory| {
@@ -459,10 +460,15 @@ fn hand_off(share: &Share, session: Option<&str>, note: &str, json: bool) -> Res
     let synced = share.sync(session, Instant::now() + PATIENCE);
     spinner.finish_and_clear();
     let synced = synced.context("the note is saved locally, but could not be published")?;
+    syncing::warn(&synced)?;
+    Ok(synced)
+}
+
+fn hand_off(share: &Share, session: Option<&str>, note: &str, json: bool) -> Result<()> {
+    let synced = leave_note(share, session, note)?;
     if json {
         writeln!(terminal::output(), "{:#}", syncing::to_json(&synced))?;
     }
-    syncing::warn(&synced)?;
     let without = Kept::of(note).without();
     match &synced.published {
         Published::Queued(reason) => {

@@ -6,6 +6,8 @@ mod import;
 mod look;
 mod parts;
 
+pub(super) use change::may_record;
+
 use crate::database::{self, Look};
 use crate::exit::Ending;
 use crate::person;
@@ -115,15 +117,15 @@ pub(super) fn bind(paths: &Paths) -> Result<()> {
 }
 
 /// The contexts that a command may be about.
-struct Contexts {
-    store: Store,
-    project: Project,
-    contexts: Vec<Context>,
+pub(super) struct Contexts {
+    pub(super) store: Store,
+    pub(super) project: Project,
+    pub(super) contexts: Vec<Context>,
 }
 
 impl Contexts {
     /// Opens those of the project that this folder is in.
-    fn open(env: &Env, paths: &Paths) -> Result<Self> {
+    pub(super) fn open(env: &Env, paths: &Paths) -> Result<Self> {
         let project = Project::of(&std::env::current_dir()?);
         let store = database::open_drained(env, paths, Look::Quick)?;
         let contexts = match read::project_row(&store, &project.key)? {
@@ -134,7 +136,7 @@ impl Contexts {
     }
 
     /// Returns the context that was typed: of this project by a part of its id, of another by its whole id.
-    fn find(&self, typed: &str, which: Which, env: &Env, paths: &Paths) -> Result<Context> {
+    pub(super) fn find(&self, typed: &str, which: Which, env: &Env, paths: &Paths) -> Result<Context> {
         let current = (typed == CURRENT).then(|| session(None, env)).flatten();
         let current = current.and_then(|session| work::contexts::write::read_binding(paths, &session));
         let typed = match &current {
@@ -190,7 +192,7 @@ impl Contexts {
 }
 
 /// Returns the session that a command is given in, or for.
-fn session(named: Option<&str>, env: &Env) -> Option<String> {
+pub(super) fn session(named: Option<&str>, env: &Env) -> Option<String> {
     let here = || env.text(super::memory::SESSION_VARIABLE);
     named.map(str::to_owned).or_else(here).filter(|session| !session.is_empty())
 }

@@ -22,7 +22,7 @@ mod entry;
 pub mod evaluation;
 mod evidence;
 mod extract;
-mod machinery;
+pub mod machinery;
 mod operation;
 mod question;
 mod score;
@@ -31,6 +31,7 @@ mod summary;
 mod text;
 mod wording;
 
+pub use crate::text::clean_cut;
 pub use apply::{Applied, Change, Context, Done, Refused, SESSION_FIELD, Why, apply};
 pub use cull::{Clearance, is_over};
 pub use entry::{EXTRACTED_MARK, SECTIONS, id_of, is_extracted, is_written_by_a_person};

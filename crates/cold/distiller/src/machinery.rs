@@ -45,7 +45,7 @@ const FOLDER: &str = ".wyren";
 
 /// Returns the person's comment, or an empty text, when the result is that of a call which never ran. Only a failed result
 /// can be one: what a tool prints is not believed to be a refusal.
-pub(crate) fn refusal(is_error: bool, output: &str) -> Option<&str> {
+pub fn refusal(is_error: bool, output: &str) -> Option<&str> {
     let output = output.trim_start();
     if !is_error {
         return None;
@@ -60,12 +60,12 @@ pub(crate) fn refusal(is_error: bool, output: &str) -> Option<&str> {
 }
 
 /// Returns whether a slash command is one of Wyren's.
-pub(crate) fn is_our_command(name: &str) -> bool {
+pub fn is_our_command(name: &str) -> bool {
     name.starts_with("/wyren:") || name.starts_with("/wyren-")
 }
 
 /// Returns whether a tool call runs Wyren or reads its memory: what it returns is known already.
-pub(crate) fn is_our_call(name: &str, input: &str) -> bool {
+pub fn is_our_call(name: &str, input: &str) -> bool {
     // Most inputs name neither, and some are long.
     if !input.contains("wyren") {
         return false;
@@ -81,7 +81,7 @@ pub(crate) fn is_our_call(name: &str, input: &str) -> bool {
 }
 
 /// Returns whether a line of shell begins with `wyren`, by whatever path, after folders were changed at most.
-pub(crate) fn runs_us(command: &str) -> bool {
+pub fn runs_us(command: &str) -> bool {
     let simple = command.split(['\n', ';', '&', '|']).map(str::trim);
     let mut simple = simple.filter(|simple| !simple.is_empty() && !simple.starts_with("cd "));
     let program = simple.next().and_then(|simple| simple.split_whitespace().next()).unwrap_or_default();

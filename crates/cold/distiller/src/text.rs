@@ -17,7 +17,7 @@ pub(crate) fn clean(text: &str) -> String {
 }
 
 /// Returns the clean beginning of `text`, and how many characters were left out.
-pub(crate) fn clean_cut(text: &str, limit: usize) -> String {
+pub fn clean_cut(text: &str, limit: usize) -> String {
     let text = text.trim();
     let window = match text.char_indices().nth(limit + MARGIN_CHARS) {
         // Half a secret has no shape to know it by, so the word that the window ends in goes.

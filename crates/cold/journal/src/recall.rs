@@ -165,7 +165,8 @@ fn catch_up(store: &mut Store, spool: &Spool, now: Timestamp, until: Instant) ->
         let drained = Drain::bounded(spool).run(store, now)?;
         store::derived::catch_up_in_hook(store, DERIVE_TIME)?;
         let is_complete = matches!(&drained, Drained::Done(progress) if progress.is_complete)
-            && !store::derived::is_behind(store, &work::WorkObservations)?;
+            && !store::derived::is_behind(store, &work::WorkObservations)?
+            && !store::derived::is_behind(store, &work::contexts::Contexts)?;
         if is_complete || Instant::now() >= until {
             return Ok(());
         }

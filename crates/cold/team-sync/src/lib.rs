@@ -15,6 +15,7 @@
 //! back. An emptied memory always counts as an accident.
 
 mod authors;
+mod commits;
 mod compare;
 mod error;
 mod fold;
@@ -30,6 +31,7 @@ mod syncing;
 mod voice;
 mod work_tree;
 
+pub use commits::last_commits;
 pub use compare::Difference;
 pub use error::Error;
 pub use last::LastSync;
@@ -39,4 +41,4 @@ pub use setup::{Setup, Wish, current_mode, discover, init, seed_from_claude_md};
 pub use share::{Share, log_once};
 pub use skills::Removed;
 pub use syncing::{Rewritten, Synced};
-pub use work_tree::WorkTree;
+pub use work_tree::{Changes, Since, WorkTree};

@@ -6,11 +6,11 @@
 use crate::caret::{Wish, wish};
 use crate::contexts::read::{self, Which};
 use crate::contexts::write::{self, Place, Writer};
-use crate::contexts::{Action, Context, KIND, Work, id, plan};
+use crate::contexts::{Action, Context, KIND, Mode, Work, id, plan};
 use crate::{resume, words};
 use base::lock::Lock;
 use base::project::Project;
-use base::{Paths, Timestamp, files};
+use base::{Paths, Timestamp, files, secret};
 use binding::{Asked, Bound};
 use capture::{Observation, Spool};
 use hook::caret::Caret;
@@ -19,6 +19,7 @@ use std::path::Path;
 use std::time::Duration;
 use store::Store;
 use text::privacy;
+use text::sanitize::Fence;
 
 /// How long to wait for others that bind: each takes some milliseconds.
 const PATIENCE: Duration = Duration::from_millis(1_500);
@@ -27,6 +28,8 @@ const MOST_LINES: usize = 200;
 const MOST_BYTES: usize = 256 * 1024;
 /// The most contexts that are offered at once.
 const MOST_OFFERED: usize = 3;
+/// The slash command that goes on from a handoff.
+const RESUME: &str = "/wyren:handoff-resume";
 /// How a context came about that a prompt made.
 const AUTO_CREATED: &str = "auto-created";
 
@@ -106,7 +109,9 @@ pub fn sweep(paths: &Paths, gone: &[String]) -> io::Result<()> {
 
 /// Finds the context that a prompt belongs to, and binds its session to it.
 pub fn bind(asked: &Asked<'_>, paths: &Paths, desk: &mut dyn Desk, now: Timestamp) -> Result<Bound, Error> {
-    if privacy::strip(&asked.prompt).wholly_private {
+    // The command that goes on from a handoff binds the session itself, to the handoff's context.
+    let is_resuming = asked.prompt.trim_start().starts_with(RESUME);
+    if is_resuming || privacy::strip(&asked.prompt).wholly_private {
         return Ok(Bound::default());
     }
     let _lock = lock(paths)?;
@@ -158,7 +163,7 @@ impl Binder<'_> {
         self.bind_to(&selected.id, "caret")?;
         let typed = self.asked.prompt.strip_suffix(rest).unwrap_or(&self.asked.prompt).trim();
         Ok(Bound {
-            context: Some(words::selected(selected, Some(typed))),
+            context: Some(words::selected(selected, Some(typed)) + &self.of_handoff(selected, desk)?),
             message: (!told.is_empty()).then(|| told.trim_end().to_owned()),
             block: None,
         })
@@ -180,7 +185,8 @@ impl Binder<'_> {
         }
         if let Some(context) = resume::asked_for(&self.asked.prompt, &staged) {
             self.bind_to(&context.id, "resume")?;
-            return Ok(Bound { context: Some(words::selected(context, None)), ..Bound::default() });
+            let text = words::selected(context, None) + &self.of_handoff(context, desk)?;
+            return Ok(Bound { context: Some(text), ..Bound::default() });
         }
         let mut bound = Bound::default();
         let mut offered: Vec<Context> = staged.into_iter().filter(|context| !context.is_offered).collect();
@@ -194,6 +200,16 @@ impl Binder<'_> {
         }
         self.begin(&self.asked.prompt)?;
         Ok(bound)
+    }
+
+    /// Returns what the model reads of the handoff that waits in a context; empty without one.
+    fn of_handoff(&self, context: &Context, desk: &mut dyn Desk) -> Result<String, Error> {
+        let waits = context.artifact.as_ref().filter(|_| context.mode == Mode::HasHandoff);
+        let (Some(artifact), Some(store)) = (waits, desk.store()) else { return Ok(String::new()) };
+        let handed = read::handoffs(store.connection(), &[&context.id])?;
+        let handed = handed.iter().find(|handed| handed.handoff.digest == artifact.digest);
+        let fence = || Fence::new(secret::word(self.paths, &self.asked.session));
+        Ok(handed.map(|handed| words::of_handoff(handed, &fence())).unwrap_or_default())
     }
 
     /// Returns the context that this session works on, as observations say: its file was lost, or another session went on here.
@@ -292,7 +308,11 @@ impl Spooled {
             KIND => {
                 let Ok(data) = observation.data.json() else { return };
                 let Ok(work) = serde_json::from_str::<Work>(data.get()) else { return };
-                if matches!(work.action, Action::Bind { .. } | Action::New { bind: true, .. }) {
+                let binds = matches!(
+                    work.action,
+                    Action::Bind { .. } | Action::Resumed { .. } | Action::New { bind: true, .. }
+                );
+                if binds {
                     self.context = Some(work.context);
                 }
             }

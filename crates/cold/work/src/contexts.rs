@@ -199,10 +199,11 @@ pub enum Action {
     /// A session was shown that something waits in it.
     Offered,
     /// A handoff was written for the next session.
-    Handoff {
+    Handoff(Box<Handoff>),
+    /// The observation's session goes on from a handoff, and works on the context from now on.
+    Resumed {
+        /// The handoff's.
         digest: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        path: Option<String>,
     },
     /// What the window had left, and which warnings were shown.
     Window {
@@ -212,6 +213,83 @@ pub enum Action {
     },
     /// What another system knew about it.
     Import(Box<Imported>),
+}
+
+/// What a session leaves for the next, in its own words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Handoff {
+    /// Of the context, the id and the texts.
+    pub digest: String,
+    /// Relative to the context's folder, with `/`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// `YYYY-MM-DD-HHMM`, with a number where a minute has several; the name of its folder.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    #[serde(default, skip_serializing_if = "Origin::is_asked")]
+    pub origin: Origin,
+    /// Without private parts and secrets; empty in what is derived.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sections: Vec<Section>,
+    /// The tasks that were open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<OpenTask>,
+    /// What the repository was like; `git` is the branch alone, as in every observation about a context.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<Git>,
+}
+
+impl Handoff {
+    /// Returns the text of a section; empty where there is none.
+    pub fn text(&self, name: &str) -> &str {
+        let section = self.sections.iter().find(|section| section.name == name);
+        section.map_or("", |section| &section.text)
+    }
+}
+
+/// The names of the sections that a session gets without asking for them.
+pub const DEAD_ENDS: &str = "dead ends";
+pub const PENDING: &str = "pending";
+
+/// A named part of a handoff.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Section {
+    pub name: String,
+    pub text: String,
+}
+
+/// A task that was open when a handoff was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenTask {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    pub subject: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub status: String,
+}
+
+/// What a handoff was written for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// A person wants another session to go on.
+    #[default]
+    Asked,
+    /// The window of the session was compacted: the session itself goes on, and nothing waits for another.
+    Compaction,
+    /// Another system wrote it.
+    Import,
+}
+
+impl Origin {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+    fn is_asked(&self) -> bool {
+        *self == Self::Asked
+    }
 }
 
 /// A context of another system.

@@ -9,6 +9,7 @@ pub mod bind;
 pub mod caret;
 pub mod contexts;
 pub mod find;
+pub mod handed;
 pub mod import;
 pub mod line;
 pub mod observed;

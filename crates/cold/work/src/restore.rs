@@ -1,11 +1,13 @@
-//! What a new window gets of the work that it goes on with: the plan that the user accepted, and the tasks that are open.
+//! What a new window gets of the work that it goes on with: the dead ends and pending items of the last handoff, the plan that the
+//! user accepted, and the tasks that are open.
 //!
 //! [`look`] finds it, [`Parts::text`] words it within a budget; what does not fit is named with the command that prints it.
 //! After `/clear` the client's list of tasks is empty, and the model has to make it anew; after compaction it is not.
 
+use crate::contexts::read::{self, Handed};
 use crate::plans::{Plan, Status};
 use crate::tasks::{IN_PROGRESS, Task};
-use crate::{line, observed, plans, tasks};
+use crate::{handed, line, observed, plans, tasks};
 use std::collections::BTreeSet;
 use store::Error;
 use store::rusqlite::Connection;
@@ -23,6 +25,7 @@ const SOURCE: &str = "work";
 const OPENING: &str = "Wyren: the work that this session goes on with. \
      Inside the `wyren-context` tags are records of earlier sessions.\n\n";
 const GO_ON: &str = "The user accepted this plan: go on with it, unless they ask for something else.\n";
+const HEED: &str = "The handoff is of this work: try none of its dead ends again, and check what is pending against the code.\n";
 const CREATE: &str = "The task list of this session is empty. Before other work, add the open tasks with TaskCreate, in this order: \
      each with its subject, and with the metadata {\"persistent_id\": \"<its id>\", \"skip_persistence\": true}.\n";
 const WRITE: &str = "The task list of this session is empty. Before other work, write the open tasks with TodoWrite, in this order.\n";
@@ -45,6 +48,8 @@ pub struct Start<'a> {
 /// What there is to go on with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
+    /// The latest of the context, which may be older than the window before.
+    pub handoff: Option<Handed>,
     /// The plan that was accepted last, unless everything that was listed for it is done.
     pub plan: Option<Plan>,
     /// Whether the client puts the plan into the window itself.
@@ -102,10 +107,12 @@ pub fn look(connection: &Connection, start: &Start<'_>) -> Result<Parts, Error> 
         (false, _) => line::row_of(connection, start.platform, start.session)?,
     };
     let Some(session) = session else { return Ok(Parts::default()) };
-    of_sessions(connection, &line::around(connection, session)?, start)
+    let sessions = line::around(connection, session)?;
+    let handoff = read::latest_handoff(connection, &sessions)?;
+    Ok(Parts { handoff, ..of_sessions(connection, &sessions, start)? })
 }
 
-/// Returns what is to be done in these sessions.
+/// Returns the plan and the tasks of these sessions.
 pub fn of_sessions(connection: &Connection, sessions: &[i64], start: &Start<'_>) -> Result<Parts, Error> {
     // A subagent's plans and lists are its own.
     let plans = plans::of_sessions(connection, sessions)?;
@@ -125,7 +132,7 @@ pub fn of_sessions(connection: &Connection, sessions: &[i64], start: &Start<'_>)
     let is_plan_in_window = start.is_cleared
         && start.prompt_id.is_some()
         && plan.as_ref().is_some_and(|plan| plan.cleared_by.as_deref() == start.prompt_id);
-    Ok(Parts { plan, is_plan_in_window, progress, open, is_list_kept })
+    Ok(Parts { handoff: None, plan, is_plan_in_window, progress, open, is_list_kept })
 }
 
 /// What a window gets, and what is recorded of it.
@@ -140,34 +147,38 @@ pub struct Restored {
 impl Parts {
     /// Says whether there is nothing to go on with.
     pub fn is_empty(&self) -> bool {
-        self.plan.is_none() && self.open.is_empty()
+        self.handoff.is_none() && self.plan.is_none() && self.open.is_empty()
     }
 
-    /// Returns the text, of at most `room` bytes: the plan whole where it fits, and as many tasks as do.
+    /// Returns the text, of at most `room` bytes: the handoff's part in at most half of it, the plan whole where it fits, and as
+    /// many tasks as do.
     pub fn text(&self, room: usize, fence: &Fence) -> Restored {
         if self.is_empty() {
             return Restored::default();
         }
+        let handoff =
+            self.handoff.as_ref().map(|handoff| handed::part(handoff, room / 2)).unwrap_or_default();
         let most = self.open.len().min(MOST_TASKS);
         for is_whole in [true, false] {
             let least = if is_whole { most.min(LEAST_TASKS) } else { 0 };
             for count in (least..=most).rev() {
-                let text = self.compose(is_whole, count, fence);
+                let text = self.compose(&handoff, is_whole, count, fence);
                 if text.len() <= room {
-                    return Restored { text, told: self.told(count) };
+                    return Restored { text, told: self.told(&handoff, count) };
                 }
             }
         }
         Restored::default()
     }
 
-    fn compose(&self, is_plan_whole: bool, count: usize, fence: &Fence) -> String {
+    fn compose(&self, handoff: &str, is_plan_whole: bool, count: usize, fence: &Fence) -> String {
         let plan = self.plan.as_ref().map(|plan| self.plan_part(plan, is_plan_whole)).unwrap_or_default();
         let tasks = self.task_part(count);
-        let blank = if plan.is_empty() || tasks.is_empty() { "" } else { "\n" };
-        let fenced = fence.around(SOURCE, &[], &format!("{plan}{blank}{tasks}"));
+        let parts: Vec<&str> = [handoff, &plan, &tasks].into_iter().filter(|part| !part.is_empty()).collect();
+        let fenced = fence.around(SOURCE, &[], &parts.join("\n"));
+        let heed = if handoff.is_empty() { "" } else { HEED };
         let go_on = if self.plan.is_some() { GO_ON } else { "" };
-        format!("{OPENING}{fenced}\n{go_on}{}", self.instruction(count))
+        format!("{OPENING}{fenced}\n{heed}{go_on}{}", self.instruction(count))
     }
 
     fn plan_part(&self, plan: &Plan, is_whole: bool) -> String {
@@ -214,10 +225,12 @@ impl Parts {
         }
     }
 
-    fn told(&self, count: usize) -> String {
+    fn told(&self, handoff: &str, count: usize) -> String {
+        let handoff = self.handoff.as_ref().filter(|_| !handoff.is_empty());
+        let handoff = handoff.map(|handoff| format!("The handoff {}; ", handed::name(handoff)));
         let ids: Vec<&str> = self.open.iter().take(count).map(|task| task.id.as_str()).collect();
         let plan = self.plan.as_ref().map(|plan| format!("The plan {}; ", plan.digest)).unwrap_or_default();
-        format!("{plan}{} open tasks: {}", self.open.len(), ids.join(" "))
+        format!("{}{plan}{} open tasks: {}", handoff.unwrap_or_default(), self.open.len(), ids.join(" "))
     }
 }
 
@@ -243,6 +256,7 @@ fn task_line(task: &Task, shown: &BTreeSet<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contexts::{Handoff, Section};
 
     fn task(number: usize) -> Task {
         Task {
@@ -285,6 +299,30 @@ mod tests {
         assert!(
             listed > 20 && text.contains(&format!("{} more: `wyren work tasks`\n", 200 - listed)),
             "{text}"
+        );
+    }
+
+    #[test]
+    fn line_7_the_dead_ends_and_pending_items_of_a_handoff_come_first() {
+        let section = |name: &str, text: &str| Section { name: name.to_owned(), text: text.to_owned() };
+        let sections =
+            vec![section("pending", "- checkout.js"), section("dead ends", "| floats |\n|---|\n\n---\nno")];
+        let handoff = Handoff { id: "2026-11-18-1412".to_owned(), sections, ..Handoff::default() };
+        let handed = Handed { context: "261118-0905-cart".to_owned(), at: 0, session: None, handoff };
+        let alone = Parts { handoff: Some(handed.clone()), ..Parts::default() };
+        assert!(
+            text(&alone, 6_000)
+                .contains("\nDead ends\n| floats |\n|---|\n\n---\nno\n\nPending\n- checkout.js\n")
+        );
+        let all = Parts { handoff: Some(handed), ..parts(20_000, 200) };
+        let text = text(&all, 3_000);
+        let places =
+            ["Dead ends", "Pending", "Accepted plan", "Open tasks"].map(|what| text.find(what).unwrap());
+        assert!(places.is_sorted() && text.contains(HEED), "{text}");
+        assert!(
+            all.text(6_000, &Fence::new("00ff"))
+                .told
+                .starts_with("The handoff 261118-0905-cart/2026-11-18-1412; ")
         );
     }
 

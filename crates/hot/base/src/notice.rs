@@ -66,6 +66,8 @@ pub enum Key {
     Entries,
     /// Entries that a distillation added.
     Learned,
+    /// A handoff that was saved before a compaction.
+    Saved,
     /// The day's budget is used up.
     Budget,
     /// Lessons that do not help, at a session's start alone.
@@ -74,7 +76,7 @@ pub enum Key {
 
 impl Key {
     /// Every key, in the order of the line.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::First,
         Self::Found,
         Self::Disk,
@@ -87,6 +89,7 @@ impl Key {
         Self::Handoff,
         Self::Entries,
         Self::Learned,
+        Self::Saved,
         Self::Budget,
         Self::Lessons,
     ];
@@ -106,6 +109,7 @@ impl Key {
             Self::Handoff => "handoff",
             Self::Entries => "entries",
             Self::Learned => "learned",
+            Self::Saved => "saved",
             Self::Budget => "budget",
             Self::Lessons => "lessons",
         }
@@ -113,7 +117,10 @@ impl Key {
 
     /// Returns whether it needs the user, so that `ui.messages = important` shows it.
     pub const fn is_important(self) -> bool {
-        !matches!(self, Self::Handoff | Self::Entries | Self::Learned | Self::Budget | Self::Lessons)
+        !matches!(
+            self,
+            Self::Handoff | Self::Entries | Self::Learned | Self::Saved | Self::Budget | Self::Lessons
+        )
     }
 
     fn of_name(name: &str) -> Option<Self> {
@@ -369,6 +376,13 @@ pub fn learned(paths: &Paths, wyren: &Path, session: &str, count: u64, whereto: 
     Notice { session, ..Notice::new(Key::Learned, text).counting(count) }.leave(paths, about)
 }
 
+/// Leaves a notice that the handoff called `name` was saved before the window of `session` was compacted.
+pub fn handed_over(paths: &Paths, session: &str, name: &str) -> io::Result<()> {
+    let text = format!("saved a handoff of {SESSION} before its compaction: wyren handoff show {name}");
+    let session = Some(digest::short_hex(session.as_bytes()));
+    Notice { session, ..Notice::new(Key::Saved, text) }.leave(paths, About::Everything)
+}
+
 fn disk_full() -> Notice {
     Notice::new(Key::Disk, "the disk is full; nothing is recorded until there is room")
 }
@@ -546,6 +560,15 @@ mod tests {
         );
         learned(&desk.paths, &app, "s", 1, "kept here").unwrap();
         assert!(desk.speak(Some(&app), true).contains("2 entries from your last sessions"));
+    }
+
+    #[test]
+    fn a_handoff_before_a_compaction_is_told_with_the_next_prompt() {
+        let desk = Desk::new();
+        handed_over(&desk.paths, "s", "2026-11-18-1412").unwrap();
+        let expected = "Wyren: saved a handoff of this session before its compaction: wyren handoff show 2026-11-18-1412.";
+        assert_eq!(desk.speak(None, true), expected);
+        assert_eq!(desk.speak(None, true), "");
     }
 
     #[test]

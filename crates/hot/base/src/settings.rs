@@ -134,6 +134,13 @@ pub const KEYS: &[Key] = &[
         help: "number of turns that triggers a distillation, or a summary (`journal.model`)",
     },
     Key {
+        name: "handoff.thread",
+        kind: Kind::Switch,
+        default: "false",
+        variables: &[],
+        help: "keep the whole conversation beside the handoff that is saved before a compaction",
+    },
+    Key {
         name: "hooks.disabled",
         kind: Kind::List,
         default: "",

@@ -37,12 +37,22 @@ struct Parts {
     updated_tool_output: Option<Value>,
     updated_mcp_tool_output: Option<Value>,
     plain: Option<String>,
+    stopped: Option<Stopped>,
     seen: Option<String>,
     /// The lessons that a refusal is from.
     lessons: Option<String>,
     refuser: Option<Refuser>,
     claims: Vec<Claim>,
     afterwards: Vec<Afterwards>,
+}
+
+/// A compaction that does not happen.
+#[derive(Debug)]
+struct Stopped {
+    /// For scripts around the client, which itself drops it.
+    stdout: String,
+    /// What the client shows.
+    stderr: String,
 }
 
 /// What of ours refuses a tool call.
@@ -156,7 +166,7 @@ impl<E: Event> Answer<E> {
 
     /// Returns the texts that the answer gives the model or the person, each with its form: `context`, `block`, …
     pub fn texts(&self) -> Vec<(&'static str, &str)> {
-        let Parts { context, block, permission, system_message, plain, .. } = &self.parts;
+        let Parts { context, block, permission, system_message, plain, stopped, .. } = &self.parts;
         let (decision, reason) =
             permission.as_ref().map_or(("", None), |(form, reason)| (*form, reason.as_deref()));
         let texts = [
@@ -164,6 +174,7 @@ impl<E: Event> Answer<E> {
             ("block", block.as_deref()),
             (decision, reason),
             ("instructions", plain.as_deref()),
+            ("stop", stopped.as_ref().map(|stopped| stopped.stderr.as_str())),
             ("systemMessage", system_message.as_deref()),
         ];
         texts.into_iter().filter_map(|(form, text)| Some((form, text?))).collect()
@@ -282,6 +293,13 @@ impl Answer<PreCompact> {
     pub fn instructions(text: impl Into<String>) -> Self {
         Self::of(Parts { plain: Some(text.into()), ..Parts::default() })
     }
+
+    /// Stops the compaction in the way of lessons-learned: exit code 2, which no other answer of any event has. The client
+    /// shows `stderr` and drops `stdout`, which is for scripts around it.
+    pub fn stop_compaction(stdout: impl Into<String>, stderr: impl Into<String>) -> Self {
+        let stopped = Stopped { stdout: stdout.into(), stderr: stderr.into() };
+        Self::of(Parts { stopped: Some(stopped), ..Parts::default() })
+    }
 }
 
 /// An answer as the client takes it.
@@ -295,6 +313,8 @@ pub(crate) struct Rendered {
     pub(crate) stderr: Option<String>,
     /// Whether it blocks and the event has no mechanism for that.
     pub(crate) is_unblockable: bool,
+    /// Whether it stops a compaction, by the exit code.
+    pub(crate) stops_compaction: bool,
     /// What is confirmed once the answer is written.
     pub(crate) claims: Vec<Claim>,
     /// What is done once the answer is written.
@@ -496,8 +516,15 @@ impl<E: Event> Answer<E> {
         if let Some(text) = &self.parts.plain {
             emit("instructions", text);
         }
+        if let Some(stopped) = &self.parts.stopped {
+            emit("stop", &stopped.stderr);
+        }
         if let Some(message) = &system_message {
             emit("systemMessage", message);
+        }
+        if let Some(Stopped { stdout, stderr }) = self.parts.stopped {
+            let stderr = cap::fit(stderr, note);
+            return Rendered { stdout, stderr: Some(stderr), stops_compaction: true, ..rendered };
         }
 
         let mut output = Output::default();
@@ -599,6 +626,20 @@ mod tests {
         check_event::<SubagentStart>("SubagentStart");
         check_event::<SubagentStop>("SubagentStop");
         check_event::<Notification>("Notification");
+    }
+
+    #[test]
+    fn a_stopped_compaction_has_both_texts_and_no_json() {
+        let rendered = Answer::stop_compaction("the handoff", "where it is").render(
+            || Platform::ClaudeCode,
+            "",
+            |_| None,
+        );
+        assert!(rendered.stops_compaction && rendered.stdout == "the handoff");
+        assert_eq!(rendered.stderr.as_deref(), Some("where it is"));
+        assert!(
+            !Answer::<PreCompact>::block("no").render(|| Platform::ClaudeCode, "", |_| None).stops_compaction
+        );
     }
 
     #[test]

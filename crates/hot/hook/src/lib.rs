@@ -3,7 +3,8 @@
 //!
 //! A hook is a one-shot program. [`run`] reads its input once, hands it to the hook's body as a typed event,
 //! and writes the typed [`Answer`] once. Whatever goes wrong — bad input, an error, a panic, the deadline —
-//! ends with exit code 0, the hook's silent answer and one line in the hook log.
+//! ends with exit code 0, the hook's silent answer and one line in the hook log. One answer has another exit code:
+//! [`Answer::stop_compaction`].
 //!
 //! ```no_run
 //! use hook::{Answer, SessionStart, Silence};
@@ -39,10 +40,20 @@
 //! let answer = hook::Answer::<hook::PreToolUse>::silent().updated_tool_output(serde_json::Value::Null);
 //! ```
 //!
-//! and only a prompt can be answered in its place:
+//! only a prompt can be answered in its place,
 //!
 //! ```compile_fail,E0599
 //! let answer = hook::Answer::<hook::Stop>::instead_of_prompt("no prompt here");
+//! ```
+//!
+//! and only a compaction is stopped by the exit code:
+//!
+//! ```
+//! let answer: hook::Answer<hook::PreCompact> = hook::Answer::stop_compaction("for scripts", "for the user");
+//! ```
+//!
+//! ```compile_fail,E0599
+//! let answer = hook::Answer::<hook::PreToolUse>::stop_compaction("for scripts", "for the user");
 //! ```
 
 mod answer;

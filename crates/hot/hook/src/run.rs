@@ -22,6 +22,9 @@ use std::sync::atomic::Ordering;
 /// With one of these set, the session belongs to a program's own model call, and no hook does anything.
 const GUARDS: [&str; 4] = ["WYREN_INTERNAL", "_CC_INTERNAL", "AIWCLI_INTERNAL_CALL", "CLAUDE_MEM_INTERNAL"];
 
+/// The exit code by which PreCompact, and no other event, refuses.
+const STOPS_COMPACTION: u8 = 2;
+
 /// What a hook answers when it has nothing to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silence {
@@ -66,6 +69,8 @@ pub struct Response {
     pub claims: Vec<Claim>,
     /// What is done after that.
     pub afterwards: Vec<Afterwards>,
+    /// Whether a compaction is stopped by this, which the client learns from the exit code.
+    pub stops_compaction: bool,
     /// The start of a session that is answered by this, for the run of another wiring to see.
     start: Option<Start>,
 }
@@ -73,13 +78,20 @@ pub struct Response {
 impl From<Silence> for Response {
     fn from(silence: Silence) -> Self {
         let stdout = silence.bytes().to_vec();
-        Self { stdout, stderr: None, claims: Vec::new(), afterwards: Vec::new(), start: None }
+        Self {
+            stdout,
+            stderr: None,
+            claims: Vec::new(),
+            afterwards: Vec::new(),
+            stops_compaction: false,
+            start: None,
+        }
     }
 }
 
 /// Runs a hook: reads the event from standard input, lets `body` answer it, and writes the answer.
 ///
-/// The exit code is always 0: a refusal is part of the answer.
+/// The exit code is 0: a refusal is part of the answer. The one exception is [`Answer::stop_compaction`].
 pub fn run<E: Event>(
     hook: &'static str,
     silence: Silence,
@@ -107,13 +119,14 @@ pub fn run<E: Event>(
         }
     };
     let stderr = response.stderr.clone();
+    let exit = if response.stops_compaction { STOPS_COMPACTION } else { 0 };
     if !ANSWERED.swap(true, Ordering::SeqCst) {
         deliver(response, &mut io::stdout().lock(), &host);
     }
     if let Some(message) = stderr {
         let _ = writeln!(io::stderr(), "{message}");
     }
-    ExitCode::SUCCESS
+    ExitCode::from(exit)
 }
 
 /// Writes the answer and runs its follow-up. If writing fails, its claims are free again.
@@ -185,13 +198,15 @@ pub fn respond<E: Event>(
         return Response {
             stderr: rendered.stderr,
             afterwards: rendered.afterwards,
+            stops_compaction: rendered.stops_compaction,
             start,
             ..silence.into()
         };
     }
     let stdout = (rendered.stdout + "\n").into_bytes();
     let (claims, afterwards) = (rendered.claims, rendered.afterwards);
-    Response { stdout, stderr: rendered.stderr, claims, afterwards, start }
+    let stops_compaction = rendered.stops_compaction;
+    Response { stdout, stderr: rendered.stderr, claims, afterwards, stops_compaction, start }
 }
 
 /// Does what was to be done once the answer is written.
@@ -302,6 +317,17 @@ mod tests {
         ];
         for (silence, documented) in silences {
             assert_eq!(silence.bytes().trim_ascii_end(), documented.text().as_bytes());
+        }
+    }
+
+    #[test]
+    fn a_compaction_is_stopped_also_without_a_text_for_scripts() {
+        let folder = tempfile::tempdir().unwrap();
+        let host = Host::new("test", Env::fixed([("WYREN_DATA_DIR", folder.path())]));
+        for stdout in ["", "the handoff"] {
+            let body = |_: crate::PreCompact, _: &Host| Ok(Answer::stop_compaction(stdout, "why"));
+            let response = respond(br#"{"session_id":"s"}"#, &host, Silence::Empty, body);
+            assert!(response.stops_compaction && response.stderr.as_deref() == Some("why"), "{response:?}");
         }
     }
 

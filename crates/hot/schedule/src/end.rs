@@ -1,10 +1,10 @@
-//! The end of a session: what it has left is asked to be distilled, for it may never come back.
+//! The end of a session, and of a window: what it has left is asked to be distilled. The session may never come back, and after
+//! a compaction the model knows less of it.
 
 use crate::ask::ask;
 use crate::marks;
 use crate::watermark::{Hold, key};
-use hook::event::Event as _;
-use hook::{Host, SessionEnd};
+use hook::{Event, Host, PreCompact, SessionEnd};
 use place::Folder;
 use std::error::Error;
 use std::fs;
@@ -16,19 +16,38 @@ const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Asks for the distillation of what a session has left when it ends. Returns whether it did, as [`count`](crate::count).
 pub fn end(call: &SessionEnd, host: &Host) -> Result<bool, Box<dyn Error>> {
+    see_to(call, call.transcript_path.as_deref(), "session end", host)
+}
+
+/// Asks for the distillation of what a session has left before its window is compacted. Returns whether it did.
+pub fn compaction(call: &PreCompact, host: &Host) -> Result<bool, Box<dyn Error>> {
+    see_to(call, call.transcript_path.as_deref(), "compaction", host)
+}
+
+fn see_to<E: Event>(
+    call: &E,
+    transcript: Option<&str>,
+    what: &str,
+    host: &Host,
+) -> Result<bool, Box<dyn Error>> {
     if call.agent_id().is_some() || !host.settings().is_on("distill.enabled") {
         return Ok(false);
     }
     let Some(folder) = Folder::find(&host.cwd(call)) else { return Ok(false) };
-    let ended = end_in(&folder, call, host);
+    let ended = end_in(&folder, call, transcript, host);
     if let Err(error) = &ended {
-        let _ = place::log::append(&folder.wyren, host.started, "", &format!("session end failed: {error}"));
+        let _ = place::log::append(&folder.wyren, host.started, "", &format!("{what} failed: {error}"));
     }
     ended
 }
 
-fn end_in(folder: &Folder, call: &SessionEnd, host: &Host) -> Result<bool, Box<dyn Error>> {
-    let transcript = call.transcript_path.as_deref().filter(|path| !path.is_empty());
+fn end_in<E: Event>(
+    folder: &Folder,
+    call: &E,
+    transcript: Option<&str>,
+    host: &Host,
+) -> Result<bool, Box<dyn Error>> {
+    let transcript = transcript.filter(|path| !path.is_empty());
     let Some(session) = call.session_id().or_else(|| Path::new(transcript?).file_stem()?.to_str()) else {
         return Ok(false);
     };

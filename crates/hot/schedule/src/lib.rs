@@ -20,7 +20,7 @@ mod stop;
 pub mod watermark;
 
 pub use ask::{KIND, Payload};
-pub use end::end;
+pub use end::{compaction, end};
 pub use leftovers::{leftovers, request_leftovers, see_to_leftovers};
 pub use scan::{SCAN, scanned_file, see_to_scan};
 pub use stop::{count, folder};

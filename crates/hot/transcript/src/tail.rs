@@ -135,6 +135,75 @@ pub fn offset_of_last_turns(path: &Path, count: usize, scope: Scope) -> Result<u
     offset_of_last(path, before, |record| scope.starts_turn(record))
 }
 
+/// Returns the offset of the last compaction's boundary. Lines are parsed only where they may be one.
+pub fn offset_of_last_compaction(path: &Path) -> Result<Option<u64>, Error> {
+    let needle = memmem::Finder::new(COMPACTION_NEEDLE);
+    find(path, Some(&needle), |offset, record| {
+        let is_boundary = matches!(&record.body, Body::System(system) if system.compaction.is_some())
+            && !record.is_sidechain;
+        is_boundary.then_some(offset)
+    })
+}
+
+/// Returns the offset at which the last `count` turns of the main conversation begin, or as many as begin within the last
+/// `bytes` of the file; its end when none does.
+pub fn offset_of_turns_within(path: &Path, count: usize, bytes: u64) -> Result<u64, Error> {
+    let mut lines = Backwards::open_tail(path, bytes)?;
+    let mut found = None;
+    let mut left = count;
+    while let Some(line) = lines.previous()?.filter(|_| left > 0) {
+        let starts_turn = Record::parse(line.bytes).is_ok_and(|record| Scope::Main.starts_turn(&record));
+        if starts_turn {
+            left -= 1;
+            found = Some(line.start);
+        }
+    }
+    match found {
+        Some(offset) => Ok(offset),
+        None => end_of_last_line(path),
+    }
+}
+
+/// Returns the prompt under which the line at `offset` was written: the last of the main conversation before it.
+pub fn prompt_before(path: &Path, offset: u64) -> Result<Option<String>, Error> {
+    // A result is never a prompt, and results are most of a transcript.
+    let result = memmem::Finder::new(r#""tool_use_id":"#);
+    let mut lines = Backwards::open(path)?;
+    lines.end_at(offset);
+    while let Some(line) = lines.previous()? {
+        if result.find(line.bytes).is_some() {
+            continue;
+        }
+        let Ok(record) = Record::parse(line.bytes) else { continue };
+        if let Some(prompt) = prompt_of(&record) {
+            return Ok(Some(prompt));
+        }
+    }
+    Ok(None)
+}
+
+fn prompt_of(record: &Record<'_>) -> Option<String> {
+    Scope::Main.acts(record).iter().find_map(|act| match act {
+        Act::Prompt { text, .. } => Some(text.clone().into_owned()),
+        Act::Command { name, arguments, is_prompt: true } => Some(format!("{name} {arguments}")),
+        _ => None,
+    })
+}
+
+/// Returns the first prompt of a transcript that begins within its first `bytes`.
+pub fn first_prompt(path: &Path, bytes: u64) -> Result<Option<String>, Error> {
+    let mut head = Vec::new();
+    let file = File::open(path).map_err(Error::open(path))?;
+    file.take(bytes).read_to_end(&mut head).map_err(Error::read(path))?;
+    for (_, line) in crate::lines::split(0, &head) {
+        let Ok(record) = Record::parse(line) else { continue };
+        if let Some(prompt) = prompt_of(&record) {
+            return Ok(Some(prompt));
+        }
+    }
+    Ok(None)
+}
+
 fn offset_of_last(
     path: &Path,
     mut before: usize,
@@ -213,6 +282,11 @@ struct Backwards<'p> {
 impl<'p> Backwards<'p> {
     fn open(path: &'p Path) -> Result<Self, Error> {
         Self::with_limits(path, budget::TAIL_CHUNK_BYTES, budget::MAX_LINE_BYTES, u64::MAX)
+    }
+
+    /// Has the file end at `offset`, which must be the start of a line, before anything is read.
+    fn end_at(&mut self, offset: u64) {
+        self.buffer_start = self.buffer_start.min(offset);
     }
 
     /// Opens a file whose last `bytes` alone are read.

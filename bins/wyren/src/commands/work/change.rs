@@ -204,7 +204,7 @@ fn given(text: &str, undone: &str) -> Result<String> {
 }
 
 /// Returns this folder, if something may be recorded in it.
-pub(super) fn may_record(env: &Env, paths: &Paths) -> Result<PathBuf> {
+pub(in crate::commands) fn may_record(env: &Env, paths: &Paths) -> Result<PathBuf> {
     let folder = std::env::current_dir()?;
     let rules = Rules::of(&Settings::read(env, &paths.hook_settings()), env);
     if let Some(rule) = rules.against(&folder) {

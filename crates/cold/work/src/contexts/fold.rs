@@ -4,7 +4,7 @@
 use super::plan::Marks;
 use super::{
     Action, Artifact, ArtifactKind, Binding, ById, Context, File, Git, Imported, LastSession, Mode, Note,
-    SessionId, Work,
+    Origin, SessionId, Work,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -196,17 +196,21 @@ impl Folding {
                 context.rest();
             }
             Action::Offered => context.is_offered = context.mode.is_staged(),
-            Action::Handoff { digest, path } => {
+            Action::Handoff(handoff) => {
                 let artifact = Artifact {
                     kind: ArtifactKind::Handoff,
                     at: seen.at,
-                    digest: digest.clone(),
+                    digest: handoff.digest.clone(),
                     marks: None,
-                    path: path.clone(),
+                    path: handoff.path.clone(),
                     is_consumed: false,
                 };
-                self.leave(&work.context, artifact);
+                // What an import brought waits only where its own state says so.
+                if handoff.origin == Origin::Asked {
+                    self.leave(&work.context, artifact);
+                }
             }
+            Action::Resumed { digest } => self.resume(seen, &work.context, digest),
             Action::Window { remaining_pct, warnings_fired } => {
                 let last = context.last_session.get_or_insert_default();
                 last.session_id.clone_from(&seen.session.id);
@@ -235,6 +239,21 @@ impl Folding {
             self.set_current(&before);
         }
         self.activate(&seen.session, permission_mode);
+    }
+
+    /// A session goes on from a handoff: it waits for no other, whether or not the session that wrote it has ended.
+    fn resume(&mut self, seen: &Seen, id: &str, digest: &str) {
+        self.consumed.insert((id.to_owned(), digest.to_owned()));
+        if let Some(context) = self.contexts.get_mut(id)
+            && let Some(artifact) = context.artifact.as_mut().filter(|artifact| artifact.digest == digest)
+        {
+            artifact.is_consumed = true;
+            context.staged_at = None;
+            context.is_offered = false;
+            context.mode = Mode::Active;
+        }
+        // A plan that waits in the same context goes on waiting.
+        self.bind(seen, id, Some(PLAN_MODE));
     }
 
     /// Notes which sessions still work on a context.

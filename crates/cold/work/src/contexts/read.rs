@@ -1,13 +1,18 @@
 //! Contexts as the database has them.
 
-use super::{Context, Contexts, File};
+use super::{Action, Context, Contexts, File, Handoff, Work};
 use capture::CLAUDE_CODE;
-use store::rusqlite::{OptionalExtension as _, Params, Row, params};
+use store::rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use store::{Derived as _, Error, Store};
 
 /// Returns whether the tables are there: a hook or an earlier program may open a database without them.
 pub fn is_made(store: &Store) -> bool {
-    let made = store.connection().prepare_cached("SELECT 1 FROM derived WHERE name = ?1 AND version = ?2");
+    are_made(store.connection())
+}
+
+/// As [`is_made`], for who has the connection alone.
+pub(crate) fn are_made(connection: &Connection) -> bool {
+    let made = connection.prepare_cached("SELECT 1 FROM derived WHERE name = ?1 AND version = ?2");
     made.and_then(|mut made| made.exists((Contexts.name(), Contexts.version()))).unwrap_or_default()
 }
 
@@ -69,6 +74,56 @@ pub fn file(store: &Store, context: &str, path: &str) -> Result<Option<String>, 
         }
     }
     Ok(None)
+}
+
+/// A handoff, and where it is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handed {
+    /// The id of the context.
+    pub context: String,
+    /// In milliseconds since 1970.
+    pub at: i64,
+    /// The client's id of the session; `None` outside of any.
+    pub session: Option<String>,
+    pub handoff: Handoff,
+}
+
+/// Returns the latest handoff of what these sessions work on.
+pub(crate) fn latest_handoff(connection: &Connection, sessions: &[i64]) -> Result<Option<Handed>, Error> {
+    if !are_made(connection) {
+        return Ok(None);
+    }
+    let mut select = connection.prepare_cached(
+        "SELECT DISTINCT context FROM work_bindings WHERE is_current AND session IN (SELECT value FROM json_each(?1))",
+    )?;
+    let contexts = select.query_map([serde_json::to_string(sessions)?], |row| row.get(0))?;
+    let contexts: Vec<String> = contexts.collect::<Result<_, _>>()?;
+    let contexts: Vec<&str> = contexts.iter().map(String::as_str).collect();
+    Ok(handoffs(connection, &contexts)?.into_iter().find(|handed| !handed.handoff.id.is_empty()))
+}
+
+/// Returns the handoffs of these contexts, the latest first.
+pub fn handoffs(connection: &Connection, contexts: &[&str]) -> Result<Vec<Handed>, Error> {
+    let mut select = connection.prepare_cached(
+        "SELECT w.context, w.at, s.id, s.platform, o.data, p.data
+         FROM work_seen AS w JOIN observations AS o ON o.row = w.observation JOIN sessions AS s ON s.row = w.session
+         LEFT JOIN payloads AS p ON p.observation = o.row
+         WHERE w.context IN (SELECT value FROM json_each(?1)) AND w.what LIKE '%\"action\":\"handoff\"%'
+         ORDER BY w.at DESC, w.id DESC",
+    )?;
+    let mut rows = select.query([serde_json::to_string(contexts)?])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let data = store::observations::joined(row, 4)?;
+        let Ok(Work { context, action: Action::Handoff(handoff), .. }) = serde_json::from_value(data) else {
+            continue;
+        };
+        let platform = row.get_ref(3)?;
+        let is_by_hand = platform.as_str().is_ok_and(|platform| platform == super::write::BY_HAND);
+        let session = if is_by_hand { None } else { Some(row.get(2)?) };
+        found.push(Handed { context, at: row.get(1)?, session, handoff: *handoff });
+    }
+    Ok(found)
 }
 
 #[derive(serde::Deserialize)]

@@ -59,7 +59,7 @@ impl Derived for Contexts {
     }
 
     fn version(&self) -> u32 {
-        1
+        2
     }
 
     fn tables(&self) -> &'static [&'static str] {
@@ -303,10 +303,15 @@ fn what(row: &Row<'_>) -> Result<Option<What>, Error> {
     })
 }
 
-/// Leaves the texts of files to the observation that has them.
+/// Leaves the texts of files and handoffs to the observation that has them.
 fn without_texts(mut work: Work) -> Work {
-    if let Action::Import(imported) = &mut work.action {
-        imported.files.iter_mut().for_each(|file| file.text.clear());
+    match &mut work.action {
+        Action::Import(imported) => imported.files.iter_mut().for_each(|file| file.text.clear()),
+        Action::Handoff(handoff) => {
+            handoff.sections.clear();
+            handoff.tasks.clear();
+        }
+        _ => {}
     }
     work
 }

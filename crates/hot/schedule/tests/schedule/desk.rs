@@ -3,7 +3,7 @@
 use base::Timestamp;
 use base::lock::Lock;
 use base::settings::Settings;
-use hook::{Answer, Host, Response, SessionEnd, Silence, Stop};
+use hook::{Answer, Host, PreCompact, Response, SessionEnd, Silence, Stop};
 use place::Folder;
 use schedule::{Payload, Watermark};
 use serde_json::{Value, json};
@@ -90,6 +90,17 @@ impl Desk {
         let response =
             hook::respond(input, &self.host("session-end", BEGIN + after), Silence::Continue, body);
         assert_eq!(response.stdout, b"{\"continue\":true,\"suppressOutput\":true}\n");
+    }
+
+    /// Has the window of a session compacted.
+    pub(crate) fn compact(&self, session: &str, after: u64) {
+        let body = |call: PreCompact, host: &Host| {
+            schedule::compaction(&call, host)?;
+            Ok(Answer::silent())
+        };
+        let input = self.input(session).to_string().into_bytes().leak();
+        let host = self.host("precompact-handoff", BEGIN + after);
+        assert!(hook::respond(input, &host, Silence::Empty, body).stdout.is_empty());
     }
 
     pub(crate) fn input(&self, session: &str) -> Value {

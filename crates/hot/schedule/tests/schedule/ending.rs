@@ -27,6 +27,20 @@ fn a_session_that_ends_has_its_last_turns_distilled() {
 }
 
 #[test]
+fn line_12_a_compaction_has_the_turns_before_it_distilled() {
+    let desk = Desk::new();
+    desk.compact("a", 0);
+    assert!(desk.requested().is_empty(), "nothing is left");
+    desk.stop("a", 1);
+    desk.compact("a", 2);
+    assert_eq!(desk.requested(), ["a"]);
+    let off = Desk::new().with("WYREN_DISTILL", "false");
+    off.stop("a", 0);
+    off.compact("a", 1);
+    assert!(off.requested().is_empty());
+}
+
+#[test]
 fn a_session_without_turns_ends_without_a_trace() {
     let desk = Desk::new();
     desk.end("a", 0);

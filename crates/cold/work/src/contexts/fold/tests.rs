@@ -1,4 +1,5 @@
 use super::*;
+use crate::contexts::Handoff;
 use proptest::prelude::*;
 
 fn session(id: &str) -> SessionId {
@@ -141,9 +142,44 @@ fn a_plan_is_accepted_as_the_user_changed_it_and_not_after_they_refused_it() {
     assert_eq!(fold(&seen)["c"].mode, Mode::Active);
 }
 
+fn handoff_by(at: i64, by: &str, context: &str) -> Seen {
+    let handoff = Handoff { digest: format!("h{at}"), ..Handoff::default() };
+    work(at, by, context, Action::Handoff(Box::new(handoff)))
+}
+
+fn handoff(at: i64) -> Seen {
+    handoff_by(at, "s", "c")
+}
+
+#[test]
+fn line_9_a_handoff_that_a_session_goes_on_from_waits_for_no_other() {
+    let resumed = |at, by: &str| work(at, by, "c", Action::Resumed { digest: "h2".to_owned() });
+    let begun = [new(1, "s", "c", None), handoff(2)];
+    // Whether or not the session that wrote it has ended by then.
+    let ended = [&begun[..], &[end(3, "s", "other")]].concat();
+    assert_eq!(fold(&ended)["c"].mode, Mode::HasHandoff);
+    for before in [&begun[..], &ended] {
+        let after = [before, &[resumed(5, "t"), end(6, "t", "other"), end(7, "s", "other")]].concat();
+        let context = &fold(&after)["c"];
+        assert_eq!(context.mode, Mode::Active, "{context:?}");
+        assert!(context.artifact.as_ref().unwrap().is_consumed);
+        assert_eq!(context.sessions.len(), 2);
+    }
+    // A later one waits.
+    let later = [&ended[..], &[resumed(5, "t"), handoff_by(6, "t", "c"), end(7, "t", "other")]].concat();
+    assert_eq!(fold(&later)["c"].mode, Mode::HasHandoff);
+}
+
+#[test]
+fn a_handoff_of_a_compaction_waits_for_no_session() {
+    let handoff = Handoff { digest: "h".to_owned(), origin: Origin::Compaction, ..Handoff::default() };
+    let seen =
+        [new(1, "s", "c", None), work(2, "s", "c", Action::Handoff(Box::new(handoff))), end(3, "s", "other")];
+    assert_eq!(fold(&seen)["c"].mode, Mode::Active);
+}
+
 #[test]
 fn the_latest_of_plan_and_handoff_wins() {
-    let handoff = |at| work(at, "s", "c", Action::Handoff { digest: format!("h{at}"), path: None });
     let plan = |at| [plan(at, "s", "# A plan"), seen(at + 1, "s", What::Accepted)];
     let of = |seen: Vec<Seen>| {
         fold(&[vec![new(1, "s", "c", None)], seen, vec![end(9, "s", "other")]].concat())["c"].mode
@@ -230,7 +266,7 @@ fn a_session_works_on_one_context_at_a_time() {
 fn any_seen() -> impl Strategy<Value = Seen> {
     let names = prop_oneof![Just("s"), Just("t"), Just("u")];
     let contexts = prop_oneof![Just("c"), Just("d")];
-    (0..40_i64, names, contexts, 0..14_u8, prop_oneof![Just("plan"), Just("default")]).prop_map(
+    (0..40_i64, names, contexts, 0..15_u8, prop_oneof![Just("plan"), Just("default")]).prop_map(
         |(at, by, context, kind, mode)| {
             let mut seen = match kind {
                 0 => new(at, by, context, Some(mode)),
@@ -246,7 +282,8 @@ fn any_seen() -> impl Strategy<Value = Seen> {
                 10 => work(at, by, context, Action::Note { text: format!("note {at}") }),
                 11 => self::seen(at, by, What::AcceptedPlan(Marks::of("# A changed plan"))),
                 12 => self::seen(at, by, What::Refused),
-                _ => work(at, by, context, Action::Handoff { digest: format!("h{at}"), path: None }),
+                13 => work(at, by, context, Action::Resumed { digest: format!("h{}", at / 2) }),
+                _ => handoff_by(at, by, context),
             };
             // Two observations of a session differ in their id.
             seen.id = format!("{kind}:{at}:{context}:{mode}");

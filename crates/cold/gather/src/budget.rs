@@ -1,0 +1,41 @@
+//! How much a handoff has. It is made to be read: by a person in minutes, by a model in some thousand tokens.
+
+/// Where less has happened since the last compaction, so many turns are read.
+pub const TURNS: usize = 8;
+/// How far back from the end those turns are looked for, in bytes.
+pub const BACK_BYTES: u64 = 4 * 1024 * 1024;
+/// How far from the start the first prompt is looked for, in bytes.
+pub const FIRST_BYTES: u64 = 1024 * 1024;
+
+/// The most prompts, the first and the last of them, and characters of each.
+pub const PROMPTS: usize = 40;
+pub const PROMPT_CHARS: usize = 800;
+/// The most turns whose last reply is kept, the last of them, and characters of each. The last has more.
+pub const REPLIES: usize = 30;
+pub const REPLY_CHARS: usize = 900;
+pub const LAST_REPLY_CHARS: usize = 4_000;
+/// The most commands, and characters of each.
+pub const COMMANDS: usize = 60;
+pub const COMMAND_CHARS: usize = 1_500;
+/// The most files that were changed, and that were read.
+pub const CHANGED_FILES: usize = 60;
+pub const READ_FILES: usize = 20;
+/// The most dead ends, errors of each, and characters of an error.
+pub const DEAD_ENDS: usize = 30;
+pub const ERRORS: usize = 4;
+pub const ERROR_CHARS: usize = 220;
+/// The most ids, and characters of the line that each is in.
+pub const IDS: usize = 30;
+pub const ID_LINE_CHARS: usize = 160;
+/// The most decisions, and the last turns that they are looked for in.
+pub const DECISIONS: usize = 30;
+pub const JUDGED_TURNS: usize = 100;
+/// The longest plan, in characters.
+pub const PLAN_CHARS: usize = 20_000;
+/// The longest thread, in bytes.
+pub const THREAD_BYTES: usize = 512 * 1024;
+/// How much of one message is in the thread, and how much of a tool's output, in characters.
+pub const SAID_CHARS: usize = 20_000;
+pub const OUTPUT_CHARS: usize = 1_000;
+/// What a model is given at most of the thread, in characters: the end of it.
+pub const QUESTION_CHARS: usize = 60_000;

@@ -1,0 +1,409 @@
+//! From what happened to the sections of a handoff.
+
+use crate::budget::{
+    CHANGED_FILES, COMMANDS, DEAD_ENDS, DECISIONS, ERRORS, JUDGED_TURNS, LAST_REPLY_CHARS, OUTPUT_CHARS,
+    PROMPTS, READ_FILES, REPLIES, REPLY_CHARS, SAID_CHARS, THREAD_BYTES,
+};
+use crate::thread::{Call, Ending, Thread, Turn};
+use distiller::{Action, Anchor, Mark, Message, Part, Role, clean_cut, machinery};
+use handoff::{Draft, Name, OpenTask, Origin};
+use std::collections::HashSet;
+use text::{privacy, sanitize};
+use transcript::{Act, Conversation, Scope};
+
+/// What the transcript does not know.
+#[derive(Clone, Debug, Default)]
+pub struct Around {
+    pub session: String,
+    /// How large the window is, in tokens.
+    pub window: Option<u64>,
+    pub tasks: Vec<OpenTask>,
+    /// The last commits, `4be19a2 subject` each.
+    pub commits: Vec<String>,
+    /// The issues that are worked on, a line each.
+    pub issues: Vec<String>,
+    /// The issues that are ready to be worked on.
+    pub ready: Vec<String>,
+    /// Whether the whole conversation is kept, too.
+    pub with_thread: bool,
+}
+
+/// Returns the handoff of what happened; one without sections when nothing did that may be kept.
+pub fn draft(thread: &Thread, around: &Around) -> Draft {
+    let mut draft = Draft { origin: Origin::Compaction, tasks: around.tasks.clone(), ..Draft::default() };
+    // Without a prompt it is not known whether the calls are private.
+    if thread.turns.is_empty() {
+        return draft;
+    }
+    let goal = thread.first.as_deref().or(thread.turns.first().map(|turn| turn.asked.as_str()));
+    draft.title = sanitize::one_line(goal.unwrap_or_default(), 120);
+    let mut add = |name: Name, lines: Vec<String>| draft.add(name.label(), &lines.join("\n"));
+    add(Name::Summary, goals(thread, around));
+    add(Name::CompletedWork, completed(thread));
+    add(Name::Decisions, decisions(thread));
+    add(Name::DeadEnds, dead_ends(&thread.calls));
+    add(Name::Pending, pending(thread, around));
+    add(Name::Context, context(thread, around));
+    add(Name::Plan, thread.plan.iter().cloned().collect());
+    if around.with_thread {
+        add(Name::Thread, spoken(thread));
+    }
+    draft
+}
+
+/// What was asked, word for word, and where.
+fn goals(thread: &Thread, around: &Around) -> Vec<String> {
+    let asked = thread.turns.iter().map(|turn| turn.asked.as_str());
+    let mut asked: Vec<&str> = thread.first.as_deref().into_iter().chain(asked).collect();
+    asked.dedup();
+    let left_out = asked.len().saturating_sub(PROMPTS);
+    let mut lines: Vec<String> = Vec::new();
+    for (at, text) in asked.iter().enumerate() {
+        // The first says what it is about, the last what is wanted now.
+        if at == 0 || at > left_out {
+            lines.push(format!("- Asked: {}", one_line(text)));
+        }
+    }
+    if left_out > 0 {
+        lines.insert(1, format!("- {left_out} prompts in between are left out."));
+    }
+    let mut place = format!("Session {}", around.session);
+    if let Some(cwd) = &thread.cwd {
+        place.push_str(&format!(" in {cwd}"));
+    }
+    if let Some(branch) = &thread.branch {
+        place.push_str(&format!(" on {branch}"));
+    }
+    if let Some(tokens) = window(thread, around) {
+        place.push_str(&format!("; {tokens}"));
+    }
+    lines.push(String::new());
+    lines.push(format!("{place}."));
+    lines
+}
+
+/// Returns how full the window is: `Context: ~144k / ~200k tokens (~72%)`.
+pub fn window(thread: &Thread, around: &Around) -> Option<String> {
+    let used = thread.usage?.context_tokens();
+    let thousand = |tokens: u64| tokens.saturating_add(500) / 1_000;
+    let all = around.window.filter(|all| *all > 0)?;
+    let percent = used.saturating_mul(100) / all;
+    Some(format!("Context: ~{}k / ~{}k tokens (~{percent}%)", thousand(used), thousand(all)))
+}
+
+fn completed(thread: &Thread) -> Vec<String> {
+    let told: Vec<&Turn> = thread.turns.iter().filter(|turn| !turn.reply.is_empty()).collect();
+    let from = told.len().saturating_sub(REPLIES);
+    let mut lines: Vec<String> =
+        told[from..].iter().map(|turn| format!("- {}", cut(&one_line(&turn.reply), REPLY_CHARS))).collect();
+    let changes = || thread.calls.iter().filter(|call| changes_file(call) && call.ending == Ending::Done);
+    for path in last(changes(), CHANGED_FILES) {
+        let count = changes().filter(|call| call.about == path).count();
+        let times = if count == 1 { String::new() } else { format!(" ({count} times)") };
+        lines.push(format!("- Changed {path}{times}"));
+    }
+    lines
+}
+
+fn changes_file(call: &Call) -> bool {
+    matches!(call.tool.as_str(), "Edit" | "MultiEdit" | "Write" | "NotebookEdit")
+}
+
+/// What was decided, by the rules of distillation: over what people said and how each turn ended.
+fn decisions(thread: &Thread) -> Vec<String> {
+    let mut messages = Vec::new();
+    let mut say = |role: Role, text: &str| {
+        let parts = vec![Part::Said(text.to_owned())];
+        messages.push(Message { number: messages.len() as u64 + 1, role, parts });
+    };
+    let from = thread.turns.len().saturating_sub(JUDGED_TURNS);
+    for turn in &thread.turns[from..] {
+        say(Role::User, &turn.asked);
+        if !turn.reply.is_empty() {
+            say(Role::Assistant, &turn.reply);
+        }
+    }
+    let slice = distiller::Slice {
+        session: String::new(),
+        messages,
+        left_out: 0,
+        has_more: false,
+        bad_lines: 0,
+        anchor: Anchor::Start,
+        next: Mark::default(),
+        prompt_id: None,
+        ended_at: None,
+    };
+    let found = distiller::extract(&slice).into_iter().filter_map(|operation| match operation.action {
+        Action::Add { text } => Some(format!("- {}", one_line(&text))),
+        _ => None,
+    });
+    let found: Vec<String> = found.collect();
+    let from = found.len().saturating_sub(DECISIONS);
+    found[from..].to_vec()
+}
+
+/// What failed or was refused, and what became of it: one line for each command or file.
+fn dead_ends(calls: &[Call]) -> Vec<String> {
+    let mut told: Vec<(&str, &str)> = Vec::new();
+    let failed = calls.iter().filter(|call| matches!(call.ending, Ending::Failed(_) | Ending::Refused(_)));
+    for call in failed.rev() {
+        let key = (call.tool.as_str(), call.about.as_str());
+        if told.len() < DEAD_ENDS && !told.contains(&key) {
+            told.push(key);
+        }
+    }
+    told.into_iter().rev().map(|key| dead_end(calls, key)).collect()
+}
+
+fn dead_end(calls: &[Call], (tool, about): (&str, &str)) -> String {
+    let same = || calls.iter().enumerate().filter(|(_, call)| call.tool == tool && call.about == about);
+    let mut errors: Vec<&String> = Vec::new();
+    let (mut failures, mut refusals, mut last_failure) = (0, Vec::new(), 0);
+    for (at, call) in same() {
+        match &call.ending {
+            Ending::Failed(lines) => {
+                failures += 1;
+                last_failure = at;
+                errors.extend(lines);
+            }
+            Ending::Refused(comment) => refusals.push(comment),
+            _ => {}
+        }
+    }
+    let mut unique: Vec<&String> = Vec::new();
+    for error in errors {
+        if !unique.contains(&error) && unique.len() < 2 * ERRORS {
+            unique.push(error);
+        }
+    }
+    let name = if tool == "Bash" { code(about) } else { format!("{tool} {about}") };
+    let mut line = format!("- {name}");
+    if failures > 0 {
+        let times = if failures == 1 { String::new() } else { format!(" {failures} times") };
+        let errors: Vec<&str> = unique.into_iter().map(String::as_str).collect();
+        line.push_str(&format!(" failed{times}: {}", errors.join(" | ")));
+        if let Some((passed, _)) = same().find(|(at, call)| *at > last_failure && call.ending == Ending::Done)
+        {
+            let mut fixes: Vec<&str> = Vec::new();
+            let first =
+                same().find(|(_, call)| matches!(call.ending, Ending::Failed(_))).map_or(0, |(at, _)| at);
+            for call in
+                calls[first..passed].iter().filter(|call| changes_file(call) && call.ending == Ending::Done)
+            {
+                if !fixes.contains(&call.about.as_str()) {
+                    fixes.push(&call.about);
+                }
+            }
+            match fixes.as_slice() {
+                [] => line.push_str("; it passed later"),
+                fixes => line.push_str(&format!("; it passed after changes to {}", fixes.join(", "))),
+            }
+        }
+    }
+    for comment in refusals {
+        let comment = if comment.is_empty() { String::new() } else { format!(": {}", one_line(comment)) };
+        line.push_str(&format!(" was refused{comment}"));
+    }
+    line
+}
+
+/// What is open: tasks, the last call that failed, and where the session is.
+fn pending(thread: &Thread, around: &Around) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for task in &around.tasks {
+        lines.push(format!("- Task {} [{}] {}", task.id, task.status, task.subject));
+    }
+    lines.extend(around.issues.iter().map(|issue| format!("- Issue {issue}")));
+    lines.extend(around.ready.iter().map(|issue| format!("- Ready: {issue}")));
+    let commands = || thread.calls.iter().filter(|call| call.tool == "Bash");
+    if let Some(last) = commands().last() {
+        let ended = match &last.ending {
+            Ending::Done => "It passed.",
+            Ending::Failed(_) => "It failed.",
+            Ending::Refused(_) => "It was refused.",
+            Ending::Unknown => "It had not ended.",
+        };
+        lines.push(format!("- Last command: {} {ended}", code(&last.about)));
+    }
+    // A command that failed last and never passed is what to try next.
+    let fails = |about: &str| {
+        let last = commands().rev().find(|call| call.about == about).map(|call| &call.ending);
+        matches!(last, Some(Ending::Failed(_) | Ending::Refused(_)))
+    };
+    let last = commands().last().map(|call| call.about.as_str());
+    if let Some(failing) =
+        commands().rev().find(|call| fails(&call.about)).filter(|call| last != Some(&*call.about))
+    {
+        lines.push(format!("- Did not pass: {}", code(&failing.about)));
+    }
+    if let Some(turn) = thread.turns.last() {
+        if turn.is_interrupted {
+            lines.push(format!("- The user stopped the model at: {}", one_line(&turn.asked)));
+        } else if !turn.is_over {
+            lines.push(format!("- Not finished: {}", one_line(&turn.asked)));
+        }
+        if !turn.reply.is_empty() {
+            lines.push(String::new());
+            lines.push(format!("The model's last words: {}", cut(&turn.reply, LAST_REPLY_CHARS)));
+        }
+    }
+    lines
+}
+
+/// The exact commands, the files that were only read, ids, and the last commits.
+fn context(thread: &Thread, around: &Around) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut block = |title: &str, found: Vec<String>| {
+        if !found.is_empty() {
+            lines.push(format!("### {title}\n"));
+            lines.extend(found);
+            lines.push(String::new());
+        }
+    };
+    let commands = last(thread.calls.iter().filter(|call| call.tool == "Bash"), COMMANDS);
+    block("Commands", commands.iter().map(|command| format!("- {}", code(command))).collect());
+    let is_done = |call: &&Call| call.ending == Ending::Done;
+    let changed: HashSet<&str> = thread
+        .calls
+        .iter()
+        .filter(is_done)
+        .filter(|call| changes_file(call))
+        .map(|call| &*call.about)
+        .collect();
+    let is_only_read = |call: &&Call| call.tool == "Read" && !changed.contains(&*call.about);
+    let read = last(thread.calls.iter().filter(is_done).filter(is_only_read), READ_FILES);
+    block("Files that were read", read.iter().map(|path| format!("- {path}")).collect());
+    block("Ids", thread.marks.lines());
+    block("Last commits", around.commits.iter().map(|commit| format!("- {commit}")).collect());
+    lines
+}
+
+/// Returns what the last calls are about, each once, in the order of the last time.
+fn last<'t>(calls: impl DoubleEndedIterator<Item = &'t Call>, most: usize) -> Vec<&'t str> {
+    let mut known = HashSet::new();
+    let about = calls.rev().map(|call| call.about.as_str());
+    let mut found: Vec<&str> = about.filter(|about| known.insert(*about)).take(most).collect();
+    found.reverse();
+    found
+}
+
+/// Returns the whole conversation, for those who asked for it.
+pub fn spoken(thread: &Thread) -> Vec<String> {
+    let Some(slice) = &thread.slice else { return Vec::new() };
+    let mut conversation = Conversation::new(Scope::Main);
+    let mut is_private = false;
+    let mut own: HashSet<String> = HashSet::new();
+    let mut lines: Vec<String> = Vec::new();
+    for record in slice.records() {
+        for step in conversation.steps(&record) {
+            if step.act.starts_turn() {
+                is_private = match &step.act {
+                    Act::Prompt { text, .. } => privacy::strip(text).wholly_private,
+                    Act::Command { arguments, .. } => privacy::strip(arguments).wholly_private,
+                    _ => false,
+                };
+            }
+            if is_private {
+                continue;
+            }
+            let line = match &step.act {
+                Act::Prompt { text, .. } => format!("**User:** {}", clean_cut(text, SAID_CHARS)),
+                Act::Command { name, arguments, .. } if !machinery::is_our_command(name) => {
+                    format!("**User:** {}", clean_cut(&format!("{name} {arguments}"), SAID_CHARS))
+                }
+                Act::Reply(text) => format!("**Claude:** {}", clean_cut(text, SAID_CHARS)),
+                Act::ToolUse { id, name, input } => {
+                    let input = input.unwrap_or("{}");
+                    if machinery::is_our_call(name, input) {
+                        own.insert((*id).to_owned());
+                        continue;
+                    }
+                    format!("**{name}:** {}", clean_cut(input, OUTPUT_CHARS))
+                }
+                Act::ToolResult { tool_use_id, is_error, output } => {
+                    if own.contains(*tool_use_id) {
+                        continue;
+                    }
+                    let word = if *is_error { "Error" } else { "Result" };
+                    format!("**{word}:** {}", clean_cut(output, OUTPUT_CHARS))
+                }
+                _ => continue,
+            };
+            lines.push(line);
+            lines.push(String::new());
+        }
+    }
+    // The end is what goes on.
+    let mut bytes = 0;
+    let kept = lines.iter().rev().take_while(|line| {
+        bytes += line.len() + 1;
+        bytes <= THREAD_BYTES
+    });
+    let from = lines.len() - kept.count();
+    lines.drain(..from);
+    lines
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+/// Returns a command as code, exactly as it was run.
+fn code(command: &str) -> String {
+    let mut longest = 0;
+    let mut run = 0;
+    for character in command.chars() {
+        run = if character == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    let fence = "`".repeat(longest + 1);
+    let pad = if command.starts_with('`') || command.ends_with('`') { " " } else { "" };
+    if command.contains('\n') {
+        let fence = "`".repeat((longest + 1).max(3));
+        let body = command.replace('\n', "\n  ");
+        return format!("\n  {fence}sh\n  {body}\n  {fence}\n ");
+    }
+    format!("{fence}{pad}{command}{pad}{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_quoted_exactly() {
+        assert_eq!(code("ls -l"), "`ls -l`");
+        assert_eq!(code("echo `date`"), "`` echo `date` ``");
+        assert_eq!(code("cat <<E\na\nE"), "\n  ```sh\n  cat <<E\n  a\n  E\n  ```\n ");
+    }
+
+    #[test]
+    fn a_failure_says_what_made_it_pass() {
+        let call = |tool: &str, about: &str, ending| Call { tool: tool.into(), about: about.into(), ending };
+        let failed = |line: &str| Ending::Failed(vec![line.to_owned()]);
+        let calls = [
+            call("Bash", "make", failed("error: a")),
+            call("Edit", "/p/a.c", Ending::Done),
+            call("Bash", "make", failed("error: b")),
+            call("Edit", "/p/b.c", Ending::Failed(vec!["String to replace not found".to_owned()])),
+            call("Bash", "make", Ending::Done),
+            call("Bash", "rm -r x", Ending::Refused("keep it".to_owned())),
+        ];
+        assert_eq!(
+            dead_ends(&calls),
+            [
+                "- `make` failed 2 times: error: a | error: b; it passed after changes to /p/a.c",
+                "- Edit /p/b.c failed: String to replace not found",
+                "- `rm -r x` was refused: keep it",
+            ]
+        );
+    }
+}

@@ -1,0 +1,22 @@
+//! Gathers a handoff from a transcript, without a model: what was asked, done, tried, decided and left open, with the exact
+//! commands, paths and ids, so that a reader who has nothing else can run the next command.
+//!
+//! ```text
+//! transcript ─Thread::read─► Thread: turns and calls ─draft─► handoff::Draft
+//! ```
+//!
+//! Since the last compaction, and before it where that is short; the first prompt of the session in any case. A wholly private
+//! prompt and everything under it are left out, and so is Wyren itself. All texts are without secrets.
+//!
+//! **Architecture invariant:** a transcript in, a draft out. Nothing here writes, asks a model or runs a program.
+
+pub mod budget;
+mod draft;
+mod failure;
+mod marks;
+mod question;
+mod thread;
+
+pub use draft::{Around, draft, spoken, window};
+pub use question::{SYSTEM, answered, prompt, schema};
+pub use thread::{Call, Ending, Thread, Turn};

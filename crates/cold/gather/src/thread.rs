@@ -1,0 +1,271 @@
+//! What happened in the part of a transcript that a handoff is about.
+
+use crate::budget::{
+    BACK_BYTES, COMMAND_CHARS, FIRST_BYTES, LAST_REPLY_CHARS, PLAN_CHARS, PROMPT_CHARS, TURNS,
+};
+use crate::failure;
+use crate::marks::Marks;
+use distiller::{clean_cut, machinery};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::Path;
+use text::privacy;
+use transcript::record::Body;
+use transcript::{Act, Conversation, Error, Record, Scope, Slice, Usage, tail};
+
+/// How many characters of a commit's or a subagent's output are looked through for ids.
+const OUTPUT_BYTES: usize = 64 * 1024;
+
+/// A turn that is not private.
+#[derive(Debug, Default)]
+pub struct Turn {
+    /// The prompt, without secrets.
+    pub asked: String,
+    /// What the model said last.
+    pub reply: String,
+    /// Whether that was the end: no call came after it.
+    pub is_over: bool,
+    pub is_interrupted: bool,
+}
+
+/// A call of a tool that is about a command or a file.
+#[derive(Debug)]
+pub struct Call {
+    pub tool: String,
+    /// The command, or the path of the file.
+    pub about: String,
+    pub ending: Ending,
+}
+
+/// How a call ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It runs, or the transcript ends before its result.
+    Unknown,
+    Done,
+    /// With the lines that say what went wrong.
+    Failed(Vec<String>),
+    /// It did not run; with what the person said about it.
+    Refused(String),
+}
+
+/// What happened.
+#[derive(Debug, Default)]
+pub struct Thread {
+    /// The first prompt of the session, when it is not among the turns.
+    pub first: Option<String>,
+    pub turns: Vec<Turn>,
+    pub calls: Vec<Call>,
+    /// The plan that was accepted last.
+    pub plan: Option<String>,
+    pub cwd: Option<String>,
+    pub branch: Option<String>,
+    pub usage: Option<Usage>,
+    pub model: Option<String>,
+    pub(crate) marks: Marks,
+    /// What was read of the file, for those who want all of it.
+    pub(crate) slice: Option<Slice>,
+}
+
+impl Thread {
+    /// Reads the end of a transcript: since the last compaction, and further back where that is little.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let compaction = tail::offset_of_last_compaction(path)?;
+        let start = match compaction {
+            None => 0,
+            Some(offset) => offset.min(tail::offset_of_turns_within(path, TURNS, BACK_BYTES)?),
+        };
+        let slice = Slice::read(path, start)?;
+        // What comes before the first prompt of the slice belongs to the one before.
+        let before = if start > 0 { tail::prompt_before(path, start)? } else { None };
+        let mut thread = Self::of(&slice, before.as_deref());
+        if start > 0 {
+            thread.first = tail::first_prompt(path, FIRST_BYTES)?
+                .filter(|first| !privacy::strip(first).wholly_private)
+                .map(|first| clean_cut(&first, PROMPT_CHARS));
+        }
+        thread.slice = Some(slice);
+        Ok(thread)
+    }
+
+    fn of(slice: &Slice, before: Option<&str>) -> Self {
+        let mut reader = Reader::default();
+        if let Some(before) = before {
+            reader.hear(&Act::Prompt { text: before.into(), images: 0 });
+        }
+        for record in slice.records() {
+            reader.take(&record);
+        }
+        reader.thread
+    }
+}
+
+#[derive(Debug)]
+struct Reader {
+    thread: Thread,
+    conversation: Conversation,
+    /// Whether the last prompt was wholly private: what is done under it is, too.
+    is_private: bool,
+    /// The calls without a result, by id: their place among the calls.
+    open: HashMap<String, usize>,
+    /// Plans and subagents without a result.
+    plans: HashMap<String, String>,
+    agents: HashMap<String, String>,
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        Self {
+            thread: Thread::default(),
+            conversation: Conversation::new(Scope::Main),
+            is_private: false,
+            open: HashMap::new(),
+            plans: HashMap::new(),
+            agents: HashMap::new(),
+        }
+    }
+}
+
+impl Reader {
+    fn take(&mut self, record: &Record<'_>) {
+        if record.is_sidechain {
+            return;
+        }
+        let thread = &mut self.thread;
+        for (known, said) in [(&mut thread.cwd, &record.cwd), (&mut thread.branch, &record.git_branch)] {
+            if let Some(said) =
+                said.as_deref().filter(|said| !said.is_empty() && known.as_deref() != Some(said))
+            {
+                *known = Some(said.to_owned());
+            }
+        }
+        if let Body::Assistant(assistant) = &record.body
+            && !assistant.is_synthetic()
+            && let Some(usage) = assistant.usage
+        {
+            thread.usage = Some(usage);
+            if let Some(model) =
+                assistant.model.as_deref().filter(|model| thread.model.as_deref() != Some(model))
+            {
+                thread.model = Some(model.to_owned());
+            }
+        }
+        for step in self.conversation.steps(record) {
+            self.hear(&step.act);
+        }
+    }
+
+    fn hear(&mut self, act: &Act<'_>) {
+        match act {
+            Act::Prompt { text, .. } => {
+                self.is_private = privacy::strip(text).wholly_private;
+                self.begin(clean_cut(text, PROMPT_CHARS));
+            }
+            Act::Command { name, arguments, is_prompt } => {
+                if *is_prompt {
+                    self.is_private = privacy::strip(arguments).wholly_private;
+                }
+                if *is_prompt && !machinery::is_our_command(name) {
+                    self.begin(clean_cut(format!("{name} {arguments}").trim_end(), PROMPT_CHARS));
+                }
+            }
+            _ if self.is_private => {}
+            Act::Shell(command) if !machinery::runs_us(command) => {
+                self.add("Bash", clean_cut(command, COMMAND_CHARS), Ending::Unknown);
+            }
+            Act::Reply(text) => {
+                if let Some(turn) = self.thread.turns.last_mut() {
+                    (turn.reply, turn.is_over) = (clean_cut(text, LAST_REPLY_CHARS), true);
+                }
+            }
+            Act::Interruption => {
+                if let Some(turn) = self.thread.turns.last_mut() {
+                    turn.is_interrupted = true;
+                }
+            }
+            Act::ToolUse { id, name, input } => self.call(id, name, input.unwrap_or("{}")),
+            Act::ToolResult { tool_use_id, is_error, output } => self.end(tool_use_id, *is_error, output),
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, asked: String) {
+        if !self.is_private && !asked.is_empty() {
+            self.thread.turns.push(Turn { asked, ..Turn::default() });
+        }
+    }
+
+    fn call(&mut self, id: &str, name: &str, input: &str) {
+        if let Some(turn) = self.thread.turns.last_mut() {
+            turn.is_over = false;
+        }
+        let is_known = matches!(
+            name,
+            "Bash"
+                | "Read"
+                | "Edit"
+                | "MultiEdit"
+                | "Write"
+                | "NotebookEdit"
+                | "ExitPlanMode"
+                | "Agent"
+                | "Task"
+        );
+        if !is_known || machinery::is_our_call(name, input) {
+            return;
+        }
+        let Ok(input) = serde_json::from_str::<Value>(input) else { return };
+        let text = |field: &str| input[field].as_str().filter(|text| !text.is_empty());
+        match name {
+            "Bash" => {
+                if let Some(command) = text("command") {
+                    self.open.insert(id.to_owned(), self.thread.calls.len());
+                    self.add(name, clean_cut(command, COMMAND_CHARS), Ending::Unknown);
+                }
+            }
+            "ExitPlanMode" => {
+                if let Some(plan) = text("plan") {
+                    self.plans.insert(id.to_owned(), clean_cut(plan, PLAN_CHARS));
+                }
+            }
+            "Agent" | "Task" => {
+                self.agents.insert(id.to_owned(), clean_cut(text("description").unwrap_or("?"), 80));
+            }
+            _ => {
+                if let Some(path) = text("file_path").or_else(|| text("notebook_path")) {
+                    self.open.insert(id.to_owned(), self.thread.calls.len());
+                    self.add(name, clean_cut(path, COMMAND_CHARS), Ending::Unknown);
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, tool: &str, about: String, ending: Ending) {
+        self.thread.calls.push(Call { tool: tool.to_owned(), about, ending });
+    }
+
+    fn end(&mut self, id: &str, is_error: bool, output: &str) {
+        let refused = machinery::refusal(is_error, output);
+        if let Some(plan) = self.plans.remove(id)
+            && !is_error
+        {
+            self.thread.plan = Some(plan);
+        }
+        let head = &output[..output.floor_char_boundary(OUTPUT_BYTES)];
+        if let Some(description) = self.agents.remove(id)
+            && !is_error
+        {
+            self.thread.marks.of_agent(&description, &clean_cut(head, OUTPUT_BYTES));
+        }
+        let Some(call) = self.open.remove(id).and_then(|at| self.thread.calls.get_mut(at)) else { return };
+        call.ending = match refused {
+            Some(comment) => Ending::Refused(clean_cut(comment, PROMPT_CHARS)),
+            None if is_error => Ending::Failed(failure::telling_lines(&clean_cut(head, OUTPUT_BYTES))),
+            None => Ending::Done,
+        };
+        if call.tool == "Bash" && call.ending == Ending::Done {
+            let (command, marks) = (call.about.clone(), &mut self.thread.marks);
+            marks.of_command(&command, head);
+        }
+    }
+}

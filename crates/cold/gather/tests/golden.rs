@@ -1,0 +1,203 @@
+//! What a handoff must have, by the lists that were written by hand: `tests/data/handoffs`.
+
+use gather::{Around, Thread, draft};
+use handoff::Draft;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The most lines, in percent, that have nothing of the list.
+const MOST_OTHER_LINES: usize = 20;
+
+#[derive(Deserialize)]
+struct Golden {
+    goals: Vec<String>,
+    commands: Vec<String>,
+    paths: Vec<String>,
+    ids: Vec<String>,
+    decisions: Vec<Vec<String>>,
+    dead_ends: Vec<Vec<String>>,
+    pending: Vec<String>,
+}
+
+impl Golden {
+    fn facts(&self) -> impl Iterator<Item = Vec<String>> + '_ {
+        let single = [&self.goals, &self.commands, &self.paths, &self.ids, &self.pending];
+        let single = single.into_iter().flatten().map(|phrase| vec![phrase.to_lowercase()]);
+        let several = self.decisions.iter().chain(&self.dead_ends);
+        single.chain(several.map(|phrases| phrases.iter().map(|phrase| phrase.to_lowercase()).collect()))
+    }
+}
+
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/data")
+}
+
+/// Writes the transcript that a client would have written of a session which is kept as observations.
+fn transcript_of(session: &Path) -> String {
+    let mut lines = Vec::new();
+    let mut branch = String::new();
+    let text = fs::read_to_string(session).unwrap();
+    for line in text.lines() {
+        let observation: Value = serde_json::from_str(line).unwrap();
+        let data = &observation["data"];
+        if let Some(named) = data["branch"].as_str() {
+            branch = named.to_owned();
+        }
+        let mut write = |kind: &str, content: Value| {
+            lines.push(json!({
+                "type": kind, "message": {"role": kind, "content": content}, "cwd": observation["cwd"],
+                "gitBranch": branch, "sessionId": observation["session"], "isSidechain": false,
+            }));
+        };
+        match observation["kind"].as_str().unwrap() {
+            "prompt" => write("user", data["text"].clone()),
+            "turn-end" => write("assistant", json!([{"type": "text", "text": data["text"]}])),
+            "tool" | "refused" => {
+                let id = &data["tool_use_id"];
+                let call =
+                    json!([{"type": "tool_use", "id": id, "name": data["tool"], "input": data["input"]}]);
+                write("assistant", call);
+                let refused = data["reason"].as_str().map(|reason| {
+                    format!("The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\n{reason}")
+                });
+                let error = data["error"].as_str().map(str::to_owned).or(refused);
+                let printed = data["output"]["stdout"].as_str().unwrap_or("done").to_owned();
+                write(
+                    "user",
+                    json!([{
+                        "type": "tool_result", "tool_use_id": id, "is_error": error.is_some(),
+                        "content": error.unwrap_or(printed),
+                    }]),
+                );
+            }
+            _ => {}
+        }
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn gathered(name: &str) -> Draft {
+    let folder = data().join("journal").join(name);
+    let recorded = folder.join("transcript.jsonl");
+    let written = tempfile::NamedTempFile::new().unwrap();
+    let path = if recorded.exists() {
+        recorded
+    } else {
+        fs::write(written.path(), transcript_of(&folder.join("session.jsonl"))).unwrap();
+        written.path().to_owned()
+    };
+    let around = Around { session: "s".to_owned(), window: Some(200_000), ..Around::default() };
+    draft(&Thread::read(&path).unwrap(), &around)
+}
+
+#[test]
+fn every_fact_of_a_session_is_in_its_handoff_and_little_else() {
+    let mut problems = Vec::new();
+    let mut count = 0;
+    for entry in fs::read_dir(data().join("handoffs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        count += 1;
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let golden: Golden = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let draft = gathered(name);
+        let text: Vec<&str> = draft.sections.iter().map(|section| section.text.as_str()).collect();
+        let text = text.join("\n");
+        let is_content = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        let lines: Vec<String> = text.lines().filter(is_content).map(str::to_lowercase).collect();
+        for fact in golden.facts() {
+            if !lines.iter().any(|line| fact.iter().all(|phrase| line.contains(phrase))) {
+                problems.push(format!("{name}: lacks {fact:?}"));
+            }
+        }
+        let phrases: Vec<String> = golden.facts().flatten().collect();
+        let is_other = |line: &&String| !phrases.iter().any(|phrase| line.contains(phrase));
+        let other: Vec<&String> = lines.iter().filter(is_other).collect();
+        if other.len() * 100 > lines.len() * MOST_OTHER_LINES {
+            problems.push(format!(
+                "{name}: {} of {} lines are none of these: {other:#?}",
+                other.len(),
+                lines.len()
+            ));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert_eq!(count, 8);
+}
+
+fn write(lines: &[Value]) -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), lines.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+    file
+}
+
+fn said(text: &str) -> Value {
+    json!({"type": "user", "message": {"role": "user", "content": text}})
+}
+
+fn ran(id: &str, command: &str, output: &str) -> [Value; 2] {
+    [
+        json!({"type": "assistant", "message": {"role": "assistant", "content": [
+            {"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}}]}}),
+        json!({"type": "user", "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": id, "content": output}]}}),
+    ]
+}
+
+fn compacted() -> Value {
+    json!({"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted",
+        "compactMetadata": {"trigger": "auto", "preTokens": 1}})
+}
+
+fn whole(file: &tempfile::NamedTempFile) -> String {
+    let around = Around { session: "s".to_owned(), with_thread: true, ..Around::default() };
+    let draft = draft(&Thread::read(file.path()).unwrap(), &around);
+    format!("{draft:?}")
+}
+
+#[test]
+fn a_private_prompt_and_what_is_under_it_are_left_out_also_across_a_compaction() {
+    let mut lines = vec![said("fix the cart")];
+    lines.extend(ran("a", "make cart", "ok"));
+    lines.push(said("<private>the merger</private>"));
+    lines.extend(ran("b", "grep merger-plan", "ok"));
+    lines.push(compacted());
+    lines.extend(ran("c", "cat merger-costs", "ok"));
+    let text = whole(&write(&lines));
+    assert!(text.contains("fix the cart") && text.contains("make cart"), "{text}");
+    assert!(!text.contains("merger"), "{text}");
+    // As much lies between as is looked back for turns.
+    let filler = "x".repeat(gather::budget::BACK_BYTES as usize + 1);
+    lines.push(json!({"type": "system", "subtype": "note", "content": filler}));
+    lines.extend(ran("d", "cat merger-names", "ok"));
+    let text = whole(&write(&lines));
+    assert!(!text.contains("merger"), "{text}");
+    lines.push(said("go on with the cart"));
+    lines.extend(ran("e", "make all", "ok"));
+    let text = whole(&write(&lines));
+    assert!(text.contains("fix the cart") && text.contains("make all") && !text.contains("merger"), "{text}");
+}
+
+#[test]
+fn secrets_and_calls_of_wyren_are_left_out() {
+    let key = format!("sk-ant-api03-{}", "Ab9".repeat(31));
+    let mut lines = vec![said(&format!("use {key}"))];
+    lines.extend(ran("a", &format!("curl -H 'x-api-key: {key}' https://api.example"), &key));
+    lines.extend(ran("b", "wyren memory", "the team's memory"));
+    let text = whole(&write(&lines));
+    assert!(text.contains("curl") && !text.contains("Ab9Ab9"), "{text}");
+    assert!(!text.contains("the team's memory") && !text.contains("wyren memory"), "{text}");
+}
+
+#[test]
+fn nothing_is_gathered_from_nothing() {
+    let around = Around::default();
+    let empty = write(&[]);
+    assert!(draft(&Thread::read(empty.path()).unwrap(), &around).sections.is_empty());
+    let private = write(&[said("<private>x</private>")]);
+    assert!(draft(&Thread::read(private.path()).unwrap(), &around).sections.is_empty());
+}

@@ -1,0 +1,118 @@
+//! Handoffs as observations have them.
+
+use crate::draft::text_of;
+use crate::{Name, folder};
+use base::{Paths, Timestamp};
+use std::path::PathBuf;
+use store::{Error, Store};
+use work::contexts::read::{self, Handed};
+use work::contexts::{Handoff, id};
+
+/// A handoff that was saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The id of its context.
+    pub context: String,
+    pub at: Timestamp,
+    /// The session that it was saved in; `None` outside of any.
+    pub session: Option<String>,
+    pub handoff: Handoff,
+}
+
+impl Kept {
+    fn of(handed: Handed) -> Self {
+        let Handed { context, at, session, handoff } = handed;
+        Self { context, at: Timestamp::from_millis(u64::try_from(at).unwrap_or_default()), session, handoff }
+    }
+
+    /// Returns what a person types to name it: unique among all handoffs.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.context, self.handoff.id)
+    }
+
+    /// Returns the text of a section; empty where there is none.
+    pub fn text(&self, name: Name) -> &str {
+        text_of(&self.handoff.sections, name)
+    }
+
+    /// Returns the folder that people read.
+    pub fn folder(&self, paths: &Paths) -> PathBuf {
+        folder::folder_of(paths, &self.context, &self.handoff.id)
+    }
+}
+
+/// Returns the handoffs of a context, the latest first.
+pub fn of_context(store: &Store, context: &str) -> Result<Vec<Kept>, Error> {
+    of_contexts(store, &[context])
+}
+
+/// Returns the handoffs of these contexts, the latest first.
+pub fn of_contexts(store: &Store, contexts: &[&str]) -> Result<Vec<Kept>, Error> {
+    let handed = read::handoffs(store.connection(), contexts)?;
+    // Without an id there is no folder: an earlier program noted only that there was one.
+    Ok(handed.into_iter().map(Kept::of).filter(|kept| id::check(&kept.handoff.id).is_ok()).collect())
+}
+
+/// Why no handoff is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfound {
+    /// What was typed names none, and why.
+    Unfit(String),
+    None,
+    /// The names of those that fit.
+    Several(Vec<String>),
+}
+
+/// Returns the handoff that was typed: its id or the beginning of it, or that after a part of its context's id and a `/`.
+pub fn find<'k>(typed: &str, kept: &'k [Kept]) -> Result<&'k Kept, Unfound> {
+    let (context, name) = typed.rsplit_once('/').unwrap_or(("", typed));
+    for part in [context, name].into_iter().filter(|part| !part.is_empty() || typed.is_empty()) {
+        id::check(part).map_err(|unfit| Unfound::Unfit(unfit.to_string()))?;
+    }
+    let fits = |kept: &&Kept| kept.context.contains(context);
+    let ways: [&dyn Fn(&str) -> bool; 2] = [&|id| id == name, &|id| id.starts_with(name)];
+    for way in ways {
+        let found: Vec<&Kept> = kept.iter().filter(fits).filter(|kept| way(&kept.handoff.id)).collect();
+        let exact = found.iter().find(|kept| kept.context == context);
+        match (&*found, exact) {
+            ([], _) => {}
+            ([only], _) => return Ok(only),
+            (_, Some(exact)) if !name.is_empty() && exact.handoff.id == name => return Ok(exact),
+            _ => return Err(Unfound::Several(found.into_iter().map(Kept::name).collect())),
+        }
+    }
+    Err(Unfound::None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(context: &str, id: &str) -> Kept {
+        let handoff = Handoff { id: id.to_owned(), ..Handoff::default() };
+        Kept { context: context.to_owned(), at: Timestamp::from_millis(0), session: None, handoff }
+    }
+
+    #[test]
+    fn a_handoff_is_found_by_its_id_or_with_its_context_and_paths_are_refused() {
+        let all = [
+            kept("261118-0905-fix-cart", "2026-11-18-1010"),
+            kept("261118-0905-fix-cart", "2026-11-18-1010-2"),
+            kept("261118-0906-parser", "2026-11-18-1010"),
+            kept("261118-0906-parser", "2026-11-19-1111"),
+        ];
+        let found = |typed: &str| find(typed, &all).map(Kept::name);
+        assert_eq!(found("2026-11-19-1111").unwrap(), "261118-0906-parser/2026-11-19-1111");
+        assert_eq!(found("2026-11-19").unwrap(), "261118-0906-parser/2026-11-19-1111");
+        assert_eq!(found("cart/2026-11-18-1010").unwrap(), "261118-0905-fix-cart/2026-11-18-1010");
+        assert_eq!(
+            found("261118-0906-parser/2026-11-18-1010").unwrap(),
+            "261118-0906-parser/2026-11-18-1010"
+        );
+        assert!(matches!(found("2026-11-18-1010"), Err(Unfound::Several(names)) if names.len() == 2));
+        assert_eq!(found("2025"), Err(Unfound::None));
+        for odd in ["../etc", "a/../b", "%2e%2e/x", "x\\y", ""] {
+            assert!(matches!(found(odd), Err(Unfound::Unfit(_))), "{odd}");
+        }
+    }
+}
