@@ -14,11 +14,10 @@ mod places;
 mod projects;
 #[cfg(test)]
 mod reference;
-mod similar;
 mod terminal;
-mod when;
 mod wired;
 
+use answers::{similar, when};
 use clap::Parser;
 use std::process::ExitCode;
 

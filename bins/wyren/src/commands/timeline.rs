@@ -1,7 +1,7 @@
 //! `wyren timeline`: what happened before and after something that was found.
 
 use crate::exit::Ending;
-use crate::finder::Finder;
+use crate::finder::{self, Finder};
 use crate::hits::{self, Layout};
 use crate::items;
 use crate::terminal::{self, DIM};
@@ -56,7 +56,7 @@ fn count(text: &str) -> Result<usize, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
-    let finder = Finder::open(env, paths)?;
+    let finder = finder::open(env, paths)?;
     let (anchor, mut words) = find(arguments, &finder, paths)?;
     if anchor.document.at == 0 {
         let title = sanitize::one_line(&anchor.document.title, MAX_SHOWN);
