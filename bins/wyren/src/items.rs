@@ -3,20 +3,13 @@
 use crate::exit;
 use answers::ids;
 use anyhow::Result;
-use base::Paths;
 use journal::find::Item;
-use search::sources::Loaded;
 use std::path::PathBuf;
 use store::Store;
 
 /// Returns the entry or summary whose id begins with what was typed. `undone` says what was not done.
 pub(crate) fn find(store: &Store, typed: &str, undone: &str) -> Result<Item> {
     ids::find(store, &here(), typed, undone).map_err(exit::of)
-}
-
-/// Returns whatever has an id that begins with what was typed: what `wyren search` finds.
-pub(crate) fn find_any(store: &Store, paths: &Paths, typed: &str) -> Result<Loaded> {
-    ids::find_any(store, paths, &here(), typed).map_err(exit::of)
 }
 
 /// The project of this folder has the entries that a refusal names.

@@ -27,6 +27,10 @@ fn main() -> ExitCode {
     if std::env::args_os().skip(1).eq(commands::FOR_PROMPT) {
         return exit::code(commands::run_for_prompt());
     }
+    // The client waits for this one before its first request.
+    if std::env::args_os().skip(1).eq(commands::FOR_MODEL) {
+        return exit::code(commands::run_for_model());
+    }
     let arguments = commands::Arguments::parse();
     exit::code(commands::run(arguments))
 }

@@ -11,6 +11,7 @@ mod import;
 mod install;
 mod interactive;
 mod lessons;
+mod mcp;
 #[cfg(unix)]
 mod migrate;
 mod model;

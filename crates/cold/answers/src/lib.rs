@@ -6,6 +6,7 @@
 mod error;
 mod finder;
 pub mod ids;
+mod moment;
 pub mod notes;
 pub mod projects;
 pub mod rows;
@@ -15,6 +16,7 @@ pub mod why;
 
 pub use error::Error;
 pub use finder::{Finder, InStep, MOST_TIME, open_drained};
+pub use moment::anchor;
 
 /// Returns a number with its noun: `1 line`, `3 lines`.
 pub fn counted(number: usize, one: &str, many: &str) -> String {
