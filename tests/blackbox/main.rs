@@ -25,6 +25,7 @@ mod journal;
 mod kept_transcripts;
 mod lessons;
 mod lessons_cli;
+mod mcp;
 mod meaning;
 mod migrate;
 mod new_hook;

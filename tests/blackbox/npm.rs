@@ -14,7 +14,7 @@ use tempfile::TempDir;
 const LAUNCHER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../npm/launcher.sh");
 
 /// Programs of the package: the hook that speaks when the others are missing, another one, and both programs.
-const PROGRAMS: [&str; 4] = ["session-start-reset", "tool-record", "wyren", "wyren-worker"];
+const PROGRAMS: [&str; 5] = ["session-start-reset", "tool-record", "wyren", "wyren-mcp", "wyren-worker"];
 
 const START: &str = r#"{"hook_event_name":"SessionStart","source":"startup"}"#;
 

@@ -27,6 +27,12 @@ pub(crate) fn find(what: &str, name: &str, default: PathBuf, remedy: &str) -> Op
     None
 }
 
+/// Returns the official MCP SDK for JavaScript, or says why the test is skipped.
+pub fn mcp_sdk() -> Option<PathBuf> {
+    let folder = workspace().join("tests/mcp/node_modules/@modelcontextprotocol/sdk");
+    find("mcp-sdk", "WYREN_TEST_MCP_SDK", folder, "run `npm ci` in tests/mcp")
+}
+
 /// Returns the root of the workspace.
 pub(crate) fn workspace() -> &'static Path {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -22,6 +22,10 @@ pub(crate) fn run_all() -> Result<()> {
         skipped.push("the real client: npm is not installed");
         missing.push("client");
     }
+    if !install("tests/mcp", &["ci"])? {
+        skipped.push("the MCP SDK of npm: npm is not installed");
+        missing.push("mcp-sdk");
+    }
     if cfg!(target_os = "linux") {
         npm::assemble_here()?;
     } else {

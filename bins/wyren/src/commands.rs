@@ -17,6 +17,7 @@ mod install;
 mod jobs;
 mod lessons;
 mod log;
+mod mcp;
 mod memory;
 mod migrate;
 mod pin;
@@ -114,6 +115,9 @@ enum Command {
     Lessons(lessons::Arguments),
     /// Show the log of the team memory or of the hooks, or the texts that hooks emitted.
     Log(log::Arguments),
+    /// Answer the model's questions over MCP, on standard input and output.
+    #[command(hide = true)]
+    Mcp(mcp::Arguments),
     /// Show, compare, search and edit the team memory.
     Memory(memory::Arguments),
     /// Move from an earlier system: its records, settings and hooks.
@@ -173,7 +177,7 @@ impl Command {
             Self::Handoff(arguments) => !arguments.is_of_a_hook(),
             Self::Work(arguments) => !arguments.is_of_a_hook(),
             Self::Statusline(arguments) => !arguments.is_of_the_line(),
-            Self::Doctor(_) | Self::FileSuggest(_) | Self::Worker(_) => false,
+            Self::Doctor(_) | Self::FileSuggest(_) | Self::Mcp(_) | Self::Worker(_) => false,
             _ => true,
         }
     }
@@ -189,6 +193,7 @@ impl Command {
             | Self::Config(_)
             | Self::FileSuggest(_)
             | Self::Install(_)
+            | Self::Mcp(_)
             | Self::Migrate(_)
             | Self::Spend(_)
             | Self::Status(_)
@@ -248,6 +253,16 @@ pub(crate) fn run_for_prompt() -> Result<()> {
     work::bind(&Paths::of(&Env::process()))
 }
 
+/// What `wyren-mcp` runs.
+pub(crate) const FOR_MODEL: [&str; 1] = ["mcp"];
+
+/// Runs [`FOR_MODEL`].
+pub(crate) fn run_for_model() -> Result<()> {
+    let env = Env::process();
+    let paths = Paths::of(&env);
+    mcp::run(env, paths)
+}
+
 pub(crate) fn run(arguments: Arguments) -> Result<()> {
     let env = Env::process();
     let mut paths = Paths::of(&env);
@@ -286,6 +301,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Jobs(arguments) => jobs::run(arguments, &env, &paths),
         Command::Lessons(arguments) => lessons::run(arguments, &env, &paths),
         Command::Log(arguments) => log::run(&arguments, &env, &paths),
+        Command::Mcp(_) => mcp::run(env, paths),
         Command::Memory(arguments) => memory::run(arguments, &env, &paths),
         Command::Migrate(arguments) => migrate::run(&arguments, &env, &paths),
         Command::Pin(arguments) => pin::run(&arguments, true, &env, &paths),

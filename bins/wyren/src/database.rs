@@ -100,13 +100,7 @@ fn drain(store: &mut Store, env: &Env, paths: &Paths, patience: Duration) -> Res
     patiently_for(patience, NOTICE_AFTER, attempt, tell_of_waiting)
 }
 
-/// Drains what the command itself has just recorded. What fails here is in the spool, and the next drain stores it.
-pub(crate) fn drain_now(store: &mut Store, paths: &Paths) {
-    let _ = Drain::unbounded(&Spool::new(paths.spool())).at_most(MOST_LINES).run(store, Timestamp::now());
-}
-
-/// What a command that has recorded something drains besides: a prompt may wait for it.
-const MOST_LINES: usize = 5_000;
+pub(crate) use answers::notes::drain_now;
 
 /// How long a command waits for others that use the database, how often it tries, and when it says that it waits.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -62,6 +62,21 @@ impl fmt::Display for Ending {
 
 impl std::error::Error for Ending {}
 
+/// Returns how a command ends that has no answer.
+pub(crate) fn of(error: answers::Error) -> anyhow::Error {
+    match error {
+        answers::Error::Unknown(text) | answers::Error::Refused(text) => {
+            Ending::failed(format!("wyren: {text}")).into()
+        }
+        answers::Error::Unclear(text) => Ending::misused(format!("wyren: {text}")).into(),
+        answers::Error::Store(error) => error.into(),
+        answers::Error::Sources(error) => error.into(),
+        answers::Error::Index(error) => error.into(),
+        answers::Error::Capture(error) => error.into(),
+        error @ answers::Error::File(..) => error.into(),
+    }
+}
+
 /// Names what could not be done, and fails for it.
 pub(crate) fn with_problems(problems: &[String]) -> anyhow::Result<()> {
     let Some((last, others)) = problems.split_last() else { return Ok(()) };

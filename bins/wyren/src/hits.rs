@@ -3,19 +3,19 @@
 use crate::projects;
 use crate::terminal::{DIM, FOUND, STRONG, columns_of, fitting};
 use crate::when;
+use answers::rows::MAX_PASSAGE;
 use anyhow::Result;
 use base::Timestamp;
-use search::Kind;
 use search::highlight::Words;
-use search::sources::{Loaded, id_of, name_of};
-use serde_json::{Value, json};
+use search::sources::{Loaded, id_of};
 use std::io::Write;
 use std::ops::Range;
 use text::sanitize;
 
-/// The longest title and the longest passage, in characters, where no terminal bounds them.
+pub(crate) use answers::rows::{kind, passage, to_json};
+
+/// The longest title, in characters, where no terminal bounds it.
 const MAX_TITLE: usize = 200;
-const MAX_PASSAGE: usize = 400;
 /// A title that would have less room than this goes below the other columns.
 const LEAST_TITLE: usize = 24;
 const INDENT: usize = 4;
@@ -105,41 +105,9 @@ impl Layout {
     }
 }
 
-/// Returns what a document is: `fix`, `summary`, `memory/decision`.
-pub(crate) fn kind(loaded: &Loaded) -> String {
-    let document = &loaded.document;
-    let class = sanitize::one_line(&document.class, 20);
-    match document.kind {
-        Some(Kind::Entry) if !class.is_empty() => class,
-        Some(kind @ (Kind::Memory | Kind::History | Kind::Lesson)) if !class.is_empty() => {
-            format!("{}/{class}", name_of(kind))
-        }
-        Some(kind) => name_of(kind).to_owned(),
-        None => "–".to_owned(),
-    }
-}
-
 /// Returns when something was, to the minute; a dash where that is unknown.
 fn moment(at: u64) -> String {
     if at == 0 { "–".to_owned() } else { when::local_minute(Timestamp::from_millis(at)) }
-}
-
-/// Returns the line of the text that has most of the words, unless the title says as much.
-pub(crate) fn passage(loaded: &Loaded, words: &mut Words) -> Option<String> {
-    let line = words.best_line(&loaded.document.body)?;
-    let line = around(line, words);
-    (words.has(&line) > 0 && line != loaded.document.title).then_some(line)
-}
-
-/// Returns a line that may be very long as one of bounded length, with words of the question in it.
-fn around(line: &str, words: &mut Words) -> String {
-    let first = words.ranges(line).first().map_or(0, |range| range.start);
-    let mut start = line.floor_char_boundary(first.saturating_sub(MAX_PASSAGE / 4));
-    if line.len() <= MAX_PASSAGE {
-        start = 0;
-    }
-    let front = if start > 0 { "…" } else { "" };
-    format!("{front}{}", sanitize::one_line(&line[start..], MAX_PASSAGE))
 }
 
 /// Writes a line with the words of the question in their colour, cut to the room there is.
@@ -186,31 +154,10 @@ fn window(line: &str, ranges: &[Range<usize>], room: usize) -> String {
     format!("{front}{}…", rest[..fits].trim_end())
 }
 
-/// Returns a document for a program.
-pub(crate) fn to_json(loaded: &Loaded, words: &mut Words) -> Value {
-    let document = &loaded.document;
-    let text = |text: &str| if text.is_empty() { Value::Null } else { json!(text) };
-    json!({
-        "id": id_of(&document.key),
-        "is": document.kind.map(name_of),
-        "type": text(&document.class),
-        "title": document.title,
-        "passage": passage(loaded, words),
-        "when": (document.at > 0).then(|| Timestamp::from_millis(document.at).to_string()),
-        "project": text(&document.project),
-        "session": text(&document.session),
-        "branch": text(&document.branch),
-        "author": text(&document.author),
-        "files": document.files,
-        "times": loaded.times.max(1),
-        "replaced_by": loaded.replaced_by,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use search::Document;
+    use search::{Document, Kind};
 
     fn loaded(title: &str, body: &str) -> Loaded {
         let document = Document {

@@ -14,11 +14,10 @@ mod places;
 mod projects;
 #[cfg(test)]
 mod reference;
-mod similar;
 mod terminal;
-mod when;
 mod wired;
 
+use answers::{similar, when};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -26,6 +25,10 @@ fn main() -> ExitCode {
     // A prompt waits for this one, and to make the list of all commands takes as long as the rest.
     if std::env::args_os().skip(1).eq(commands::FOR_PROMPT) {
         return exit::code(commands::run_for_prompt());
+    }
+    // The client waits for this one before its first request.
+    if std::env::args_os().skip(1).eq(commands::FOR_MODEL) {
+        return exit::code(commands::run_for_model());
     }
     let arguments = commands::Arguments::read();
     exit::code(commands::run(arguments))

@@ -244,7 +244,15 @@ fn every_call_that_a_document_shows_exists() {
     let mut documents: Vec<PathBuf> = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"]
         .map(|file| root().join(file))
         .into();
-    for folder in ["docs", "docs/guides", "commands", "skills/writing-lessons"] {
+    for folder in [
+        "docs",
+        "docs/guides",
+        "commands",
+        "skills/searching-memory",
+        "skills/stand-up",
+        "skills/weekly-digest",
+        "skills/writing-lessons",
+    ] {
         let entries = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
         documents.extend(entries.filter(|path| path.extension().is_some_and(|ending| ending == "md")));
     }

@@ -12,6 +12,7 @@ mod import;
 mod install;
 mod interactive;
 mod lessons;
+mod mcp;
 #[cfg(unix)]
 mod migrate;
 mod model;

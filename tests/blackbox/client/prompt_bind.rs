@@ -363,7 +363,7 @@ fn the_listing_of_commands_and_skills_costs_at_most_500_characters() -> Result<(
     let turn = client.prompt("hello")?;
     let texts = turn.main_request(0)?.texts();
     let listed: Vec<&str> = texts.lines().filter(|line| line.starts_with("- wyren:")).collect();
-    assert_eq!(listed.len(), 5, "{listed:#?}");
+    assert_eq!(listed.len(), 6, "{listed:#?}");
     let characters: usize = listed.iter().map(|line| line.chars().count() + 1).sum();
     assert!(characters <= 500, "{characters}: {listed:#?}");
     Ok(())

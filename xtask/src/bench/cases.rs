@@ -334,6 +334,7 @@ const CASES: &[(&str, Case)] = &[
         "context-monitor",
         Case::plain("10 MB last line", payload!("PostToolUse.Bash")).silent().after_a_line(10 * MIB),
     ),
+    ("wyren-mcp", Case::plain("initialize", INITIALIZE).speaking()),
     ("wyren-statusline", Case::plain("known project", payload!("statusline")).speaking().known()),
     (
         "wyren",
@@ -352,6 +353,13 @@ const CASES: &[(&str, Case)] = &[
             .searching(100_000),
     ),
 ];
+
+/// What a client sends first; the server ends when nothing follows.
+const INITIALIZE: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"#,
+    r#""clientInfo":{"name":"bench","version":"1"}}}"#,
+    "\n"
+);
 
 /// What the yardsticks and the programs of `--against` find on their standard input.
 pub(crate) const DEFAULT_PAYLOAD: &str = payload!("SessionStart.startup");

@@ -26,8 +26,8 @@ pub(crate) fn may_be_heavy(binary: &str) -> bool {
     HEAVY_PROGRAMS.contains(&binary) || hooks::find(binary).is_some_and(|hook| hook.weight == Weight::Heavy)
 }
 
-/// The programs that a person or the client starts; the status line is drawn too often to be one of them.
-const HEAVY_PROGRAMS: [&str; 2] = ["wyren", "wyren-mcp"];
+/// The program that the others become; the status line is drawn too often to be one of them.
+const HEAVY_PROGRAMS: [&str; 1] = ["wyren"];
 
 #[cfg(test)]
 mod tests {
@@ -44,7 +44,14 @@ mod tests {
 
     #[test]
     fn only_named_programs_may_use_the_store() {
-        for lean in ["tool-record", "file-recall", "precompact-handoff", "wyren-statusline", "wyren-worker"] {
+        for lean in [
+            "tool-record",
+            "file-recall",
+            "precompact-handoff",
+            "wyren-mcp",
+            "wyren-statusline",
+            "wyren-worker",
+        ] {
             assert!(!may_be_heavy(lean), "{lean}");
         }
         assert!(may_be_heavy("wyren"));

@@ -1,23 +1,21 @@
 //! `wyren edit`: changes the title, type or text of an entry. The observation that the entry was made of stays as it was; the
 //! change is another one, and goes with it when it is forgotten.
 
-use super::remember;
 use crate::database::{self, Look};
-use crate::exit::Ending;
+use crate::exit::{self, Ending};
 use crate::terminal::{self, STRONG};
 use crate::{editor, items, person};
+use answers::notes;
 use anyhow::{Context as _, Result, bail};
-use base::{Env, Paths, Timestamp, files};
-use capture::Spool;
+use base::{Env, Paths, files};
 use clap::Args;
 use journal::Entry;
-use journal::find::{self, Item};
-use journal::write::{self, Amendment, MAX_TITLE_CHARS, Place};
+use journal::find::Item;
+use journal::write::{Amendment, MAX_TITLE_CHARS};
 use serde_json::json;
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use store::Store;
+use std::path::PathBuf;
 use text::{privacy, sanitize};
 
 const EXAMPLES: &str = "\
@@ -83,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     };
     let change = change.against(&entry);
     if change != Amendment::default() {
-        amend(&store, paths, &entry, &change)?;
+        notes::amend(&store, paths, &entry, &change).map_err(exit::of)?;
         database::drain_now(&mut store, paths);
     }
     let after = match items::find(&store, &entry.id, "")? {
@@ -99,13 +97,6 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let done = if change == Amendment::default() { "Nothing to change in" } else { "Changed" };
     let title = sanitize::one_line(&after.title, MAX_TITLE_CHARS);
     Ok(writeln!(output, "{done} {STRONG}{}{STRONG:#}: {title}", after.id)?)
-}
-
-/// Writes down a change of an entry, in the project that the entry is of.
-pub(super) fn amend(store: &Store, paths: &Paths, entry: &Entry, change: &Amendment) -> Result<()> {
-    let origin = find::origin(store, &Item::Entry(entry.clone()))?;
-    let place = Place::by_hand(&origin.project, Path::new(&origin.root));
-    Ok(write::amend(&Spool::new(paths.spool()), &place, &entry.id, change, Timestamp::now())?)
 }
 
 /// What can be edited of an entry.
@@ -175,7 +166,7 @@ impl Draft {
             return Err("all of the title is marked as private".to_owned());
         }
         if self.kind != present {
-            remember::kind(&self.kind)?;
+            notes::kind(&self.kind)?;
         }
         Ok(self)
     }

@@ -1,15 +1,13 @@
 //! `wyren pin` and `wyren unpin`: entries that stay in the index at a session's start, and that retention keeps.
 
-use super::edit;
 use crate::database::{self, Look};
-use crate::exit::Ending;
+use crate::exit;
 use crate::items;
 use crate::terminal::{self, STRONG};
+use answers::notes;
 use anyhow::Result;
 use base::{Env, Paths};
 use clap::Args;
-use journal::find::Item;
-use journal::write::Amendment;
 use serde_json::json;
 use std::io::Write as _;
 use text::sanitize;
@@ -35,22 +33,8 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, is_pinned: bool, env: &Env, paths: &Paths) -> Result<()> {
     let mut store = database::open_drained(env, paths, Look::Quick)?;
-    let mut entries = Vec::new();
-    // All of them or none.
-    for id in &arguments.ids {
-        match items::find(&store, id, "; nothing was changed")? {
-            Item::Entry(entry) => entries.push(entry),
-            Item::Summary(summary) => {
-                let message = format!("wyren: {} is a summary; those are always kept", summary.id);
-                return Err(Ending::failed(message).into());
-            }
-        }
-    }
-    let change = Amendment { pinned: Some(is_pinned), ..Amendment::default() };
-    for entry in entries.iter().filter(|entry| entry.is_pinned != is_pinned) {
-        edit::amend(&store, paths, entry, &change)?;
-    }
-    database::drain_now(&mut store, paths);
+    let entries =
+        notes::pin(&mut store, paths, &items::here(), &arguments.ids, is_pinned).map_err(exit::of)?;
     let mut output = terminal::output();
     if arguments.json {
         let entries: Vec<_> = entries

@@ -5,7 +5,7 @@ mod nothing;
 mod transcripts;
 
 use crate::exit::Ending;
-use crate::finder::Finder;
+use crate::finder::{self, Finder};
 use crate::hits::{self, Layout};
 use crate::person;
 use crate::terminal::{self, DIM, counted};
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         let search = person::command_for(env, "search WORDS", "search WORDS");
         return Err(Ending::misused(format!("wyren: nothing to search for. Use: {search}")).into());
     }
-    let finder = Finder::open(env, paths)?;
+    let finder = finder::open(env, paths)?;
     let filter = arguments.filter.filter(&finder, paths)?;
     let query = Query {
         text: arguments.words.join(" "),
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         skip: 0,
         now: Timestamp::now().millis(),
     };
-    let found = finder.search(&query, env, paths);
+    let found = finder::search(&finder, &query, env, paths);
     let keys: Vec<String> = found.hits.iter().map(|hit| hit.key.clone()).collect();
     let answer = Answer {
         loaded: sources::load(&finder.store, paths, &keys)?,

@@ -2,22 +2,22 @@
 //! people do: plain lines, each beginning with what it is.
 
 use crate::database::{self, Look};
+use crate::exit;
 use crate::hits;
 use crate::items;
 use crate::projects;
 use crate::terminal::{self, DIM, STRONG};
 use crate::when;
+use answers::ids::{Whole, text_of};
 use anyhow::Result;
 use base::{Env, Paths, Timestamp};
 use clap::Args;
 use journal::find::{self, Item, Origin};
 use journal::{Entry, Source, Summary};
-use search::Document;
 use search::highlight::Words;
 use search::sources::{self, Loaded};
 use serde_json::{Value, json};
 use std::io::Write;
-use store::Store;
 use text::sanitize;
 
 const EXAMPLES: &str = "\
@@ -41,16 +41,16 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let store = database::open_drained(env, paths, Look::Quick)?;
-    let mut shown: Vec<Shown> = Vec::new();
+    let mut shown: Vec<Whole> = Vec::new();
     for id in &arguments.ids {
-        let one = Shown::find(&store, paths, id)?;
+        let one = Whole::find(&store, paths, &items::here(), id).map_err(exit::of)?;
         if !shown.iter().any(|known| known.id() == one.id()) {
             shown.push(one);
         }
     }
     let mut output = terminal::output();
     if arguments.json {
-        let items: Vec<Value> = shown.iter().map(Shown::to_json).collect();
+        let items: Vec<Value> = shown.iter().map(whole_json).collect();
         return Ok(writeln!(output, "{:#}", json!({"items": items}))?);
     }
     for (number, one) in shown.iter().enumerate() {
@@ -58,66 +58,31 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
             writeln!(output)?;
         }
         match one {
-            Shown::Item(item) => match &**item {
+            Whole::Item(item) => match &**item {
                 (Item::Entry(entry), origin) => write_entry(&mut output, entry, origin)?,
                 (Item::Summary(summary), origin) => write_summary(&mut output, summary, origin)?,
             },
-            Shown::Document(loaded) => write_document(&mut output, loaded)?,
+            Whole::Document(loaded) => write_document(&mut output, loaded)?,
         }
     }
     Ok(())
 }
 
-/// Something that has an id.
-enum Shown {
-    Item(Box<(Item, Origin)>),
-    /// Neither an entry nor a summary: a prompt, or what is in a team memory or a lesson.
-    Document(Box<Loaded>),
-}
-
-impl Shown {
-    fn find(store: &Store, paths: &Paths, typed: &str) -> Result<Self> {
-        let loaded = items::find_any(store, paths, typed)?;
-        if !matches!(loaded.document.kind, Some(search::Kind::Entry | search::Kind::Summary)) {
-            return Ok(Self::Document(Box::new(loaded)));
-        }
-        let item = items::find(store, sources::id_of(&loaded.document.key), "")?;
-        let origin = find::origin(store, &item)?;
-        Ok(Self::Item(Box::new((item, origin))))
-    }
-
-    fn id(&self) -> &str {
-        match self {
-            Self::Item(item) => item.0.id(),
-            Self::Document(loaded) => sources::id_of(&loaded.document.key),
+fn whole_json(shown: &Whole) -> Value {
+    match shown {
+        Whole::Item(item) => to_json(&item.0, &item.1),
+        Whole::Document(loaded) => {
+            let mut facts = hits::to_json(loaded, &mut Words::default());
+            facts["text"] = json!(text_of(&loaded.document));
+            facts
         }
     }
-
-    fn to_json(&self) -> Value {
-        match self {
-            Self::Item(item) => to_json(&item.0, &item.1),
-            Self::Document(loaded) => {
-                let mut facts = hits::to_json(loaded, &mut Words::default());
-                facts["text"] = json!(whole(&loaded.document));
-                facts
-            }
-        }
-    }
-}
-
-/// Returns the text of a document: a title that was too long is in the rest as well.
-fn whole(document: &Document) -> String {
-    let Document { title, body, .. } = document;
-    if body.is_empty() || body.starts_with(title) {
-        return if body.is_empty() { title.clone() } else { body.clone() };
-    }
-    format!("{title}\n{body}")
 }
 
 fn write_document(output: &mut impl Write, loaded: &Loaded) -> Result<()> {
     let document = &loaded.document;
     head(output, sources::id_of(&document.key), &hits::kind(loaded), document.at)?;
-    let text = whole(document);
+    let text = text_of(document);
     let (title, rest) = text.split_once('\n').unwrap_or((&text, ""));
     if title.chars().count() > MAX_LINE {
         block(output, &text)?;

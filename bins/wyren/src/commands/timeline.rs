@@ -1,20 +1,16 @@
 //! `wyren timeline`: what happened before and after something that was found.
 
-use crate::exit::Ending;
-use crate::finder::Finder;
+use crate::exit;
+use crate::finder;
 use crate::hits::{self, Layout};
-use crate::items;
 use crate::terminal::{self, DIM};
 use anyhow::Result;
-use base::project::Project;
-use base::{Env, Paths, Timestamp};
+use base::{Env, Paths};
 use clap::Args;
 use search::highlight::Words;
 use search::sources::{self, Around, Loaded};
-use search::{Filter, Query};
 use serde_json::{Value, json};
 use std::io::Write;
-use text::sanitize;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,11 +21,6 @@ Examples:
 /// How many are shown on each side, and the most that may be.
 const DEFAULT_COUNT: usize = 5;
 const MAX_COUNT: u64 = 200;
-/// How many hits are looked at for one that has a time.
-const LOOKED_AT: usize = 50;
-/// In characters.
-const MAX_SHOWN: usize = 60;
-
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -56,12 +47,9 @@ fn count(text: &str) -> Result<usize, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
-    let finder = Finder::open(env, paths)?;
-    let (anchor, mut words) = find(arguments, &finder, paths)?;
-    if anchor.document.at == 0 {
-        let title = sanitize::one_line(&anchor.document.title, MAX_SHOWN);
-        return Err(Ending::failed(format!("wyren: nothing says when {title:?} was written")).into());
-    }
+    let finder = finder::open(env, paths)?;
+    let (anchor, mut words) =
+        answers::anchor(&finder, paths, &arguments.words, arguments.all_projects).map_err(exit::of)?;
     let around = sources::around(&finder.store, paths, &anchor, (arguments.before, arguments.after))?;
     if arguments.json {
         let facts = to_json(&anchor, &around, &mut words);
@@ -69,35 +57,6 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     }
     let width = terminal::width();
     terminal::page(|output| write(output, &anchor, &around, &mut words, width))
-}
-
-/// Finds what the timeline is around: by its id, else by its words. A single word may be either; one with a digit is an id
-/// first.
-fn find(arguments: &Arguments, finder: &Finder, paths: &Paths) -> Result<(Loaded, Words)> {
-    let by_id = |typed: &str| items::find_any(&finder.store, paths, typed);
-    if let [typed] = &*arguments.words
-        && typed.bytes().any(|byte| byte.is_ascii_digit())
-        && let Ok(loaded) = by_id(typed)
-    {
-        return Ok((loaded, Words::default()));
-    }
-    let text = arguments.words.join(" ");
-    let projects = if arguments.all_projects { Vec::new() } else { vec![Project::of(&finder.cwd).key] };
-    let filter = Filter { projects, ..Filter::default() };
-    let query = Query { text, filter, limit: LOOKED_AT, skip: 0, now: Timestamp::now().millis() };
-    let found = finder.index.search(&query);
-    // What has no time is no place on a timeline.
-    let first = found.hits.iter().find(|hit| hit.at > 0).or(found.hits.first());
-    let keys: Vec<String> = first.map(|hit| hit.key.clone()).into_iter().collect();
-    match (sources::load(&finder.store, paths, &keys)?.pop(), &*arguments.words) {
-        (Some(loaded), _) => Ok((loaded, Words::of(found.terms.iter().map(|(word, _)| word.as_str())))),
-        // Says which ids there are.
-        (None, [typed]) => Ok((by_id(typed)?, Words::default())),
-        (None, _) => {
-            let text = sanitize::one_line(&query.text, MAX_SHOWN);
-            Err(Ending::failed(format!("wyren: nothing found for {text:?}; `wyren search` says why")).into())
-        }
-    }
 }
 
 fn write(

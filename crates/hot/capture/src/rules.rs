@@ -11,6 +11,9 @@ const PROMPT_HOOK: &str = "prompt-record";
 /// The client's own notes about a session, which it edits with ordinary tools.
 const CLIENT_NOTES: &str = "session-memory";
 
+/// What the names of our own MCP tools begin with: what the memory answers is not recorded again.
+const OWN_TOOLS: &str = "mcp__plugin_wyren_";
+
 /// What is recorded and what is not.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
@@ -76,7 +79,7 @@ impl Rules {
 
     /// Says whether calls of this tool are recorded.
     pub fn records_tool(&self, tool: &str) -> bool {
-        !self.skipped_tools.iter().any(|skipped| skipped == tool)
+        !tool.starts_with(OWN_TOOLS) && !self.skipped_tools.iter().any(|skipped| skipped == tool)
     }
 
     /// Says whether a call with this input, as JSON, is recorded: the client's notes to itself are not.

@@ -54,7 +54,7 @@ fn check_folder(folder: &Path, reinstall: impl Fn() -> String) -> Result<usize, 
         return Err(bad(format!("hooks/hooks.json is missing in {shown}, so no hook runs"), reinstall()));
     }
     let mut programs = wired(folder);
-    for program in ["wyren-statusline", "wyren-worker"] {
+    for program in ["wyren-mcp", "wyren-statusline", "wyren-worker"] {
         programs.insert(format!("bin/{program}{}", std::env::consts::EXE_SUFFIX).into());
     }
     let lacking = |is_sound: &dyn Fn(&Path) -> bool| -> Vec<String> {

@@ -4,14 +4,14 @@ use base::Timestamp;
 use chrono::{DateTime, Days, Local, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone, Utc};
 
 /// What the help of an option that takes a moment says.
-pub(crate) const FORMS: &str = "yesterday, 2h, 2026-11-16, \"2026-11-16 14:30\" or 2026-11-16T14:30:00Z";
+pub const FORMS: &str = "yesterday, 2h, 2026-11-16, \"2026-11-16 14:30\" or 2026-11-16T14:30:00Z";
 
 /// How far clocks are set forward at most when summer begins, in steps of a quarter of an hour.
 const LONGEST_GAP: i64 = 12;
 
 /// A text that names no moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum NotATime {
+pub enum NotATime {
     /// It has the form of a date, but no calendar has that day or hour.
     NoSuchDay(String),
     /// It lies before 1970.
@@ -33,7 +33,7 @@ impl std::fmt::Display for NotATime {
 impl std::error::Error for NotATime {}
 
 /// Reads a moment as a person writes it; a date or time without a zone is local. For `value_parser`.
-pub(crate) fn parse(text: &str) -> Result<Timestamp, NotATime> {
+pub fn parse(text: &str) -> Result<Timestamp, NotATime> {
     parse_at(text, &Local::now())
 }
 
@@ -113,27 +113,27 @@ fn in_zone<Z: TimeZone>(time: NaiveDateTime, zone: &Z) -> Option<DateTime<Utc>> 
 }
 
 /// Returns a moment as local time: `2026-11-16 14:30:05`.
-pub(crate) fn local(moment: Timestamp) -> String {
+pub fn local(moment: Timestamp) -> String {
     format(moment, "%Y-%m-%d %H:%M:%S")
 }
 
 /// Returns a moment as local time to the minute: `2026-11-16 14:30`.
-pub(crate) fn local_minute(moment: Timestamp) -> String {
+pub fn local_minute(moment: Timestamp) -> String {
     format(moment, "%Y-%m-%d %H:%M")
 }
 
 /// Returns a moment as local time to the millisecond: what hooks that run side by side differ in.
-pub(crate) fn local_millis(moment: Timestamp) -> String {
+pub fn local_millis(moment: Timestamp) -> String {
     format(moment, "%Y-%m-%d %H:%M:%S%.3f")
 }
 
 /// Returns a moment as local time with its zone, where a mistake would be costly: `2026-11-16 00:00:00 +01:00`.
-pub(crate) fn exact(moment: Timestamp) -> String {
+pub fn exact(moment: Timestamp) -> String {
     format(moment, "%Y-%m-%d %H:%M:%S %:z")
 }
 
 /// Returns a local moment and how long ago it was: `2026-11-16 14:30:05 (3 min ago)`.
-pub(crate) fn with_age(moment: Timestamp, now: Timestamp) -> String {
+pub fn with_age(moment: Timestamp, now: Timestamp) -> String {
     format!("{} ({})", local(moment), ago(moment, now))
 }
 
@@ -147,12 +147,12 @@ fn local_time(moment: Timestamp) -> Option<DateTime<Local>> {
 }
 
 /// Returns the local day of a moment.
-pub(crate) fn day(moment: Timestamp) -> NaiveDate {
+pub fn day(moment: Timestamp) -> NaiveDate {
     local_time(moment).map(|time| time.date_naive()).unwrap_or_default()
 }
 
 /// Returns the local day that a text names: a date, or a moment in RFC 3339.
-pub(crate) fn day_in(text: &str) -> Option<NaiveDate> {
+pub fn day_in(text: &str) -> Option<NaiveDate> {
     match date(text).ok()? {
         Written::Day(day) => Some(day),
         Written::Local(time) => Some(time.date()),
@@ -161,13 +161,13 @@ pub(crate) fn day_in(text: &str) -> Option<NaiveDate> {
 }
 
 /// Returns when a local day began.
-pub(crate) fn start_of(day: NaiveDate) -> Timestamp {
+pub fn start_of(day: NaiveDate) -> Timestamp {
     let start = in_zone(day.and_time(NaiveTime::MIN), &Local).map(|time| time.timestamp_millis());
     Timestamp::from_millis(start.and_then(|millis| u64::try_from(millis).ok()).unwrap_or_default())
 }
 
 /// Returns a day as people speak of it: `today`, `yesterday`, `16 Nov`, `16 Nov 2025`.
-pub(crate) fn spoken(day: NaiveDate, today: NaiveDate) -> String {
+pub fn spoken(day: NaiveDate, today: NaiveDate) -> String {
     use chrono::Datelike as _;
     match (today - day).num_days() {
         // A teammate's day may have begun already.
@@ -179,19 +179,19 @@ pub(crate) fn spoken(day: NaiveDate, today: NaiveDate) -> String {
 }
 
 /// Returns a moment as people speak of it: `today 14:30`, `16 Nov`.
-pub(crate) fn spoken_moment(moment: Timestamp, today: NaiveDate) -> String {
+pub fn spoken_moment(moment: Timestamp, today: NaiveDate) -> String {
     let day = day(moment);
     let spoken = spoken(day, today);
     if day == today { format!("{spoken} {}", format(moment, "%H:%M")) } else { spoken }
 }
 
 /// Returns how long ago a moment was.
-pub(crate) fn ago(moment: Timestamp, now: Timestamp) -> String {
+pub fn ago(moment: Timestamp, now: Timestamp) -> String {
     format!("{} ago", duration(now.millis_since(moment)))
 }
 
 /// Returns how long something lasted, in the unit that a person would choose.
-pub(crate) fn duration(millis: u64) -> String {
+pub fn duration(millis: u64) -> String {
     match millis / 1_000 {
         seconds @ 0..120 => format!("{seconds} s"),
         seconds @ 120..7_200 => format!("{} min", seconds / 60),

@@ -4,11 +4,7 @@
 const CLOSENESS: usize = 3;
 
 /// Returns the known names that are most similar to `wanted`, the nearest first; none when none is near.
-pub(crate) fn nearest<'a>(
-    wanted: &str,
-    known: impl IntoIterator<Item = &'a str>,
-    most: usize,
-) -> Vec<&'a str> {
+pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
     let wanted = wanted.to_lowercase();
     let mut near: Vec<(usize, &str)> = known
         .into_iter()

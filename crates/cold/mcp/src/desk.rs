@@ -1,0 +1,677 @@
+//! Answers the calls. Store and index are opened by the first of them, and for each anew: a session may go on for days.
+
+use crate::arguments::Arguments;
+use crate::sheet::{MAX_CHARS, PER_TOKEN, Sheet};
+use crate::tools::Tool;
+use answers::ids::{self, Whole};
+use answers::notes::{self, DEFAULT_KIND, Given};
+use answers::why::{Answer, Target, read_lines};
+use answers::{Error, Finder, projects, rows, when};
+use base::paths::PRIVATE_MARKER;
+use base::project::Project;
+use base::{Env, Paths, Timestamp, digest, files};
+use capture::{Rule, Spool};
+use journal::find::Item;
+use journal::{Source, read};
+use memory::{Memory, section, without_comments};
+use place::Folder;
+use search::highlight::Words;
+use search::sources::{self, Loaded, SHIPPED, kind_named};
+use search::{Filter, Kind, Query};
+use serde_json::{Map, Value};
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+use text::sanitize::{Fence, one_line};
+use text::{privacy, redact};
+
+/// In tokens.
+const DEFAULT_BUDGET: usize = 2_000;
+const BUDGETS: (usize, usize) = (300, MAX_CHARS / PER_TOKEN);
+/// How many rows.
+const DEFAULT_ROWS: usize = 10;
+const ROWS: (usize, usize) = (1, 100);
+const LESSON_ROWS: usize = 5;
+const AROUND: usize = 5;
+const RECENT: usize = 20;
+const SUMMARIES: usize = 10;
+const MAX_IDS: usize = 50;
+/// In characters.
+const MAX_TITLE: usize = 200;
+const MAX_LINE: usize = 600;
+const SESSION_CHARS: usize = 8;
+const FENCE_CHARS: usize = 8;
+/// How many lines of a lesson, decision or note are shown.
+const MAX_LINES: usize = 6;
+
+/// What the client calls the session that it started the server for.
+const SESSION_VARIABLE: &str = "CLAUDE_CODE_SESSION_ID";
+
+/// How much the times of files may be off.
+const COARSENESS: Duration = Duration::from_secs(2);
+
+const DETAILS: &str = "`get` with ids for the whole text, `timeline` with an id for what happened around it.";
+
+/// Who is asked, and from where.
+pub struct Desk {
+    env: Env,
+    paths: Paths,
+    cwd: PathBuf,
+    clock: fn() -> Timestamp,
+    began: SystemTime,
+}
+
+impl Desk {
+    pub fn new(env: Env, paths: Paths, cwd: PathBuf, clock: fn() -> Timestamp) -> Self {
+        Self { env, paths, cwd, clock, began: SystemTime::now() }
+    }
+
+    /// Answers a call, or says in words why not.
+    pub fn call(&self, tool: &Tool, arguments: &Map<String, Value>) -> Result<String, String> {
+        // Before anything is drained; a failure leaves it to the next call.
+        let _ = store::known::note(&self.paths);
+        (tool.run)(self, &Arguments(arguments))
+    }
+
+    fn finder(&self) -> Result<Finder, String> {
+        Finder::open(&self.env, &self.paths, &self.cwd).map_err(said)
+    }
+
+    /// The same for all answers about a folder: an answer is the same when nothing has changed.
+    fn fence(&self) -> Fence {
+        let word = digest::short_hex(Project::of(&self.cwd).key.as_bytes());
+        Fence::new(word.chars().take(FENCE_CHARS).collect::<String>())
+    }
+
+    fn sheet(&self, arguments: &Arguments<'_>) -> Result<Sheet, String> {
+        Ok(Sheet::within(arguments.number(&["budget", "max_tokens"], DEFAULT_BUDGET, BUDGETS)?))
+    }
+
+    fn limit(arguments: &Arguments<'_>) -> Result<usize, String> {
+        arguments.number(&["limit", "max_results"], DEFAULT_ROWS, ROWS)
+    }
+
+    fn projects(&self, arguments: &Arguments<'_>, finder: &Finder) -> Result<Vec<String>, String> {
+        Ok(match arguments.text(&["project"]).as_deref() {
+            Some("all") => sources::projects(&finder.store).map_err(|error| said(error.into()))?,
+            Some(named) => {
+                let spool = Spool::new(self.paths.spool());
+                vec![projects::find(named, &finder.store, &spool, "nothing is shown").map_err(said)?]
+            }
+            None => vec![Project::of(&self.cwd).key],
+        })
+    }
+
+    /// Searches, and returns what was found with the words that were looked up and how many more there are.
+    fn found(
+        &self,
+        finder: &Finder,
+        text: String,
+        filter: Filter,
+        (limit, skip): (usize, usize),
+    ) -> Result<(Vec<Loaded>, Words, usize), String> {
+        let query = Query { text, filter, limit, skip, now: (self.clock)().millis() };
+        let (found, _) = finder.search(&query, &self.env, &self.paths);
+        let keys: Vec<String> = found.hits.iter().map(|hit| hit.key.clone()).collect();
+        let loaded = sources::load(&finder.store, &self.paths, &keys).map_err(|error| said(error.into()))?;
+        let words = Words::of(found.terms.iter().map(|(word, _)| word.as_str()));
+        let more = found.total.unwrap_or_default().saturating_sub(skip + loaded.len());
+        Ok((loaded, words, more))
+    }
+
+    pub(crate) fn search(&self, arguments: &Arguments<'_>) -> Result<String, String> {
+        let Some(text) = arguments.text(&["query", "q", "text"]) else {
+            return Err("query: no words to search for".to_owned());
+        };
+        let (limit, skip) = (Self::limit(arguments)?, arguments.number(&["offset"], 0, (0, 10_000))?);
+        let finder = self.finder()?;
+        let types: Vec<String> = arguments
+            .list(&["type", "obs_type"])?
+            .iter()
+            .map(|name| match &*name.to_lowercase() {
+                // claude-mem's words.
+                "observations" | "observation" => "entry".to_owned(),
+                "sessions" | "session" => "summary".to_owned(),
+                "prompts" => "prompt".to_owned(),
+                name => name.to_owned(),
+            })
+            .collect();
+        let mut projects = self.projects(arguments, &finder)?;
+        if types.iter().any(|name| kind_named(name) == Some(Kind::Lesson)) {
+            projects.push(SHIPPED.to_owned());
+        }
+        let has_projects = projects.len() > 1;
+        let moment = |names: &[&str]| {
+            let given = arguments.text(names);
+            given.map(|text| when::parse(&text).map_err(|error| format!("{}: {error}", names[0]))).transpose()
+        };
+        let filter = Filter {
+            projects,
+            kinds: types.iter().filter_map(|name| kind_named(name)).collect(),
+            classes: types.iter().filter(|name| kind_named(name).is_none()).cloned().collect(),
+            file: arguments.text(&["file", "files"]).unwrap_or_default().replace('\\', "/"),
+            since: moment(&["since", "dateStart"])?.map(Timestamp::millis),
+            until: moment(&["until", "dateEnd"])?.map(Timestamp::millis),
+            ..Filter::default()
+        };
+        let mut sheet = self.sheet(arguments)?;
+        let (loaded, mut words, more) = self.found(&finder, text, filter, (limit, skip))?;
+        for loaded in &loaded {
+            sheet.push(row(loaded, &mut words, has_projects));
+        }
+        if sheet.is_empty() {
+            return Ok(nothing(&finder, "Try fewer or other words, project `all`, or no filter."));
+        }
+        let rest = format!("Call again with offset {} or a larger budget.", skip + loaded.len());
+        Ok(sheet.finish(&self.fence(), "search", more, &rest, DETAILS))
+    }
+
+    pub(crate) fn timeline(&self, arguments: &Arguments<'_>) -> Result<String, String> {
+        let Some(anchor) = arguments.text(&["anchor", "id", "query"]) else {
+            return Err("anchor: no id and no words".to_owned());
+        };
+        let anchor = anchor.trim_start_matches('#');
+        let before = arguments.number(&["before", "depth_before"], AROUND, (0, ROWS.1))?;
+        let after = arguments.number(&["after", "depth_after"], AROUND, (0, ROWS.1))?;
+        let finder = self.finder()?;
+        let words: Vec<String> = anchor.split_whitespace().map(str::to_owned).collect();
+        let (anchor, mut words) = answers::anchor(&finder, &self.paths, &words, false).map_err(said)?;
+        let around = sources::around(&finder.store, &self.paths, &anchor, (before, after));
+        let around = around.map_err(|error| said(error.into()))?;
+        let mut sheet = self.sheet(arguments)?;
+        for loaded in &around.before {
+            sheet.push(row(loaded, &mut Words::default(), false));
+        }
+        sheet.push(format!("> {}", row(&anchor, &mut words, false)));
+        for loaded in &around.after {
+            sheet.push(row(loaded, &mut Words::default(), false));
+        }
+        Ok(sheet.finish(&self.fence(), "timeline", 0, "Call again with smaller before and after.", DETAILS))
+    }
+
+    pub(crate) fn get(&self, arguments: &Arguments<'_>) -> Result<String, String> {
+        let wanted = ids_in(arguments)?;
+        let finder = self.finder()?;
+        let mut sheet = self.sheet(arguments)?;
+        let mut problems = Vec::new();
+        for id in &wanted {
+            match Whole::find(&finder.store, &self.paths, &self.cwd, id) {
+                Ok(found) => sheet.push(whole(&found)),
+                Err(error) => problems.push(said(error)),
+            }
+        }
+        if sheet.is_empty() && !problems.is_empty() {
+            return Err(problems.join("\n"));
+        }
+        problems.into_iter().for_each(|problem| sheet.push(problem));
+        Ok(sheet.finish(&self.fence(), "get", 0, "Call again with fewer ids or a larger budget.", ""))
+    }
+
+    pub(crate) fn decisions(&self, arguments: &Arguments<'_>) -> Result<String, String> {
+        let limit = Self::limit(arguments)?;
+        let finder = self.finder()?;
+        let mut sheet = self.sheet(arguments)?;
+        let projects = self.projects(arguments, &finder)?;
+        let mut more = 0;
+        if let Some(text) = arguments.text(&["query", "about"]) {
+            let classes = vec!["decision".to_owned(), "rejected".to_owned()];
+            let filter = Filter { projects, classes, ..Filter::default() };
+            let (loaded, mut words, left) = self.found(&finder, text, filter, (limit, 0))?;
+            loaded.iter().for_each(|loaded| sheet.push(told(loaded, &mut words)));
+            more = left;
+        } else {
+            for (name, entry) in self.memory().entries() {
+                if name == section::DECISIONS || name == section::REJECTED {
+                    sheet.push(memory_row(name, entry));
+                }
+            }
+            for key in &projects {
+                let Some(project) =
+                    read::project_row(&finder.store, key).map_err(|error| said(error.into()))?
+                else {
+                    continue;
+                };
+                let condition = "e.project = ?1 AND e.kind = 'decision' ORDER BY e.at DESC, e.id LIMIT ?2";
+                let entries = read::entries_where(&finder.store, condition, (project, limit as i64));
+                for entry in entries.map_err(|error| said(error.into()))? {
+                    let found =
+                        Whole::find(&finder.store, &self.paths, &self.cwd, &entry.id).map_err(said)?;
+                    sheet.push(whole(&found));
+                }
+            }
+        }
+        if sheet.is_empty() {
+            return Ok(nothing(&finder, "`search` also finds what was never called a decision."));
+        }
+        Ok(sheet.finish(
+            &self.fence(),
+            "decisions",
+            more,
+            "Call again with a larger limit or budget.",
+            DETAILS,
+        ))
+    }
+
+    pub(crate) fn lessons(&self, arguments: &Arguments<'_>) -> Result<String, String> {
+        let Some(text) = arguments.text(&["about", "query", "tool", "path", "error"]) else {
+            return Err("about: no tool, path or error".to_owned());
+        };
+        let finder = self.finder()?;
+        let filter = Filter {
+            projects: vec![Project::of(&self.cwd).key, SHIPPED.to_owned()],
+            kinds: vec![Kind::Lesson],
+            ..Filter::default()
+        };
+        let mut sheet = self.sheet(arguments)?;
+        let limit = arguments.number(&["limit", "max_results"], LESSON_ROWS, ROWS)?;
+        let (loaded, mut words, more) = self.found(&finder, text, filter, (limit, 0))?;
+        loaded.iter().for_each(|loaded| sheet.push(told(loaded, &mut words)));
+        if sheet.is_empty() {
+            return Ok(nothing(&finder, "No lesson is about this."));
+        }
+        Ok(sheet.finish(&self.fence(), "lessons", more, "Call again with a larger limit or budget.", DETAILS))
+    }
+
+    /// Handoff notes are entries of the team memory; another source of handoffs is added here and nowhere else.
+    pub(crate) fn handoff(&self, arguments: &Arguments<'_>) -> Result<String, String> {
+        let limit = Self::limit(arguments)?;
+        let mut sheet = self.sheet(arguments)?;
+        let mut more = 0;
+        if let Some(text) = arguments.text(&["query", "about"]) {
+            let finder = self.finder()?;
+            let filter = Filter {
+                projects: vec![Project::of(&self.cwd).key],
+                kinds: vec![Kind::Handoff],
+                ..Filter::default()
+            };
+            let (loaded, mut words, left) = self.found(&finder, text, filter, (limit, 0))?;
+            loaded.iter().for_each(|loaded| sheet.push(told(loaded, &mut words)));
+            more = left;
+        }
+        // A question in other words than the note's is about the latest.
+        if sheet.is_empty() {
+            let memory = self.memory();
+            let notes: Vec<String> = memory
+                .entries()
+                .filter(|(name, _)| *name == section::HANDOFF)
+                .map(|(name, entry)| memory_row(name, entry))
+                .collect();
+            more = notes.len().saturating_sub(limit);
+            notes.into_iter().rev().take(limit).for_each(|note| sheet.push(note));
+        }
+        if sheet.is_empty() {
+            return Ok("No handoff note was left in this project. `search` finds what earlier sessions did."
+                .to_owned());
+        }
+        Ok(sheet.finish(&self.fence(), "handoff", more, "Call again with a larger limit or budget.", ""))
+    }
+
+    pub(crate) fn why(&self, arguments: &Arguments<'_>) -> Result<String, String> {
+        let Some(named) = arguments.text(&["file", "path", "file_path"]) else {
+            return Err("file: no path".to_owned());
+        };
+        let named = match arguments.text(&["line", "lines"]) {
+            Some(line) => format!("{named}:{}", line.replace(' ', "")),
+            None => named,
+        };
+        let target = Target::parse(&named, |path| self.cwd.join(path).is_file()).map_err(said)?;
+        let file = self.cwd.join(&target.file);
+        let lines = read_lines(&file, &target.file).map_err(said)?;
+        let range = target.range(lines.len()).map_err(said)?;
+        let open = || answers::open_drained(&self.env, &self.paths).map(|(store, _)| store);
+        let answer = Answer::of(&file, lines, range.clone(), &self.env, open).map_err(said)?;
+        let asked = range.unwrap_or(1..=answer.lines.len());
+        let edit = |at: usize| answer.origins[at].map(|origin| origin.edit);
+        let mut sheet = self.sheet(arguments)?;
+        for block in answer.blocks(&asked, |at| (edit(at), answer.commit_of[at])) {
+            let mut text = match block.to - block.from {
+                0 => format!("{}:{}", target.file, block.from + 1),
+                _ => format!("{}:{}-{}", target.file, block.from + 1, block.to + 1),
+            };
+            let code = redact::redact(&answer.lines[block.from]).into_owned();
+            text.push_str(&format!("\n  code: {}", one_line(&code, MAX_TITLE)));
+            for (name, fact) in answer.facts(&block) {
+                // A moment is the same whenever it is asked for; an age is not.
+                let fact = if name == "when" { known_at(&answer, block.from).unwrap_or(fact) } else { fact };
+                text.push_str(&format!("\n  {name}: {}", one_line(&redact::redact(&fact), MAX_LINE)));
+            }
+            sheet.push(text);
+        }
+        if sheet.is_empty() {
+            return Ok(format!("{} is empty.", one_line(&target.file, MAX_TITLE)));
+        }
+        let next = "`get` with the ids in brackets for the whole entries.";
+        Ok(sheet.finish(&self.fence(), "why", 0, "Call again with a line or a range of lines.", next))
+    }
+
+    pub(crate) fn remember(&self, arguments: &Arguments<'_>) -> Result<String, String> {
+        let text = arguments.text(&["text", "note", "content"]).unwrap_or_default();
+        let text = match arguments.text(&["title"]) {
+            Some(title) if !text.is_empty() => format!("{title}\n{text}"),
+            Some(title) => title,
+            None => text,
+        };
+        let kind = notes::kind(&arguments.text(&["type"]).unwrap_or_else(|| DEFAULT_KIND.to_owned()))?;
+        let files: Vec<PathBuf> =
+            arguments.list(&["files", "file"])?.into_iter().map(PathBuf::from).collect();
+        if self.is_under_private() {
+            return Err("nothing was kept: a prompt that is being worked on is marked as private".to_owned());
+        }
+        let given = Given {
+            text: &text,
+            kind: &kind,
+            files: &files,
+            is_pinned: arguments.flag(&["pin", "pinned"]),
+            is_by_model: true,
+            // The one in the environment is stale after `/clear`.
+            session: None,
+        };
+        let kept = notes::remember(&given, &self.cwd, &self.env, &self.paths, reason);
+        let kept = kept.map_err(|refusal| refusal.to_string())?;
+        let pinned = if given.is_pinned { " and pinned" } else { "" };
+        let secrets = match kept.words.secrets {
+            0 => String::new(),
+            secrets => format!(" {} left out.", answers::counted(secrets, "secret was", "secrets were")),
+        };
+        let project = projects::name(&kept.project.key);
+        let title = text::sanitize::for_model(&kept.words.title).into_owned();
+        Ok(format!(
+            "Remembered{pinned} as {}: {title}\nKept on this machine, for {project}.{secrets}",
+            kept.id
+        ))
+    }
+
+    pub(crate) fn pin(&self, arguments: &Arguments<'_>) -> Result<String, String> {
+        let wanted = ids_in(arguments)?;
+        let (mut store, _) = answers::open_drained(&self.env, &self.paths).map_err(said)?;
+        let entries = notes::pin(&mut store, &self.paths, &self.cwd, &wanted, true).map_err(said)?;
+        let mut sheet = self.sheet(arguments)?;
+        for entry in &entries {
+            let done = if entry.is_pinned { "Pinned before" } else { "Pinned" };
+            sheet.push(format!("{done} {}: {}", entry.id, one_line(&entry.title, MAX_TITLE)));
+        }
+        Ok(sheet.finish(&self.fence(), "pin", 0, "", ""))
+    }
+
+    /// The index of recent work, as claude-mem's `session_start_context` has it.
+    pub(crate) fn recent(&self, arguments: &Arguments<'_>) -> Result<String, String> {
+        let finder = self.finder()?;
+        let mut sheet = self.sheet(arguments)?;
+        let key = Project::of(&self.cwd).key;
+        if let Some(project) = read::project_row(&finder.store, &key).map_err(|error| said(error.into()))? {
+            let condition = "e.project = ?1 AND e.is_noise = 0 ORDER BY e.at DESC, e.id LIMIT ?2";
+            let entries = read::entries_where(&finder.store, condition, (project, RECENT as i64));
+            for entry in entries.map_err(|error| said(error.into()))? {
+                sheet.push(format!(
+                    "{}  {}  {}  {}",
+                    entry.id,
+                    minute(entry.at),
+                    entry.kind,
+                    one_line(&entry.line(), MAX_TITLE)
+                ));
+            }
+        }
+        if sheet.is_empty() {
+            return Ok("Nothing is recorded in this project yet.".to_owned());
+        }
+        Ok(sheet.finish(&self.fence(), "recent work", 0, "Call again with a larger budget.", DETAILS))
+    }
+
+    /// The team memory, as it may be shown.
+    pub(crate) fn team_memory(&self) -> String {
+        let rendered = self.memory().render();
+        let mut sheet = Sheet::within(BUDGETS.1);
+        rendered.lines().for_each(|line| sheet.push(line.to_owned()));
+        sheet.finish(&self.fence(), "memory.md", 0, "`search` finds the rest.", "")
+    }
+
+    pub(crate) fn summaries(&self) -> Result<String, String> {
+        let (store, _) = answers::open_drained(&self.env, &self.paths).map_err(said)?;
+        let mut sheet = Sheet::within(BUDGETS.1);
+        let row =
+            read::project_row(&store, &Project::of(&self.cwd).key).map_err(|error| said(error.into()))?;
+        if let Some(project) = row {
+            let condition = "s.project = ?1 ORDER BY s.at DESC, s.id LIMIT ?2";
+            let summaries = read::summaries_where(&store, condition, (project, SUMMARIES as i64));
+            for summary in summaries.map_err(|error| said(error.into()))? {
+                let found = Whole::find(&store, &self.paths, &self.cwd, &summary.id).map_err(said)?;
+                sheet.push(whole(&found));
+            }
+        }
+        Ok(sheet.finish(&self.fence(), "recent summaries", 0, "`search` finds the rest.", ""))
+    }
+
+    /// Returns the team memory without what is private or secret; an empty one where there is none.
+    fn memory(&self) -> Memory {
+        let file = Folder::find(&self.cwd).map(|folder| folder.memory());
+        let bytes =
+            file.and_then(|file| files::read_capped(&file, files::cap::SHARED).ok()).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let public = redact::redact(&privacy::strip_memory(&text)).into_owned();
+        Memory::parse(&without_comments(&public))
+    }
+
+    /// Returns whether a prompt is marked as private that this call may be made under: that of the session that the client started
+    /// the server for, or one that was sent since. Which session calls is not known after `/clear`.
+    fn is_under_private(&self) -> bool {
+        let own = self.env.text(SESSION_VARIABLE);
+        if own.is_some_and(|session| Spool::new(self.paths.spool()).is_private(&session)) {
+            return true;
+        }
+        let since = self.began.checked_sub(COARSENESS).unwrap_or(self.began);
+        let is_recent = |marker: PathBuf| {
+            let changed = fs::symlink_metadata(marker).and_then(|metadata| metadata.modified());
+            changed.is_ok_and(|changed| changed >= since)
+        };
+        let sessions = fs::read_dir(self.paths.spool()).into_iter().flatten().flatten();
+        sessions.map(|session| session.path().join(PRIVATE_MARKER)).any(is_recent)
+    }
+}
+
+fn ids_in(arguments: &Arguments<'_>) -> Result<Vec<String>, String> {
+    let wanted = arguments.list(&["ids", "id"])?;
+    if wanted.is_empty() {
+        return Err("ids: none were given; `search` returns them".to_owned());
+    }
+    if wanted.len() > MAX_IDS {
+        return Err(format!("ids: {} at most, not {}", MAX_IDS, wanted.len()));
+    }
+    Ok(wanted)
+}
+
+fn said(error: Error) -> String {
+    match error {
+        Error::Store(error) if error.is_corrupt() => {
+            "the memory cannot be read now: its database is damaged. A person can repair it: wyren repair"
+                .to_owned()
+        }
+        error => base::error::with_causes(&error),
+    }
+}
+
+fn nothing(finder: &Finder, advice: &str) -> String {
+    let is_partial =
+        if finder.is_complete { "" } else { " The index is still being made: ask again in a moment." };
+    format!("Nothing found. {advice}{is_partial}")
+}
+
+fn reason(rule: Rule<'_>) -> String {
+    match rule {
+        Rule::Off => "recording is off (capture.enabled)".to_owned(),
+        Rule::Excluded(_) => "this project is excluded from recording (capture.excluded_projects)".to_owned(),
+        Rule::Paused(_) => "recording is paused in this project".to_owned(),
+    }
+}
+
+/// Returns a moment to the minute, in UTC.
+fn minute(at: u64) -> String {
+    if at == 0 {
+        return "–".to_owned();
+    }
+    let text = Timestamp::from_millis(at).to_string();
+    format!("{}Z", text.get(..16).unwrap_or(&text))
+}
+
+fn known_at(answer: &Answer, at: usize) -> Option<String> {
+    answer.known(at).map(|known| minute(known.call.at))
+}
+
+/// Returns the line of a document, the passage that was found, and where it comes from.
+fn row(loaded: &Loaded, words: &mut Words, has_projects: bool) -> String {
+    let mut text = headline(loaded);
+    if let Some(passage) = rows::passage(loaded, words) {
+        text.push_str(&format!("\n  {passage}"));
+    }
+    text + &from(loaded, has_projects)
+}
+
+/// Returns a document with its text, in a few lines.
+fn told(loaded: &Loaded, words: &mut Words) -> String {
+    let mut text = headline(loaded);
+    let is_removed = loaded.document.kind == Some(Kind::History);
+    let lines: Vec<&str> = loaded.document.body.lines().filter(|line| !line.trim().is_empty()).collect();
+    for line in lines.iter().take(MAX_LINES) {
+        let name = if is_removed { "superseded: " } else { "" };
+        text.push_str(&format!("\n  {name}{}", one_line(line, MAX_LINE)));
+    }
+    if lines.len() > MAX_LINES
+        && let Some(passage) = rows::passage(loaded, words)
+    {
+        text.push_str(&format!("\n  … {passage}"));
+    }
+    text + &from(loaded, false)
+}
+
+fn headline(loaded: &Loaded) -> String {
+    let document = &loaded.document;
+    let title = one_line(&document.title, MAX_TITLE);
+    format!("{}  {}  {}  {title}", sources::id_of(&document.key), minute(document.at), rows::kind(loaded))
+}
+
+/// Returns where a document comes from, as a line of its own.
+fn from(loaded: &Loaded, has_projects: bool) -> String {
+    let document = &loaded.document;
+    let mut facts = Vec::new();
+    if !document.author.is_empty() {
+        facts.push(format!("by {}", document.author));
+    }
+    if !document.session.is_empty() {
+        let session: String = document.session.chars().take(SESSION_CHARS).collect();
+        facts.push(format!("session {session}"));
+    }
+    if !document.branch.is_empty() {
+        facts.push(format!("branch {}", document.branch));
+    }
+    if has_projects && !document.project.is_empty() {
+        facts.push(projects::name(&document.project));
+    }
+    if document.project == SHIPPED {
+        facts.push("ships with Wyren".to_owned());
+    }
+    facts.extend(document.files.iter().take(3).cloned());
+    if loaded.times > 1 {
+        facts.push(format!("{} times", loaded.times));
+    }
+    if let Some(by) = &loaded.replaced_by {
+        facts.push(format!("superseded by {by}"));
+    }
+    if facts.is_empty() {
+        String::new()
+    } else {
+        format!("\n  from: {}", one_line(&facts.join(" · "), MAX_LINE))
+    }
+}
+
+/// Returns an entry of the team memory, which has no id that could be typed.
+fn memory_row(name: &str, entry: &memory::Entry) -> String {
+    let (note, from) = (entry.note(), entry.provenance());
+    let mut facts: Vec<String> = note.author.iter().map(|author| format!("by {author}")).collect();
+    facts.extend(note.stamp.clone().or(from.date));
+    facts.extend(from.session.map(|session| format!("session {session}")));
+    let facts = one_line(&facts.join(" · "), MAX_LINE);
+    let facts = if facts.is_empty() { facts } else { format!("\n  from: {facts}") };
+    format!("{name}: {}{facts}", note.text.trim())
+}
+
+/// Returns everything that is known of something with an id.
+fn whole(found: &Whole) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let field = |lines: &mut Vec<String>, name: &str, text: &str| {
+        let text = one_line(text, MAX_LINE);
+        if !text.is_empty() {
+            lines.push(format!("  {name}: {text}"));
+        }
+    };
+    match found {
+        Whole::Document(loaded) => {
+            lines.push(headline(loaded));
+            lines.extend(ids::text_of(&loaded.document).lines().skip(1).map(|line| format!("  {line}")));
+            let from = from(loaded, true);
+            lines.extend(from.lines().filter(|line| !line.is_empty()).map(str::to_owned));
+        }
+        Whole::Item(both) => {
+            let (item, origin) = &**both;
+            let source = match item {
+                Item::Entry(entry) => {
+                    let pinned = if entry.is_pinned { ", pinned" } else { "" };
+                    let title = one_line(&entry.title, MAX_TITLE);
+                    lines.push(format!(
+                        "{}  {}  {}{pinned}  {title}",
+                        entry.id,
+                        minute(entry.at),
+                        entry.kind
+                    ));
+                    let detail = &entry.detail;
+                    field(&mut lines, "about", &detail.subtitle);
+                    lines.extend(detail.narrative.lines().map(|line| format!("  {line}")));
+                    detail.facts.iter().for_each(|fact| field(&mut lines, "fact", fact));
+                    detail.commands.iter().for_each(|command| field(&mut lines, "command", command));
+                    field(&mut lines, "outcome", &detail.outcome);
+                    for file in &entry.files {
+                        field(&mut lines, if file.is_changed { "changed" } else { "read" }, &file.path);
+                    }
+                    if let Some(by) = &entry.replaced_by {
+                        let title = origin.replaced_by.as_deref().unwrap_or_default();
+                        field(&mut lines, "superseded by", &format!("{by} {title}"));
+                    }
+                    origin
+                        .replaces
+                        .iter()
+                        .for_each(|(id, title)| field(&mut lines, "supersedes", &format!("{id} {title}")));
+                    field(&mut lines, "branch", entry.branch.as_deref().unwrap_or_default());
+                    match (entry.source, entry.detail.by == "model") {
+                        (Source::Rules, _) => "the calls of its turn",
+                        (Source::ByHand, false) => "a person, by hand",
+                        (Source::ByHand, true) => "the model, by `remember`",
+                        (Source::Model, _) => "a model",
+                        (Source::ClaudeMem, _) => "claude-mem",
+                    }
+                }
+                Item::Summary(summary) => {
+                    lines.push(format!("{}  {}  summary", summary.id, minute(summary.at)));
+                    for (name, text) in [
+                        ("request", &summary.request),
+                        ("investigated", &summary.investigated),
+                        ("learned", &summary.learned),
+                        ("completed", &summary.completed),
+                        ("next steps", &summary.next_steps),
+                        ("notes", &summary.notes),
+                    ] {
+                        field(&mut lines, name, text);
+                    }
+                    summary.files_edited.iter().for_each(|file| field(&mut lines, "changed", file));
+                    "the calls of its turn"
+                }
+            };
+            if let Some((number, prompt)) = &origin.prompt {
+                field(&mut lines, &format!("prompt {number}"), prompt);
+            }
+            let session: String = origin.session.chars().take(SESSION_CHARS).collect();
+            let by = origin.author.iter().map(|author| format!("by {author}"));
+            let about = [format!("session {session}"), format!("in {}", projects::name(&origin.project))];
+            let about: Vec<String> = about.into_iter().chain(by).collect();
+            field(&mut lines, "from", &format!("{source} · {}", about.join(" · ")));
+        }
+    }
+    lines.join("\n")
+}

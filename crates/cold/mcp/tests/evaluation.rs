@@ -1,0 +1,344 @@
+//! Twenty questions, asked by a script that holds no tool's name: it chooses by the words that a question shares with what the
+//! tools say about themselves. So this measures the descriptions, too.
+
+use base::{Env, Paths, Timestamp};
+use capture::{Data, Kept, Observation, Spool};
+use mcp::{Desk, Shape, TOOLS, Tool};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// How many questions must be answered, and in how many calls at most.
+const ENOUGH: usize = 18;
+const MOST_CALLS: usize = 3;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").canonicalize().unwrap()
+}
+
+fn data(name: &str) -> String {
+    fs::read_to_string(repository().join("tests/data/mcp").join(name)).unwrap()
+}
+
+fn clock() -> Timestamp {
+    Timestamp::from_millis(1_791_500_000_000)
+}
+
+#[derive(Deserialize)]
+struct Recorded {
+    id: String,
+    at: u64,
+    session: String,
+    prompt_id: Option<String>,
+    kind: String,
+    data: Box<RawValue>,
+}
+
+const LESSONS: [&str; 6] = [
+    "chmod-777",
+    "curl-piped-into-a-shell",
+    "docker-compose-down-with-volumes",
+    "docker-prune-with-volumes",
+    "docker-volume-removed",
+    "dns-record-changed",
+];
+
+/// A project with a team memory, and what was recorded in it.
+struct Shop {
+    _folder: tempfile::TempDir,
+    project: PathBuf,
+    env: Env,
+}
+
+impl Shop {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let project = root.join("shop");
+        let write = |name: &str, text: &str| {
+            let file = project.join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        };
+        write(".git/HEAD", "ref: refs/heads/main\n");
+        write(".git/config", "[remote \"origin\"]\n\turl = https://github.com/acme/shop.git\n");
+        write(".wyren/memory.md", &data("memory.md"));
+        write(".wyren/state/history.jsonl", &data("history.jsonl"));
+        let observed = data("observations.jsonl").replace("<project>", &project.to_string_lossy());
+        let recorded: Vec<Recorded> =
+            observed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let written: Value = serde_json::from_str(recorded[1].data.get()).unwrap();
+        write("src/price.rs", written["input"]["content"].as_str().unwrap());
+        // Some of those that ship: answers must not change with every new one.
+        let lessons = root.join("plugin/lessons");
+        fs::create_dir_all(&lessons).unwrap();
+        for name in LESSONS {
+            let file = format!("{name}.md");
+            fs::copy(repository().join("lessons").join(&file), lessons.join(&file)).unwrap();
+        }
+        let env = Env::fixed([
+            ("WYREN_DATA_DIR", root.join("data")),
+            ("CLAUDE_PLUGIN_ROOT", root.join("plugin")),
+            ("HOME", root.clone()),
+        ]);
+        let paths = Paths::of(&env);
+        let spool = Spool::new(paths.spool());
+        for one in recorded {
+            let data = Data::Kept(Kept { kind: one.kind.into(), data: Cow::Owned(one.data) });
+            let observation = Observation {
+                cwd: project.to_string_lossy(),
+                prompt_id: one.prompt_id.map(Cow::from),
+                ..Observation::new(&one.session, one.id, one.at, data)
+            };
+            spool.append(&observation).unwrap();
+        }
+        Self { _folder: folder, project, env }
+    }
+
+    fn desk(&self) -> Desk {
+        Desk::new(self.env.clone(), Paths::of(&self.env), self.project.clone(), clock)
+    }
+}
+
+/// Words that say something, without their endings.
+fn words(text: &str) -> BTreeSet<String> {
+    const NOTHING: [&str; 24] = [
+        "the", "and", "that", "was", "were", "what", "for", "with", "are", "its", "has", "have", "been",
+        "there", "this", "did", "does", "it", "of", "in", "to", "is", "on", "an",
+    ];
+    let split = text.split(|letter: char| !letter.is_alphanumeric()).map(str::to_lowercase);
+    let long = split.filter(|word| word.len() > 1 && !NOTHING.contains(&&**word));
+    long.map(|word| {
+        let stem = ["ing", "ed", "s"]
+            .iter()
+            .find_map(|ending| word.strip_suffix(ending))
+            .filter(|stem| stem.len() > 2);
+        stem.unwrap_or(&word).to_owned()
+    })
+    .collect()
+}
+
+fn said_by(tool: &Tool) -> BTreeSet<String> {
+    tool.parameters.iter().fold(words(tool.about), |all, parameter| &all | &words(parameter.about))
+}
+
+/// Returns the tools, the one that shares most with the question first; a word that few tools use counts for more.
+fn by_overlap(question: &str) -> Vec<&'static Tool> {
+    let asked = words(question);
+    let mut scored: Vec<(f64, &Tool)> = TOOLS
+        .iter()
+        .map(|tool| {
+            let (about, all) = (words(tool.about), said_by(tool));
+            let weight = |word: &String| {
+                let users = TOOLS.iter().filter(|tool| said_by(tool).contains(word)).count();
+                let rarity = (1.0 + TOOLS.len() as f64 / users.max(1) as f64).ln();
+                if about.contains(word) { 2.0 * rarity } else { rarity }
+            };
+            (asked.intersection(&all).map(weight).sum(), tool)
+        })
+        .collect();
+    scored.sort_by(|one, other| other.0.total_cmp(&one.0));
+    scored.into_iter().map(|(_, tool)| tool).collect()
+}
+
+fn needs_ids(tool: &Tool) -> bool {
+    tool.parameters.iter().any(|parameter| parameter.is_required && parameter.shape == Shape::List)
+}
+
+/// Fills parameters in: a path where one is asked for, a number where the word before it is the parameter's, else the question.
+fn arguments(tool: &Tool, question: &str, ids: &[String]) -> Map<String, Value> {
+    let mut given = Map::new();
+    let tokens: Vec<&str> =
+        question.split_whitespace().map(|token| token.trim_matches(['?', ',', ':', '.'])).collect();
+    let path = tokens.iter().find(|token| token.contains('/') && token.contains('.'));
+    let number = tokens.windows(2).find(|pair| pair[1].parse::<u64>().is_ok());
+    for (at, parameter) in tool.parameters.iter().enumerate() {
+        let about = words(parameter.about);
+        let value = match parameter.shape {
+            Shape::List if parameter.is_required => json!(ids),
+            Shape::Text if about.contains("path") && path.is_some() => json!(path),
+            Shape::Text if at == 0 => json!(question),
+            Shape::Text | Shape::Number if number.is_some_and(|pair| !words(pair[0]).is_disjoint(&about)) => {
+                json!(number.map(|pair| pair[1]))
+            }
+            _ => continue,
+        };
+        given.insert(parameter.name.to_owned(), value);
+    }
+    given
+}
+
+/// Returns the id that the first row of an answer begins with.
+fn first_id(answer: &str) -> Vec<String> {
+    let rows = answer.lines().map(|line| line.trim_start_matches("> "));
+    let ids = rows.filter_map(|line| line.split_once("  ")).map(|(id, _)| id.to_owned());
+    ids.filter(|id| id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())).take(1).collect()
+}
+
+/// Asks a question; returns each call with its answer.
+fn ask(question: &str) -> Vec<(String, String)> {
+    let shop = Shop::new();
+    let desk = shop.desk();
+    let tools = by_overlap(question);
+    let mut calls: Vec<(String, String)> = Vec::new();
+    let mut ids = Vec::new();
+    let mut call = |tool: &Tool, ids: &[String]| {
+        let given = arguments(tool, question, ids);
+        let answer = desk.call(tool, &given).unwrap_or_else(|refusal| format!("Refused: {refusal}"));
+        let shown = Value::Object(given).to_string();
+        calls.push((format!("{} {shown}", tool.name), answer.clone()));
+        answer
+    };
+    if needs_ids(tools[0]) {
+        let finder = tools.iter().find(|tool| !needs_ids(tool) && tool.only_reads).unwrap();
+        ids = first_id(&call(finder, &[]));
+    }
+    call(tools[0], &ids);
+    if tools[0].only_reads {
+        let others = tools[1..].iter().filter(|tool| tool.only_reads && !needs_ids(tool));
+        for tool in others.take(MOST_CALLS - if needs_ids(tools[0]) { 2 } else { 1 }) {
+            call(tool, &[]);
+        }
+    }
+    calls
+}
+
+#[derive(Deserialize)]
+struct Question {
+    question: String,
+    must: Vec<String>,
+}
+
+/// Returns an answer without what differs from run to run.
+fn steady(answer: &str) -> String {
+    match answer.strip_prefix("Remembered as ").and_then(|rest| rest.split_once(':')) {
+        Some((_, rest)) => format!("Remembered as <id>:{rest}"),
+        None => answer.to_owned(),
+    }
+}
+
+#[test]
+fn a_script_that_knows_no_tool_answers_eighteen_of_twenty_questions_in_three_calls_each() {
+    let questions: Vec<Question> = serde_json::from_str(&data("questions.json")).unwrap();
+    assert_eq!(questions.len(), 20);
+    let (mut golden, mut failed) = (String::new(), Vec::new());
+    for Question { question, must } in &questions {
+        let calls = ask(question);
+        assert!(calls.len() <= MOST_CALLS, "{question}");
+        let all: String = calls.iter().map(|(_, answer)| answer.to_lowercase()).collect();
+        if !must.iter().all(|text| all.contains(&text.to_lowercase())) {
+            failed.push(question);
+        }
+        golden.push_str(&format!("## {question}\n"));
+        for (call, answer) in &calls {
+            assert!(answer.chars().count() <= mcp::MAX_CHARS, "{call}");
+            golden.push_str(&format!("\n### {call}\n\n{}\n", steady(answer)));
+        }
+        golden.push('\n');
+    }
+    let file = repository().join("tests/data/mcp/answers.md");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&file, &golden).unwrap();
+    }
+    assert!(questions.len() - failed.len() >= ENOUGH, "not answered: {failed:#?}");
+    let expected = fs::read_to_string(&file).unwrap_or_default();
+    for (line, (found, wanted)) in golden.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(found, wanted, "line {} of answers.md; UPDATE_GOLDEN=1 writes it", line + 1);
+    }
+    assert_eq!(golden.lines().count(), expected.lines().count(), "UPDATE_GOLDEN=1 writes answers.md");
+}
+
+fn call(desk: &Desk, name: &str, arguments: &Value) -> Result<String, String> {
+    desk.call(mcp::called(name).unwrap(), arguments.as_object().unwrap())
+}
+
+#[test]
+fn every_answer_keeps_to_the_budget_of_its_caller() {
+    let shop = Shop::new();
+    let desk = shop.desk();
+    for (name, mut arguments) in [
+        (
+            "search",
+            json!({"query": "a lesson about docker volumes and git", "type": "lesson", "limit": "100"}),
+        ),
+        ("lessons", json!({"about": "docker git rm delete", "limit": 100})),
+        ("decisions", json!({})),
+        ("session_start_context", json!({})),
+    ] {
+        for budget in [json!(300), json!("500"), json!(1_000_000)] {
+            arguments["budget"] = budget.clone();
+            let answer = call(&desk, name, &arguments).unwrap();
+            let most = budget.as_u64().or(budget.as_str().and_then(|text| text.parse().ok())).unwrap() * 4;
+            let most = usize::try_from(most).unwrap().min(mcp::MAX_CHARS).max(1_200);
+            assert!(answer.chars().count() <= most, "{name} {budget}: {}", answer.chars().count());
+            assert!(answer.starts_with("<wyren-context id="), "{name}: {answer}");
+        }
+    }
+    let small =
+        call(&desk, "lessons", &json!({"about": "docker git rm delete", "limit": 100, "budget": 300}))
+            .unwrap();
+    assert!(small.contains("\nLeft out: ") && small.contains("larger limit or budget"), "{small}");
+}
+
+#[test]
+fn details_of_several_ids_come_at_once_and_unknown_ids_are_named() {
+    let shop = Shop::new();
+    let desk = shop.desk();
+    let answer = call(&desk, "search", &json!({"query": "login invoice tax"})).unwrap();
+    let ids: Vec<&str> = answer
+        .lines()
+        .filter_map(|line| line.split_once("  "))
+        .map(|(id, _)| id)
+        .filter(|id| id.len() == 8)
+        .take(2)
+        .collect();
+    assert_eq!(ids.len(), 2, "{answer}");
+    for given in [json!(ids), json!(ids.join(",")), json!(serde_json::to_string(&ids).unwrap())] {
+        let answer = call(&desk, "get_observations", &json!({"ids": given})).unwrap();
+        assert!(ids.iter().all(|id| answer.contains(id)) && answer.contains("  from: "), "{answer}");
+    }
+    let refusal = call(&desk, "get", &json!({"ids": ["zzzzzzzz"]})).unwrap_err();
+    assert!(refusal.contains("nothing has the id \"zzzzzzzz\""), "{refusal}");
+    assert!(call(&desk, "get", &json!({"ids": []})).is_err());
+    assert!(call(&desk, "search", &json!({"query": "login", "limit": "some"})).is_err());
+}
+
+#[test]
+fn what_is_remembered_goes_by_the_rules_of_recording() {
+    let shop = Shop::new();
+    let desk = shop.desk();
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let text = format!("The deploy key is {token}\n<private>not this</private>but this");
+    let answer = call(&desk, "remember", &json!({"text": text, "type": "decision", "pin": "true"})).unwrap();
+    assert!(answer.starts_with("Remembered and pinned as ") && !answer.contains(&token), "{answer}");
+    let id = first_id(&answer.replacen("Remembered and pinned as ", "", 1).replacen(':', "  ", 1));
+    let whole = call(&desk, "get", &json!({"ids": id})).unwrap();
+    assert!(whole.contains("but this") && !whole.contains("not this") && !whole.contains(&token), "{whole}");
+    assert!(whole.contains("decision, pinned") && whole.contains("the model, by `remember`"), "{whole}");
+    let refusal = call(&desk, "remember", &json!({"text": "<private>all</private>"})).unwrap_err();
+    assert!(refusal.contains("private"), "{refusal}");
+    assert!(call(&desk, "remember", &json!({})).is_err());
+
+    let spool = Spool::new(Paths::of(&shop.env).spool());
+    spool.set_private("some-session", true).unwrap();
+    let refusal = call(&desk, "remember", &json!({"text": "under a private prompt"})).unwrap_err();
+    assert!(refusal.contains("marked as private"), "{refusal}");
+    // One that was left before the server started is of another session.
+    let marker = Paths::of(&shop.env).session_spool("some-session").join(base::paths::PRIVATE_MARKER);
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3_600);
+    fs::File::options().append(true).open(marker).unwrap().set_modified(long_ago).unwrap();
+    assert!(call(&desk, "remember", &json!({"text": "under an open prompt"})).is_ok());
+    spool.set_private("some-session", false).unwrap();
+
+    let paused = Env::fixed([
+        ("WYREN_DATA_DIR", Paths::of(&shop.env).data().as_os_str().to_owned()),
+        ("CLAUDE_MEM_EXCLUDED_PROJECTS", shop.project.as_os_str().to_owned()),
+    ]);
+    let desk = Desk::new(paused.clone(), Paths::of(&paused), shop.project.clone(), clock);
+    let refusal = call(&desk, "remember", &json!({"text": "in an excluded project"})).unwrap_err();
+    assert!(refusal.contains("excluded from recording"), "{refusal}");
+}
