@@ -23,6 +23,7 @@ mod recap;
 mod remember;
 mod repair;
 mod search;
+pub(crate) mod serve;
 mod show;
 mod spend;
 mod status;
@@ -125,6 +126,8 @@ enum Command {
     Repair(repair::Arguments),
     /// Search everything that is remembered.
     Search(search::Arguments),
+    /// Answer other programs over HTTP, on this machine only, as claude-mem's worker does.
+    Serve(serve::Arguments),
     /// Show what is remembered, whole, by its id.
     Show(show::Arguments),
     /// Show the cost of model calls and today's remaining budget.
@@ -169,6 +172,7 @@ impl Command {
             Self::Lessons(arguments) => !arguments.is_of_a_hook(),
             Self::Work(arguments) => !arguments.is_of_a_hook(),
             Self::Statusline(arguments) => !arguments.is_of_the_line(),
+            Self::Serve(arguments) => arguments.is_for_a_person(),
             Self::Doctor(_) | Self::FileSuggest(_) | Self::Worker(_) => false,
             _ => true,
         }
@@ -180,6 +184,7 @@ impl Command {
             Self::Doctor(arguments) => !arguments.is_to_fix(),
             Self::Lessons(arguments) => arguments.is_of_a_hook(),
             Self::Work(arguments) => arguments.is_of_a_hook(),
+            Self::Serve(arguments) => !arguments.is_for_a_person(),
             Self::Capture(_)
             | Self::Completions(_)
             | Self::Config(_)
@@ -250,6 +255,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Remember(arguments) => remember::run(&arguments, &env, &paths),
         Command::Repair(arguments) => repair::run(&arguments, &env, &paths),
         Command::Search(arguments) => search::run(&arguments, &env, &paths),
+        Command::Serve(arguments) => serve::run(&arguments, &env, &paths),
         Command::Show(arguments) => show::run(&arguments, &env, &paths),
         Command::Spend(arguments) => spend::run(&arguments, &env, &paths),
         Command::Status(arguments) => status::run(&arguments, &env, &paths),

@@ -20,6 +20,7 @@ mod when;
 mod wired;
 
 use clap::Parser;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -28,6 +29,10 @@ fn main() -> ExitCode {
     if std::env::args_os().skip(1).eq(commands::FOR_PROMPT) {
         return exit::code(commands::run_for_prompt());
     }
-    let arguments = commands::Arguments::parse();
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    if commands::serve::is_called_by_link(words.first().map(OsString::as_os_str)) {
+        words.splice(..1, ["wyren".into(), "serve".into()]);
+    }
+    let arguments = commands::Arguments::parse_from(words);
     exit::code(commands::run(arguments))
 }
