@@ -74,7 +74,12 @@ pub(crate) fn init(server: &Server, asked: &Asked) -> Result<Value, Failed> {
     let recorded = sent::prompt(prompt, &sender.scene(server, None, None), &server.rules(), server.spool())?;
     match recorded {
         Recorded::NoRoom => Err(Failed::NoRoom),
-        Recorded::Skipped(why) => Ok(skipped(answer, known.prompts, reason(why))),
+        Recorded::Skipped(why) => {
+            let prompts = known.prompts;
+            // The prompt before it comes again as a new one: it may end what was private.
+            server.sessions().insert(sender.key(), Known { last_prompt: None, ..known });
+            Ok(skipped(answer, prompts, reason(why)))
+        }
         Recorded::Appended => {
             let prompts = known.prompts + 1;
             let known = Known { prompts, last_prompt: Some((words, Instant::now())), ..known };
