@@ -36,6 +36,7 @@ mod recap;
 mod removed;
 mod scan;
 mod search;
+mod serve;
 mod spend;
 mod status;
 mod statusline;
