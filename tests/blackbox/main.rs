@@ -38,6 +38,7 @@ mod recap;
 mod removed;
 mod scan;
 mod search;
+mod serve;
 mod spend;
 mod status;
 mod statusline;

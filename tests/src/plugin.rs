@@ -14,6 +14,12 @@ pub fn folder() -> Option<PathBuf> {
     prerequisite::find("plugin", "WYREN_PLUGIN", target().join("plugin"), "run `cargo xtask plugin`")
 }
 
+/// Returns the program that makes requests of an OpenAPI document, or says why the test is skipped.
+pub fn schemathesis() -> Option<PathBuf> {
+    let program = target().join("schemathesis/bin/schemathesis");
+    prerequisite::find("schemathesis", "WYREN_SCHEMATHESIS", program, "run `cargo xtask http`")
+}
+
 /// Returns the folder of the packages for npm, or says why the test is skipped.
 pub fn packages() -> Option<PathBuf> {
     prerequisite::find("npm", "WYREN_NPM", target().join("npm"), "run `cargo xtask npm`")

@@ -9,6 +9,7 @@ mod demo;
 mod eval;
 mod generate;
 mod graph;
+mod http;
 mod npm;
 mod picture;
 mod plugin;
@@ -45,6 +46,8 @@ enum Command {
     Test,
     /// Run the other agents that npm has with a scripted model: Codex, Gemini CLI, OpenCode.
     Agents,
+    /// Test `wyren serve` with schemathesis from PyPI, and with 30 s of load.
+    Http,
     /// Load the plugin for a minute while whatever runs is killed at random, and see that nothing is lost.
     Torture(torture::Arguments),
     /// Measure every program against the yardsticks.
@@ -67,6 +70,7 @@ fn main() -> Result<()> {
         Command::Installers => archive::write_installers(),
         Command::Test => test::run_all(),
         Command::Agents => agents::run_all(),
+        Command::Http => http::run_all(),
         Command::Torture(arguments) => torture::torture(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),

@@ -25,6 +25,7 @@ mod recap;
 mod remember;
 mod repair;
 mod search;
+pub(crate) mod serve;
 mod show;
 mod spend;
 mod status;
@@ -132,6 +133,8 @@ enum Command {
     Repair(repair::Arguments),
     /// Search everything that is remembered.
     Search(search::Arguments),
+    /// Answer other programs over HTTP, on this machine only, as claude-mem's worker does.
+    Serve(serve::Arguments),
     /// Show what is remembered, whole, by its id.
     Show(show::Arguments),
     /// Show the cost of model calls and today's remaining budget.
@@ -177,6 +180,7 @@ impl Command {
             Self::Handoff(arguments) => !arguments.is_of_a_hook(),
             Self::Work(arguments) => !arguments.is_of_a_hook(),
             Self::Statusline(arguments) => !arguments.is_of_the_line(),
+            Self::Serve(arguments) => arguments.is_for_a_person(),
             Self::Doctor(_) | Self::FileSuggest(_) | Self::Mcp(_) | Self::Worker(_) => false,
             _ => true,
         }
@@ -188,6 +192,7 @@ impl Command {
             Self::Doctor(arguments) => !arguments.is_to_fix(),
             Self::Lessons(arguments) => arguments.is_of_a_hook(),
             Self::Work(arguments) => arguments.is_of_a_hook(),
+            Self::Serve(arguments) => !arguments.is_for_a_person(),
             Self::Capture(_)
             | Self::Completions(_)
             | Self::Config(_)
@@ -208,11 +213,10 @@ impl Command {
 }
 
 impl Arguments {
-    /// Reads the arguments of the process. To make the list of all commands takes as long as a search does, so a command of
+    /// Reads the arguments of a call. To make the list of all commands takes as long as a search does, so a command of
     /// [`QUICK`] is read by itself; every call for help and every mistake is answered with the whole list.
-    pub(crate) fn read() -> Self {
-        let words: Vec<OsString> = std::env::args_os().collect();
-        Self::read_quick(&words).unwrap_or_else(|| Self::parse_from(words))
+    pub(crate) fn read(words: &[OsString]) -> Self {
+        Self::read_quick(words).unwrap_or_else(|| Self::parse_from(words))
     }
 
     fn read_quick(words: &[OsString]) -> Option<Self> {
@@ -309,6 +313,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Remember(arguments) => remember::run(&arguments, &env, &paths),
         Command::Repair(arguments) => repair::run(&arguments, &env, &paths),
         Command::Search(arguments) => search::run(&arguments, &env, &paths),
+        Command::Serve(arguments) => serve::run(&arguments, &env, &paths),
         Command::Show(arguments) => show::run(&arguments, &env, &paths),
         Command::Spend(arguments) => spend::run(&arguments, &env, &paths),
         Command::Status(arguments) => status::run(&arguments, &env, &paths),

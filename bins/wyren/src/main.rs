@@ -18,6 +18,7 @@ mod terminal;
 mod wired;
 
 use answers::{similar, when};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -30,6 +31,10 @@ fn main() -> ExitCode {
     if std::env::args_os().skip(1).eq(commands::FOR_MODEL) {
         return exit::code(commands::run_for_model());
     }
-    let arguments = commands::Arguments::read();
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    if commands::serve::is_called_by_link(words.first().map(OsString::as_os_str)) {
+        words.splice(..1, ["wyren".into(), "serve".into()]);
+    }
+    let arguments = commands::Arguments::read(&words);
     exit::code(commands::run(arguments))
 }

@@ -5,7 +5,7 @@ mod purge;
 
 use super::install::agent::{self, Found};
 use super::install::{self as installation, Client, Scope, program, registry, say};
-use super::{migrate, worker};
+use super::{migrate, serve, worker};
 use crate::exit;
 use crate::person;
 use crate::terminal::{SUCCESS, WARNING, counted};
@@ -149,6 +149,10 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     {
         problems.push(format!("{error:#}"));
     }
+    if let Err(error) = serve::stop_any(paths) {
+        problems.push(format!("{error:#}"));
+    }
+    problems.extend(unlink_claude_mem(env));
     problems.extend(program::unlink(env, &paths.installed_plugin())?);
     match install::plugin::remove(&paths.installed_plugin()) {
         Ok(true) => {
@@ -178,6 +182,16 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         say_what_is_kept(env, paths)?;
     }
     exit::with_problems(&plan.problems)
+}
+
+/// Removes the link of `wyren serve link`; what is there else stays.
+fn unlink_claude_mem(env: &Env) -> Option<String> {
+    let at = serve::link_place(&base::system::home(env)?);
+    let is_ours = files::is_link(&at) || cfg!(windows);
+    if !is_ours || !install::link::leads_to_wyren(&at) {
+        return None;
+    }
+    files::remove_if_there(&at).err().map(|error| format!("could not remove {}: {error}", at.display()))
 }
 
 /// Names what stays in the data folder. One that has nothing but the lock goes.

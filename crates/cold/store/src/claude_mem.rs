@@ -9,6 +9,7 @@ mod row;
 mod source;
 
 pub use place::NAME_KEY;
+pub use source::Rows;
 
 use crate::derived;
 use crate::observations::{self, Origin, Projects, Writer};
@@ -103,6 +104,12 @@ impl Imported {
 }
 
 impl<'a> Import<'a> {
+    /// Takes rows that a program sent, in the place of a database.
+    pub fn of_rows(rows: &Rows<'_>, spool: &'a Spool, rules: &'a Rules) -> Result<Self, Error> {
+        let source = Source::of_rows(rows)?;
+        Ok(Self { spool, rules, source, named: BTreeMap::new(), is_trial: false })
+    }
+
     /// Opens claude-mem's database; `spool` has the lock that keeps drains away meanwhile.
     pub fn open(database: &Path, spool: &'a Spool, rules: &'a Rules) -> Result<Self, Error> {
         let source = Source::open(database)?;

@@ -16,6 +16,7 @@ pub mod plan;
 mod read;
 mod record;
 mod rules;
+pub mod sent;
 pub mod shrink;
 pub mod task;
 mod write;
@@ -26,6 +27,7 @@ pub use observation::{
 };
 pub use plan::{Plan, record_plan};
 pub use read::{Batch, Done, SpoolFile};
+pub use record::Error as RecordError;
 pub use record::{
     may_record_call, may_record_coming_call, record_end, record_prompt, record_start, record_tool,
     record_turn_end, refused, told, told_about_call, told_as, told_with_prompt,

@@ -2,24 +2,19 @@
 //!
 //! What needs no work to be decided is decided first: a tool that is not recorded costs no more than a silent hook.
 
-use crate::observation::{
-    CLAUDE_CODE, Data, Observation, Prompt, Refused, SessionEnd, SessionStart, Told, ToolCall, TurnEnd,
-};
+use crate::observation::{Data, Observation, Refused, SessionStart, Told};
+use crate::sent::{self, Recorded, Scene, Skipped};
 use crate::write::Line;
-use crate::{Rules, Spool, shrink};
+use crate::{Rule, Rules, Spool, shrink};
 use base::error::with_causes;
 use base::log::Level;
 use base::notice;
-use base::project::Repository;
 use hook::event::Source;
-use hook::{Answer, Event, Host, Keep, Platform, PreToolUse, ToolOutcome, UserPromptSubmit};
+use hook::{Answer, Event, Host, Keep, PreToolUse, ToolOutcome, UserPromptSubmit};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use text::{privacy, redact};
-
-/// What is kept of a prompt without words: the client sends those of an image alone.
-const MEDIA_PROMPT: &str = "[media prompt]";
 
 /// Why an observation could not be recorded.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +22,9 @@ pub enum Error {
     /// The spool refused.
     #[error("could not record the observation")]
     Spool(#[from] crate::Error),
+    /// It could not be noted that the prompt is private.
+    #[error("could not note that the prompt is private")]
+    Private(#[source] crate::Error),
     /// A value of the input is not JSON after all.
     #[error("could not keep a value of the observation")]
     Json(#[from] serde_json::Error),
@@ -35,35 +33,24 @@ pub enum Error {
 /// Records a tool call and its result.
 pub fn record_tool(call: &ToolOutcome, host: &Host) -> Result<(), Error> {
     let (Some(tool), Some(session)) = (call.tool_name.as_deref(), call.session_id()) else { return Ok(()) };
-    let rules = Rules::of(host.settings(), &host.env);
-    if !rules.records_call(tool, call.tool_input.map(RawValue::get)) {
-        return Ok(());
-    }
-    let Some(place) = Place::of(&rules, session, call, host) else { return Ok(()) };
-    let input = call.tool_input.map(|input| shrunk(input.get())).transpose()?;
-    let output = call.tool_response.map(|output| {
-        let output = shrink::response(tool, call.tool_input.map(RawValue::get), output.get());
-        RawValue::from_string(output.into_owned())
-    });
-    let output = output.transpose()?;
-    let id = call.tool_use_id.as_deref().filter(|id| !id.is_empty());
-    let data = Data::Tool(ToolCall {
-        tool: tool.into(),
-        tool_use_id: id.map(Cow::from),
-        input: input.as_deref(),
-        output: output.as_deref(),
-        error: call.error.as_deref().map(shrink::text),
-        interrupted: call.is_interrupt.unwrap_or_default(),
+    let sent = sent::Tool {
+        tool,
+        tool_use_id: call.tool_use_id.as_deref(),
+        input: call.tool_input,
+        output: call.tool_response,
+        error: call.error.as_deref(),
+        is_interrupt: call.is_interrupt.unwrap_or_default(),
         duration_ms: call.duration_ms,
-        permission_mode: call.permission_mode.as_deref().map(Cow::from),
-    });
-    let id = id.map_or_else(|| unique_id(host), |id| format!("t:{id}"));
-    let observation = Observation {
-        agent: call.agent_id().map(Cow::from),
-        agent_type: named(call.agent_type.as_deref()),
-        ..place.observation(id, named(call.prompt_id.as_deref()), data)
     };
-    keep(&place.spool, &observation, host, call)
+    let scene = Scene {
+        agent_type: call.agent_type.as_deref(),
+        permission_mode: call.permission_mode.as_deref(),
+        ..Scene::of(session, call, host)
+    };
+    let rules = Rules::of(host.settings(), &host.env);
+    let recorded = sent::tool(&sent, &scene, &rules, Spool::new(host.paths.spool()))?;
+    tell_if_full(recorded, host, call);
+    Ok(())
 }
 
 /// Returns whether anything about a tool call may be kept: the user excluded neither the tool nor the folder, and the
@@ -86,39 +73,21 @@ fn may_record(call: &impl Event, tool: Option<&str>, input: Option<&RawValue>, h
 /// Records what the user asked; a wholly private prompt hides itself and all that is done under it.
 pub fn record_prompt(call: &UserPromptSubmit, host: &Host) -> Result<(), Error> {
     let (Some(prompt), Some(session)) = (call.prompt.as_deref(), call.session_id()) else { return Ok(()) };
-    let prompt = prompt.trim();
-    let rules = Rules::of(host.settings(), &host.env);
-    if !rules.records_prompt(prompt) {
-        return Ok(());
-    }
-    let spool = Spool::new(host.paths.spool());
-    let is_private = privacy::strip(prompt).wholly_private;
-    // Noted wherever the session is: it may go on in a folder that is recorded.
-    if let Err(error) = spool.set_private(session, is_private) {
-        if is_private {
-            host.log(
-                Level::Alert,
-                "could not note that the prompt is private; what is done under it may be recorded",
-            );
-        }
-        return Err(error.into());
-    }
-    let Some(place) = Place::of(&rules, session, call, host) else { return Ok(()) };
-    let branch = Repository::above(&place.cwd).and_then(|repository| repository.branch());
-    let data = Data::Prompt(Prompt {
-        text: if prompt.is_empty() { MEDIA_PROMPT.into() } else { shrink::text(prompt) },
-        permission_mode: call.permission_mode.as_deref().map(Cow::from),
-        branch: branch.map(Cow::from),
-    });
-    let prompt_id = named(call.prompt_id.as_deref());
-    let id = prompt_id.as_ref().map_or_else(|| unique_id(host), |id| format!("p:{id}"));
-    let observation = Observation {
-        platform: Some(place.platform.unwrap_or(CLAUDE_CODE).into()),
-        agent: call.agent_id().map(Cow::from),
-        agent_type: named(call.agent_type.as_deref()),
-        ..place.observation(id, prompt_id, data)
+    let scene = Scene {
+        agent_type: call.agent_type.as_deref(),
+        permission_mode: call.permission_mode.as_deref(),
+        ..Scene::of(session, call, host)
     };
-    keep(&place.spool, &observation, host, call)
+    let rules = Rules::of(host.settings(), &host.env);
+    let recorded = sent::prompt(prompt, &scene, &rules, Spool::new(host.paths.spool()));
+    if let Err(Error::Private(_)) = &recorded {
+        host.log(
+            Level::Alert,
+            "could not note that the prompt is private; what is done under it may be recorded",
+        );
+    }
+    tell_if_full(recorded?, host, call);
+    Ok(())
 }
 
 /// Records that a session began, and with which model.
@@ -159,13 +128,10 @@ pub fn record_end(call: &hook::SessionEnd, host: &Host) -> Result<(), Error> {
         spool.set_private(&prompt, true)?;
     }
     let rules = Rules::of(host.settings(), &host.env);
-    let Some(place) = Place::of(&rules, session, call, host) else { return Ok(()) };
-    let data = Data::SessionEnd(SessionEnd {
-        reason: named(call.reason.as_deref()),
-        transcript: path(call.transcript_path.as_deref()),
-    });
-    let observation = place.observation(unique_id(host), named(call.prompt_id.as_deref()), data);
-    keep(&place.spool, &observation, host, call)
+    let sent = sent::End { reason: call.reason.as_deref(), transcript: call.transcript_path.as_deref() };
+    let recorded = sent::end(&sent, &Scene::of(session, call, host), &rules, spool)?;
+    tell_if_full(recorded, host, call);
+    Ok(())
 }
 
 /// Records that a turn of the main window ended, and what the model said last. `last_reply` finds that in the transcript, for
@@ -177,7 +143,12 @@ pub fn record_turn_end<E: std::error::Error>(
 ) -> Result<(), Error> {
     let (Some(session), None) = (call.session_id(), call.agent_id()) else { return Ok(()) };
     let rules = Rules::of(host.settings(), &host.env);
-    let Some(place) = Place::of(&rules, session, call, host) else { return Ok(()) };
+    let scene = Scene::of(session, call, host);
+    let spool = Spool::new(host.paths.spool());
+    // Before the transcript is read, which takes longer.
+    if Place::at(&rules, &scene, spool.clone()).is_err() {
+        return Ok(());
+    }
     let text = match &call.last_assistant_message {
         // What the client shows in the place of an answer is no message of the model's.
         _ if call.has_failed() => None,
@@ -186,17 +157,16 @@ pub fn record_turn_end<E: std::error::Error>(
             call.transcript_path.as_deref().and_then(|path| said_last(path, host, last_reply)).map(Cow::Owned)
         }
     };
-    let data = Data::TurnEnd(TurnEnd {
-        outcome: if call.has_failed() { "failed" } else { "done" }.into(),
-        text: text.as_deref().map(shrink::text),
-        error: failure(call).map(|error| shrink::text(&error).into_owned().into()),
-        transcript: path(call.transcript_path.as_deref()),
-    });
-    let prompt_id = named(call.prompt_id.as_deref());
-    // A hook may have the model go on, and then the same turn ends again.
-    let id = prompt_id.as_ref().map_or_else(|| unique_id(host), |id| format!("e:{id}-{}", place.at));
-    let observation = place.observation(id, prompt_id, data);
-    keep(&place.spool, &observation, host, call)
+    let failure = failure(call);
+    let sent = sent::TurnEnd {
+        text: text.as_deref(),
+        error: failure.as_deref(),
+        has_failed: call.has_failed(),
+        transcript: call.transcript_path.as_deref(),
+    };
+    let recorded = sent::turn_end(&sent, &scene, &rules, spool)?;
+    tell_if_full(recorded, host, call);
+    Ok(())
 }
 
 fn said_last<E: std::error::Error>(
@@ -341,28 +311,69 @@ pub fn told_with_prompt(
     told(answer, call, host)
 }
 
+impl<'a> Scene<'a> {
+    /// Returns where an event of the client happened.
+    pub(crate) fn of(session: &'a str, call: &'a impl Event, host: &Host) -> Self {
+        Self {
+            session,
+            cwd: host.cwd(call),
+            at: host.started,
+            platform: host.agent().map(|agent| agent.name().into()),
+            prompt_id: call.prompt_id(),
+            agent: call.agent_id(),
+            agent_type: None,
+            permission_mode: None,
+            unique_id: unique_id(host),
+        }
+    }
+}
+
 /// Where an observation belongs, if it is recorded at all.
 pub(crate) struct Place<'a> {
     pub(crate) spool: Spool,
     session: Cow<'a, str>,
-    cwd: PathBuf,
-    at: u64,
+    pub(crate) cwd: PathBuf,
+    pub(crate) at: u64,
     /// `None` for Claude Code.
-    platform: Option<&'static str>,
+    pub(crate) platform: Option<Cow<'a, str>>,
 }
 
 impl<'a> Place<'a> {
     /// Returns where an observation of this session belongs; `None` where nothing is recorded.
-    pub(crate) fn of(rules: &Rules, session: &'a str, call: &impl Event, host: &Host) -> Option<Self> {
-        let cwd = host.cwd(call);
-        let spool = Spool::new(host.paths.spool());
-        let is_recorded = rules.sees_prompts() && rules.records_in(&cwd) && !spool.is_private(session);
-        let platform = host.agent().map(Platform::name);
-        is_recorded.then(|| Self { spool, session: session.into(), cwd, at: host.started.millis(), platform })
+    pub(crate) fn of(rules: &Rules, session: &'a str, call: &'a impl Event, host: &Host) -> Option<Self> {
+        Self::at(rules, &Scene::of(session, call, host), Spool::new(host.paths.spool())).ok()
+    }
+
+    /// Returns where an observation of this scene belongs, or why nothing is recorded.
+    pub(crate) fn at(rules: &Rules, scene: &Scene<'a>, spool: Spool) -> Result<Self, Skipped> {
+        if !rules.sees_prompts() {
+            return Err(Skipped::Off);
+        }
+        match rules.against(&scene.cwd) {
+            Some(Rule::Off) => return Err(Skipped::Off),
+            Some(Rule::Excluded(_) | Rule::Paused(_)) => return Err(Skipped::Project),
+            None => {}
+        }
+        if spool.is_private(scene.session) {
+            return Err(Skipped::Private);
+        }
+        Ok(Self {
+            spool,
+            session: scene.session.into(),
+            cwd: scene.cwd.clone(),
+            at: scene.at.millis(),
+            platform: scene.platform.clone(),
+        })
     }
 
     fn into_owned(self) -> Place<'static> {
-        Place { session: self.session.into_owned().into(), ..self }
+        Place {
+            spool: self.spool,
+            session: self.session.into_owned().into(),
+            cwd: self.cwd,
+            at: self.at,
+            platform: self.platform.map(|platform| platform.into_owned().into()),
+        }
     }
 
     pub(crate) fn observation<'o>(
@@ -373,7 +384,7 @@ impl<'a> Place<'a> {
     ) -> Observation<'o> {
         Observation {
             cwd: self.cwd.to_string_lossy(),
-            platform: self.platform.map(Cow::from),
+            platform: self.platform.as_deref().map(Cow::from),
             prompt_id,
             ..Observation::new(&self.session, id, self.at, data)
         }
@@ -388,17 +399,19 @@ pub(crate) fn keep(
     host: &Host,
     call: &impl hook::Event,
 ) -> Result<(), Error> {
-    match spool.append(observation) {
-        Err(crate::Error::DiskFull) => {
-            let is_left = notice::leave_disk_full(&host.paths).is_ok();
-            // Not even an empty file: then this hook says it itself.
-            let is_news = !is_left && host.claims(call).take_for_good("disk-full", Keep::UntilClear);
-            let level = if is_news { Level::Alert } else { Level::Warn };
-            host.log(level, "the disk is full; nothing is recorded until there is room");
-            Ok(())
-        }
-        appended => Ok(appended?),
+    tell_if_full(sent::append(spool, observation)?, host, call);
+    Ok(())
+}
+
+fn tell_if_full(recorded: Recorded, host: &Host, call: &impl hook::Event) {
+    if recorded != Recorded::NoRoom {
+        return;
     }
+    let is_left = notice::leave_disk_full(&host.paths).is_ok();
+    // Not even an empty file: then this hook says it itself.
+    let is_news = !is_left && host.claims(call).take_for_good("disk-full", Keep::UntilClear);
+    let level = if is_news { Level::Alert } else { Level::Warn };
+    host.log(level, "the disk is full; nothing is recorded until there is room");
 }
 
 /// Returns an id for an observation that the client gave none: no other process has it at this moment.
@@ -410,7 +423,7 @@ pub(crate) fn named(name: Option<&str>) -> Option<Cow<'_, str>> {
     name.filter(|name| !name.is_empty()).map(Cow::from)
 }
 
-fn path(path: Option<&str>) -> Option<Cow<'_, str>> {
+pub(crate) fn path(path: Option<&str>) -> Option<Cow<'_, str>> {
     path.filter(|path| !path.is_empty()).map(shrink::text)
 }
 

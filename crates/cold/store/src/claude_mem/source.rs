@@ -2,7 +2,7 @@
 
 use super::row::{Kind, Row, platform, time};
 use crate::open::Error;
-use rusqlite::types::ValueRef;
+use rusqlite::types::{Value as Sql, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -12,6 +12,15 @@ const SESSIONS: &str = "sdk_sessions";
 const PROMPTS: &str = "user_prompts";
 /// The platform of rows whose session is gone.
 const ORPHANS: &str = "claude-mem";
+
+/// Rows of claude-mem's tables, each by the names of its columns.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rows<'a> {
+    pub sessions: &'a [Map<String, Value>],
+    pub prompts: &'a [Map<String, Value>],
+    pub observations: &'a [Map<String, Value>],
+    pub summaries: &'a [Map<String, Value>],
+}
 
 /// The database.
 #[derive(Debug)]
@@ -38,6 +47,24 @@ impl Source {
             return Err(Error::WrongKind { path: source.path, problem: "has no table of claude-mem's" });
         }
         Ok(source)
+    }
+
+    /// Takes rows that a program sent, as claude-mem exports them. They are in memory alone: what is private or secret in them
+    /// reaches no disk.
+    pub(super) fn of_rows(rows: &Rows<'_>) -> Result<Self, Error> {
+        let connection = Connection::open_in_memory()?;
+        let sessions: Vec<&str> = SESSION_COLUMNS.to_vec();
+        let prompts: Vec<&str> = Kind::Prompt.columns().to_vec();
+        for (table, columns, rows) in [
+            (SESSIONS, sessions, rows.sessions),
+            (PROMPTS, prompts, rows.prompts),
+            (Kind::Entry.table(), Kind::Entry.columns().to_vec(), rows.observations),
+            (Kind::Summary.table(), Kind::Summary.columns().to_vec(), rows.summaries),
+        ] {
+            fill(&connection, table, &columns, rows)?;
+        }
+        let session_columns = columns(&connection, SESSIONS)?;
+        Ok(Self { path: PathBuf::new(), connection, session_columns })
     }
 
     /// Other systems have tables of observations, too.
@@ -288,6 +315,46 @@ fn value(cell: ValueRef<'_>) -> Option<Value> {
         ValueRef::Integer(number) => Some(number.into()),
         ValueRef::Real(number) => Some(number.into()),
         ValueRef::Text(text) => Some(String::from_utf8_lossy(text).into_owned().into()),
+    }
+}
+
+/// Makes a table of rows. A row without a number gets one of its contents, so that it is the same when it comes again.
+fn fill(
+    connection: &Connection,
+    table: &str,
+    columns: &[&str],
+    rows: &[Map<String, Value>],
+) -> Result<(), Error> {
+    connection
+        .execute_batch(&format!("CREATE TABLE {table} (id INTEGER PRIMARY KEY, {})", columns.join(", ")))?;
+    let marks = vec!["?"; columns.len() + 1].join(", ");
+    let mut insert = connection.prepare(&format!("INSERT OR IGNORE INTO {table} VALUES ({marks})"))?;
+    for row in rows {
+        let given = row.get("id").and_then(Value::as_i64).filter(|number| *number > 0);
+        let number = given.unwrap_or_else(|| {
+            let text = serde_json::to_string(row).unwrap_or_default();
+            let hex = base::digest::sha256_hex(text.as_bytes());
+            // Beyond any number that claude-mem counts up to.
+            (1 << 40) + i64::from_str_radix(&hex[..12], 16).unwrap_or_default()
+        });
+        let cells = columns.iter().map(|column| cell(row.get(*column)));
+        let cells: Vec<Sql> = std::iter::once(Sql::Integer(number)).chain(cells).collect();
+        insert.execute(rusqlite::params_from_iter(cells))?;
+    }
+    Ok(())
+}
+
+fn cell(value: Option<&Value>) -> Sql {
+    match value {
+        None | Some(Value::Null) => Sql::Null,
+        Some(Value::String(text)) => Sql::Text(text.clone()),
+        Some(Value::Number(number)) => match number.as_i64() {
+            Some(number) => Sql::Integer(number),
+            None => Sql::Real(number.as_f64().unwrap_or_default()),
+        },
+        Some(Value::Bool(is_true)) => Sql::Integer((*is_true).into()),
+        // Lists are texts of JSON in claude-mem's tables.
+        Some(value) => Sql::Text(value.to_string()),
     }
 }
 

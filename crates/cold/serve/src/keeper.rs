@@ -1,0 +1,89 @@
+//! Drains what came in, and tells those who listen what became of it.
+
+use crate::rows::{self, Condition};
+use crate::server::{Failed, Server};
+use base::Timestamp;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use store::rusqlite::types::Value as Sql;
+
+/// How long nothing must come in before a drain, and after how long one is due all the same: appends are not to wait for it.
+const QUIET: Duration = Duration::from_millis(300);
+const AT_LATEST: Duration = Duration::from_secs(5);
+/// How often it looks for what hooks and other programs recorded, while someone listens.
+const LOOK: Duration = Duration::from_secs(2);
+/// After how long without a request the database is closed.
+const IDLE: Duration = Duration::from_secs(30);
+/// How many ids are remembered as told.
+const MOST_TOLD: usize = 10_000;
+/// How many rows are told at once.
+const MOST_ROWS: usize = 200;
+
+/// Runs until the server is over.
+pub(crate) fn run(server: &Server) {
+    let mut told = Told { since: Timestamp::now().millis(), ids: HashSet::new() };
+    let (mut last_drain, mut was_busy) = (Instant::now(), false);
+    while !server.is_over.load(Ordering::Relaxed) {
+        let guard = server.last_came.lock().unwrap_or_else(PoisonError::into_inner);
+        let (last_came, _) = server.wake.wait_timeout(guard, QUIET).unwrap_or_else(PoisonError::into_inner);
+        let came = *last_came;
+        drop(last_came);
+        let is_waiting = server.waiting.load(Ordering::Relaxed) > 0;
+        let is_quiet = came.is_none_or(|came| came.elapsed() >= QUIET);
+        let is_due = is_waiting && (is_quiet || last_drain.elapsed() >= AT_LATEST);
+        let is_looking = !is_waiting && server.feed.listeners() > 0 && last_drain.elapsed() >= LOOK;
+        if is_waiting != was_busy {
+            was_busy = is_waiting;
+            server.feed.tell(status(server), Timestamp::now().millis());
+        }
+        if is_due || is_looking {
+            // What fails stays in the spool, and the next drain or program takes it.
+            let _ = told.tell(server);
+            last_drain = Instant::now();
+        } else if last_drain.elapsed() >= IDLE && is_quiet {
+            server.close();
+            last_drain = Instant::now();
+        }
+    }
+}
+
+/// Returns what is not drained yet.
+pub(crate) fn status(server: &Server) -> Value {
+    let waiting = server.waiting.load(Ordering::Relaxed);
+    json!({"type": "processing_status", "isProcessing": waiting > 0, "queueDepth": waiting})
+}
+
+struct Told {
+    /// Rows from before the server began are no news.
+    since: u64,
+    ids: HashSet<String>,
+}
+
+impl Told {
+    fn tell(&mut self, server: &Server) -> Result<(), Failed> {
+        let mut condition = Condition::default();
+        condition.add("e.at >= ?", [Sql::Integer(self.since as i64)]);
+        let rest = format!("ORDER BY e.at DESC, e.row DESC LIMIT {MOST_ROWS}");
+        let (observations, summaries) = server.read(|store| {
+            Ok((rows::observations(store, &condition, &rest)?, rows::summaries(store, &condition, &rest)?))
+        })?;
+        if self.ids.len() > MOST_TOLD {
+            self.ids.clear();
+            self.since = Timestamp::now().millis();
+        }
+        for (kind, name, rows) in
+            [("new_observation", "observation", observations), ("new_summary", "summary", summaries)]
+        {
+            for row in rows.into_iter().rev() {
+                let id = row["wyren_id"].as_str().unwrap_or_default().to_owned();
+                if self.ids.insert(id) {
+                    server.feed.tell(json!({"type": kind, name: row}), Timestamp::now().millis());
+                }
+            }
+        }
+        Ok(())
+    }
+}

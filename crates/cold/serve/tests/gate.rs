@@ -1,0 +1,383 @@
+//! The server over its own port: what is refused, what is bounded, and what listeners get.
+
+use base::{Env, Paths};
+use serve::{Limits, local, token};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long a condition may take to come true.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+struct Served {
+    folder: tempfile::TempDir,
+    paths: Paths,
+    port: u16,
+    token: String,
+    thread: Option<JoinHandle<Result<(), serve::Error>>>,
+}
+
+impl Served {
+    fn with(limits: Limits) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let env =
+            Env::fixed([("WYREN_DATA_DIR", folder.path().join("data")), ("HOME", folder.path().to_owned())]);
+        let paths = Paths::of(&env);
+        let (sender, receiver) = mpsc::channel();
+        let of_thread = paths.clone();
+        let thread = std::thread::spawn(move || {
+            let ready = |running: &local::Running| sender.send(running.port).unwrap();
+            local::serve(env, of_thread, 0, "1.2.3", limits, ready, std::future::pending())
+        });
+        let port = receiver.recv_timeout(PATIENCE).unwrap();
+        let token = token::read(&paths).unwrap();
+        Self { folder, paths, port, token, thread: Some(thread) }
+    }
+
+    fn new() -> Self {
+        Self::with(Limits { patience: Duration::from_millis(400), ..Limits::default() })
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    /// Sends a request as it is; returns the status and the body of the answer.
+    fn raw(&self, request: &[u8]) -> (u16, String) {
+        let mut stream = self.connect();
+        // A server that refuses does not read the rest.
+        let _ = stream.write_all(request);
+        answer(&mut stream)
+    }
+
+    fn host(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    fn get(&self, path: &str) -> (u16, String) {
+        let token = format!("X-Wyren-Token: {}\r\n", self.token);
+        self.raw(head("GET", path, &self.host(), &token, 0).as_bytes())
+    }
+
+    fn post(&self, path: &str, body: &str) -> (u16, String) {
+        let token = format!("Authorization: Bearer {}\r\n", self.token);
+        self.raw(format!("{}{body}", head("POST", path, &self.host(), &token, body.len())).as_bytes())
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let is_stopped = local::stop(&self.paths, self.port);
+        if !std::thread::panicking() {
+            assert!(is_stopped.unwrap());
+            self.thread.take().unwrap().join().unwrap().unwrap();
+        }
+    }
+}
+
+fn head(method: &str, path: &str, host: &str, more: &str, length: usize) -> String {
+    format!(
+        "{method} {path} HTTP/1.1\r\nHost: {host}\r\n{more}Content-Length: {length}\r\nConnection: close\r\n\r\n"
+    )
+}
+
+fn answer(stream: &mut TcpStream) -> (u16, String) {
+    let mut bytes = Vec::new();
+    let mut part = [0; 4_096];
+    loop {
+        match stream.read(&mut part) {
+            Ok(0) => break,
+            Ok(read) => bytes.extend_from_slice(&part[..read]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let status = text.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default();
+    (status, text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default())
+}
+
+#[test]
+fn without_the_token_nothing_is_told_and_nothing_is_recorded() {
+    let served = Served::new();
+    for (method, path) in serve::table() {
+        let method = if method == serve::Method::Get { "GET" } else { "POST" };
+        let path = path.replace("{id}", "1");
+        let (status, body) = served.raw(head(method, &path, &served.host(), "", 0).as_bytes());
+        let is_open = ["/health", "/api/health", "/api/readiness", "/api/admin/prove"].contains(&&*path);
+        if is_open {
+            assert!(matches!(status, 200 | 400), "{path}: {status}");
+            assert!(
+                !body.contains("1.2.3") && !body.contains(served.folder.path().to_str().unwrap()),
+                "{body}"
+            );
+        } else {
+            assert_eq!(status, 401, "{path}: {body}");
+        }
+        let wrong = format!("Authorization: Bearer {}\r\n", "0".repeat(64));
+        let (status, _) = served.raw(head(method, &path, &served.host(), &wrong, 0).as_bytes());
+        assert!(is_open || status == 401, "{path}");
+    }
+    let (status, _) = served.raw(head("GET", "/no/such/route", &served.host(), "", 0).as_bytes());
+    assert_eq!(status, 401, "what is not served is not told either");
+    assert!(!served.paths.spool().exists());
+}
+
+#[test]
+fn the_token_may_be_a_bearer_a_header_or_a_parameter() {
+    let served = Served::new();
+    let token = &served.token;
+    for more in [format!("Authorization: Bearer {token}\r\n"), format!("X-Wyren-Token: {token}\r\n")] {
+        let (status, _) = served.raw(head("GET", "/api/version", &served.host(), &more, 0).as_bytes());
+        assert_eq!(status, 200);
+    }
+    let path = format!("/api/version?token={token}");
+    assert_eq!(served.raw(head("GET", &path, &served.host(), "", 0).as_bytes()).0, 200);
+}
+
+#[test]
+fn a_foreign_host_is_refused_on_every_route() {
+    let served = Served::new();
+    let token = format!("X-Wyren-Token: {}\r\n", served.token);
+    for host in ["evil.example", &format!("evil.example:{}", served.port), "127.0.0.1", "127.0.0.1:1"] {
+        for path in ["/api/health", "/api/stats", "/no/such/route"] {
+            assert_eq!(served.raw(head("GET", path, host, &token, 0).as_bytes()).0, 403, "{host} {path}");
+        }
+    }
+    let twice = format!("Host: evil.example\r\n{token}");
+    assert!(matches!(
+        served.raw(head("GET", "/api/stats", &served.host(), &twice, 0).as_bytes()).0,
+        400 | 403
+    ));
+}
+
+#[test]
+fn a_foreign_origin_is_refused_and_one_of_this_machine_may_read() {
+    let served = Served::new();
+    let token = format!("X-Wyren-Token: {}\r\n", served.token);
+    for origin in ["https://evil.example", "null", "http://localhost.evil.example"] {
+        let more = format!("Origin: {origin}\r\n{token}");
+        for path in ["/api/health", "/api/stats", "/api/sessions/init"] {
+            assert_eq!(
+                served.raw(head("POST", path, &served.host(), &more, 0).as_bytes()).0,
+                403,
+                "{origin}"
+            );
+        }
+    }
+    let more = "Origin: http://localhost:5173\r\nAccess-Control-Request-Method: POST\r\n";
+    let mut stream = served.connect();
+    stream.write_all(head("OPTIONS", "/api/sessions/init", &served.host(), more, 0).as_bytes()).unwrap();
+    let mut text = String::new();
+    let _ = stream.read_to_string(&mut text);
+    assert!(text.starts_with("HTTP/1.1 204"), "{text}");
+    assert!(text.to_lowercase().contains("access-control-allow-origin: http://localhost:5173"), "{text}");
+    let more = format!("Origin: http://localhost:5173\r\n{token}");
+    assert_eq!(served.raw(head("GET", "/api/stats", &served.host(), &more, 0).as_bytes()).0, 200);
+}
+
+#[test]
+fn a_body_of_100_mb_is_refused_unread_whether_or_not_it_says_its_length() {
+    const SIZE: usize = 100 * 1024 * 1024;
+    let served = Served::with(Limits { patience: Duration::from_secs(10), ..Limits::default() });
+    let token = format!("X-Wyren-Token: {}\r\n", served.token);
+    let mut stream = served.connect();
+    stream.write_all(head("POST", "/api/sessions/init", &served.host(), &token, SIZE).as_bytes()).unwrap();
+    assert_eq!(answer(&mut stream).0, 413);
+
+    let mut stream = served.connect();
+    let chunked = format!(
+        "POST /api/sessions/init HTTP/1.1\r\nHost: {}\r\n{token}Transfer-Encoding: chunked\r\n\r\n",
+        served.host()
+    );
+    stream.write_all(chunked.as_bytes()).unwrap();
+    let part = vec![b'x'; 64 * 1024];
+    let mut sent = 0;
+    while sent < SIZE {
+        let chunk = [format!("{:x}\r\n", part.len()).as_bytes(), &part, b"\r\n"].concat();
+        if stream.write_all(&chunk).is_err() {
+            break;
+        }
+        sent += part.len();
+    }
+    assert!(sent < SIZE, "all of it was taken");
+    assert_eq!(served.get("/api/readiness").0, 200);
+}
+
+#[test]
+fn a_slow_head_or_body_ends_in_time_and_others_are_answered_meanwhile() {
+    let served = Served::new();
+    let token = format!("X-Wyren-Token: {}\r\n", served.token);
+    let mut body = served.connect();
+    body.write_all(head("POST", "/api/sessions/init", &served.host(), &token, 1_000).as_bytes()).unwrap();
+    body.write_all(b"{").unwrap();
+    let mut beginning = served.connect();
+    beginning.write_all(b"GET /api/health HTTP/1.1\r\nHost:").unwrap();
+    assert_eq!(served.get("/api/version").0, 200);
+    let began = Instant::now();
+    assert_eq!(answer(&mut body).0, 408);
+    assert!(matches!(answer(&mut beginning).0, 0 | 408));
+    assert!(began.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn silent_connections_above_the_bound_do_not_keep_others_out() {
+    let limits = Limits { connections: 4, patience: Duration::from_millis(300), ..Limits::default() };
+    let served = Served::with(limits);
+    let silent: Vec<TcpStream> = (0..12).map(|_| served.connect()).collect();
+    assert_eq!(served.get("/api/version").0, 200);
+    drop(silent);
+}
+
+#[test]
+fn a_path_leads_to_no_file() {
+    let served = Served::new();
+    std::fs::write(served.folder.path().join("data/private.txt"), "not for the network").unwrap();
+    for path in [
+        "/../private.txt",
+        "/../../../../etc/passwd",
+        "/..%2f..%2fprivate.txt",
+        "/%2e%2e/%2e%2e/private.txt",
+        "/api/observation/..%2f..%2fprivate.txt",
+        "/api/observation/..",
+        "/api/prompt/%00",
+        "/ui/../../private.txt",
+        "//etc/passwd",
+        "/api/observations/by-file?path=../../../../etc/passwd",
+        "/api/context/inject?project=../../../etc",
+    ] {
+        let (status, body) = served.get(path);
+        assert!(matches!(status, 200 | 400 | 404), "{path}: {status}");
+        assert!(!body.contains("not for the network") && !body.contains("root:"), "{path}: {body}");
+    }
+    // A project's name is one part of a path below our own folder, whatever it says.
+    let body = r#"{"contentSessionId":"s","project":"../../../../etc","prompt":"where am I"}"#;
+    assert_eq!(served.post("/api/sessions/init", body).0, 200);
+    let (_, prompts) = served.get("/api/prompts");
+    assert!(prompts.contains("\"project\":\"unknown\""), "{prompts}");
+    assert!(!served.folder.path().join("data/serve/by-name").exists(), "it is only a name");
+}
+
+#[test]
+fn a_listener_that_was_cut_off_gets_what_it_missed() {
+    let served = Served::new();
+    let listen = |more: &str| {
+        let mut stream = served.connect();
+        let more = format!("X-Wyren-Token: {}\r\n{more}", served.token);
+        stream.write_all(head("GET", "/stream", &served.host(), &more, 0).as_bytes()).unwrap();
+        stream
+    };
+    let until = |stream: &mut TcpStream, wanted: &str| {
+        let (mut text, mut part) = (String::new(), [0; 4_096]);
+        while !text.contains(wanted) {
+            let read = stream.read(&mut part).unwrap();
+            assert!(read > 0, "{text}");
+            text.push_str(&String::from_utf8_lossy(&part[..read]));
+        }
+        text
+    };
+    let mut first = listen("");
+    let text = until(&mut first, "processing_status");
+    assert!(text.contains("\"type\":\"connected\"") && text.contains("\"type\":\"initial_load\""), "{text}");
+    let folder = served.folder.path().display();
+    let say = |prompt: &str| {
+        let body = format!(r#"{{"contentSessionId":"s","cwd":"{folder}","prompt":"{prompt}"}}"#);
+        assert_eq!(served.post("/api/sessions/init", &body).0, 200);
+    };
+    say("one");
+    let text = until(&mut first, "new_prompt");
+    let id = text
+        .lines()
+        .rfind(|line| line.starts_with("id: "))
+        .unwrap()
+        .trim_start_matches("id: ")
+        .trim()
+        .to_owned();
+    drop(first);
+    say("two");
+    let mut again = listen(&format!("Last-Event-ID: {id}\r\n"));
+    let text = until(&mut again, "\"promptNumber\":2");
+    assert!(text.contains("\"replayed\":true") && !text.contains("initial_load"), "{text}");
+    assert!(!text.contains("\"promptNumber\":1"), "nothing comes twice: {text}");
+    let mut stranger = listen("Last-Event-ID: another-5\r\n");
+    assert!(until(&mut stranger, "processing_status").contains("initial_load"));
+}
+
+#[test]
+fn what_is_private_secret_or_excluded_stays_out_as_it_does_from_a_hook() {
+    let served = Served::new();
+    let folder = served.folder.path().display().to_string();
+    let secret = format!("ghp_{}", "a1B2".repeat(9));
+    let call = |session: &str, text: &str| {
+        format!(
+            r#"{{"contentSessionId":"{session}","cwd":"{folder}","tool_name":"Bash","tool_input":{{"command":"{text}"}},"tool_response":{{"stdout":"{text}"}}}}"#
+        )
+    };
+    let (status, body) = served.post(
+        "/api/sessions/init",
+        &format!(r#"{{"contentSessionId":"p","cwd":"{folder}","prompt":"<private>hidden words</private>"}}"#),
+    );
+    assert!(status == 200 && body.contains("\"reason\":\"private\""), "{body}");
+    let (_, body) = served.post("/api/sessions/observations", &call("p", "under the hidden prompt"));
+    assert!(body.contains("\"reason\":\"private\""), "{body}");
+    let (_, body) = served.post("/api/sessions/observations", &call("q", &secret));
+    assert!(body.contains("queued"), "{body}");
+    let (_, body) =
+        served.post("/api/memory/save", &format!(r#"{{"text":"use {secret}","cwd":"{folder}"}}"#));
+    assert!(body.contains("[redacted:github]"), "{body}");
+    let (_, body) = served.post("/api/sessions/observations", &call("q", "x").replace("Bash", "TodoWrite"));
+    assert!(body.contains("tool_excluded"), "{body}");
+    served.get("/api/observations");
+    for text in ["hidden words", "under the hidden prompt", &secret] {
+        let found = find_in(&served.folder.path().join("data"), text);
+        assert!(found.is_empty(), "{text} is in {found:?}");
+    }
+}
+
+/// Returns the files below a folder that have a text.
+fn find_in(folder: &Path, text: &str) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(find_in(&path, text));
+        } else if std::fs::read(&path)
+            .is_ok_and(|bytes| bytes.windows(text.len()).any(|part| part == text.as_bytes()))
+        {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn only_one_server_of_a_data_folder_runs_and_a_foreign_one_is_not_ours() {
+    let served = Served::new();
+    assert_eq!(local::look(&served.paths, served.port), local::Found::Ours);
+    let env = Env::fixed([("WYREN_DATA_DIR", served.folder.path().join("data"))]);
+    let second =
+        local::serve(env, served.paths.clone(), 0, "1", Limits::default(), |_| {}, std::future::pending());
+    assert!(matches!(second, Err(serve::Error::Running)));
+    let other = Paths::of(&Env::fixed([("WYREN_DATA_DIR", served.folder.path().join("other"))]));
+    assert_eq!(local::look(&other, served.port), local::Found::OtherWyren);
+    assert!(!local::stop(&other, served.port).unwrap(), "a server of another data folder is left alone");
+    let foreign = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = foreign.local_addr().unwrap().port();
+    let heard = std::thread::spawn(move || {
+        let (mut stream, _) = foreign.accept().unwrap();
+        let mut bytes = [0; 2_048];
+        let read = stream.read(&mut bytes).unwrap();
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}");
+        String::from_utf8_lossy(&bytes[..read]).into_owned()
+    });
+    assert!(!local::stop(&served.paths, port).unwrap());
+    assert!(
+        !heard.join().unwrap().contains(&served.token),
+        "the token is not sent to a program that is not ours"
+    );
+}
