@@ -98,6 +98,15 @@ fn a_scan_finds_a_lesson_that_is_put_to_work_with_one_command() -> Result<()> {
     assert_eq!(trial["new"], json!([]));
     let found = scan(&[])?;
     let slug = found["new"][0].as_str().context("nothing new")?.to_owned();
+    let listed = sandbox.wyren(&["lessons", "review", "--json"])?;
+    let listed: Value = serde_json::from_slice(&listed.stdout)?;
+    let evidence = |name: &str| -> Option<String> {
+        let all = listed["candidates"][0]["evidence"].as_array()?;
+        Some(all.iter().find(|fact| fact["name"] == name)?["value"].as_str()?.to_owned())
+    };
+    assert_eq!(evidence("failed").as_deref(), Some("cargo build --jobs-max 4"), "{listed:#}");
+    assert_eq!(evidence("fixed").as_deref(), Some("cargo build --jobs 4"));
+    assert_eq!(evidence("seen").as_deref(), Some("1 session in 1 project, last on 2026-11-16"));
     assert_eq!(scan(&[])?["read"], 0);
     assert_eq!(scan(&["--full"])?["new"], json!([]));
     let enabled = sandbox.wyren(&["lessons", "enable", &slug])?;

@@ -39,6 +39,8 @@ pub struct Options {
     /// How many new candidates are kept at most.
     pub most_candidates: usize,
     pub scoring: Scoring,
+    /// Whether what a model reported and a second session showed is put to work at once.
+    pub is_promoting: bool,
 }
 
 impl Options {
@@ -56,6 +58,7 @@ impl Options {
                 correction: number("lessons.score_correction"),
                 single: -number("lessons.score_single"),
             },
+            is_promoting: settings.is_on("lessons.promote_reported"),
             ..Self::default()
         }
     }
@@ -101,6 +104,8 @@ impl Observer for Silent {}
 /// What a scan did.
 #[derive(Debug, Default)]
 pub struct Report {
+    /// Recorded sessions that had something new.
+    pub sessions: usize,
     /// Transcripts that there are, and those that had something new.
     pub files: usize,
     pub read: usize,
@@ -136,6 +141,7 @@ pub fn run(
         keeper: Keeper {
             places,
             scoring: options.scoring,
+            is_promoting: options.is_promoting,
             left: options.most_candidates,
             kept: Kept::default(),
         },
@@ -176,6 +182,7 @@ impl Scan<'_> {
         let after = if self.options.is_full { 0 } else { sightings::last_row(store.connection())? };
         let (sessions, last) = observations::sessions_since(store.connection(), after)?;
         let mut is_all = true;
+        self.report.sessions = sessions.len();
         for session in sessions {
             for found in observations::read(store, session, spoken)? {
                 is_all &= self.take(store, &found)?;

@@ -1,11 +1,12 @@
 //! `wyren lessons review`, `promote`, `merge`, `purge` and `onboard`: what is decided about candidates.
 
 use super::{layer, shown};
+use crate::database::{self, Look};
 use crate::editor;
 use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, SUCCESS, Styled, WARNING, counted};
 use anstyle::Style;
 use anyhow::{Context as _, Result, bail};
-use base::files;
+use base::{Timestamp, files};
 use clap::Args;
 use lessons::format;
 use lessons::layers::Layer;
@@ -17,6 +18,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write};
+use store::sightings::{self, Sighting};
 use text::sanitize;
 
 const EXAMPLES: &str = "\
@@ -109,7 +111,7 @@ pub(super) fn review(arguments: &Review, places: &Places) -> Result<()> {
     if arguments.undo {
         return undo(places);
     }
-    let candidates = review::candidates(places, &Catalogue::read(places));
+    let candidates = candidates(places);
     if arguments.json {
         let list: Vec<Value> = candidates.iter().map(as_json).collect();
         writeln!(terminal::output(), "{:#}", json!({ "candidates": list }))?;
@@ -121,6 +123,56 @@ pub(super) fn review(arguments: &Review, places: &Places) -> Result<()> {
     }
     let names: Vec<String> = candidates.iter().map(|candidate| candidate.item.lesson.slug.clone()).collect();
     one_by_one(places, &names).map(drop)
+}
+
+/// Returns the candidates, each with where its mistake was seen.
+fn candidates(places: &Places) -> Vec<Candidate> {
+    let mut candidates = review::candidates(places, &Catalogue::read(places));
+    if candidates.is_empty() {
+        return candidates;
+    }
+    // Without a database they are shown without it.
+    let Ok(store) = database::open_drained(&places.env, &places.paths, Look::Quick) else {
+        return candidates;
+    };
+    for candidate in &mut candidates {
+        let seen = sightings::of(store.connection(), &candidate.item.lesson.slug).unwrap_or_default();
+        candidate.evidence.extend(seen_as_evidence(&seen));
+    }
+    candidates
+}
+
+/// Returns the day of a moment in milliseconds since 1970, in UTC.
+fn day(at: u64) -> String {
+    Timestamp::from_millis(at).to_string().chars().take(10).collect()
+}
+
+/// Returns the last sighting, and how often and where there was one.
+fn seen_as_evidence(seen: &[Sighting]) -> Vec<(String, String)> {
+    let Some(last) = seen.first() else { return Vec::new() };
+    let projects: BTreeSet<&str> = seen.iter().map(|sighting| sighting.project.as_str()).collect();
+    let how = match last.tier.as_str() {
+        "reported" => "reported by the model",
+        "corrected" => "corrected by the user",
+        _ => "failed, then worked in another form",
+    };
+    let often = format!(
+        "{} in {}, last on {}",
+        counted(seen.len() as u64, "session", "sessions"),
+        counted(projects.len() as u64, "project", "projects"),
+        day(last.at)
+    );
+    [
+        ("failed", last.failing.clone()),
+        ("fixed", last.fix.clone()),
+        ("found", how.to_owned()),
+        ("seen", often),
+        ("where", projects.into_iter().collect::<Vec<_>>().join(", ")),
+    ]
+    .into_iter()
+    .filter(|(_, value)| !value.is_empty())
+    .map(|(name, value)| (name.to_owned(), value))
+    .collect()
 }
 
 fn as_json(candidate: &Candidate) -> Value {
@@ -149,7 +201,7 @@ enum Next {
 fn one_by_one(places: &Places, names: &[String]) -> Result<bool> {
     let mut place = 0;
     while let Some(name) = names.get(place) {
-        let candidates = review::candidates(places, &Catalogue::read(places));
+        let candidates = candidates(places);
         let Some(candidate) = candidates.iter().find(|candidate| candidate.item.lesson.slug == *name) else {
             place += 1;
             continue;
@@ -312,7 +364,7 @@ pub(super) fn merge(arguments: &Merge, places: &Places) -> Result<()> {
 }
 
 pub(super) fn purge(arguments: &Purge, places: &Places) -> Result<()> {
-    let candidates = review::candidates(places, &Catalogue::read(places));
+    let candidates = candidates(places);
     let is_low = |candidate: &&Candidate| candidate.item.lesson.confidence < arguments.below_confidence;
     let low: Vec<&Item> = candidates.iter().filter(is_low).map(|candidate| &candidate.item).collect();
     if !arguments.dry_run {
@@ -337,7 +389,7 @@ pub(super) fn purge(arguments: &Purge, places: &Places) -> Result<()> {
 }
 
 pub(super) fn onboard(arguments: &Onboard, places: &Places) -> Result<()> {
-    let groups = groups(&review::candidates(places, &Catalogue::read(places)));
+    let groups = groups(&candidates(places));
     if groups.is_empty() {
         writeln!(terminal::errors(), "No candidates.")?;
         return Ok(());
