@@ -1,7 +1,7 @@
 //! Searches everything that happened since the last time: observations of the store, then transcripts, each from where the
 //! last search ended.
 
-use crate::candidate::{self, Candidate, Held, Scoring};
+use crate::candidate::{self, Candidate, Fact, Held, Made, Scoring};
 use crate::detect::{Evidence, Found, Spoken};
 use crate::keep::{Error, Keeper, Kept};
 use crate::source::observations;
@@ -115,6 +115,7 @@ pub struct Report {
     pub kept: Kept,
     /// What was found, of a trial.
     pub candidates: Vec<Candidate>,
+    pub facts: Vec<Fact>,
     /// What no lesson could be made of, and why.
     pub held: Vec<Held>,
     /// Whether it ended before all transcripts were searched: the next goes on.
@@ -276,7 +277,7 @@ impl Scan<'_> {
             return Ok(true);
         }
         let home = base::system::home(&self.places.env);
-        let (candidates, held) = candidate::make(found, home.as_deref());
+        let Made { candidates, facts, held } = candidate::make(found, home.as_deref());
         self.report.held.extend(held);
         let withdrawn: Vec<(String, String)> = found
             .findings
@@ -288,8 +289,10 @@ impl Scan<'_> {
             .collect();
         if self.options.is_trial {
             self.report.candidates.extend(candidates);
+            self.report.facts.extend(facts);
             return Ok(true);
         }
+        self.keeper.keep_facts(store, facts)?;
         self.keeper.keep(store, candidates, &withdrawn)
     }
 }

@@ -74,10 +74,16 @@ pub(super) fn run(arguments: &Arguments, places: &Places) -> Result<()> {
     let scanned = scan::run(&mut store, places, &options, &mut observer);
     observer.0.finish_and_clear();
     let report = scanned?;
+    let worded = runner::words::improve(places, &report.kept.new)?;
     let mut output = terminal::output();
     if arguments.json {
-        writeln!(output, "{:#}", as_json(&report))?;
+        let mut facts = as_json(&report);
+        facts["worded"] = worded.into();
+        writeln!(output, "{facts:#}")?;
     } else {
+        for slug in &worded {
+            writeln!(output, "{}  {DIM}worded by a model{DIM:#}", shown(slug))?;
+        }
         show(&mut output, &report, arguments)?;
     }
     output.flush()?;
@@ -100,7 +106,7 @@ fn as_json(report: &Report) -> Value {
     json!({
         "sessions": report.sessions, "files": report.files, "read": report.read, "bytes": report.bytes, "unreadable": report.unreadable,
         "new": report.kept.new, "again": report.kept.again, "archived": report.kept.archived,
-        "over": report.kept.over, "withdrawn": report.kept.withdrawn, "promoted": report.kept.promoted, "found": found, "held": held,
+        "over": report.kept.over, "withdrawn": report.kept.withdrawn, "promoted": report.kept.promoted, "facts": report.kept.facts, "found": found, "held": held,
     })
 }
 
@@ -140,6 +146,10 @@ fn show(output: &mut impl std::io::Write, report: &Report, arguments: &Arguments
                 shown(&held.reason)
             )?;
         }
+    }
+    if report.kept.facts > 0 {
+        let facts = counted(report.kept.facts, "fact about a project", "facts about projects");
+        writeln!(output, "{facts} for the team memory: `wyren lessons review` shows them in the project.")?;
     }
     if report.kept.over > 0 {
         let over = counted(report.kept.over, "more", "more");
