@@ -230,10 +230,11 @@ fn learning(stage: &Stage) -> Result<()> {
     print!("{}", desk.wyren(&["lessons", "scan"])?);
     heading("A person decides, with one key: wyren lessons review");
     print!("{}", desk.decide(&["lessons", "review"], "p\n")?);
-    heading("The next session is about to make the same mistake: it reads the lesson first");
+    heading("The next session makes the same mistake: the lesson comes with the call");
     let tomorrow = Stage { session: "the next one", ..desk };
     let again = "cargo build --jobs-max 8";
     tomorrow.shell(again)?;
+    tomorrow.ran("toolu_demo", again, Err(error))?;
     heading("It uses the other form, and the lesson counts as heeded: wyren lessons stats");
     // Three calls of the program tell whether a hint helped.
     for (id, command) in
