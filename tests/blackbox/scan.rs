@@ -98,6 +98,15 @@ fn a_scan_finds_a_lesson_that_is_put_to_work_with_one_command() -> Result<()> {
     assert_eq!(trial["new"], json!([]));
     let found = scan(&[])?;
     let slug = found["new"][0].as_str().context("nothing new")?.to_owned();
+    let listed = sandbox.wyren(&["lessons", "review", "--json"])?;
+    let listed: Value = serde_json::from_slice(&listed.stdout)?;
+    let evidence = |name: &str| -> Option<String> {
+        let all = listed["candidates"][0]["evidence"].as_array()?;
+        Some(all.iter().find(|fact| fact["name"] == name)?["value"].as_str()?.to_owned())
+    };
+    assert_eq!(evidence("failed").as_deref(), Some("cargo build --jobs-max 4"), "{listed:#}");
+    assert_eq!(evidence("fixed").as_deref(), Some("cargo build --jobs 4"));
+    assert_eq!(evidence("seen").as_deref(), Some("1 session in 1 project, last on 2026-11-16"));
     assert_eq!(scan(&[])?["read"], 0);
     assert_eq!(scan(&["--full"])?["new"], json!([]));
     let enabled = sandbox.wyren(&["lessons", "enable", &slug])?;
@@ -131,5 +140,74 @@ fn private_prompts_leave_nothing_of_their_calls() -> Result<()> {
     for (path, (_, bytes)) in wyren_tests::tree::tree(&sandbox.data())? {
         assert!(!bytes.windows(8).any(|part| part == b"jobs-max"), "{}", path.display());
     }
+    Ok(())
+}
+
+#[test]
+fn a_model_words_a_candidate_only_where_the_user_wants_that_and_gives_a_good_answer() -> Result<()> {
+    let answer = json!({
+        "summary": "cargo build knows no --jobs-max", "problem": "cargo build stops at once, since --jobs-max is no flag of it.",
+        "solution": "Limit the number of parallel jobs with `cargo build --jobs 4`; the short form is `-j 4`.",
+    });
+    let good = json!({"do": "answer", "answer": answer, "input": 300, "output": 80, "cost_usd": 0.001});
+    let short = json!({"do": "answer", "answer": {"summary": "x", "problem": "y", "solution": "z"}});
+    let lie = json!({"do": "lie", "text": "no JSON"});
+    for (setting, line, is_worded, is_asked) in [
+        ("on", &good, true, true),
+        ("on", &short, false, true),
+        ("on", &lie, false, true),
+        ("off", &good, false, false),
+    ] {
+        let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+        let folder = say(&sandbox, "one", JOBS)?;
+        let script = sandbox.folder().join("script");
+        fs::write(&script, format!("{line}\n"))?;
+        let set = sandbox.wyren(&["config", "set", "lessons.model", setting])?;
+        ensure!(set.status.success(), "{}", String::from_utf8_lossy(&set.stderr));
+        let mut scan = sandbox.command("wyren");
+        scan.args(["lessons", "scan", "--json", "--path", &folder]).env("WYREN_MODEL_SCRIPT", &script);
+        let output = scan.output()?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let report: Value = serde_json::from_slice(&output.stdout)?;
+        let slug = report["new"][0].as_str().context("nothing new")?;
+        assert_eq!(report["worded"].as_array().map(Vec::len), Some(usize::from(is_worded)), "{line}");
+        assert_eq!(script.with_added_extension("position").exists(), is_asked, "{setting}: {line}");
+        let text = fs::read_to_string(sandbox.data().join(format!("lessons/candidates/{slug}.md")))?;
+        assert_eq!(text.contains("summary: cargo build knows no --jobs-max"), is_worded, "{text}");
+        // What it is about is not the model's.
+        assert!(
+            text.contains("command: cargo build --jobs-max") && text.contains("quiet: cargo test"),
+            "{text}"
+        );
+        let spent = String::from_utf8_lossy(&sandbox.wyren(&["spend", "--json"])?.stdout).into_owned();
+        assert_eq!(spent.contains("lessons"), is_asked, "{spent}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_fact_about_a_project_is_proposed_for_its_memory_and_not_written() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let report = "> where?\n$ ls\n= src\n< #lesson\n  problem: Prices are in data/prices.csv, not in the database.\n  solution: Change the file, then run the importer.\n  scope: project\n  #/lesson\n";
+    let folder = say(&sandbox, "one", report)?;
+    let memory = sandbox.project().join(".wyren/memory.md");
+    fs::create_dir_all(sandbox.project().join(".wyren"))?;
+    fs::write(&memory, "# Memory\n")?;
+    let review = |flag: &str| -> Result<String> {
+        let mut wyren = sandbox.command("wyren");
+        let output = wyren.args(["lessons", "review", flag]).current_dir(sandbox.project()).output()?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Ok(String::from_utf8(output.stdout)?)
+    };
+    sandbox.wyren(&["lessons", "scan", "--path", &folder])?;
+    assert_eq!(fs::read_to_string(&memory)?, "# Memory\n");
+    let facts = |text: &str| -> Result<Value> { Ok(serde_json::from_str::<Value>(text)?["facts"].clone()) };
+    let fact = "Prices are in data/prices.csv, not in the database. Change the file, then run the importer";
+    assert_eq!(facts(&review("--json")?)?, json!([fact]));
+    fs::write(&memory, format!("# Memory\n\n## Facts\n- {fact}\n"))?;
+    assert_eq!(facts(&review("--json")?)?, json!([]));
+    sandbox.wyren(&["forget", "--session", "one", "--yes"])?;
+    fs::write(&memory, "# Memory\n")?;
+    assert_eq!(facts(&review("--json")?)?, json!([]));
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! The warning that little of the window is left, as the built hooks give it.
 
 use std::fs;
+use std::io::{Seek as _, SeekFrom, Write as _};
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
@@ -113,5 +115,35 @@ fn a_directive_comes_again_once_per_threshold_where_a_person_reads_along() -> Re
     assert_eq!(call(&sandbox, &[])?, "");
     ensure!(sandbox.wyren(&["config", "unset", "lessons.again_at"])?.status.success());
     assert!(call(&sandbox, &[])?.contains("Ask first."));
+    Ok(())
+}
+
+#[test]
+fn line_30_no_hook_after_a_call_reads_the_whole_transcript() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    // 64 GiB without a byte on the disk: reading them takes a hook longer than it may run.
+    let transcript = sandbox.folder().join("t.jsonl");
+    let mut file = fs::File::create(&transcript)?;
+    file.set_len(64 << 30)?;
+    file.seek(SeekFrom::End(0))?;
+    let line = json!({"type": "assistant", "message": {"id": "m", "usage": {"input_tokens": 150_000}}});
+    write!(file, "\n{line}\n")?;
+    drop(file);
+    assert!(call(&sandbox, &[])?.contains("25% of the context window is left"));
+    let event = json!({
+        "session_id": "s", "cwd": sandbox.project(), "prompt_id": "p", "hook_event_name": "PostToolUse", "tool_name": "Bash",
+        "tool_use_id": "t", "tool_input": {"command": "ls"}, "tool_response": {"stdout": ""}, "transcript_path": transcript,
+    });
+    let hooks = tables::hooks::HOOKS.iter().filter(|hook| hook.events.contains(&"PostToolUse"));
+    let mut count = 0;
+    for hook in hooks {
+        let began = Instant::now();
+        let output = sandbox.run(hook.name, event.to_string().as_bytes())?;
+        ensure!(output.status.success() && output.stderr.is_empty(), "{}: {output:?}", hook.name);
+        // Its deadline, after which it ends without an answer, is half a second later.
+        ensure!(began.elapsed() < Duration::from_secs(4), "{}: {:?}", hook.name, began.elapsed());
+        count += 1;
+    }
+    assert!(count >= 3, "{count} hooks");
     Ok(())
 }

@@ -34,6 +34,7 @@ pub(crate) fn run_demo(arguments: &Arguments) -> Result<()> {
         folder: folder.path().to_owned(),
         cwd: folder.path().to_owned(),
         data: folder.path().join("data"),
+        session: "demo",
     };
     let Some(file) = &arguments.picture else { return play(&stage) };
     std::fs::write(file, draw(&stage)?).with_context(|| format!("could not write {}", file.display()))
@@ -69,6 +70,7 @@ fn play(stage: &Stage) -> Result<()> {
     heading("A bad day: half a payload arrives. The hook fails open, and says so in its log");
     stage.hook("session-start-lessons", r#"{"session_id": "demo", "sour"#)?;
     journal(stage)?;
+    learning(stage)?;
     team(stage)?;
     heading("What the hooks did: wyren log --hooks");
     print!("{}", stage.wyren(&["log", "--hooks"])?);
@@ -205,11 +207,44 @@ fn journal(stage: &Stage) -> Result<()> {
     heading("What was done, for a stand-up: wyren recap");
     print!("{}", desk.wyren(&["recap"])?);
     heading("What the next session knows at its start");
-    let next = |event: &str, fields: Value| desk.event(event, fields).replace("\"demo\"", "\"the next one\"");
-    desk.hook("session-start-recall", &next("SessionStart", json!({"source": "startup"})))?;
+    let next = Stage { session: "the next one", ..desk };
+    next.hook("session-start-recall", &next.event("SessionStart", json!({"source": "startup"})))?;
     heading("And when it reads the file, once");
     let read = json!({"tool_name": "Read", "tool_use_id": "toolu_4", "tool_input": {"file_path": file}});
-    desk.hook("file-recall", &next("PreToolUse", read))
+    next.hook("file-recall", &next.event("PreToolUse", read))
+}
+
+/// Plays how a mistake becomes a lesson: made, found, promoted, shown before it is made again, and counted.
+fn learning(stage: &Stage) -> Result<()> {
+    let desk = stage.member("engine");
+    std::fs::create_dir_all(&desk.cwd)?;
+    let (wrong, right) = ("cargo build --jobs-max 4", "cargo build --jobs 4");
+    let error = "error: unexpected argument '--jobs-max' found";
+    heading("Learning: a command fails, another form of it works. The hooks record both");
+    desk.ran("toolu_1", "git status", Ok("nothing to commit"))?;
+    desk.ran("toolu_2", wrong, Err(error))?;
+    desk.ran("toolu_3", right, Ok("Finished"))?;
+    desk.ran("toolu_4", "cargo test", Ok("test result: ok. 8 passed"))?;
+    println!("  $ {wrong}\n    {error}\n  $ {right}\n    Finished");
+    heading("Once a day, in the background, or now: wyren lessons scan");
+    print!("{}", desk.wyren(&["lessons", "scan"])?);
+    heading("A person decides, with one key: wyren lessons review");
+    print!("{}", desk.decide(&["lessons", "review"], "p\n")?);
+    heading("The next session makes the same mistake: the lesson comes with the call");
+    let tomorrow = Stage { session: "the next one", ..desk };
+    let again = "cargo build --jobs-max 8";
+    tomorrow.shell(again)?;
+    tomorrow.ran("toolu_demo", again, Err(error))?;
+    heading("It uses the other form, and the lesson counts as heeded: wyren lessons stats");
+    // Three calls of the program tell whether a hint helped.
+    for (id, command) in
+        [("toolu_5", "cargo build --jobs 8"), ("toolu_6", "cargo test"), ("toolu_7", "cargo clippy")]
+    {
+        println!("  $ {command}");
+        tomorrow.ran(id, command, Ok("ok"))?;
+    }
+    print!("{}", tomorrow.wyren(&["lessons", "stats"])?);
+    Ok(())
 }
 
 fn git(folder: &Path, arguments: &[&str]) -> Result<()> {
@@ -225,6 +260,8 @@ struct Stage {
     /// The folder of the session.
     cwd: PathBuf,
     data: PathBuf,
+    /// The session's id.
+    session: &'static str,
 }
 
 impl Stage {
@@ -235,6 +272,7 @@ impl Stage {
             folder: self.folder.clone(),
             cwd: self.folder.join(name),
             data: self.folder.join(format!("data-of-{name}")),
+            session: self.session,
         }
     }
 
@@ -265,7 +303,7 @@ impl Stage {
 
     /// Returns an event of the day's session as the client would send it.
     fn event(&self, name: &str, fields: Value) -> String {
-        let mut event = json!({"session_id": "demo", "cwd": self.cwd, "hook_event_name": name});
+        let mut event = json!({"session_id": self.session, "cwd": self.cwd, "hook_event_name": name});
         if let (Some(event), Some(fields)) = (event.as_object_mut(), fields.as_object()) {
             event.extend(fields.clone());
         }
@@ -336,8 +374,43 @@ impl Stage {
         Ok(())
     }
 
+    /// Has the hooks record a command that ran.
+    fn ran(&self, id: &str, command: &str, result: Result<&str, &str>) -> Result<()> {
+        let mut call = json!({"tool_name": "Bash", "tool_use_id": id, "tool_input": {"command": command}});
+        let event = match result {
+            Ok(stdout) => {
+                call["tool_response"] = json!({"stdout": stdout});
+                "PostToolUse"
+            }
+            Err(error) => {
+                call["error"] = format!("Exit code 1\n{error}").into();
+                "PostToolUseFailure"
+            }
+        };
+        self.answer("tool-record", &self.event(event, call)).map(drop)
+    }
+
     fn wyren(&self, arguments: &[&str]) -> Result<String> {
         read(self.command("wyren").args(arguments))
+    }
+
+    /// Runs a command that asks a person, and answers as one.
+    fn decide(&self, arguments: &[&str], answers: &str) -> Result<String> {
+        let mut command = self.command("wyren");
+        for shell in &base::env::SHELLS {
+            command.env_remove(shell.variable);
+        }
+        let mut child = command
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("could not start wyren")?;
+        child.stdin.take().context("no standard input")?.write_all(answers.as_bytes())?;
+        let output = child.wait_with_output()?;
+        ensure!(output.status.success(), "wyren {} failed", arguments.join(" "));
+        Ok(String::from_utf8(output.stdout)?)
     }
 
     /// Returns a command that finds all of its files on the stage.
@@ -346,6 +419,8 @@ impl Stage {
         command
             .current_dir(&self.cwd)
             .env("WYREN_DATA_DIR", &self.data)
+            // No transcript of the user's own is read.
+            .env("CLAUDE_CONFIG_DIR", self.folder.join("client"))
             // The demo does not wait: every prompt looks at the remote.
             .env("WYREN_FETCH_SECONDS", "0")
             .env("WYREN_WORKER_IDLE_SECONDS", "0")

@@ -9,6 +9,7 @@ mod exit;
 mod finder;
 mod hits;
 mod items;
+mod key;
 mod person;
 mod places;
 mod projects;

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 use wyren_tests::sandbox::{Sandbox, feed};
+#[cfg(unix)]
+use wyren_tests::terminal::Terminal;
 
 /// Writes a candidate about a subcommand of `frobnicate`.
 fn candidate(sandbox: &Sandbox, verb: &str, confidence: &str) -> Result<String> {
@@ -245,5 +247,28 @@ fn a_candidate_is_edited_within_the_review_and_a_bad_draft_changes_nothing() -> 
         promoted.contains("kind: pause") && promoted.contains("extra.seen: 3 sessions in 2 projects"),
         "{promoted}"
     );
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn on_a_terminal_one_key_decides() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let (pull, push) = (candidate(&sandbox, "pull", "0.9")?, candidate(&sandbox, "push", "0.8")?);
+    let mut wyren = sandbox.command("wyren");
+    wyren.args(["lessons", "review"]).current_dir(sandbox.project());
+    let mut terminal = Terminal::of(&wyren, 120)?;
+    terminal.wait_for("1 of 2")?;
+    terminal.type_text("p")?;
+    terminal.wait_for(&format!("Promoted {pull}."))?;
+    terminal.wait_for("2 of 2")?;
+    // A reason is a line, which the terminal shows while it is typed.
+    terminal.type_text("a")?;
+    terminal.wait_for("Reason")?;
+    terminal.type_text("too narrow\r")?;
+    terminal.wait_for(&format!("Archived {push}."))?;
+    assert!(terminal.contents().contains("too narrow"), "{}", terminal.contents());
+    assert_eq!(terminal.end()?, 0);
+    assert!(fs::read_to_string(file(&sandbox, "archive", &push))?.contains("too narrow"));
     Ok(())
 }

@@ -10,7 +10,10 @@ use anyhow::{Context as _, Result, ensure};
 use base::{Env, Paths};
 use fixture::conversation::{self, Where};
 use learning::candidate::Candidate;
+use learning::quiet;
 use learning::scan::{self, Options, Silent};
+use lessons::Lesson;
+use lessons::inject;
 use lessons::trigger::Verdict;
 use lessons_admin::catalogue::Places;
 use lessons_admin::rehearsal;
@@ -20,9 +23,11 @@ use std::path::{Path, PathBuf};
 /// The least share of mistakes that are found, and the most of candidates that are wrong: of all, and of those written last.
 const ALL: (f64, f64) = (0.80, 0.10);
 const HELD_OUT: (f64, f64) = (0.60, 0.20);
-/// The least size of the corpus, and of what was written last.
-const MIN_CONVERSATIONS: usize = 40;
+/// The fewest conversations with a mistake, and the fewest that were written last.
+const MIN_WITH_MISTAKES: usize = 40;
 const MIN_HELD_OUT: usize = 10;
+/// A folder that no conversation took place in.
+const ELSEWHERE: &str = "/home/dev/app";
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -34,16 +39,21 @@ pub(crate) struct Arguments {
 #[derive(Default)]
 struct Figures {
     conversations: usize,
+    with_mistakes: usize,
     planted: usize,
     found: usize,
     candidates: usize,
     wrong: usize,
+    /// Candidates that would speak up in ordinary work, once promoted.
+    disturbing: usize,
     remarks: Vec<String>,
 }
 
 impl Figures {
     fn add(&mut self, other: &Self) {
         self.conversations += other.conversations;
+        self.with_mistakes += other.with_mistakes;
+        self.disturbing += other.disturbing;
         self.planted += other.planted;
         self.found += other.found;
         self.candidates += other.candidates;
@@ -72,17 +82,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let others = evaluate(&data.join("distiller"), "jsonl")?;
     let mut all = Figures::default();
     [&tuned, &held_out, &others].into_iter().for_each(|part| all.add(part));
-    let mut table = Table::new(1, ["conversations", "number", "mistakes", "found", "candidates", "wrong"]);
+    let mut table = Table::new(
+        1,
+        [
+            "conversations",
+            "number",
+            "with mistakes",
+            "mistakes",
+            "found",
+            "candidates",
+            "wrong",
+            "disturbing",
+        ],
+    );
     for (name, part) in
         [("tuned", &tuned), ("written last", &held_out), ("without mistakes", &others), ("= all", &all)]
     {
         table.row(vec![
             name.to_owned(),
             part.conversations.to_string(),
+            part.with_mistakes.to_string(),
             part.planted.to_string(),
             format!("{} ({:.0} %)", part.found, part.found_share() * 100.0),
             part.candidates.to_string(),
             format!("{} ({:.0} %)", part.wrong, part.wrong_share() * 100.0),
+            part.disturbing.to_string(),
         ]);
     }
     print!("{table}");
@@ -91,8 +115,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             part.remarks.iter().for_each(|remark| println!("{remark}"));
         }
     }
-    ensure!(tuned.conversations + held_out.conversations >= MIN_CONVERSATIONS, "too few conversations");
+    ensure!(all.with_mistakes >= MIN_WITH_MISTAKES, "too few conversations with a mistake");
     ensure!(held_out.conversations >= MIN_HELD_OUT, "too few that were written last");
+    ensure!(all.disturbing == 0, "{} candidates would speak up in ordinary work", all.disturbing);
     all.hold("all", ALL)?;
     held_out.hold("written last", HELD_OUT)
 }
@@ -111,11 +136,18 @@ fn evaluate(folder: &Path, ending: &str) -> Result<Figures> {
             }
             _ => text.clone(),
         };
-        let (candidates, held) = candidates(&name, &transcript)?;
+        let Scanned { candidates, held, kept } = scan(&name, &transcript)?;
         let fires = |it: &Candidate, call: &str| {
             matches!(rehearsal::judge(&it.lesson, call), Ok(Verdict::Applies { .. }))
         };
         figures.conversations += 1;
+        figures.with_mistakes += usize::from(!expected.is_empty());
+        for lesson in kept.iter().filter(|lesson| is_heard_elsewhere(lesson)) {
+            if let Some(call) = quiet::disturbed(lesson) {
+                figures.disturbing += 1;
+                figures.remarks.push(format!("{name}: {} disturbs {call}", lesson.slug));
+            }
+        }
         figures.planted += expected.len();
         figures.candidates += candidates.len();
         for call in &expected {
@@ -127,14 +159,28 @@ fn evaluate(folder: &Path, ending: &str) -> Result<Figures> {
         }
         for it in candidates.iter().filter(|it| !expected.iter().any(|call| fires(it, call))) {
             figures.wrong += 1;
-            figures.remarks.push(format!("{name}: wrong: {}", it.lesson.trigger.commands.join("; ")));
+            figures.remarks.push(format!("{name}: wrong: {:?}", it.lesson.trigger));
         }
     }
     Ok(figures)
 }
 
+/// Says whether a lesson has a say in other projects than its own, once it is promoted.
+fn is_heard_elsewhere(lesson: &Lesson) -> bool {
+    inject::is_in_scope(lesson.scope.as_deref().unwrap_or_default(), Path::new(ELSEWHERE))
+}
+
+/// What scans of one transcript gave.
+struct Scanned {
+    candidates: Vec<Candidate>,
+    /// Why no lesson was made of the rest.
+    held: Vec<String>,
+    /// The candidates as their files have them.
+    kept: Vec<Lesson>,
+}
+
 /// Scans one transcript twice at once, in a home of its own, and returns what there is then.
-fn candidates(name: &str, transcript: &str) -> Result<(Vec<Candidate>, Vec<String>)> {
+fn scan(name: &str, transcript: &str) -> Result<Scanned> {
     let folder = tempfile::tempdir()?;
     let data = folder.path().join("data");
     let env = Env::fixed([("WYREN_DATA_DIR", data.as_os_str()), ("HOME", "/home/ada".as_ref())]);
@@ -149,7 +195,7 @@ fn candidates(name: &str, transcript: &str) -> Result<(Vec<Candidate>, Vec<Strin
     drop(store);
     options.is_trial = false;
     // Two at once: what both find is there once.
-    let scan = || -> Result<()> {
+    let once = || -> Result<()> {
         let mut store = store::open_store(&places.paths, &[])?;
         match scan::run(&mut store, &places, &options, &mut Silent) {
             Ok(_) | Err(learning::keep::Error::Busy) => Ok(()),
@@ -157,7 +203,7 @@ fn candidates(name: &str, transcript: &str) -> Result<(Vec<Candidate>, Vec<Strin
         }
     };
     std::thread::scope(|scope| {
-        let others: Vec<_> = (0..2).map(|_| scope.spawn(scan)).collect();
+        let others: Vec<_> = (0..2).map(|_| scope.spawn(once)).collect();
         others
             .into_iter()
             .try_for_each(|other| other.join().unwrap_or_else(|_| anyhow::bail!("a scan panicked")))
@@ -169,7 +215,15 @@ fn candidates(name: &str, transcript: &str) -> Result<(Vec<Candidate>, Vec<Strin
         trial.candidates.len(),
         kept.len()
     );
-    Ok((trial.candidates, trial.held.into_iter().map(|held| held.reason).collect()))
+    let lesson = |file: &PathBuf| -> Result<Lesson> {
+        let slug = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(lessons::format::parse(&slug, &fs::read_to_string(file)?)?)
+    };
+    Ok(Scanned {
+        candidates: trial.candidates,
+        held: trial.held.into_iter().map(|held| held.reason).collect(),
+        kept: kept.iter().map(lesson).collect::<Result<_>>()?,
+    })
 }
 
 fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {

@@ -4,6 +4,7 @@ use crate::change;
 use crate::detect::{Correction, Evidence, Finding, Fix, Found, Ran};
 use crate::failure;
 use crate::general::Particulars;
+use crate::misuse::{self, Misuse};
 use crate::quiet;
 use crate::tag::Tag;
 use base::project::Project;
@@ -11,6 +12,7 @@ use lessons::trigger::Verdict;
 use lessons::{Lesson, Trigger};
 use lessons_admin::intake::{self, MAX_SUMMARY_CHARS, MIN_SOLUTION_CHARS};
 use lessons_admin::{rehearsal, slug};
+use serde_json::{Map, Value};
 use std::path::Path;
 
 /// How many examples of each kind a candidate has at least, and at most.
@@ -18,6 +20,10 @@ const MIN_EXAMPLES: usize = 2;
 const MAX_EXAMPLES: usize = 4;
 /// The longest example, in bytes.
 const MAX_EXAMPLE: usize = 300;
+/// The longest part of a fact, in characters.
+const MAX_FACT_CHARS: usize = 240;
+/// Why a report is no lesson about a call.
+const NO_CALL: &str = "no call leads to it: it names no command, and none failed before it";
 /// The priority that bonuses are added to.
 const BASE_PRIORITY: i64 = 4;
 
@@ -28,7 +34,7 @@ pub enum Tier {
     Reported,
     /// The user corrected a call.
     Corrected,
-    /// A command failed and another form of it worked.
+    /// A call failed and another form of it worked.
     Fixed,
 }
 
@@ -102,13 +108,36 @@ pub struct Held {
     pub reason: String,
 }
 
+/// What a model reported about one project that no call leads to: for its team memory, at a person's word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// One line.
+    pub text: String,
+    pub session: String,
+    /// The key of the project.
+    pub project: String,
+    /// In milliseconds since 1970.
+    pub at: u64,
+}
+
+/// What is made of a conversation.
+#[derive(Clone, Debug, Default)]
+pub struct Made {
+    pub candidates: Vec<Candidate>,
+    pub facts: Vec<Fact>,
+    pub held: Vec<Held>,
+}
+
 /// Makes candidates of everything that one conversation gave.
-pub fn make(found: &Found, home: Option<&Path>) -> (Vec<Candidate>, Vec<Held>) {
-    let (mut candidates, mut held) = (Vec::new(), Vec::new());
+pub fn make(found: &Found, home: Option<&Path>) -> Made {
+    let Made { mut candidates, mut facts, mut held } = Made::default();
     for finding in &found.findings {
         match of(finding, &found.ran, home) {
             Some(Ok(candidate)) => candidates.push(candidate),
-            Some(Err(reason)) => held.push(reason),
+            Some(Err(reason)) => match fact(finding, &reason, home) {
+                Some(fact) => facts.push(fact),
+                None => held.push(reason),
+            },
             None => {}
         }
     }
@@ -118,7 +147,23 @@ pub fn make(found: &Found, home: Option<&Path>) -> (Vec<Candidate>, Vec<Held>) {
     candidates.retain(|it| {
         it.tier == Tier::Reported || !reported.iter().any(|lesson| is_same_call(lesson, &it.lesson))
     });
-    (candidates, held)
+    Made { candidates, facts, held }
+}
+
+/// Returns the fact about one project that a report is, when it is no lesson about a call.
+fn fact(finding: &Finding, held: &Held, home: Option<&Path>) -> Option<Fact> {
+    let Evidence::Reported { tag, .. } = &finding.evidence else { return None };
+    if !tag.is_of_project || held.reason != NO_CALL {
+        return None;
+    }
+    let project = Project::of(Path::new(&finding.place.cwd));
+    let here = Particulars::new(&project.root, home);
+    let clean = |text: &str| {
+        let text = here.generalise(&text::privacy::strip_private(&text::sanitize::sanitize(text)));
+        text::sanitize::one_line(&text, MAX_FACT_CHARS).trim_end_matches(['.', ' ']).to_owned()
+    };
+    let text = format!("{}. {}", clean(&tag.problem), clean(&tag.solution));
+    Some(Fact { text, session: finding.place.session.clone(), project: project.key, at: finding.at })
 }
 
 /// Says whether two lessons are about the same calls: each fires on an example of the other.
@@ -138,7 +183,11 @@ fn of(finding: &Finding, ran: &[Ran], home: Option<&Path>) -> Option<Result<Cand
         Evidence::Withdrawn(_) => return None,
         Evidence::Fixed(fix) => maker.fixed(fix),
         Evidence::Corrected(correction) => maker.corrected(correction),
-        Evidence::Reported { tag, change } => maker.reported(tag, change.as_deref()),
+        Evidence::Misused(misuse) => maker.misused(misuse),
+        Evidence::Reported { tag, change, misuse } => match tag.tool.as_deref() {
+            None | Some("Bash") => maker.reported(tag, change.as_deref()),
+            Some(tool) => maker.reported_of(tag, misuse.as_deref().filter(|misuse| misuse.tool == tool)),
+        },
     })
 }
 
@@ -190,6 +239,73 @@ impl Maker<'_> {
             }
         }
         Err(Held { about: triggers.first().map(about).unwrap_or(before), reason })
+    }
+
+    fn misused(&self, misuse: &Misuse) -> Result<Candidate, Held> {
+        let call = |input: &Map<String, Value>| self.here.generalise(&misuse::written(&misuse.tool, input));
+        let (before, after) = (call(&misuse.before), call(&misuse.after));
+        let error = self.here.generalise(&failure::line(&misuse.error));
+        let is_named = misuse.values.as_ref().is_some_and(|(_, right)| misuse.error.contains(right));
+        let mut lesson = Lesson {
+            summary: summary(&[misuse.summary()]),
+            problem: format!("{} refuses this call:\n\n    {before}\n\nwith: {error}", misuse.tool),
+            solution: format!("Call it in this form, which worked:\n\n    {after}\n\n{}", misuse.advice()),
+            trigger: misuse.trigger(),
+            tags: vec![format!("tool:{}", misuse.tool)],
+            confidence: if is_named { 70 } else { 60 },
+            source: Tier::Fixed.source().to_owned(),
+            ..Lesson::default()
+        };
+        lesson.slug = slug::of(&lesson.summary);
+        self.add_calls(&mut lesson, misuse);
+        match check(&lesson) {
+            Ok(()) => Ok(self.candidate(lesson, Tier::Fixed, (before, after), false)),
+            Err(reason) => Err(Held { about: misuse.summary(), reason }),
+        }
+    }
+
+    /// Adds the calls of a misuse: both, and both with nothing but the field that it is about.
+    fn add_calls(&self, lesson: &mut Lesson, misuse: &Misuse) {
+        let call = |input: &Map<String, Value>| self.here.generalise(&misuse::written(&misuse.tool, input));
+        let alone = |input: &Map<String, Value>| {
+            let field = input.get_key_value(&misuse.field);
+            call(&field.map(|(name, value)| (name.clone(), value.clone())).into_iter().collect())
+        };
+        for (input, fires) in [(&misuse.before, true), (&misuse.after, false)] {
+            add_example(lesson, &call(input), fires);
+            add_example(lesson, &alone(input), fires);
+        }
+    }
+
+    /// Makes a lesson of a report about another tool than the shell: of the call of it that was refused just before.
+    fn reported_of(&self, tag: &Tag, misuse: Option<&Misuse>) -> Result<Candidate, Held> {
+        let clean =
+            |text: &str| self.here.generalise(&text::privacy::strip_private(&text::sanitize::sanitize(text)));
+        let (told, remedy) = (clean(&tag.problem), clean(&tag.solution));
+        let first = told.lines().next().unwrap_or_default().to_owned();
+        let about = summary(&[tag.summary.as_deref().map(clean).unwrap_or_default(), first]);
+        let Some(misuse) = misuse else {
+            let tool = tag.tool.as_deref().unwrap_or_default();
+            return Err(Held { about, reason: format!("no call of {tool} was refused before it") });
+        };
+        let mut lesson = Lesson {
+            slug: slug::of(&about),
+            summary: about.clone(),
+            problem: told,
+            solution: longer(&remedy, &misuse.tool),
+            trigger: misuse.trigger(),
+            tags: tag.tags.iter().map(|tag| clean(tag)).filter(|tag| !tag.contains(',')).collect(),
+            confidence: if tag.tags.is_empty() { 70 } else { 80 },
+            source: Tier::Reported.source().to_owned(),
+            scope: tag.is_of_project.then(|| self.project.clone()),
+            ..Lesson::default()
+        };
+        self.add_calls(&mut lesson, misuse);
+        let calls = (self.here.generalise(&misuse::written(&misuse.tool, &misuse.before)), remedy);
+        match check(&lesson) {
+            Ok(()) => Ok(self.candidate(lesson, Tier::Reported, calls, tag.is_of_project)),
+            Err(reason) => Err(Held { about, reason }),
+        }
     }
 
     fn corrected(&self, correction: &Correction) -> Result<Candidate, Held> {
@@ -255,9 +371,6 @@ impl Maker<'_> {
         let first = told.lines().next().unwrap_or_default().to_owned();
         let held =
             |reason: &str| Held { about: summary(std::slice::from_ref(&first)), reason: reason.to_owned() };
-        if tag.tool.as_deref().is_some_and(|tool| tool != "Bash") {
-            return Err(held("it is about another tool than the shell"));
-        }
         let mut triggers: Vec<(Trigger, Option<&Fix>)> = Vec::new();
         if let Some(trigger) = tag.trigger.as_deref() {
             triggers.extend(reported_triggers(trigger, &remedy).into_iter().map(|trigger| (trigger, None)));
@@ -271,7 +384,7 @@ impl Maker<'_> {
         if let Some(fix) = fix {
             triggers.extend(fix.change.triggers(&fix.error).into_iter().map(|trigger| (trigger, Some(fix))));
         }
-        let mut reason = "no call leads to it: it names no command, and none failed before it".to_owned();
+        let mut reason = NO_CALL.to_owned();
         for (trigger, fix) in triggers {
             let pattern = trigger.commands.first().cloned().unwrap_or_default();
             let mut lesson = Lesson {
@@ -387,7 +500,11 @@ fn add_example(lesson: &mut Lesson, call: &str, fires: bool) {
         return;
     }
     // An example is a call, not a sentence.
-    if !fires && !shell::commands(call).first().is_some_and(|command| is_program(command.program())) {
+    let is_of_tool = call.starts_with("{\"");
+    if !fires
+        && !is_of_tool
+        && !shell::commands(call).first().is_some_and(|command| is_program(command.program()))
+    {
         return;
     }
     let applies = matches!(rehearsal::judge(lesson, call), Ok(Verdict::Applies { .. }));
@@ -471,11 +588,13 @@ fn advice(fix: &Fix) -> String {
     if let Some((old, new)) = change.program.as_ref().or(change.subcommand.as_ref()) {
         parts.push(format!("Use `{new}` in place of `{old}`"));
     }
-    if !change.removed.is_empty() && change.program.is_none() {
-        parts.push(format!("Leave out {}", quoted(&change.removed)));
-    }
-    if !change.added.is_empty() && change.program.is_none() {
-        parts.push(format!("Add {}", quoted(&change.added)));
+    match (&change.removed[..], &change.added[..]) {
+        _ if change.program.is_some() => {}
+        ([old], [new]) => parts.push(format!("Use `{new}` in place of `{old}`")),
+        (removed, added) => {
+            parts.extend((!removed.is_empty()).then(|| format!("Leave out {}", quoted(removed))));
+            parts.extend((!added.is_empty()).then(|| format!("Add {}", quoted(added))));
+        }
     }
     if change.is_separated {
         parts.push("Put what is for the program that is run behind `--`".to_owned());

@@ -1,9 +1,10 @@
 //! Follows one conversation and finds what could become a lesson: a reported one, a command that failed and the form of it
-//! that worked, a correction by the user.
+//! that worked, another tool that was called the wrong way, a correction by the user.
 
 use crate::change::{self, Change};
 use crate::failure::{self, Cause};
 use crate::happening::{Call, Happening, Outcome, Place};
+use crate::misuse::Misuse;
 use crate::tag::{self, Report, Tag};
 use language::{Phrases, folded, lexicon};
 use std::collections::VecDeque;
@@ -42,12 +43,14 @@ pub struct Finding {
 /// What shows it.
 #[derive(Clone, Debug)]
 pub enum Evidence {
-    /// The model reported it; the change is what went wrong just before, if that is known.
-    Reported { tag: Tag, change: Option<Box<Fix>> },
+    /// The model reported it; the change and the misuse are what went wrong just before, if that is known.
+    Reported { tag: Tag, change: Option<Box<Fix>>, misuse: Option<Box<Misuse>> },
     /// The model withdrew what begins so.
     Withdrawn(String),
     /// A command failed and another form of it worked.
     Fixed(Box<Fix>),
+    /// A tool other than the shell refused a call and took another one.
+    Misused(Box<Misuse>),
     /// The user said what to do instead, and it was done.
     Corrected(Correction),
 }
@@ -105,6 +108,14 @@ struct Open {
     cause: Cause,
 }
 
+/// A call of another tool than the shell that failed.
+struct Refused {
+    tool: String,
+    input: String,
+    error: String,
+    calls: usize,
+}
+
 struct Waiting {
     words: String,
     before: Vec<String>,
@@ -116,10 +127,12 @@ pub struct Detector<'p> {
     phrases: &'p Spoken,
     place: Place,
     open: VecDeque<Open>,
+    refused: VecDeque<Refused>,
     waiting: Option<Waiting>,
     recent: VecDeque<String>,
     /// What was fixed last, for a report that follows.
     last_fix: Option<Box<Fix>>,
+    last_misuse: Option<Box<Misuse>>,
     found: Found,
     at: u64,
 }
@@ -173,9 +186,11 @@ impl<'p> Detector<'p> {
             phrases,
             place,
             open: VecDeque::new(),
+            refused: VecDeque::new(),
             waiting: None,
             recent: VecDeque::new(),
             last_fix: None,
+            last_misuse: None,
             found: Found::default(),
             at: 0,
         }
@@ -201,9 +216,11 @@ impl<'p> Detector<'p> {
             Happening::Call(call) => self.call(call),
             Happening::Gap => {
                 self.open.clear();
+                self.refused.clear();
                 self.waiting = None;
                 self.recent.clear();
                 self.last_fix = None;
+                self.last_misuse = None;
             }
         }
     }
@@ -243,8 +260,8 @@ impl<'p> Detector<'p> {
         for report in tag::read(text) {
             match report {
                 Report::Lesson(tag) => {
-                    let change = self.last_fix.clone();
-                    self.find(Evidence::Reported { tag, change });
+                    let (change, misuse) = (self.last_fix.clone(), self.last_misuse.clone());
+                    self.find(Evidence::Reported { tag, change, misuse });
                 }
                 Report::Cancel(beginning) => {
                     let is_withdrawn = |finding: &Finding| matches!(&finding.evidence, Evidence::Reported { tag, .. } if tag.problem.to_lowercase().starts_with(&beginning));
@@ -260,6 +277,9 @@ impl<'p> Detector<'p> {
         let Some(command) = call.command.filter(|command| command.len() <= MAX_COMMAND) else {
             if matches!(call.tool.as_str(), "Edit" | "Write" | "MultiEdit" | "NotebookEdit") {
                 self.open.iter_mut().for_each(|open| open.is_edited = true);
+            }
+            if let Some(input) = call.input {
+                self.other(call.tool, input, call.outcome);
             }
             return;
         };
@@ -291,6 +311,33 @@ impl<'p> Detector<'p> {
         self.recent.push_back(command);
         if self.recent.len() > CALLS_BEFORE {
             self.recent.pop_front();
+        }
+    }
+
+    /// Follows a call of another tool than the shell.
+    fn other(&mut self, tool: String, input: String, outcome: Outcome) {
+        self.refused.iter_mut().for_each(|refused| refused.calls += 1);
+        self.refused.retain(|refused| refused.calls <= MAX_CALLS_TO_FIX);
+        match outcome {
+            Outcome::Refused => {}
+            Outcome::Failed(error) => {
+                if self.refused.len() >= MAX_OPEN {
+                    self.refused.pop_front();
+                }
+                self.refused.push_back(Refused { tool, input, error, calls: 0 });
+            }
+            Outcome::Succeeded => {
+                let same = self.refused.iter().rev().filter(|refused| refused.tool == tool);
+                let misuse = same
+                    .filter_map(|it| Misuse::between(&tool, &it.input, &input, &it.error))
+                    .map(Box::new)
+                    .next();
+                if let Some(misuse) = misuse {
+                    self.refused.retain(|refused| refused.tool != tool);
+                    self.last_misuse = Some(misuse.clone());
+                    self.find(Evidence::Misused(misuse));
+                }
+            }
         }
     }
 

@@ -20,6 +20,8 @@ pub struct Call {
     pub tool: String,
     /// What a shell was to run; `None` for other tools.
     pub command: Option<String>,
+    /// What another tool was given, as JSON; `None` where that is a long text.
+    pub input: Option<String>,
     /// Its result.
     pub outcome: Outcome,
     /// When, in milliseconds since 1970.

@@ -1,6 +1,6 @@
 //! Keeps candidates: one file for each mistake, and where it was seen.
 
-use crate::candidate::{self, Candidate, Scoring, Tier};
+use crate::candidate::{self, Candidate, Fact, Scoring, Tier};
 use crate::quiet;
 use lessons::Lesson;
 use lessons::layers::Layer;
@@ -43,6 +43,10 @@ pub struct Kept {
     pub over: usize,
     /// Candidates that a model withdrew.
     pub withdrawn: Vec<String>,
+    /// Candidates that were put to work without a person's word, as the user's setting has it.
+    pub promoted: Vec<String>,
+    /// Facts about a project that are new.
+    pub facts: usize,
 }
 
 impl Kept {
@@ -52,6 +56,8 @@ impl Kept {
         self.archived += other.archived;
         self.over += other.over;
         self.withdrawn.extend(other.withdrawn);
+        self.promoted.extend(other.promoted);
+        self.facts += other.facts;
     }
 }
 
@@ -59,6 +65,8 @@ impl Kept {
 pub struct Keeper<'a> {
     pub places: &'a Places,
     pub scoring: Scoring,
+    /// Whether what a model reported and a second session showed is put to work at once.
+    pub is_promoting: bool,
     /// How many more may be new.
     pub left: usize,
     pub kept: Kept,
@@ -86,6 +94,25 @@ impl Keeper<'_> {
         let is_all = kept.over == 0;
         self.kept.add(kept);
         Ok(is_all)
+    }
+
+    /// Keeps facts about projects until a person puts them into the team memory.
+    pub fn keep_facts(&mut self, store: &mut Store, facts: Vec<Fact>) -> Result<(), Error> {
+        for fact in facts {
+            let digest = base::digest::sha256_hex(format!("{}\n{}", fact.project, fact.text).as_bytes());
+            let sighting = Sighting {
+                lesson: format!("fact-{}", &digest[..16]),
+                session: fact.session,
+                project: fact.project,
+                at: fact.at,
+                tier: sightings::FACT.to_owned(),
+                failing: fact.text,
+                fix: String::new(),
+            };
+            let is_new = store.write(|transaction| sightings::put(transaction, &sighting))?;
+            self.kept.facts += usize::from(is_new);
+        }
+        Ok(())
     }
 
     fn keep_one(
@@ -152,8 +179,18 @@ impl Keeper<'_> {
             better.confidence = better.confidence.saturating_add(SEEN_AGAIN).min(100);
         }
         better.priority = self.scoring.priority(&better, found.tier, counts.sessions, counts.projects);
+        let is_sure = better.source == "structured" && counts.sessions > 1;
+        let slug = better.slug.clone();
         if old.as_ref() != Some(&better) {
             change.write_candidate(better)?;
+        }
+        if self.is_promoting && is_sure {
+            match change.promote(&slug, Some(Layer::Personal), false) {
+                Ok(_) => kept.promoted.push(slug),
+                // It waits for a person's word as the others do.
+                Err(lessons_admin::Error::Refused(_) | lessons_admin::Error::Unfit { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         Ok(())
     }

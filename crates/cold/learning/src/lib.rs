@@ -2,7 +2,7 @@
 //!
 //! One detector ([`detect`]) for two sources: observations of the store, and transcripts for the past and for what models
 //! report ([`tag`]). What it finds becomes a [`candidate`]: a lesson that passes every check that `wyren lessons add` makes,
-//! with examples from real calls, or nothing. No model is asked.
+//! with examples from real calls, or nothing. This crate asks no model; [`words`] has the questions for one.
 
 pub mod candidate;
 pub mod change;
@@ -11,7 +11,9 @@ pub mod failure;
 pub mod general;
 pub mod happening;
 pub mod keep;
+pub mod misuse;
 pub mod quiet;
 pub mod scan;
 pub mod source;
 pub mod tag;
+pub mod words;

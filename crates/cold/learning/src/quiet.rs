@@ -32,7 +32,11 @@ pub fn disturbed(lesson: &Lesson) -> Option<&'static str> {
         .iter()
         .map(|pattern| pattern.split_whitespace().filter(|word| is_literal(word)).collect())
         .collect();
+    let tools = &lesson.trigger.tools;
     let may_fit = |line: &str| {
+        if words.is_empty() && !tools.is_empty() {
+            return tools.iter().any(|tool| line.contains(tool.trim_end_matches('*')));
+        }
         words.is_empty() || words.iter().any(|words| words.iter().all(|word| line.contains(word)))
     };
     let lines = CORPUS.iter().flat_map(|text| text.lines());

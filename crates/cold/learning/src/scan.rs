@@ -1,7 +1,7 @@
 //! Searches everything that happened since the last time: observations of the store, then transcripts, each from where the
 //! last search ended.
 
-use crate::candidate::{self, Candidate, Held, Scoring};
+use crate::candidate::{self, Candidate, Fact, Held, Made, Scoring};
 use crate::detect::{Evidence, Found, Spoken};
 use crate::keep::{Error, Keeper, Kept};
 use crate::source::observations;
@@ -39,6 +39,8 @@ pub struct Options {
     /// How many new candidates are kept at most.
     pub most_candidates: usize,
     pub scoring: Scoring,
+    /// Whether what a model reported and a second session showed is put to work at once.
+    pub is_promoting: bool,
 }
 
 impl Options {
@@ -56,6 +58,7 @@ impl Options {
                 correction: number("lessons.score_correction"),
                 single: -number("lessons.score_single"),
             },
+            is_promoting: settings.is_on("lessons.promote_reported"),
             ..Self::default()
         }
     }
@@ -101,6 +104,8 @@ impl Observer for Silent {}
 /// What a scan did.
 #[derive(Debug, Default)]
 pub struct Report {
+    /// Recorded sessions that had something new.
+    pub sessions: usize,
     /// Transcripts that there are, and those that had something new.
     pub files: usize,
     pub read: usize,
@@ -110,6 +115,7 @@ pub struct Report {
     pub kept: Kept,
     /// What was found, of a trial.
     pub candidates: Vec<Candidate>,
+    pub facts: Vec<Fact>,
     /// What no lesson could be made of, and why.
     pub held: Vec<Held>,
     /// Whether it ended before all transcripts were searched: the next goes on.
@@ -136,6 +142,7 @@ pub fn run(
         keeper: Keeper {
             places,
             scoring: options.scoring,
+            is_promoting: options.is_promoting,
             left: options.most_candidates,
             kept: Kept::default(),
         },
@@ -176,6 +183,7 @@ impl Scan<'_> {
         let after = if self.options.is_full { 0 } else { sightings::last_row(store.connection())? };
         let (sessions, last) = observations::sessions_since(store.connection(), after)?;
         let mut is_all = true;
+        self.report.sessions = sessions.len();
         for session in sessions {
             for found in observations::read(store, session, spoken)? {
                 is_all &= self.take(store, &found)?;
@@ -269,7 +277,7 @@ impl Scan<'_> {
             return Ok(true);
         }
         let home = base::system::home(&self.places.env);
-        let (candidates, held) = candidate::make(found, home.as_deref());
+        let Made { candidates, facts, held } = candidate::make(found, home.as_deref());
         self.report.held.extend(held);
         let withdrawn: Vec<(String, String)> = found
             .findings
@@ -281,8 +289,10 @@ impl Scan<'_> {
             .collect();
         if self.options.is_trial {
             self.report.candidates.extend(candidates);
+            self.report.facts.extend(facts);
             return Ok(true);
         }
+        self.keeper.keep_facts(store, facts)?;
         self.keeper.keep(store, candidates, &withdrawn)
     }
 }

@@ -11,6 +11,8 @@ const SHELLS: [&str; 1] = ["Bash"];
 /// How the result of a call begins that a hook refused: no other result begins so.
 const BY_HOOK: [&str; 3] = ["Wyren ", "PreToolUse:", "[lessons-learned]"];
 
+/// The longest input of a tool that is looked at, in bytes.
+const MAX_INPUT: usize = 8_000;
 /// How much of an error is kept of its beginning and of its end, in bytes.
 const MAX_ERROR: usize = 1_500;
 
@@ -22,6 +24,11 @@ fn command(tool: &str, input: Option<&str>) -> Option<String> {
     }
     let input = input.filter(|_| SHELLS.contains(&tool))?;
     serde_json::from_str::<Input>(input).ok()?.command.filter(|command| !command.trim().is_empty())
+}
+
+/// Returns what another tool was given, as JSON.
+fn input(tool: &str, input: Option<&str>) -> Option<String> {
+    input.filter(|input| !SHELLS.contains(&tool) && input.len() <= MAX_INPUT).map(str::to_owned)
 }
 
 /// Returns the result of a call that gave an error.

@@ -13,6 +13,7 @@ mod program;
 mod run;
 mod shift;
 mod signal;
+pub mod words;
 
 pub use handler::{Context, Handler, Handlers, Progress};
 pub use intake::take_in;

@@ -28,6 +28,9 @@ pub const TABLES: Tables = Tables {
     ) STRICT, WITHOUT ROWID;"],
 };
 
+/// The tier of what is no mistake: a fact about one project, as `failing`, under a name of its own.
+pub const FACT: &str = "fact";
+
 /// A mistake that was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sighting {
@@ -38,7 +41,7 @@ pub struct Sighting {
     pub project: String,
     /// In milliseconds since 1970.
     pub at: u64,
-    /// How it was noticed: `reported`, `corrected` or `fixed`.
+    /// How it was noticed: `reported`, `corrected` or `fixed`; or [`FACT`].
     pub tier: String,
     /// The call that went wrong and what was done instead.
     pub failing: String,
@@ -67,6 +70,26 @@ pub fn of(connection: &Connection, lesson: &str) -> Result<Vec<Sighting>, Error>
          ORDER BY at DESC, session",
     )?;
     let rows = select.query_map([lesson], |row| {
+        Ok(Sighting {
+            lesson: row.get(0)?,
+            session: row.get(1)?,
+            project: row.get(2)?,
+            at: row.get(3)?,
+            tier: row.get(4)?,
+            failing: row.get(5)?,
+            fix: row.get(6)?,
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Returns the facts that were reported about a project, the latest first, each once.
+pub fn facts(connection: &Connection, project: &str) -> Result<Vec<Sighting>, Error> {
+    let mut select = connection.prepare_cached(
+        "SELECT lesson, session, project, max(at), tier, failing, fix FROM sightings WHERE tier = ?1 AND project = ?2
+         GROUP BY lesson ORDER BY 4 DESC, lesson",
+    )?;
+    let rows = select.query_map([FACT, project], |row| {
         Ok(Sighting {
             lesson: row.get(0)?,
             session: row.get(1)?,

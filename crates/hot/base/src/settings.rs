@@ -247,11 +247,32 @@ pub const KEYS: &[Key] = &[
         help: "minimum priority of a lesson to be shown",
     },
     Key {
+        name: "lessons.model",
+        kind: Kind::Choice(&["off", "on"]),
+        default: "off",
+        variables: &[],
+        help: "have a model word the three surest candidates of a scan, within its budget; in your own file alone",
+    },
+    Key {
+        name: "lessons.model_name",
+        kind: Kind::Text,
+        default: "",
+        variables: &[Variable::Value("DEEP_SCAN_MODEL")],
+        help: "the model for these words; empty: that of model.name",
+    },
+    Key {
         name: "lessons.packs_off",
         kind: Kind::List,
         default: "",
         variables: &[],
         help: "packs of shipped lessons that are off; set by `wyren lessons disable --pack`",
+    },
+    Key {
+        name: "lessons.promote_reported",
+        kind: Kind::Switch,
+        default: "false",
+        variables: &[],
+        help: "promote a lesson that a model reported by itself once a second session has shown its mistake",
     },
     Key {
         name: "lessons.returning_priority",

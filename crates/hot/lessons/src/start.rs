@@ -77,7 +77,11 @@ pub fn for_session(host: &Host, call: &SessionStart) -> Answer<SessionStart> {
     let indexes = inject::open_all(host, sources, layers::compile);
     let kinds = [Kind::Directive, Kind::Protocol];
     let form = Form::of(host.settings());
-    let reminders = Reminders::read(host, &cwd, &indexes, &kinds);
+    let mut reminders = Reminders::read(host, &cwd, &indexes, &kinds);
+    // The model has acted by them before, and the summary of the conversation needs the room.
+    if call.source() == hook::event::Source::Compact && form == Form::Wyren {
+        reminders.shown.iter_mut().for_each(Reminder::shorten);
+    }
     // Reports are read out of transcripts, whose form other agents do not share.
     let protocol = if host.agent().is_none() { form.protocol() } else { "" };
     let text = reminders.text(host, call, Room::after(protocol, host), form);
@@ -183,6 +187,15 @@ struct Reminder {
     text: String,
     /// Whether it came with the repository. The user trusts it then.
     is_shared: bool,
+}
+
+impl Reminder {
+    /// Leaves what it is about and the first sentence of what to do.
+    fn shorten(&mut self) {
+        let about = self.text.find("** ").map_or(0, |at| at + 3);
+        let end = self.text[about..].find(". ").map(|at| about + at + 1);
+        self.text.truncate(end.unwrap_or(self.text.len()));
+    }
 }
 
 impl Reminders {

@@ -3,7 +3,7 @@
 use base::notice::{self, About, Line};
 use base::trust::{Identity, Trust};
 use base::{Env, Paths, Timestamp};
-use hook::{Host, SessionStart, Silence};
+use hook::{Answer, Host, PostToolUse, SessionStart, Silence};
 use lessons::{Kind, Lesson, OLD_PROTOCOL, PROTOCOL, Trigger, format, start};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -51,7 +51,11 @@ impl Desk {
 
     /// Starts a session; returns the text and what the user reads.
     fn start(&self) -> (String, String) {
-        let call = json!({"session_id": "s", "cwd": self.folder.path().join("my app"), "source": "startup"});
+        self.start_by("startup")
+    }
+
+    fn start_by(&self, source: &str) -> (String, String) {
+        let call = json!({"session_id": "s", "cwd": self.folder.path().join("my app"), "source": source});
         let host = Host::new("session-start-lessons", self.env());
         let body = |call: SessionStart, host: &Host| Ok(start::for_session(host, &call));
         let response = hook::respond(call.to_string().into_bytes().leak(), &host, Silence::Empty, body);
@@ -330,4 +334,41 @@ fn reminders_leave_a_subagent_room_for_the_memory() {
         text.contains("mine-1") && text.ends_with("- … 3 more: wyren lessons list --kind directive"),
         "{text}"
     );
+}
+
+#[test]
+fn line_24_a_refresh_keeps_the_budget_and_the_scope_of_a_start() {
+    let desk = Desk::new();
+    for number in 0..12 {
+        let text = format!("Reminder {number}: {}", "ask before you change what others use. ".repeat(20));
+        desk.lesson("data/lessons", &directive(&format!("own-{number:02}"), &text));
+    }
+    let elsewhere =
+        Lesson { scope: Some("path:/elsewhere".into()), priority: 10, ..directive("far", "Never here.") };
+    desk.lesson("data/lessons", &elsewhere);
+    desk.start();
+    let call = json!({"session_id": "s", "cwd": desk.folder.path().join("my app"), "tool_name": "Bash"});
+    let host = Host::new("context-monitor", desk.env());
+    let body = |call: PostToolUse, host: &Host| Ok(Answer::context(start::again(host, &call)));
+    let response = hook::respond(call.to_string().into_bytes().leak(), &host, Silence::Empty, body);
+    let answer: Value = serde_json::from_slice(&response.stdout).unwrap();
+    let text = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(text.len() <= start::MAX_BYTES, "{} bytes", text.len());
+    let reminders = text.matches("Reminder ").count();
+    assert!((1..=start::MAX_REMINDERS).contains(&reminders), "{reminders}");
+    assert!(text.contains(" more: wyren lessons list") && !text.contains("Never here."), "{text}");
+}
+
+#[test]
+fn after_a_compaction_reminders_come_in_a_short_form() {
+    let desk = Desk::new();
+    let text = "Ask before a migration. It locks the table for minutes. Say how many rows there are.";
+    desk.lesson("data/lessons", &directive("own", text));
+    desk.lesson("data/lessons", &directive("single", "Ask first"));
+    let whole = desk.start_by("startup").0;
+    assert!(whole.contains(text), "{whole}");
+    let short = desk.start_by("compact").0;
+    assert!(short.contains("- **own matters** Ask before a migration.\n"), "{short}");
+    assert!(short.contains("- **single matters** Ask first\n") && !short.contains("It locks"), "{short}");
+    assert!(short.contains("#lesson") && short.len() < whole.len(), "{short}");
 }

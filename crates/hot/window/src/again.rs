@@ -1,4 +1,4 @@
-//! Whether a window has moved on so far that its standing lessons are to be said again: by how full it is, once per threshold, and by
+//! Whether a window has moved on so far that its standing lessons are to be shown again: by how full it is, once per threshold, and by
 //! the number of calls where that is unknown. A compaction starts anew, since the session starts with them again.
 
 use crate::size::Window;
@@ -9,16 +9,16 @@ use base::settings;
 use hook::{Event as _, Host, Keep, PostToolUse};
 use transcript::tail::LastUsage;
 
-/// How full a window is when they are said again, in percent.
+/// How full a window is when they are shown again, in percent.
 const AT: &str = "lessons.again_at";
 
-/// After how many calls they are said again where it is unknown how full the window is.
+/// After how many calls they are shown again where it is unknown how full the window is.
 const AFTER_CALLS: &str = "lessons.again_after_calls";
 
 /// The most times that calls alone bring them back in a window.
 const MOST_BY_CALLS: u64 = 3;
 
-/// Says whether standing lessons are to be said again after a call, and notes that they are. A subagent has its own from its start.
+/// Says whether standing lessons are to be shown again after a call, and notes that they are. A subagent has its own from its start.
 pub fn is_time_to_repeat(call: &PostToolUse, host: &Host, last: Option<&LastUsage>) -> bool {
     if host.agent().is_some()
         || call.session_id().is_none()

@@ -1,11 +1,14 @@
 //! `wyren lessons review`, `promote`, `merge`, `purge` and `onboard`: what is decided about candidates.
 
 use super::{layer, shown};
+use crate::database::{self, Look};
 use crate::editor;
+use crate::key::{self, Key};
 use crate::terminal::{self, Cell, DIM, FAILURE, STRONG, SUCCESS, Styled, WARNING, counted};
 use anstyle::Style;
 use anyhow::{Context as _, Result, bail};
-use base::files;
+use base::project::Project;
+use base::{Timestamp, files};
 use clap::Args;
 use lessons::format;
 use lessons::layers::Layer;
@@ -13,10 +16,12 @@ use lessons_admin::catalogue::{Catalogue, Item, Places};
 use lessons_admin::change::Change;
 use lessons_admin::json;
 use lessons_admin::review::{self, Candidate};
+use place::Folder;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write};
+use store::sightings::{self, Sighting};
 use text::sanitize;
 
 const EXAMPLES: &str = "\
@@ -25,6 +30,8 @@ Examples:
   wyren lessons review --undo    take the last decision back
   wyren lessons review --json    list them with their evidence, for a script";
 
+/// How many facts are shown at once.
+const MAX_FACTS: usize = 5;
 /// How much of a text is shown.
 const TEXT_CHARS: usize = 600;
 /// What the questions offer.
@@ -109,18 +116,93 @@ pub(super) fn review(arguments: &Review, places: &Places) -> Result<()> {
     if arguments.undo {
         return undo(places);
     }
-    let candidates = review::candidates(places, &Catalogue::read(places));
+    let candidates = candidates(places);
     if arguments.json {
         let list: Vec<Value> = candidates.iter().map(as_json).collect();
-        writeln!(terminal::output(), "{:#}", json!({ "candidates": list }))?;
+        writeln!(terminal::output(), "{:#}", json!({ "candidates": list, "facts": facts(places) }))?;
         return Ok(());
     }
+    show_facts(&mut terminal::output(), &facts(places))?;
     if candidates.is_empty() {
         writeln!(terminal::errors(), "No candidates.")?;
         return Ok(());
     }
     let names: Vec<String> = candidates.iter().map(|candidate| candidate.item.lesson.slug.clone()).collect();
     one_by_one(places, &names).map(drop)
+}
+
+/// Returns the candidates, each with where its mistake was seen.
+fn candidates(places: &Places) -> Vec<Candidate> {
+    let mut candidates = review::candidates(places, &Catalogue::read(places));
+    if candidates.is_empty() {
+        return candidates;
+    }
+    // Without a database they are shown without it.
+    let Ok(store) = database::open_drained(&places.env, &places.paths, Look::Quick) else {
+        return candidates;
+    };
+    for candidate in &mut candidates {
+        let seen = sightings::of(store.connection(), &candidate.item.lesson.slug).unwrap_or_default();
+        candidate.evidence.extend(seen_as_evidence(&seen));
+    }
+    candidates
+}
+
+/// Returns what models reported about this project that its team memory does not have; nothing where there is no team memory.
+fn facts(places: &Places) -> Vec<String> {
+    let Some(folder) = Folder::find(&places.cwd) else { return Vec::new() };
+    let memory = files::read_text_capped(&folder.memory(), files::cap::LARGEST).unwrap_or_default();
+    let Ok(store) = database::open_drained(&places.env, &places.paths, Look::Quick) else {
+        return Vec::new();
+    };
+    let facts = sightings::facts(store.connection(), &Project::of(&places.cwd).key).unwrap_or_default();
+    let is_new = |text: &String| !memory.contains(text.as_str());
+    facts.into_iter().map(|fact| fact.failing).filter(is_new).take(MAX_FACTS).collect()
+}
+
+fn show_facts(output: &mut impl Write, facts: &[String]) -> Result<()> {
+    if facts.is_empty() {
+        return Ok(());
+    }
+    writeln!(output, "{STRONG}For the team memory of this project{STRONG:#}, as models reported it:")?;
+    for fact in facts {
+        let quoted = shlex::try_quote(fact).unwrap_or_default();
+        writeln!(output, "  wyren memory add {}", sanitize::one_line(&quoted, TEXT_CHARS))?;
+    }
+    Ok(output.flush()?)
+}
+
+/// Returns the day of a moment in milliseconds since 1970, in UTC.
+fn day(at: u64) -> String {
+    Timestamp::from_millis(at).to_string().chars().take(10).collect()
+}
+
+/// Returns the last sighting, and how often and where there was one.
+fn seen_as_evidence(seen: &[Sighting]) -> Vec<(String, String)> {
+    let Some(last) = seen.first() else { return Vec::new() };
+    let projects: BTreeSet<&str> = seen.iter().map(|sighting| sighting.project.as_str()).collect();
+    let how = match last.tier.as_str() {
+        "reported" => "reported by the model",
+        "corrected" => "corrected by the user",
+        _ => "failed, then worked in another form",
+    };
+    let often = format!(
+        "{} in {}, last on {}",
+        counted(seen.len() as u64, "session", "sessions"),
+        counted(projects.len() as u64, "project", "projects"),
+        day(last.at)
+    );
+    [
+        ("failed", last.failing.clone()),
+        ("fixed", last.fix.clone()),
+        ("found", how.to_owned()),
+        ("seen", often),
+        ("where", projects.into_iter().collect::<Vec<_>>().join(", ")),
+    ]
+    .into_iter()
+    .filter(|(_, value)| !value.is_empty())
+    .map(|(name, value)| (name.to_owned(), value))
+    .collect()
 }
 
 fn as_json(candidate: &Candidate) -> Value {
@@ -149,7 +231,7 @@ enum Next {
 fn one_by_one(places: &Places, names: &[String]) -> Result<bool> {
     let mut place = 0;
     while let Some(name) = names.get(place) {
-        let candidates = review::candidates(places, &Catalogue::read(places));
+        let candidates = candidates(places);
         let Some(candidate) = candidates.iter().find(|candidate| candidate.item.lesson.slug == *name) else {
             place += 1;
             continue;
@@ -178,7 +260,7 @@ fn one_by_one(places: &Places, names: &[String]) -> Result<bool> {
 
 fn decide(places: &Places, candidate: &Candidate) -> Result<Next> {
     let (slug, layer) = (&candidate.item.lesson.slug, Some(candidate.item.layer));
-    let Some(answer) = ask(KEYS)? else { return Ok(Next::End) };
+    let Some(answer) = ask_for_key(KEYS)? else { return Ok(Next::End) };
     let mut output = terminal::output();
     match answer.as_str() {
         "p" => {
@@ -220,10 +302,30 @@ fn decide(places: &Places, candidate: &Candidate) -> Result<Next> {
     Ok(Next::Forward)
 }
 
+/// Asks for one key; on a terminal without Enter. `None` at the end of the input.
+fn ask_for_key(question: &str) -> Result<Option<String>> {
+    let mut errors = terminal::errors();
+    write!(errors, "{DIM}{question}{DIM:#}> ")?;
+    errors.flush()?;
+    let answer = match key::wait()? {
+        None => return read_line(),
+        Some(Key::Letter(letter)) => Some(letter.to_string()),
+        Some(Key::Enter) => Some(String::new()),
+        Some(Key::Other) => Some("?".to_owned()),
+        Some(Key::End) => None,
+    };
+    writeln!(errors, "{}", answer.as_deref().unwrap_or("q"))?;
+    Ok(answer)
+}
+
 /// Asks on standard error; `None` at the end of the input.
 fn ask(question: &str) -> Result<Option<String>> {
     write!(terminal::errors(), "{DIM}{question}{DIM:#}> ")?;
     io::stderr().flush()?;
+    read_line()
+}
+
+fn read_line() -> Result<Option<String>> {
     let mut line = String::new();
     let is_end = io::stdin().read_line(&mut line)? == 0;
     Ok((!is_end).then(|| line.trim().to_owned()))
@@ -312,7 +414,7 @@ pub(super) fn merge(arguments: &Merge, places: &Places) -> Result<()> {
 }
 
 pub(super) fn purge(arguments: &Purge, places: &Places) -> Result<()> {
-    let candidates = review::candidates(places, &Catalogue::read(places));
+    let candidates = candidates(places);
     let is_low = |candidate: &&Candidate| candidate.item.lesson.confidence < arguments.below_confidence;
     let low: Vec<&Item> = candidates.iter().filter(is_low).map(|candidate| &candidate.item).collect();
     if !arguments.dry_run {
@@ -337,7 +439,7 @@ pub(super) fn purge(arguments: &Purge, places: &Places) -> Result<()> {
 }
 
 pub(super) fn onboard(arguments: &Onboard, places: &Places) -> Result<()> {
-    let groups = groups(&review::candidates(places, &Catalogue::read(places)));
+    let groups = groups(&candidates(places));
     if groups.is_empty() {
         writeln!(terminal::errors(), "No candidates.")?;
         return Ok(());
@@ -394,7 +496,7 @@ fn ask_about(places: &Places, name: &str, group: &[Candidate]) -> Result<bool> {
         list(&mut output, group)?;
         output.flush()?;
         drop(output);
-        let Some(answer) = ask(GROUP_KEYS)? else { return Ok(false) };
+        let Some(answer) = ask_for_key(GROUP_KEYS)? else { return Ok(false) };
         match answer.as_str() {
             "p" => {
                 let fit = |candidate: &&Candidate| candidate.problems.is_empty() && candidate.like.is_none();

@@ -74,10 +74,16 @@ pub(super) fn run(arguments: &Arguments, places: &Places) -> Result<()> {
     let scanned = scan::run(&mut store, places, &options, &mut observer);
     observer.0.finish_and_clear();
     let report = scanned?;
+    let worded = runner::words::improve(places, &report.kept.new)?;
     let mut output = terminal::output();
     if arguments.json {
-        writeln!(output, "{:#}", as_json(&report))?;
+        let mut facts = as_json(&report);
+        facts["worded"] = worded.into();
+        writeln!(output, "{facts:#}")?;
     } else {
+        for slug in &worded {
+            writeln!(output, "{}  {DIM}worded by a model{DIM:#}", shown(slug))?;
+        }
         show(&mut output, &report, arguments)?;
     }
     output.flush()?;
@@ -98,15 +104,16 @@ fn as_json(report: &Report) -> Value {
     let held: Vec<Value> =
         report.held.iter().map(|held| json!({"about": held.about, "reason": held.reason})).collect();
     json!({
-        "files": report.files, "read": report.read, "bytes": report.bytes, "unreadable": report.unreadable,
+        "sessions": report.sessions, "files": report.files, "read": report.read, "bytes": report.bytes, "unreadable": report.unreadable,
         "new": report.kept.new, "again": report.kept.again, "archived": report.kept.archived,
-        "over": report.kept.over, "withdrawn": report.kept.withdrawn, "found": found, "held": held,
+        "over": report.kept.over, "withdrawn": report.kept.withdrawn, "promoted": report.kept.promoted, "facts": report.kept.facts, "found": found, "held": held,
     })
 }
 
 fn show(output: &mut impl std::io::Write, report: &Report, arguments: &Arguments) -> Result<()> {
+    let sessions = counted(report.sessions, "recorded session", "recorded sessions");
     let files = counted(report.files, "transcript", "transcripts");
-    writeln!(output, "{DIM}{files}, {} with something new{DIM:#}", report.read)?;
+    writeln!(output, "{DIM}Scanned what is new in {sessions} and in {} of {files}.{DIM:#}", report.read)?;
     for it in &report.candidates {
         let slug = shown(&it.lesson.slug);
         writeln!(
@@ -115,13 +122,17 @@ fn show(output: &mut impl std::io::Write, report: &Report, arguments: &Arguments
             shown(&it.lesson.summary),
             it.tier.name()
         )?;
-        writeln!(output, "  {DIM}fires on{DIM:#} {}", shown(&it.lesson.trigger.commands.join("; ")))?;
+        let call = it.lesson.fires.first().map(String::as_str).unwrap_or_default();
+        writeln!(output, "  {DIM}fires on{DIM:#} {}", shown(call))?;
     }
     for slug in &report.kept.new {
         writeln!(output, "{STRONG}{}{STRONG:#}  new candidate", shown(slug))?;
     }
     for slug in &report.kept.again {
         writeln!(output, "{}  {DIM}seen again{DIM:#}", shown(slug))?;
+    }
+    for slug in &report.kept.promoted {
+        writeln!(output, "{STRONG}{}{STRONG:#}  promoted (lessons.promote_reported)", shown(slug))?;
     }
     for slug in &report.kept.withdrawn {
         writeln!(output, "{}  {DIM}withdrawn{DIM:#}", shown(slug))?;
@@ -136,6 +147,10 @@ fn show(output: &mut impl std::io::Write, report: &Report, arguments: &Arguments
             )?;
         }
     }
+    if report.kept.facts > 0 {
+        let facts = counted(report.kept.facts, "fact about a project", "facts about projects");
+        writeln!(output, "{facts} for the team memory: `wyren lessons review` shows them in the project.")?;
+    }
     if report.kept.over > 0 {
         let over = counted(report.kept.over, "more", "more");
         writeln!(output, "{over} than lessons.max_candidates: the next scan goes on with them.")?;
@@ -148,10 +163,7 @@ fn show(output: &mut impl std::io::Write, report: &Report, arguments: &Arguments
         writeln!(output, "No new candidates.")?;
     } else {
         let candidates = counted(new, "new candidate", "new candidates");
-        writeln!(
-            output,
-            "{candidates}. Look at one with `wyren lessons show NAME`; `wyren lessons enable NAME` puts it to work."
-        )?;
+        writeln!(output, "{candidates}. Decide about them with `wyren lessons review`.")?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Observations of the store as happenings. The store has nothing of private prompts.
 
-use super::{command, failed};
+use super::{command, failed, input};
 use crate::detect::{Detector, Found, Spoken};
 use crate::happening::{Call, Happening, Outcome, Place};
 use serde_json::Value;
@@ -69,10 +69,10 @@ fn follow(
                     _ if has_failed => failed(&text("error").unwrap_or_default()),
                     _ => Outcome::Succeeded,
                 };
-                let input = data("input").map(|input| input.to_string());
-                let command = command(&tool, input.as_deref());
+                let given = data("input").map(|given| given.to_string());
+                let (command, input) = (command(&tool, given.as_deref()), input(&tool, given.as_deref()));
                 let at = row.get::<_, u64>(2)?;
-                detector.take(Happening::Call(Call { tool, command, outcome, at }));
+                detector.take(Happening::Call(Call { tool, command, input, outcome, at }));
             }
         }
     }

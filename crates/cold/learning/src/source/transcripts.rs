@@ -1,7 +1,7 @@
 //! Transcripts as happenings. Needles first: of most of a file nothing is parsed. Around each line that has one, a window of
 //! the file is read: the call before it, and what followed.
 
-use super::{command, failed};
+use super::{command, failed, input};
 use crate::detect::{Detector, Found, Spoken};
 use crate::happening::{Call, Happening, Outcome, Place};
 use crate::tag;
@@ -221,7 +221,8 @@ struct Telling<'t> {
     prompts: &'t [Asked],
     detector: Detector<'t>,
     place: Option<Place>,
-    calls: HashMap<String, (String, Option<String>)>,
+    /// The calls that wait for their results, without those.
+    calls: HashMap<String, Call>,
 }
 
 impl Telling<'_> {
@@ -246,7 +247,7 @@ impl Telling<'_> {
             for block in blocks {
                 if let Block::ToolResult(result) = block {
                     let structured = user.tool_use_result.filter(|_| blocks.len() == 1);
-                    let Some((tool, command)) = self.calls.remove(&*result.tool_use_id) else { continue };
+                    let Some(call) = self.calls.remove(&*result.tool_use_id) else { continue };
                     // Most results are long and worked: their text is not looked at.
                     let outcome = if result.is_error {
                         let output = output_of(result);
@@ -257,7 +258,7 @@ impl Telling<'_> {
                     } else {
                         Outcome::Succeeded
                     };
-                    self.detector.take(Happening::Call(Call { tool, command, outcome, at: at(record) }));
+                    self.detector.take(Happening::Call(Call { outcome, at: at(record), ..call }));
                 }
             }
             if blocks.iter().any(|block| matches!(block, Block::ToolResult(_))) {
@@ -276,13 +277,20 @@ impl Telling<'_> {
                     self.detector.take(Happening::Prompt(text));
                 }
                 Act::Reply(text) => self.detector.take(Happening::Reply(text.into_owned())),
-                Act::ToolUse { id, name, input } => {
+                Act::ToolUse { id, name, input: given } => {
                     if self.calls.len() >= MAX_CALLS {
                         self.calls.clear();
                     }
                     let is_forgotten = self.forgotten.has(session, &format!("t:{id}"));
-                    if !is_forgotten && self.rules.records_call(name, input) {
-                        self.calls.insert(id.to_owned(), (name.to_owned(), command(name, input)));
+                    if !is_forgotten && self.rules.records_call(name, given) {
+                        let call = Call {
+                            tool: name.to_owned(),
+                            command: command(name, given),
+                            input: input(name, given),
+                            outcome: Outcome::Succeeded,
+                            at: 0,
+                        };
+                        self.calls.insert(id.to_owned(), call);
                     }
                 }
                 _ => {}

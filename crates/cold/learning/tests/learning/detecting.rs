@@ -24,7 +24,7 @@ fn found_in(transcript: &str) -> Vec<Candidate> {
     fs::write(&file, transcript).unwrap();
     let (rules, spoken, forgotten) = (Rules::default(), Spoken::default(), Forgotten::default());
     let read = Transcripts::new(&rules, &spoken, &forgotten).read(&file, 0, Whose::Session).unwrap();
-    candidate::make(&read.found, Some(Path::new("/home/ada"))).0
+    candidate::make(&read.found, Some(Path::new("/home/ada"))).candidates
 }
 
 fn patterns(candidates: &[Candidate]) -> Vec<&str> {
@@ -162,7 +162,7 @@ fn line_21_a_half_written_last_line_is_found_by_the_next_pass_and_offsets_stay_e
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("5e55-1.jsonl");
     let (rules, spoken, forgotten) = (Rules::default(), Spoken::default(), Forgotten::default());
-    let make = |found: &_| candidate::make(found, None).0.len();
+    let make = |found: &_| candidate::make(found, None).candidates.len();
     for ending in ["\n", "\r\n"] {
         let text = whole.replace('\n', ending);
         let cut = text.find("Finished").unwrap();
@@ -177,4 +177,37 @@ fn line_21_a_half_written_last_line_is_found_by_the_next_pass_and_offsets_stay_e
         let third = transcripts.read(&file, second.resume, Whose::Session).unwrap();
         assert_eq!((third.resume, third.end), (second.resume, second.end));
     }
+}
+
+#[test]
+fn a_tool_other_than_the_shell_that_refused_a_call_makes_a_lesson_about_its_input() {
+    let candidates = found(
+        "> review it\n@ Agent {\"description\": \"Review\", \"subagent_type\": \"reviewer\", \"prompt\": \"Look.\"}\n! Agent type 'reviewer' not found. Available agents: code-reviewer\n@ Agent {\"description\": \"Review\", \"subagent_type\": \"code-reviewer\", \"prompt\": \"Look.\"}\n= ok\n",
+    );
+    let [it] = &candidates[..] else { panic!("{candidates:?}") };
+    assert_eq!(it.lesson.trigger.tools, ["Agent"]);
+    assert_eq!(it.lesson.trigger.inputs, [("subagent_type".to_owned(), "^reviewer$".to_owned())]);
+    assert!(it.lesson.solution.contains("Use `code-reviewer` as `subagent_type` in place of `reviewer`."));
+    assert!((it.lesson.fires.len(), it.lesson.quiet.len()) == (2, 2), "{:?}", it.lesson);
+    for (call, fires) in [
+        (r#"{"tool": "Agent", "subagent_type": "reviewer", "prompt": "Something else"}"#, true),
+        (r#"{"tool": "Agent", "subagent_type": "Explore", "prompt": "reviewer"}"#, false),
+    ] {
+        let applies = matches!(rehearsal::judge(&it.lesson, call), Ok(Verdict::Applies { .. }));
+        assert_eq!(applies, fires, "{call}");
+    }
+}
+
+#[test]
+fn a_report_about_another_tool_is_a_lesson_about_the_call_that_it_refused() {
+    let talk = |refusal: &str| {
+        format!(
+            "> export\n@ mcp__figma__export {{\"node\": \"logo\", \"format\": \"jpeg\"}}\n{refusal}\n@ mcp__figma__export {{\"node\": \"logo\", \"format\": \"jpg\"}}\n= ok\n< #lesson\n  tool: mcp__figma__export\n  problem: The export knows the format as jpg; jpeg is refused.\n  solution: Pass `jpg` as the format of the export, or png where parts are transparent.\n  #/lesson\n"
+        )
+    };
+    let candidates = found(&talk("! format must be one of: png, jpg"));
+    let [it] = &candidates[..] else { panic!("{candidates:?}") };
+    assert_eq!((it.tier, it.lesson.trigger.tools[0].as_str()), (Tier::Reported, "mcp__figma__export"));
+    assert!(it.lesson.problem.starts_with("The export knows"));
+    assert_eq!(found(&talk("= ok")).len(), 0, "no call says what it is about");
 }

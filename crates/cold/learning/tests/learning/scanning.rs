@@ -329,3 +329,57 @@ fn what_hooks_recorded_is_searched_as_transcripts_are_and_counted_once() {
     let report = scan::run(&mut store, &world.places, &world.options(), &mut Silent).unwrap();
     assert_eq!((report.read, report.kept.new.len(), report.kept.again.len()), (1, 0, 0));
 }
+
+const REPORTED: &str = "> put it aside\n$ git stash save --everything\n! error: unknown option `everything'\n$ git stash push --all\n= Saved\n< #lesson\n  tool: Bash\n  trigger: git stash save --everything\n  problem: git stash has no option --everything, so nothing is saved at all.\n  solution: Run `git stash push --all`, then check with `git stash list` that an entry is there.\n  #/lesson\n$ git stash list\n= stash@{0}\n";
+
+#[test]
+fn a_report_that_a_second_session_confirms_is_promoted_only_where_the_user_wants_that() {
+    for is_wanted in [false, true] {
+        let world = World::new();
+        let options = Options { is_promoting: is_wanted, ..world.options() };
+        world.say("one", "/home/ada/engine", REPORTED);
+        assert_eq!(world.scan_with(&options).kept.promoted, [""; 0], "one session is not enough");
+        let slug = world.candidates()[0].slug.clone();
+        world.say("two", "/home/ada/engine", REPORTED);
+        let promoted = world.scan_with(&options).kept.promoted;
+        if is_wanted {
+            assert_eq!((promoted, world.candidates().len()), (vec![slug.clone()], 0));
+            // As any decision it can be taken back.
+            Change::begin(&world.places).unwrap().undo().unwrap().unwrap();
+            assert_eq!(world.candidates()[0].slug, slug);
+        } else {
+            assert_eq!((promoted.len(), world.candidates().len()), (0, 1));
+        }
+    }
+    // What rules found waits for a person, however often it was seen.
+    let world = World::new();
+    let options = Options { is_promoting: true, ..world.options() };
+    for session in ["one", "two", "three"] {
+        world.say(session, "/home/ada/engine", JOBS);
+        assert_eq!(world.scan_with(&options).kept.promoted, [""; 0]);
+    }
+    assert!(!Options::of(&world.places.env, &world.places.paths).is_promoting, "off by default");
+}
+
+#[test]
+fn a_fact_about_one_project_is_no_lesson_and_waits_for_a_person() {
+    let world = World::new();
+    let report = |scope: &str| {
+        format!(
+            "> where are the prices?\n$ ls\n= src\n< #lesson\n  problem: Prices are in /home/ada/engine/data/prices.csv, not in the database.\n  solution: Change the file, then run the importer.{scope}\n  #/lesson\n"
+        )
+    };
+    world.say("one", "/home/ada/engine", &report("\n  scope: project"));
+    world.say("two", "/home/ada/engine", &report("\n  scope: project"));
+    world.say("three", "/home/ada/engine", &report(""));
+    let kept = world.scan().kept;
+    assert_eq!((kept.facts, kept.new.len(), world.candidates().len()), (2, 0, 0));
+    let store = world.store();
+    let facts = sightings::facts(store.connection(), "path:/home/ada/engine").unwrap();
+    let texts: Vec<&str> = facts.iter().map(|fact| fact.failing.as_str()).collect();
+    assert_eq!(
+        texts,
+        ["Prices are in data/prices.csv, not in the database. Change the file, then run the importer"]
+    );
+    assert_eq!(sightings::facts(store.connection(), "path:/home/ada/website").unwrap(), []);
+}

@@ -3,8 +3,10 @@
 use crate::handler::{Context, Handler, Progress};
 use base::Timestamp;
 use base::error::with_causes;
+use base::settings::Settings;
 use learning::keep::Error;
 use learning::scan::{self, Observer, Options};
+use learning::words::MOST;
 use lessons_admin::catalogue::Places;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,6 +15,8 @@ use store::jobs::Failure;
 
 /// How long one piece takes.
 const PIECE: Duration = Duration::from_secs(5);
+/// How long a job may take beside the answers of a model.
+const LIMIT_WITHOUT_ANSWERS: Duration = Duration::from_secs(120);
 /// How long to wait for another scan.
 const LATER: Duration = Duration::from_secs(60);
 
@@ -33,6 +37,11 @@ impl Handler for Scan {
         schedule::SCAN
     }
 
+    fn limit(&self, settings: &Settings) -> Duration {
+        let answers = MOST as u64 * settings.number("model.timeout_s");
+        LIMIT_WITHOUT_ANSWERS + Duration::from_secs(answers)
+    }
+
     fn run(&self, context: &mut Context) -> Result<Progress, Failure> {
         let now = Timestamp::now();
         // What waits in the spool happened as well.
@@ -50,7 +59,12 @@ impl Handler for Scan {
             let not_before = Timestamp::from_millis(Timestamp::now().millis() + rest.as_millis() as u64);
             Progress::Again { not_before }
         };
-        match scan::run(&mut context.store, &places, &options, &mut observer) {
+        let scanned = scan::run(&mut context.store, &places, &options, &mut observer);
+        if let Ok(report) = &scanned {
+            crate::words::improve(&places, &report.kept.new)
+                .map_err(|error| Failure::Again(with_causes(&error)))?;
+        }
+        match scanned {
             // What is over the bound of new candidates waits until the next scan is due.
             Ok(report) if !report.is_cut => Ok(Progress::Done),
             Ok(_) => Ok(again(Duration::ZERO)),
