@@ -321,10 +321,9 @@ fn others(host: &Host, cwd: &Path) -> Vec<Source> {
     Source::others(&host.paths, cwd, manifest)
 }
 
-/// Opens the indexes of every source; one that cannot be opened is logged and left out. What is out of date was compiled at
-/// the session's start, as a rule, so the code for it is not in the hooks that come after.
-pub(crate) fn open(host: &Host, cwd: &Path) -> Vec<(Source, Index<Mmap>)> {
-    open_all(host, sources(host, cwd), layers::compile_beside)
+/// Opens the indexes of every source; one that cannot be opened is logged and left out.
+pub(crate) fn open(host: &Host, cwd: &Path, compile: impl Compile) -> Vec<(Source, Index<Mmap>)> {
+    open_all(host, sources(host, cwd), compile)
 }
 
 pub(crate) fn open_all(

@@ -116,7 +116,7 @@ fn leave_trust_notice(host: &Host, source: &Source, index: &Index<Mmap>) {
 /// are none.
 pub fn for_subagent(host: &Host, call: &impl Event) -> String {
     let cwd = host.cwd(call);
-    let mut indexes = inject::open(host, &cwd);
+    let mut indexes = inject::open(host, &cwd, layers::compile);
     indexes.retain(|(source, _)| source.layer != Layer::Shipped);
     let reminders = Reminders::read(host, &cwd, &indexes, &[Kind::Directive]);
     let room = Room { units: MAX_SUBAGENT_UNITS - MORE_BYTES, ..Room::after("", host) };
@@ -126,7 +126,7 @@ pub fn for_subagent(host: &Host, call: &impl Event) -> String {
 /// Returns the reminders of a start again, for a window that has moved on; empty when there are none.
 pub fn again(host: &Host, call: &impl Event) -> String {
     let cwd = host.cwd(call);
-    let indexes = inject::open(host, &cwd);
+    let indexes = inject::open(host, &cwd, layers::compile_beside);
     let reminders = Reminders::read(host, &cwd, &indexes, &[Kind::Directive, Kind::Protocol]);
     reminders.text(host, call, Room::after("", host), Form::of(host.settings())).trim().to_owned()
 }
