@@ -212,3 +212,20 @@ fn search_finds_a_handoff_and_its_id_shows_it() -> Result<()> {
     assert_eq!(search(&["euros", "--type", "handoff"])?["hits"], json!([]));
     Ok(())
 }
+
+#[test]
+fn with_team_a_line_about_it_is_in_the_team_memory_as_after_memory_handoff() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    // Without a team memory nothing is saved at all.
+    let (code, _, errors) = handoff(&sandbox, None, &["save", "--team"], MARKDOWN)?;
+    ensure!(code != Some(0) && errors.contains("wyren init"), "{code:?}: {errors}");
+    assert_eq!(ids(&sandbox)?, Vec::<String>::new());
+    let mut init = sandbox.command("wyren");
+    ensure!(init.arg("init").current_dir(sandbox.project()).output()?.status.success());
+    handoff(&sandbox, None, &["save", "--team"], MARKDOWN)?;
+    let memory = fs::read_to_string(sandbox.project().join(".wyren/memory.md"))?;
+    let notes = memory.split("## Handoff notes").nth(1).context("no notes")?;
+    assert!(notes.contains("Cents in the cart. Open: - checkout.js still takes euros"), "{memory}");
+    assert_eq!(handoff_json(&sandbox, None, &["list"], "")?["handoffs"][0]["title"], "Cents in the cart");
+    Ok(())
+}

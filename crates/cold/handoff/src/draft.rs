@@ -97,8 +97,8 @@ impl Draft {
                 (_, "---") => {
                     let front = text[..at].lines().filter_map(|line| line.split_once(':'));
                     let title = front.filter(|(name, _)| name.trim().eq_ignore_ascii_case("title"));
-                    let title = title.map(|(_, title)| title.trim().trim_matches(['"', '\'']).to_owned());
-                    self.title = title.last().unwrap_or_default();
+                    let mut title = title.map(|(_, title)| title.trim().trim_matches(['"', '\'']).to_owned());
+                    self.title = title.next().unwrap_or_default();
                     return &text[at..];
                 }
                 _ if line.is_empty() || is_value(line) => {}

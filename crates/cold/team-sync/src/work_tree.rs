@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn the_names_of_changed_files_are_read_also_with_blanks_and_after_a_move() {
-        let text = "# branch.oid 1234\0# branch.head main\01 .M N... 100644 100644 100644 1 2 a b.rs\0\
+        let text = "# branch.oid 1234\0# branch.head main\x001 .M N... 100644 100644 100644 1 2 a b.rs\0\
                     2 R. N... 100644 100644 100644 1 2 R100 new.rs\0old.rs\0u UU N... 1 2 3 4 5 6 7 c.rs\0? d e\0! target\0";
         let files = ["a b.rs", "new.rs", "c.rs", "d e"].map(str::to_owned).to_vec();
         let changes = Changes { branch: Some("main".to_owned()), commit: Some("1234".to_owned()), files };

@@ -92,7 +92,7 @@ fn line_1_a_table_and_rules_are_saved_and_resumed_byte_complete() {
     assert_eq!(dead_ends, format!("# Dead ends\n\n{TABLE}\n"));
     assert!(fs::read_to_string(saved.folder.join("extra.md")).unwrap().contains("## Risks\n\nrounding\n"));
     let kept = of_contexts(&bench.store(), &[&saved.kept.context]).unwrap();
-    assert_eq!(kept, [saved.kept.clone()]);
+    assert_eq!(kept, std::slice::from_ref(&saved.kept));
     let text = Resume { kept: &kept[0], since: None, now: Timestamp::from_millis(1_000_001) }.text();
     let (dead_ends, pending) = (text.find(TABLE).unwrap(), text.find("- checkout.js").unwrap());
     assert!(dead_ends < pending && text.find("## Dead ends").unwrap() < dead_ends, "{text}");

@@ -136,7 +136,11 @@ fn line_26_states_of_all_three_generations_load_and_unknown_keys_survive() {
     assert_eq!((&*handed[0].handoff.id, handed[0].handoff.origin), ("2026-02-01-0930", Origin::Import));
     assert_eq!(handed[0].handoff.text("summary"), "| a |\n|---|\n\n---\nafter", "line 1");
     assert_eq!(handed[0].handoff.text("dead ends"), "floats");
-    assert_eq!(handed[0].handoff.digest, of("second").artifact.as_ref().unwrap().digest, "it is the one that waits");
+    assert_eq!(
+        handed[0].handoff.digest,
+        of("second").artifact.as_ref().unwrap().digest,
+        "it is the one that waits"
+    );
     let handoff = read::file(&bench.store, &of("second").id, "handoffs/2026-02-01-0930/index.md").unwrap();
     assert!(handoff.unwrap().ends_with("---\nafter"), "line 1");
 }
