@@ -91,6 +91,21 @@ fn what_the_cache_knows_is_shown_and_a_damaged_one_is_not() -> Result<()> {
 }
 
 #[test]
+fn the_context_of_the_session_is_shown_by_its_name() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    assert!(!line(&sandbox, "200", &told(&sandbox)?, &[])?.contains("move-parser"));
+    let prompt = json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": sandbox.project(),
+        "prompt": "move the parser into a crate", "prompt_id": "p"});
+    sandbox.run("prompt-bind", prompt.to_string().as_bytes())?;
+    let shown = line(&sandbox, "200", &told(&sandbox)?, &[])?;
+    assert!(shown.contains("│ move-parser-crate"), "{shown}");
+    let mut other = told(&sandbox)?;
+    other["session_id"] = json!("t");
+    assert!(!line(&sandbox, "200", &other, &[])?.contains("move-parser"));
+    Ok(())
+}
+
+#[test]
 fn what_the_client_does_not_tell_is_left_out_and_bad_input_is_silence() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     for input in

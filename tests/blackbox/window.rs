@@ -81,6 +81,34 @@ fn the_warning_is_recorded_but_not_under_a_private_prompt_or_with_capture_off() 
 }
 
 #[test]
+fn line_5_what_was_left_of_the_window_and_the_warning_survive_the_end_of_the_session() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let run = |hook: &str, event: &str, mut data: Value| -> Result<()> {
+        data["session_id"] = json!("s");
+        data["cwd"] = json!(sandbox.project());
+        data["hook_event_name"] = json!(event);
+        ensure!(sandbox.run(hook, data.to_string().as_bytes())?.status.success(), "{hook}");
+        Ok(())
+    };
+    run(
+        "prompt-bind",
+        "UserPromptSubmit",
+        json!({"prompt": "move the parser into a crate", "prompt_id": "p"}),
+    )?;
+    use_tokens(&sandbox, 150_000)?;
+    assert!(call(&sandbox, &[])?.contains("25% of the context window is left"));
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    run("session-end", "SessionEnd", json!({"reason": "prompt_input_exit", "prompt_id": "q"}))?;
+    let mut show = sandbox.command("wyren");
+    let shown = show.args(["work", "show", "parser", "--json"]).current_dir(sandbox.project()).output()?;
+    let shown: Value = serde_json::from_slice(&shown.stdout)?;
+    let last = &shown["last_session"];
+    assert_eq!(last["save_reason"], "prompt_input_exit", "{shown:#}");
+    assert_eq!((&last["context_remaining_pct"], &last["context_warnings_fired"]), (&json!(25), &json!([30])));
+    Ok(())
+}
+
+#[test]
 fn a_setting_turns_the_warning_off() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     use_tokens(&sandbox, 190_000)?;

@@ -5,6 +5,7 @@
 mod capture;
 mod context_monitor;
 mod file_recall;
+mod handoff;
 mod harness;
 mod hostile;
 mod import;

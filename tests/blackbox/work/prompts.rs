@@ -61,15 +61,22 @@ impl<'s> Session<'s> {
         Ok(fs::write(file, format!("{text}\n{spooled}\n"))?)
     }
 
-    fn ends(&self, reason: &str, prompt: &str) -> Result<()> {
+    pub(super) fn ends(&self, reason: &str, prompt: &str) -> Result<()> {
         // People take more than a millisecond to end a session, hooks do not.
         std::thread::sleep(std::time::Duration::from_millis(2));
         self.run("session-end", "SessionEnd", json!({"reason": reason, "prompt_id": prompt})).map(drop)
     }
 
-    fn starts(&self, source: &str, prompt: &str) -> Result<()> {
+    pub(super) fn starts(&self, source: &str, prompt: &str) -> Result<()> {
         self.run("session-start-memory", "SessionStart", json!({"source": source, "prompt_id": prompt}))
             .map(drop)
+    }
+
+    /// Returns what `session-start-recall` tells at such a start.
+    pub(super) fn recalls(&self, source: &str, prompt: &str) -> Result<String> {
+        let data = json!({"source": source, "prompt_id": prompt});
+        let answer = self.run("session-start-recall", "SessionStart", data)?;
+        Ok(answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned())
     }
 }
 

@@ -111,6 +111,7 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     // Before the database, so that no worker takes one in that is gone from there already.
     let requests = leftovers::delete_requests(paths, &selection);
     let contexts = work::bind::named(paths)?;
+    let handoffs = handoff::folders(paths)?;
     let forgotten = database::patiently(|| selection.forget(&mut store, &spool, &notes, Timestamp::now()))?;
     // Folders of sessions that are forgotten are not known any more.
     store::known::refresh(&store, paths)?;
@@ -129,7 +130,8 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         .and_then(|()| leftovers::delete_drafts_of_entries(paths, |id| is_entry(&store, id)));
     let candidates = leftovers::delete_candidates(paths, &forgotten.lessons, &selection);
     let notices = leftovers::delete_notices(paths, &selection);
-    let contexts = leftovers::delete_contexts(paths, &mut store, contexts);
+    let contexts = leftovers::delete_contexts(paths, &mut store, contexts)
+        .and_then(|()| leftovers::delete_handoffs(paths, &store, &handoffs));
     let transcripts = leftovers::empty_transcripts(paths, &selection);
     let log_lines = leftovers::blank_log_lines(paths, &selection);
     let damaged = if deletes_damaged { delete_damaged(paths) } else { Ok(()) };

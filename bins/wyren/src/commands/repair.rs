@@ -2,7 +2,7 @@
 
 use crate::database;
 use crate::places;
-use crate::terminal::{self, WARNING};
+use crate::terminal::{self, WARNING, counted};
 use anyhow::{Context as _, Result};
 use base::{Env, Paths};
 use clap::Args;
@@ -27,6 +27,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let path = paths.database();
     let repaired = database::repair_database(env, paths)
         .with_context(|| format!("could not repair {}", path.display()))?;
+    let handoffs = write_handoffs(paths).context("could not write the folders of handoffs")?;
     let mut output = terminal::output();
     if arguments.json {
         let facts = json!({
@@ -35,9 +36,14 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
             "salvaged": repaired.salvaged,
             "from_spool": repaired.from_spool,
             "from_transcripts": repaired.from_transcripts,
+            "handoff_folders": handoffs,
         });
         writeln!(output, "{facts:#}")?;
         return Ok(());
+    }
+    if handoffs > 0 {
+        let folders = counted(handoffs as u64, "missing folder of a handoff", "missing folders of handoffs");
+        writeln!(output, "Wyren wrote {folders}.")?;
     }
     match &repaired.aside {
         Some(aside) => {
@@ -47,4 +53,13 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         None if path.exists() => Ok(writeln!(output, "The database is sound.")?),
         None => Ok(writeln!(output, "There is no database yet.")?),
     }
+}
+
+/// Writes the folders of handoffs that are missing, from what is recorded; returns how many.
+fn write_handoffs(paths: &Paths) -> Result<usize> {
+    if !paths.database().exists() {
+        return Ok(0);
+    }
+    let store = journal::open_store(paths)?;
+    Ok(handoff::write_missing(paths, &handoff::all(&store)?)?)
 }

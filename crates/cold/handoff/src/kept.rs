@@ -53,6 +53,12 @@ pub fn of_contexts(store: &Store, contexts: &[&str]) -> Result<Vec<Kept>, Error>
     Ok(handed.into_iter().map(Kept::of).filter(|kept| id::check(&kept.handoff.id).is_ok()).collect())
 }
 
+/// Returns every handoff, the latest first.
+pub fn all(store: &Store) -> Result<Vec<Kept>, Error> {
+    let contexts = read::ids(store)?;
+    of_contexts(store, &contexts.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
 /// Why no handoff is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfound {

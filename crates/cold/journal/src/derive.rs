@@ -205,12 +205,13 @@ impl<'t> Work<'t> {
         Ok(found.into_iter().map(|(number, ..)| (session, number)).collect())
     }
 
-    /// Gives prompts and plans the ids that people type.
+    /// Gives prompts, plans and handoffs the ids that people type.
     fn name_prompts(&self, after: i64, last: i64) -> Result<(), Error> {
         let mut select = self.transaction.prepare_cached(
             "SELECT o.row, platform, sessions.id, o.id, iif(o.kind = 'plan' AND json_valid(o.data), o.data ->> '$.digest', NULL)
              FROM observations AS o JOIN sessions ON sessions.row = o.session
-             WHERE o.row > ?1 AND o.row <= ?2 AND o.kind IN ('prompt', 'plan')",
+             WHERE o.row > ?1 AND o.row <= ?2 AND (o.kind IN ('prompt', 'plan')
+                 OR o.kind = 'work' AND json_valid(o.data) AND o.data ->> '$.action' = 'handoff')",
         )?;
         let mut insert =
             self.transaction.prepare_cached("INSERT OR REPLACE INTO prompt_ids VALUES (?1, ?2)")?;

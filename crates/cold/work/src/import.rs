@@ -7,10 +7,11 @@
 mod state;
 
 use crate::contexts::write::{self, Place, Writer};
-use crate::contexts::{Action, File, Imported, Mode, id, plan};
+use crate::contexts::{Action, File, Handoff, Imported, Mode, Origin, Section, id, plan};
 use base::project::Project;
 use base::{Paths, Timestamp, digest, files};
 use capture::{Data, Kept, Observation, Spool};
+use chrono::{Local, NaiveDateTime, TimeZone as _};
 use serde_json::{Value, json};
 use state::Old;
 use std::borrow::Cow;
@@ -23,6 +24,8 @@ const CONTEXTS: &str = "contexts";
 const ARCHIVE: &str = "_archive";
 /// What is read of a context besides its state.
 const PARTS: [&str; 3] = ["plans", "handoffs", "notes"];
+/// The file of a handoff that names the others.
+const INDEX: &str = "index.md";
 /// In bytes.
 const MAX_STATE: usize = 4 * 1024 * 1024;
 const MAX_FILE: usize = 128 * 1024;
@@ -125,6 +128,11 @@ impl Importing<'_> {
         let imported = self.imported();
         let what = format!("import {}", serde_json::to_string(&imported).map_err(write::Error::from)?);
         self.record_plan(&imported, active, &name)?;
+        for (at, handoff) in self.handoffs() {
+            let what = format!("handoff {} {}", handoff.id, handoff.digest);
+            let at = at.unwrap_or(active);
+            writer(by_hand(), at).act_as(&name(&what), id, Action::Handoff(Box::new(handoff)))?;
+        }
         writer(by_hand(), active).act_as(&name(&what), id, Action::Import(Box::new(imported)))?;
         // The id is taken from now on.
         let _ = files::create_private_folder(&self.paths.work().join(id));
@@ -160,6 +168,20 @@ impl Importing<'_> {
         self.texts.iter().find(|file| path.ends_with(&format!("/{}", file.path)) || path == file.path)
     }
 
+    /// Returns the handoffs of the context, each with the moment that its folder is named after.
+    fn handoffs(&self) -> Vec<(Option<Timestamp>, Handoff)> {
+        let mut folders: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+        for file in &self.texts {
+            let parts: Vec<&str> = file.path.split('/').collect();
+            if let ["handoffs", folder, name] = *parts
+                && id::check(folder).is_ok()
+            {
+                folders.entry(folder).or_default().push((name, &file.text));
+            }
+        }
+        folders.into_iter().map(|(folder, files)| (moment_of(folder), handoff_of(folder, &files))).collect()
+    }
+
     /// Records the plan that waits as a plan of the last session, which the next one gets.
     fn record_plan(
         &self,
@@ -179,6 +201,48 @@ impl Importing<'_> {
         };
         Ok(Spool::new(self.paths.spool()).append(&observation)?)
     }
+}
+
+/// Returns the handoff of a folder: a section for each file, and the index as the summary.
+fn handoff_of(folder: &str, files: &[(&str, &str)]) -> Handoff {
+    let mut handoff = Handoff { id: folder.to_owned(), origin: Origin::Import, ..Handoff::default() };
+    for (name, text) in files {
+        let (title, body) = titled(without_front_matter(text));
+        let section = if *name == INDEX { "summary" } else { name.trim_end_matches(".md") };
+        if *name == INDEX {
+            // As the artifact of a context that waits with it.
+            handoff.digest = plan::digest(text);
+            handoff.path = Some(format!("handoffs/{folder}/{INDEX}"));
+            handoff.title = write::summary(title);
+        }
+        if !body.is_empty() {
+            handoff.sections.push(Section { name: section.replace('-', " "), text: body.to_owned() });
+        }
+    }
+    if handoff.digest.is_empty() {
+        handoff.digest = plan::digest(&files.iter().map(|(_, text)| *text).collect::<String>());
+    }
+    handoff
+}
+
+/// Returns the heading that a text begins with, and the rest.
+fn titled(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    first.strip_prefix("# ").map_or(("", text), |title| (title.trim(), rest.trim()))
+}
+
+/// Returns a text without the values between its first two lines `---`.
+fn without_front_matter(text: &str) -> &str {
+    let front = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
+    front.map_or(text, |(_, body)| body)
+}
+
+/// Returns the moment in the name of a folder: `YYYY-MM-DD-HHMM`, in local time.
+fn moment_of(folder: &str) -> Option<Timestamp> {
+    let moment = NaiveDateTime::parse_from_str(folder.get(..15)?, "%Y-%m-%d-%H%M").ok()?;
+    let moment = Local.from_local_datetime(&moment).earliest()?;
+    u64::try_from(moment.timestamp_millis()).ok().map(Timestamp::from_millis)
 }
 
 /// Returns the names of the folders in a folder; those that begin with `_` are no contexts.

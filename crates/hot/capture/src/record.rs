@@ -3,16 +3,18 @@
 //! What needs no work to be decided is decided first: a tool that is not recorded costs no more than a silent hook.
 
 use crate::observation::{
-    CLAUDE_CODE, Data, Observation, Prompt, Refused, SessionEnd, SessionStart, Told, ToolCall, TurnEnd,
+    CLAUDE_CODE, Data, Kept, Observation, Prompt, Refused, SessionEnd, SessionStart, Told, ToolCall, TurnEnd,
 };
 use crate::write::Line;
 use crate::{Rules, Spool, shrink};
 use base::error::with_causes;
+use base::files;
 use base::log::Level;
 use base::notice;
 use base::project::Repository;
 use hook::event::Source;
 use hook::{Answer, Event, Host, Keep, Platform, PreToolUse, ToolOutcome, UserPromptSubmit};
+use serde_json::json;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -20,6 +22,9 @@ use text::{privacy, redact};
 
 /// What is kept of a prompt without words: the client sends those of an image alone.
 const MEDIA_PROMPT: &str = "[media prompt]";
+
+/// More than the id of a context has.
+const MAX_CONTEXT_BYTES: usize = 256;
 
 /// Why an observation could not be recorded.
 #[derive(Debug, thiserror::Error)]
@@ -272,6 +277,31 @@ fn tell<E: Event>(
         .collect();
     drop(texts);
     answer.afterwards(move || lines.into_iter().try_for_each(|line| append_if_room(line?)))
+}
+
+/// Has recorded what was left of the main window when an answer warned about it, in percent, and at which threshold: for the
+/// context that the session works on, as the session's file says. A session without one has nothing recorded.
+#[must_use]
+pub fn left_of_window<E: Event>(
+    answer: Answer<E>,
+    call: &E,
+    host: &Host,
+    left: u64,
+    threshold: u64,
+) -> Answer<E> {
+    let Some(session) = call.session_id().filter(|_| call.agent_id().is_none()) else { return answer };
+    let Ok(context) = files::read_text_capped(&host.paths.binding_file(session), MAX_CONTEXT_BYTES) else {
+        return answer;
+    };
+    let rules = Rules::of(host.settings(), &host.env);
+    let Some(place) = Place::of(&rules, session, call, host) else { return answer };
+    let data =
+        json!({"context": context, "action": "window", "remaining_pct": left, "warnings_fired": [threshold]});
+    let line = serde_json::value::to_raw_value(&data).map_err(crate::Error::from).and_then(|data| {
+        let data = Data::Kept(Kept { kind: "work".into(), data: Cow::Owned(data) });
+        place.spool.line(&place.observation(format!("{}-w", unique_id(host)), named(call.prompt_id()), data))
+    });
+    answer.afterwards(move || append_if_room(line?))
 }
 
 /// Has the call that an answer refuses recorded, once the client has the answer; any other answer costs nothing.

@@ -3,7 +3,7 @@
 use crate::cache::{FRESH_MILLIS, Status};
 use crate::input::Input;
 use base::project::Repository;
-use base::{Env, Paths, Timestamp};
+use base::{Env, Paths, Timestamp, files};
 use hook::Claims;
 use std::path::PathBuf;
 use text::sanitize::one_line;
@@ -15,6 +15,9 @@ const PLAN: &str = "plan";
 
 /// The longest name that is looked at, in characters; drawing cuts more.
 const MAX_CHARS: usize = 80;
+
+/// More than the id of a context has.
+const MAX_ID_BYTES: usize = 256;
 
 /// All that can be shown. What is not known is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,7 +75,7 @@ impl Facts {
             behind: if is_of_branch { known.behind } else { 0 },
             dirty: if is_of_branch { known.dirty } else { 0 },
             is_planning: mode.as_deref() == Some(PLAN),
-            context: known.context.as_deref().map(on_one_line),
+            context: context(input, paths).or(known.context).as_deref().map(on_one_line),
             task: known.task.as_deref().map(on_one_line),
             news: known.news.unwrap_or_default(),
             lessons: known.lessons,
@@ -81,6 +84,13 @@ impl Facts {
             root,
         }
     }
+}
+
+/// Returns the name of the context that the session works on: its id without the time, as the session's own file says.
+fn context(input: &Input<'_>, paths: &Paths) -> Option<String> {
+    let session = input.session_id.as_deref().filter(|session| !session.is_empty())?;
+    let id = files::read_text_capped(&paths.binding_file(session), MAX_ID_BYTES).ok()?;
+    Some(id.splitn(3, '-').nth(2).unwrap_or(&id).trim().to_owned()).filter(|name| !name.is_empty())
 }
 
 fn notes(input: &Input<'_>, paths: &Paths) -> Notes {

@@ -19,8 +19,8 @@ pub const THRESHOLDS: [u64; 3] = [30, 20, 10];
 /// What the model of the main window is to do at each of [`THRESHOLDS`].
 const ADVICE: [&str; 3] = [
     "Finish the current step before you begin another.",
-    "Finish this step, then offer the user a handoff (`/wyren-handoff`) or `/compact`.",
-    "Stop here. Say what is done, what is open and what failed, and ask the user for `/wyren-handoff` and then `/clear`, or \
+    "Finish this step, then offer the user a handoff (`/wyren:handoff`) or `/compact`.",
+    "Stop here. Say what is done, what is open and what failed, and ask the user for `/wyren:handoff` and then `/clear`, or \
      for `/compact`.",
 ];
 
@@ -59,7 +59,8 @@ pub fn warn(call: &PostToolUse, host: &Host, last: Option<&LastUsage>) -> Option
     for threshold in &THRESHOLDS[..reached] {
         claims.take_for_good(&name(*threshold), Keep::UntilCompaction);
     }
-    Some(Answer::context(text(used, &size, reached, window.is_subagent)).claiming([claim]))
+    let warning = Answer::context(text(used, &size, reached, window.is_subagent)).claiming([claim]);
+    Some(capture::left_of_window(warning, call, host, left(used, &size), THRESHOLDS[reached]))
 }
 
 /// Returns the size of the window of a call.
@@ -92,8 +93,13 @@ fn reached(used: u64, size: u64) -> Option<usize> {
     THRESHOLDS.iter().rposition(|percent| left <= u128::from(*percent) * u128::from(size))
 }
 
+/// Returns what is left of a window, in percent.
+fn left(used: u64, size: &Size) -> u64 {
+    size.tokens.saturating_sub(used) * 100 / size.tokens.max(1)
+}
+
 fn text(used: u64, size: &Size, reached: usize, is_subagent: bool) -> String {
-    let left = size.tokens.saturating_sub(used) * 100 / size.tokens.max(1);
+    let left = left(used, size);
     let advice = if is_subagent { SUBAGENT_ADVICE } else { ADVICE }[reached];
     let (used, all, origin) = (thousands(used), thousands(size.tokens), size.origin.words());
     format!(

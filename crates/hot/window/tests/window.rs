@@ -120,7 +120,7 @@ fn each_threshold_is_shown_once_and_says_what_to_do() {
         &["29% of the context window is left: 141k of 200k", "Finish the current step"],
     );
     assert_eq!(world.used(150_000), "");
-    check(&world.used(160_000), &["20% of", "/wyren-handoff"]);
+    check(&world.used(160_000), &["20% of", "/wyren:handoff"]);
     assert_eq!(world.used(161_000), "");
     check(&world.used(185_000), &["7% of", "Stop here", "/compact"]);
     assert_eq!(world.used(199_000), "");

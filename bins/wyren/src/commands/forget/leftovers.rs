@@ -211,6 +211,20 @@ pub(super) fn delete_contexts(
     work::bind::sweep(paths, &gone).map_err(files::Error::at(&paths.work()))
 }
 
+/// Deletes the folders of handoffs that are no more.
+pub(super) fn delete_handoffs(
+    paths: &Paths,
+    store: &Store,
+    before: &[(String, String)],
+) -> Result<(), files::Error> {
+    if before.is_empty() {
+        return Ok(());
+    }
+    let at = |error: store::Error| files::Error::at(&paths.database())(io::Error::other(error));
+    let left = handoff::all(store).map_err(at)?;
+    handoff::sweep(paths, before, &left).map_err(files::Error::at(&paths.work()))
+}
+
 /// Returns the damaged databases that were put aside, with what lies beside them.
 pub(super) fn damaged_databases(paths: &Paths) -> Vec<PathBuf> {
     let mut files = files::files_in(paths.data());

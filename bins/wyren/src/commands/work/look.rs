@@ -197,7 +197,7 @@ pub(super) fn inventory(one: &One, env: &Env, paths: &Paths) -> Result<()> {
             let kind = if artifact.kind == ArtifactKind::Plan { "a plan" } else { "a handoff" };
             let state = if artifact.is_consumed { "taken up" } else { "waits" };
             let path = artifact.path.as_deref().map(|path| {
-                let missing = if Path::new(path).exists() { "" } else { " (not found)" };
+                let missing = if folder.join(path).exists() { "" } else { " (not found)" };
                 format!(": {}{missing}", sanitize::one_line(path, MAX_SUMMARY))
             });
             row(state, format!("{kind}{}", path.unwrap_or_default()));

@@ -60,7 +60,7 @@ const RECORDED: [(char, &str, &str); 3] = [
     (letter::SUMMARY, "SELECT t.at, t.id FROM summaries AS t WHERE t.project = ?1", "t.at"),
     (
         letter::PROMPT,
-        "SELECT o.at, i.id FROM sessions AS s JOIN observations AS o ON o.session = s.row AND o.kind IN ('prompt', 'plan')
+        "SELECT o.at, i.id FROM sessions AS s JOIN observations AS o ON o.session = s.row AND o.kind IN ('prompt', 'plan', 'work')
              JOIN prompt_ids AS i ON i.observation = o.row WHERE s.project = ?1",
         "o.at",
     ),

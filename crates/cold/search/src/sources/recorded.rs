@@ -1,4 +1,4 @@
-//! Documents of what is in the database: entries, summaries, prompts and plans.
+//! Documents of what is in the database: entries, summaries, prompts, plans and handoffs.
 
 use super::load::Loaded;
 use super::{Error, letter, lines, split};
@@ -56,16 +56,27 @@ impl Reader {
         };
         let (short, long) = (field(3)?, field(4)?);
         let text = |name: &str| short[name].as_str().or(long[name].as_str()).unwrap_or_default().to_owned();
-        let (title, body) = split(&text("text"));
+        let kind = match row.get_ref(10)?.as_str() {
+            Ok("plan") => Kind::Plan,
+            Ok("work") => Kind::Handoff,
+            _ => Kind::Prompt,
+        };
+        let (title, body) = match kind {
+            Kind::Handoff => {
+                (text("title"), sections(if short["sections"].is_array() { &short } else { &long }))
+            }
+            _ => split(&text("text")),
+        };
+        let branch = short["git"]["branch"].as_str().map_or_else(|| text("branch"), str::to_owned);
         let (cwd, session_cwd): (String, String) = (row.get(5)?, row.get(6)?);
         let of_session: Option<String> = row.get(9)?;
         let project = self.project(&cwd, &session_cwd).or(of_session).unwrap_or_default();
         Ok(Loaded::of(Document {
             key: format!("{}:{}", letter::PROMPT, row.get::<_, String>(1)?),
-            kind: Some(if row.get_ref(10)?.as_str() == Ok("plan") { Kind::Plan } else { Kind::Prompt }),
+            kind: Some(kind),
             project,
             session: row.get(7)?,
-            branch: text("branch"),
+            branch,
             author: row.get::<_, Option<String>>(8)?.unwrap_or_default(),
             at: row.get(2)?,
             title,
@@ -88,6 +99,16 @@ impl Reader {
         self.projects.insert(cwd.to_owned(), key.clone());
         Some(key).filter(|key| !key.is_empty())
     }
+}
+
+/// Returns the sections of a handoff, each below its name.
+fn sections(data: &Value) -> String {
+    let sections = data["sections"].as_array().into_iter().flatten();
+    let text = |section: &Value| {
+        let part = |name: &str| section[name].as_str().unwrap_or_default().trim().to_owned();
+        format!("{}\n{}", part("name"), part("text"))
+    };
+    sections.map(text).collect::<Vec<_>>().join("\n\n")
 }
 
 /// In each, the first column is the row, the second the id.

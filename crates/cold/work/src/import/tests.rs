@@ -74,6 +74,10 @@ fn generations(bench: &Bench) {
         "---\ntype: handoff\n---\n| a |\n|---|\n\n---\nafter",
     );
     bench.write(
+        "contexts/260201-0900-second/handoffs/2026-02-01-0930/dead-ends.md",
+        "# Dead ends\n\nfloats\n",
+    );
+    bench.write(
         "contexts/260301-0900-third/state.json",
         &json!({
             "id": "260301-0900-third", "status": "active", "summary": "the third generation", "mode": "has_staged_work", "next_artifact_type": "plan",
@@ -127,6 +131,16 @@ fn line_26_states_of_all_three_generations_load_and_unknown_keys_survive() {
     // The files come whole, rules and tables included.
     let plan = read::file(&bench.store, &of("first").id, "plans/2026-01-10-0900-move.md").unwrap();
     assert_eq!(plan.as_deref(), Some(PLAN));
+    let handed = read::handoffs(bench.store.connection(), &[&of("second").id]).unwrap();
+    assert_eq!(handed.len(), 1);
+    assert_eq!((&*handed[0].handoff.id, handed[0].handoff.origin), ("2026-02-01-0930", Origin::Import));
+    assert_eq!(handed[0].handoff.text("summary"), "| a |\n|---|\n\n---\nafter", "line 1");
+    assert_eq!(handed[0].handoff.text("dead ends"), "floats");
+    assert_eq!(
+        handed[0].handoff.digest,
+        of("second").artifact.as_ref().unwrap().digest,
+        "it is the one that waits"
+    );
     let handoff = read::file(&bench.store, &of("second").id, "handoffs/2026-02-01-0930/index.md").unwrap();
     assert!(handoff.unwrap().ends_with("---\nafter"), "line 1");
 }
