@@ -64,7 +64,7 @@ fn a_compaction_leaves_a_handoff_and_the_next_request_has_what_was_restored() ->
 
     let requests = client.mock().requests_of(Lane::Main);
     let last = requests.last().context("no request")?;
-    assert!(last.count("error: checkout.js takes euros") > 0, "{}", last.texts());
+    assert!(last.count("failed: error: checkout.js takes euros") > 0, "{}", last.texts());
     assert!(last.count("They tried.") > 0, "{}", last.texts());
     check_processes(&client)
 }

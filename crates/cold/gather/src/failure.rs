@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_is_told_by_its_lines_and_not_by_its_progress() {
+    fn an_error_is_its_telling_lines_and_not_its_progress() {
         let output = "Exit code 1\n==> building gate\n#12 DONE 48.1s\nerror: deployment \"gate\" exceeded its progress deadline";
         assert_eq!(telling_lines(output), ["error: deployment \"gate\" exceeded its progress deadline"]);
         assert_eq!(telling_lines("Exit code 3"), ["Exit code 3"]);

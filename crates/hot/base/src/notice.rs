@@ -563,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handoff_before_a_compaction_is_told_with_the_next_prompt() {
+    fn a_handoff_before_a_compaction_comes_with_the_next_prompt() {
         let desk = Desk::new();
         handed_over(&desk.paths, "s", "2026-11-18-1412").unwrap();
         let expected = "Wyren: saved a handoff of this session before its compaction: wyren handoff show 2026-11-18-1412.";
