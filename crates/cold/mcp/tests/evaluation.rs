@@ -273,7 +273,7 @@ fn every_answer_keeps_to_the_budget_of_its_caller() {
             arguments["budget"] = budget.clone();
             let answer = call(&desk, name, &arguments).unwrap();
             let most = budget.as_u64().or(budget.as_str().and_then(|text| text.parse().ok())).unwrap() * 4;
-            let most = usize::try_from(most).unwrap().min(mcp::MAX_CHARS).max(1_200);
+            let most = usize::try_from(most).unwrap().clamp(1_200, mcp::MAX_CHARS);
             assert!(answer.chars().count() <= most, "{name} {budget}: {}", answer.chars().count());
             assert!(answer.starts_with("<wyren-context id="), "{name}: {answer}");
         }
