@@ -16,7 +16,17 @@ const SECONDS: &str = "30";
 pub(crate) fn run_all() -> Result<()> {
     let plugin = plugin::assemble()?;
     let program = install()?;
-    let tests = ["test", "--package", "wyren-tests", "--test", "blackbox", "serve::", "--", "--nocapture"];
+    let tests = [
+        "test",
+        "--package",
+        "wyren-tests",
+        "--test",
+        "blackbox",
+        "serve::",
+        "--",
+        "--nocapture",
+        "--test-threads=1",
+    ];
     let mut test = cargo();
     test.args(tests)
         .env("WYREN_PLUGIN", &plugin)

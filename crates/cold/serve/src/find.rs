@@ -420,7 +420,7 @@ pub(crate) fn recent_context(server: &Server, asked: &Asked) -> Result<Value, Fa
     let mut text = String::new();
     for row in &found {
         let field = |name: &str| sanitize::one_line(row[name].as_str().unwrap_or_default(), 1_000);
-        let _ = write!(text, "## {} ({})\n", field("request"), field("created_at"));
+        let _ = writeln!(text, "## {} ({})", field("request"), field("created_at"));
         for (name, title) in [
             ("investigated", "Investigated"),
             ("learned", "Learned"),

@@ -187,7 +187,7 @@ fn reason(why: Skipped) -> &'static str {
     }
 }
 
-/// Tells those who listen; never what was said or done, only that it was.
+/// Tells those who listen; never what a prompt or a call says, only that it came.
 fn tell(server: &Server, kind: &str, sender: &Sender, facts: Value) {
     let name = sender.cwd.file_name().map(|name| name.to_string_lossy().into_owned());
     let mut data = json!({

@@ -19,7 +19,7 @@ const LOOK: Duration = Duration::from_secs(2);
 const IDLE: Duration = Duration::from_secs(30);
 /// How many ids are remembered as told.
 const MOST_TOLD: usize = 10_000;
-/// How many rows are told at once.
+/// How many rows one look sends to listeners.
 const MOST_ROWS: usize = 200;
 
 /// Runs until the server is over.

@@ -103,7 +103,7 @@ fn answer(stream: &mut TcpStream) -> (u16, String) {
 }
 
 #[test]
-fn without_the_token_nothing_is_told_and_nothing_is_recorded() {
+fn without_the_token_nothing_is_shown_and_nothing_is_recorded() {
     let served = Served::new();
     for (method, path) in serve::table() {
         let method = if method == serve::Method::Get { "GET" } else { "POST" };
@@ -124,7 +124,7 @@ fn without_the_token_nothing_is_told_and_nothing_is_recorded() {
         assert!(is_open || status == 401, "{path}");
     }
     let (status, _) = served.raw(head("GET", "/no/such/route", &served.host(), "", 0).as_bytes());
-    assert_eq!(status, 401, "what is not served is not told either");
+    assert_eq!(status, 401, "what is not served is not shown either");
     assert!(!served.paths.spool().exists());
 }
 
