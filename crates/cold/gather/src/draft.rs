@@ -292,7 +292,7 @@ fn last<'t>(calls: impl DoubleEndedIterator<Item = &'t Call>, most: usize) -> Ve
 pub fn spoken(thread: &Thread) -> Vec<String> {
     let Some(slice) = &thread.slice else { return Vec::new() };
     let mut conversation = Conversation::new(Scope::Main);
-    let mut is_private = false;
+    let mut is_private = thread.begins_private;
     let mut own: HashSet<String> = HashSet::new();
     let mut lines: Vec<String> = Vec::new();
     for record in slice.records() {

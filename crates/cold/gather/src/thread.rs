@@ -65,6 +65,8 @@ pub struct Thread {
     pub(crate) marks: Marks,
     /// What was read of the file, for those who want all of it.
     pub(crate) slice: Option<Slice>,
+    /// Whether that begins under a wholly private prompt.
+    pub(crate) begins_private: bool,
 }
 
 impl Thread {
@@ -84,6 +86,7 @@ impl Thread {
                 .filter(|first| !privacy::strip(first).wholly_private)
                 .map(|first| clean_cut(&first, PROMPT_CHARS));
         }
+        thread.begins_private = before.is_some_and(|before| privacy::strip(&before).wholly_private);
         thread.slice = Some(slice);
         Ok(thread)
     }
