@@ -217,7 +217,7 @@ fn pending(thread: &Thread, around: &Around) -> Vec<String> {
     lines.extend(around.issues.iter().map(|issue| format!("- Issue {issue}")));
     lines.extend(around.ready.iter().map(|issue| format!("- Ready: {issue}")));
     let commands = || thread.calls.iter().filter(|call| call.tool == "Bash");
-    if let Some(last) = commands().last() {
+    if let Some(last) = commands().next_back() {
         let ended = match &last.ending {
             Ending::Done => "It passed.",
             Ending::Failed(_) => "It failed.",
@@ -231,7 +231,7 @@ fn pending(thread: &Thread, around: &Around) -> Vec<String> {
         let last = commands().rev().find(|call| call.about == about).map(|call| &call.ending);
         matches!(last, Some(Ending::Failed(_) | Ending::Refused(_)))
     };
-    let last = commands().last().map(|call| call.about.as_str());
+    let last = commands().next_back().map(|call| call.about.as_str());
     if let Some(failing) =
         commands().rev().find(|call| fails(&call.about)).filter(|call| last != Some(&*call.about))
     {
@@ -292,7 +292,7 @@ fn last<'t>(calls: impl DoubleEndedIterator<Item = &'t Call>, most: usize) -> Ve
 pub fn spoken(thread: &Thread) -> Vec<String> {
     let Some(slice) = &thread.slice else { return Vec::new() };
     let mut conversation = Conversation::new(Scope::Main);
-    let mut is_private = false;
+    let mut is_private = thread.begins_private;
     let mut own: HashSet<String> = HashSet::new();
     let mut lines: Vec<String> = Vec::new();
     for record in slice.records() {

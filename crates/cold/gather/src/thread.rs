@@ -65,6 +65,8 @@ pub struct Thread {
     pub(crate) marks: Marks,
     /// What was read of the file, for those who want all of it.
     pub(crate) slice: Option<Slice>,
+    /// Whether that begins under a wholly private prompt.
+    pub(crate) begins_private: bool,
 }
 
 impl Thread {
@@ -81,23 +83,33 @@ impl Thread {
         let mut thread = Self::of(&slice, before.as_deref());
         if start > 0 {
             thread.first = tail::first_prompt(path, FIRST_BYTES)?
-                .filter(|first| !privacy::strip(first).wholly_private)
+                .filter(|first| !is_private(first))
                 .map(|first| clean_cut(&first, PROMPT_CHARS));
         }
+        thread.begins_private = before.as_deref().is_some_and(is_private);
         thread.slice = Some(slice);
         Ok(thread)
     }
 
     fn of(slice: &Slice, before: Option<&str>) -> Self {
         let mut reader = Reader::default();
-        if let Some(before) = before {
-            reader.hear(&Act::Prompt { text: before.into(), images: 0 });
+        match before {
+            Some(before) if is_private(before) => reader.is_private = true,
+            Some(before) => reader.hear(&Act::Prompt { text: before.into(), images: 0 }),
+            None => {}
         }
         for record in slice.records() {
             reader.take(&record);
         }
         reader.thread
     }
+}
+
+/// Says whether a prompt is wholly private; of a slash command, its arguments.
+fn is_private(prompt: &str) -> bool {
+    let arguments = || prompt.strip_prefix('/').and_then(|command| command.split_once(' '));
+    privacy::strip(prompt).wholly_private
+        || arguments().is_some_and(|(_, arguments)| privacy::strip(arguments).wholly_private)
 }
 
 #[derive(Debug)]
