@@ -184,22 +184,24 @@ fn the_server_ends_with_its_client() -> Result<()> {
         .arg(wyren.get_program());
     let folder = tempfile::tempdir()?;
     let mut keeper = keeper.current_dir(folder.path()).stdin(Stdio::null()).spawn()?;
+    // By its own name only once it runs: before, it is a shell that waits for the pipe.
+    let is_alive = |pid: &str| {
+        let words = std::fs::read(format!("/proc/{}/cmdline", pid.trim())).unwrap_or_default();
+        words.starts_with(b"wyren-mcp\0")
+    };
     let began = Instant::now();
     let pid = loop {
         let pid = std::fs::read_to_string(folder.path().join("pid")).unwrap_or_default();
-        if pid.ends_with('\n') {
-            break pid.trim().to_owned();
+        if pid.ends_with('\n') && is_alive(&pid) {
+            break pid;
         }
         ensure!(began.elapsed() < PATIENCE, "the server did not start");
         std::thread::sleep(Duration::from_millis(5));
     };
     keeper.kill()?;
     keeper.wait()?;
-    let is_alive = || {
-        std::fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.contains("wyren-mcp"))
-    };
     let began = Instant::now();
-    while is_alive() {
+    while is_alive(&pid) {
         ensure!(began.elapsed() < PATIENCE, "the server outlived its client");
         std::thread::sleep(Duration::from_millis(5));
     }
