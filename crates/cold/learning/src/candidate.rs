@@ -159,7 +159,7 @@ fn fact(finding: &Finding, held: &Held, home: Option<&Path>) -> Option<Fact> {
     let project = Project::of(Path::new(&finding.place.cwd));
     let here = Particulars::new(&project.root, home);
     let clean = |text: &str| {
-        let text = here.generalise(&text::privacy::strip_private(&text::sanitize::sanitize(text)));
+        let text = here.generalise(&text::sanitize::sanitize(&text::privacy::strip_private(text)));
         text::sanitize::one_line(&text, MAX_FACT_CHARS).trim_end_matches(['.', ' ']).to_owned()
     };
     let text = format!("{}. {}", clean(&tag.problem), clean(&tag.solution));
@@ -280,7 +280,7 @@ impl Maker<'_> {
     /// Makes a lesson of a report about another tool than the shell: of the call of it that was refused just before.
     fn reported_of(&self, tag: &Tag, misuse: Option<&Misuse>) -> Result<Candidate, Held> {
         let clean =
-            |text: &str| self.here.generalise(&text::privacy::strip_private(&text::sanitize::sanitize(text)));
+            |text: &str| self.here.generalise(&text::sanitize::sanitize(&text::privacy::strip_private(text)));
         let (told, remedy) = (clean(&tag.problem), clean(&tag.solution));
         let first = told.lines().next().unwrap_or_default().to_owned();
         let about = summary(&[tag.summary.as_deref().map(clean).unwrap_or_default(), first]);
@@ -366,7 +366,7 @@ impl Maker<'_> {
 
     fn reported(&self, tag: &Tag, fix: Option<&Fix>) -> Result<Candidate, Held> {
         let clean =
-            |text: &str| self.here.generalise(&text::privacy::strip_private(&text::sanitize::sanitize(text)));
+            |text: &str| self.here.generalise(&text::sanitize::sanitize(&text::privacy::strip_private(text)));
         let (told, remedy) = (clean(&tag.problem), clean(&tag.solution));
         let first = told.lines().next().unwrap_or_default().to_owned();
         let held =

@@ -100,8 +100,9 @@ pub fn improve(
 /// Returns a lesson in the words of an answer; `None` where a text is missing or too long.
 fn reworded(lesson: &Lesson, answer: &Value) -> Option<Lesson> {
     let text = |name: &str, most: usize| {
-        let text = sanitize::sanitize(answer[name].as_str()?);
-        let text = redact::redact(&privacy::strip_private(&text)).trim().to_owned();
+        // Private text goes first: what is sanitised has no tags any more.
+        let text = privacy::strip_private(answer[name].as_str()?);
+        let text = redact::redact(&sanitize::sanitize(&text)).trim().to_owned();
         (!text.is_empty() && text.chars().count() <= most).then_some(text)
     };
     let summary = text("summary", MAX_SUMMARY_CHARS)?;

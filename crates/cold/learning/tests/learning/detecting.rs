@@ -211,3 +211,15 @@ fn a_report_about_another_tool_is_a_lesson_about_the_call_that_it_refused() {
     assert!(it.lesson.problem.starts_with("The export knows"));
     assert_eq!(found(&talk("= ok")).len(), 0, "no call says what it is about");
 }
+
+#[test]
+fn what_is_private_in_a_report_does_not_reach_a_candidate() {
+    let candidates = found(
+        "> stash\n$ git stash save --everything\n! error: unknown option `everything'\n$ git stash push --all\n= Saved\n< #lesson\n  trigger: git stash save --everything\n  problem: git stash has no option --everything <private>since the acme merger</private>, so nothing is saved.\n  solution: Run `git stash push --all`, then check with `git stash list` that an entry is there.\n  #/lesson\n$ git stash list\n= stash@{0}\n",
+    );
+    let [it] = &candidates[..] else { panic!("{candidates:?}") };
+    assert!(
+        it.lesson.problem.contains("nothing is saved") && !format!("{it:?}").contains("merger"),
+        "{it:?}"
+    );
+}
