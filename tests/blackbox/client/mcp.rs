@@ -16,7 +16,7 @@ fn calls_of_the_model_are_answered_and_the_answers_are_in_its_next_request() -> 
     let client = client.allow_tools(&["mcp__plugin_wyren_memory"]);
     let plugin = plugin::folder().context("no plugin")?;
     client.wyren(&plugin, &["remember", "--type", "decision", "Prices are integer cents"])?;
-    let call = |name: &str, input| Reply::text("I ask.").tool_use(&format!("{PREFIX}{name}"), input);
+    let call = |name: &str, input| Reply::text("I ask.").tool_use(format!("{PREFIX}{name}"), input);
     let script = [
         call("search", json!({"query": "how are prices stored", "limit": "3"})),
         call("decisions", json!({})),

@@ -326,8 +326,6 @@ fn reminders_leave_a_subagent_room_for_the_memory() {
     for n in 0..5 {
         desk.lesson("data/lessons", &directive(&format!("mine-{n}"), "own words ".repeat(30).trim()));
     }
-    // The session's own start compiles the index; a subagent's hook would have the `wyren` beside it do that.
-    desk.start();
     let input = json!({"session_id": "s", "agent_id": "a", "cwd": desk.folder.path().join("my app")});
     let call: hook::SubagentStart = serde_json::from_str(input.to_string().leak()).unwrap();
     let text = start::for_subagent(&Host::new("subagent-start-lessons", desk.env()), &call);
