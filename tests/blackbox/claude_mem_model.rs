@@ -367,13 +367,18 @@ fn line_03_everything_runs_without_any_other_program_and_fetches_nothing() -> Re
     }
     let needs_more = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        ["package.json", "requirements.txt", "pyproject.toml", ".mcp.json"].contains(&name.as_str())
+        ["package.json", "requirements.txt", "pyproject.toml"].contains(&name.as_str())
             || [".js", ".cjs", ".mjs", ".ts", ".py", ".sh", ".node"]
                 .iter()
                 .any(|ending| name.ends_with(ending))
     };
     let found: Vec<PathBuf> = files_below(&plugin)?.into_iter().filter(needs_more).collect();
     assert_eq!(found, Vec::<PathBuf>::new());
+    let servers: Value = serde_json::from_slice(&fs::read(plugin.join(".mcp.json"))?)?;
+    for server in servers["mcpServers"].as_object().context("servers")?.values() {
+        let program = server["command"].as_str().and_then(|it| it.strip_prefix("${CLAUDE_PLUGIN_ROOT}/"));
+        assert!(is_native(&plugin.join(program.context("a program of the plugin")?))?, "{server}");
+    }
 
     // A download would go through the proxy.
     let proxy = Silent::on(&[0])?;
