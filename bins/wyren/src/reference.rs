@@ -3,7 +3,7 @@
 
 use crate::{commands, exit};
 use base::settings::{KEYS, Key, Kind, Variable};
-use clap::{Arg, Command, CommandFactory as _};
+use clap::{Arg, Command};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tables::document::{Mode, table};
@@ -135,7 +135,7 @@ fn every_help_fits_into_100_columns() {
 }
 
 fn program() -> Command {
-    let mut program = commands::Arguments::command();
+    let mut program = commands::program();
     program.build();
     program
 }
