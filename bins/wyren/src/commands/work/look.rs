@@ -108,7 +108,7 @@ pub(super) fn show(Show { one, file }: &Show, env: &Env, paths: &Paths) -> Resul
     let context = contexts.find(&one.id, Which::All, env, paths)?;
     let mut output = terminal::output();
     if let Some(name) = file {
-        let Some(text) = read::file(&contexts.store, &context.id, name)? else {
+        let Some(text) = read::file(contexts.store.connection(), &context.id, name)? else {
             let shown = sanitize::one_line(name, MAX_ID);
             return Err(Ending::failed(format!("wyren: {} has no file {shown:?}", context.id)).into());
         };

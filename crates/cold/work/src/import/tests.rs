@@ -129,7 +129,7 @@ fn line_26_states_of_all_three_generations_load_and_unknown_keys_survive() {
     assert!(of("done").is_done && of("done").mode == Mode::Idle);
     assert_eq!(of("indexed").summary, "in the index alone");
     // The files come whole, rules and tables included.
-    let plan = read::file(&bench.store, &of("first").id, "plans/2026-01-10-0900-move.md").unwrap();
+    let plan = read::file(bench.store.connection(), &of("first").id, "plans/2026-01-10-0900-move.md").unwrap();
     assert_eq!(plan.as_deref(), Some(PLAN));
     let handed = read::handoffs(bench.store.connection(), &[&of("second").id]).unwrap();
     assert_eq!(handed.len(), 1);
@@ -141,7 +141,7 @@ fn line_26_states_of_all_three_generations_load_and_unknown_keys_survive() {
         of("second").artifact.as_ref().unwrap().digest,
         "it is the one that waits"
     );
-    let handoff = read::file(&bench.store, &of("second").id, "handoffs/2026-02-01-0930/index.md").unwrap();
+    let handoff = read::file(bench.store.connection(), &of("second").id, "handoffs/2026-02-01-0930/index.md").unwrap();
     assert!(handoff.unwrap().ends_with("---\nafter"), "line 1");
 }
 
