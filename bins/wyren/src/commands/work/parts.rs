@@ -188,7 +188,15 @@ impl Whose {
         {
             vec![line::with_context(connection, &line::around(connection, row)?)?]
         } else {
-            let latest = observed::sessions_of_project(connection, &contexts.project.key, MOST_SESSIONS)?;
+            let mut latest = observed::sessions_of_project(connection, &contexts.project.key, MOST_SESSIONS)?;
+            if !with_done {
+                let (mut done, mut open) = (BTreeSet::new(), BTreeSet::new());
+                for context in &contexts.contexts {
+                    let rows = if context.is_done { &mut done } else { &mut open };
+                    rows.extend(sessions_of(context, &contexts.store)?);
+                }
+                latest.retain(|row| !done.contains(row) || open.contains(row));
+            }
             line::groups(connection, &latest)?
         };
         Ok((contexts.store, groups))
