@@ -114,11 +114,13 @@ fn neighbours(connection: &Connection, session: i64) -> Result<Vec<i64>, Error> 
 /// Returns the sessions of a line and those of the same contexts that left their work to it, the earliest first: what goes on
 /// beside the line keeps its own.
 pub fn with_context(connection: &Connection, line: &[i64]) -> Result<Vec<i64>, Error> {
+    let newest = newest(connection)?;
     let mut sessions = line.to_vec();
     for bound in read::bound_together(connection, line)? {
         // Heard of no more since the line took the context up, or ended.
         if !sessions.contains(&bound.session)
-            && (bound.last_at <= bound.taken_up_at || end_of(connection, bound.session)?.is_some())
+            && (bound.last_at <= bound.taken_up_at
+                || end_before(connection, bound.session, newest)?.is_some())
         {
             sessions.push(bound.session);
         }
@@ -145,16 +147,17 @@ pub fn groups(connection: &Connection, sessions: &[i64]) -> Result<Vec<Vec<i64>>
 /// Returns how a session ended; `None` while it goes on. One of which nothing was heard for long counts as ended when it was
 /// heard of last: long before the newest observation, not before now, so that the same observations tell the same.
 pub fn end_of(connection: &Connection, session: i64) -> Result<Option<End>, Error> {
-    let mut select = connection.prepare_cached(
-        "SELECT ended_at, end_reason, last_at,
-             (SELECT max((SELECT max(last_at) FROM sessions WHERE project = p.row)) FROM projects AS p)
-         FROM sessions WHERE row = ?1",
-    )?;
-    type Known = (Option<u64>, Option<String>, u64, u64);
-    let known: Option<Known> = select
-        .query_row([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
-        .optional()?;
-    let Some((ended_at, reason, last_at, newest)) = known else { return Ok(None) };
+    end_before(connection, session, newest(connection)?)
+}
+
+/// As [`end_of`], given the moment of the newest observation.
+pub(crate) fn end_before(connection: &Connection, session: i64, newest: u64) -> Result<Option<End>, Error> {
+    let mut select =
+        connection.prepare_cached("SELECT ended_at, end_reason, last_at FROM sessions WHERE row = ?1")?;
+    type Known = (Option<u64>, Option<String>, u64);
+    let known: Option<Known> =
+        select.query_row([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?;
+    let Some((ended_at, reason, last_at)) = known else { return Ok(None) };
     let reason = reason.filter(|reason| !reason.is_empty()).unwrap_or_else(|| UNKNOWN.to_owned());
     Ok(match ended_at {
         Some(at) => Some(End { at, reason }),
@@ -163,4 +166,12 @@ pub fn end_of(connection: &Connection, session: i64) -> Result<Option<End>, Erro
         }
         None => None,
     })
+}
+
+/// Returns the moment of the newest observation of all, in milliseconds since 1970.
+pub(crate) fn newest(connection: &Connection) -> Result<u64, Error> {
+    let mut select = connection.prepare_cached(
+        "SELECT coalesce(max((SELECT max(last_at) FROM sessions WHERE project = p.row)), 0) FROM projects AS p",
+    )?;
+    Ok(select.query_row([], |row| row.get(0))?)
 }

@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_that_the_client_has_are_told_apart_from_those_that_it_lacks() {
+    fn tasks_that_the_client_has_are_marked_where_it_lacks_others() {
         let some = Parts { listed: ["t-00000001".to_owned()].into(), is_list_empty: false, ..parts(100, 2) };
         let text = text(&some, 6_000);
         assert!(text.contains("- t-00000001 [pending, in the list of this session] Do step 1\n"), "{text}");

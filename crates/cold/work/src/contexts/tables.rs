@@ -96,14 +96,14 @@ impl Derived for Contexts {
     }
 
     fn derive(&self, transaction: &Transaction<'_>, after: i64, last: i64) -> Result<(), Error> {
-        let work = Making { transaction };
+        let work = Making::of(transaction)?;
         let mut touched = work.note(after, last)?;
         touched.contexts.extend(work.with_silent_sessions(after, last)?);
         work.make(&touched)
     }
 
     fn forget(&self, transaction: &Transaction<'_>, rows: &[i64]) -> Result<(), Error> {
-        let work = Making { transaction };
+        let work = Making::of(transaction)?;
         let mut touched = Touched::default();
         for row in rows {
             let mut select = transaction
@@ -132,6 +132,14 @@ struct Touched {
 
 struct Making<'t> {
     transaction: &'t Transaction<'t>,
+    /// The moment of the newest observation of all.
+    newest: u64,
+}
+
+impl<'t> Making<'t> {
+    fn of(transaction: &'t Transaction<'t>) -> Result<Self, Error> {
+        Ok(Self { transaction, newest: line::newest(transaction)? })
+    }
 }
 
 impl Making<'_> {
@@ -252,7 +260,7 @@ impl Making<'_> {
         let mut open = BTreeSet::new();
         for (session, project) in ran {
             let Some(row) = rows.get(&session) else { continue };
-            match line::end_of(self.transaction, *row)? {
+            match line::end_before(self.transaction, *row, self.newest)? {
                 None => drop(open.insert(session)),
                 Some(End { at, reason }) if reason == line::UNKNOWN => seen.push(Seen {
                     // After everything that was heard of it.
