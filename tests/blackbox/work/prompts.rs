@@ -176,6 +176,36 @@ fn nothing_is_bound_in_a_subagent_or_where_nothing_is_recorded() -> Result<()> {
 }
 
 #[test]
+fn a_session_of_another_agent_is_bound_and_its_carets_are_answered() -> Result<()> {
+    for (agent, event) in [("codex", "UserPromptSubmit"), ("gemini", "BeforeAgent")] {
+        let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+        let prompt = |text: &str| -> Result<String> {
+            let data = json!({"session_id": "s-1", "cwd": sandbox.project(), "hook_event_name": event, "prompt": text});
+            let mut answer = String::new();
+            for hook in ["prompt-record", "prompt-bind"] {
+                let output =
+                    feed(sandbox.command(hook).args(["--agent", agent]), data.to_string().as_bytes())?;
+                ensure!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+                answer = String::from_utf8(output.stdout)?;
+            }
+            Ok(answer)
+        };
+        prompt("move the parser into a crate")?;
+        prompt("and test it")?;
+        let all = ids(&sandbox)?;
+        assert!(all.len() == 1 && all[0].ends_with("-move-parser-crate"), "{agent}: {all:?}");
+        let context = work_json(&sandbox, &["show", "parser"])?;
+        assert_eq!(context["sessions"][0]["platform"], agent, "{context:#}");
+        assert!(prompt("^")?.contains(&all[0]), "{agent}");
+        // The same id in Claude Code is another session.
+        Session::new(&sandbox, "s-1").prompt("^S:parser")?;
+        let context = work_json(&sandbox, &["show", "parser"])?;
+        assert_eq!(context["sessions"].as_array().map(Vec::len), Some(2), "{context:#}");
+    }
+    Ok(())
+}
+
+#[test]
 fn line_20_in_a_model_child_of_any_tool_nothing_is_bound_or_answered() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     for guard in ["AIWCLI_INTERNAL_CALL", "_CC_INTERNAL", "WYREN_INTERNAL"] {
