@@ -260,7 +260,8 @@ pub(crate) const FOR_PROMPT: [&str; 2] = ["work", "bind"];
 
 /// Runs [`FOR_PROMPT`].
 pub(crate) fn run_for_prompt() -> Result<()> {
-    work::bind(&Paths::of(&Env::process()))
+    let env = Env::process();
+    work::bind(&env, &Paths::of(&env))
 }
 
 /// What `wyren-mcp` runs.
