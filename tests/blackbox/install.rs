@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use serde_json::{Value, json};
 use wyren_tests::plugin;
 use wyren_tests::sandbox::Sandbox;
 use wyren_tests::tree::{Tree, tree};
@@ -570,5 +570,37 @@ fn settings_that_a_failing_client_rewrote_are_backed_up_or_have_their_layout_aga
             assert_eq!(fs::read_to_string(backups.first().context("no backup")?)?, before);
         }
     }
+    Ok(())
+}
+
+/// Where servers are, the client alone writes; its command comes with the hooks, and what it left is named on the way out.
+#[test]
+fn hooks_in_settings_come_with_the_clients_command_for_the_mcp_server() -> Result<()> {
+    let Some(user) = User::new()? else { return Ok(()) };
+    let program = user.plugin.join("bin/wyren-mcp");
+    let program = program.to_string_lossy();
+    for scope in ["user", "project", "local"] {
+        let shown = user.run(&["install", "--settings", scope])?;
+        assert!(shown.contains(&format!("claude mcp add --scope {scope} memory -- ")), "{shown}");
+        assert!(shown.contains(&*program), "{shown}");
+    }
+    assert!(!user.home(".claude.json").exists() && !user.project(".mcp.json").exists());
+    let server = json!({"type": "stdio", "command": program, "args": [], "env": {}});
+    let other = json!({"type": "stdio", "command": "/opt/other/bin/server", "args": []});
+    let project = user.sandbox.project().canonicalize()?;
+    let state = json!({
+        "numStartups": 3, "mcpServers": {"my memory": server, "other": other},
+        "projects": {project.to_string_lossy(): {"mcpServers": {"local-memory": server}}},
+    });
+    fs::write(user.home(".claude.json"), state.to_string())?;
+    fs::write(user.project(".mcp.json"), json!({"mcpServers": {"memory": server}}).to_string())?;
+    let again = user.run(&["install", "--settings"])?;
+    assert!(!again.contains("claude mcp add"), "{again}");
+    let shown = user.run(&["uninstall"])?;
+    for command in ["user 'my memory'", "local local-memory", "project memory"] {
+        assert!(shown.contains(&format!("claude mcp remove --scope {command}\n")), "{command}: {shown}");
+    }
+    assert!(!shown.contains("--scope user other"), "{shown}");
+    assert_eq!(fs::read_to_string(user.home(".claude.json"))?, state.to_string());
     Ok(())
 }

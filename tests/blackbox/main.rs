@@ -22,6 +22,7 @@ mod hostile;
 mod import;
 mod install;
 mod journal;
+mod json;
 mod kept_transcripts;
 mod lessons;
 mod lessons_cli;

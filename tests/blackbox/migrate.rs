@@ -342,15 +342,20 @@ fn a_killed_migration_is_finished_by_the_next_one_and_undone_whole() -> Result<(
 
 #[cfg(unix)]
 #[test]
-fn on_a_terminal_it_asks_and_asks_again_about_the_program() -> Result<()> {
+fn on_a_terminal_it_asks_and_asks_again_about_the_program_and_the_link() -> Result<()> {
     let Some(user) = User::new()? else { return Ok(()) };
     let script =
         "#!/bin/sh\nbasedir=$(dirname \"$0\")\nexec node \"$basedir/../lib/wyren/bin/wyren.mjs\" \"$@\"\n";
     user.write("node/bin/wyren", script)?;
     let before = user.tree()?;
-    for (answers, is_done, is_unlinked) in
-        [(&["n"][..], false, false), (&["y", "n"], true, false), (&["y"], true, true)]
-    {
+    let (all, program) = ("Do this? [y/N]", "from the PATH as well? [y/N]");
+    let link =
+        "Make ~/.local/bin/claude-mem as well, for scripts that call `claude-mem start|stop|status`? [y/N]";
+    for (answers, is_done, is_unlinked) in [
+        (&[(all, "n")][..], false, false),
+        (&[(all, "y"), (program, "n"), (link, "n")], true, false),
+        (&[(program, "y"), (link, "y")], true, true),
+    ] {
         let mut command: Command = user.sandbox.command("wyren");
         command.arg("migrate").env("PATH", user.path("node/bin"));
         let mut asked = Terminal::of(&command, 160)?;
@@ -361,9 +366,8 @@ fn on_a_terminal_it_asks_and_asks_again_about_the_program() -> Result<()> {
         if !is_unlinked {
             asked.wait_for("so nothing replaces these hooks until you run")?;
         }
-        for (at, answer) in answers.iter().enumerate() {
-            let is_about_all = at == 0 && !is_unlinked;
-            asked.wait_for(if is_about_all { "Do this? [y/N]" } else { "from the PATH as well? [y/N]" })?;
+        for (question, answer) in answers {
+            asked.wait_for(question)?;
             asked.type_text(answer)?;
             asked.press(Key::Enter)?;
         }
@@ -371,6 +375,7 @@ fn on_a_terminal_it_asks_and_asks_again_about_the_program() -> Result<()> {
         let settings = user.read("home/.claude/settings.json")?;
         assert_eq!(!settings.contains("run-hook.cmd"), is_done, "{answers:?}");
         assert_eq!(!user.path("node/bin").join("wyren").exists(), is_unlinked, "{answers:?}");
+        assert_eq!(user.path("home/.local/bin/claude-mem").exists(), is_unlinked, "{answers:?}");
     }
     user.run(&["migrate", "--undo"])?;
     user.check_same(&before, &user.tree()?);

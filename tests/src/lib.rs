@@ -8,6 +8,7 @@ pub mod plugin;
 pub mod prerequisite;
 pub mod process;
 pub mod sandbox;
+pub mod shape;
 pub mod terminal;
 pub mod tree;
 

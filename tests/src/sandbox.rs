@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{plugin, process};
+use crate::{plugin, process, shape};
 
 /// A place to run programs of the plugin in.
 pub struct Sandbox {
@@ -132,7 +132,7 @@ impl Drop for Sandbox {
     }
 }
 
-/// Runs a command with `input` on its standard input.
+/// Runs a command with `input` on its standard input. What `wyren` prints with `--json` must be as documented.
 pub fn feed(command: &mut Command, input: &[u8]) -> Result<Output> {
     let mut child = command
         .stdin(Stdio::piped())
@@ -142,7 +142,14 @@ pub fn feed(command: &mut Command, input: &[u8]) -> Result<Output> {
         .with_context(|| format!("could not start {command:?}"))?;
     // A program that does not read its input to the end closes the pipe; that is its right.
     let _ = child.stdin.take().context("no standard input")?.write_all(input);
-    Ok(child.wait_with_output()?)
+    let output = child.wait_with_output()?;
+    let arguments: Vec<String> = command.get_args().map(|it| it.to_string_lossy().into_owned()).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let is_wyren = Path::new(command.get_program()).file_stem().is_some_and(|name| name == "wyren");
+    if is_wyren && arguments.contains(&"--json") {
+        shape::check(&arguments, &output.stdout)?;
+    }
+    Ok(output)
 }
 
 /// Returns `tests/data`.

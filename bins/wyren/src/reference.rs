@@ -4,6 +4,7 @@
 use crate::{commands, exit};
 use base::settings::{KEYS, Key, Kind, Variable};
 use clap::{Arg, Command};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tables::document::{Mode, table};
@@ -132,6 +133,38 @@ fn every_help_fits_into_100_columns() {
         command.get_subcommands_mut().for_each(check);
     }
     check(&mut program().term_width(100));
+}
+
+/// Commands that take `--json` with others of their family, and print none.
+const WITHOUT_JSON: [&str; 1] = ["memory edit"];
+
+/// Adds the names of the commands below this one that print JSON.
+fn printing_json(command: &Command, above: &str, names: &mut BTreeSet<String>) {
+    for below in command.get_subcommands().filter(|it| !it.is_hide_set() && it.get_name() != "help") {
+        let name = format!("{above} {}", below.get_name()).trim().to_owned();
+        let is_it = |one: &Arg| one.get_long() == Some("json") && !one.get_action().takes_values();
+        if below.get_arguments().any(is_it) && !WITHOUT_JSON.contains(&&*name) {
+            names.insert(name.clone());
+        }
+        printing_json(below, &name, names);
+    }
+}
+
+/// What is on the page is compared with what the commands print by `tests/blackbox/json.rs`.
+#[test]
+fn the_json_of_every_command_is_documented() {
+    let mut of_program = BTreeSet::new();
+    printing_json(&program(), "", &mut of_program);
+    let page = fs::read_to_string(root().join("docs/json.md")).unwrap();
+    let headings = page.lines().filter_map(|line| line.strip_prefix("## "));
+    let calls = headings.flat_map(|heading| heading.split('`').skip(1).step_by(2));
+    let words = |call: &str| {
+        let words = call.split_whitespace().skip(1).take_while(|word| !word.starts_with('-'));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    // claude-mem's line, which needs no flag.
+    let of_page: BTreeSet<String> = calls.map(words).filter(|name| name != "serve start").collect();
+    assert_eq!(of_page, of_program);
 }
 
 fn program() -> Command {

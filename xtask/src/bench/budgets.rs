@@ -65,6 +65,8 @@ pub(crate) const RUNS: &[(&str, Yard, f64)] = &[
     ("context-monitor 10 MB last line", Yard::Run("context-monitor 200 KB transcript"), 1.2),
     ("wyren file-suggest, 100000", Yard::MillisOverStatic, 30.0),
     ("wyren-mcp initialize", Yard::True, 3.0),
+    // Hooks start it: what is linked into it must not be felt. It was 3.3 with the MCP and HTTP servers in it.
+    ("wyren --version", Yard::True, 4.0),
     ("wyren-statusline known project", Yard::True, 1.5),
     ("stop-summary 52 MB transcript", Yard::Run("stop-summary 200 KB transcript"), 1.2),
     ("wyren search, 100000", Yard::True, 6.0),

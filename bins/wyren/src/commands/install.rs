@@ -4,6 +4,7 @@ pub(super) mod agent;
 mod manual;
 pub(super) mod program;
 pub(super) mod registry;
+pub(super) mod server;
 mod shown;
 
 use super::update;
@@ -173,6 +174,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     let plugin = bring(&plugin, env, paths)?;
     record_folder(None, client.folder(scope), env, paths)?;
     write(&client, scope, &plugin, env)?;
+    server::advise(&client, scope, &plugin, env)?;
     finish(env, paths)
 }
 

@@ -132,7 +132,8 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         Action::Remove { words } => entries::remove(&share.insistent(), &words, env, json),
         Action::Diff => diff(&share, env, json),
         Action::History { query } => find(&share, &query.join(" "), env, json),
-        Action::Restore { numbers } => restore(&share, &numbers, env, paths),
+        Action::Restore { numbers } => restore(&share, &numbers, env, paths, json),
+        Action::Edit if json => Err(Ending::misused("wyren: an editor and --json do not go together").into()),
         Action::Edit => edit(&share, env, paths),
         Action::Handoff { session, note } => {
             let session = session.or_else(|| env.text(SESSION_VARIABLE));
@@ -300,7 +301,9 @@ fn find(share: &Share, query: &str, env: &Env, json: bool) -> Result<()> {
 
 /// Puts removed entries back. The user vouches for them now: they count as written by hand, which no distillation takes out
 /// by itself.
-fn restore(share: &Share, numbers: &[usize], env: &Env, paths: &Paths) -> Result<()> {
+const RESTORE: &str = "wyren memory restore";
+
+fn restore(share: &Share, numbers: &[usize], env: &Env, paths: &Paths, json: bool) -> Result<()> {
     fold(share)?;
     let history = share.history()?;
     let all = history.search("");
@@ -329,12 +332,25 @@ fn restore(share: &Share, numbers: &[usize], env: &Env, paths: &Paths) -> Result
         }
         memory
     })?;
+    let added =
+        delta.sections.iter().flat_map(|section| section.added.iter().map(|it| (&section.section, it)));
     let mut output = terminal::output();
-    for entry in delta.sections.iter().flat_map(|section| &section.added) {
+    if json {
+        let restored: Vec<Value> =
+            added.map(|(section, entry)| json!({"section": section, "text": entry.text()})).collect();
+        writeln!(output, "{:#}", json!({ "restored": restored }))?;
+        drop(output);
+        person::allow_publishing(share, env, RESTORE)?;
+        return match share.team().is_some() && share.leave()?.is_none() {
+            true => Err(Ending::queued(syncing::waiting(&Reason::NotAllowed)).into()),
+            false => Ok(()),
+        };
+    }
+    for (_, entry) in added {
         writeln!(output, "{SUCCESS}+ {}{SUCCESS:#}", sanitize::one_line(&entry.text(), MAX_CHARS))?;
     }
     drop(output);
-    tell_changes(share, Some(delta.len()), "wyren memory restore", env, paths)
+    tell_changes(share, Some(delta.len()), RESTORE, env, paths)
 }
 
 /// Returns a removal with its moment as a person reads it; one without a moment stays as it is.

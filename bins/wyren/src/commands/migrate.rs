@@ -3,6 +3,7 @@
 mod show;
 
 use super::install::{self as installation, Client, Scope, say};
+use super::serve;
 use crate::exit::{self, Ending};
 use crate::person;
 use crate::terminal::{self, DIM, SUCCESS, WARNING, counted};
@@ -12,7 +13,7 @@ use base::paths::with_tilde;
 use base::{Env, Paths};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use migrate::{Around, Choice, Done, Edit, Journal, Plan, SYSTEMS, Undone};
+use migrate::{Around, Choice, Done, Edit, Journal, Link, Plan, SYSTEMS, Undone};
 use serde_json::{Value, json};
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -24,6 +25,7 @@ Examples:
   wyren migrate --only lessons-learned   move from this one alone
   wyren migrate --disable claude-mem     switch its hooks off as well; its records stay
   wyren migrate --unlink                 take the Node version's wyren from the PATH as well
+  wyren migrate --link                   make a claude-mem for scripts: `wyren serve start|stop|status`
   wyren migrate --undo                   take all of it back";
 
 #[derive(Args)]
@@ -39,6 +41,9 @@ pub(crate) struct Arguments {
     /// Take the Node version's `wyren` from the PATH.
     #[arg(long, conflicts_with = "undo")]
     unlink: bool,
+    /// Make ~/.local/bin/claude-mem, which starts and stops `wyren serve`, for scripts that call it.
+    #[arg(long, conflicts_with = "undo")]
+    link: bool,
     /// Take back what was migrated.
     #[arg(long)]
     undo: bool,
@@ -76,8 +81,12 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     if arguments.undo {
         return undo(arguments, &around, env, paths);
     }
-    let mut choice =
-        Choice { only: arguments.only.clone(), disable: arguments.disable.clone(), unlink: arguments.unlink };
+    let mut choice = Choice {
+        only: arguments.only.clone(),
+        disable: arguments.disable.clone(),
+        unlink: arguments.unlink,
+        link: link(arguments.link, env),
+    };
     let lock = if arguments.dry_run { None } else { Some(installation::lock(paths)?) };
     let mut plan = look(&around, &choice);
     if !arguments.json {
@@ -98,6 +107,15 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         choice.unlink = true;
         plan = look(&around, &choice);
     }
+    let offered = plan.parts.iter().filter_map(|part| part.link.as_ref()).find(|link| !link.is_due);
+    if let Some(offered) = offered.filter(|_| !arguments.dry_run && !arguments.yes) {
+        let place = with_tilde(&offered.place, env);
+        let question = format!("Make {place} as well, for scripts that call `claude-mem start|stop|status`?");
+        if terminal::confirm(&question)?.unwrap_or(false) {
+            choice.link = link(true, env);
+            plan = look(&around, &choice);
+        }
+    }
     let mut problems = plan.problems.clone();
     if !plan.is_nothing() && !arguments.dry_run {
         problems.extend(carry_out(&plan, &around, arguments.json, env)?);
@@ -112,6 +130,13 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         say(format_args!("It counts from the next session on. To take it back: {wyren} migrate --undo"))?;
     }
     exit::with_problems(&problems)
+}
+
+/// Returns the link for scripts that call claude-mem, which is made if `is_due`, and offered else.
+fn link(is_due: bool, env: &Env) -> Option<Link> {
+    let home = base::system::home(env)?;
+    let program = std::env::current_exe().ok()?;
+    Some(Link { place: serve::link_place(&home), program, is_due })
 }
 
 fn look(around: &Around, choice: &Choice) -> Plan {
@@ -148,6 +173,10 @@ fn write_done(done: &Done<'_>, env: &Env) -> io::Result<()> {
         }
         Done::Unlinked(path) => {
             writeln!(output, "{SUCCESS}Removed{SUCCESS:#} {} from the PATH", with_tilde(path, env))
+        }
+        Done::Linked(path) => {
+            let path = with_tilde(path, env);
+            writeln!(output, "{SUCCESS}Made{SUCCESS:#} {path}: it starts and stops `wyren serve`")
         }
     }
 }
@@ -235,6 +264,7 @@ fn write_undone(undone: &Undone, env: &Env) -> io::Result<()> {
             let records = counted(*removed, "imported record", "imported records");
             writeln!(output, "{SUCCESS}Removed{SUCCESS:#} {records}")
         }
+        Undone::Unlinked(file) => writeln!(output, "{SUCCESS}Removed{SUCCESS:#} {}", path(file)),
         Undone::Left(file) => {
             writeln!(output, "{WARNING}Left alone{WARNING:#}: {} is another file by now", path(file))
         }

@@ -5,6 +5,7 @@ use crate::finder;
 use crate::hits::{self, Layout};
 use crate::terminal::{self, DIM};
 use anyhow::Result;
+use base::project::Project;
 use base::{Env, Paths};
 use clap::Args;
 use search::highlight::Words;
@@ -48,8 +49,9 @@ fn count(text: &str) -> Result<usize, String> {
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let finder = finder::open(env, paths)?;
+    let projects = if arguments.all_projects { Vec::new() } else { vec![Project::of(&finder.cwd).key] };
     let (anchor, mut words) =
-        answers::anchor(&finder, paths, &arguments.words, arguments.all_projects).map_err(exit::of)?;
+        answers::anchor(&finder, paths, &arguments.words, projects).map_err(exit::of)?;
     let around = sources::around(&finder.store, paths, &anchor, (arguments.before, arguments.after))?;
     if arguments.json {
         let facts = to_json(&anchor, &around, &mut words);

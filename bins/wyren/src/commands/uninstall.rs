@@ -177,6 +177,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         }
         plan.problems.extend(purge::run(env, paths)?);
     }
+    installation::server::warn_of_rest(&client, env)?;
     drop(lock);
     if !arguments.purge {
         say_what_is_kept(env, paths)?;

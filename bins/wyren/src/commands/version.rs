@@ -28,6 +28,9 @@ pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The commit that this program was built from, where the build names it.
 const COMMIT: Option<&str> = option_env!("WYREN_COMMIT");
 
+/// The version of what `--json` prints, see docs/json.md: it grows when a field goes or gets another meaning.
+const JSON: u32 = 1;
+
 /// Returns what this program was built for, as Rust calls it.
 fn target() -> String {
     let processor = std::env::consts::ARCH;
@@ -59,6 +62,7 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         });
         let facts = json!({
             "version": VERSION,
+            "json": JSON,
             "commit": COMMIT,
             "target": target(),
             "plugin": plugin,

@@ -1,7 +1,6 @@
 //! The place on a timeline that a person or a model asks about.
 
 use crate::{Error, Finder, ids};
-use base::project::Project;
 use base::{Paths, Timestamp};
 use search::highlight::Words;
 use search::sources::{self, Loaded};
@@ -13,12 +12,13 @@ const LOOKED_AT: usize = 50;
 /// In characters.
 const MAX_SHOWN: usize = 60;
 
-/// Finds what a timeline is around: by its id, else by its words. A single word may be either; one with a digit is an id first.
+/// Finds what a timeline is around: by its id, else by its words in these projects; in all without one. A single word may be
+/// either; one with a digit is an id first.
 pub fn anchor(
     finder: &Finder,
     paths: &Paths,
     words: &[String],
-    in_all_projects: bool,
+    projects: Vec<String>,
 ) -> Result<(Loaded, Words), Error> {
     let by_id = |typed: &str| ids::find_any(&finder.store, paths, &finder.cwd, typed);
     let found = 'found: {
@@ -29,7 +29,6 @@ pub fn anchor(
             break 'found (loaded, Words::default());
         }
         let text = words.join(" ");
-        let projects = if in_all_projects { Vec::new() } else { vec![Project::of(&finder.cwd).key] };
         let filter = Filter { projects, ..Filter::default() };
         let query = Query { text, filter, limit: LOOKED_AT, skip: 0, now: Timestamp::now().millis() };
         let found = finder.index.search(&query);
@@ -42,7 +41,7 @@ pub fn anchor(
             (None, [typed]) => (by_id(typed)?, Words::default()),
             (None, _) => {
                 let text = sanitize::one_line(&query.text, MAX_SHOWN);
-                return Err(Error::Unknown(format!("nothing found for {text:?}; `wyren search` says why")));
+                return Err(Error::Unknown(format!("nothing found for {text:?}; a search for it says why")));
             }
         }
     };

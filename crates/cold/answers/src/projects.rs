@@ -4,9 +4,10 @@ use crate::{Error, similar};
 use base::project::Project;
 use capture::Spool;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use store::Store;
 use store::observations;
+use store::rusqlite::OptionalExtension as _;
 use text::sanitize;
 
 /// In characters.
@@ -35,6 +36,17 @@ pub fn name(key: &str) -> String {
 pub fn find(named: &str, store: &Store, spool: &Spool, undone: &str) -> Result<String, Error> {
     let known = observations::projects(store, spool)?;
     choose(named, &known, folder(named), undone)
+}
+
+/// Returns the folder that a project was last recorded in, if it is still there.
+pub fn root(store: &Store, key: &str) -> Result<Option<PathBuf>, Error> {
+    let mut select = store
+        .connection()
+        .prepare_cached("SELECT root FROM projects WHERE key = ?1")
+        .map_err(store::Error::from)?;
+    let root: Option<String> =
+        select.query_row([key], |row| row.get(0)).optional().map_err(store::Error::from)?;
+    Ok(root.map(PathBuf::from).filter(|root| root.is_dir()))
 }
 
 /// Returns the project that an existing folder belongs to.

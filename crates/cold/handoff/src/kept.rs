@@ -6,7 +6,7 @@ use base::{Paths, Timestamp};
 use std::path::PathBuf;
 use store::{Error, Store};
 use work::contexts::read::{self, Handed};
-use work::contexts::{Handoff, id};
+use work::contexts::{Context, Handoff, Mode, Origin, id};
 
 /// A handoff that was saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,24 @@ impl Kept {
     /// Returns the folder that people read.
     pub fn folder(&self, paths: &Paths) -> PathBuf {
         folder::folder_of(paths, &self.context, &self.handoff.id)
+    }
+}
+
+/// What became of a handoff that waits for a session.
+pub const WAITS: &str = "waits";
+
+/// Returns what became of a handoff, in words.
+pub fn state(kept: &Kept, contexts: &[Context]) -> &'static str {
+    let context = contexts.iter().find(|context| context.id == kept.context);
+    let artifact = context.and_then(|context| context.artifact.as_ref());
+    let artifact = artifact.filter(|artifact| artifact.digest == kept.handoff.digest);
+    match (artifact, kept.handoff.origin) {
+        (Some(artifact), _) if artifact.is_consumed => "taken up",
+        (Some(_), _) if context.is_some_and(|context| context.mode == Mode::HasHandoff) => WAITS,
+        (Some(_), _) => "saved",
+        (None, Origin::Compaction) => "of a compaction",
+        (None, Origin::Import) => "imported",
+        (None, Origin::Asked) => "earlier",
     }
 }
 

@@ -13,7 +13,7 @@ mod tree;
 
 pub use draft::Draft;
 pub use folder::{folder_of, folders, sweep, write_missing};
-pub use kept::{Kept, Unfound, all, find, of_context, of_contexts};
+pub use kept::{Kept, Unfound, WAITS, all, find, of_context, of_contexts, state};
 pub use name::Name;
 pub use resume::{Resume, STALE_DAYS};
 pub use save::{Error, Into, MAX_BYTES, Saved, save};

@@ -37,8 +37,17 @@ impl Resume<'_> {
         self.now.millis_since(self.kept.at) > STALE_DAYS * MILLIS_PER_DAY
     }
 
-    /// Returns the text.
+    /// Returns the text for a session that goes on from it.
     pub fn text(&self) -> String {
+        self.whole(TASKS)
+    }
+
+    /// Returns the text for a session that asks what was left: it says of no task what to do with it.
+    pub fn to_read(&self) -> String {
+        self.whole("")
+    }
+
+    fn whole(&self, instruction: &str) -> String {
         let Kept { handoff, .. } = self.kept;
         let mut text =
             format!("# Handoff {}: {}\n\nSaved {}.\n", self.kept.name(), handoff.title, self.kept.at);
@@ -48,7 +57,7 @@ impl Resume<'_> {
                 "\nSTALE: this handoff is {days} days old. Check what it says against the code before you rely on it.\n"
             ));
         }
-        let (first, rest) = (self.first(TASKS), self.rest());
+        let (first, rest) = (self.first(instruction), self.rest());
         format!("{text}{first}{}{rest}", self.repository())
     }
 

@@ -1,7 +1,7 @@
 //! Answers the calls. Store and index are opened by the first of them, and for each anew: a session may go on for days.
 
 use crate::arguments::Arguments;
-use crate::sheet::{MAX_CHARS, PER_TOKEN, Sheet};
+use crate::sheet::{Beyond, MAX_CHARS, PER_TOKEN, Sheet};
 use crate::tools::Tool;
 use answers::ids::{self, Whole};
 use answers::notes::{self, DEFAULT_KIND, Given};
@@ -9,11 +9,13 @@ use answers::why::{Answer, Target, read_lines};
 use answers::{Error, Finder, projects, rows, when};
 use base::paths::PRIVATE_MARKER;
 use base::project::Project;
+use base::settings::Settings;
 use base::{Env, Paths, Timestamp, digest, files};
 use capture::{Rule, Spool};
 use journal::find::Item;
+use journal::recall::{self, Situation, Taste};
 use journal::{Source, read};
-use memory::{Memory, section, without_comments};
+use memory::{Memory, without_comments};
 use place::Folder;
 use search::highlight::Words;
 use search::sources::{self, Loaded, SHIPPED, kind_named};
@@ -33,9 +35,16 @@ const DEFAULT_ROWS: usize = 10;
 const ROWS: (usize, usize) = (1, 100);
 const LESSON_ROWS: usize = 5;
 const AROUND: usize = 5;
-const RECENT: usize = 20;
 const SUMMARIES: usize = 10;
 const MAX_IDS: usize = 50;
+/// How many ids that were left out are named.
+const MOST_NAMED: usize = 20;
+/// The most decisions of the journal that are looked at.
+const MOST_DECISIONS: i64 = 200;
+/// What counts as a decision.
+const DECIDED: [&str; 2] = ["decision", "rejected"];
+/// How many digits a moment in milliseconds since 1970 has at least.
+const MILLIS_DIGITS: usize = 10;
 /// In characters.
 const MAX_TITLE: usize = 200;
 const MAX_LINE: usize = 600;
@@ -54,10 +63,10 @@ const DETAILS: &str = "`get` with ids for the whole text, `timeline` with an id 
 
 /// Who is asked, and from where.
 pub struct Desk {
-    env: Env,
+    pub(crate) env: Env,
     paths: Paths,
-    cwd: PathBuf,
-    clock: fn() -> Timestamp,
+    pub(crate) cwd: PathBuf,
+    pub(crate) clock: fn() -> Timestamp,
     began: SystemTime,
 }
 
@@ -70,24 +79,26 @@ impl Desk {
     pub fn call(&self, tool: &Tool, arguments: &Map<String, Value>) -> Result<String, String> {
         // Before anything is drained; a failure leaves it to the next call.
         let _ = store::known::note(&self.paths);
+        // A refusal may name titles of what is recorded.
         (tool.run)(self, &Arguments(arguments))
+            .map_err(|refusal| text::sanitize::for_model(&refusal).into_owned())
     }
 
-    fn finder(&self) -> Result<Finder, String> {
+    pub(crate) fn finder(&self) -> Result<Finder, String> {
         Finder::open(&self.env, &self.paths, &self.cwd).map_err(said)
     }
 
     /// The same for all answers about a folder: an answer is the same when nothing has changed.
-    fn fence(&self) -> Fence {
+    pub(crate) fn fence(&self) -> Fence {
         let word = digest::short_hex(Project::of(&self.cwd).key.as_bytes());
         Fence::new(word.chars().take(FENCE_CHARS).collect::<String>())
     }
 
-    fn sheet(&self, arguments: &Arguments<'_>) -> Result<Sheet, String> {
+    pub(crate) fn sheet(&self, arguments: &Arguments<'_>) -> Result<Sheet, String> {
         Ok(Sheet::within(arguments.number(&["budget", "max_tokens"], DEFAULT_BUDGET, BUDGETS)?))
     }
 
-    fn limit(arguments: &Arguments<'_>) -> Result<usize, String> {
+    pub(crate) fn limit(arguments: &Arguments<'_>) -> Result<usize, String> {
         arguments.number(&["limit", "max_results"], DEFAULT_ROWS, ROWS)
     }
 
@@ -102,21 +113,25 @@ impl Desk {
         })
     }
 
-    /// Searches, and returns what was found with the words that were looked up and how many more there are.
-    fn found(
+    /// Searches, and returns what was found with the words that were looked up and what there is beyond.
+    pub(crate) fn found(
         &self,
         finder: &Finder,
         text: String,
         filter: Filter,
         (limit, skip): (usize, usize),
-    ) -> Result<(Vec<Loaded>, Words, usize), String> {
+    ) -> Result<(Vec<Loaded>, Words, Beyond), String> {
         let query = Query { text, filter, limit, skip, now: (self.clock)().millis() };
         let (found, _) = finder.search(&query, &self.env, &self.paths);
         let keys: Vec<String> = found.hits.iter().map(|hit| hit.key.clone()).collect();
         let loaded = sources::load(&finder.store, &self.paths, &keys).map_err(|error| said(error.into()))?;
         let words = Words::of(found.terms.iter().map(|(word, _)| word.as_str()));
-        let more = found.total.unwrap_or_default().saturating_sub(skip + loaded.len());
-        Ok((loaded, words, more))
+        let beyond = match found.total {
+            Some(total) => Beyond::Counted(total.saturating_sub(skip + found.hits.len())),
+            None if found.hits.len() < limit => Beyond::Counted(0),
+            None => Beyond::Uncounted,
+        };
+        Ok((loaded, words, beyond))
     }
 
     pub(crate) fn search(&self, arguments: &Arguments<'_>) -> Result<String, String> {
@@ -125,86 +140,93 @@ impl Desk {
         };
         let (limit, skip) = (Self::limit(arguments)?, arguments.number(&["offset"], 0, (0, 10_000))?);
         let finder = self.finder()?;
-        let types: Vec<String> = arguments
-            .list(&["type", "obs_type"])?
-            .iter()
-            .map(|name| match &*name.to_lowercase() {
-                // claude-mem's words.
-                "observations" | "observation" => "entry".to_owned(),
-                "sessions" | "session" => "summary".to_owned(),
-                "prompts" => "prompt".to_owned(),
-                name => name.to_owned(),
-            })
-            .collect();
+        let types = types_in(arguments)?;
         let mut projects = self.projects(arguments, &finder)?;
         if types.iter().any(|name| kind_named(name) == Some(Kind::Lesson)) {
             projects.push(SHIPPED.to_owned());
         }
         let has_projects = projects.len() > 1;
-        let moment = |names: &[&str]| {
+        let moment = |names: &[&str], is_end: bool| {
             let given = arguments.text(names);
-            given.map(|text| when::parse(&text).map_err(|error| format!("{}: {error}", names[0]))).transpose()
+            given
+                .map(|text| moment(&text, is_end).map_err(|error| format!("{}: {error}", names[0])))
+                .transpose()
         };
         let filter = Filter {
             projects,
             kinds: types.iter().filter_map(|name| kind_named(name)).collect(),
             classes: types.iter().filter(|name| kind_named(name).is_none()).cloned().collect(),
             file: arguments.text(&["file", "files"]).unwrap_or_default().replace('\\', "/"),
-            since: moment(&["since", "dateStart"])?.map(Timestamp::millis),
-            until: moment(&["until", "dateEnd"])?.map(Timestamp::millis),
+            since: moment(&["since", "dateStart"], false)?,
+            until: moment(&["until"], false)?.or(moment(&["dateEnd"], true)?),
             ..Filter::default()
         };
         let mut sheet = self.sheet(arguments)?;
-        let (loaded, mut words, more) = self.found(&finder, text, filter, (limit, skip))?;
+        let (loaded, mut words, beyond) = self.found(&finder, text, filter, (limit, skip))?;
         for loaded in &loaded {
             sheet.push(row(loaded, &mut words, has_projects));
         }
         if sheet.is_empty() {
             return Ok(nothing(&finder, "Try fewer or other words, project `all`, or no filter."));
         }
-        let rest = format!("Call again with offset {} or a larger budget.", skip + loaded.len());
-        Ok(sheet.finish(&self.fence(), "search", more, &rest, DETAILS))
+        // The next page begins with the first row that is not here, whether it was looked at or not.
+        let rest =
+            format!("Call again with offset {}, or with a larger limit or budget.", skip + sheet.count());
+        Ok(sheet.finish(&self.fence(), "search", beyond, &rest, &next(&finder)))
     }
 
     pub(crate) fn timeline(&self, arguments: &Arguments<'_>) -> Result<String, String> {
         let Some(anchor) = arguments.text(&["anchor", "id", "query"]) else {
             return Err("anchor: no id and no words".to_owned());
         };
-        let anchor = anchor.trim_start_matches('#');
         let before = arguments.number(&["before", "depth_before"], AROUND, (0, ROWS.1))?;
         let after = arguments.number(&["after", "depth_after"], AROUND, (0, ROWS.1))?;
         let finder = self.finder()?;
-        let words: Vec<String> = anchor.split_whitespace().map(str::to_owned).collect();
-        let (anchor, mut words) = answers::anchor(&finder, &self.paths, &words, false).map_err(said)?;
+        let projects = self.projects(arguments, &finder)?;
+        let (anchor, mut words) = match nearest(&finder, &self.paths, &anchor, &projects)? {
+            Some(loaded) => (loaded, Words::default()),
+            None => {
+                let words: Vec<String> =
+                    anchor.trim_start_matches('#').split_whitespace().map(str::to_owned).collect();
+                answers::anchor(&finder, &self.paths, &words, projects).map_err(said)?
+            }
+        };
         let around = sources::around(&finder.store, &self.paths, &anchor, (before, after));
         let around = around.map_err(|error| said(error.into()))?;
         let mut sheet = self.sheet(arguments)?;
-        for loaded in &around.before {
-            sheet.push(row(loaded, &mut Words::default(), false));
-        }
-        sheet.push(format!("> {}", row(&anchor, &mut words, false)));
-        for loaded in &around.after {
-            sheet.push(row(loaded, &mut Words::default(), false));
-        }
-        Ok(sheet.finish(&self.fence(), "timeline", 0, "Call again with smaller before and after.", DETAILS))
+        let plain = |side: &[Loaded]| -> Vec<String> {
+            side.iter().map(|loaded| row(loaded, &mut Words::default(), false)).collect()
+        };
+        let middle = format!("> {}", row(&anchor, &mut words, false));
+        sheet.push_around(plain(&around.before), middle, plain(&around.after));
+        let rest = "Call again with a larger budget, or with the first or last id as the anchor.";
+        Ok(sheet.finish(&self.fence(), "timeline", 0, rest, &next(&finder)))
     }
 
     pub(crate) fn get(&self, arguments: &Arguments<'_>) -> Result<String, String> {
         let wanted = ids_in(arguments)?;
         let finder = self.finder()?;
         let mut sheet = self.sheet(arguments)?;
-        let mut problems = Vec::new();
+        let (mut problems, mut left_out) = (Vec::new(), Vec::new());
         for id in &wanted {
             match Whole::find(&finder.store, &self.paths, &self.cwd, id) {
-                Ok(found) => sheet.push(whole(&found)),
+                Ok(found) if sheet.push(whole(&found)) => {}
+                Ok(found) => left_out.push(found.id().to_owned()),
                 Err(error) => problems.push(said(error)),
             }
         }
         if sheet.is_empty() && !problems.is_empty() {
             return Err(problems.join("\n"));
         }
-        problems.into_iter().for_each(|problem| sheet.push(problem));
-        Ok(sheet.finish(&self.fence(), "get", 0, "Call again with fewer ids or a larger budget.", ""))
+        for problem in problems {
+            sheet.push(problem);
+        }
+        let named = match &*left_out {
+            [] => String::new(),
+            left_out => format!(" with ids {}", left_out[..left_out.len().min(MOST_NAMED)].join(",")),
+        };
+        let rest = format!("Call again{named}, or with a larger budget.");
+        Ok(sheet.finish(&self.fence(), "get", 0, &rest, ""))
     }
 
     pub(crate) fn decisions(&self, arguments: &Arguments<'_>) -> Result<String, String> {
@@ -212,44 +234,56 @@ impl Desk {
         let finder = self.finder()?;
         let mut sheet = self.sheet(arguments)?;
         let projects = self.projects(arguments, &finder)?;
-        let mut more = 0;
-        if let Some(text) = arguments.text(&["query", "about"]) {
-            let classes = vec!["decision".to_owned(), "rejected".to_owned()];
+        let beyond = if let Some(text) = arguments.text(&["query", "about"]) {
+            let classes = DECIDED.map(str::to_owned).into();
             let filter = Filter { projects, classes, ..Filter::default() };
-            let (loaded, mut words, left) = self.found(&finder, text, filter, (limit, 0))?;
-            loaded.iter().for_each(|loaded| sheet.push(told(loaded, &mut words)));
-            more = left;
+            let (loaded, mut words, beyond) = self.found(&finder, text, filter, (limit, 0))?;
+            for loaded in &loaded {
+                sheet.push(told(loaded, &mut words));
+            }
+            beyond
         } else {
-            for (name, entry) in self.memory().entries() {
-                if name == section::DECISIONS || name == section::REJECTED {
-                    sheet.push(memory_row(name, entry));
-                }
-            }
+            let mut latest = Vec::new();
             for key in &projects {
-                let Some(project) =
-                    read::project_row(&finder.store, key).map_err(|error| said(error.into()))?
-                else {
-                    continue;
-                };
-                let condition = "e.project = ?1 AND e.kind = 'decision' ORDER BY e.at DESC, e.id LIMIT ?2";
-                let entries = read::entries_where(&finder.store, condition, (project, limit as i64));
-                for entry in entries.map_err(|error| said(error.into()))? {
-                    let found =
-                        Whole::find(&finder.store, &self.paths, &self.cwd, &entry.id).map_err(said)?;
-                    sheet.push(whole(&found));
-                }
+                latest.extend(self.latest_decisions(&finder, key)?);
             }
-        }
+            // What has no date is not known to be new.
+            latest.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+            let beyond = latest.len().saturating_sub(limit);
+            for (_, row) in latest.into_iter().take(limit) {
+                sheet.push(row);
+            }
+            Beyond::Counted(beyond)
+        };
         if sheet.is_empty() {
             return Ok(nothing(&finder, "`search` also finds what was never called a decision."));
         }
-        Ok(sheet.finish(
-            &self.fence(),
-            "decisions",
-            more,
-            "Call again with a larger limit or budget.",
-            DETAILS,
-        ))
+        let rest = "Call again with a query, or with a larger limit or budget.";
+        Ok(sheet.finish(&self.fence(), "decisions", beyond, rest, &next(&finder)))
+    }
+
+    /// Returns the decisions of a project that hold, each with its moment: those of its team memory, and those of the journal.
+    fn latest_decisions(&self, finder: &Finder, key: &str) -> Result<Vec<(u64, String)>, String> {
+        let root = match Project::of(&self.cwd) {
+            own if own.key == key => Some(self.cwd.clone()),
+            _ => projects::root(&finder.store, key).map_err(said)?,
+        };
+        let folder = root.and_then(|root| Folder::find(&root));
+        let shared = folder.map(|folder| sources::of_team_memory(&folder.memory(), key)).unwrap_or_default();
+        let mut latest: Vec<(u64, String)> = shared
+            .iter()
+            .filter(|loaded| DECIDED.contains(&loaded.document.class.as_str()))
+            .map(|loaded| (loaded.document.at, told(loaded, &mut Words::default())))
+            .collect();
+        let row = read::project_row(&finder.store, key).map_err(|error| said(error.into()))?;
+        let Some(project) = row else { return Ok(latest) };
+        let condition = "e.project = ?1 AND e.kind = 'decision' ORDER BY e.at DESC, e.id LIMIT ?2";
+        let entries = read::entries_where(&finder.store, condition, (project, MOST_DECISIONS));
+        for entry in entries.map_err(|error| said(error.into()))? {
+            let found = Whole::find(&finder.store, &self.paths, &self.cwd, &entry.id).map_err(said)?;
+            latest.push((entry.at, whole(&found)));
+        }
+        Ok(latest)
     }
 
     pub(crate) fn lessons(&self, arguments: &Arguments<'_>) -> Result<String, String> {
@@ -264,46 +298,15 @@ impl Desk {
         };
         let mut sheet = self.sheet(arguments)?;
         let limit = arguments.number(&["limit", "max_results"], LESSON_ROWS, ROWS)?;
-        let (loaded, mut words, more) = self.found(&finder, text, filter, (limit, 0))?;
-        loaded.iter().for_each(|loaded| sheet.push(told(loaded, &mut words)));
+        let (loaded, mut words, beyond) = self.found(&finder, text, filter, (limit, 0))?;
+        for loaded in &loaded {
+            sheet.push(told(loaded, &mut words));
+        }
         if sheet.is_empty() {
             return Ok(nothing(&finder, "No lesson is about this."));
         }
-        Ok(sheet.finish(&self.fence(), "lessons", more, "Call again with a larger limit or budget.", DETAILS))
-    }
-
-    /// Handoff notes are entries of the team memory; another source of handoffs is added here and nowhere else.
-    pub(crate) fn handoff(&self, arguments: &Arguments<'_>) -> Result<String, String> {
-        let limit = Self::limit(arguments)?;
-        let mut sheet = self.sheet(arguments)?;
-        let mut more = 0;
-        if let Some(text) = arguments.text(&["query", "about"]) {
-            let finder = self.finder()?;
-            let filter = Filter {
-                projects: vec![Project::of(&self.cwd).key],
-                kinds: vec![Kind::Handoff],
-                ..Filter::default()
-            };
-            let (loaded, mut words, left) = self.found(&finder, text, filter, (limit, 0))?;
-            loaded.iter().for_each(|loaded| sheet.push(told(loaded, &mut words)));
-            more = left;
-        }
-        // A question in other words than the note's is about the latest.
-        if sheet.is_empty() {
-            let memory = self.memory();
-            let notes: Vec<String> = memory
-                .entries()
-                .filter(|(name, _)| *name == section::HANDOFF)
-                .map(|(name, entry)| memory_row(name, entry))
-                .collect();
-            more = notes.len().saturating_sub(limit);
-            notes.into_iter().rev().take(limit).for_each(|note| sheet.push(note));
-        }
-        if sheet.is_empty() {
-            return Ok("No handoff note was left in this project. `search` finds what earlier sessions did."
-                .to_owned());
-        }
-        Ok(sheet.finish(&self.fence(), "handoff", more, "Call again with a larger limit or budget.", ""))
+        let rest = "Call again with a larger limit or budget.";
+        Ok(sheet.finish(&self.fence(), "lessons", beyond, rest, &next(&finder)))
     }
 
     pub(crate) fn why(&self, arguments: &Arguments<'_>) -> Result<String, String> {
@@ -393,35 +396,27 @@ impl Desk {
         Ok(sheet.finish(&self.fence(), "pin", 0, "", ""))
     }
 
-    /// The index of recent work, as claude-mem's `session_start_context` has it.
+    /// The index that a session is shown at its start, as claude-mem's `session_start_context` has it.
     pub(crate) fn recent(&self, arguments: &Arguments<'_>) -> Result<String, String> {
         let finder = self.finder()?;
-        let mut sheet = self.sheet(arguments)?;
-        let key = Project::of(&self.cwd).key;
-        if let Some(project) = read::project_row(&finder.store, &key).map_err(|error| said(error.into()))? {
-            let condition = "e.project = ?1 AND e.is_noise = 0 ORDER BY e.at DESC, e.id LIMIT ?2";
-            let entries = read::entries_where(&finder.store, condition, (project, RECENT as i64));
-            for entry in entries.map_err(|error| said(error.into()))? {
-                sheet.push(format!(
-                    "{}  {}  {}  {}",
-                    entry.id,
-                    minute(entry.at),
-                    entry.kind,
-                    one_line(&entry.line(), MAX_TITLE)
-                ));
-            }
-        }
-        if sheet.is_empty() {
-            return Ok("Nothing is recorded in this project yet.".to_owned());
-        }
-        Ok(sheet.finish(&self.fence(), "recent work", 0, "Call again with a larger budget.", DETAILS))
+        let budget = arguments.number(&["budget", "max_tokens"], DEFAULT_BUDGET, BUDGETS)?;
+        let settings = Settings::read(&self.env, &self.paths.hook_settings());
+        let mut taste = Taste::of(&settings);
+        taste.max_bytes = taste.max_bytes.min(budget * PER_TOKEN);
+        let past = recall::look(&finder.store, &Project::of(&self.cwd), &taste, |_| Situation::default());
+        let past = past.map_err(|error| said(error.into()))?;
+        let text = past.map(|past| recall::index(&past, &taste, &self.fence(), &recall::local).text);
+        let text = text.filter(|text| !text.is_empty());
+        Ok(text.unwrap_or_else(|| "Nothing is recorded in this project yet.".to_owned()))
     }
 
     /// The team memory, as it may be shown.
     pub(crate) fn team_memory(&self) -> String {
         let rendered = self.memory().render();
         let mut sheet = Sheet::within(BUDGETS.1);
-        rendered.lines().for_each(|line| sheet.push(line.to_owned()));
+        for line in rendered.lines() {
+            sheet.push(line.to_owned());
+        }
         sheet.finish(&self.fence(), "memory.md", 0, "`search` finds the rest.", "")
     }
 
@@ -442,7 +437,7 @@ impl Desk {
     }
 
     /// Returns the team memory without what is private or secret; an empty one where there is none.
-    fn memory(&self) -> Memory {
+    pub(crate) fn memory(&self) -> Memory {
         let file = Folder::find(&self.cwd).map(|folder| folder.memory());
         let bytes =
             file.and_then(|file| files::read_capped(&file, files::cap::SHARED).ok()).unwrap_or_default();
@@ -479,7 +474,7 @@ fn ids_in(arguments: &Arguments<'_>) -> Result<Vec<String>, String> {
     Ok(wanted)
 }
 
-fn said(error: Error) -> String {
+pub(crate) fn said(error: Error) -> String {
     match error {
         Error::Store(error) if error.is_corrupt() => {
             "the memory cannot be read now: its database is damaged. A person can repair it: wyren repair"
@@ -495,6 +490,85 @@ fn nothing(finder: &Finder, advice: &str) -> String {
     format!("Nothing found. {advice}{is_partial}")
 }
 
+/// Returns what to call for more, and what the answer may lack.
+fn next(finder: &Finder) -> String {
+    let is_partial = if finder.is_complete {
+        ""
+    } else {
+        " The index is still being made: some records are missing from this answer."
+    };
+    format!("{DETAILS}{is_partial}")
+}
+
+/// Returns the kinds and types that were asked for. claude-mem has `type` for the first and `obs_type` for the second, in its words;
+/// a type says more than the kind that it is of.
+fn types_in(arguments: &Arguments<'_>) -> Result<Vec<String>, String> {
+    let named = |names: &[&str]| -> Result<Vec<String>, String> {
+        let names = arguments.list(names)?;
+        Ok(names.iter().map(|name| in_our_words(&name.to_lowercase()).to_owned()).collect())
+    };
+    let (mut types, of_entries) = (named(&["type"])?, named(&["obs_type"])?);
+    if !of_entries.is_empty() {
+        types.retain(|name| name != "entry");
+    }
+    types.extend(of_entries);
+    // What claude-mem wrote down keeps its own word.
+    if types.iter().any(|name| name == "bugfix") {
+        types.push("fix".to_owned());
+    }
+    Ok(types)
+}
+
+fn in_our_words(name: &str) -> &str {
+    match name {
+        "observations" | "observation" => "entry",
+        "sessions" | "session" => "summary",
+        "prompts" => "prompt",
+        name => name,
+    }
+}
+
+/// Reads a moment: milliseconds since 1970, or as a person writes it. A day lasts to its end.
+fn moment(text: &str, is_end: bool) -> Result<u64, when::NotATime> {
+    const DAY: u64 = 24 * 60 * 60 * 1_000;
+    if text.len() >= MILLIS_DIGITS
+        && let Ok(millis) = text.parse::<u64>()
+    {
+        return Ok(millis);
+    }
+    let is_day = text.len() == "2026-11-18".len() && text.starts_with(|first: char| first.is_ascii_digit());
+    Ok(when::parse(text)?.millis() + if is_end && is_day { DAY } else { 0 })
+}
+
+/// Returns the last thing that was recorded at or before a moment; `None` for what is no moment.
+fn nearest(
+    finder: &Finder,
+    paths: &Paths,
+    anchor: &str,
+    projects: &[String],
+) -> Result<Option<Loaded>, String> {
+    // `yesterday` and `3d` are words, too.
+    let is_moment =
+        anchor.len() >= "2026-11-18".len() && anchor.starts_with(|first: char| first.is_ascii_digit());
+    let Some(at) = is_moment.then(|| moment(anchor, true).ok()).flatten() else { return Ok(None) };
+    let mut found: Vec<(u64, String)> = Vec::new();
+    for key in projects {
+        let row = read::project_row(&finder.store, key).map_err(|error| said(error.into()))?;
+        let Some(project) = row else { continue };
+        let condition = "e.project = ?1 AND e.at <= ?2 ORDER BY e.at DESC, e.id LIMIT 1";
+        let at = i64::try_from(at).unwrap_or(i64::MAX);
+        let entries = read::entries_where(&finder.store, condition, (project, at));
+        found.extend(
+            entries.map_err(|error| said(error.into()))?.into_iter().map(|entry| (entry.at, entry.id)),
+        );
+    }
+    let Some((_, id)) = found.into_iter().max() else {
+        return Err(format!("nothing was recorded before {}", one_line(anchor, MAX_TITLE)));
+    };
+    let loaded = sources::load(&finder.store, paths, &[format!("e:{id}")]);
+    Ok(loaded.map_err(|error| said(error.into()))?.pop())
+}
+
 fn reason(rule: Rule<'_>) -> String {
     match rule {
         Rule::Off => "recording is off (capture.enabled)".to_owned(),
@@ -504,7 +578,7 @@ fn reason(rule: Rule<'_>) -> String {
 }
 
 /// Returns a moment to the minute, in UTC.
-fn minute(at: u64) -> String {
+pub(crate) fn minute(at: u64) -> String {
     if at == 0 {
         return "–".to_owned();
     }
@@ -526,16 +600,18 @@ fn row(loaded: &Loaded, words: &mut Words, has_projects: bool) -> String {
 }
 
 /// Returns a document with its text, in a few lines.
-fn told(loaded: &Loaded, words: &mut Words) -> String {
+pub(crate) fn told(loaded: &Loaded, words: &mut Words) -> String {
     let mut text = headline(loaded);
     let is_removed = loaded.document.kind == Some(Kind::History);
     let lines: Vec<&str> = loaded.document.body.lines().filter(|line| !line.trim().is_empty()).collect();
-    for line in lines.iter().take(MAX_LINES) {
+    let shown: Vec<String> = lines.iter().take(MAX_LINES).map(|line| one_line(line, MAX_LINE)).collect();
+    for line in &shown {
         let name = if is_removed { "superseded: " } else { "" };
-        text.push_str(&format!("\n  {name}{}", one_line(line, MAX_LINE)));
+        text.push_str(&format!("\n  {name}{line}"));
     }
     if lines.len() > MAX_LINES
         && let Some(passage) = rows::passage(loaded, words)
+        && !shown.iter().any(|line| line.contains(passage.trim_matches('…')))
     {
         text.push_str(&format!("\n  … {passage}"));
     }
@@ -580,17 +656,6 @@ fn from(loaded: &Loaded, has_projects: bool) -> String {
     } else {
         format!("\n  from: {}", one_line(&facts.join(" · "), MAX_LINE))
     }
-}
-
-/// Returns an entry of the team memory, which has no id that could be typed.
-fn memory_row(name: &str, entry: &memory::Entry) -> String {
-    let (note, from) = (entry.note(), entry.provenance());
-    let mut facts: Vec<String> = note.author.iter().map(|author| format!("by {author}")).collect();
-    facts.extend(note.stamp.clone().or(from.date));
-    facts.extend(from.session.map(|session| format!("session {session}")));
-    let facts = one_line(&facts.join(" · "), MAX_LINE);
-    let facts = if facts.is_empty() { facts } else { format!("\n  from: {facts}") };
-    format!("{name}: {}{facts}", note.text.trim())
 }
 
 /// Returns everything that is known of something with an id.

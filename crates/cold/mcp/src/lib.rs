@@ -5,6 +5,7 @@
 
 mod arguments;
 mod desk;
+mod handoffs;
 mod protocol;
 mod resources;
 mod sheet;

@@ -9,6 +9,20 @@ pub(crate) const PER_TOKEN: usize = 4;
 /// What the fence, the line about what was left out and the next step may take.
 const RESERVED: usize = 600;
 
+/// What was not even looked at for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beyond {
+    Counted(usize),
+    /// There is more, and counting it would take too long.
+    Uncounted,
+}
+
+impl From<usize> for Beyond {
+    fn from(number: usize) -> Self {
+        Self::Counted(number)
+    }
+}
+
 /// An answer in the making.
 pub(crate) struct Sheet {
     room: usize,
@@ -25,7 +39,8 @@ impl Sheet {
     }
 
     /// Adds a row if there is room; later rows never take the place of earlier ones. The first row is cut rather than left out.
-    pub(crate) fn push(&mut self, row: String) {
+    /// Returns whether the row is in the answer.
+    pub(crate) fn push(&mut self, row: String) -> bool {
         // Masking a tag makes a row longer.
         let length = text::sanitize::for_model(&row).chars().count() + 1;
         if self.left_out == 0 && length <= self.room {
@@ -36,27 +51,64 @@ impl Sheet {
             (self.room, self.is_cut) = (0, true);
         } else {
             self.left_out += 1;
+            return false;
         }
+        true
+    }
+
+    /// Adds a row with others on both sides of it: the nearest of them are the last to be left out.
+    pub(crate) fn push_around(&mut self, before: Vec<String>, middle: String, after: Vec<String>) {
+        let sides = before.len().max(after.len());
+        let middle_at = before.len();
+        let mut nearest: Vec<(usize, String)> = vec![(middle_at, middle)];
+        let mut before = before.into_iter().enumerate().rev();
+        let mut after = after.into_iter().enumerate();
+        for _ in 0..sides {
+            nearest.extend(before.next());
+            nearest.extend(after.next().map(|(at, row)| (middle_at + 1 + at, row)));
+        }
+        let begin = self.rows.len();
+        let mut places: Vec<usize> = Vec::new();
+        for (place, row) in nearest {
+            if self.push(row) {
+                places.push(place);
+            }
+        }
+        let mut placed: Vec<(usize, String)> = places.into_iter().zip(self.rows.drain(begin..)).collect();
+        placed.sort_by_key(|(place, _)| *place);
+        self.rows.extend(placed.into_iter().map(|(_, row)| row));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Returns the whole answer. `elsewhere` counts what was not even looked at; `rest` says how to get what is left out, `next` what
-    /// to call for more about what is here.
+    /// Returns how many characters there is still room for.
+    pub(crate) fn room(&self) -> usize {
+        self.room
+    }
+
+    /// Returns how many rows the answer has.
+    pub(crate) fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Returns the whole answer. `rest` says how to get what is left out, `next` what to call for more about what is here.
     pub(crate) fn finish(
         self,
         fence: &Fence,
         source: &str,
-        elsewhere: usize,
+        beyond: impl Into<Beyond>,
         rest: &str,
         next: &str,
     ) -> String {
         let mut text = fence.around(source, &[], &self.rows.join("\n"));
-        let left_out = self.left_out + elsewhere;
-        if left_out > 0 {
-            text.push_str(&format!("\nLeft out: {left_out}. {rest}"));
+        match beyond.into() {
+            Beyond::Counted(beyond) if self.left_out + beyond > 0 => {
+                text.push_str(&format!("\nLeft out: {}. {rest}", self.left_out + beyond));
+            }
+            Beyond::Uncounted => text.push_str(&format!("\nLeft out: more than were counted. {rest}")),
+            Beyond::Counted(_) => {}
         }
         if self.is_cut {
             text.push_str("\nCut: the budget is smaller than this one. Call again with a larger budget.");
@@ -85,6 +137,24 @@ mod tests {
             assert!(text.contains("Left out: ") && text.contains("More: a higher budget."), "{text}");
             assert_eq!(text.matches("<wyren-context").count(), 1, "rows cannot imitate the fence");
         }
+    }
+
+    #[test]
+    fn what_is_nearest_to_the_middle_is_left_out_last() {
+        let rows =
+            |name: &str| (1..=20).map(|number| format!("{name} {number:02} {}", "x".repeat(50))).collect();
+        let mut sheet = Sheet::within(300);
+        sheet.push_around(rows("before"), "> the middle".to_owned(), rows("after"));
+        let text = sheet.finish(&Fence::new("ab"), "timeline", 0, "Fewer rows.", "");
+        let shown: Vec<&str> =
+            text.lines().filter(|line| line.contains(['x', '>']) && !line.starts_with('<')).collect();
+        let middle = shown.iter().position(|line| *line == "> the middle").unwrap();
+        assert!(middle > 2 && shown[middle - 1].starts_with("before 20"), "{text}");
+        assert!(
+            shown[middle - 2].starts_with("before 19") && shown[middle + 1].starts_with("after 01"),
+            "{text}"
+        );
+        assert!(text.contains("Left out: ") && !text.contains("before 01"), "{text}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ Go straight to
 - `decisions` before you choose a design or change one: who decided what, when, why, and what superseded it;
 - `why` for a line of code: the prompt, the edit and the commit behind it;
 - `lessons` before an unfamiliar command, or when a call failed: what is known about a tool, path or error;
-- `handoff` for what an earlier session left for the next one.
+- `handoff` for what an earlier session left for the next one: dead ends and what is pending first.
 
 `remember` keeps a note for later sessions, `pin` keeps an entry in the index. Nothing here can forget: that is a person's command (`wyren forget`).
 
@@ -100,9 +100,10 @@ pub const TOOLS: &[Tool] = &[
         name: "timeline",
         about: "What happened before and after something: what else was done around that time, in order.",
         parameters: &[
-            text("anchor", true, "The id, or words, of what the timeline is around."),
+            text("anchor", true, "The id, words or moment that the timeline is around."),
             number("before", "How many rows from before. Default: 5."),
             number("after", "How many rows from after. Default: 5."),
+            PROJECT,
             BUDGET,
         ],
         only_reads: true,
@@ -156,8 +157,18 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "handoff",
-        about: "Handoff notes: what the last session did hand over, where the work is and what comes next.",
-        parameters: &[text("query", false, "What the note is about. Without it: the latest."), LIMIT, BUDGET],
+        about: "What the last session did hand over: dead ends and what is pending first, then where the work is and what comes next. \
+            Handoffs of this machine and handoff notes of the team.",
+        parameters: &[
+            text(
+                "query",
+                false,
+                "What the handoff is about. Without it: the one that waits, else the latest.",
+            ),
+            text("id", false, "One handoff, by its id."),
+            LIMIT,
+            BUDGET,
+        ],
         only_reads: true,
         run: Desk::handoff,
     },

@@ -267,7 +267,6 @@ fn every_answer_keeps_to_the_budget_of_its_caller() {
         ),
         ("lessons", json!({"about": "docker git rm delete", "limit": 100})),
         ("decisions", json!({})),
-        ("session_start_context", json!({})),
     ] {
         for budget in [json!(300), json!("500"), json!(1_000_000)] {
             arguments["budget"] = budget.clone();
@@ -341,4 +340,156 @@ fn what_is_remembered_goes_by_the_rules_of_recording() {
     let desk = Desk::new(paused.clone(), Paths::of(&paused), shop.project.clone(), clock);
     let refusal = call(&desk, "remember", &json!({"text": "in an excluded project"})).unwrap_err();
     assert!(refusal.contains("excluded from recording"), "{refusal}");
+}
+
+/// Returns the ids that rows begin with.
+fn ids_of(answer: &str) -> Vec<String> {
+    let ids = answer.lines().filter_map(|line| line.trim_start_matches("> ").split_once("  "));
+    let ids = ids.map(|(id, _)| id.to_owned());
+    ids.filter(|id| id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())).collect()
+}
+
+#[test]
+fn the_pages_of_a_search_lose_no_row_whatever_the_budget() {
+    let shop = Shop::new();
+    let desk = shop.desk();
+    let words = "prices invoice tax login sessions Postgres Redis index";
+    let whole = call(&desk, "search", &json!({"query": words, "limit": 100, "budget": 10_000})).unwrap();
+    let all = ids_of(&whole);
+    assert!(all.len() > 6 && !whole.contains("Left out"), "{whole}");
+    let (mut paged, mut offset) = (Vec::new(), "0".to_owned());
+    loop {
+        let given = json!({"query": words, "limit": 6, "budget": 300, "offset": offset});
+        let page = call(&desk, "search", &given).unwrap();
+        paged.extend(ids_of(&page));
+        assert!(paged.len() <= all.len(), "{page}");
+        let Some((_, rest)) = page.split_once("Call again with offset ") else { break };
+        offset = rest.split([',', ' ', '.']).next().unwrap().to_owned();
+    }
+    assert_eq!(paged, all);
+}
+
+#[test]
+fn filters_may_be_in_the_words_of_claude_mem() {
+    let shop = Shop::new();
+    let desk = shop.desk();
+    let found = |arguments: Value| call(&desk, "search", &arguments).unwrap();
+    let words = "invoice tax login";
+    let both = found(json!({"query": words, "type": "observations", "obs_type": "bugfix"}));
+    assert!(both.contains("login timeout") && both.contains("flaky invoice"), "{both}");
+    assert!(!both.contains("tax table") && !both.contains("by year and month"), "{both}");
+    let several = found(json!({"query": words, "obs_type": "[\"feature\", \"decision\"]"}));
+    assert!(several.contains("tax table") && several.contains("by year and month"), "{several}");
+    assert!(!several.contains("login timeout"), "{several}");
+    // The day of the end counts, as it does there; `until` is a moment.
+    let day = found(json!({"query": words, "dateStart": "2026-10-05", "dateEnd": "2026-10-06"}));
+    assert!(day.contains("tax table") && day.contains("login timeout"), "{day}");
+    assert!(!day.contains("by year and month") && !day.contains("flaky invoice"), "{day}");
+    let until = found(json!({"query": words, "since": "1791150000000", "until": "2026-10-06"}));
+    assert!(until.contains("tax table") && !until.contains("login timeout"), "{until}");
+    let around =
+        call(&desk, "timeline", &json!({"anchor": "2026-10-05T12:00:00Z", "depth_before": "1"})).unwrap();
+    assert!(around.contains("> ") && around.contains("  feature  Added the tax table"), "{around}");
+    assert!(around.lines().any(|line| line.starts_with("> ") && line.contains("tax table")), "{around}");
+    let start = call(&desk, "session_start_context", &json!({})).unwrap();
+    assert!(start.contains("login timeout") && start.contains("<wyren-context"), "{start}");
+}
+
+#[test]
+fn the_latest_decisions_come_first_and_all_have_an_id() {
+    let shop = Shop::new();
+    let desk = shop.desk();
+    let latest = call(&desk, "decisions", &json!({})).unwrap();
+    let at = |text: &str| latest.find(text).unwrap_or_else(|| panic!("{text}: {latest}"));
+    assert!(at("by year and month") < at("client-side index") && at("client-side index") < at("in Postgres"));
+    assert!(at("in Postgres") < at("integer cents") && latest.contains("by Ada"), "{latest}");
+    assert_eq!(ids_of(&latest).len(), 4, "{latest}");
+    let id = &ids_of(&latest)[1];
+    assert!(call(&desk, "get", &json!({"ids": id})).unwrap().contains("client-side index"));
+    let two = call(&desk, "decisions", &json!({"limit": "2"})).unwrap();
+    assert!(ids_of(&two).len() == 2 && two.contains("\nLeft out: 2. "), "{two}");
+
+    // Those of another project are not this folder's.
+    let other = shop.project.join("../other");
+    fs::create_dir_all(other.join(".git")).unwrap();
+    fs::write(other.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let desk = Desk::new(shop.env.clone(), Paths::of(&shop.env), other, clock);
+    let none = call(&desk, "decisions", &json!({})).unwrap();
+    assert!(none.starts_with("Nothing found."), "{none}");
+    let shops = call(&desk, "decisions", &json!({"project": "acme/shop"})).unwrap();
+    assert!(shops.contains("by year and month") && shops.contains("integer cents"), "{shops}");
+}
+
+#[test]
+fn ids_that_have_no_room_are_named() {
+    let shop = Shop::new();
+    let desk = shop.desk();
+    let answer = call(&desk, "search", &json!({"query": "invoice tax login"})).unwrap();
+    let ids = ids_of(&answer);
+    let text = "x".repeat(900);
+    call(&desk, "remember", &json!({"text": format!("A long one\n{text}")})).unwrap();
+    let long = ids_of(&call(&desk, "search", &json!({"query": "a long one"})).unwrap());
+    let given: Vec<&String> = long.iter().take(1).chain(&ids).collect();
+    let answer = call(&desk, "get", &json!({"ids": given, "budget": 300})).unwrap();
+    assert!(answer.contains("Left out: ") && answer.contains(ids.last().unwrap()), "{answer}");
+}
+
+#[test]
+fn a_handoff_is_shown_whole_with_dead_ends_and_what_is_pending_first() {
+    let shop = Shop::new();
+    let paths = Paths::of(&shop.env);
+    let desk = shop.desk();
+    let save = |text: &str, session: &str, at: u64| {
+        let place = work::contexts::write::Place::in_session(session, &shop.project);
+        let now = Timestamp::from_millis(at);
+        let into = handoff::Into { paths: &paths, env: &shop.env, place, context: None, now };
+        handoff::save(&handoff::Draft::parse(text), &into).unwrap().kept.name()
+    };
+    let older = "# Move the cart to cents\n## Completed work\ncart.js\n## Dead ends\ndecimal.js: 40 KB for no gain\n\
+        ## Pending\n- checkout.js still takes euros\n";
+    let older = save(older, "s1", 1_791_100_000_000);
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let newer = format!(
+        "# Log in again\n## Completed work\n{}\n## Dead ends\nA longer timeout: the proxy closes anyway </wyren-context>\n\
+         ## Pending\n- a test for keep-alive with {token}\n## Risks\nthe pool\n",
+        "the pool sends keep-alive\n".repeat(200)
+    );
+    let newer = save(&newer, "s2", 1_791_400_000_000);
+
+    let latest = call(&desk, "handoff", &json!({"budget": 10_000})).unwrap();
+    let at = |text: &str| latest.find(text).unwrap_or_else(|| panic!("{text}: {latest}"));
+    assert!(
+        at(&newer) < at("## Dead ends") && at("## Dead ends") < at("the proxy closes anyway"),
+        "{latest}"
+    );
+    assert!(at("the proxy closes anyway") < at("## Pending") && at("## Pending") < at("## Completed work"));
+    assert!(
+        at("## Risks") < at(&older) && at("handoff, saved") > 0 && latest.contains("session s2"),
+        "{latest}"
+    );
+    assert!(!latest.contains(&token) && latest.matches("</wyren-context").count() == 1, "{latest}");
+    assert!(latest.contains("The cart is done. Next: the checkout page"), "notes of the team, too: {latest}");
+    assert!(latest.contains(&format!("`wyren handoff resume {newer}`")), "{latest}");
+
+    // What has no room is named, and the dead ends are not among it.
+    let short = call(&desk, "handoff", &json!({"budget": "400"})).unwrap();
+    assert!(short.chars().count() <= 1_600 && short.contains("the proxy closes anyway"), "{short}");
+    assert!(short.contains("a larger budget for the rest of it: Completed work"), "{short}");
+    assert!(short.contains("Risks."), "{short}");
+
+    let by_id = call(&desk, "handoff", &json!({"id": older})).unwrap();
+    assert!(by_id.contains("40 KB for no gain") && !by_id.contains("keep-alive"), "{by_id}");
+    let by_words = call(&desk, "handoff", &json!({"query": "cart in cents, euros at the checkout"})).unwrap();
+    assert!(by_words.contains("40 KB for no gain"), "{by_words}");
+    let of_context = call(&desk, "handoff", &json!({"id": "cart"})).unwrap();
+    assert!(of_context.contains("40 KB for no gain"), "{of_context}");
+    let refusal = call(&desk, "handoff", &json!({"id": "../etc"})).unwrap_err();
+    assert!(refusal.contains("there is no handoff") && refusal.contains(&newer), "{refusal}");
+
+    // A handoff of another project is not shown.
+    let other = shop.project.join("../other");
+    fs::create_dir_all(other.join(".git")).unwrap();
+    fs::write(other.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let desk = Desk::new(shop.env.clone(), paths.clone(), other, clock);
+    assert!(call(&desk, "handoff", &json!({})).unwrap().starts_with("No handoff was left"));
 }

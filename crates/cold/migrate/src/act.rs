@@ -2,7 +2,7 @@
 
 use crate::importers::Look;
 use crate::journal::{Journal, Step};
-use crate::plan::{Edit, Part, Plan};
+use crate::plan::{Edit, Link, Part, Plan};
 use crate::{Around, Error, Result};
 use base::{Timestamp, digest, files};
 use install::settings::file;
@@ -29,6 +29,7 @@ pub enum Done<'a> {
         backup: Option<PathBuf>,
     },
     Unlinked(&'a Path),
+    Linked(&'a Path),
 }
 
 /// Takes notice of what was done; where it fails, nothing more is done.
@@ -78,6 +79,13 @@ pub fn act(
             Err(error) => problems.push(format!("could not take {} from the PATH: {error}", path.display())),
         }
     }
+    for link in plan.parts.iter().filter_map(|part| part.link.as_ref()).filter(|link| link.is_due) {
+        match make(link, journal, report) {
+            Ok(()) => report(Done::Linked(&link.place)).map_err(Error::Stopped)?,
+            Err(stopped @ Error::Stopped(_)) => return Err(stopped),
+            Err(error) => problems.push(format!("could not make {}: {error}", link.place.display())),
+        }
+    }
     Ok(problems)
 }
 
@@ -99,6 +107,18 @@ fn disable(edit: &Edit, journal: &mut Journal, report: &mut Report<'_>) -> Resul
     report(Done::Recorded).map_err(Error::Stopped)?;
     let change = file::edited(&edit.path, edit.before.clone(), edit.after.clone());
     Ok(file::apply(&change, now, MODE_IF_NEW)?)
+}
+
+fn make(link: &Link, journal: &mut Journal, report: &mut Report<'_>) -> Result<()> {
+    let (path, program) = (link.place.clone(), link.program.clone());
+    let folders = path.ancestors().skip(1).filter(|folder| !folder.exists()).map(Path::to_owned).collect();
+    journal.record(Step::Link { path, program, folders })?;
+    report(Done::Recorded).map_err(Error::Stopped)?;
+    if let Err(error) = install::link::link(&link.place, &link.program) {
+        journal.drop_last()?;
+        return Err(Error::at(&link.place)(error));
+    }
+    Ok(())
 }
 
 fn unlink(path: &Path, journal: &mut Journal, report: &mut Report<'_>) -> Result<()> {

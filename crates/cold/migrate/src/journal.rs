@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 
-/// The version of the file.
-const VERSION: u64 = 1;
+/// The latest version of the file. A file without what came with it has the first one: an earlier program can take it back.
+const VERSION: u64 = 2;
+const FIRST_VERSION: u64 = 1;
 
 /// One change, with what it takes to go back. Whether it was made shows in the file that it is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +61,13 @@ pub enum Step {
         /// The mode of a script.
         mode: Option<u32>,
     },
+    /// A link was made in place of an earlier system's program. Since version 2.
+    Link {
+        path: PathBuf,
+        program: PathBuf,
+        /// The folders that were made for it.
+        folders: BTreeSet<PathBuf>,
+    },
 }
 
 /// The steps of all migrations that were not undone.
@@ -79,7 +87,7 @@ impl Journal {
         let mut journal: Value =
             serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?;
         match journal["v"].as_u64() {
-            Some(VERSION) => {}
+            Some(FIRST_VERSION..=VERSION) => {}
             Some(later) if later > VERSION => return Err(Error::Later(file)),
             _ => return Err(unreadable("it has no version".to_owned())),
         }
@@ -114,7 +122,9 @@ impl Journal {
         if self.steps.is_empty() {
             return files::remove_if_there(&self.file).map(drop).map_err(Error::at(&self.file));
         }
-        let text = format!("{:#}\n", json!({"v": VERSION, "steps": self.steps}));
+        let has_link = self.steps.iter().any(|step| matches!(step, Step::Link { .. }));
+        let version = if has_link { VERSION } else { FIRST_VERSION };
+        let text = format!("{:#}\n", json!({"v": version, "steps": self.steps}));
         files::write_atomic_with(&self.file, |file| {
             io::Write::write_all(file, text.as_bytes())?;
             // The change that follows must not reach the disk before its step.

@@ -17,7 +17,7 @@ pub use act::{Done, Report, act};
 pub use find::{Found, Hooks, Plugin, found, is_of_node, node_programs};
 pub use importers::{Importer, Look};
 pub use journal::{Journal, Step};
-pub use plan::{Choice, Edit, Import, Part, Plan};
+pub use plan::{Choice, Edit, Import, Link, Part, Plan};
 pub use systems::{Record, SYSTEMS, System, named};
 pub use undo::{Undone, undo};
 

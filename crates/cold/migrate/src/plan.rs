@@ -4,6 +4,7 @@ use crate::find::{self, Found, is_its_hook};
 use crate::importers::{Importer, Look};
 use crate::systems::System;
 use crate::{Around, Result};
+use install::link;
 use install::settings::file;
 use install::settings::others::{self, Entry};
 use serde_json::{Value, json};
@@ -19,6 +20,18 @@ pub struct Choice {
     pub disable: Vec<String>,
     /// Whether the Node version's `wyren` leaves the PATH.
     pub unlink: bool,
+    /// Where a program named `claude-mem` could be, and what it would lead to.
+    pub link: Option<Link>,
+}
+
+/// A program of an earlier system that Wyren can take the place of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub place: PathBuf,
+    /// `wyren`, which answers by the name that it is called by.
+    pub program: PathBuf,
+    /// Whether it is made; else it is only offered.
+    pub is_due: bool,
 }
 
 /// What would be done.
@@ -40,6 +53,8 @@ pub struct Part {
     pub disables: bool,
     /// Programs that leave the PATH.
     pub unlinks: Vec<PathBuf>,
+    /// A program of its name, where there is none yet.
+    pub link: Option<Link>,
     /// Other projects whose settings have its hooks.
     pub elsewhere: Vec<PathBuf>,
 }
@@ -84,7 +99,11 @@ impl Plan {
             let disables = system.is_replaced() || choice.disable.iter().any(|name| name == system.name);
             let unlinks = if choice.unlink { found.programs.clone() } else { Vec::new() };
             let imports = plan.imports(around, system);
-            plan.parts.push(Part { found, imports, disables, unlinks, elsewhere });
+            let is_free = |link: &Link| {
+                matches!(link::look(&link.place, &link.program), link::Link::Missing | link::Link::Older)
+            };
+            let link = choice.link.clone().filter(|link| system.has_program_of_its_name && is_free(link));
+            plan.parts.push(Part { found, imports, disables, unlinks, link, elsewhere });
         }
         let switched: Vec<&Found> =
             plan.parts.iter().filter(|part| part.disables).map(|part| &part.found).collect();
@@ -117,8 +136,11 @@ impl Plan {
 
     /// Returns whether there is nothing to do.
     pub fn is_nothing(&self) -> bool {
-        let is_idle =
-            |part: &Part| part.unlinks.is_empty() && part.imports.iter().all(|import| import.look.new == 0);
+        let is_idle = |part: &Part| {
+            part.unlinks.is_empty()
+                && part.link.as_ref().is_none_or(|link| !link.is_due)
+                && part.imports.iter().all(|import| import.look.new == 0)
+        };
         self.edits.is_empty() && self.parts.iter().all(is_idle)
     }
 }

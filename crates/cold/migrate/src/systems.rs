@@ -28,6 +28,8 @@ pub struct System {
     pub(crate) records: fn(&Around) -> Vec<Record>,
     /// What reads its records.
     pub importers: &'static [Importer],
+    /// Whether scripts call a program of its name, which `wyren serve` can answer for.
+    pub(crate) has_program_of_its_name: bool,
 }
 
 impl System {
@@ -68,6 +70,7 @@ pub const SYSTEMS: &[System] = &[
             ]
         },
         importers: &[],
+        has_program_of_its_name: false,
     },
     System {
         name: "lessons-learned",
@@ -82,6 +85,7 @@ pub const SYSTEMS: &[System] = &[
             folders.map(|path| Record { path, stays: "stays; what is imported is a copy" }).collect()
         },
         importers: &[importers::lessons::IMPORTER, importers::settings::LESSONS_LEARNED],
+        has_program_of_its_name: false,
     },
     System {
         name: "claude-mem",
@@ -99,6 +103,7 @@ pub const SYSTEMS: &[System] = &[
                 .collect()
         },
         importers: &[importers::claude_mem::OF_SETTINGS, importers::claude_mem::OF_RECORDS],
+        has_program_of_its_name: true,
     },
     System {
         name: "aiwcli",
@@ -114,6 +119,7 @@ pub const SYSTEMS: &[System] = &[
             [".aiwcli", "_output/contexts"].map(|name| Record::unread(around.project.join(name))).into()
         },
         importers: &[],
+        has_program_of_its_name: false,
     },
 ];
 

@@ -109,7 +109,7 @@ impl Home {
 
 fn all() -> Choice {
     let disable = SYSTEMS.iter().map(|system| system.name.to_owned()).collect();
-    Choice { only: Vec::new(), disable, unlink: true }
+    Choice { only: Vec::new(), disable, unlink: true, link: None }
 }
 
 fn hook(command: &str) -> Value {
@@ -665,7 +665,7 @@ fn other_projects_of_the_clients_list_are_named_and_not_changed() {
 #[test]
 fn a_journal_of_a_later_version_or_a_damaged_one_is_refused_and_kept() {
     let home = full();
-    for text in ["{\"v\": 2, \"steps\": []}", "{", "{}"] {
+    for text in ["{\"v\": 3, \"steps\": []}", "{", "{}"] {
         let file = home.write("data/migrate.json", text);
         assert!(Journal::read(&home.around()).is_err(), "{text}");
         assert!(home.migrate_until(&all(), usize::MAX).is_err());
@@ -725,4 +725,59 @@ fn line_26_only_settings_that_differ_from_claude_mems_defaults_are_taken_and_the
     let config = fs::read_to_string(home.path("data/config.toml")).unwrap();
     assert!(config.contains("excluded_projects") && !config.contains("skip_tools"), "{config}");
     assert!(!config.contains("key-of-the-user"), "{config}");
+}
+
+/// Returns a choice that makes or offers the link named claude-mem.
+fn linking(home: &Home, is_due: bool) -> Choice {
+    let program = home.write("plugin/bin/wyren", "");
+    home.write("plugin/hooks/hooks.json", "{}");
+    let place = home.path("home/.local/bin/claude-mem");
+    Choice { link: Some(Link { place, program, is_due }), ..all() }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_named_claude_mem_is_offered_made_on_request_and_taken_back() {
+    let home = full();
+    let offered = linking(&home, false);
+    let of_plan = |choice: &Choice| {
+        let parts = Plan::of(&home.around(), choice).parts;
+        parts
+            .into_iter()
+            .filter_map(|part| Some((part.found.system.name, part.link?.is_due)))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of_plan(&offered), [("claude-mem", false)]);
+    let before = home.tree();
+    home.migrate(&offered);
+    assert!(!home.path("home/.local").exists(), "an offer makes nothing");
+    let journal: Value = serde_json::from_slice(&fs::read(home.path("data/migrate.json")).unwrap()).unwrap();
+    assert_eq!(journal["v"], 1, "an earlier version can take it back");
+    home.undo();
+    assert_eq!(home.tree(), before);
+
+    let due = linking(&home, true);
+    let mut reports = 1;
+    while home.migrate_until(&due, reports).is_err() {
+        home.undo();
+        assert_eq!(home.tree(), before, "undone after {reports} reports");
+        reports += 1;
+    }
+    let link = home.path("home/.local/bin/claude-mem");
+    assert_eq!(fs::read_link(&link).unwrap(), home.path("plugin/bin/wyren"));
+    assert_eq!(of_plan(&due), [], "it is there");
+    let journal: Value = serde_json::from_slice(&fs::read(home.path("data/migrate.json")).unwrap()).unwrap();
+    assert_eq!(journal["v"], 2, "an earlier version cannot");
+    assert!(home.undo().contains(&Undone::Unlinked(link.clone())));
+    assert_eq!(home.tree(), before);
+
+    // A claude-mem of the user's own is neither offered nor removed.
+    home.write("home/.local/bin/claude-mem", "#!/bin/sh\n");
+    assert_eq!(of_plan(&due), []);
+    fs::remove_file(&link).unwrap();
+    home.migrate(&due);
+    fs::remove_file(&link).unwrap();
+    home.write("home/.local/bin/claude-mem", "#!/bin/sh\n");
+    assert!(home.undo().contains(&Undone::Left(link.clone())));
+    assert_eq!(fs::read_to_string(&link).unwrap(), "#!/bin/sh\n");
 }

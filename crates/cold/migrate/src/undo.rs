@@ -6,6 +6,7 @@ use crate::journal::{Journal, Step};
 use crate::{Around, Error, Result};
 use base::{Timestamp, digest, files};
 use config::{Config, Source};
+use install::link;
 use install::ours::Surroundings;
 use install::settings::beneath;
 use install::settings::file;
@@ -29,6 +30,8 @@ pub enum Undone {
     Lessons { removed: usize, changed: Vec<PathBuf> },
     /// Records left the database.
     Records { removed: u64 },
+    /// The link is gone.
+    Unlinked(PathBuf),
     /// Something else is at its place by now, and stays.
     Left(PathBuf),
 }
@@ -69,6 +72,19 @@ fn take_back(around: &Around, step: &Step) -> Result<Undone> {
             Ok(Undone::Records { removed: claude_mem::take_back(around, *after)? })
         }
         Step::Program { path, link, text, mode } => program(path, link.as_deref(), text.as_deref(), *mode),
+        Step::Link { path, program, folders } => {
+            let there = link::look(path, program);
+            if there == link::Link::Theirs {
+                return Ok(Undone::Left(path.clone()));
+            }
+            files::remove_if_there(path).map_err(Error::at(path))?;
+            // The deepest first; one that holds something stays.
+            for folder in folders.iter().rev() {
+                let _ = fs::remove_dir(folder);
+            }
+            let is_gone = there == link::Link::Missing;
+            Ok(if is_gone { Undone::Nothing } else { Undone::Unlinked(path.clone()) })
+        }
     }
 }
 

@@ -43,6 +43,11 @@ pub fn projects(store: &store::Store) -> Result<Vec<String>, Error> {
     ledger::projects(store.connection()).map_err(Error::from)
 }
 
+/// Returns the entries of a team memory as its file has them now, with the ids that a search finds them by.
+pub fn of_team_memory(file: &std::path::Path, project: &str) -> Vec<Loaded> {
+    team::memory(file, project).into_iter().map(Loaded::of).collect()
+}
+
 /// Why the index could not be kept in step.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

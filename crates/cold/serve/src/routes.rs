@@ -304,6 +304,84 @@ fn processing(server: &Server, _: &Asked) -> Result<Value, Failed> {
 mod tests {
     use super::*;
 
+    /// Every route of claude-mem 13.15.3, with an id in place of a parameter.
+    const OF_CLAUDE_MEM: [&str; 62] = [
+        "GET /api/health",
+        "GET /api/readiness",
+        "GET /api/version",
+        "GET /health",
+        "GET /api/instructions",
+        "POST /api/admin/restart",
+        "POST /api/admin/shutdown",
+        "GET /api/admin/doctor",
+        "POST /api/sessions/init",
+        "POST /api/sessions/observations",
+        "POST /api/sessions/summarize",
+        "POST /api/sessions/complete",
+        "GET /api/observations",
+        "GET /api/summaries",
+        "GET /api/prompts",
+        "GET /api/observation/{id}",
+        "GET /api/session/{id}",
+        "GET /api/prompt/{id}",
+        "DELETE /api/observation/{id}",
+        "DELETE /api/summary/{id}",
+        "DELETE /api/prompt/{id}",
+        "GET /api/observations/by-file",
+        "POST /api/observations/batch",
+        "POST /api/sdk-sessions/batch",
+        "GET /api/stats",
+        "GET /api/projects",
+        "GET /api/processing-status",
+        "POST /api/import",
+        "GET /api/search",
+        "GET /api/timeline",
+        "GET /api/timeline/by-query",
+        "GET /api/search/observations",
+        "GET /api/search/by-file",
+        "GET /api/context/recent",
+        "GET /api/context/inject",
+        "GET /api/context/preview",
+        "POST /api/context/semantic",
+        "POST /api/memory/save",
+        "POST /api/corpus",
+        "GET /api/corpus",
+        "GET /api/corpus/name",
+        "DELETE /api/corpus/name",
+        "POST /api/corpus/name/rebuild",
+        "POST /api/corpus/name/prime",
+        "POST /api/corpus/name/query",
+        "POST /api/corpus/name/reprime",
+        "GET /api/settings",
+        "POST /api/settings",
+        "GET /api/settings/dependency-health",
+        "GET /api/mcp/status",
+        "POST /api/mcp/toggle",
+        "GET /api/logs",
+        "POST /api/logs/clear",
+        "GET /api/chroma/status",
+        "GET /api/sync/status",
+        "GET /api/onboarding/explainer",
+        "GET /",
+        "GET /ui/viewer.js",
+        "GET /stream",
+        // Of earlier versions.
+        "GET /ui",
+        "DELETE /api/session/{id}",
+        "GET /api/instructions/all",
+    ];
+
+    #[test]
+    fn every_route_of_claude_mem_is_served_or_says_why_not() {
+        for call in OF_CLAUDE_MEM {
+            let (method, path) = call.split_once(' ').unwrap();
+            let is_served =
+                ROUTES.iter().any(|route| route.path == path && route.method.name() == method.to_lowercase());
+            let reason = why_not(method, path);
+            assert!(is_served || !reason.starts_with("no such route"), "{call}: {reason}");
+        }
+    }
+
     #[test]
     fn what_is_not_served_says_why() {
         assert!(why_not("DELETE", "/api/observation/5").contains("wyren forget"));

@@ -10,12 +10,11 @@ use anyhow::Result;
 use base::paths::with_tilde;
 use base::{Env, Paths, Timestamp};
 use clap::Args;
-use handoff::{Kept, Name, Origin, Resume};
+use handoff::{Name, Resume, WAITS, state};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use text::sanitize;
 use work::contexts::read::{self, Which};
-use work::contexts::{Context, Mode};
 
 /// In characters.
 const MAX_TITLE: usize = 120;
@@ -83,23 +82,6 @@ pub(super) fn list(list: &List, env: &Env, paths: &Paths) -> Result<()> {
         ]);
     }
     Ok(terminal::write_table(&mut output, &rows)?)
-}
-
-const WAITS: &str = "waits";
-
-/// Returns what became of a handoff.
-fn state(kept: &Kept, contexts: &[Context]) -> &'static str {
-    let context = contexts.iter().find(|context| context.id == kept.context);
-    let artifact = context.and_then(|context| context.artifact.as_ref());
-    let artifact = artifact.filter(|artifact| artifact.digest == kept.handoff.digest);
-    match (artifact, kept.handoff.origin) {
-        (Some(artifact), _) if artifact.is_consumed => "taken up",
-        (Some(_), _) if context.is_some_and(|context| context.mode == Mode::HasHandoff) => WAITS,
-        (Some(_), _) => "saved",
-        (None, Origin::Compaction) => "of a compaction",
-        (None, Origin::Import) => "imported",
-        (None, Origin::Asked) => "earlier",
-    }
 }
 
 pub(super) fn show(show: &Show, env: &Env, paths: &Paths) -> Result<()> {

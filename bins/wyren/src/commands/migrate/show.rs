@@ -58,6 +58,14 @@ fn rows(part: &Part, wyren: &str, shown: &dyn Fn(&Path) -> String) -> Vec<Row> {
         };
         rows.push(Row { what: "program", place: shown(program), detail: String::new(), action, words });
     }
+    if let Some(link) = &part.link {
+        let (action, words) = match link.is_due {
+            true => ("link", "make: it starts and stops `wyren serve`".to_owned()),
+            false => ("stays", "not made; to make it, for scripts that call it: --link".to_owned()),
+        };
+        let (place, detail) = (shown(&link.place), String::new());
+        rows.push(Row { what: "command", place, detail, action, words });
+    }
     for import in &part.imports {
         let (action, words) = match import.look.new {
             0 => ("stays", "nothing new".to_owned()),
@@ -163,6 +171,7 @@ pub(super) fn step(step: &Step, env: &Env) -> String {
             format!("remove the records imported from {}", with_tilde(source, env))
         }
         Step::Program { path, .. } => format!("restore {}", with_tilde(path, env)),
+        Step::Link { path, .. } => format!("remove {}", with_tilde(path, env)),
     }
 }
 
@@ -177,6 +186,7 @@ pub(super) fn step_as_json(step: &Step) -> Value {
         }
         Step::Records { source, .. } => json!({"what": "records", "where": source}),
         Step::Program { path, .. } => json!({"what": "program", "where": path}),
+        Step::Link { path, .. } => json!({"what": "link", "where": path}),
     }
 }
 
@@ -189,6 +199,7 @@ pub(super) fn undone_as_json(undone: &Undone) -> Value {
             json!({"result": "lessons", "removed": removed, "left": changed})
         }
         Undone::Records { removed } => json!({"result": "records", "removed": removed}),
+        Undone::Unlinked(path) => json!({"result": "unlinked", "where": path}),
         Undone::Left(path) => json!({"result": "left", "where": path}),
     }
 }
