@@ -30,6 +30,8 @@ const MOST_BYTES: usize = 256 * 1024;
 const MOST_OFFERED: usize = 3;
 /// The slash command that goes on from a handoff.
 const RESUME: &str = "/wyren:handoff-resume";
+/// How the slash commands of Wyren begin that the model carries out.
+const COMMANDS: [&str; 2] = ["/wyren:", "/wyren-"];
 /// How a context came about that a prompt made.
 const AUTO_CREATED: &str = "auto-created";
 
@@ -176,6 +178,11 @@ impl Binder<'_> {
         }
         if let Some(context) = self.bound_before(desk)? {
             write::write_binding(self.paths, &self.asked.session, &context)?;
+            return Ok(Bound::default());
+        }
+        // They do not say what the work is. The next prompt does, or the title of the handoff that is saved.
+        let prompt = self.asked.prompt.trim_start();
+        if COMMANDS.iter().any(|command| prompt.starts_with(command)) {
             return Ok(Bound::default());
         }
         let staged = self.of_project(desk, read::staged)?;
