@@ -210,8 +210,8 @@ fn a_line_of_the_users_comes_first_and_gets_what_the_client_tells() -> Result<()
     let lines: Vec<&str> = shown.lines().collect();
     assert_eq!(lines[0], "mine \"session_id\":\"s\"", "{shown}");
     assert!(lines.len() == 2 && lines[1].contains("97% left"), "{shown}");
-    // One that fails, does not read or prints nothing costs its own line alone.
-    for command in ["echo gone; exit 1", "exec true", "no-such-program"] {
+    // One that fails, does not read, prints nothing or does not end costs its own line alone.
+    for command in ["echo gone; exit 1", "exec true", "no-such-program", "echo late; exec sleep 60"] {
         let shown = wrapped(command)?;
         assert!(shown.lines().count() == 1 && shown.contains("97% left"), "{command}: {shown}");
     }
