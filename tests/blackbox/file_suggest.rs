@@ -42,6 +42,27 @@ fn repository() -> Result<Option<Sandbox>> {
 }
 
 #[test]
+fn where_the_index_has_too_few_new_files_are_suggested_and_no_ignored_ones() -> Result<()> {
+    let Some(sandbox) = repository()? else { return Ok(()) };
+    let project = sandbox.project();
+    fs::create_dir(project.join("lib"))?;
+    for file in ["lib/fresh auth.rs", "lib/fresh.log", "lib/漢字.rs"] {
+        fs::write(project.join(file), "")?;
+    }
+    assert_eq!(suggested(&sandbox, &project, "fresh")?, ["lib/fresh auth.rs"]);
+    assert_eq!(suggested(&sandbox, &project.join("lib"), "漢")?, ["漢字.rs"]);
+    // Outside of a repository there is no index.
+    let plain = sandbox.folder().join("plain");
+    for folder in ["notes/deep", "node_modules/x", ".hidden"] {
+        fs::create_dir_all(plain.join(folder))?;
+        fs::write(plain.join(folder).join("plan.md"), "")?;
+    }
+    assert_eq!(suggested(&sandbox, &plain, "plan")?, ["notes/deep/plan.md"]);
+    assert_eq!(suggested(&sandbox, &plain.join("missing"), "plan")?, [""; 0]);
+    Ok(())
+}
+
+#[test]
 fn files_of_gits_index_are_suggested_by_name_and_recent_work() -> Result<()> {
     let Some(sandbox) = repository()? else { return Ok(()) };
     let project = sandbox.project();

@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use wyren_tests::sandbox::{Sandbox, feed};
 use wyren_tests::tree::tree;
 
+use crate::tasks::{create, update};
 use crate::worker::wait_for;
 
 /// Returns what the client tells in the sandbox's project.
@@ -67,11 +69,13 @@ fn what_the_cache_knows_is_shown_and_a_damaged_one_is_not() -> Result<()> {
     let mut status: Value = serde_json::from_slice(&fs::read(&file)?)?;
     let name = status["projects"].as_object().and_then(|all| all.keys().next()).context("a project")?.clone();
     let project = &mut status["projects"][&name];
-    project["at"] = json!(u64::MAX);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
+    project["at"] = json!(now.as_millis() as u64);
     project["news"] = json!(2);
     project["lessons"] = json!(5);
     project["context"] = json!("window");
-    project["task"] = json!("Draw\u{1b}[31m the line");
+    // The first digits of SHA-256 of `s`.
+    status["tasks"] = json!({"043a718774c572bd": {"at": 1, "subject": "Draw\u{1b}[31m the line"}});
     status["day"] = json!("2");
     status["spent_micros"] = json!(123_456);
     fs::write(&file, status.to_string())?;
@@ -102,6 +106,49 @@ fn the_context_of_the_session_is_shown_by_its_name() -> Result<()> {
     let mut other = told(&sandbox)?;
     other["session_id"] = json!("t");
     assert!(!line(&sandbox, "200", &other, &[])?.contains("move-parser"));
+    Ok(())
+}
+
+/// Has what is shown of the project found out anew.
+fn make_stale(sandbox: &Sandbox) -> Result<()> {
+    wait_for("the end of what writes it", || Ok(sandbox.processes().is_empty()))?;
+    let file = sandbox.data().join("cache/status.json");
+    let mut status: Value = serde_json::from_slice(&fs::read(&file)?)?;
+    let projects = status["projects"].as_object_mut().context("projects")?;
+    projects.values_mut().for_each(|project| project["at"] = json!(1));
+    Ok(fs::write(&file, status.to_string())?)
+}
+
+#[test]
+fn the_task_in_progress_is_shown_in_its_own_session_until_it_is_done_or_forgotten() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let is_shown = |session: &str| {
+        let mut input = told(&sandbox)?;
+        input["session_id"] = json!(session);
+        Ok(line(&sandbox, "200", &input, &[])?.contains("Teach the checkout cents"))
+    };
+    create(&sandbox, "s", "toolu_1", 1, &json!({"subject": "Teach the checkout cents", "description": "x"}))?;
+    create(&sandbox, "s", "toolu_2", 2, &json!({"subject": "Write it down", "description": "x"}))?;
+    // It makes the database.
+    sandbox.wyren(&["export"])?;
+    assert!(!is_shown("s")?);
+    update(&sandbox, "s", "toolu_3", &json!({"taskId": "1", "status": "in_progress"}))?;
+    make_stale(&sandbox)?;
+    wait_for("the task", || is_shown("s"))?;
+    assert!(!is_shown("t")?);
+
+    update(&sandbox, "s", "toolu_4", &json!({"taskId": "1", "status": "completed"}))?;
+    make_stale(&sandbox)?;
+    wait_for("the end of the task", || Ok(!is_shown("s")?))?;
+
+    update(&sandbox, "s", "toolu_5", &json!({"taskId": "1", "status": "in_progress"}))?;
+    make_stale(&sandbox)?;
+    wait_for("the task again", || is_shown("s"))?;
+    let forgotten = sandbox.wyren(&["forget", "--query", "checkout", "--yes"])?;
+    ensure!(forgotten.status.success(), "{forgotten:?}");
+    wait_for("the end of what writes it", || Ok(sandbox.processes().is_empty()))?;
+    let cache = fs::read_to_string(sandbox.data().join("cache/status.json")).unwrap_or_default();
+    assert!(!cache.contains("checkout") && !is_shown("s")?, "{cache}");
     Ok(())
 }
 
@@ -163,8 +210,8 @@ fn a_line_of_the_users_comes_first_and_gets_what_the_client_tells() -> Result<()
     let lines: Vec<&str> = shown.lines().collect();
     assert_eq!(lines[0], "mine \"session_id\":\"s\"", "{shown}");
     assert!(lines.len() == 2 && lines[1].contains("97% left"), "{shown}");
-    // One that fails, does not read or prints nothing costs its own line alone.
-    for command in ["echo gone; exit 1", "exec true", "no-such-program"] {
+    // One that fails, does not read, prints nothing or does not end costs its own line alone.
+    for command in ["echo gone; exit 1", "exec true", "no-such-program", "echo late; exec sleep 60"] {
         let shown = wrapped(command)?;
         assert!(shown.lines().count() == 1 && shown.contains("97% left"), "{command}: {shown}");
     }

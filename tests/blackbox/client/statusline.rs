@@ -1,6 +1,6 @@
 //! The status line and the suggested files on the screen of the real client.
 
-use std::fs;
+use std::fs::{self, File};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
@@ -12,19 +12,24 @@ use wyren_tests::plugin;
 use super::{check_processes, client_with_plugin};
 use crate::worker::wait_for;
 
-/// Writes more about the project into the cache than one row of 80 columns holds.
-fn fill_cache(client: &Client) -> Result<()> {
+/// Writes more about the project into the cache than one row of 80 columns holds. Until the lock is dropped, it stays so.
+fn fill_cache(client: &Client) -> Result<File> {
     let file = client.data().join("cache/status.json");
     wait_for("the cache", || Ok(file.exists()))?;
+    let lock = File::options().write(true).open(client.data().join("cache/status.lock"))?;
+    lock.lock()?;
     let mut status: Value = serde_json::from_slice(&fs::read(&file)?)?;
     for project in status["projects"].as_object_mut().context("projects")?.values_mut() {
-        project["at"] = json!(u64::MAX);
         project["news"] = json!(2);
         project["lessons"] = json!(5);
-        project["context"] = json!("window");
-        project["task"] = json!("Draw the status line");
     }
-    Ok(fs::write(file, status.to_string())?)
+    // Folders of the spool have the names that sessions have in the cache.
+    for session in fs::read_dir(client.data().join("spool"))?.flatten() {
+        let name = session.file_name().to_string_lossy().into_owned();
+        status["tasks"][name] = json!({"at": 1, "subject": "Draw the status line"});
+    }
+    fs::write(file, status.to_string())?;
+    Ok(lock)
 }
 
 #[test]
@@ -40,7 +45,7 @@ fn the_line_is_on_the_screen_on_two_rows_of_80_columns_or_one_of_200() -> Result
         terminal.submit("a question")?;
         terminal.wait_for("The first answer.")?;
         terminal.wait_for("80% left")?;
-        fill_cache(&client)?;
+        let _lock = fill_cache(&client)?;
         terminal.submit("another question")?;
         terminal.wait_for("5 lessons")?;
         terminal.wait_for("60% left")?;

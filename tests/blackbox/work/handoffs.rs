@@ -76,6 +76,28 @@ fn line_1_a_handoff_is_saved_into_a_folder_and_resumed_byte_complete() -> Result
 }
 
 #[test]
+fn a_session_that_begins_with_a_command_of_wyren_works_on_no_context_of_that_name() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let session = Session::new(&sandbox, "s-1");
+    for command in ["/wyren:lessons-add prices are in cents", "/wyren:handoff all of it"] {
+        assert_eq!(session.prompt(command)?, Value::Null);
+    }
+    assert!(ids(&sandbox)?.is_empty());
+    let saved = handoff_json(&sandbox, Some("s-1"), &["save"], MARKDOWN)?;
+    let name = saved["handoff"]["name"].as_str().context("no name")?;
+    assert!(name.contains("-cents-cart/") && saved["context_is_new"] == true, "{saved:#}");
+    // The session goes on with it.
+    session.prompt("teach the checkout cents")?;
+    assert_eq!(ids(&sandbox)?.len(), 1);
+    // Another one begins its context with the first prompt that is about the work.
+    let other = Session::new(&sandbox, "s-2");
+    other.prompt("/wyren:lessons-review labels")?;
+    other.prompt("print the labels of parcels twice")?;
+    assert_eq!(ids(&sandbox)?.len(), 2);
+    Ok(())
+}
+
+#[test]
 fn line_9_a_handoff_that_was_resumed_binds_the_session_and_does_not_wait_again() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     let name = saved(&sandbox, "s-1")?;

@@ -5,11 +5,26 @@ use anyhow::Result;
 use base::Paths;
 use clap::Args;
 use serde_json::Value;
+use std::collections::VecDeque;
+use std::fs;
 use std::io::{self, Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The most that the client tells, in bytes.
 const MAX_INPUT_BYTES: u64 = 1024 * 1024;
+
+/// How long files may be looked for that git's index does not have, and how many bytes of their names are taken.
+const LOOK: Duration = Duration::from_millis(300);
+const MAX_NAME_BYTES: u64 = 1024 * 1024;
+/// The most files and folders that are looked at outside of a repository, and how deep.
+const MOST_ENTRIES: usize = 20_000;
+const DEEPEST: usize = 8;
+/// Folders of what is made and fetched, which a repository ignores.
+const MADE: [&str; 6] = ["__pycache__", "build", "dist", "node_modules", "target", "venv"];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,7 +44,63 @@ pub(crate) fn run(paths: &Paths) -> Result<()> {
         Some(cwd) => PathBuf::from(cwd),
         None => std::env::current_dir()?,
     };
-    let files = journal::suggest::suggest(input["query"].as_str().unwrap_or_default(), &cwd, paths);
+    let others = |root: Option<&Path>| match root {
+        Some(root) => untracked(root).unwrap_or_default(),
+        None => files_below(&cwd, Instant::now() + LOOK),
+    };
+    let files = journal::suggest::suggest(input["query"].as_str().unwrap_or_default(), &cwd, paths, others);
     let lines: String = files.iter().map(|file| format!("{file}\n")).collect();
     Ok(terminal::exact_output().write_all(lines.as_bytes())?)
+}
+
+/// Returns the files of a work tree that git neither has nor ignores, unless that takes too long.
+fn untracked(root: &Path) -> io::Result<Vec<String>> {
+    let mut command = Command::new("git");
+    command
+        .args(["-c", "core.fsmonitor=false", "ls-files", "--others", "--exclude-standard", "-z"])
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn()?;
+    let output = child.stdout.take();
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut names = Vec::new();
+        let read = output.map(|output| output.take(MAX_NAME_BYTES).read_to_end(&mut names));
+        let _ = sender.send(read.transpose().map(|_| names));
+    });
+    let names = receiver.recv_timeout(LOOK);
+    // It has ended, has more than is wanted, or is late.
+    child.kill()?;
+    child.wait()?;
+    let names = names.map_err(io::Error::other)??;
+    let names = names.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    Ok(names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect())
+}
+
+/// Returns the files below a folder, those near it first, without hidden ones.
+fn files_below(folder: &Path, deadline: Instant) -> Vec<String> {
+    let mut files = Vec::new();
+    let mut folders = VecDeque::from([(folder.to_owned(), String::new(), 0)]);
+    let mut seen = 0;
+    while let Some((folder, prefix, depth)) = folders.pop_front() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            seen += 1;
+            if seen > MOST_ENTRIES || Instant::now() > deadline {
+                return files;
+            }
+            let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else { continue };
+            if name.starts_with('.') {
+                continue;
+            }
+            if kind.is_file() {
+                files.push(format!("{prefix}{name}"));
+            } else if kind.is_dir() && depth < DEEPEST && !MADE.contains(&&*name) {
+                folders.push_back((entry.path(), format!("{prefix}{name}/"), depth + 1));
+            }
+        }
+    }
+    files
 }

@@ -108,6 +108,9 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     // First of all, so that no cache has the text whenever this ends. Until then no other process writes one.
     let caches = Caches::lock(paths, CACHE_PATIENCE)?.ok_or(store::Error::Busy)?;
     let uncached = caches.remove();
+    // It has the tasks in progress.
+    let unshown =
+        files::remove_if_there(&paths.status_cache()).map_err(files::Error::at(&paths.status_cache()));
     // Before the database, so that no worker takes one in that is gone from there already.
     let requests = leftovers::delete_requests(paths, &selection);
     let contexts = work::bind::named(paths)?;
@@ -161,6 +164,7 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         refused,
         damaged,
         contexts,
+        unshown.map(drop),
     ] {
         if let Err(error) = cleaned {
             bail!("{error}; the text may still be there");

@@ -17,6 +17,9 @@ pub const LAST_REPLY_CHARS: usize = 4_000;
 /// The most commands, and characters of each.
 pub const COMMANDS: usize = 60;
 pub const COMMAND_CHARS: usize = 1_500;
+/// The most calls of tools that MCP servers have, and characters of each.
+pub const SERVER_CALLS: usize = 15;
+pub const INPUT_CHARS: usize = 600;
 /// The most files that were changed, and that were read.
 pub const CHANGED_FILES: usize = 60;
 pub const READ_FILES: usize = 20;

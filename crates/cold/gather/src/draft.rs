@@ -2,7 +2,7 @@
 
 use crate::budget::{
     CHANGED_FILES, COMMANDS, DEAD_ENDS, DECISIONS, ERRORS, JUDGED_TURNS, LAST_REPLY_CHARS, OUTPUT_CHARS,
-    PROMPTS, READ_FILES, REPLIES, REPLY_CHARS, SAID_CHARS, THREAD_BYTES,
+    PROMPTS, READ_FILES, REPLIES, REPLY_CHARS, SAID_CHARS, SERVER_CALLS, THREAD_BYTES,
 };
 use crate::thread::{Call, Ending, Thread, Turn};
 use distiller::{Action, Anchor, Mark, Message, Part, Role, clean_cut, machinery};
@@ -177,7 +177,8 @@ fn dead_end(calls: &[Call], (tool, about): (&str, &str)) -> String {
             unique.push(error);
         }
     }
-    let name = if tool == "Bash" { code(about) } else { format!("{tool} {about}") };
+    let is_code = tool == "Bash" || calls.iter().any(|call| call.tool == tool && call.is_of_server());
+    let name = if is_code { code(about) } else { format!("{tool} {about}") };
     let mut line = format!("- {name}");
     if failures > 0 {
         let times = if failures == 1 { String::new() } else { format!(" {failures} times") };
@@ -263,6 +264,8 @@ fn context(thread: &Thread, around: &Around) -> Vec<String> {
     };
     let commands = last(thread.calls.iter().filter(|call| call.tool == "Bash"), COMMANDS);
     block("Commands", commands.iter().map(|command| format!("- {}", code(command))).collect());
+    let of_servers = last(thread.calls.iter().filter(|call| call.is_of_server()), SERVER_CALLS);
+    block("Calls of MCP tools", of_servers.iter().map(|call| format!("- {}", code(call))).collect());
     let is_done = |call: &&Call| call.ending == Ending::Done;
     let changed: HashSet<&str> = thread
         .calls

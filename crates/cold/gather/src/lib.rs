@@ -10,6 +10,7 @@
 //!
 //! **Architecture invariant:** a transcript in, a draft out. Nothing here writes, asks a model or runs a program.
 
+mod background;
 pub mod budget;
 mod draft;
 mod failure;

@@ -41,6 +41,11 @@ impl Marks {
         }
     }
 
+    /// Takes the id by which the client knows a command in the background.
+    pub(crate) fn of_background(&mut self, id: &str, command: &str) {
+        self.add(id, &format!("in the background: {command}"));
+    }
+
     fn add(&mut self, id: &str, line: &str) {
         if !self.0.iter().any(|(known, _)| known == id) {
             self.0.push((id.to_owned(), sanitize::one_line(line.trim(), ID_LINE_CHARS)));

@@ -1,10 +1,10 @@
 //! What happened in the part of a transcript that a handoff is about.
 
 use crate::budget::{
-    BACK_BYTES, COMMAND_CHARS, FIRST_BYTES, LAST_REPLY_CHARS, PLAN_CHARS, PROMPT_CHARS, TURNS,
+    BACK_BYTES, COMMAND_CHARS, FIRST_BYTES, INPUT_CHARS, LAST_REPLY_CHARS, PLAN_CHARS, PROMPT_CHARS, TURNS,
 };
-use crate::failure;
 use crate::marks::Marks;
+use crate::{background, failure};
 use distiller::{clean_cut, machinery};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -15,6 +15,9 @@ use transcript::{Act, Conversation, Error, Record, Scope, Slice, Usage, tail};
 
 /// How many characters of a commit's or a subagent's output are looked through for ids.
 const OUTPUT_BYTES: usize = 64 * 1024;
+
+/// How the name of a tool begins that an MCP server has.
+const SERVER: &str = "mcp__";
 
 /// A turn that is not private.
 #[derive(Debug, Default)]
@@ -28,19 +31,26 @@ pub struct Turn {
     pub is_interrupted: bool,
 }
 
-/// A call of a tool that is about a command or a file.
+/// A call of a tool that is about a command or a file, or of one that an MCP server has.
 #[derive(Debug)]
 pub struct Call {
     pub tool: String,
-    /// The command, or the path of the file.
+    /// The command, the path of the file, or the MCP tool with its input.
     pub about: String,
     pub ending: Ending,
+}
+
+impl Call {
+    /// Says whether it is of a tool that an MCP server has.
+    pub(crate) fn is_of_server(&self) -> bool {
+        self.tool.starts_with(SERVER)
+    }
 }
 
 /// How a call ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It runs, or the transcript ends before its result.
+    /// It runs, was stopped, or the transcript ends before its result.
     Unknown,
     Done,
     /// With the lines that say what went wrong.
@@ -123,6 +133,12 @@ struct Reader {
     /// Plans and subagents without a result.
     plans: HashMap<String, String>,
     agents: HashMap<String, String>,
+    /// The commands that went on in the background, by the client's id of them: their place among the calls.
+    background: HashMap<String, usize>,
+    /// Looks at them without a result, by id.
+    looks: HashMap<String, String>,
+    /// The call that was refused without a word: the next prompt says why.
+    unexplained: Option<usize>,
 }
 
 impl Default for Reader {
@@ -134,6 +150,9 @@ impl Default for Reader {
             open: HashMap::new(),
             plans: HashMap::new(),
             agents: HashMap::new(),
+            background: HashMap::new(),
+            looks: HashMap::new(),
+            unexplained: None,
         }
     }
 }
@@ -160,6 +179,11 @@ impl Reader {
                 assistant.model.as_deref().filter(|model| thread.model.as_deref() != Some(model))
             {
                 thread.model = Some(model.to_owned());
+            }
+        }
+        for notice in background::notices(record) {
+            if let (false, Some(task)) = (self.is_private, background::task_of(&notice)) {
+                self.settle(task, &notice);
             }
         }
         for step in self.conversation.steps(record) {
@@ -203,6 +227,10 @@ impl Reader {
 
     fn begin(&mut self, asked: String) {
         if !self.is_private && !asked.is_empty() {
+            let refused = self.unexplained.take().and_then(|at| self.thread.calls.get_mut(at));
+            if let Some(Ending::Refused(comment)) = refused.map(|call| &mut call.ending) {
+                comment.clone_from(&asked);
+            }
             self.thread.turns.push(Turn { asked, ..Turn::default() });
         }
     }
@@ -223,8 +251,15 @@ impl Reader {
                 | "Agent"
                 | "Task"
         );
-        if !is_known || machinery::is_our_call(name, input) {
+        let is_of_server = name.starts_with(SERVER) && !name.contains("wyren");
+        if !(is_known || is_of_server || background::LOOKS.contains(&name))
+            || machinery::is_our_call(name, input)
+        {
             return;
+        }
+        if is_of_server {
+            self.open.insert(id.to_owned(), self.thread.calls.len());
+            return self.add(name, clean_cut(&format!("{name} {input}"), INPUT_CHARS), Ending::Unknown);
         }
         let Ok(input) = serde_json::from_str::<Value>(input) else { return };
         let text = |field: &str| input[field].as_str().filter(|text| !text.is_empty());
@@ -239,6 +274,10 @@ impl Reader {
                 if let Some(plan) = text("plan") {
                     self.plans.insert(id.to_owned(), clean_cut(plan, PLAN_CHARS));
                 }
+            }
+            _ if background::LOOKS.contains(&name) => {
+                let task = background::IDS.iter().find_map(|field| text(field));
+                self.looks.extend(task.map(|task| (id.to_owned(), task.to_owned())));
             }
             "Agent" | "Task" => {
                 self.agents.insert(id.to_owned(), clean_cut(text("description").unwrap_or("?"), 80));
@@ -269,15 +308,42 @@ impl Reader {
         {
             self.thread.marks.of_agent(&description, &clean_cut(head, OUTPUT_BYTES));
         }
-        let Some(call) = self.open.remove(id).and_then(|at| self.thread.calls.get_mut(at)) else { return };
+        if let Some(task) = self.looks.remove(id) {
+            return self.settle(&task, head);
+        }
+        let Some(at) = self.open.remove(id) else { return };
+        let Some(call) = self.thread.calls.get_mut(at) else { return };
+        let task = background::begun(output).filter(|_| call.tool == "Bash" && !is_error);
+        let failed = || is_error || (call.tool == "Bash" && failure::is_hidden(&call.about, head));
         call.ending = match refused {
             Some(comment) => Ending::Refused(clean_cut(comment, PROMPT_CHARS)),
-            None if is_error => Ending::Failed(failure::telling_lines(&clean_cut(head, OUTPUT_BYTES))),
+            None if failed() => Ending::Failed(failure::telling_lines(&clean_cut(head, OUTPUT_BYTES))),
+            None if task.is_some() => Ending::Unknown,
             None => Ending::Done,
         };
-        if call.tool == "Bash" && call.ending == Ending::Done {
-            let (command, marks) = (call.about.clone(), &mut self.thread.marks);
-            marks.of_command(&command, head);
+        if matches!(&call.ending, Ending::Refused(comment) if comment.is_empty()) {
+            self.unexplained = Some(at);
+        }
+        let command = call.about.clone();
+        if let Some(task) = task {
+            self.thread.marks.of_background(task, &command);
+            self.background.insert(task.to_owned(), at);
+        } else if call.tool == "Bash" && call.ending == Ending::Done {
+            self.thread.marks.of_command(&command, head);
+        }
+    }
+
+    /// Notes how a command in the background goes, by what the client says of it.
+    fn settle(&mut self, task: &str, said: &str) {
+        let call = self.background.get(task).and_then(|at| self.thread.calls.get_mut(*at));
+        let Some(call) = call else { return };
+        let said = clean_cut(said, OUTPUT_BYTES);
+        match background::ended(&said) {
+            Some(background::End::Well) => call.ending = Ending::Done,
+            Some(background::End::Badly(output)) => {
+                call.ending = Ending::Failed(failure::telling_lines(output));
+            }
+            None => {}
         }
     }
 }

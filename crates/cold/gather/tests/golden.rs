@@ -1,7 +1,7 @@
 //! What a handoff must have, by the lists that were written by hand: `tests/data/handoffs`.
 
 use gather::{Around, Thread, draft};
-use handoff::Draft;
+use handoff::{Draft, Name};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fs;
@@ -80,10 +80,11 @@ fn transcript_of(session: &Path) -> String {
 
 fn gathered(name: &str) -> Draft {
     let folder = data().join("journal").join(name);
-    let recorded = folder.join("transcript.jsonl");
+    let written_by_hand = data().join("handoffs").join(format!("{name}.jsonl"));
+    let found = [folder.join("transcript.jsonl"), written_by_hand].into_iter().find(|path| path.exists());
     let written = tempfile::NamedTempFile::new().unwrap();
-    let path = if recorded.exists() {
-        recorded
+    let path = if let Some(found) = found {
+        found
     } else {
         fs::write(written.path(), transcript_of(&folder.join("session.jsonl"))).unwrap();
         written.path().to_owned()
@@ -126,7 +127,7 @@ fn every_fact_of_a_session_is_in_its_handoff_and_little_else() {
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
-    assert_eq!(count, 8);
+    assert_eq!(count, 10);
 }
 
 fn write(lines: &[Value]) -> tempfile::NamedTempFile {
@@ -191,6 +192,63 @@ fn secrets_and_calls_of_wyren_are_left_out() {
     let text = whole(&write(&lines));
     assert!(text.contains("curl") && !text.contains("Ab9Ab9"), "{text}");
     assert!(!text.contains("the team's memory") && !text.contains("wyren memory"), "{text}");
+}
+
+fn sections(file: &tempfile::NamedTempFile) -> Draft {
+    draft(&Thread::read(file.path()).unwrap(), &Around { session: "s".to_owned(), ..Around::default() })
+}
+
+#[test]
+fn a_command_in_the_background_has_passed_or_failed_when_the_client_says_so() {
+    let begun = "Command running in background with ID: b12. Output is being written to: /tmp/b12.output.";
+    let mut lines = vec![said("import the orders")];
+    lines.extend(ran("a", "make import", begun));
+    let text = sections(&write(&lines));
+    assert!(text.text(Name::Pending).contains("`make import` It had not ended."), "{text:?}");
+    assert!(text.text(Name::Context).contains("- b12: in the background: make import"), "{text:?}");
+
+    let notice = "<task-notification>\n<task-id>b12</task-id>\n<status>failed</status>\n<summary>Background command failed with exit code 2</summary>\n</task-notification>";
+    let attached = json!({"type": "attachment", "attachment": {"type": "queued_command", "prompt": notice, "commandMode": "task-notification"}});
+    for told in [attached, said(notice)] {
+        let mut lines = lines.clone();
+        lines.push(told);
+        let text = sections(&write(&lines));
+        let failed = "- `make import` failed: Background command failed with exit code 2";
+        assert!(text.text(Name::DeadEnds).contains(failed), "{text:?}");
+        assert!(text.text(Name::Pending).contains("`make import` It failed."), "{text:?}");
+    }
+    let done = notice.replace("failed", "completed");
+    lines.push(said(&done));
+    let text = sections(&write(&lines));
+    assert!(text.text(Name::Pending).contains("`make import` It passed."), "{text:?}");
+    assert!(text.text(Name::DeadEnds).is_empty() && text.text(Name::Summary).matches("Asked").count() == 1);
+}
+
+#[test]
+fn a_refusal_without_a_word_has_the_next_prompt_as_its_reason() {
+    let call = |id: &str, name: &str, input: Value, output: &str, is_error: bool| {
+        [
+            json!({"type": "assistant", "message": {"role": "assistant", "content": [
+                {"type": "tool_use", "id": id, "name": name, "input": input}]}}),
+            json!({"type": "user", "message": {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": id, "content": output, "is_error": is_error}]}}),
+        ]
+    };
+    let refused = "The user doesn't want to proceed with this tool use. The tool use was rejected. STOP what you are doing.";
+    let mut lines = vec![said("make room")];
+    lines.extend(call("a", "Bash", json!({"command": "rm -r cache"}), refused, true));
+    lines.push(said("[Request interrupted by user for tool use]"));
+    lines.push(said("that is the only copy"));
+    lines.extend(call("b", "mcp__tickets__get", json!({"id": "T-9"}), "error: no such ticket", true));
+    lines.extend(call("c", "mcp__plugin_wyren_wyren__search", json!({"query": "room"}), "nothing", false));
+    let text = sections(&write(&lines));
+    let dead_ends = text.text(Name::DeadEnds);
+    assert!(dead_ends.contains("- `rm -r cache` was refused: that is the only copy"), "{dead_ends}");
+    assert!(
+        dead_ends.contains("- `mcp__tickets__get {\"id\":\"T-9\"}` failed: error: no such ticket"),
+        "{dead_ends}"
+    );
+    assert!(!format!("{text:?}").contains("mcp__plugin_wyren"), "{text:?}");
 }
 
 #[test]

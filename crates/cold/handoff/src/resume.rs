@@ -112,6 +112,10 @@ impl Resume<'_> {
             Some(commit) => commit.chars().take(SHORT).collect(),
             None => "none".to_owned(),
         };
+        if then.commit.is_none() {
+            text.push_str(&format!("Commit: none then, {} now.\n", short(&now.commit)));
+            return text;
+        }
         if !since.is_known {
             text.push_str(&format!(
                 "Commit: {} then, {} now. This repository does not have the first one, so they cannot be compared.\n",
@@ -123,7 +127,8 @@ impl Resume<'_> {
         match since.count {
             0 => text.push_str(&format!("No commits since {}.\n", short(&then.commit))),
             count => {
-                text.push_str(&format!("{count} commits since {}:\n", short(&then.commit)));
+                let noun = if count == 1 { "commit" } else { "commits" };
+                text.push_str(&format!("{count} {noun} since {}:\n", short(&then.commit)));
                 for (name, subject) in &since.commits {
                     text.push_str(&format!("- {name} {subject}\n"));
                 }

@@ -26,8 +26,14 @@ enum Fit {
     Name,
 }
 
-/// Returns the files that fit `query` best, relative to `cwd`; without a query, those that were worked on last.
-pub fn suggest(query: &str, cwd: &Path, paths: &Paths) -> Vec<String> {
+/// Returns the files that fit `query` best, relative to `cwd`; without a query, those that were worked on last. Where too few do,
+/// `others` is asked for files that git's index does not have, by the root of the work tree, if there is one.
+pub fn suggest(
+    query: &str,
+    cwd: &Path,
+    paths: &Paths,
+    others: impl FnOnce(Option<&Path>) -> Vec<String>,
+) -> Vec<String> {
     let repository = Repository::above(cwd);
     let root = repository.as_ref().map_or(cwd, |repository| &repository.root);
     let mut files = repository.as_ref().map(tree::indexed).unwrap_or_default();
@@ -35,9 +41,13 @@ pub fn suggest(query: &str, cwd: &Path, paths: &Paths) -> Vec<String> {
     // What is not in the index yet; journals keep files that are gone.
     let is_new = |path: &&String| files.binary_search(path).is_err() && is_file(&root.join(path));
     let new: Vec<String> = recent.iter().filter(is_new).cloned().collect();
-    files.extend(new);
+    files.extend_from_slice(&new);
     let ages: HashMap<&str, usize> =
         recent.iter().enumerate().rev().map(|(age, path)| (&**path, age)).collect();
+    if choose(query, files.iter().map(String::as_str), &ages).len() < MOST {
+        let others = others(repository.as_ref().map(|repository| repository.root.as_path()));
+        files.extend(others.into_iter().filter(|path| !new.contains(path)));
+    }
     let from_root = cwd.strip_prefix(root).unwrap_or(Path::new(""));
     let chosen = choose(query, files.iter().map(String::as_str), &ages);
     chosen.into_iter().map(|path| relative(path, from_root)).collect()

@@ -31,8 +31,10 @@ const MOST_BYTES: usize = 256 * 1024;
 const MOST_OFFERED: usize = 3;
 /// The most bytes of the whole text for the model: the client takes no more than 10,000 UTF-16 units from all of it.
 const MAX_BYTES: usize = 9_000;
-/// What commands to Wyren begin with: they are no work. The one that goes on from a handoff binds the session itself.
-const COMMAND: &str = "/wyren:";
+/// The slash command that goes on from a handoff.
+const RESUME: &str = "/wyren:handoff-resume";
+/// How the slash commands of Wyren begin that the model carries out.
+const COMMANDS: [&str; 2] = ["/wyren:", "/wyren-"];
 /// How a context came about that a prompt made.
 const AUTO_CREATED: &str = "auto-created";
 
@@ -127,8 +129,9 @@ pub fn bind(
     desk: &mut dyn Desk,
     now: Timestamp,
 ) -> Result<Bound, Error> {
-    let is_command = asked.prompt.trim_start().starts_with(COMMAND);
-    if is_command || privacy::strip(&asked.prompt).wholly_private {
+    // The command that goes on from a handoff binds the session itself, to the handoff's context.
+    let is_resuming = asked.prompt.trim_start().starts_with(RESUME);
+    if is_resuming || privacy::strip(&asked.prompt).wholly_private {
         return Ok(Bound::default());
     }
     let _lock = lock(paths)?;
@@ -197,7 +200,12 @@ impl Binder<'_> {
             write::write_binding(self.paths, &self.asked.session, &context)?;
             return Ok(Bound::default());
         }
-        if resume::is_wish(&self.asked.prompt) {
+        // They do not say what the work is. The next prompt does, or the title of the handoff that is saved.
+        let prompt = self.asked.prompt.trim_start();
+        if COMMANDS.iter().any(|command| prompt.starts_with(command)) {
+            return Ok(Bound::default());
+        }
+        if resume::is_wish(prompt) {
             // The session that left it may have ended a moment ago.
             desk.catch_up();
         }

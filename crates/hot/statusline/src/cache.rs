@@ -1,8 +1,9 @@
-//! `cache/status.json`: what the status line shows and would take too long to find out. It holds numbers and the names that the
-//! user gave; its reader takes it for absent when anything about it is wrong.
+//! `cache/status.json`: what the status line shows and would take too long to find out. It holds numbers, names that the user
+//! gave, and the task in progress of each session, for which `wyren forget` removes it. Its reader takes it for absent when
+//! anything about it is wrong.
 
 use base::paths::name_of;
-use base::{Paths, files};
+use base::{Paths, digest, files};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
@@ -16,6 +17,10 @@ const CAP: usize = 256 * 1024;
 
 /// How many projects are kept: those that were shown last.
 const MOST_PROJECTS: usize = 32;
+
+/// How many sessions have a task: those that were looked at last. And for how long after that, in milliseconds.
+const MOST_TASKS: usize = 32;
+const TASK_MILLIS: u64 = 24 * 60 * 60 * 1000;
 
 /// How long what is known of a project is fresh, in milliseconds.
 pub const FRESH_MILLIS: u64 = 10_000;
@@ -31,6 +36,18 @@ pub struct Status {
     pub spent_micros: u64,
     /// By the name of their root folder ([`name_of`]).
     pub projects: BTreeMap<String, Project>,
+    /// By the digest of the session's id.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    tasks: BTreeMap<String, Task>,
+}
+
+/// The task in progress of one session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Task {
+    /// When it was found, in milliseconds since 1970.
+    at: u64,
+    subject: String,
 }
 
 /// What is known of one project.
@@ -54,9 +71,6 @@ pub struct Project {
     /// The name of the work context that is active.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// The task in progress.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub task: Option<String>,
 }
 
 impl Status {
@@ -82,9 +96,52 @@ impl Status {
         }
     }
 
+    /// Returns the task in progress of a session.
+    pub fn task(&self, session: &str) -> Option<&str> {
+        self.tasks.get(&digest::short_hex(session.as_bytes())).map(|task| task.subject.as_str())
+    }
+
+    /// Keeps the task in progress of a session, `None` for none, and lets go of those that are old.
+    pub fn set_task(&mut self, session: &str, subject: Option<String>, now: u64) {
+        self.tasks.retain(|_, task| now.abs_diff(task.at) < TASK_MILLIS);
+        let name = digest::short_hex(session.as_bytes());
+        match subject {
+            Some(subject) => self.tasks.insert(name, Task { at: now, subject }),
+            None => self.tasks.remove(&name),
+        };
+        while self.tasks.len() > MOST_TASKS {
+            let oldest = self.tasks.iter().min_by_key(|(_, task)| task.at).map(|(name, _)| name.clone());
+            oldest.and_then(|name| self.tasks.remove(&name));
+        }
+    }
+
     /// Writes the cache. The caller holds [`Paths::status_lock`] from before it was read.
     pub fn write(&self, paths: &Paths) -> io::Result<()> {
         let status = Self { v: VERSION, ..self.clone() };
         files::write_atomic(&paths.status_cache(), &serde_json::to_vec(&status)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_has_its_own_task_for_a_day() {
+        let mut status = Status::default();
+        status.set_task("a", Some("Draw".to_owned()), 1_000);
+        status.set_task("b", Some("Test".to_owned()), 2_000);
+        assert_eq!(
+            (status.task("a"), status.task("b"), status.task("c")),
+            (Some("Draw"), Some("Test"), None)
+        );
+        status.set_task("a", None, 3_000);
+        assert_eq!((status.task("a"), status.task("b")), (None, Some("Test")));
+        status.set_task("c", None, 2_000 + TASK_MILLIS);
+        assert_eq!(status.task("b"), None);
+        for number in 0..=MOST_TASKS {
+            status.set_task(&number.to_string(), Some("Draw".to_owned()), 3_000 + number as u64);
+        }
+        assert_eq!((status.tasks.len(), status.task("0")), (MOST_TASKS, None));
     }
 }

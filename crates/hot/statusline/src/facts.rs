@@ -58,7 +58,7 @@ impl Facts {
         let branch = repository.and_then(|repository| repository.branch());
         let status = Status::read(paths);
         let known = status.project(&root);
-        let is_stale = known.is_none_or(|known| now.millis().saturating_sub(known.at) > FRESH_MILLIS);
+        let is_stale = known.is_none_or(|known| now.millis().abs_diff(known.at) > FRESH_MILLIS);
         let known = known.cloned().unwrap_or_default();
         let is_of_branch = known.branch == branch;
         let spent_today = now.to_string().starts_with(&status.day) && !status.day.is_empty();
@@ -76,7 +76,7 @@ impl Facts {
             dirty: if is_of_branch { known.dirty } else { 0 },
             is_planning: mode.as_deref() == Some(PLAN),
             context: context(input, paths).or(known.context).as_deref().map(on_one_line),
-            task: known.task.as_deref().map(on_one_line),
+            task: session(input).and_then(|session| status.task(session)).map(on_one_line),
             news: known.news.unwrap_or_default(),
             lessons: known.lessons,
             spent_micros: if spent_today { status.spent_micros } else { 0 },
@@ -88,14 +88,17 @@ impl Facts {
 
 /// Returns the name of the context that the session works on: its id without the time, as the session's own file says.
 fn context(input: &Input<'_>, paths: &Paths) -> Option<String> {
-    let session = input.session_id.as_deref().filter(|session| !session.is_empty())?;
-    let id = files::read_text_capped(&paths.binding_file(session), MAX_ID_BYTES).ok()?;
+    let id = files::read_text_capped(&paths.binding_file(session(input)?), MAX_ID_BYTES).ok()?;
     Some(id.splitn(3, '-').nth(2).unwrap_or(&id).trim().to_owned()).filter(|name| !name.is_empty())
 }
 
+/// Returns the session's id.
+pub(crate) fn session<'i>(input: &'i Input<'_>) -> Option<&'i str> {
+    input.session_id.as_deref().filter(|session| !session.is_empty())
+}
+
 fn notes(input: &Input<'_>, paths: &Paths) -> Notes {
-    let session = input.session_id.as_deref().filter(|session| !session.is_empty());
-    Notes::beside(&Claims::new(&[paths.claims(), &paths.fallback_claims()], session, None))
+    Notes::beside(&Claims::new(&[paths.claims(), &paths.fallback_claims()], session(input), None))
 }
 
 /// Notes the window's size for hooks, which do not get it. What cannot be noted comes again with the next message.

@@ -48,7 +48,7 @@ pub fn run() {
         let rows = if wrapped.is_some() { 1 } else { 2 };
         text = draw(&facts, columns.saturating_sub(MARGIN), rows, Colour::of(&env));
         if facts.is_stale {
-            refresh(&facts.root, &paths);
+            refresh(&facts.root, facts::session(&input), &paths);
         }
     }
     let first = wrapped.map(wrapped::Running::output).unwrap_or_default();
@@ -56,10 +56,11 @@ pub fn run() {
 }
 
 /// Has the cache written anew, by a program that outlives this one.
-fn refresh(root: &Path, paths: &Paths) {
+fn refresh(root: &Path, session: Option<&str>, paths: &Paths) {
     let Ok(command) = detached::beside_us("wyren").and_then(|wyren| detached::command(&wyren, paths)) else {
         return;
     };
     let mut command = command;
-    let _ = command.args(["statusline", "--refresh"]).current_dir(root).spawn();
+    command.args(["statusline", "--refresh"]).args(session.map(|session| format!("--session={session}")));
+    let _ = command.current_dir(root).spawn();
 }

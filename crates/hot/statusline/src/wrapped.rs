@@ -2,12 +2,18 @@
 
 use std::io::{Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 /// The flag before the user's own command.
 pub const FLAG: &str = "--wrap";
 
 /// The most that is taken of what it prints, in bytes.
 const MAX_BYTES: u64 = 64 * 1024;
+
+/// How long it may take. Ours is shown without it then.
+const LIMIT: Duration = Duration::from_secs(3);
 
 /// What fits into a pipe on every system.
 const PIPE_BYTES: usize = 16 * 1024;
@@ -44,11 +50,20 @@ impl Wrapped {
 }
 
 impl Running {
-    /// Waits for its end; returns what it printed, as whole lines. Nothing if it failed: the client shows nothing then, either.
+    /// Waits for its end; returns what it printed, as whole lines. Nothing if it failed, as in the client, or takes too long.
     pub fn output(mut self) -> String {
-        let mut bytes = Vec::new();
-        let read = self.0.stdout.take().map(|stdout| stdout.take(MAX_BYTES).read_to_end(&mut bytes));
-        let is_good = matches!(read, Some(Ok(_))) && self.0.wait().is_ok_and(|status| status.success());
+        let Some(stdout) = self.0.stdout.take() else { return String::new() };
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let read = stdout.take(MAX_BYTES).read_to_end(&mut bytes).map(|_| bytes);
+            let _ = sender.send(read);
+        });
+        let Ok(Ok(bytes)) = receiver.recv_timeout(LIMIT) else {
+            let _ = self.0.kill();
+            return String::new();
+        };
+        let is_good = self.0.wait().is_ok_and(|status| status.success());
         let text = String::from_utf8_lossy(&bytes);
         match text.trim_end_matches('\n') {
             "" => String::new(),

@@ -162,16 +162,23 @@ fn line_25_the_real_difference_since_then_is_shown() {
     let difference = since(&bench.shop(), &bench.env, &then).unwrap();
     let now = Timestamp::from_millis(1_000_000 + 8 * MILLIS_PER_DAY);
     let text = Resume { kept: &saved.kept, since: Some(&difference), now }.text();
-    assert!(text.contains("1 commits since") && text.contains("Keep prices in cents\n"), "{text}");
+    assert!(text.contains("1 commit since") && text.contains("Keep prices in cents\n"), "{text}");
     assert!(!text.contains("Add the cart"), "{text}");
     assert!(text.contains("- cart.js (changed)\n") && text.contains("- late.js (not in git)\n"), "{text}");
     assert!(text.contains("- open.js (not in git, had changes when the handoff was saved)\n"), "{text}");
     assert!(text.contains("STALE: this handoff is 8 days old."), "{text}");
     // The commit of another clone cannot be compared.
-    let elsewhere = Git { commit: Some("0123456789".repeat(4)), ..then };
+    let elsewhere = Git { commit: Some("0123456789".repeat(4)), ..then.clone() };
     let difference = since(&bench.shop(), &bench.env, &elsewhere).unwrap();
     let text = Resume { kept: &saved.kept, since: Some(&difference), now }.text();
     assert!(text.contains("does not have the first one"), "{text}");
+    // There was none yet.
+    let empty = Git { commit: None, ..then };
+    let mut kept = saved.kept.clone();
+    kept.handoff.tree = Some(empty.clone());
+    let difference = since(&bench.shop(), &bench.env, &empty).unwrap();
+    let text = Resume { kept: &kept, since: Some(&difference), now }.text();
+    assert!(text.contains("Commit: none then, ") && !text.contains("cannot be compared"), "{text}");
 }
 
 #[test]
