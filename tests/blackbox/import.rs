@@ -8,7 +8,7 @@ use std::process::Stdio;
 use anyhow::{Context, Result, ensure};
 use fixture::{ClaudeMem, Shape};
 use serde_json::{Value, json};
-use wyren_tests::sandbox::{Sandbox, feed};
+use wyren_tests::sandbox::{Sandbox, data_folder, feed};
 
 use crate::worker::wait_for;
 
@@ -273,6 +273,75 @@ fn write_rollout(sandbox: &Sandbox, secret: &str) -> Result<PathBuf> {
     let path = folder.join("rollout-2026-06-01T00-00-00-019f0000-0000-7000-8000-000000000001.jsonl");
     fs::write(&path, lines.collect::<String>())?;
     Ok(home)
+}
+
+/// `tests/data/agents/codex-recorded`: one session of Codex 0.169.0, as it told its hooks and as it wrote it down; long texts of its
+/// own are cut.
+#[test]
+fn a_rollout_that_codex_wrote_equals_what_its_hooks_recorded() -> Result<()> {
+    let (Some(hooked), Some(imported)) = (Sandbox::new()?, Sandbox::new()?) else { return Ok(()) };
+    let recorded = data_folder().join("agents/codex-recorded");
+    let import = |sandbox: &Sandbox| -> Result<Value> {
+        let home = sandbox.folder().join("codex");
+        let folder = home.join("sessions/2026/11/18");
+        fs::create_dir_all(&folder)?;
+        let name = "rollout-2026-11-18T21-01-40-01a1f077-1cf6-7a23-a858-6e74bd9144dc.jsonl";
+        fs::write(folder.join(name), placed(&recorded.join("rollout.jsonl"), sandbox)?)?;
+        let mut command = sandbox.command("wyren");
+        command.args(["import", "--transcripts", "--agent", "codex", "--json"]);
+        let output = feed(command.env("CODEX_HOME", &home).env("WYREN_WORKER_IDLE_SECONDS", "0"), b"")?;
+        ensure!(output.status.success(), "{output:?}");
+        Ok(serde_json::from_slice(&output.stdout)?)
+    };
+    for call in placed(&recorded.join("hooks.jsonl"), &hooked)?.lines() {
+        let event: Value = serde_json::from_str(call)?;
+        let hook = match event["hook_event_name"].as_str() {
+            Some("UserPromptSubmit") => "prompt-record",
+            Some("PostToolUse") => "tool-record",
+            Some("Stop") => "stop-summary",
+            _ => continue,
+        };
+        let output = feed(hooked.command(hook).args(["--agent", "codex"]), call.as_bytes())?;
+        ensure!(output.status.success(), "{hook}: {output:?}");
+    }
+    let told = |sandbox: &Sandbox| -> Result<Vec<Value>> {
+        let is_of_turn =
+            |line: &Value| ["prompt", "tool", "turn-end"].iter().any(|kind| line["type"] == *kind);
+        // The end of a turn has an id of its own where a hook told it.
+        let of = |line: Value| {
+            let id = if line["type"] == "turn-end" { Value::Null } else { line["id"].clone() };
+            json!([
+                line["type"],
+                id,
+                line["prompt_id"],
+                line["tool"],
+                line["input"],
+                line["text"],
+                line["data"]["text"]
+            ])
+        };
+        Ok(exported(sandbox)?.into_iter().filter(is_of_turn).map(of).collect())
+    };
+    let by_hooks = told(&hooked)?;
+    assert_eq!(by_hooks.len(), 6, "{by_hooks:#?}");
+    assert_eq!(import(&hooked)?["stored"], 0, "nothing comes twice");
+    assert_eq!(told(&hooked)?, by_hooks);
+    assert_eq!(import(&imported)?["stored"], 6);
+    assert_eq!(told(&imported)?, by_hooks);
+    // Codex tells its hooks what a command printed, and not how it ended.
+    let failed = |sandbox: &Sandbox| -> Result<usize> {
+        Ok(exported(sandbox)?.iter().filter(|line| line["failed"] == true).count())
+    };
+    assert_eq!((failed(&hooked)?, failed(&imported)?), (0, 1));
+    let status = exported(&hooked)?.into_iter().filter(|line| line["output"]["status"] == "unknown").count();
+    assert_eq!(status, 3);
+    settle(&hooked)?;
+    settle(&imported)
+}
+
+/// Returns a recorded file with the sandbox's project in place of the one that it was recorded in.
+fn placed(file: &Path, sandbox: &Sandbox) -> Result<String> {
+    Ok(fs::read_to_string(file)?.replace("/home/dev/app", &sandbox.project().to_string_lossy()))
 }
 
 #[test]

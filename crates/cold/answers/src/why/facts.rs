@@ -159,6 +159,7 @@ impl Known {
             let text = sanitize::one_line(&reason.text, MAX_PROMPT);
             facts.push(match (reason.kind, &reason.id) {
                 (ReasonKind::Decision, Some(id)) => ("decision", format!("{text} ({id})")),
+                (ReasonKind::Discovery, Some(id)) => ("learned", format!("{text} ({id})")),
                 (ReasonKind::Lesson, Some(name)) => ("lesson", format!("{name}: {text}")),
                 (ReasonKind::Memory, _) => ("memory", text),
                 (_, None) => ("decision", text),
@@ -189,6 +190,7 @@ impl Known {
         let reasons = self.reasons.iter().map(|reason| {
             let kind = match reason.kind {
                 ReasonKind::Decision => "decision",
+                ReasonKind::Discovery => "discovery",
                 ReasonKind::Lesson => "lesson",
                 ReasonKind::Memory => "memory",
             };

@@ -24,6 +24,10 @@ const LEAST_PIECE: usize = 12;
 const MOST_SOURCES: usize = 8;
 /// How long before an edit a lesson was shown that is taken for a reason of it, in milliseconds.
 const LESSON_BEFORE: u64 = 30_000;
+/// How many files a turn may have changed for what it found out to be about each of them.
+const FEW_FILES: usize = 3;
+/// The shortest part of a name that a text and a line have in common, in bytes.
+const SHORTEST_PART: usize = 4;
 
 /// What a file is called in the database: the rows of projects that it may be filed under, with its path in each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -276,7 +280,7 @@ impl Call {
         let mut select = store.connection().prepare_cached(
             "SELECT e.id, e.kind, e.title FROM entries AS e JOIN entry_files AS f ON f.entry = e.row
              WHERE e.session = ?1 AND e.turn = ?2 AND f.path = ?3 AND f.is_changed = 1
-             ORDER BY e.kind = 'decision', abs(e.at - ?4) LIMIT 1",
+             ORDER BY e.kind IN ('decision', 'discovery'), abs(e.at - ?4) LIMIT 1",
         )?;
         for (_, path) in &place.names {
             let values = params![self.session_row, self.turn, path, self.at];
@@ -303,16 +307,19 @@ pub struct Reason {
 pub enum ReasonKind {
     /// An entry of the journal.
     Decision,
+    /// What was found out in the same turn: an entry of the journal.
+    Discovery,
     /// A lesson that was shown just before.
     Lesson,
     /// An entry of the team memory.
     Memory,
 }
 
-/// Returns the decisions of the journal and the lessons that an edit is strongly connected with: decided in the same turn
-/// about this file, or about this file and a name in these lines; shown right before it.
+/// Returns the entries of the journal and the lessons that an edit is strongly connected with: decided about this file and a name
+/// in these lines, or in the same turn about words in them; found out in the same turn; shown right before it.
 pub fn reasons(store: &Store, call: &Call, place: &Place, lines: &[&str]) -> Result<Vec<Reason>, Error> {
     let mut reasons = decisions(store, call, place, lines)?;
+    reasons.extend(discovery(store, call, place, lines)?);
     let mut select = store.connection().prepare_cached(
         "SELECT o.data, p.data FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row
          WHERE o.session = ?1 AND o.kind = 'told' AND o.at BETWEEN ?2 AND ?3 AND o.prompt = ?4 ORDER BY o.at DESC LIMIT 20",
@@ -366,15 +373,69 @@ fn decisions(store: &Store, call: &Call, place: &Place, lines: &[&str]) -> Resul
         let paths = serde_json::to_string(&paths)?;
         let found =
             read::entries_where(store, condition, params![project, call.session_row, call.turn, paths])?;
+        let of_turn = turn_entries(store, call)?;
         for entry in found {
             let words = [entry.title.as_str(), &entry.detail.subtitle, &entry.detail.narrative].join("\n");
-            if is_about(&words, place, lines) || is_about(&entry.detail.facts.join("\n"), place, lines) {
+            let is_of_turn = || of_turn.contains(&entry.id) && shares_words(&words, lines);
+            if is_about(&words, place, lines)
+                || is_about(&entry.detail.facts.join("\n"), place, lines)
+                || is_of_turn()
+            {
                 reasons.push(Reason { kind: ReasonKind::Decision, id: Some(entry.id), text: entry.title });
             }
         }
     }
     reasons.truncate(3);
     Ok(reasons)
+}
+
+/// Returns the ids of the entries of a call's turn.
+fn turn_entries(store: &Store, call: &Call) -> Result<BTreeSet<String>, Error> {
+    let sql = "SELECT id FROM entries WHERE session = ?1 AND turn = ?2";
+    let mut select = store.connection().prepare_cached(sql)?;
+    let ids = select.query_map(params![call.session_row, call.turn], |row| row.get(0))?;
+    Ok(ids.collect::<Result<_, _>>()?)
+}
+
+/// Returns what the turn of an edit found out: what is about these lines, else the only thing in a turn that changed few files.
+fn discovery(store: &Store, call: &Call, place: &Place, lines: &[&str]) -> Result<Option<Reason>, Error> {
+    let condition =
+        "e.kind = 'discovery' AND e.replaced_by IS NULL AND e.is_noise = 0 AND e.session = ?1 AND e.turn = ?2
+         ORDER BY e.at, e.id LIMIT 20";
+    let found = read::entries_where(store, condition, params![call.session_row, call.turn])?;
+    let is_told = |entry: &&crate::Entry| {
+        let changed = entry.files.iter().filter(|file| file.is_changed).count();
+        is_about(&entry.title, place, lines)
+            || shares_words(&entry.title, lines)
+            || (found.len() == 1 && (1..=FEW_FILES).contains(&changed))
+    };
+    let entry = found.iter().find(is_told);
+    Ok(entry.map(|entry| Reason {
+        kind: ReasonKind::Discovery,
+        id: Some(entry.id.clone()),
+        text: entry.title.clone(),
+    }))
+}
+
+/// Returns whether a text has two words of these lines, be they parts of names.
+fn shares_words(text: &str, lines: &[&str]) -> bool {
+    let parts = |text: &str| -> BTreeSet<String> {
+        let parts = text.split(|c: char| !c.is_alphanumeric()).flat_map(camel_parts);
+        parts.filter(|part| part.len() >= SHORTEST_PART).map(|part| part.to_lowercase()).collect()
+    };
+    let of_text = parts(text);
+    let of_lines = lines.iter().flat_map(|line| parts(line)).collect::<BTreeSet<String>>();
+    of_text.intersection(&of_lines).filter(|part| !language::is_stop_word(part)).count() >= 2
+}
+
+/// Takes `isExpired` apart.
+fn camel_parts(name: &str) -> impl Iterator<Item = &str> {
+    let is_begin =
+        |at: usize, c: char| at > 0 && c.is_uppercase() && !name[..at].ends_with(char::is_uppercase);
+    let mut begins: Vec<usize> = vec![0];
+    begins.extend(name.char_indices().filter(|(at, c)| is_begin(*at, *c)).map(|(at, _)| at));
+    let ends: Vec<usize> = begins.iter().copied().skip(1).chain([name.len()]).collect();
+    begins.into_iter().zip(ends).map(|(begin, end)| &name[begin..end])
 }
 
 /// File names that many folders have.
@@ -441,6 +502,15 @@ mod tests {
             assert_eq!(words_of(text, name, all), expected, "{name} of {text}");
         }
         assert!(words_of(several, "two", &all).starts_with("Second."));
+    }
+
+    #[test]
+    fn a_text_shares_words_with_lines_by_the_parts_of_their_names() {
+        let lines = ["const SKEW_SECONDS: u64 = 30;"];
+        assert!(shares_words("30 seconds of skew as a constant", &lines));
+        assert!(shares_words("the skew is in seconds", &["let skewInSeconds = 30;"]));
+        assert!(!shares_words("a constant rather than a setting", &lines));
+        assert!(!shares_words("with that, this", &["// with this and that"]), "words that any text has");
     }
 
     #[test]

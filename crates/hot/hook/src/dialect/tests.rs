@@ -37,7 +37,30 @@ fn codex_differs_in_the_prompt_and_in_patches() {
         "session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"},
         "tool_response": "a\n",
     });
-    assert_eq!(translate::<ToolOutcome>(Platform::Codex, &call)["tool_response"], json!({"stdout": "a\n"}));
+    assert_eq!(
+        translate::<ToolOutcome>(Platform::Codex, &call)["tool_response"],
+        json!({"stdout": "a\n", "status": "unknown"}),
+        "Codex does not say how a command ended"
+    );
+}
+
+#[test]
+fn a_patch_of_codex_that_does_not_apply_has_failed() {
+    let of = |response: &str| {
+        let call = json!({
+            "session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "apply_patch",
+            "tool_input": {"command": "*** Begin Patch\n*** Update File: src/a.rs\n@@\n-old\n+new\n*** End Patch"},
+            "tool_response": response,
+        });
+        let ours = translate::<ToolOutcome>(Platform::Codex, &call);
+        (ours["error"].clone(), ours["tool_response"].clone())
+    };
+    let made =
+        "Exit code: 0\nWall time: 0.4 seconds\nOutput:\nSuccess. Updated the following files:\nM src/a.rs\n";
+    assert_eq!(of(made), (Value::Null, json!(made)));
+    let (error, _) =
+        of("Exit code: 1\nWall time: 0.1 seconds\nOutput:\nFailed to find expected lines in src/a.rs");
+    assert!(error.as_str().is_some_and(|error| error.contains("Failed to find expected lines")), "{error}");
 }
 
 fn gemini(content: &str, error: Option<Value>) -> Value {

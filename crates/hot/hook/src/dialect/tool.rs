@@ -102,6 +102,11 @@ impl Outcome {
             Some(printed) => (&**printed, exit_code(&fields)),
             None => ("", exit_code(&fields).filter(|_| is_shell)),
         };
+        // Codex says how a patch ended, and of a command only what it printed.
+        let whole = text(content).filter(|_| agent == Platform::Codex && !is_shell);
+        let code = code.or_else(|| whole.as_deref().and_then(patch_code).map(Cow::Borrowed));
+        let printed = if is_shell { printed } else { whole.as_deref().unwrap_or_default() };
+        let is_unknown = agent == Platform::Codex && is_shell && code.is_none();
         let code = code.filter(|code| code != "0");
         let failed = || {
             let failure = fields.get("error")?.get();
@@ -109,6 +114,7 @@ impl Outcome {
         };
         let exited = || Some(["Exit code ", &*code?, "\n", printed.trim()].concat().trim_end().to_owned());
         let response = match text(content).filter(|_| is_shell) {
+            Some(_) if is_unknown => ["{\"stdout\":", &quoted(printed), ",\"status\":\"unknown\"}"].concat(),
             Some(_) => ["{\"stdout\":", &quoted(printed), "}"].concat(),
             None if serde_json::from_str::<&RawValue>(content).is_ok() => content.to_owned(),
             // No JSON after all.
@@ -123,6 +129,11 @@ fn exit_code<'a>(response: &Fields<'a>) -> Option<Cow<'a, str>> {
     let metadata = response.get("metadata").and_then(|metadata| Fields::read(metadata.get()));
     let code = metadata.and_then(|metadata| metadata.get("exit")).or_else(|| response.get("exitCode"));
     code.map(|code| Cow::Borrowed(code.get()))
+}
+
+/// Returns the code in what Codex says about a patch: `Exit code: 1`, the time that it took, and what was printed.
+fn patch_code(text: &str) -> Option<&str> {
+    text.strip_prefix("Exit code: ")?.lines().next().map(str::trim).filter(|code| !code.is_empty())
 }
 
 /// Takes what Gemini says about a command apart: its output, and its exit code where that is not 0.
