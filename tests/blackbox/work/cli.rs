@@ -89,6 +89,8 @@ fn what_is_no_id_is_refused_by_name_and_changes_nothing() -> Result<()> {
         for arguments in [
             vec!["show", bad],
             vec!["inventory", bad],
+            vec!["plans", bad],
+            vec!["tasks", bad],
             vec!["edit", bad, "--summary", "x"],
             vec!["switch", bad, "--session-id", "s"],
             vec!["done", bad],

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use store::observations::{Drain, Selection};
 use store::{Derived, Store};
 use work::plans::Plan;
+use work::restore::{self, Parts, Start};
 use work::tasks::Task;
 use work::{line, plans, tasks};
 
@@ -62,6 +63,12 @@ impl Bench {
             connection.query_row("SELECT id FROM sessions WHERE row = ?1", [row], |row| row.get(0)).unwrap()
         };
         rows.into_iter().map(id).collect()
+    }
+
+    /// Returns what a session gets after a compaction.
+    pub(crate) fn restored(&self, session: &str) -> Parts {
+        let start = Start { platform: CLAUDE_CODE, session, ..Start::default() };
+        restore::look(self.store.connection(), &start).unwrap()
     }
 
     pub(crate) fn state(&self, session: &str) -> (Vec<Plan>, Vec<Task>) {

@@ -1,9 +1,10 @@
 //! Plans, tasks and lines of sessions are a function of the observations alone: neither their order, nor repetition, nor when
 //! they are drained matters, and where some are missing the rest tells the same in any order, too.
 
-use crate::bench::{Bench, end, observed, plan, prompt, start, task};
+use crate::bench::{Bench, end, observed, plan, prompt, start, task, works};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use work::contexts::read::{self, Which};
 
 /// Three sessions that continue each other, with plans of every outcome and tasks that change in each.
 fn observations() -> Vec<Value> {
@@ -52,6 +53,12 @@ fn observations() -> Vec<Value> {
         task(24, "c", &todos("pending")),
         task(25, "c", &todos("completed")),
         task(26, "c", &with(update("1", "completed"), &json!({"list": "shared"}))),
+        works(1, "a", true),
+        // Beside it, a session that takes the same context up, and much later one of something else.
+        prompt(27, "d", "9"),
+        works(28, "d", false),
+        task(29, "d", &create("1", "Do D")),
+        prompt(60_000, "e", "1"),
     ]
 }
 
@@ -62,6 +69,18 @@ fn shuffled(mut lines: Vec<Value>, mut seed: u64) -> Vec<Value> {
         lines.swap(at, (seed >> 33) as usize % (at + 1));
     }
     lines
+}
+
+#[test]
+fn a_session_of_the_same_context_gets_what_the_others_left() {
+    let bench = Bench::with(&observations());
+    let contexts = read::list(&bench.store, None, Which::All).unwrap();
+    assert_eq!(contexts[0].sessions.len(), 4, "{contexts:#?}");
+    // Session c never ended: it counts as ended long before the last observation.
+    let restored = bench.restored("d");
+    assert_eq!(restored.plan.as_ref().map(|plan| plan.title()), Some("Third, changed"));
+    let open: Vec<&str> = restored.open.iter().map(|task| &*task.subject).collect();
+    assert_eq!(open, ["Do B", "Do D"]);
 }
 
 #[test]
@@ -117,11 +136,14 @@ proptest! {
             piece.iter().for_each(|line| bench.line(line));
             bench.drain();
         }
-        for session in ["a", "b", "c"] {
+        for session in ["a", "b", "c", "d"] {
             prop_assert_eq!(bench.state(session), expected.state(session), "session {}", session);
             if bench.row(session).is_some() {
                 prop_assert_eq!(bench.around(session), expected.around(session));
+                prop_assert_eq!(bench.restored(session), expected.restored(session));
             }
         }
+        let contexts = |bench: &Bench| read::list(&bench.store, None, Which::All).unwrap();
+        prop_assert_eq!(contexts(&bench), contexts(&expected));
     }
 }
