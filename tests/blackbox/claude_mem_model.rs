@@ -367,13 +367,24 @@ fn line_03_everything_runs_without_any_other_program_and_fetches_nothing() -> Re
     }
     let needs_more = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        ["package.json", "requirements.txt", "pyproject.toml", ".mcp.json"].contains(&name.as_str())
+        ["package.json", "requirements.txt", "pyproject.toml"].contains(&name.as_str())
             || [".js", ".cjs", ".mjs", ".ts", ".py", ".sh", ".node"]
                 .iter()
                 .any(|ending| name.ends_with(ending))
     };
     let found: Vec<PathBuf> = files_below(&plugin)?.into_iter().filter(needs_more).collect();
     assert_eq!(found, Vec::<PathBuf>::new());
+    // What the client starts as a server is one of these programs.
+    let servers: Value = serde_json::from_slice(&fs::read(plugin.join(".mcp.json"))?)?;
+    let servers = servers["mcpServers"].as_object().context("no servers")?;
+    for (name, server) in servers {
+        let command = server["command"].as_str().context("no command")?;
+        let program = command.strip_prefix("${CLAUDE_PLUGIN_ROOT}/bin/").context(command.to_owned())?;
+        assert!(
+            plugin.join("bin").join(program).is_file() && server.get("args").is_none(),
+            "{name}: {server}"
+        );
+    }
 
     // A download would go through the proxy.
     let proxy = Silent::on(&[0])?;
