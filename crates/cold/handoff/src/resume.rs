@@ -123,7 +123,8 @@ impl Resume<'_> {
         match since.count {
             0 => text.push_str(&format!("No commits since {}.\n", short(&then.commit))),
             count => {
-                text.push_str(&format!("{count} commits since {}:\n", short(&then.commit)));
+                let commits = if count == 1 { "commit" } else { "commits" };
+                text.push_str(&format!("{count} {commits} since {}:\n", short(&then.commit)));
                 for (name, subject) in &since.commits {
                     text.push_str(&format!("- {name} {subject}\n"));
                 }

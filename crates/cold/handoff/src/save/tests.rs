@@ -162,7 +162,7 @@ fn line_25_the_real_difference_since_then_is_shown() {
     let difference = since(&bench.shop(), &bench.env, &then).unwrap();
     let now = Timestamp::from_millis(1_000_000 + 8 * MILLIS_PER_DAY);
     let text = Resume { kept: &saved.kept, since: Some(&difference), now }.text();
-    assert!(text.contains("1 commits since") && text.contains("Keep prices in cents\n"), "{text}");
+    assert!(text.contains("1 commit since") && text.contains("Keep prices in cents\n"), "{text}");
     assert!(!text.contains("Add the cart"), "{text}");
     assert!(text.contains("- cart.js (changed)\n") && text.contains("- late.js (not in git)\n"), "{text}");
     assert!(text.contains("- open.js (not in git, had changes when the handoff was saved)\n"), "{text}");
