@@ -385,7 +385,7 @@ fn client(sandbox: &Sandbox, says: &str) -> Result<String> {
 fn the_clients_version_is_asked_for_unless_a_prompt_waits() -> Result<()> {
     let Some(sandbox) = private_sandbox()? else { return Ok(()) };
     for (says, state, words) in [
-        ("echo '2.1.197 (Claude Code)'", "ok", "Claude Code 2.1.197 knows all 9 events"),
+        ("echo '2.1.197 (Claude Code)'", "ok", "Claude Code 2.1.197 knows all 10 events"),
         (
             "echo '2.0.30 (Claude Code)'",
             "warn",

@@ -30,7 +30,8 @@ fn ended(session: &str, switch: &str) -> Result<Option<Sandbox>> {
         let answer = json!({
             "type": "assistant", "uuid": format!("a-{id}-{text}"), "sessionId": session, "cwd": sandbox.project(),
             "timestamp": "2026-11-18T10:00:01.000Z",
-            "message": {"id": format!("m-{id}"), "role": "assistant", "content": [{"type": "text", "text": format!("ANSWER {id} {text}")}]},
+            "message": {"id": format!("m-{id}"), "role": "assistant", "content": [{"type": "text", "text": format!("ANSWER {id} {text}")},
+                {"type": "tool_use", "id": format!("toolu_{id}"), "name": "Agent", "input": {"prompt": "look"}}]},
         });
         lines.push(answer.to_string());
     };
@@ -44,6 +45,28 @@ fn ended(session: &str, switch: &str) -> Result<Option<Sandbox>> {
     let transcript = sandbox.folder().join("home").join(format!("{session}.jsonl"));
     fs::create_dir_all(sandbox.folder().join("home"))?;
     fs::write(&transcript, lines.join("\n") + "\n")?;
+    // A subagent under each prompt, and one that a subagent started.
+    for (agent, call, by) in [
+        ("1", "toolu_1", "toolu_deep"),
+        ("2", "toolu_2", "toolu_hidden"),
+        ("3", "toolu_deep", "toolu_none"),
+        ("4", "toolu_gone", "toolu_none"),
+    ] {
+        let folder = transcript.with_extension("").join("subagents");
+        fs::create_dir_all(&folder)?;
+        fs::write(
+            folder.join(format!("agent-{agent}.meta.json")),
+            json!({"agentType": "Explore", "toolUseId": call}).to_string(),
+        )?;
+        let name = if matches!(agent, "1" | "3") { "SUBAGENT" } else { "PRIVATE-SUBAGENT" };
+        let line = json!({
+            "type": "assistant", "uuid": format!("s-{agent}"), "sessionId": session, "cwd": sandbox.project(), "isSidechain": true, "agentId": agent,
+            "timestamp": "2026-11-18T10:00:01.000Z",
+            "message": {"id": format!("n-{agent}"), "role": "assistant", "content": [{"type": "text", "text": format!("{name} {agent} saw {key}")},
+                {"type": "tool_use", "id": by, "name": "Agent", "input": {}}]},
+        });
+        fs::write(folder.join(format!("agent-{agent}.jsonl")), format!("{line}\n"))?;
+    }
     prompt(&sandbox, session, "1", "do it")?;
     let call = json!({
         "session_id": session, "cwd": sandbox.project(), "prompt_id": "9", "reason": "other", "hook_event_name": "SessionEnd",
@@ -83,7 +106,7 @@ fn a_copy_has_what_is_open_and_neither_private_prompts_nor_what_is_under_them_no
     let copies = copies(&sandbox)?;
     ensure!(copies.len() == 1, "{copies:?}");
     let text = text(&copies[0])?;
-    for open in ["OPEN-ONE", "ANSWER 1", "OPEN-TWO", "ANSWER 4"] {
+    for open in ["OPEN-ONE", "ANSWER 1", "OPEN-TWO", "ANSWER 4", "SUBAGENT 1", "SUBAGENT 3"] {
         assert!(text.contains(open), "{open}: {text}");
     }
     for hidden in ["PRIVATE-", "ghp_16C7", "ANSWER 2"] {

@@ -10,6 +10,7 @@ mod edit;
 mod export;
 mod file_suggest;
 mod forget;
+mod groups;
 mod handoff;
 mod import;
 mod init;
@@ -40,16 +41,18 @@ mod why;
 mod work;
 mod worker;
 
+pub(crate) use groups::program;
+
 use crate::similar;
 use crate::terminal::Styled;
 use anyhow::Result;
 use base::{Env, Paths};
-use clap::{ArgAction, ArgMatches, Args, CommandFactory as _, FromArgMatches, Parser, Subcommand};
+use clap::{ArgAction, ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// Shared memory for teams that use Claude Code.
+/// A memory for Claude Code that a whole team shares.
 #[derive(Parser)]
 #[command(name = "wyren", version, disable_version_flag = true, override_usage = "wyren <command>", after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -216,7 +219,10 @@ impl Arguments {
     /// Reads the arguments of a call. To make the list of all commands takes as long as a search does, so a command of
     /// [`QUICK`] is read by itself; every call for help and every mistake is answered with the whole list.
     pub(crate) fn read(words: &[OsString]) -> Self {
-        Self::read_quick(words).unwrap_or_else(|| Self::parse_from(words))
+        Self::read_quick(words).unwrap_or_else(|| {
+            let given = program().get_matches_from(words);
+            Self::from_arg_matches(&given).unwrap_or_else(|error| error.exit())
+        })
     }
 
     fn read_quick(words: &[OsString]) -> Option<Self> {
@@ -254,7 +260,8 @@ pub(crate) const FOR_PROMPT: [&str; 2] = ["work", "bind"];
 
 /// Runs [`FOR_PROMPT`].
 pub(crate) fn run_for_prompt() -> Result<()> {
-    work::bind(&Paths::of(&Env::process()))
+    let env = Env::process();
+    work::bind(&env, &Paths::of(&env))
 }
 
 /// What `wyren-mcp` runs.
@@ -276,7 +283,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     // Hooks see a config file edited by hand from the next command on.
     let _ = ::config::flatten_for_hooks(&paths);
     let Some(command) = arguments.command else {
-        let help = Styled(Arguments::command().render_help().ansi().to_string());
+        let help = Styled(program().render_help().ansi().to_string());
         return Ok(write!(crate::terminal::output(), "{help}")?);
     };
     if !command.only_looks() {
@@ -345,7 +352,7 @@ fn client_folder(flag: Option<PathBuf>, env: &Env) -> Option<PathBuf> {
 
 fn unknown(words: &[OsString]) -> crate::exit::Ending {
     let word = words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
-    let program = Arguments::command();
+    let program = program();
     let names = program.get_subcommands().map(clap::Command::get_name);
     let meant = match &*similar::nearest(&word, names, 2) {
         [] => "`wyren --help` lists all commands".to_owned(),
@@ -365,7 +372,7 @@ mod tests {
 
     #[test]
     fn what_is_read_by_itself_is_a_command_of_the_list() {
-        let program = Arguments::command();
+        let program = program();
         for (name, ..) in QUICK {
             assert!(program.find_subcommand(name).is_some(), "{name}");
         }

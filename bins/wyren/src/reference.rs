@@ -3,7 +3,7 @@
 
 use crate::{commands, exit};
 use base::settings::{KEYS, Key, Kind, Variable};
-use clap::{Arg, Command, CommandFactory as _};
+use clap::{Arg, Command};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -168,7 +168,7 @@ fn the_json_of_every_command_is_documented() {
 }
 
 fn program() -> Command {
-    let mut program = commands::Arguments::command();
+    let mut program = commands::program();
     program.build();
     program
 }

@@ -119,10 +119,9 @@ fn a_refused_and_an_accepted_plan_are_both_kept_and_told_apart() -> Result<()> {
 /// What a window gets that goes on with work.
 const WORK: &str = "Wyren: the work that this session goes on with.";
 
-#[test]
-fn an_accepted_plan_and_the_open_tasks_are_in_the_first_request_after_clear() -> Result<()> {
-    let Some(client) = planning()? else { return Ok(()) };
-    script_plans(&client, |request| match last_block(request) {
+/// As [`script_plans`]: an accepted plan gets two tasks, of which the first is completed.
+fn script_tasks(client: &Client) {
+    script_plans(client, |request| match last_block(request) {
         Block::Result(result) if result.contains("approved") => Some(
             Reply::text("I list.")
                 .tool_use("TaskCreate", json!({"subject": "Do a of SECOND", "description": "the first"}))
@@ -134,6 +133,41 @@ fn an_accepted_plan_and_the_open_tasks_are_in_the_first_request_after_clear() ->
         Block::Typed(text) if text.contains("continue") => Some(Reply::text("I continue.")),
         _ => Some(Reply::text("That is all.")),
     });
+}
+
+#[test]
+fn a_new_session_that_is_asked_to_continue_gets_the_plan_and_the_open_tasks() -> Result<()> {
+    let Some(client) = planning()? else { return Ok(()) };
+    script_tasks(&client);
+    let mut terminal = client.terminal()?;
+    decide_on_plan(&mut terminal, "SECOND", true)?;
+    terminal.wait_for("That is all.")?;
+    terminal.exit()?;
+
+    let mut terminal = client.terminal()?;
+    terminal.submit("continue")?;
+    terminal.wait_for("I continue.")?;
+    terminal.exit()?;
+
+    let first = client.mock().wait_for(Lane::Main, 0)?;
+    let after = client.mock().requests_of(Lane::Main).pop().context("no request")?;
+    assert_ne!(first.session(), after.session());
+    for part in [
+        WORK,
+        "Accepted plan, version 1: Plan SECOND",
+        "Progress: 1 of 2 tasks completed.",
+        "1. do a of SECOND\n2. do b of SECOND",
+        "[pending] Do b of SECOND",
+    ] {
+        assert_eq!(after.count(part), 1, "{part}: {}", after.texts());
+    }
+    check_processes(&client)
+}
+
+#[test]
+fn an_accepted_plan_and_the_open_tasks_are_in_the_first_request_after_clear() -> Result<()> {
+    let Some(client) = planning()? else { return Ok(()) };
+    script_tasks(&client);
 
     let mut terminal = client.terminal()?;
     decide_on_plan(&mut terminal, "FIRST", false)?;

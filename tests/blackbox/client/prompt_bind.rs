@@ -9,8 +9,9 @@ use wyren_tests::client::Client;
 use wyren_tests::mock::{Lane, Reply, Request};
 use wyren_tests::plugin;
 
-use super::{check_processes, check_ran, client_with_plugin, provoke};
+use super::{check_processes, check_ran, client_with_plugin, exported, of_type, provoke};
 use crate::team::{Member, Mode, Remote};
+use crate::worker::wait_for;
 
 /// What the client asks before it runs a tool.
 const QUESTION: &str = "Do you want to proceed?";
@@ -141,6 +142,68 @@ fn what_was_cleared_goes_on_in_its_context() -> Result<()> {
     assert_eq!(shown["sessions"].as_array().map(Vec::len), Some(2), "{shown:#}");
     let listed = client.wyren(&plugin, &["work", "list", "--json"])?;
     assert_eq!(listed.matches("\"summary\"").count(), 1, "{listed}");
+    check_processes(&client)
+}
+
+/// Returns the sessions that the mock API was asked for, in their order.
+fn sessions(client: &Client) -> Vec<String> {
+    let mut sessions: Vec<String> = Vec::new();
+    for request in client.mock().requests_of(Lane::Main) {
+        let session = request.session().unwrap_or_default().to_owned();
+        if sessions.last() != Some(&session) {
+            sessions.push(session);
+        }
+    }
+    sessions
+}
+
+#[test]
+fn a_branch_goes_on_with_the_work_and_a_resumed_session_with_its_own() -> Result<()> {
+    let (Some(client), Some(plugin)) = (client_with_plugin()?, plugin::folder()) else { return Ok(()) };
+    client.mock().script(
+        Lane::Main,
+        [
+            Reply::text("The parser is moved."),
+            Reply::text("The branch is tested."),
+            Reply::text("The form is fixed."),
+            Reply::text("The parser is back."),
+        ],
+    );
+    let mut terminal = client.terminal()?;
+    terminal.submit("move the parser into a crate")?;
+    terminal.wait_for("The parser is moved.")?;
+    let began = |source: &str| -> Result<usize> {
+        let events = exported(&client)?;
+        Ok(of_type(&events, "session-start").iter().filter(|start| start["data"]["source"] == source).count())
+    };
+    terminal.submit("/branch")?;
+    wait_for("the branch", || Ok(began("resume")? == 1))?;
+    terminal.submit("run the tests of everything")?;
+    terminal.wait_for("The branch is tested.")?;
+    terminal.submit("^0 fix the login form of the shop")?;
+    terminal.wait_for("The form is fixed.")?;
+    let first = sessions(&client).first().cloned().context("no session")?;
+    terminal.submit(&format!("/resume {first}"))?;
+    wait_for("the first session", || Ok(began("resume")? == 2))?;
+    terminal.submit("is the parser still there?")?;
+    terminal.wait_for("The parser is back.")?;
+    terminal.exit()?;
+
+    let sessions = sessions(&client);
+    assert_eq!(sessions.len(), 3, "{sessions:?}");
+    assert_eq!((&sessions[0], sessions[0] == sessions[1]), (&sessions[2], false), "{sessions:?}");
+    let shown = |part: &str| -> Result<serde_json::Value> {
+        Ok(serde_json::from_str(&client.wyren(&plugin, &["work", "show", part, "--json"])?)?)
+    };
+    let current = |context: &serde_json::Value| -> Vec<(String, bool)> {
+        let all = context["sessions"].as_array().cloned().unwrap_or_default();
+        all.iter()
+            .map(|one| (one["id"].as_str().unwrap_or_default().to_owned(), one["current"] == true))
+            .collect()
+    };
+    let (parser, form) = (shown("parser")?, shown("login-form")?);
+    assert_eq!(current(&parser), [(sessions[0].clone(), true), (sessions[1].clone(), false)], "{parser:#}");
+    assert_eq!(current(&form), [(sessions[1].clone(), true)], "{form:#}");
     check_processes(&client)
 }
 

@@ -50,8 +50,8 @@ fn the_line_is_on_the_screen_on_two_rows_of_80_columns_or_one_of_200() -> Result
         let lines: Vec<&str> = contents.lines().map(str::trim).collect();
         let first = lines.iter().position(|line| line.contains("60% left")).context("no line")?;
         let session = "██████░░░░ 60% left │ project │ Opus 4.8 (1M context)";
-        let work = "window › Draw the status line │ 2 new from team │ 5 lessons";
-        // The client has notes of its own at the right.
+        let work = "question › Draw the status line │ 2 new from team │ 5 lessons";
+        // The first prompt names the context. The client has notes of its own at the right.
         let rows = if columns == 80 {
             vec![session.to_owned(), work.to_owned()]
         } else {

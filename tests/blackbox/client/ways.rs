@@ -84,6 +84,8 @@ impl User {
         let (after, of_client) = (tree(&root(&self.client))?, clients_own()?);
         let mut changed = tree::changed(&self.before, &after);
         changed.retain(|path| !of_client.contains(&named(path, &self.client)));
+        // The client logs there what it does with each MCP server.
+        changed.retain(|path| !path.starts_with("home/.cache/claude-cli-nodejs") && path != "home/.cache");
         Ok(changed)
     }
 

@@ -149,6 +149,21 @@ fn a_private_first_prompt_names_no_context() -> Result<()> {
 }
 
 #[test]
+fn a_command_to_wyren_names_no_context_and_the_prompt_after_it_does() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let session = Session::new(&sandbox, "s-1");
+    for command in ["/wyren:handoff", "/wyren:handoff-resume 261118-0905-x", "/wyren:lessons-add npm install"]
+    {
+        session.prompt(command)?;
+    }
+    assert!(ids(&sandbox)?.is_empty());
+    session.prompt("fix the login form")?;
+    let all = ids(&sandbox)?;
+    assert!(all.len() == 1 && all[0].ends_with("-fix-login-form"), "{all:?}");
+    Ok(())
+}
+
+#[test]
 fn nothing_is_bound_in_a_subagent_or_where_nothing_is_recorded() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     let session = Session::new(&sandbox, "s-1").with("WYREN_CAPTURE", "off");
@@ -157,6 +172,36 @@ fn nothing_is_bound_in_a_subagent_or_where_nothing_is_recorded() -> Result<()> {
     let inside = json!({"prompt": "move the parser", "agent_id": "a1"});
     Session::new(&sandbox, "s-1").run("prompt-bind", "UserPromptSubmit", inside)?;
     assert!(ids(&sandbox)?.is_empty());
+    Ok(())
+}
+
+#[test]
+fn a_session_of_another_agent_is_bound_and_its_carets_are_answered() -> Result<()> {
+    for (agent, event) in [("codex", "UserPromptSubmit"), ("gemini", "BeforeAgent")] {
+        let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+        let prompt = |text: &str| -> Result<String> {
+            let data = json!({"session_id": "s-1", "cwd": sandbox.project(), "hook_event_name": event, "prompt": text});
+            let mut answer = String::new();
+            for hook in ["prompt-record", "prompt-bind"] {
+                let output =
+                    feed(sandbox.command(hook).args(["--agent", agent]), data.to_string().as_bytes())?;
+                ensure!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+                answer = String::from_utf8(output.stdout)?;
+            }
+            Ok(answer)
+        };
+        prompt("move the parser into a crate")?;
+        prompt("and test it")?;
+        let all = ids(&sandbox)?;
+        assert!(all.len() == 1 && all[0].ends_with("-move-parser-crate"), "{agent}: {all:?}");
+        let context = work_json(&sandbox, &["show", "parser"])?;
+        assert_eq!(context["sessions"][0]["platform"], agent, "{context:#}");
+        assert!(prompt("^")?.contains(&all[0]), "{agent}");
+        // The same id in Claude Code is another session.
+        Session::new(&sandbox, "s-1").prompt("^S:parser")?;
+        let context = work_json(&sandbox, &["show", "parser"])?;
+        assert_eq!(context["sessions"].as_array().map(Vec::len), Some(2), "{context:#}");
+    }
     Ok(())
 }
 
@@ -261,6 +306,76 @@ fn line_8_an_unrelated_prompt_adopts_nothing_and_what_waits_is_offered_once() ->
     let context = work_json(&sandbox, &["show", &id])?;
     assert_eq!(context["mode"], "active", "{context:#}");
     assert_eq!(Session::new(&sandbox, "s-4").prompt("continue")?, Value::Null);
+    Ok(())
+}
+
+/// Has a session accept a plan, list two tasks for it, finish the first, and end.
+fn leave_a_plan_and_tasks(sandbox: &Sandbox) -> Result<()> {
+    let session = Session::new(sandbox, "planner");
+    session.prompt("move the parser into a crate")?;
+    let input = json!({"plan": PLAN, "planFilePath": "/home/user/.claude/plans/p.md"});
+    let accepted = json!({"tool_name": "ExitPlanMode", "tool_use_id": "toolu_p", "tool_input": input, "tool_response": input});
+    session.run("plan-archive", "PostToolUse", accepted)?;
+    for (number, subject) in [("1", "Cut it out"), ("2", "Paste it in")] {
+        let call = json!({"tool_name": "TaskCreate", "tool_use_id": format!("toolu_{number}"), "tool_input": {"subject": subject},
+            "tool_response": {"task": {"id": number, "subject": subject}}});
+        session.run("task-record", "PostToolUse", call)?;
+    }
+    let done = json!({"tool_name": "TaskUpdate", "tool_use_id": "toolu_3", "tool_input": {"taskId": "1", "status": "completed"},
+        "tool_response": {"success": true}});
+    session.run("task-record", "PostToolUse", done)?;
+    session.ends("prompt_input_exit", "q-end")
+}
+
+#[test]
+fn a_session_that_takes_up_a_context_gets_its_plan_and_its_open_tasks() -> Result<()> {
+    let carried = format!("Implement the following plan:\n\n{PLAN}");
+    for prompt in ["^S:parser go on", "continue", &carried] {
+        let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+        leave_a_plan_and_tasks(&sandbox)?;
+        // Without a look by any program in between, but for the one that knows the plans.
+        if prompt == carried {
+            work_json(&sandbox, &["list"])?;
+        }
+        let next = Session::new(&sandbox, "s-2");
+        let answer = next.prompt(prompt)?;
+        let text = told(&answer);
+        assert!(text.contains("-move-parser-crate`"), "{prompt}: {text}");
+        assert!(text.contains("Progress: 1 of 2 tasks completed."), "{prompt}: {text}");
+        assert!(text.contains("[pending] Paste it in") && !text.contains("Cut it out"), "{prompt}: {text}");
+        assert!(text.contains("\"persistent_id\"") && text.len() < 9_000, "{prompt}: {text}");
+        // The window has the plan once.
+        assert_eq!(
+            text.matches("1. cut\n2. paste").count(),
+            usize::from(prompt != carried),
+            "{prompt}: {text}"
+        );
+        // A compaction takes the text away: it comes back.
+        let again = next.recalls("compact", "q-compact")?;
+        assert!(
+            again.contains("1. cut\n2. paste") && again.contains("[pending] Paste it in"),
+            "{prompt}: {again}"
+        );
+        // And nothing of it where the user wants none.
+        let silent = Session::new(&sandbox, "s-3").with("WYREN_RECALL_WORK_BYTES", "0");
+        assert!(!told(&silent.prompt("^S:parser")?).contains("Paste it in"));
+    }
+    Ok(())
+}
+
+#[test]
+fn tasks_of_a_context_that_is_done_are_open_no_more() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    leave_a_plan_and_tasks(&sandbox)?;
+    let (_, shown, _) = work(&sandbox, &["show", "parser"])?;
+    assert!(shown.contains("the last accepted: Move the parser") && shown.contains("1 open of 2"), "{shown}");
+    assert!(work(&sandbox, &["tasks"])?.1.contains("Paste it in"));
+    work_json(&sandbox, &["done", "parser", "parser"])?;
+    assert_eq!(work(&sandbox, &["tasks"])?.1, "No tasks.\n");
+    assert!(work(&sandbox, &["tasks", "--all"])?.1.contains("Paste it in"));
+    assert!(work(&sandbox, &["tasks", "parser"])?.1.contains("Paste it in"));
+    let (code, _, errors) = work(&sandbox, &["edit", "parser"])?;
+    assert!(code == Some(2) && errors.contains("give --summary, --tag or --untag"), "{errors}");
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use crate::commands;
 use crate::terminal;
 use anyhow::Result;
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 use clap_complete::Shell;
 use std::io::Write as _;
 
@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 fn script(shell: Shell) -> Vec<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut commands::Arguments::command(), "wyren", &mut script);
+    clap_complete::generate(shell, &mut commands::program(), "wyren", &mut script);
     script
 }
 

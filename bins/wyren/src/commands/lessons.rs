@@ -190,7 +190,6 @@ fn folder(path: PathBuf) -> Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
     use std::path::Path;
 
     /// Returns the names of lessons in a help text: what follows a command that takes one.
@@ -222,7 +221,7 @@ mod tests {
     #[test]
     fn c13_every_lesson_that_a_help_text_names_ships() {
         let mut found = Vec::new();
-        collect(&mut crate::commands::Arguments::command(), &mut found);
+        collect(&mut crate::commands::program(), &mut found);
         assert!(found.len() >= 4, "{found:?}");
         let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../lessons"));
         for slug in found {

@@ -123,10 +123,14 @@ impl Note {
                     writeln!(output, "  {DIM}{title}{DIM:#}")?;
                     for line in lines {
                         let glyph = line.kind.as_deref().map_or("→", |kind| Kind::new(kind).glyph());
-                        let wrapped = wrap(&shown(line), width.saturating_sub(6).max(20));
-                        for (number, text) in wrapped.iter().enumerate() {
+                        let columns = width.saturating_sub(6).max(20);
+                        let (head, rest) = headline(line);
+                        for (number, text) in wrap(&head, columns).iter().enumerate() {
                             let mark = if number == 0 { glyph } else { " " };
                             writeln!(output, "    {mark} {text}")?;
+                        }
+                        for text in rest.iter().flat_map(|rest| wrap(rest, columns)) {
+                            writeln!(output, "      {DIM}{text}{DIM:#}")?;
                         }
                     }
                 }
@@ -146,7 +150,11 @@ impl Note {
                 for (title, lines) in Self::parts(lines) {
                     writeln!(output, "\n**{title}**\n")?;
                     for line in lines {
-                        writeln!(output, "- {}", escaped(&shown(line)))?;
+                        let (head, rest) = headline(line);
+                        writeln!(output, "- {}", escaped(&head))?;
+                        if let Some(rest) = rest {
+                            writeln!(output, "  - {}", escaped(&rest))?;
+                        }
                     }
                 }
             }
@@ -161,6 +169,7 @@ impl Note {
                 "at": Timestamp::from_millis(line.at).to_string(),
                 "type": line.kind,
                 "text": line.text,
+                "about": line.about,
             })
         };
         let days = self.days.iter().map(|(day, projects)| {
@@ -192,8 +201,14 @@ fn title(part: Part) -> &'static str {
     }
 }
 
-fn shown(line: &Line) -> String {
-    sanitize::one_line(&line.text, MAX_TEXT)
+/// Returns what a line says, and the files and checks of the work where that says what it was about.
+fn headline(line: &Line) -> (String, Option<String>) {
+    let (text, about) = (sanitize::one_line(&line.text, MAX_TEXT), sanitize::one_line(&line.about, MAX_TEXT));
+    if about.is_empty() || text.contains(about.trim_end_matches(['.', '…'])) {
+        (text, None)
+    } else {
+        (about, Some(text))
+    }
 }
 
 /// Returns a text as Markdown shows it: outside of code, nothing of it is HTML, emphasis or a link.
@@ -225,6 +240,7 @@ mod tests {
             id: "a".into(),
             kind: kind.map(str::to_owned),
             text: text.into(),
+            about: String::new(),
         };
         let lines = vec![
             line(
@@ -232,6 +248,10 @@ mod tests {
                 Some("fix"),
                 "auth.rs: `verify_token` checks expiry; a long line that has to be wrapped at words",
             ),
+            Line {
+                about: "Old tokens are refused.".into(),
+                ..line(Part::Done, Some("change"), "gate.rs: `open` (+2)")
+            },
             line(Part::Open, None, "tell Bert about <b>"),
         ];
         let day = when::day_in("2026-11-16").unwrap();
@@ -248,6 +268,8 @@ acme/app
   Done
     ● auth.rs: `verify_token` checks expiry; a long line
       that has to be wrapped at words
+    ✓ Old tokens are refused.
+      gate.rs: `open` (+2)
   Left open
     → tell Bert about <b>
 ";
@@ -261,6 +283,8 @@ acme/app
 **Done**
 
 - auth.rs: `verify_token` checks expiry; a long line that has to be wrapped at words
+- Old tokens are refused.
+  - gate.rs: `open` (+2)
 
 **Left open**
 

@@ -125,6 +125,7 @@ fn write_entry(output: &mut impl Write, entry: &Entry, origin: &Origin) -> Resul
     block(output, &detail.narrative)?;
     list(output, "fact", &detail.facts)?;
     list(output, "command", &detail.commands)?;
+    list(output, "failed", &detail.failed)?;
     field(output, "outcome", &detail.outcome)?;
     let files = |is_changed: bool| {
         let files = entry.files.iter().filter(|file| file.is_changed == is_changed);

@@ -106,14 +106,14 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
         Some(Action::Plans(plans)) => parts::plans(&plans, env, paths),
         Some(Action::Tasks(tasks)) => parts::tasks(&tasks, env, paths),
         Some(Action::Import(import)) => import::run(&import, env, paths),
-        Some(Action::Bind) => bind(paths),
+        Some(Action::Bind) => bind(env, paths),
         Some(Action::Inventory(one)) => look::inventory(&one, env, paths),
     }
 }
 
 /// Answers `prompt-bind`.
-pub(super) fn bind(paths: &Paths) -> Result<()> {
-    bind::run(paths)
+pub(super) fn bind(env: &Env, paths: &Paths) -> Result<()> {
+    bind::run(env, paths)
 }
 
 /// The contexts that a command may be about.

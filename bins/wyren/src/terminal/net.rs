@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn review_14_the_styles_of_the_help_pass() {
-        let mut program = <crate::commands::Arguments as clap::CommandFactory>::command();
+        let mut program = crate::commands::program();
         program.build();
         for command in std::iter::once(&program).chain(program.get_subcommands()) {
             let help = command.clone().render_long_help().ansi().to_string();

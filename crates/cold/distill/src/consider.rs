@@ -7,6 +7,7 @@ use crate::plan::{self, Plan, Worth};
 use crate::propose::{self, MAX_BAD_ANSWERS, Proposal, Way};
 use crate::session::Session;
 use crate::size::Room;
+use crate::summarise;
 use base::Timestamp;
 use distiller::{Applied, Clearance, Context, Evidence, Operation, Question, Score, Slice};
 use memory::Memory;
@@ -23,6 +24,8 @@ pub struct Considered {
     pub score: Score,
     /// The score below which nothing is distilled.
     pub threshold: u32,
+    /// Whether a distillation has a model summarise it for the journal: it is not worth distilling, and `journal.model` is on.
+    pub is_summarised: bool,
     /// What a model is asked about it.
     pub question: Question,
     /// What is to change in the memory.
@@ -134,6 +137,7 @@ impl Session<'_> {
         asks: Asks,
         clearance: Clearance<'_>,
     ) -> Considered {
+        let is_summarised = plan.worth == Worth::LowSignal && summarise::is_wanted(self, &plan);
         let Plan { slice, score, worth, threshold } = plan;
         let proposal = match (worth == Worth::Distill, asks) {
             (true, Asks::Nothing) => Ok(Proposal::by_extraction(&slice, "no model was asked".to_owned())),
@@ -149,8 +153,11 @@ impl Session<'_> {
             let context = self.context(author, &evidence, clearance);
             (proposal.way, distiller::apply(memory, &proposal.operations, &context))
         });
-        let question = distiller::question(memory, &slice);
-        Considered { slice, score, threshold, question, operations, done }
+        let question = match is_summarised {
+            true => distiller::summary_question(&slice),
+            false => distiller::question(memory, &slice),
+        };
+        Considered { slice, score, threshold, is_summarised, question, operations, done }
     }
 
     /// Applies what was considered to the clone's memory as it is now: others may have changed it since.

@@ -4,7 +4,7 @@ use crate::plan::{Plan, Worth};
 use crate::progress::Begun;
 use crate::propose::{BadAnswer, MAX_BAD_ANSWERS, Proposal, Way};
 use crate::session::{Session, Step, Work};
-use crate::{Error, apply, intent, note, plan, progress, propose, publish, summarise};
+use crate::{Error, apply, intent, plan, progress, propose, publish, summarise};
 use base::error::with_causes;
 use distiller::{Applied, Score, Slice};
 use std::time::{Duration, Instant};
@@ -170,7 +170,7 @@ fn carry_out(
 /// where the user wants none, or there is none.
 fn summary_of(work: &Work<'_>, plan: &Plan) -> Option<Proposal> {
     let session = work.session;
-    if !session.settings.summarises || !plan.is_worth_a_summary() || !note::is_recorded(session) {
+    if !summarise::is_wanted(session, plan) {
         return None;
     }
     match summarise::ask(session, &plan.slice) {

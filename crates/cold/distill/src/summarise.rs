@@ -50,6 +50,11 @@ impl Session<'_> {
     }
 }
 
+/// Returns whether the user has a model summarise what is not worth distilling, and this is worth a summary.
+pub(crate) fn is_wanted(session: &Session<'_>, plan: &Plan) -> bool {
+    session.settings.summarises && plan.is_worth_a_summary() && note::is_recorded(session)
+}
+
 /// Asks a model for the summary of a slice alone; returns it with the model's name, or why there is none.
 pub(crate) fn ask(session: &Session<'_>, slice: &Slice) -> Result<(Summary, String), String> {
     match propose::ask(session, distiller::summary_question(slice), JOB) {

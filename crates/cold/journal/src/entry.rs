@@ -144,6 +144,9 @@ pub struct Detail {
     /// Commands that were run, as they were typed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
+    /// Looks that failed, with what they said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
     /// How it ended: `passed`, `failed`, …
     #[serde(skip_serializing_if = "String::is_empty")]
     pub outcome: String,

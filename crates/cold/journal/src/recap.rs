@@ -1,9 +1,9 @@
 //! What was done, decided, learned and left open: entries and summaries in the form of a note for others.
 //!
-//! [`recap`] sorts what one project has and touches nothing. What is noise, what a later entry replaces and what was put
-//! right since stays out; what says the same as a later line is in it once.
+//! [`recap`] sorts what one project has and touches nothing. What is noise, what a later entry replaces (of work, where that
+//! was soon after) and what was put right since stays out; what says the same as a later line is in it once.
 
-use crate::entry::{Entry, Kind, Summary};
+use crate::entry::{Entry, Kind, Source, Summary};
 use crate::read::{self, is_made};
 use std::collections::{BTreeMap, BTreeSet};
 use store::rusqlite::params;
@@ -11,6 +11,8 @@ use store::{Error, Store};
 
 /// How many of the words of two lines are the same before one of them stays out, in percent.
 const ALIKE: usize = 75;
+/// Within which time changes of the same functions are one piece of work, in milliseconds.
+const SOON: u64 = 12 * 3_600_000;
 /// The shortest word that counts for that, in characters.
 const WORD: usize = 3;
 
@@ -39,6 +41,8 @@ pub struct Line {
     /// The type of the entry; `None` for a line of a summary.
     pub kind: Option<String>,
     pub text: String,
+    /// What the work was about, for people; empty where the text says it.
+    pub about: String,
 }
 
 /// What a recap is made of.
@@ -87,7 +91,9 @@ pub fn projects(store: &Store, since: u64, until: u64) -> Result<BTreeMap<i64, S
 
 /// Returns the lines of a recap, in the order in which things happened.
 pub fn recap(material: &Material) -> Vec<Line> {
-    let entries: Vec<&Entry> = material.entries.iter().filter(|entry| is_for_recap(entry)).collect();
+    let times: BTreeMap<&str, u64> =
+        material.entries.iter().map(|entry| (entry.id.as_str(), entry.at)).collect();
+    let entries: Vec<&Entry> = material.entries.iter().filter(|entry| is_for_recap(entry, &times)).collect();
     let mut lines = Vec::new();
     for (number, entry) in entries.iter().enumerate() {
         let part = match part(entry) {
@@ -95,7 +101,11 @@ pub fn recap(material: &Material) -> Vec<Line> {
             part => part,
         };
         let (id, kind) = (entry.id.clone(), Some(entry.kind.clone()));
-        lines.push(Line { part, at: entry.at, id, kind, text: entry.line() });
+        let about = match entry.source {
+            Source::Rules if matches!(part, Part::Done | Part::Open) => entry.detail.subtitle.clone(),
+            _ => String::new(),
+        };
+        lines.push(Line { part, at: entry.at, id, kind, text: entry.line(), about });
     }
     let last: BTreeMap<i64, u64> =
         material.summaries.iter().map(|(session, summary)| (*session, summary.at)).collect();
@@ -108,9 +118,16 @@ pub fn recap(material: &Material) -> Vec<Line> {
                 id: summary.id.clone(),
                 kind: None,
                 text: text.to_owned(),
+                about: String::new(),
             }));
         };
-        add(Part::Learned, &summary.learned);
+        // An answer by rules is the end of an entry's title.
+        let is_told = |entry: &&Entry| {
+            summary.source == Source::Rules && ends_with_the_beginning(&entry.title, &summary.learned)
+        };
+        if !entries.iter().any(is_told) {
+            add(Part::Learned, &summary.learned);
+        }
         // What was to be done next was done, or is named again, in the turns that followed.
         if last.get(session) == Some(&summary.at) {
             add(Part::Open, &summary.next_steps);
@@ -120,15 +137,29 @@ pub fn recap(material: &Material) -> Vec<Line> {
     without_repetitions(lines)
 }
 
+/// Returns whether a title ends with how a text begins.
+fn ends_with_the_beginning(title: &str, text: &str) -> bool {
+    const ANSWER: &str = "answer: ";
+    let Some(at) = title.rfind(ANSWER) else { return false };
+    let answer = title[at + ANSWER.len()..].trim_end_matches(['…', '.', '。']);
+    !answer.is_empty() && text.contains(answer)
+}
+
 /// Returns whether a line of a summary is for a recap: not what only leads to a list, or the client's own errors.
 fn says_something(text: &str) -> bool {
     const ERRORS: [&str; 2] = ["API Error", "Prompt is too long"];
     !text.is_empty() && !text.ends_with(':') && !ERRORS.iter().any(|error| text.starts_with(error))
 }
 
-/// Returns whether an entry is for a recap at all.
-fn is_for_recap(entry: &Entry) -> bool {
-    !entry.is_noise && entry.replaced_by.is_none() && !entry.title.trim().is_empty()
+/// Returns whether an entry is for a recap at all; `times` are those of the entries by their ids. Work was done although its
+/// functions were changed again, unless that was soon after.
+fn is_for_recap(entry: &Entry, times: &BTreeMap<&str, u64>) -> bool {
+    let is_replaced = entry.replaced_by.as_deref().is_some_and(|by| {
+        let is_work =
+            matches!(entry.kind.as_str(), Kind::CHANGE | Kind::FIX | Kind::FEATURE | Kind::REFACTOR);
+        !is_work || times.get(by).is_some_and(|at| at.saturating_sub(entry.at) < SOON)
+    });
+    !entry.is_noise && !is_replaced && !entry.title.trim().is_empty()
 }
 
 fn part(entry: &Entry) -> Part {
@@ -205,12 +236,25 @@ mod tests {
             entry(4, "failure", "deploy: permission denied"),
             Entry { is_noise: true, ..entry(5, "change", "looked around") },
             Entry { replaced_by: Some("7".into()), ..entry(6, "change", "half of it") },
+            entry(7, "change", "all of it"),
         ];
         let material = Material { entries, summaries: Vec::new() };
-        assert_eq!(texts(&material, Part::Done), ["auth.rs: checks expiry"]);
+        assert_eq!(texts(&material, Part::Done), ["auth.rs: checks expiry", "all of it"]);
         assert_eq!(texts(&material, Part::Decided), ["Prices are integer cents"]);
         assert_eq!(texts(&material, Part::Learned), ["The queue retries for ever"]);
         assert_eq!(texts(&material, Part::Open), ["deploy: permission denied"]);
+    }
+
+    #[test]
+    fn work_was_done_although_its_functions_were_changed_again_days_later() {
+        let replaced =
+            |kind: &str| Entry { replaced_by: Some(SOON.to_string()), ..entry(0, kind, "the first") };
+        let material = |kind: &str| Material {
+            entries: vec![replaced(kind), entry(SOON, kind, "a later one")],
+            summaries: Vec::new(),
+        };
+        assert_eq!(texts(&material("feature"), Part::Done), ["the first", "a later one"]);
+        assert_eq!(texts(&material("decision"), Part::Decided), ["a later one"], "it holds no longer");
     }
 
     #[test]

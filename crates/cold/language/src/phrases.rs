@@ -95,6 +95,19 @@ impl Phrases<()> {
         !self.find(text).is_empty()
     }
 
+    /// Returns whether `text`, which must be in lower case, is one of the phrases, or begins with one of several words.
+    pub fn head(&self, text: &str) -> bool {
+        let is_word = |c: char| c.is_alphanumeric();
+        let Some(start) = text.find(is_word) else { return false };
+        let end = text
+            .rfind(is_word)
+            .map_or(text.len(), |at| at + text[at..].chars().next().map_or(0, char::len_utf8));
+        self.find(text).iter().any(|hit| {
+            let is_long = text[hit.start..hit.end].contains(char::is_whitespace);
+            hit.start == start && (hit.end >= end || is_long)
+        })
+    }
+
     /// Returns whether `text`, which must be in lower case, begins with one of the phrases.
     pub fn begin(&self, text: &str) -> bool {
         let start = text.find(is_inside_word).unwrap_or_default();
@@ -158,6 +171,17 @@ mod tests {
         let text = folded(text);
         let found: Vec<&str> = phrases.find(&text).iter().map(|hit| &text[hit.start..hit.end]).collect();
         assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn a_heading_is_a_phrase_or_begins_with_several_words() {
+        let phrases = Phrases::new(["cause", "not done", "原因"].map(|phrase| (phrase, ())));
+        for heading in ["cause", "## cause:", "not done", "not done in this change", "原因"] {
+            assert!(phrases.head(heading), "{heading}");
+        }
+        for heading in ["cause and effect", "what is not done", "", "##"] {
+            assert!(!phrases.head(heading), "{heading}");
+        }
     }
 
     #[test]

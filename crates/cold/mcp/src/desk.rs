@@ -739,6 +739,7 @@ fn whole(found: &Whole) -> String {
                     lines.extend(detail.narrative.lines().map(|line| format!("  {line}")));
                     detail.facts.iter().for_each(|fact| field(&mut lines, "fact", fact));
                     detail.commands.iter().for_each(|command| field(&mut lines, "command", command));
+                    detail.failed.iter().for_each(|failed| field(&mut lines, "failed", failed));
                     field(&mut lines, "outcome", &detail.outcome);
                     for file in &entry.files {
                         field(&mut lines, if file.is_changed { "changed" } else { "read" }, &file.path);

@@ -6,13 +6,14 @@
 use crate::caret::{Wish, wish};
 use crate::contexts::read::{self, Which};
 use crate::contexts::write::{self, Place, Writer};
-use crate::contexts::{Action, Context, KIND, Mode, Work, id, plan};
+use crate::contexts::{Action, Context, KIND, Work, id, plan};
+use crate::restore::{self, Start};
 use crate::{resume, words};
 use base::lock::Lock;
 use base::project::Project;
 use base::{Paths, Timestamp, files, secret};
 use binding::{Asked, Bound};
-use capture::{Observation, Spool};
+use capture::{CLAUDE_CODE, Observation, Spool};
 use hook::caret::Caret;
 use std::io;
 use std::path::Path;
@@ -28,8 +29,10 @@ const MOST_LINES: usize = 200;
 const MOST_BYTES: usize = 256 * 1024;
 /// The most contexts that are offered at once.
 const MOST_OFFERED: usize = 3;
-/// The slash command that goes on from a handoff.
-const RESUME: &str = "/wyren:handoff-resume";
+/// The most bytes of the whole text for the model: the client takes no more than 10,000 UTF-16 units from all of it.
+const MAX_BYTES: usize = 9_000;
+/// What commands to Wyren begin with: they are no work. The one that goes on from a handoff binds the session itself.
+const COMMAND: &str = "/wyren:";
 /// How a context came about that a prompt made.
 const AUTO_CREATED: &str = "auto-created";
 
@@ -44,6 +47,15 @@ pub enum Error {
     Write(#[from] write::Error),
     #[error("could not read the contexts")]
     Store(#[from] store::Error),
+}
+
+/// What a session that takes up a context may get of it.
+#[derive(Clone, Debug, Default)]
+pub struct Taste {
+    /// The most bytes of its handoff, plan and open tasks.
+    pub most_bytes: usize,
+    /// The list of tasks that several sessions share, as the client's variable names it.
+    pub shared_list: Option<String>,
 }
 
 /// What binding needs of the database, which not every session has.
@@ -108,10 +120,15 @@ pub fn sweep(paths: &Paths, gone: &[String]) -> io::Result<()> {
 }
 
 /// Finds the context that a prompt belongs to, and binds its session to it.
-pub fn bind(asked: &Asked<'_>, paths: &Paths, desk: &mut dyn Desk, now: Timestamp) -> Result<Bound, Error> {
-    // The command that goes on from a handoff binds the session itself, to the handoff's context.
-    let is_resuming = asked.prompt.trim_start().starts_with(RESUME);
-    if is_resuming || privacy::strip(&asked.prompt).wholly_private {
+pub fn bind(
+    asked: &Asked<'_>,
+    taste: &Taste,
+    paths: &Paths,
+    desk: &mut dyn Desk,
+    now: Timestamp,
+) -> Result<Bound, Error> {
+    let is_command = asked.prompt.trim_start().starts_with(COMMAND);
+    if is_command || privacy::strip(&asked.prompt).wholly_private {
         return Ok(Bound::default());
     }
     let _lock = lock(paths)?;
@@ -122,7 +139,8 @@ pub fn bind(asked: &Asked<'_>, paths: &Paths, desk: &mut dyn Desk, now: Timestam
         cwd,
         prompt_id: asked.prompt_id.as_deref(),
     };
-    let binder = Binder { asked, paths, project: Project::of(cwd), writer: Writer::new(paths, place, now) };
+    let (project, writer) = (Project::of(cwd), Writer::new(paths, place, now));
+    let binder = Binder { asked, taste, paths, project, writer };
     match Caret::of(&asked.prompt) {
         Some(caret) => binder.obey(&caret, desk),
         None => binder.find(desk),
@@ -131,6 +149,7 @@ pub fn bind(asked: &Asked<'_>, paths: &Paths, desk: &mut dyn Desk, now: Timestam
 
 struct Binder<'a> {
     asked: &'a Asked<'a>,
+    taste: &'a Taste,
     paths: &'a Paths,
     project: Project,
     writer: Writer<'a>,
@@ -163,7 +182,7 @@ impl Binder<'_> {
         self.bind_to(&selected.id, "caret")?;
         let typed = self.asked.prompt.strip_suffix(rest).unwrap_or(&self.asked.prompt).trim();
         Ok(Bound {
-            context: Some(words::selected(selected, Some(typed)) + &self.of_handoff(selected, desk)?),
+            context: Some(self.taken_up(selected, Some(typed), desk)?),
             message: (!told.is_empty()).then(|| told.trim_end().to_owned()),
             block: None,
         })
@@ -178,15 +197,20 @@ impl Binder<'_> {
             write::write_binding(self.paths, &self.asked.session, &context)?;
             return Ok(Bound::default());
         }
-        let staged = self.of_project(desk, read::staged)?;
-        if let Some(context) = carried(&self.asked.prompt, &staged) {
-            self.bind_to(&context.id, "plan")?;
-            return Ok(Bound { context: Some(words::selected(context, None)), ..Bound::default() });
+        if resume::is_wish(&self.asked.prompt) {
+            // The session that left it may have ended a moment ago.
+            desk.catch_up();
         }
-        if let Some(context) = resume::asked_for(&self.asked.prompt, &staged) {
-            self.bind_to(&context.id, "resume")?;
-            let text = words::selected(context, None) + &self.of_handoff(context, desk)?;
-            return Ok(Bound { context: Some(text), ..Bound::default() });
+        let staged = self.of_project(desk, read::staged)?;
+        for (found, via) in [
+            (carried(&self.asked.prompt, &staged), "plan"),
+            (resume::asked_for(&self.asked.prompt, &staged), "resume"),
+        ] {
+            if let Some(context) = found {
+                self.bind_to(&context.id, via)?;
+                let text = self.taken_up(context, None, desk)?;
+                return Ok(Bound { context: Some(text), ..Bound::default() });
+            }
         }
         let mut bound = Bound::default();
         let mut offered: Vec<Context> = staged.into_iter().filter(|context| !context.is_offered).collect();
@@ -202,14 +226,29 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// Returns what the model reads of the handoff that waits in a context; empty without one.
-    fn of_handoff(&self, context: &Context, desk: &mut dyn Desk) -> Result<String, Error> {
-        let waits = context.artifact.as_ref().filter(|_| context.mode == Mode::HasHandoff);
-        let (Some(artifact), Some(store)) = (waits, desk.store()) else { return Ok(String::new()) };
-        let handed = read::handoffs(store.connection(), &[&context.id])?;
-        let handed = handed.iter().find(|handed| handed.handoff.digest == artifact.digest);
-        let fence = || Fence::new(secret::word(self.paths, &self.asked.session));
-        Ok(handed.map(|handed| words::of_handoff(handed, &fence())).unwrap_or_default())
+    /// Returns what the model reads when its session goes on with a context: what it is, and what is left to do in it.
+    fn taken_up(&self, context: &Context, typed: Option<&str>, desk: &mut dyn Desk) -> Result<String, Error> {
+        let mut text = words::selected(context, typed);
+        desk.catch_up();
+        let Some(store) = desk.store() else { return Ok(text) };
+        let start = Start {
+            platform: self.asked.platform.as_deref().unwrap_or(CLAUDE_CODE),
+            session: &self.asked.session,
+            shared_list: self.taste.shared_list.as_deref(),
+            ..Start::default()
+        };
+        // The session is bound by now: without the rest of the text, too.
+        let mut parts = restore::of_context(store.connection(), context, &start).unwrap_or_default();
+        let has_plan =
+            |found: &crate::plans::Plan| plan::Prompt::new(&self.asked.prompt).has_all_of(&found.text);
+        parts.is_plan_in_window = parts.plan.as_ref().is_some_and(has_plan);
+        let room = self.taste.most_bytes.min(MAX_BYTES.saturating_sub(text.len() + 1));
+        let left = parts.text(room, &Fence::new(secret::word(self.paths, &self.asked.session))).text;
+        if !left.is_empty() {
+            text.push('\n');
+            text.push_str(&left);
+        }
+        Ok(text)
     }
 
     /// Returns the context that this session works on, as observations say: its file was lost, or another session went on here.

@@ -1,4 +1,4 @@
-//! Finds the context that a person means: by its id, the beginning of it, or a part of id or summary.
+//! Finds the context that a person means: by its id, the beginning of it, or a part of it.
 
 use crate::contexts::Context;
 

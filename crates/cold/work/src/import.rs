@@ -5,6 +5,7 @@
 //! ids that could name another place are passed over. The folder itself stays as it is.
 
 mod state;
+mod tasks;
 
 use crate::contexts::write::{self, Place, Writer};
 use crate::contexts::{Action, File, Handoff, Imported, Mode, Origin, Section, id, plan};
@@ -120,14 +121,18 @@ impl Importing<'_> {
         };
         let name = |what: &str| format!("i:{}", digest::short_hex(format!("{id}\0{what}").as_bytes()));
         writer(by_hand(), created).act_as(&name("new"), id, new)?;
-        for session in sessions {
+        let holder = self.holder();
+        for session in sessions.iter().chain(holder.iter().filter(|holder| !sessions.contains(holder))) {
             let bind = Action::Bind { via: "import".to_owned(), permission_mode: Some(PLAN_MODE.to_owned()) };
             let place = Place::in_session(session, self.root);
             writer(place, created).act_as(&name(&format!("bind {session}")), id, bind)?;
         }
         let imported = self.imported();
         let what = format!("import {}", serde_json::to_string(&imported).map_err(write::Error::from)?);
-        self.record_plan(&imported, active, &name)?;
+        if let Some(holder) = &holder {
+            self.record_plan(&imported, holder, active, &name)?;
+            self.record_tasks(holder, created, active, &name)?;
+        }
         for (at, handoff) in self.handoffs() {
             let what = format!("handoff {} {}", handoff.id, handoff.digest);
             let at = at.unwrap_or(active);
@@ -137,6 +142,14 @@ impl Importing<'_> {
         // The id is taken from now on.
         let _ = files::create_private_folder(&self.paths.work().join(id));
         Ok(())
+    }
+
+    /// Returns the session that plans and tasks are of, which has a made-up name where aiwcli knew none; `None` where there are
+    /// neither.
+    fn holder(&self) -> Option<String> {
+        let Old { id, sessions, tasks, mode, .. } = &self.old;
+        let is_needed = !tasks.is_empty() || *mode == Mode::HasPlan;
+        is_needed.then(|| sessions.last().cloned().unwrap_or_else(|| format!("aiwcli-{id}")))
     }
 
     fn imported(&self) -> Imported {
@@ -186,18 +199,47 @@ impl Importing<'_> {
     fn record_plan(
         &self,
         imported: &Imported,
+        session: &str,
         at: Timestamp,
         name: &dyn Fn(&str) -> String,
     ) -> Result<(), Error> {
         let waits = imported.artifact.as_ref().filter(|_| imported.mode == Mode::HasPlan);
         let plan = waits.and_then(|artifact| self.file_of(artifact.path.as_deref()));
-        let (Some(plan), Some(session)) = (plan, self.old.sessions.last()) else { return Ok(()) };
+        let Some(plan) = plan else { return Ok(()) };
         let data = json!({"text": plan.text, "digest": plan::digest(&plan.text), "accepted": true});
         let data = serde_json::value::to_raw_value(&data).map_err(write::Error::from)?;
         let data = Data::Kept(Kept { kind: "plan".into(), data: Cow::Owned(data) });
+        self.append(session, name(&format!("plan {}", plan.text)), at, data)
+    }
+
+    /// Records the tasks: that each was added, and what it is at. Of two imports the later one counts.
+    fn record_tasks(
+        &self,
+        holder: &str,
+        created: Timestamp,
+        active: Timestamp,
+        name: &dyn Fn(&str) -> String,
+    ) -> Result<(), Error> {
+        let Old { id, sessions, .. } = &self.old;
+        for task in &self.old.tasks {
+            let session =
+                task.session.as_deref().filter(|session| sessions.iter().any(|known| known == session));
+            let session = session.unwrap_or(holder);
+            let at = task.created_at.unwrap_or(created);
+            let added = Data::Task(task.added(id));
+            self.append(session, name(&format!("task {}", task.id)), at, added)?;
+            let changed = task.changed(id);
+            let what = serde_json::to_string(&changed).map_err(write::Error::from)?;
+            let at = task.completed_at.unwrap_or(active).max(at);
+            self.append(session, name(&format!("task state {what}")), at, Data::Task(changed))?;
+        }
+        Ok(())
+    }
+
+    fn append(&self, session: &str, id: String, at: Timestamp, data: Data<'_>) -> Result<(), Error> {
         let observation = Observation {
             cwd: self.root.to_string_lossy(),
-            ..Observation::new(session, name(&format!("plan {}", plan.text)), at.millis(), data)
+            ..Observation::new(session, id, at.millis(), data)
         };
         Ok(Spool::new(self.paths.spool()).append(&observation)?)
     }

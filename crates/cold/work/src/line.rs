@@ -1,6 +1,7 @@
 //! Which sessions continue each other. `/clear`, a plan that is accepted with a new window, and `/branch` give a session a new
 //! id: the end of the old one and the start of the new one carry the same `prompt_id`, and nothing else names both.
 
+use crate::contexts::read;
 use std::collections::BTreeSet;
 use store::Error;
 use store::rusqlite::{Connection, OptionalExtension as _, params};
@@ -8,7 +9,7 @@ use store::rusqlite::{Connection, OptionalExtension as _, params};
 /// How many sessions one line may have: a bound for damaged data, not for people.
 const MOST: usize = 1_000;
 /// After how long without an observation, counted from the newest one of all, a session without an end counts as ended.
-const SILENCE_MILLIS: u64 = 12 * 60 * 60 * 1_000;
+pub(crate) const SILENCE_MILLIS: u64 = 12 * 60 * 60 * 1_000;
 /// The reason of an end that no event told of: a killed terminal, or a run with a shell in the background.
 pub const UNKNOWN: &str = "unknown";
 
@@ -68,9 +69,14 @@ pub fn around(connection: &Connection, session: i64) -> Result<Vec<i64>, Error> 
             }
         }
     }
+    in_order(connection, found)
+}
+
+/// Returns sessions with the earliest first.
+fn in_order(connection: &Connection, rows: impl IntoIterator<Item = i64>) -> Result<Vec<i64>, Error> {
     let mut select = connection.prepare_cached("SELECT started_at, id FROM sessions WHERE row = ?1")?;
     let mut sessions = Vec::new();
-    for row in found {
+    for row in rows {
         let began: Option<(u64, String)> =
             select.query_row([row], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
         sessions.extend(began.map(|began| (began, row)));
@@ -105,17 +111,53 @@ fn neighbours(connection: &Connection, session: i64) -> Result<Vec<i64>, Error> 
     Ok(found)
 }
 
+/// Returns the sessions of a line and those of the same contexts that left their work to it, the earliest first: what goes on
+/// beside the line keeps its own.
+pub fn with_context(connection: &Connection, line: &[i64]) -> Result<Vec<i64>, Error> {
+    let newest = newest(connection)?;
+    let mut sessions = line.to_vec();
+    for bound in read::bound_together(connection, line)? {
+        // Heard of no more since the line took the context up, or ended.
+        if !sessions.contains(&bound.session)
+            && (bound.last_at <= bound.taken_up_at
+                || end_before(connection, bound.session, newest)?.is_some())
+        {
+            sessions.push(bound.session);
+        }
+    }
+    in_order(connection, sessions)
+}
+
+/// Puts the sessions of a project into groups that share their work: each with those that continue it and those of its contexts.
+pub fn groups(connection: &Connection, sessions: &[i64]) -> Result<Vec<Vec<i64>>, Error> {
+    let mut groups: Vec<BTreeSet<i64>> = Vec::new();
+    for session in sessions {
+        let line = around(connection, *session)?;
+        let mut group: BTreeSet<i64> = line.iter().copied().collect();
+        group.extend(read::bound_together(connection, &line)?.into_iter().map(|bound| bound.session));
+        let (joined, apart): (Vec<_>, Vec<_>) =
+            groups.into_iter().partition(|other| !other.is_disjoint(&group));
+        group.extend(joined.into_iter().flatten());
+        groups = apart;
+        groups.push(group);
+    }
+    groups.into_iter().map(|group| in_order(connection, group)).collect()
+}
+
 /// Returns how a session ended; `None` while it goes on. One of which nothing was heard for long counts as ended when it was
 /// heard of last: long before the newest observation, not before now, so that the same observations tell the same.
 pub fn end_of(connection: &Connection, session: i64) -> Result<Option<End>, Error> {
-    let mut select = connection.prepare_cached(
-        "SELECT ended_at, end_reason, last_at, (SELECT max(last_at) FROM sessions) FROM sessions WHERE row = ?1",
-    )?;
-    type Known = (Option<u64>, Option<String>, u64, u64);
-    let known: Option<Known> = select
-        .query_row([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
-        .optional()?;
-    let Some((ended_at, reason, last_at, newest)) = known else { return Ok(None) };
+    end_before(connection, session, newest(connection)?)
+}
+
+/// As [`end_of`], given the moment of the newest observation.
+pub(crate) fn end_before(connection: &Connection, session: i64, newest: u64) -> Result<Option<End>, Error> {
+    let mut select =
+        connection.prepare_cached("SELECT ended_at, end_reason, last_at FROM sessions WHERE row = ?1")?;
+    type Known = (Option<u64>, Option<String>, u64);
+    let known: Option<Known> =
+        select.query_row([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?;
+    let Some((ended_at, reason, last_at)) = known else { return Ok(None) };
     let reason = reason.filter(|reason| !reason.is_empty()).unwrap_or_else(|| UNKNOWN.to_owned());
     Ok(match ended_at {
         Some(at) => Some(End { at, reason }),
@@ -124,4 +166,12 @@ pub fn end_of(connection: &Connection, session: i64) -> Result<Option<End>, Erro
         }
         None => None,
     })
+}
+
+/// Returns the moment of the newest observation of all, in milliseconds since 1970.
+pub(crate) fn newest(connection: &Connection) -> Result<u64, Error> {
+    let mut select = connection.prepare_cached(
+        "SELECT coalesce(max((SELECT max(last_at) FROM sessions WHERE project = p.row)), 0) FROM projects AS p",
+    )?;
+    Ok(select.query_row([], |row| row.get(0))?)
 }

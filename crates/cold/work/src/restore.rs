@@ -1,10 +1,12 @@
-//! What a new window gets of the work that it goes on with: the dead ends and pending items of the last handoff, the plan that the
+//! What a window gets of the work that it goes on with: the dead ends and pending items of the last handoff, the plan that the
 //! user accepted, and the tasks that are open.
 //!
-//! [`look`] finds it, [`Parts::text`] words it within a budget; what does not fit is named with the command that prints it.
-//! After `/clear` the client's list of tasks is empty, and the model has to make it anew; after compaction it is not.
+//! [`look`] finds it for a start, [`of_context`] for a session that takes up a context; [`Parts::text`] words it within a budget;
+//! what does not fit is named with the command that prints it. After `/clear` the client's list of tasks is empty, and the model has
+//! to make it anew; after compaction it is not.
 
 use crate::contexts::read::{self, Handed};
+use crate::contexts::{ArtifactKind, Context, Mode};
 use crate::plans::{Plan, Status};
 use crate::tasks::{IN_PROGRESS, Task};
 use crate::{handed, line, observed, plans, tasks};
@@ -28,10 +30,21 @@ const GO_ON: &str = "The user accepted this plan: go on with it, unless they ask
 const HEED: &str = "The handoff is of this work: try none of its dead ends again, and check what is pending against the code.\n";
 const CREATE: &str = "The task list of this session is empty. Before other work, add the open tasks with TaskCreate, in this order: \
      each with its subject, and with the metadata {\"persistent_id\": \"<its id>\", \"skip_persistence\": true}.\n";
+const ADD: &str = "Before other work, add the open tasks to the task list of this session with TaskCreate, in this order: \
+     each with its subject, and with the metadata {\"persistent_id\": \"<its id>\", \"skip_persistence\": true}.\n";
+const ADD_REST: &str = "Before other work, add the open tasks that are not in the task list of this session to it with TaskCreate, in this order: \
+     each with its subject, and with the metadata {\"persistent_id\": \"<its id>\", \"skip_persistence\": true}.\n";
 const WRITE: &str = "The task list of this session is empty. Before other work, write the open tasks with TodoWrite, in this order.\n";
+const WRITE_MORE: &str =
+    "Before other work, add the open tasks to the task list of this session with TodoWrite, in this order.\n";
 const KEPT: &str = "These tasks are still in the task list of this session: do not add them again.\n";
 
-/// Which start is to be answered.
+/// The mark of a task that the client has, where it lacks others.
+const LISTED: &str = ", in the list of this session";
+/// The least room that a handoff leaves for the words around it.
+const AROUND_HANDOFF: usize = 500;
+
+/// Which window goes on with work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Start<'a> {
     pub platform: &'a str,
@@ -58,8 +71,12 @@ pub struct Parts {
     pub progress: Progress,
     /// The oldest first.
     pub open: Vec<Task>,
-    /// Whether the client still has the list.
-    pub is_list_kept: bool,
+    /// Which of them the client has in the session's list.
+    pub listed: BTreeSet<String>,
+    /// Whether that list is known to be empty.
+    pub is_list_empty: bool,
+    /// The context to name in commands; `None` where those of the session itself have all of it.
+    pub context: Option<String>,
 }
 
 /// How far a plan is.
@@ -107,13 +124,53 @@ pub fn look(connection: &Connection, start: &Start<'_>) -> Result<Parts, Error> 
         (false, _) => line::row_of(connection, start.platform, start.session)?,
     };
     let Some(session) = session else { return Ok(Parts::default()) };
-    let sessions = line::around(connection, session)?;
+    let sessions = line::with_context(connection, &line::around(connection, session)?)?;
     let handoff = read::latest_handoff(connection, &sessions)?;
     Ok(Parts { handoff, ..of_sessions(connection, &sessions, start)? })
 }
 
-/// Returns the plan and the tasks of these sessions.
+/// Returns what a session goes on with that takes up a context: of every session of it, also of one that still runs.
+pub fn of_context(connection: &Connection, context: &Context, start: &Start<'_>) -> Result<Parts, Error> {
+    if !observed::are_made(connection)? {
+        return Ok(Parts::default());
+    }
+    let mut sessions = Vec::new();
+    for binding in &context.sessions {
+        sessions.extend(line::row_of(connection, &binding.session.platform, &binding.session.id)?);
+    }
+    let waits = |kind: ArtifactKind, mode: Mode| {
+        context.artifact.as_ref().filter(|artifact| artifact.kind == kind && context.mode == mode)
+    };
+    // A plan that waits is what the session is for, also where every task that was listed for it is done.
+    let is_for_plan = waits(ArtifactKind::Plan, Mode::HasPlan).is_some();
+    let mut parts = gather(connection, &sessions, start, is_for_plan)?;
+    parts.context = Some(context.id.clone());
+    if let Some(artifact) = waits(ArtifactKind::Handoff, Mode::HasHandoff) {
+        let handed = read::handoffs(connection, &[&context.id])?;
+        parts.handoff = handed.into_iter().find(|handed| handed.handoff.digest == artifact.digest);
+    }
+    // An import may have brought the plan as a file alone.
+    if let Some(artifact) = waits(ArtifactKind::Plan, Mode::HasPlan)
+        && parts.plan.is_none()
+        && let Some(path) = &artifact.path
+        && let Some(text) = read::file(connection, &context.id, path)?
+    {
+        parts.plan = Some(Plan { text, version: 1, digest: artifact.digest.clone(), ..Plan::default() });
+    }
+    Ok(parts)
+}
+
+/// Returns the plan and the tasks of these sessions; no plan for which everything is done.
 pub fn of_sessions(connection: &Connection, sessions: &[i64], start: &Start<'_>) -> Result<Parts, Error> {
+    gather(connection, sessions, start, false)
+}
+
+fn gather(
+    connection: &Connection,
+    sessions: &[i64],
+    start: &Start<'_>,
+    with_finished_plan: bool,
+) -> Result<Parts, Error> {
     // A subagent's plans and lists are its own.
     let plans = plans::of_sessions(connection, sessions)?;
     let accepted = plans.into_iter().filter(|plan| plan.status == Status::Accepted && plan.agent.is_none());
@@ -126,13 +183,14 @@ pub fn of_sessions(connection: &Connection, sessions: &[i64], start: &Start<'_>)
     let progress = Progress::of(tasks.iter().filter(|task| task.created_at >= since));
     let open: Vec<Task> = tasks.into_iter().filter(Task::is_open).collect();
     let list = start.shared_list.unwrap_or(start.session);
-    let is_list_kept = (!start.is_cleared || start.shared_list.is_some())
-        && open.iter().any(|task| task.numbers.contains_key(list));
-    let plan = plan.filter(|_| !progress.is_done());
+    let is_list_empty = start.is_cleared && start.shared_list.is_none();
+    let listed = open.iter().filter(|task| !is_list_empty && task.numbers.contains_key(list));
+    let listed = listed.map(|task| task.id.clone()).collect();
+    let plan = plan.filter(|_| with_finished_plan || !progress.is_done());
     let is_plan_in_window = start.is_cleared
         && start.prompt_id.is_some()
         && plan.as_ref().is_some_and(|plan| plan.cleared_by.as_deref() == start.prompt_id);
-    Ok(Parts { handoff: None, plan, is_plan_in_window, progress, open, is_list_kept })
+    Ok(Parts { plan, is_plan_in_window, progress, open, listed, is_list_empty, ..Parts::default() })
 }
 
 /// What a window gets, and what is recorded of it.
@@ -150,14 +208,16 @@ impl Parts {
         self.handoff.is_none() && self.plan.is_none() && self.open.is_empty()
     }
 
-    /// Returns the text, of at most `room` bytes: the handoff's part in at most half of it, the plan whole where it fits, and as
-    /// many tasks as do.
+    /// Returns the text, of at most `room` bytes: the handoff's part in at most half of it unless it is all there is, the plan whole
+    /// where it fits, and as many tasks as do.
     pub fn text(&self, room: usize, fence: &Fence) -> Restored {
         if self.is_empty() {
             return Restored::default();
         }
-        let handoff =
-            self.handoff.as_ref().map(|handoff| handed::part(handoff, room / 2)).unwrap_or_default();
+        let is_alone = self.plan.is_none() && self.open.is_empty();
+        let most = if is_alone { room.saturating_sub(AROUND_HANDOFF) } else { 0 };
+        let share = most.max(room / 2);
+        let handoff = self.handoff.as_ref().map(|handoff| handed::part(handoff, share)).unwrap_or_default();
         let most = self.open.len().min(MOST_TASKS);
         for is_whole in [true, false] {
             let least = if is_whole { most.min(LEAST_TASKS) } else { 0 };
@@ -193,8 +253,9 @@ impl Parts {
         let file = plan.path.as_deref().map(|path| sanitize::model_line(path, MAX_DESCRIPTION_CHARS));
         let file = file.map(|path| format!("read {path}, or run ")).unwrap_or_default();
         format!(
-            "{head}It is too long for this text ({} bytes): {file}`wyren work plans --text`.\n",
-            plan.text.len()
+            "{head}It is too long for this text ({} bytes): {file}`{} --text`.\n",
+            plan.text.len(),
+            self.command("plans")
         )
     }
 
@@ -205,23 +266,34 @@ impl Parts {
         }
         part.push_str("Open tasks\n");
         let shown: BTreeSet<&str> = self.open.iter().take(count).map(|task| task.id.as_str()).collect();
+        let is_mixed = self.open.iter().any(|task| !self.listed.contains(&task.id));
         for task in self.open.iter().take(count) {
-            part.push_str(&task_line(task, &shown));
+            let mark = if is_mixed && self.listed.contains(&task.id) { LISTED } else { "" };
+            part.push_str(&task_line(task, mark, &shown));
         }
         let more = self.open.len() - count;
         if more > 0 {
-            part.push_str(&format!("{more} more: `wyren work tasks`\n"));
+            part.push_str(&format!("{more} more: `{}`\n", self.command("tasks")));
         }
         part
+    }
+
+    /// Returns the command that lists plans or tasks.
+    fn command(&self, what: &str) -> String {
+        let context = self.context.as_ref().map(|id| format!(" {id}")).unwrap_or_default();
+        format!("wyren work {what}{context}")
     }
 
     fn instruction(&self, count: usize) -> &'static str {
         match self.open.iter().max_by_key(|task| task.changed_at) {
             None => "",
             _ if count == 0 => "",
-            _ if self.is_list_kept => KEPT,
-            Some(task) if task.is_todo => WRITE,
-            Some(_) => CREATE,
+            _ if self.open.iter().all(|task| self.listed.contains(&task.id)) => KEPT,
+            Some(task) if task.is_todo && self.is_list_empty => WRITE,
+            Some(task) if task.is_todo => WRITE_MORE,
+            _ if self.is_list_empty => CREATE,
+            _ if self.listed.is_empty() => ADD,
+            _ => ADD_REST,
         }
     }
 
@@ -234,13 +306,13 @@ impl Parts {
     }
 }
 
-fn task_line(task: &Task, shown: &BTreeSet<&str>) -> String {
+fn task_line(task: &Task, mark: &str, shown: &BTreeSet<&str>) -> String {
     let status = sanitize::model_line(&task.status, 20);
     let subject = match sanitize::model_line(&task.subject, MAX_SUBJECT_CHARS) {
         subject if subject.is_empty() => "(its subject was not recorded)".to_owned(),
         subject => subject,
     };
-    let mut line = format!("- {} [{status}] {subject}\n", task.id);
+    let mut line = format!("- {} [{status}{mark}] {subject}\n", task.id);
     let description = sanitize::model_line(&task.description, MAX_DESCRIPTION_CHARS);
     if !description.is_empty() && description != subject {
         line.push_str(&format!("  {description}\n"));
@@ -271,7 +343,8 @@ mod tests {
         let text = format!("# Cents everywhere\n{}", "- one more step\n".repeat(bytes / 16));
         let plan = Plan { text, version: 2, path: Some("/plans/p.md".into()), ..Plan::default() };
         let progress = Progress { all: 5, completed: 2, in_progress: 1 };
-        Parts { plan: Some(plan), progress, open: (0..tasks).map(task).collect(), ..Parts::default() }
+        let open = (0..tasks).map(task).collect();
+        Parts { plan: Some(plan), progress, open, is_list_empty: true, ..Parts::default() }
     }
 
     fn text(parts: &Parts, room: usize) -> String {
@@ -344,10 +417,20 @@ mod tests {
 
     #[test]
     fn a_list_that_the_client_kept_or_one_without_numbers_is_not_created_anew() {
-        let kept = Parts { is_list_kept: true, ..parts(100, 1) };
+        let kept = Parts { listed: ["t-00000000".to_owned()].into(), is_list_empty: false, ..parts(100, 1) };
         assert!(text(&kept, 6_000).ends_with(KEPT));
         let mut todos = parts(100, 1);
         todos.open[0].is_todo = true;
         assert!(text(&todos, 6_000).ends_with(WRITE));
+    }
+
+    #[test]
+    fn tasks_that_the_client_has_are_marked_where_it_lacks_others() {
+        let some = Parts { listed: ["t-00000001".to_owned()].into(), is_list_empty: false, ..parts(100, 2) };
+        let text = text(&some, 6_000);
+        assert!(text.contains("- t-00000001 [pending, in the list of this session] Do step 1\n"), "{text}");
+        assert!(text.contains("- t-00000000 [pending] Do step 0\n") && text.ends_with(ADD_REST), "{text}");
+        let none = Parts { is_list_empty: false, ..parts(100, 2) };
+        assert!(self::text(&none, 6_000).ends_with(ADD));
     }
 }

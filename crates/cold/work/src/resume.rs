@@ -21,8 +21,27 @@ session implementation implementing context where we i you left off stopped from
 were doing yesterday today again go ahead and finish staged mit der dem den die das arbeit aufgabe sitzung wo wir aufgehört haben le \
 la travail el trabajo il lavoro bitte execute implement ";
 
+/// Says whether a prompt asks to go on with something.
+pub(crate) fn is_wish(prompt: &str) -> bool {
+    about(prompt).is_some()
+}
+
 /// Returns the context that a prompt asks to go on with; those that wait are given with the latest first.
 pub(crate) fn asked_for<'c>(prompt: &str, staged: &'c [Context]) -> Option<&'c Context> {
+    let about = about(prompt)?;
+    if about.is_empty() {
+        return staged.first();
+    }
+    let named = |context: &&Context| {
+        let slug = id::slug(&context.summary);
+        let known: Vec<&str> = context.id.split('-').skip(2).chain(slug.split('-')).collect();
+        about.iter().all(|word| known.contains(&word.as_str()))
+    };
+    staged.iter().find(named)
+}
+
+/// Returns the words that name what a prompt asks to go on with; `None` where it does not ask.
+fn about(prompt: &str) -> Option<Vec<String>> {
     let lower = prompt.to_lowercase();
     let mut words: Vec<&str> = lower
         .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
@@ -36,17 +55,8 @@ pub(crate) fn asked_for<'c>(prompt: &str, staged: &'c [Context]) -> Option<&'c C
     }
     let spoken = words.join(" ");
     let wish = WISHES.split(',').filter(|wish| begins(&spoken, wish)).max_by_key(|wish| wish.len())?;
-    let about: Vec<&str> =
-        spoken[wish.len()..].split_whitespace().filter(|word| !is_in(GENERIC, word)).collect();
-    if about.is_empty() {
-        return staged.first();
-    }
-    let named = |context: &&Context| {
-        let slug = id::slug(&context.summary);
-        let known: Vec<&str> = context.id.split('-').skip(2).chain(slug.split('-')).collect();
-        about.iter().all(|word| known.contains(word))
-    };
-    staged.iter().find(named)
+    let about = spoken[wish.len()..].split_whitespace().filter(|word| !is_in(GENERIC, word));
+    Some(about.map(str::to_owned).collect())
 }
 
 /// Says whether a word is in a list.

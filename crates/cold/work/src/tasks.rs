@@ -99,6 +99,19 @@ pub fn of_sessions(connection: &Connection, sessions: &[i64]) -> Result<Vec<Task
     Ok(state(&found))
 }
 
+/// Returns the tasks of several groups of sessions, each once, the oldest first: equal words are one task in a group alone.
+pub fn of_groups(connection: &Connection, groups: &[Vec<i64>]) -> Result<Vec<Task>, Error> {
+    let mut found = BTreeMap::new();
+    for group in groups {
+        for task in of_sessions(connection, group)? {
+            found.entry(task.id.clone()).or_insert(task);
+        }
+    }
+    let mut tasks: Vec<Task> = found.into_values().collect();
+    tasks.sort_by(|one, other| one.key().cmp(&other.key()));
+    Ok(tasks)
+}
+
 /// Returns the tasks of a session and of those that continue it or that it continues.
 pub fn of_line(connection: &Connection, session: i64) -> Result<Vec<Task>, Error> {
     of_sessions(connection, &line::around(connection, session)?)
@@ -346,7 +359,8 @@ fn named_id(call: &Observed) -> Option<String> {
     is_id.then(|| id.to_owned())
 }
 
-fn made_id(parts: &[&str]) -> String {
+/// Returns an id that follows from what names a task.
+pub(crate) fn made_id(parts: &[&str]) -> String {
     let digest = digest::sha256_hex(parts.join("\n").as_bytes());
     format!("{PREFIX}{}", &digest[..DIGITS.min(digest.len())])
 }

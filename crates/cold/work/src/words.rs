@@ -1,10 +1,8 @@
 //! What prompts about contexts are answered with.
 
-use crate::contexts::read::Handed;
 use crate::contexts::{ArtifactKind, Context, Mode};
-use crate::handed;
 use base::Timestamp;
-use text::sanitize::{self, Fence};
+use text::sanitize;
 
 /// The most contexts that the picker lists.
 const MOST_LISTED: usize = 30;
@@ -12,8 +10,6 @@ const MOST_LISTED: usize = 30;
 const MAX_SUMMARY: usize = 60;
 const MAX_MODEL_SUMMARY: usize = 600;
 const MAX_NOTE: usize = 400;
-/// How much of a handoff a session gets with its first prompt, in bytes.
-pub const MAX_HANDOFF_BYTES: usize = 6_000;
 /// The most notes that a session gets.
 const MOST_NOTES: usize = 5;
 
@@ -105,13 +101,6 @@ pub fn selected(context: &Context, typed: Option<&str>) -> String {
     }
     text.push_str(&format!("\nAll of it: `wyren work show {}`", context.id));
     text
-}
-
-/// Returns what the model reads of the handoff that waited: as the work that a window goes on with, in tags.
-pub fn of_handoff(handed: &Handed, fence: &Fence) -> String {
-    let part = handed::part(handed, MAX_HANDOFF_BYTES);
-    let fenced = fence.around("work", &[], &part);
-    format!("\n{fenced}\nTry none of its dead ends again, and check what is pending against the code.")
 }
 
 /// Returns what the model reads when the user began a context by a command.

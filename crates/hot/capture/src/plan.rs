@@ -51,7 +51,8 @@ pub fn digest(text: &str) -> String {
     digest
 }
 
-fn normalised(text: &str) -> String {
+/// Returns a text without tags, with every run of white space as one blank.
+pub fn normalised(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find('<') {

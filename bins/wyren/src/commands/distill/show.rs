@@ -78,6 +78,12 @@ fn result(output: &mut impl Write, considered: &Considered, arguments: &Argument
     if !considered.passes() && !arguments.force {
         writeln!(terminal::errors(), "distiller: low-signal session; skipping distillation")?;
         writeln!(output, "Nothing would be distilled; --force shows what would change otherwise.")?;
+        if considered.is_summarised {
+            writeln!(
+                output,
+                "A model would be asked for a summary for the journal, as journal.model is on."
+            )?;
+        }
         return Ok(());
     }
     match &considered.done {
@@ -181,6 +187,7 @@ fn considered_json(considered: &Considered) -> Value {
         "score": score(&considered.score),
         "threshold": considered.threshold,
         "passes": considered.passes(),
+        "summarised": considered.is_summarised,
         "system": considered.question.system,
         "prompt": considered.question.prompt,
         "detail": way,

@@ -154,7 +154,7 @@ fn add_work(draft: &mut Draft, session: Option<&str>, context: Option<&str>, sto
     if let Some(session) = session
         && let Some(row) = line::row_of(connection, CLAUDE_CODE, session)?
     {
-        sessions = line::around(connection, row)?;
+        sessions = line::with_context(connection, &line::around(connection, row)?)?;
     } else if let Some(context) = context
         && let Some(context) = read::by_id(store, context)?
     {

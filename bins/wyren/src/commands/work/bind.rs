@@ -1,7 +1,8 @@
 //! `wyren work bind`: what `prompt-bind` asks.
 
 use anyhow::{Context as _, Result};
-use base::{Paths, Timestamp};
+use base::settings::Settings;
+use base::{Env, Paths, Timestamp};
 use binding::Asked;
 use capture::Spool;
 use std::io::{self, Read as _, Write as _};
@@ -9,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use store::Store;
 use store::observations::{Drain, Drained};
-use work::bind::Desk;
+use work::bind::{Desk, Taste};
 
 /// How long to wait for another drain, and how often to try.
 const PATIENCE: Duration = Duration::from_millis(800);
@@ -19,13 +20,18 @@ const MOST_LINES: usize = 5_000;
 /// More than a prompt has, in bytes.
 const MAX_INPUT: u64 = 16 * 1024 * 1024;
 
-pub(super) fn run(paths: &Paths) -> Result<()> {
+pub(super) fn run(env: &Env, paths: &Paths) -> Result<()> {
     let mut input = Vec::new();
     io::stdin().lock().take(MAX_INPUT).read_to_end(&mut input)?;
     let asked: Asked<'_> =
         serde_json::from_slice(&input).context("standard input is no question of prompt-bind")?;
     let mut database = Database { paths, store: None, is_current: false };
-    let bound = work::bind::bind(&asked, paths, &mut database, Timestamp::now())?;
+    let settings = Settings::read(env, &paths.hook_settings());
+    let taste = Taste {
+        most_bytes: usize::try_from(settings.number("recall.work_bytes")).unwrap_or(usize::MAX),
+        shared_list: env.text(capture::task::LIST_ID).filter(|list| !list.is_empty()),
+    };
+    let bound = work::bind::bind(&asked, &taste, paths, &mut database, Timestamp::now())?;
     // The process ends now, which is quicker than giving everything back.
     std::mem::forget(database);
     if bound != binding::Bound::default() {

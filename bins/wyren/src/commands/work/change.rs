@@ -47,7 +47,7 @@ pub(super) struct Edit {
     #[arg(value_name = "ID")]
     id: String,
     /// What it is about.
-    #[arg(long, value_name = "TEXT", required_unless_present_any = ["tags", "untag"])]
+    #[arg(long, value_name = "TEXT")]
     summary: Option<String>,
     /// Add a tag; may be repeated.
     #[arg(long = "tag", value_name = "TAG")]
@@ -120,6 +120,10 @@ pub(super) fn new(arguments: &New, env: &Env, paths: &Paths) -> Result<()> {
 }
 
 pub(super) fn edit(arguments: &Edit, env: &Env, paths: &Paths) -> Result<()> {
+    if arguments.summary.is_none() && arguments.tags.is_empty() && arguments.untag.is_empty() {
+        let message = "wyren: nothing to change: give --summary, --tag or --untag";
+        return Err(Ending::misused(message).into());
+    }
     let folder = may_record(env, paths)?;
     let summary =
         arguments.summary.as_deref().map(|summary| given(summary, "nothing was changed")).transpose()?;
@@ -169,9 +173,14 @@ pub(super) fn done(arguments: &Several, is_done: bool, env: &Env, paths: &Paths)
     let folder = may_record(env, paths)?;
     let contexts = Contexts::open(env, paths)?;
     let which = if is_done { Which::Open } else { Which::Done };
-    // All of them or none.
-    let found: Vec<Context> =
-        arguments.ids.iter().map(|id| contexts.find(id, which, env, paths)).collect::<Result<_>>()?;
+    // All of them or none, and each once.
+    let mut found: Vec<Context> = Vec::new();
+    for id in &arguments.ids {
+        let context = contexts.find(id, which, env, paths)?;
+        if !found.iter().any(|other| other.id == context.id) {
+            found.push(context);
+        }
+    }
     for context in found.iter().filter(|context| context.is_done != is_done) {
         act(context, if is_done { Action::Done } else { Action::Reopen }, &folder, paths)?;
         if is_done {

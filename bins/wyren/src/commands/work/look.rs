@@ -18,6 +18,8 @@ use store::Store;
 use text::sanitize;
 use work::contexts::read::{self, Which};
 use work::contexts::{ArtifactKind, Context, Mode, SessionId};
+use work::plans::{Plan, Status};
+use work::tasks::Task;
 
 /// In characters.
 const MAX_SUMMARY: usize = 200;
@@ -108,14 +110,17 @@ pub(super) fn show(Show { one, file }: &Show, env: &Env, paths: &Paths) -> Resul
     let context = contexts.find(&one.id, Which::All, env, paths)?;
     let mut output = terminal::output();
     if let Some(name) = file {
-        let Some(text) = read::file(&contexts.store, &context.id, name)? else {
+        let Some(text) = read::file(contexts.store.connection(), &context.id, name)? else {
             let shown = sanitize::one_line(name, MAX_ID);
             return Err(Ending::failed(format!("wyren: {} has no file {shown:?}", context.id)).into());
         };
         return Ok(write!(output, "{}", sanitize::sanitize(&text))?);
     }
+    let (plans, tasks) = super::parts::of_context(&context, &contexts.store)?;
     if one.json {
-        return Ok(writeln!(output, "{:#}", to_json(&context, &contexts.store, paths)?)?);
+        let mut all = to_json(&context, &contexts.store, paths)?;
+        (all["plans"], all["tasks"]) = (serde_json::to_value(&plans)?, serde_json::to_value(&tasks)?);
+        return Ok(writeln!(output, "{all:#}")?);
     }
     let now = Timestamp::now();
     let (state, style) = state(&context);
@@ -158,7 +163,19 @@ pub(super) fn show(Show { one, file }: &Show, env: &Env, paths: &Paths) -> Resul
         let taken = if artifact.is_consumed { "taken up" } else { "waits for a session" };
         row(kind, format!("of {}, {taken}", when::local_minute(moment(artifact.at))), Style::new());
     }
+    let (all_plans, all_tasks) = counts(&plans, &tasks);
+    row("plans", all_plans, Style::new());
+    row("tasks", all_tasks, Style::new());
     terminal::write_table(&mut output, &rows)?;
+    let commands = [("plans", plans.is_empty()), ("tasks", tasks.is_empty())];
+    let commands: Vec<String> = commands
+        .iter()
+        .filter(|(_, is_empty)| !is_empty)
+        .map(|(what, _)| format!("wyren work {what} {}", context.id))
+        .collect();
+    if !commands.is_empty() {
+        writeln!(output, "\n{DIM}{}{DIM:#}", commands.join("  "))?;
+    }
     for note in &context.notes {
         writeln!(output, "\n{DIM}{}{DIM:#}", when::local_minute(moment(note.at)))?;
         writeln!(output, "{}", sanitize::sanitize(&note.text))?;
@@ -190,6 +207,10 @@ pub(super) fn inventory(one: &One, env: &Env, paths: &Paths) -> Result<()> {
         row("imported", format!("{} ({} bytes)", sanitize::one_line(&file.path, MAX_SUMMARY), file.size));
     }
     row("sessions", sessions(&context));
+    let (plans, tasks) = super::parts::of_context(&context, &contexts.store)?;
+    let (plans, tasks) = counts(&plans, &tasks);
+    row("plans", plans);
+    row("tasks", tasks);
     row("notes", context.notes.len().to_string());
     match &context.artifact {
         None => row("waits", "nothing".to_owned()),
@@ -204,6 +225,19 @@ pub(super) fn inventory(one: &One, env: &Env, paths: &Paths) -> Result<()> {
         }
     }
     Ok(terminal::write_table(&mut output, &rows)?)
+}
+
+/// Returns how many plans and tasks there are, and what is to be known of them first.
+fn counts(plans: &[Plan], tasks: &[Task]) -> (String, String) {
+    let accepted = plans.iter().rev().find(|plan| plan.status == Status::Accepted);
+    let accepted = accepted
+        .map(|plan| format!(", the last accepted: {}", sanitize::one_line(plan.title(), MAX_SUMMARY)))
+        .unwrap_or_default();
+    let of_plans = if plans.is_empty() { "none".to_owned() } else { format!("{}{accepted}", plans.len()) };
+    let open = tasks.iter().filter(|task| task.is_open()).count();
+    let of_tasks =
+        if tasks.is_empty() { "none".to_owned() } else { format!("{open} open of {}", tasks.len()) };
+    (of_plans, of_tasks)
 }
 
 /// Returns what the folder of a context has: each file and folder, with how many files there are in it.

@@ -10,10 +10,12 @@ use base::{Env, Paths, Timestamp};
 use capture::CLAUDE_CODE;
 use clap::Args;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use store::Store;
 use text::sanitize;
 use work::contexts::read::Which;
+use work::contexts::{Binding, Context};
 use work::plans::{self, Plan, Status};
 use work::tasks::{self, Task};
 use work::{line, observed};
@@ -48,14 +50,14 @@ pub(super) struct Plans {
 pub(super) struct Tasks {
     #[command(flatten)]
     whose: Whose,
-    /// Include those that are completed.
+    /// Include those that are completed, and those of contexts that are done.
     #[arg(long)]
     all: bool,
 }
 
 pub(super) fn plans(arguments: &Plans, env: &Env, paths: &Paths) -> Result<()> {
-    let (store, sessions) = arguments.whose.sessions(env, paths)?;
-    let plans = plans::of_sessions(store.connection(), &sessions)?;
+    let (store, groups) = arguments.whose.sessions(true, env, paths)?;
+    let plans = plans::of_sessions(store.connection(), &groups.concat())?;
     let mut output = terminal::output();
     if let Some(name) = &arguments.text {
         let plan = named(&plans, name)?;
@@ -111,8 +113,8 @@ fn short(plan: &Plan) -> &str {
 }
 
 pub(super) fn tasks(arguments: &Tasks, env: &Env, paths: &Paths) -> Result<()> {
-    let (store, sessions) = arguments.whose.sessions(env, paths)?;
-    let mut tasks = tasks::of_sessions(store.connection(), &sessions)?;
+    let (store, groups) = arguments.whose.sessions(arguments.all, env, paths)?;
+    let mut tasks = tasks::of_groups(store.connection(), &groups)?;
     let closed = tasks.iter().filter(|task| !task.is_open() && !task.is_deleted).count();
     tasks.retain(|task| task.is_open() || (arguments.all && !task.is_deleted));
     let mut output = terminal::output();
@@ -153,26 +155,50 @@ fn state(task: &Task, tasks: &[Task]) -> String {
     }
 }
 
+/// Returns the plans and the tasks of a context, without tasks that were taken out of their list.
+pub(super) fn of_context(context: &Context, store: &Store) -> Result<(Vec<Plan>, Vec<Task>)> {
+    let sessions = sessions_of(context, store)?;
+    let mut tasks = tasks::of_sessions(store.connection(), &sessions)?;
+    tasks.retain(|task| !task.is_deleted);
+    Ok((plans::of_sessions(store.connection(), &sessions)?, tasks))
+}
+
+/// Returns the rows of the sessions of a context.
+fn sessions_of(context: &Context, store: &Store) -> Result<Vec<i64>> {
+    let mut sessions = Vec::new();
+    for Binding { session, .. } in &context.sessions {
+        sessions.extend(line::row_of(store.connection(), &session.platform, &session.id)?);
+    }
+    Ok(sessions)
+}
+
 impl Whose {
-    /// Returns the rows of the sessions that are meant.
-    fn sessions(&self, env: &Env, paths: &Paths) -> Result<(Store, Vec<i64>)> {
+    /// Returns the rows of the sessions that are meant, in groups that share their work; of a whole project those of contexts that
+    /// are done only `with_done`.
+    fn sessions(&self, with_done: bool, env: &Env, paths: &Paths) -> Result<(Store, Vec<Vec<i64>>)> {
         let contexts = Contexts::open(env, paths)?;
-        let mut sessions = Vec::new();
         if let Some(id) = &self.id {
-            for binding in contexts.find(id, Which::All, env, paths)?.sessions {
-                let connection = contexts.store.connection();
-                sessions.extend(line::row_of(connection, &binding.session.platform, &binding.session.id)?);
-            }
-            return Ok((contexts.store, sessions));
+            let context = contexts.find(id, Which::All, env, paths)?;
+            let sessions = sessions_of(&context, &contexts.store)?;
+            return Ok((contexts.store, vec![sessions]));
         }
         let connection = contexts.store.connection();
-        if let Some(session) = session(None, env)
+        let groups = if let Some(session) = session(None, env)
             && let Some(row) = line::row_of(connection, CLAUDE_CODE, &session)?
         {
-            sessions = line::around(connection, row)?;
+            vec![line::with_context(connection, &line::around(connection, row)?)?]
         } else {
-            sessions = observed::sessions_of_project(connection, &contexts.project.key, MOST_SESSIONS)?;
-        }
-        Ok((contexts.store, sessions))
+            let mut latest = observed::sessions_of_project(connection, &contexts.project.key, MOST_SESSIONS)?;
+            if !with_done {
+                let (mut done, mut open) = (BTreeSet::new(), BTreeSet::new());
+                for context in &contexts.contexts {
+                    let rows = if context.is_done { &mut done } else { &mut open };
+                    rows.extend(sessions_of(context, &contexts.store)?);
+                }
+                latest.retain(|row| !done.contains(row) || open.contains(row));
+            }
+            line::groups(connection, &latest)?
+        };
+        Ok((contexts.store, groups))
     }
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use std::fs;
 use team_sync::Share;
 
-fn rehearse(desk: &Desk, asks: bool) -> Rehearsal {
+pub(crate) fn rehearse(desk: &Desk, asks: bool) -> Rehearsal {
     let (env, paths) = (desk.env(), desk.paths());
     let session = Session {
         env: &env,

@@ -160,6 +160,23 @@ fn with_a_memory_plain_work_below_the_threshold_is_summarised_once_the_user_says
 }
 
 #[test]
+fn a_rehearsal_names_the_question_for_a_summary() {
+    let rehearsed = |is_on: bool| {
+        let desk = plain_work(&[with_summary()]);
+        if is_on {
+            switch_summaries_on(&desk);
+        }
+        let slice = crate::rehearsing::rehearse(&desk, false).slices.remove(0);
+        assert!(!slice.passes() && desk.questions() == 0);
+        (slice.is_summarised, slice.question)
+    };
+    let (is_summarised, distilling) = rehearsed(false);
+    assert!(!is_summarised);
+    let (is_summarised, summarising) = rehearsed(true);
+    assert!(is_summarised && summarising.system != distilling.system, "{}", summarising.system);
+}
+
+#[test]
 fn plain_work_whose_summary_is_interrupted_is_asked_about_once_and_an_answer_that_fails_changes_nothing() {
     for step in [Step::Intended, Step::Changed, Step::Marked] {
         let desk = plain_work(&[with_summary()]);

@@ -125,6 +125,11 @@ impl Change {
         self.is_restored || is_undone || (self.is_new && self.is_deleted)
     }
 
+    /// Returns whether the file consists of keys and values.
+    pub(super) fn is_of_keys(&self) -> bool {
+        Language::of(&self.path).is_of_keys()
+    }
+
     /// Takes in what was seen of the file.
     pub(super) fn see(&mut self, start: usize, text: &str) {
         let language = Language::of(&self.path);
@@ -301,9 +306,9 @@ impl Change {
         for line in hunk.lines.iter().filter_map(|line| line.strip_prefix('+')) {
             for word in compound_words(line) {
                 let is_known = before.iter().any(|line| line.contains(word))
-                    || self.words.iter().any(|known| known == word);
+                    || self.words.iter().any(|known| known.split('(').next() == Some(word));
                 if !is_known && self.words.len() < MOST_SYMBOLS {
-                    self.words.push(word.to_owned());
+                    self.words.push(called(line, word));
                 }
             }
         }
@@ -355,6 +360,21 @@ fn compound_words(line: &str) -> impl Iterator<Item = &str> {
             && !word.starts_with("self.")
             && !word.starts_with("this.")
     })
+}
+
+/// Returns a word with the name that it is called with, where there is one: `window.addEventListener("online")`.
+fn called(line: &str, word: &str) -> String {
+    const MOST_CHARS: usize = 24;
+    let named = || {
+        let rest = line.split_once(word)?.1.strip_prefix('(')?;
+        let quote = rest.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+        let name = rest[1..].split(quote).next()?;
+        let is_name = !name.is_empty()
+            && name.chars().count() <= MOST_CHARS
+            && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/'));
+        is_name.then(|| format!("{word}(\"{name}\")"))
+    };
+    named().unwrap_or_else(|| word.to_owned())
 }
 
 /// Returns the definitions on the lines with this mark.

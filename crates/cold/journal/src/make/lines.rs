@@ -11,8 +11,13 @@ pub(super) const MOST_TITLE: usize = 160;
 pub(super) const MOST_LINE: usize = 320;
 /// A path that is longer is shown by its last two parts.
 const MOST_PATH: usize = 30;
-/// How many symbols of a file are named.
+/// How many symbols of a file are named, and how many keys: a list of those says little.
 const MOST_NAMED: usize = 6;
+const MOST_KEYS: usize = 3;
+/// How many changed files have a phrase each, how many of more do, and how many folders are named of the others.
+const MOST_FILES: usize = 12;
+const FEW_FILES: usize = 6;
+const MOST_FOLDERS: usize = 4;
 
 /// Returns a path as a line shows it.
 pub(super) fn shown_path(path: &str) -> String {
@@ -22,6 +27,72 @@ pub(super) fn shown_path(path: &str) -> String {
     let mut parts: Vec<&str> = path.rsplit('/').take(2).collect();
     parts.reverse();
     parts.join("/")
+}
+
+/// Returns what was done to files, one phrase each. Of many, those have one that changed most, and the others one together.
+pub(super) fn changes<'c>(changes: impl Iterator<Item = &'c Change>) -> Vec<String> {
+    let all: Vec<&Change> = changes.collect();
+    if all.len() <= MOST_FILES {
+        return all.into_iter().map(change).collect();
+    }
+    let weight = |change: &Change| {
+        let (added, removed) = change.counts();
+        (
+            change.is_reverted(),
+            change.is_new || change.is_deleted || change.renamed_from.is_some(),
+            added + removed,
+        )
+    };
+    let mut heaviest: Vec<usize> = (0..all.len()).collect();
+    heaviest.sort_by_key(|place| (std::cmp::Reverse(weight(all[*place])), *place));
+    heaviest.truncate(FEW_FILES);
+    let (told, others): (Vec<_>, Vec<_>) =
+        all.iter().enumerate().partition(|(place, _)| heaviest.contains(place));
+    let mut phrases: Vec<String> = told.into_iter().map(|(_, told)| change(told)).collect();
+    phrases.push(together(&others.into_iter().map(|(_, other)| *other).collect::<Vec<_>>()));
+    phrases
+}
+
+/// Returns what was done to files of which each says little: ``18 more files in crates/api, crates/queue, with `clock.now` (+36 −36)``.
+fn together(changes: &[&Change]) -> String {
+    let mut folders: Vec<&str> = Vec::new();
+    let mut words: BTreeMap<&str, usize> = BTreeMap::new();
+    let (mut added, mut removed) = (0, 0);
+    for change in changes {
+        let folder = folder(&change.path);
+        if !folder.is_empty() && !folders.contains(&folder) {
+            folders.push(folder);
+        }
+        change.words().into_iter().for_each(|word| *words.entry(word).or_default() += 1);
+        let (more, less) = change.counts();
+        (added, removed) = (added + more, removed + less);
+    }
+    let more = folders.len().saturating_sub(MOST_FOLDERS);
+    folders.truncate(MOST_FOLDERS);
+    let more = if more > 0 { format!(" and {more} more folders") } else { String::new() };
+    let place = if folders.is_empty() { String::new() } else { format!(" in {}{more}", folders.join(", ")) };
+    // A word that most of them have is what the change is about.
+    let shared =
+        words.into_iter().filter(|(_, count)| count * 2 > changes.len()).map(|(word, _)| format!("`{word}`"));
+    let shared = shared.take(2).collect::<Vec<_>>().join(", ");
+    let shared = if shared.is_empty() { String::new() } else { format!(", with {shared}") };
+    format!("{} more files{place}{shared}{}", changes.len(), counted(added, removed))
+}
+
+/// Returns the first two folders of a path.
+fn folder(path: &str) -> &str {
+    let end = path.match_indices('/').take(2).last().map_or(0, |(at, _)| at);
+    &path[..end]
+}
+
+/// Returns how many lines came and went: ` (+12 −3)`.
+fn counted(added: usize, removed: usize) -> String {
+    match (added, removed) {
+        (0, 0) => String::new(),
+        (added, 0) => format!(" (+{added})"),
+        (0, removed) => format!(" (−{removed})"),
+        (added, removed) => format!(" (+{added} −{removed})"),
+    }
 }
 
 /// Returns what was done to a file: ``auth.rs: `verify_token` (+12 −3)``.
@@ -48,12 +119,7 @@ fn with_names(change: &Change, most: usize) -> String {
     if change.is_deleted {
         return format!("deleted {path}");
     }
-    let counts = match (added, removed) {
-        (0, 0) => String::new(),
-        (added, 0) => format!(" (+{added})"),
-        (0, removed) => format!(" (−{removed})"),
-        (added, removed) => format!(" (+{added} −{removed})"),
-    };
+    let counts = counted(added, removed);
     let names = names(change, most);
     let names = if names.is_empty() { String::new() } else { format!(": {names}") };
     match &change.renamed_from {
@@ -81,6 +147,7 @@ fn names(change: &Change, most: usize) -> String {
             How::Removed => gone.push(quoted(name)),
         }
     }
+    let most = if change.is_of_keys() { most.min(MOST_KEYS) } else { most };
     let list = |names: Vec<String>, before: &str| {
         if names.is_empty() {
             return None;
@@ -261,6 +328,27 @@ mod tests {
         assert_eq!(checked(&[run(Passed, &[], 0), run(Failed, &[], 0)]), "cargo test passed, then failed");
         assert_eq!(checked(&[run(Passed, &[], 0)]), "cargo test passed");
         assert_eq!(checked(&[]), "");
+    }
+
+    #[test]
+    fn many_files_are_told_together() {
+        let changed = |count: usize| -> Vec<Change> {
+            let change = |number: usize| {
+                let mut change = Change::new(format!("crates/c{}/src/f{number}.rs", number % 3));
+                let now = "    let now = clock.now_utc();\n".repeat(if number == 7 { 9 } else { 1 });
+                change.apply(&crate::make::change::between("    let now = 1;\n", &now));
+                change
+            };
+            (0..count).map(change).collect()
+        };
+        assert_eq!(changes(changed(12).iter()).len(), 12);
+        let phrases = changes(changed(20).iter());
+        assert_eq!(phrases.len(), 7, "{phrases:?}");
+        assert!(phrases.iter().any(|phrase| phrase.contains("f7.rs")), "the largest: {phrases:?}");
+        assert_eq!(
+            phrases[6],
+            "14 more files in crates/c2, crates/c0, crates/c1, with `clock.now_utc` (+14 −14)"
+        );
     }
 
     #[test]

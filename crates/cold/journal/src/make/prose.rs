@@ -1,7 +1,7 @@
 //! What prompts and answers say: the gist, what they decide, what they found out, what is left.
 
 use language::lexicon::{self, JOURNAL, LANGUAGES, PEOPLE};
-use language::{Phrases, folded, sentences, words};
+use language::{Phrases, Sentence, content_words, folded, sentences, words};
 use std::sync::LazyLock;
 use text::sanitize;
 
@@ -12,6 +12,8 @@ const FOREIGN: f64 = 0.7;
 const NORMATIVE: f64 = 0.3;
 /// A sentence of fewer words says nothing a month later.
 const FEWEST_WORDS: usize = 4;
+/// How many words of a discovery say what it is about: `I found it, and it is not that` has none.
+const FEWEST_CONTENT_WORDS: usize = 3;
 /// The longest sentence that is kept, in characters.
 const MOST_CHARS: usize = 300;
 
@@ -39,6 +41,11 @@ phrases! {
     CHOSE, JOURNAL, "chose";
     NORMS, JOURNAL, "norms";
     NEXT, JOURNAL, "next";
+    WEIGHS, JOURNAL, "weighs";
+    REASONS, JOURNAL, "reasons";
+    HEADING_FOUND, JOURNAL, "heading found";
+    HEADING_DECIDED, JOURNAL, "heading decided";
+    HEADING_LEFT, JOURNAL, "heading left";
     NOTHING, JOURNAL, "nothing";
     FIX, JOURNAL, "fix";
     FEATURE, JOURNAL, "feature";
@@ -59,7 +66,7 @@ pub(super) struct Said {
 pub(super) fn of_person(text: &str) -> Said {
     let mut said = Said::default();
     for sentence in sentences(text) {
-        if sentence.is_question || words(&sentence.text).len() < FEWEST_WORDS {
+        if sentence.is_question || !says_something(&sentence.text) {
             continue;
         }
         let folded = folded(&sentence.text);
@@ -75,20 +82,125 @@ pub(super) fn of_person(text: &str) -> Said {
 /// Returns what a model's text says that it chose, found and left.
 pub(super) fn of_model(text: &str) -> Said {
     let mut said = Said::default();
-    for sentence in sentences(text) {
-        if sentence.is_question || words(&sentence.text).len() < FEWEST_WORDS {
+    for (topic, is_first, sentence) in by_topic(text) {
+        if sentence.is_question || !says_something(&sentence.text) {
             continue;
         }
         let folded = folded(&sentence.text);
-        if NEXT.occur(&folded) {
-            said.next.push(shown(&sentence.text));
-        } else if FOUND.occur(&folded) || compares_figures(&sentence.text) {
-            said.discoveries.push(shown(&sentence.text));
-        } else if CHOSE.occur(&folded) || DECIDED.occur(&folded) || NORMS.begin(&folded) {
-            said.decisions.push(shown(&sentence.text));
+        let shown = shown(&sentence.text);
+        let chose = || {
+            let weighs = WEIGHS.occur(&folded) && REASONS.occur(&folded);
+            weighs || CHOSE.occur(&folded) || DECIDED.occur(&folded) || NORMS.begin(&folded)
+        };
+        match topic {
+            Topic::Left => said.next.push(shown),
+            Topic::Found if is_first && says_what(&sentence.text) => said.discoveries.push(shown),
+            Topic::Decided if is_first => said.decisions.push(shown),
+            _ if NEXT.occur(&folded) => said.next.extend(says_what(&sentence.text).then_some(shown)),
+            _ if FOUND.occur(&folded) || compares_figures(&sentence.text) => {
+                said.discoveries.extend(says_what(&sentence.text).then_some(shown));
+            }
+            Topic::Other if chose() => said.decisions.push(shown),
+            _ => {}
         }
     }
     said
+}
+
+/// What the heading or label over a sentence says that it is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Topic {
+    Found,
+    Decided,
+    Left,
+    Other,
+}
+
+impl Topic {
+    /// Returns the topic of a heading.
+    fn of(heading: &str) -> Self {
+        let folded = folded(heading);
+        match () {
+            () if HEADING_LEFT.head(&folded) => Self::Left,
+            () if HEADING_DECIDED.head(&folded) => Self::Decided,
+            () if HEADING_FOUND.head(&folded) => Self::Found,
+            () => Self::Other,
+        }
+    }
+}
+
+/// Returns the sentences of a text, each with its topic, and whether it is the first of its line.
+fn by_topic(text: &str) -> Vec<(Topic, bool, Sentence)> {
+    let mut found = Vec::new();
+    let mut topic = Topic::Other;
+    for line in language::without_code(text).lines() {
+        let line = line.trim();
+        if let Some(heading) = heading(line) {
+            topic = Topic::of(heading);
+            continue;
+        }
+        let label = label(line);
+        let (of_line, rest) = match label {
+            Some((label, rest)) if Topic::of(label) != Topic::Other => (Topic::of(label), rest),
+            _ => (topic, line),
+        };
+        let mut sentences = sentences(rest);
+        if of_line != Topic::Other {
+            join_first_two(&mut sentences);
+        }
+        let sentences = sentences.into_iter().enumerate();
+        found.extend(sentences.map(|(place, sentence)| (of_line, place == 0, sentence)));
+    }
+    found
+}
+
+/// Makes one sentence of the first two: of what is below a heading, the second often says what the first one means.
+fn join_first_two(sentences: &mut Vec<Sentence>) {
+    let [first, second, ..] = sentences.as_slice() else { return };
+    let joined = format!("{}. {}", first.text, second.text);
+    if !first.is_question && !second.is_question && joined.chars().count() <= MOST_CHARS {
+        sentences.splice(..2, [Sentence { text: joined, is_question: false }]);
+    }
+}
+
+/// Returns what a line says that is nothing but a heading: `## Cause`, `**Cause**`, `Cause:`.
+fn heading(line: &str) -> Option<&str> {
+    const MOST_WORDS: usize = 8;
+    let line = line.trim();
+    let marked = line.strip_prefix('#').map(|line| line.trim_start_matches('#'));
+    let bold = || {
+        let inside = line.trim_end_matches([':', '：']).strip_prefix("**")?;
+        inside.strip_suffix("**").filter(|inside| !inside.contains("**"))
+    };
+    let bare = || line.strip_suffix([':', '：']).filter(|line| !line.starts_with(['-', '*', '|']));
+    let text = marked.or_else(bold).or_else(|| bare().filter(|line| Topic::of(line) != Topic::Other))?;
+    let text = text.trim().trim_end_matches([':', '：']).trim_matches('*');
+    (text.split_whitespace().count() <= MOST_WORDS).then_some(text)
+}
+
+/// Returns the label that a line begins with, and what is behind it: `**Cause:** …`, `Cause: …`, `- **Cause** – …`.
+fn label(line: &str) -> Option<(&str, &str)> {
+    const MOST_CHARS: usize = 40;
+    let line = language::without_bullet(line);
+    let (label, rest) = match line.strip_prefix("**").and_then(|line| line.split_once("**")) {
+        Some((label, rest)) => (label, rest.trim_start().trim_start_matches([':', '：', '–', '—', '-'])),
+        None => {
+            let at = line.find([':', '：'])?;
+            (&line[..at], line[at..].trim_start_matches([':', '：']))
+        }
+    };
+    let is_short = label.chars().count() <= MOST_CHARS;
+    (is_short && !rest.trim().is_empty()).then_some((label.trim_end_matches([':', '：', ' ']), rest.trim()))
+}
+
+/// Returns whether a sentence has words enough to say something.
+fn says_something(sentence: &str) -> bool {
+    words(sentence).len() >= FEWEST_WORDS
+}
+
+/// Returns whether a sentence says what it is about without those around it.
+fn says_what(sentence: &str) -> bool {
+    content_words(sentence).len() >= FEWEST_CONTENT_WORDS
 }
 
 fn weight(table: &Phrases<f64>, folded: &str) -> f64 {
@@ -156,7 +268,26 @@ fn compares_figures(sentence: &str) -> bool {
             "vorher",
             "au lieu de",
             "en vez de",
-        ]) || pairs.iter().any(|(one, other)| folded.contains(one) && folded.contains(other)))
+        ]) || pairs.iter().any(|(one, other)| compares(&folded, one, other)))
+}
+
+/// Returns whether a figure follows on each of two words, which are in this order: `from 3 s to 20 ms`. Where no spaces are
+/// written, figures are before them.
+fn compares(folded: &str, one: &str, other: &str) -> bool {
+    let Some((_, behind)) = folded.split_once(one) else { return false };
+    if !one.is_ascii() {
+        return behind.contains(other);
+    }
+    let about = [
+        "about ", "around ", "roughly ", "some ", "over ", "etwa ", "rund ", "environ ", "unos ", "~", "≈",
+        "$", "€",
+    ];
+    let is_figure = |text: &str| {
+        let text = about.iter().find_map(|about| text.strip_prefix(about)).unwrap_or(text);
+        text.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let follows = |(at, _): (usize, &str)| is_figure(behind[at + other.len()..].trim_start());
+    is_figure(behind) && behind.match_indices(other).any(follows)
 }
 
 /// Returns whether a later decision says that it takes the place of an earlier one, and the words behind that phrase.
@@ -213,33 +344,57 @@ pub(super) fn gist(text: &str, most: usize) -> String {
         .next_back();
     match stop {
         Some(stop) if stop * 2 >= head.len() => head[..stop].to_owned(),
-        _ => sanitize::one_line(line, most),
+        _ => cut(line, most),
     }
 }
 
-/// Returns a text without blocks of code, tables, headings' marks, bullets and emphasis.
+/// Returns at most `most` characters of a line, without a part of a word where words have spaces between them.
+pub(super) fn cut(line: &str, most: usize) -> String {
+    if line.chars().count() <= most {
+        return line.to_owned();
+    }
+    let end = line.char_indices().nth(most.saturating_sub(1)).map_or(line.len(), |(at, _)| at);
+    let head = &line[..end];
+    let end = match head.rfind(' ') {
+        Some(space) if !line[end..].starts_with(' ') && space * 3 >= head.len() * 2 => space,
+        _ => end,
+    };
+    format!("{}…", head[..end].trim_end_matches([' ', ',', ';', ':']))
+}
+
+/// Returns a text without blocks of code, bullets, emphasis and the marks of headings; a row of a table is a sentence.
 fn memory_free(text: &str) -> String {
+    flat(text, true)
+}
+
+fn flat(text: &str, has_headings: bool) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut is_code = false;
-    for line in text.lines() {
-        let bare = line.trim();
+    let mut lines = text.lines().map(str::trim).peekable();
+    while let Some(bare) = lines.next() {
         if bare.starts_with("```") || bare.starts_with("~~~") {
             is_code = !is_code;
             continue;
         }
-        if is_code || bare.is_empty() || bare.starts_with('|') || bare.starts_with("---") {
+        let is_heading = !has_headings && heading(bare).is_some();
+        let is_of_table = bare.starts_with('|') && lines.peek().is_some_and(|next| is_rule(next));
+        if is_code || bare.is_empty() || is_heading || is_of_table || is_rule(bare) {
             continue;
         }
+        if let Some(row) = row(bare) {
+            kept.push_str(&row.replace("**", ""));
+            kept.push_str(". ");
+            continue;
+        }
+        let is_item = bare.starts_with(['-', '*', '#']);
         let bare = bare.trim_start_matches(['#', '>', ' ']);
         let bare = ["- ", "* ", "• "].iter().find_map(|mark| bare.strip_prefix(mark)).unwrap_or(bare);
         let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
         let bare = bare[digits..].strip_prefix(". ").filter(|_| digits > 0).unwrap_or(bare);
-        kept.push_str(&bare.replace("**", ""));
+        kept.push_str(&without_emphasis(&bare.replace("**", "")));
         kept.push(' ');
         // A line without an end of a sentence is one all the same.
-        if kept.trim_end().ends_with(|c: char| c.is_alphanumeric() || c == '`' || c == ')')
-            && line.trim_start().starts_with(['-', '*', '#'])
-        {
+        if is_item && kept.trim_end().ends_with(|c: char| c.is_alphanumeric() || c == '`' || c == ')') {
             let length = kept.trim_end().len();
             kept.truncate(length);
             kept.push_str(". ");
@@ -248,9 +403,50 @@ fn memory_free(text: &str) -> String {
     kept
 }
 
-/// Returns the sentences of a text with their marks, without code, on one line each.
+/// Returns a line without the marks around words that are emphasised: `*so*`.
+fn without_emphasis(line: &str) -> String {
+    let mut kept = String::with_capacity(line.len());
+    let (mut is_code, mut open, mut previous) = (false, None, ' ');
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
+        let next = characters.peek().copied().unwrap_or(' ');
+        is_code ^= character == '`';
+        if character == '*' && !is_code {
+            let opens = !previous.is_alphanumeric() && previous != '/' && next.is_alphanumeric();
+            let closes = !previous.is_whitespace() && !next.is_alphanumeric();
+            if let (true, Some(at)) = (closes, open.take()) {
+                kept.remove(at);
+                previous = character;
+                continue;
+            }
+            open = opens.then_some(kept.len());
+        }
+        kept.push(character);
+        previous = character;
+    }
+    kept
+}
+
+/// Returns whether a line parts what is above from what is below: `---`, `|---|:-:|`.
+fn is_rule(line: &str) -> bool {
+    line.contains("--") && line.chars().all(|c| matches!(c, '-' | '|' | ':' | ' '))
+}
+
+/// Returns what a row of a table says: its first cell, and the others behind a colon.
+fn row(line: &str) -> Option<String> {
+    let cells = line.strip_prefix('|')?.split('|').map(str::trim).filter(|cell| !cell.is_empty());
+    let mut cells: Vec<&str> = cells.collect();
+    // The number of a row says nothing.
+    if cells.len() > 1 && cells[0].bytes().all(|byte| byte.is_ascii_digit()) {
+        cells.remove(0);
+    }
+    let (first, rest) = cells.split_first()?;
+    Some(if rest.is_empty() { (*first).to_owned() } else { format!("{first}: {}", rest.join(", ")) })
+}
+
+/// Returns the sentences of a text with their marks, without code and headings, on one line each.
 pub(super) fn pieces(text: &str) -> Vec<String> {
-    let text = memory_free(text);
+    let text = flat(text, false);
     let mut pieces = Vec::new();
     let mut start = 0;
     for (at, character) in text.char_indices() {
@@ -268,6 +464,12 @@ pub(super) fn pieces(text: &str) -> Vec<String> {
     pieces.push(text[start..].trim().to_owned());
     pieces.retain(|piece| piece.chars().any(char::is_alphanumeric));
     pieces
+}
+
+/// Returns the first sentence of an answer that says something by itself; empty where none does.
+pub(super) fn first_of_answer(text: &str) -> String {
+    let says = |piece: &String| says_something(piece) && says_what(piece) && !piece.ends_with(['?', '？']);
+    pieces(text).into_iter().find(says).unwrap_or_default()
 }
 
 /// What a prompt asks for, as a person would repeat it.
@@ -327,6 +529,73 @@ mod tests {
         );
         assert_eq!(said.next.len(), 1);
         assert_eq!(of_person("Wir nehmen Postgres statt MySQL, weil es schon da ist.").decisions.len(), 1);
+    }
+
+    #[test]
+    fn headings_and_labels_say_what_is_below_them() {
+        let said = of_model(
+            "Done, all 12 tests pass.\n\n## Root cause\nThe key made React remount the fields. It came with #212.\n\n\
+             ### What I changed\n- the values live in the form\n\n**Decisions I made for you**\n- a trait object rather than a parameter\n\n\
+             **Worth knowing:** manifests have the same bug.\n\n## Not done\n- The benches use the old clock.",
+        );
+        assert_eq!(
+            said.discoveries,
+            ["The key made React remount the fields. It came with #212", "manifests have the same bug"]
+        );
+        assert_eq!(said.decisions, ["a trait object rather than a parameter"]);
+        assert_eq!(said.next, ["The benches use the old clock"]);
+        let said = of_model(
+            "**原因**：`onScan` 直接调用 `postScan`，请求失败时没有重试。\n\n还没做：网络恢复时自动上传。",
+        );
+        assert_eq!((said.discoveries.len(), said.next.len()), (1, 1), "{said:?}");
+    }
+
+    #[test]
+    fn what_was_wrong_is_no_decision() {
+        let said = of_model(
+            "`wait` compared with `>` instead of `>=`. I used a list instead of a map. A map instead of a list, to keep the order.",
+        );
+        assert_eq!(
+            said.decisions,
+            ["I used a list instead of a map", "A map instead of a list, to keep the order"]
+        );
+    }
+
+    #[test]
+    fn emphasis_goes_and_stars_of_code_stay() {
+        for (line, plain) in [
+            ("written *after* the delivery, *at last*.", "written after the delivery, at last."),
+            ("2 * 3 = 6, 2*3, src/*.rs, crash* and `*p`", "2 * 3 = 6, 2*3, src/*.rs, crash* and `*p`"),
+        ] {
+            assert_eq!(without_emphasis(line), plain);
+        }
+    }
+
+    #[test]
+    fn figures_are_compared_where_they_follow_on_the_words() {
+        for text in [
+            "from 3 s to 20 ms",
+            "it took about 480 → 12",
+            "von 5 auf 3 Minuten",
+            "de 12 s à 3 s",
+            "从12秒到3秒",
+            "was 300 MB, now 3",
+        ] {
+            assert!(compares_figures(text), "{text}");
+        }
+        for text in ["une facture de mars 2024 à 5,5 % donne 5,50", "from July to August 2026, 12 cases"] {
+            assert!(!compares_figures(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn tables_are_sentences_and_headings_are_none() {
+        assert_eq!(
+            pieces(
+                "## Result\nThree leaks:\n\n| # | Leak | MAE |\n|---|:--|--:|\n| 1 | `done_at` is late | 3.1 → 7.6 |\n\n**Why**\n\nIt is so."
+            ),
+            ["Three leaks: `done_at` is late: 3.1 → 7.6.", "It is so."]
+        );
     }
 
     #[test]

@@ -202,7 +202,9 @@ fn name(command: &Command) -> Option<Named> {
         "docker-compose" if !matches!(sub, "ps" | "logs" | "config") => check(joined("docker compose", sub)),
         "kubectl" | "oc" => match sub {
             "get" | "logs" | "describe" | "config" | "top" | "explain" | "version" | "api-resources" | ""
-            | "cluster-info" => None,
+            | "cluster-info" | "exec" | "debug" | "attach" | "port-forward" | "auth" | "events" | "wait" => {
+                None
+            }
             "rollout" => check(format!("kubectl rollout {}", plain.get(1).copied().unwrap_or_default())),
             "config-map" => None,
             _ => check(format!("kubectl {sub}")),
@@ -386,7 +388,8 @@ fn git_act(words: &[&str], output: &str, input: Option<&str>, acts: &mut Vec<Act
         }
         "push" => {
             let force = rest.iter().any(|word| word.starts_with("--force") || *word == "-f");
-            let target = plain.join(" ");
+            // `HEAD` is the branch that is checked out.
+            let target = plain.iter().copied().filter(|word| *word != "HEAD").collect::<Vec<_>>().join(" ");
             let how = if force { "force-pushed" } else { "pushed" };
             let target = if target.is_empty() { String::new() } else { format!(" to {target}") };
             acts.push(did(format!("{how}{target}")));
@@ -402,7 +405,9 @@ fn git_act(words: &[&str], output: &str, input: Option<&str>, acts: &mut Vec<Act
             acts.push(did(what));
             acts.push(Act::Restored(Vec::new()));
         }
-        "tag" if !first.is_empty() && !has("-d") && !has("-l") => acts.push(did(format!("tagged {first}"))),
+        "tag" if !first.is_empty() && !has("-d") && !asks_for_tags(rest) => {
+            acts.push(did(format!("tagged {first}")));
+        }
         "checkout" | "switch" if has("-b") || has("-c") || has("-B") || has("-C") => {
             acts.push(did(format!("created branch {first}")))
         }
@@ -437,6 +442,24 @@ fn git_act(words: &[&str], output: &str, input: Option<&str>, acts: &mut Vec<Act
         }
         _ => {}
     }
+}
+
+/// Returns whether `git tag` lists tags.
+fn asks_for_tags(words: &[&str]) -> bool {
+    let lists = [
+        "--list",
+        "--contains",
+        "--no-contains",
+        "--points-at",
+        "--merged",
+        "--no-merged",
+        "--sort",
+        "--format",
+    ];
+    words.iter().any(|word| {
+        let name = word.split('=').next().unwrap_or(word);
+        matches!(name, "-l" | "-n" | "-v" | "--verify") || lists.contains(&name)
+    })
 }
 
 /// Returns the subject that git prints: `[main 1a2b3c4] Check expiry`.

@@ -1,6 +1,7 @@
 //! A turn as a story: what was asked, changed, run, read, refused and answered, per project.
 
 use super::change::{self, Change};
+use super::report::Report;
 use super::run::{self, Act, Outcome, Run};
 use crate::turn::{Observed, Turn};
 use serde_json::Value;
@@ -11,6 +12,8 @@ use text::sanitize;
 /// The most commands that an entry keeps, and how long each may be.
 const MOST_COMMANDS: usize = 20;
 const MOST_COMMAND_CHARS: usize = 160;
+/// How many failed looks are kept.
+const MOST_FAILED_LOOKS: usize = 20;
 
 /// What happened in a turn.
 #[derive(Debug, Default)]
@@ -49,6 +52,8 @@ pub(super) struct Part<'t> {
     pub(super) failed_edits: BTreeMap<String, String>,
     /// Commands that failed and whose name says nothing, with what they said.
     pub(super) failed_commands: Vec<(String, String)>,
+    /// Looks that failed, as sentences: no line tells them, and they can be found.
+    pub(super) failed_looks: Vec<String>,
     /// Calls that were refused or interrupted, as sentences.
     pub(super) refused: Vec<String>,
     /// Questions that the model asked, with the user's answers.
@@ -79,6 +84,7 @@ impl<'t> Part<'t> {
             errors: Vec::new(),
             failed_edits: BTreeMap::new(),
             failed_commands: Vec::new(),
+            failed_looks: Vec::new(),
             refused: Vec::new(),
             answers: Vec::new(),
             agents: Vec::new(),
@@ -108,7 +114,7 @@ impl<'t> Part<'t> {
 pub(super) fn of(turn: &Turn) -> Story<'_> {
     let mut story = Story::default();
     // Files that were read, so that changes in them can be named; they are no changes themselves.
-    let mut seen = Seen::new();
+    let mut seen = Seen::default();
     for observed in &turn.observed {
         match observed.kind.as_str() {
             "prompt" if story.prompt.is_none() => {
@@ -150,8 +156,30 @@ impl<'t> Story<'t> {
     }
 }
 
-/// What was read of files: from which line on, and the text.
-type Seen<'t> = BTreeMap<String, Vec<(usize, &'t str)>>;
+/// What was read of files.
+#[derive(Debug, Default)]
+struct Seen<'t> {
+    /// By path: from which line on, and the text.
+    texts: BTreeMap<String, Vec<(usize, &'t str)>>,
+    /// The cells of notebooks, by path and id.
+    cells: BTreeMap<(String, &'t str), &'t str>,
+}
+
+impl<'t> Seen<'t> {
+    fn of(&self, path: &str) -> impl Iterator<Item = &(usize, &'t str)> {
+        self.texts.get(path).into_iter().flatten()
+    }
+}
+
+impl Part<'_> {
+    /// Keeps a look that failed.
+    fn miss(&mut self, what: &str, error: &str) {
+        let text = format!("`{}` failed: {}", sanitize::one_line(what, MOST_COMMAND_CHARS), reason_of(error));
+        if self.failed_looks.len() < MOST_FAILED_LOOKS && !self.failed_looks.contains(&text) {
+            self.failed_looks.push(text);
+        }
+    }
+}
 
 fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen<'t>) {
     const NOTHING: &Value = &Value::Null;
@@ -173,7 +201,10 @@ fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen<'t>) {
             let file = output.get("file").unwrap_or(NOTHING);
             let start = file.get("startLine").and_then(Value::as_u64).unwrap_or(1) as usize;
             let content = text_of(file, "content");
-            let known = seen.entry(path.clone()).or_default();
+            for cell in file.get("cells").and_then(Value::as_array).into_iter().flatten() {
+                seen.cells.insert((path.clone(), text_of(cell, "cell_id")), text_of(cell, "source"));
+            }
+            let known = seen.texts.entry(path.clone()).or_default();
             if !content.is_empty() && !known.contains(&(start, content)) {
                 known.push((start, content));
                 if let Some(change) = part.changes.get_mut(&path) {
@@ -181,6 +212,11 @@ fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen<'t>) {
                 }
             }
             part.reads.insert(path);
+        }
+        tool @ ("Read" | "Grep" | "Glob" | "WebFetch" | "WebSearch") if has_failed => {
+            let names = ["file_path", "pattern", "url", "query"].iter().map(|name| text_of(input, name));
+            let what = names.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+            part.miss(&format!("{tool} {what}"), observed.text("error"));
         }
         "Grep" | "Glob" if !has_failed => {
             part.searches.push(sanitize::one_line(text_of(input, "pattern"), 60))
@@ -211,11 +247,82 @@ fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen<'t>) {
                 task.1 = is_open;
             }
         }
-        tool if has_failed && !matches!(tool, "Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "Read") => {
-            part.errors.extend(failed_call(tool, observed.text("error")));
-        }
-        _ => {}
+        tool if has_failed => part.errors.extend(failed_call(tool, observed.text("error"))),
+        tool => part.did.extend(written(tool, input)),
     }
+}
+
+/// What the names of tools begin with that change something outside of the project, behind the server's name.
+const WRITING: [&str; 30] = [
+    "create",
+    "add",
+    "update",
+    "edit",
+    "delete",
+    "remove",
+    "send",
+    "post",
+    "merge",
+    "close",
+    "assign",
+    "move",
+    "publish",
+    "upload",
+    "submit",
+    "comment",
+    "reply",
+    "approve",
+    "resolve",
+    "archive",
+    "rename",
+    "append",
+    "transition",
+    "reopen",
+    "cancel",
+    "deploy",
+    "trigger",
+    "schedule",
+    "link",
+    "write",
+];
+
+/// Returns what a call of a server's tool changed, with the name that its input gives: `linear create_issue "Empty label"`.
+fn written(tool: &str, input: &Value) -> Option<String> {
+    let (server, name) = tool.strip_prefix("mcp__")?.split_once("__")?;
+    let mut words = name.split(['_', '-', '.']).flat_map(camel_words);
+    let is_writing = words.any(|word| WRITING.contains(&word.to_lowercase().as_str()));
+    if !is_writing {
+        return None;
+    }
+    let named = [
+        "title",
+        "subject",
+        "name",
+        "summary",
+        "id",
+        "issueId",
+        "issue_id",
+        "issue_number",
+        "number",
+        "key",
+        "path",
+    ];
+    let of_input = |name: &&str| match input.get(*name)? {
+        Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let what = named.iter().find_map(|name| of_input(name));
+    let what = what.map(|what| format!(" \"{}\"", sanitize::one_line(&what, 90))).unwrap_or_default();
+    Some(format!("{server} {name}{what}"))
+}
+
+/// Takes `createIssue` apart.
+fn camel_words(name: &str) -> impl Iterator<Item = &str> {
+    let starts = name.char_indices().filter(|(_, character)| character.is_uppercase()).map(|(at, _)| at);
+    let starts: Vec<usize> = std::iter::once(0).chain(starts.filter(|at| *at > 0)).collect();
+    let ends: Vec<usize> = starts.iter().copied().skip(1).chain([name.len()]).collect();
+    starts.into_iter().zip(ends).map(|(start, end)| &name[start..end])
 }
 
 /// Returns what failed, for a call of a tool that is no file and no command.
@@ -244,7 +351,7 @@ fn plan_title(plan: &str) -> Option<String> {
     Some(sanitize::one_line(line.strip_prefix("Plan:").unwrap_or(line), 120))
 }
 
-fn edit(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value, seen: &Seen<'_>) {
+fn edit<'t>(part: &mut Part<'t>, observed: &Observed, input: &'t Value, output: &Value, seen: &mut Seen<'t>) {
     if let Some(patch) = input.get("patch").and_then(Value::as_str) {
         return patched(part, observed, patch, seen);
     }
@@ -255,9 +362,12 @@ fn edit(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value,
     let is_first = !part.changes.contains_key(&path);
     let change = part.change(path.clone());
     if is_first {
-        seen.get(&path).into_iter().flatten().for_each(|(start, text)| change.see(*start, text));
+        seen.of(&path).for_each(|(start, text)| change.see(*start, text));
     }
     let hunks = change::of_patch(output.get("structuredPatch").unwrap_or(&Value::Null));
+    if let Some(cell) = input.get("new_source").and_then(Value::as_str) {
+        return change.apply(&cell_of(path, input, cell, seen));
+    }
     let content = text_of(input, "content");
     if !hunks.is_empty() {
         change.apply(&hunks);
@@ -274,22 +384,36 @@ fn edit(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value,
     }
 }
 
+/// Returns what an edit of a notebook's cell changed: what the cell was is known where the notebook was read.
+fn cell_of<'t>(path: String, input: &'t Value, after: &'t str, seen: &mut Seen<'t>) -> Vec<change::Hunk> {
+    let key = (path, text_of(input, "cell_id"));
+    match text_of(input, "edit_mode") {
+        // Its id is that of the cell before it.
+        "insert" => change::between("", after),
+        "delete" => change::between(seen.cells.remove(&key).unwrap_or_default(), ""),
+        _ => change::between(seen.cells.insert(key, after).unwrap_or_default(), after),
+    }
+}
+
 fn edited_path(observed: &Observed, input: &Value) -> Option<String> {
     let paths = ["file_path", "notebook_path", "path"].iter().map(|name| text_of(input, name));
     paths.into_iter().find(|path| !path.is_empty()).map(|path| relative(observed, path))
 }
 
-/// Returns the first line of an error, without the client's tags.
+/// Returns the first line of an error, without the client's tags, and without the exit code where there is more.
 fn reason_of(error: &str) -> String {
     let error = error.trim().trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
-    sanitize::one_line(error.lines().next().unwrap_or_default(), 140)
+    let mut lines = error.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    let is_code = first.strip_prefix("Exit code ").is_some_and(|code| code.parse::<u32>().is_ok());
+    sanitize::one_line(lines.next().filter(|_| is_code).unwrap_or(first), 140)
 }
 
 fn patched(part: &mut Part<'_>, observed: &Observed, patch: &str, seen: &Seen<'_>) {
     for file in change::of_codex(patch) {
         let path = relative(observed, file.path);
         let change = part.change(path.clone());
-        seen.get(&path).into_iter().flatten().for_each(|(start, text)| change.see(*start, text));
+        seen.of(&path).for_each(|(start, text)| change.see(*start, text));
         change.is_new |= file.is_new;
         change.is_deleted = file.is_deleted;
         change.apply(&file.hunks);
@@ -334,10 +458,12 @@ fn bash(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value,
         part.commands.push(sanitize::one_line(script, MOST_COMMAND_CHARS));
     }
     part.failed_commands.retain(|(known, _)| known != script);
-    // Exit code 1 is how many programs answer: nothing found, files differ.
+    // Exit code 1 is how many programs answer: nothing found, files differ. They say nothing about an error then.
     let error = observed.text("error");
-    let is_answer = error.lines().next() == Some("Exit code 1") || error.is_empty();
+    let has_code_1 = error.lines().next() == Some("Exit code 1");
+    let is_answer = error.is_empty() || (has_code_1 && Report::of(error).error.is_none());
     if outcome == Outcome::Failed && ran.runs.is_empty() && !is_answer {
+        part.miss(script, error);
         part.failed_commands.push((script.to_owned(), reason_of(error)));
     }
     part.runs.extend(ran.runs);

@@ -53,7 +53,7 @@ impl Language {
         }
         match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
             "rs" => Self::Rust,
-            "py" | "pyi" => Self::Python,
+            "py" | "pyi" | "ipynb" => Self::Python,
             "ts" | "tsx" | "js" | "jsx" | "mjs" | "cjs" | "mts" | "vue" | "svelte" | "astro" => Self::Script,
             "go" => Self::Go,
             "java" | "kt" | "kts" | "cs" | "scala" | "swift" | "dart" | "php" | "groovy" => Self::Java,

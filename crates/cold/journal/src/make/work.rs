@@ -11,8 +11,9 @@ use text::sanitize;
 
 /// How many decisions, and how many discoveries, of a turn become entries.
 const MOST_OF_A_KIND: usize = 4;
-/// How many lines the answer of a turn may take.
+/// How many lines the answer of a turn may take; one more where nothing was done after so many calls.
 const MOST_RESULTS: usize = 2;
+const MANY_CALLS: usize = 5;
 /// How many failed commands a turn shows that has nothing else.
 const MOST_FAILED_COMMANDS: usize = 2;
 /// How many files of a turn an entry names.
@@ -60,7 +61,7 @@ impl<'t> Words<'t> {
     /// Returns whether the prompt is nothing but decisions.
     fn is_decided(&self) -> bool {
         let decided: usize = self.prompt.decisions.iter().map(|decision| decision.len()).sum();
-        !self.asked.is_empty() && decided * 10 >= self.asked.len() * 8
+        !self.asked.is_empty() && decided * 10 >= self.asked.len() * 7
     }
 }
 
@@ -85,14 +86,18 @@ pub(super) fn main_part(story: &Story<'_>) -> Option<usize> {
 
 /// Returns the entry about the work of one part.
 fn work(turn: &Turn, story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &Words<'_>) -> Option<Entry> {
-    let mut phrases: Vec<String> = part.changed().map(lines::change).collect();
-    phrases.extend(lines::checks(&part.runs));
+    let has_work = has_work(part);
+    let mut phrases: Vec<String> = lines::changes(part.changed());
+    let checks = lines::checks(&part.runs);
+    // What a mere look ran into comes behind what was asked.
+    let (checks, troubles) = if has_work { (checks, Vec::new()) } else { (Vec::new(), checks) };
+    phrases.extend(checks);
     phrases.extend(part.did.iter().cloned());
     phrases.dedup();
-    let has_work = !phrases.is_empty();
     let error = words.error.as_deref().filter(|_| is_main);
     let asked = if is_main { words.asked.as_str() } else { "" };
     let mut more = more(story, part, is_main, words);
+    more.extend(troubles);
     if !has_work {
         let failed = part.failed_commands.iter().rev().take(MOST_FAILED_COMMANDS).rev();
         more.extend(
@@ -113,15 +118,14 @@ fn work(turn: &Turn, story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &
         if asked.is_empty() {
             phrases.push(end);
         } else {
-            let room = MOST_TITLE.saturating_sub(end.chars().count() + "asked: ; ".len());
-            let gist = prose::gist(asked, room);
-            phrases.push(format!("asked: {gist}; {end}"));
-            phrases.extend((gist != asked).then(|| format!("asked: {asked}")));
+            phrases.extend(question(asked, &end, words, is_main && error.is_none()));
         }
     }
     phrases.extend(more);
     if is_main && error.is_none() {
-        phrases.extend(result(words, has_work));
+        phrases.extend(left_open(words));
+        let most = if !has_work && part.calls >= MANY_CALLS { MOST_RESULTS + 1 } else { MOST_RESULTS };
+        phrases = result(phrases, words, has_work, most);
     }
     let mut packed = lines::packed(&phrases, MOST_TITLE, MOST_LINE).into_iter();
     let title = packed.next().unwrap_or_default();
@@ -132,8 +136,14 @@ fn work(turn: &Turn, story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &
         kind: kind.to_owned(),
         title: sanitize::one_line(&title, MOST_TITLE),
         detail: Detail {
+            subtitle: if has_work {
+                about(part, asked, words, is_main && error.is_none())
+            } else {
+                String::new()
+            },
             facts: packed.collect(),
             commands: part.commands.clone(),
+            failed: part.failed_looks.clone(),
             outcome: outcome(part, error.is_some()),
             symbols: symbols(part),
             ..Detail::default()
@@ -149,6 +159,54 @@ fn work(turn: &Turn, story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &
     entry.is_noise = is_idle && (words.text.is_empty() || words.is_decided());
     finish(&mut entry);
     Some(entry)
+}
+
+/// Returns whether a part did something that lasts, or checked something.
+fn has_work(part: &Part<'_>) -> bool {
+    let has_checks = part.runs.iter().any(|run| run.is_check);
+    part.changed().next().is_some() || !part.did.is_empty() || has_checks
+}
+
+/// Returns the title for a question, with the beginning of its answer, and the whole question where the title has a part of it.
+fn question(asked: &str, end: &str, words: &Words<'_>, is_answered: bool) -> Vec<String> {
+    let answer = match words.answer.discoveries.first() {
+        _ if !is_answered => String::new(),
+        Some(found) => found.clone(),
+        None => prose::first_of_answer(words.text),
+    };
+    let gist =
+        |text: &str, most: usize| prose::gist(text, most).trim_end_matches(['.', '。', ';']).to_owned();
+    let title = if answer.is_empty() {
+        format!(
+            "asked: {}; {end}",
+            gist(asked, MOST_TITLE.saturating_sub(end.chars().count() + "asked: ; ".len()))
+        )
+    } else {
+        const MOST_ASKED: usize = 72;
+        let end = if end == "no change" { String::new() } else { format!("; {end}") };
+        let asked = gist(asked, MOST_ASKED);
+        let taken = asked.chars().count() + end.chars().count() + "asked: ; answer: ".len();
+        format!("asked: {asked}{end}; answer: {}", gist(&answer, MOST_TITLE.saturating_sub(taken)))
+    };
+    let is_whole = title.starts_with(&format!("asked: {};", asked.trim_end_matches(['.', '。', ';'])));
+    let whole = (!is_whole).then(|| format!("asked: {asked}"));
+    [title].into_iter().chain(whole).collect()
+}
+
+/// Returns what work was about, in a sentence for people: what the answer says first about it, else the subject of a commit, else
+/// what was asked.
+fn about(part: &Part<'_>, asked: &str, words: &Words<'_>, is_answered: bool) -> String {
+    let says = |piece: &String| !piece.ends_with(['?', '？', ':']) && !is_boilerplate(piece);
+    let answered = prose::pieces(words.text).into_iter().filter(|_| is_answered).find(says);
+    let about = answered.or_else(|| part.commits.first().cloned()).unwrap_or_else(|| asked.to_owned());
+    prose::gist(&about, MOST_TITLE)
+}
+
+/// Returns what the answer says that is left to do.
+fn left_open(words: &Words<'_>) -> Option<String> {
+    let left = words.answer.next.join("; ");
+    (!left.is_empty())
+        .then(|| format!("left open: {}", sanitize::one_line(&left, MOST_LINE - "left open: ".len())))
 }
 
 /// Makes the first phrase fit into a title; what does not comes behind it.
@@ -209,46 +267,74 @@ fn nothing(
     Some(entry)
 }
 
-/// Returns what the model answered, without what has an entry of its own.
-fn result(words: &Words<'_>, has_work: bool) -> Vec<String> {
-    let settled: Vec<&str> =
-        words.answer.decisions.iter().chain(&words.answer.discoveries).map(String::as_str).collect();
+/// Adds what the model answered to a turn's phrases, without what has an entry of its own or is said already: `most` lines at most,
+/// the first of them what is left of the last line.
+fn result(mut phrases: Vec<String>, words: &Words<'_>, has_work: bool, most: usize) -> Vec<String> {
+    let of_entries = words.answer.decisions.iter().chain(&words.answer.discoveries).filter(|_| has_work);
+    let settled: Vec<&str> = of_entries.chain(&words.answer.next).map(String::as_str).collect();
     // A piece may hold two sentences with a semicolon between them: it goes when most of it has an entry.
     let is_settled = |piece: &str| {
-        let covered: usize = settled
-            .iter()
-            .filter(|text| piece.contains(text.trim_end_matches('…')))
-            .map(|text| text.len())
-            .sum();
-        covered * 10 >= piece.len() * 7
+        let bare = piece.trim_end_matches(['.', '。', '!']);
+        let parts = settled.iter().filter(|text| piece.contains(text.trim_end_matches('…')));
+        let covered: usize = parts.map(|text| text.len()).sum();
+        covered * 10 >= piece.len() * 7 || settled.iter().any(|text| text.contains(bare))
     };
     let mark = if has_work { "result: " } else { "answer: " };
-    let mut lines: Vec<String> = Vec::new();
+    let title = phrases.first().cloned().unwrap_or_default();
+    let is_in_title = |piece: &str| title.ends_with(piece.trim_end_matches(['.', '。', '!']));
     let pieces = prose::pieces(words.text);
     // Where nothing was done, even a short answer is all that there is.
     if let [only] = pieces.as_slice()
         && !has_work
         && is_boilerplate(only)
         && language::words(only).len() > 1
+        && !is_in_title(only)
     {
-        return vec![format!("{mark}{only}")];
+        phrases.push(format!("{mark}{only}"));
+        return phrases;
     }
+    let so_far = lines::packed(&phrases, MOST_TITLE, MOST_LINE);
+    let last = so_far.last().filter(|_| so_far.len() > 1).map_or(MOST_LINE, |line| line.chars().count());
+    let mut room = MOST_LINE.saturating_sub(last + "; ".len());
+    let mut told: Vec<String> = Vec::new();
     for piece in pieces {
-        if piece.ends_with(['?', '？']) || is_boilerplate(&piece) || (has_work && is_settled(&piece)) {
+        if piece.ends_with(['?', '？']) || is_boilerplate(&piece) || is_settled(&piece) {
             continue;
         }
-        let count = lines.len();
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + piece.chars().count() <= MOST_LINE => {
+        let piece = without_end(piece, &settled);
+        let length = piece.chars().count();
+        let count = told.len();
+        match told.last_mut() {
+            None => {
+                room = if mark.len() + length <= room { room } else { MOST_LINE };
+                told.push(format!("{mark}{piece}"));
+            }
+            Some(line) if line.chars().count() + 1 + length <= room => {
                 line.push(' ');
                 line.push_str(&piece);
             }
-            _ if count == MOST_RESULTS => break,
-            None => lines.push(format!("{mark}{piece}")),
-            Some(_) => lines.push(piece),
+            Some(_) if count == most => break,
+            Some(_) => {
+                told.push(piece);
+                room = MOST_LINE;
+            }
         }
     }
-    lines
+    // A title with the whole answer needs no line that says it again.
+    let is_told = told.len() == 1 && !has_work && is_in_title(told[0].trim_start_matches(mark));
+    phrases.extend(told.into_iter().filter(|_| !is_told));
+    phrases
+}
+
+/// Returns a sentence without the end that has a line of its own, where enough is left.
+fn without_end(piece: String, settled: &[&str]) -> String {
+    let bare = piece.trim_end_matches(['.', '。']);
+    let start = settled.iter().find_map(|text| bare.strip_suffix(*text));
+    let start = start.map(|start| start.trim_end_matches([' ', ';', ',', '-', '–', '—', ':']));
+    match start.filter(|start| language::words(start).len() > 3) {
+        Some(start) => format!("{start}."),
+        None => piece,
+    }
 }
 
 /// Returns whether a sentence says only that the work is done.
@@ -268,6 +354,26 @@ fn is_boilerplate(sentence: &str) -> bool {
         "happy to",
         "you're right",
         "perfect",
+        "found and fixed",
+        "found it",
+        "i found it",
+        "it's done",
+        "everything is done",
+        "erledigt",
+        "fertig",
+        "ist erledigt",
+        "c'est fait",
+        "c'est corrigé",
+        "corrigé",
+        "listo",
+        "hecho",
+        "готово",
+        "已经修好",
+        "已修复",
+        "已完成",
+        "修好了",
+        "完了しました",
+        "修正しました。",
     ];
     words.len() <= 3
         || (words.len() <= 7 && openings.iter().any(|opening| folded.starts_with(opening)))
@@ -339,13 +445,7 @@ fn files(part: &Part<'_>) -> Vec<File> {
 /// Returns an entry for each thing that a turn decided or found out.
 fn settled(turn: &Turn, story: &Story<'_>, words: &Words<'_>, main: Option<usize>) -> Vec<(i64, Entry)> {
     let part = main.map(|at| &story.parts[at]);
-    let has_work = part.is_some_and(|part| {
-        part.calls > 0
-            && (part.changed().next().is_some()
-                || !part.runs.is_empty()
-                || !part.did.is_empty()
-                || !part.commits.is_empty())
-    });
+    let has_work = part.is_some_and(|part| part.calls > 0 && has_work(part));
     let mut found: Vec<(&Observed, &str, &str)> = Vec::new();
     let prompt = story.prompt.or(story.said.first().copied());
     if let Some(prompt) = prompt {
@@ -387,7 +487,7 @@ fn settled(turn: &Turn, story: &Story<'_>, words: &Words<'_>, main: Option<usize
     }
     let mut entries: Vec<(i64, Entry)> = Vec::new();
     for (observed, kind, text) in found {
-        let title = sanitize::one_line(text, MOST_TITLE);
+        let title = prose::cut(&sanitize::one_line(text, usize::MAX), MOST_TITLE);
         if entries.iter().any(|(_, entry)| entry.title == title) {
             continue;
         }

@@ -75,7 +75,8 @@ fn assert_all_told(judged: Vec<Judged>) {
             session.facts,
             session.lines.len()
         ));
-        if is_long || !session.missing.is_empty() || !session.bad.is_empty() {
+        let shows_all = std::env::var("SHOW_FACTS").is_ok_and(|what| what == "lines");
+        if shows_all || is_long || !session.missing.is_empty() || !session.bad.is_empty() {
             session.lines.iter().for_each(|line| report.push_str(&format!("      {line}\n")));
             session.missing.iter().for_each(|fact| report.push_str(&format!("   missing: {fact}\n")));
             session.bad.iter().for_each(|line| report.push_str(&format!("   says nothing: {line}\n")));
@@ -86,7 +87,7 @@ fn assert_all_told(judged: Vec<Judged>) {
         facts - missing,
         lines as f64 / facts as f64
     ));
-    // `cargo xtask eval journal` asks for it.
+    // `cargo xtask eval journal` asks for it; `SHOW_FACTS=lines` shows every line.
     if std::env::var_os("SHOW_FACTS").is_some() {
         std::io::stdout().write_all(report.as_bytes()).unwrap();
     }

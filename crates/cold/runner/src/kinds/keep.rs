@@ -17,8 +17,11 @@ use store::jobs::{self, Failure, NewJob};
 const KIND: &str = "keep-transcript";
 const SETTING: &str = "capture.keep_transcripts";
 
-/// Only sessions that ended within this time are looked at: two days.
+/// Only sessions of which something was heard within this time are looked at: two days.
 const RECENT_MILLIS: u64 = 2 * 86_400_000;
+/// After how long without a word a session without an end counts as ended: its terminal was killed, or a shell went on in the
+/// background.
+const SILENCE_MILLIS: u64 = 12 * 60 * 60 * 1_000;
 
 /// What the job is about.
 #[derive(Debug, Serialize, Deserialize)]
@@ -99,13 +102,56 @@ pub(crate) fn request_due(
 fn ended(store: &Store, now: Timestamp) -> Result<Vec<(Payload, u64)>, store::Error> {
     let mut select = store.connection().prepare_cached(
         "SELECT s.id, o.data ->> '$.transcript', max(o.at) FROM sessions AS s JOIN observations AS o ON o.session = s.row
-         WHERE s.last_at >= ?1 AND s.platform = 'claude-code' AND o.kind = 'session-end' AND json_valid(o.data)
+         WHERE s.last_at >= ?1 AND s.platform = 'claude-code' AND json_valid(o.data)
+             AND (o.kind = 'session-end' OR o.kind = 'turn-end' AND s.ended_at IS NULL AND s.last_at < ?2)
              AND o.data ->> '$.transcript' IS NOT NULL
          GROUP BY s.row",
     )?;
-    let since = i64::try_from(now.millis().saturating_sub(RECENT_MILLIS)).unwrap_or(i64::MAX);
-    let rows = select.query_map([since], |row| {
+    let before = |millis: u64| i64::try_from(now.millis().saturating_sub(millis)).unwrap_or(i64::MAX);
+    let rows = select.query_map([before(RECENT_MILLIS), before(SILENCE_MILLIS)], |row| {
         Ok((Payload { session: row.get(0)?, transcript: row.get(1)? }, row.get(2)?))
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capture::{Data, Kept, Observation, Spool};
+    use serde_json::{Value, json};
+    use std::borrow::Cow;
+    use store::observations::Drain;
+
+    /// 15 January 2027.
+    const AT: u64 = 1_800_000_000_000;
+    const HOUR: u64 = 3_600_000;
+
+    #[test]
+    fn a_session_is_due_once_it_ended_or_was_silent_for_long() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::of(&Env::fixed([("WYREN_DATA_DIR", folder.path())]));
+        let mut store = journal::open_store(&paths).unwrap();
+        let spool = Spool::new(paths.spool());
+        let put = |session: &str, kind: &str, at: u64, data: &Value| {
+            let data = serde_json::value::to_raw_value(data).unwrap();
+            let data = Data::Kept(Kept { kind: kind.into(), data: Cow::Owned(data) });
+            let mut observation = Observation::new(session, format!("x:{at}"), AT + at, data);
+            observation.cwd = "/nowhere/p".into();
+            spool.append(&observation).unwrap();
+        };
+        let transcript = json!({"transcript": "/t/s.jsonl"});
+        put("ended", "session-end", 1, &json!({"transcript": "/t/ended.jsonl", "reason": "other"}));
+        put("silent", "turn-end", 2, &transcript);
+        put("open", "turn-end", 2 * HOUR, &transcript);
+        Drain::unbounded(&spool).run(&mut store, Timestamp::from_millis(AT)).unwrap();
+        let due = |hours: u64| -> Vec<String> {
+            let due = ended(&store, Timestamp::from_millis(AT + hours * HOUR)).unwrap();
+            let mut sessions: Vec<String> = due.into_iter().map(|(payload, _)| payload.session).collect();
+            sessions.sort();
+            sessions
+        };
+        assert_eq!(due(1), ["ended"]);
+        assert_eq!(due(13), ["ended", "silent"]);
+        assert_eq!(due(49), ["open"], "the others are too old");
+    }
 }

@@ -164,12 +164,13 @@ fn entry(row: &Row<'_>) -> store::rusqlite::Result<Loaded> {
     let all = |list: &[String]| list.join("\n");
     let concepts = detail.concepts.join(", ");
     let symbols = detail.symbols.join(", ");
-    let (facts, commands) = (all(&detail.facts), all(&detail.commands));
+    let (facts, commands, failed) = (all(&detail.facts), all(&detail.commands), all(&detail.failed));
     let body = lines([
         &*detail.subtitle,
         &*detail.narrative,
         &*facts,
         &*commands,
+        &*failed,
         &*detail.outcome,
         &*concepts,
         &*symbols,

@@ -6,8 +6,10 @@ use crate::open::Store;
 use base::files;
 use capture::{Rules, shrink};
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use text::privacy;
 use transcript::record::Body;
 use transcript::{Act, Conversation, Record, Scope};
@@ -15,7 +17,12 @@ use transcript::{Act, Conversation, Record, Scope};
 /// The longest line that is copied.
 const MAX_LINE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Writes a copy of a session's transcript; returns how many lines it has.
+/// The most subagents of a session whose transcripts are copied.
+const MOST_SUBAGENTS: usize = 1_000;
+/// The most bytes of what the client notes about a subagent.
+const MAX_NOTE_BYTES: usize = 64 * 1024;
+
+/// Writes a copy of a session's transcript, and after it those of its subagents; returns how many lines it has.
 pub fn keep(
     store: &Store,
     rules: &Rules,
@@ -24,26 +31,56 @@ pub fn keep(
     copy: &mut dyn Write,
 ) -> io::Result<u64> {
     let forgotten = Forgotten::of(store);
-    let mut filter = Filter { rules, session, forgotten: &forgotten, is_hidden: false, had_hidden: false };
-    let mut reader = BufReader::new(files::open_regular(transcript)?);
-    let (mut line, mut kept) = (Vec::new(), 0);
+    let mut filter = Filter {
+        rules,
+        session,
+        forgotten: &forgotten,
+        is_hidden: false,
+        had_hidden: false,
+        calls: HashSet::new(),
+    };
+    let mut kept = filter.copy(files::open_regular(transcript)?, copy)?;
+    let mut waiting = subagents(transcript);
     loop {
-        line.clear();
-        let read = (&mut reader).take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
-        if read == 0 {
+        // One that a subagent started is known by a call of that one.
+        let (called, rest): (Vec<_>, Vec<_>) =
+            waiting.into_iter().partition(|subagent| filter.calls.contains(&subagent.call));
+        if called.is_empty() {
             return Ok(kept);
         }
-        if line.last() != Some(&b'\n') {
-            // Too long, or not written to its end.
-            skip_line(&mut reader)?;
-            continue;
+        for subagent in called {
+            (filter.is_hidden, filter.had_hidden) = (false, false);
+            if let Ok(file) = files::open_regular(&subagent.transcript) {
+                kept += filter.copy(file, copy)?;
+            }
         }
-        if let Some(text) = filter.line(&line) {
-            copy.write_all(text.as_bytes())?;
-            copy.write_all(b"\n")?;
-            kept += 1;
-        }
+        waiting = rest;
     }
+}
+
+struct Subagent {
+    transcript: PathBuf,
+    /// The call that started it.
+    call: String,
+}
+
+/// Returns the subagents of a session with a call that started each, by their names.
+fn subagents(transcript: &Path) -> Vec<Subagent> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Note {
+        tool_use_id: String,
+    }
+    let Ok(folder) = fs::read_dir(transcript.with_extension("").join("subagents")) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = folder.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    paths.sort();
+    let with_call = |transcript: PathBuf| {
+        let note = files::read_capped(&transcript.with_extension("meta.json"), MAX_NOTE_BYTES).ok()?;
+        let Note { tool_use_id } = serde_json::from_slice(&note).ok()?;
+        Some(Subagent { transcript, call: tool_use_id })
+    };
+    paths.into_iter().take(MOST_SUBAGENTS).filter_map(with_call).collect()
 }
 
 fn skip_line(reader: &mut impl BufRead) -> io::Result<()> {
@@ -68,9 +105,33 @@ struct Filter<'f> {
     is_hidden: bool,
     /// Whether one was: a summary of the conversation may tell of it.
     had_hidden: bool,
+    /// The calls in what was copied.
+    calls: HashSet<String>,
 }
 
 impl Filter<'_> {
+    fn copy(&mut self, file: File, copy: &mut dyn Write) -> io::Result<u64> {
+        let mut reader = BufReader::new(file);
+        let (mut line, mut kept) = (Vec::new(), 0);
+        loop {
+            line.clear();
+            let read = (&mut reader).take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
+            if read == 0 {
+                return Ok(kept);
+            }
+            if line.last() != Some(&b'\n') {
+                // Too long, or not written to its end.
+                skip_line(&mut reader)?;
+                continue;
+            }
+            if let Some(text) = self.line(&line) {
+                copy.write_all(text.as_bytes())?;
+                copy.write_all(b"\n")?;
+                kept += 1;
+            }
+        }
+    }
+
     fn line<'l>(&mut self, line: &'l [u8]) -> Option<Cow<'l, str>> {
         let text = std::str::from_utf8(line).ok()?.trim();
         let record = Record::parse(text.as_bytes()).ok()?;
@@ -86,6 +147,13 @@ impl Filter<'_> {
             && is_meant
             && !self.is_hidden
             && !(is_summary && self.had_hidden);
+        if is_kept {
+            for step in Conversation::new(scope_of(&record)).steps(&record) {
+                if let Act::ToolUse { id, .. } = step.act {
+                    self.calls.insert(id.to_string());
+                }
+            }
+        }
         is_kept.then(|| shrink::json(text))
     }
 
@@ -95,7 +163,7 @@ impl Filter<'_> {
         let of_prompt = record.prompt_id.as_deref().is_some_and(|id| is_forgotten("p", id));
         let mut is_meant = !of_prompt;
         let is_attached = matches!(record.body, Body::Attachment(_));
-        for step in Conversation::new(Scope::Main).steps(record) {
+        for step in Conversation::new(scope_of(record)).steps(record) {
             let prompt = match step.act {
                 Act::Prompt { text, .. } => Some(text.into_owned()),
                 Act::Command { name, arguments, is_prompt: true } => Some(format!("{name} {arguments}")),
@@ -113,4 +181,9 @@ impl Filter<'_> {
         }
         is_meant
     }
+}
+
+/// Returns whose conversation a record is of: earlier clients wrote those of subagents into the same file.
+fn scope_of(record: &Record<'_>) -> Scope {
+    if record.is_sidechain { Scope::Subagent } else { Scope::Main }
 }

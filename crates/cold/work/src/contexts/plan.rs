@@ -1,11 +1,10 @@
 //! Recognises a plan in a prompt: the client pastes an accepted plan, sometimes with words around it.
 
-use base::digest;
+pub use capture::plan::{digest, normalised};
+
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// How many digits of the SHA-256 name a plan, as in aiwcli.
-const DIGEST_DIGITS: usize = 12;
 /// The most headings that a plan is recognised by.
 const MOST_ANCHORS: usize = 5;
 /// The longest and the shortest of them, in characters.
@@ -83,38 +82,22 @@ pub struct Prompt<'a> {
     text: &'a str,
     id: Option<String>,
     digest: String,
-    /// Its beginning, normalised.
+    /// All of it, and its beginning, without tags and with single blanks.
+    normalised: String,
     start: String,
 }
 
 impl<'a> Prompt<'a> {
     pub fn new(text: &'a str) -> Self {
-        let start = normalised(text).chars().take(SIGNATURE_WITHIN).collect();
-        Self { text, id: id_in(text), digest: digest(text), start }
+        let normalised = normalised(text);
+        let start = normalised.chars().take(SIGNATURE_WITHIN).collect();
+        Self { text, id: id_in(text), digest: digest(text), normalised, start }
     }
-}
 
-/// Returns what names a plan, wherever it is seen: digits of the SHA-256 of its normalised text.
-pub fn digest(text: &str) -> String {
-    let mut digest = digest::sha256_hex(normalised(text).as_bytes());
-    digest.truncate(DIGEST_DIGITS);
-    digest
-}
-
-/// Returns a text without tags, with every run of white space as one blank.
-fn normalised(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find('<') {
-        let (before, tag) = rest.split_at(start);
-        plain.push_str(before);
-        // A bracket that opens no tag is a character like any other.
-        let end = tag.find('>').filter(|end| *end > 1).map_or(1, |end| end + 1);
-        plain.push_str(if end == 1 { "<" } else { " " });
-        rest = &tag[end..];
+    /// Says whether all of a plan is in the prompt.
+    pub fn has_all_of(&self, plan: &str) -> bool {
+        self.normalised.contains(&normalised(plan))
     }
-    plain.push_str(rest);
-    plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn id_in(text: &str) -> Option<String> {

@@ -57,8 +57,8 @@ pub fn of_session(store: &Store, platform: Option<&str>, session: &str) -> Resul
 }
 
 /// Returns the text of a file that an import brought.
-pub fn file(store: &Store, context: &str, path: &str) -> Result<Option<String>, Error> {
-    let mut select = store.connection().prepare_cached(
+pub fn file(connection: &Connection, context: &str, path: &str) -> Result<Option<String>, Error> {
+    let mut select = connection.prepare_cached(
         "SELECT o.data, p.data FROM work_seen AS w JOIN observations AS o ON o.row = w.observation
          LEFT JOIN payloads AS p ON p.observation = o.row
          WHERE w.context = ?1 AND w.what LIKE '%\"action\":\"import\"%' ORDER BY w.at DESC, w.id DESC",
@@ -100,6 +100,35 @@ pub(crate) fn latest_handoff(connection: &Connection, sessions: &[i64]) -> Resul
     let contexts: Vec<String> = contexts.collect::<Result<_, _>>()?;
     let contexts: Vec<&str> = contexts.iter().map(String::as_str).collect();
     Ok(handoffs(connection, &contexts)?.into_iter().find(|handed| !handed.handoff.id.is_empty()))
+}
+
+/// A session that works on the same context as others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Together {
+    /// Its row.
+    pub(crate) session: i64,
+    /// When something was heard of it last, in milliseconds since 1970.
+    pub(crate) last_at: i64,
+    /// When the first of the others took the context up.
+    pub(crate) taken_up_at: i64,
+}
+
+/// Returns the other sessions of what these sessions work on.
+pub(crate) fn bound_together(connection: &Connection, sessions: &[i64]) -> Result<Vec<Together>, Error> {
+    if !are_made(connection) {
+        return Ok(Vec::new());
+    }
+    let mut select = connection.prepare_cached(
+        "SELECT other.session, s.last_at, min(mine.at)
+         FROM work_bindings AS mine JOIN work_bindings AS other ON other.context = mine.context AND other.session <> mine.session
+         JOIN sessions AS s ON s.row = other.session
+         WHERE mine.is_current AND other.is_current AND mine.session IN (SELECT value FROM json_each(?1))
+         GROUP BY other.session",
+    )?;
+    let rows = select.query_map([serde_json::to_string(sessions)?], |row| {
+        Ok(Together { session: row.get(0)?, last_at: row.get(1)?, taken_up_at: row.get(2)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Returns the handoffs of these contexts, the latest first.

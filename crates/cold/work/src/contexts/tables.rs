@@ -6,6 +6,7 @@
 use super::fold::{Seen, What, fold};
 use super::plan::Marks;
 use super::{Action, Context, KIND, SessionId, Work};
+use crate::line::{self, End};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use store::rusqlite::{Connection, Row, Transaction, params};
@@ -15,7 +16,8 @@ use store::{Derived, Error};
 #[derive(Debug)]
 pub struct Contexts;
 
-/// `session` and `observation` are rows; `state` is a [`Context`] as JSON.
+/// `session` and `observation` are rows; `state` is a [`Context`] as JSON; `is_open` says that a client runs the session, as far
+/// as is known.
 const SCHEMA: &str = "
 CREATE TABLE work_seen (
     observation INTEGER PRIMARY KEY,
@@ -44,10 +46,13 @@ CREATE INDEX work_contexts_staged ON work_contexts (project, last_active) WHERE 
 CREATE TABLE work_bindings (
     context TEXT NOT NULL,
     session INTEGER NOT NULL,
+    at INTEGER NOT NULL,
     is_current INTEGER NOT NULL,
+    is_open INTEGER NOT NULL,
     PRIMARY KEY (context, session)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX work_bindings_of_session ON work_bindings (session);
+CREATE INDEX work_bindings_open ON work_bindings (session) WHERE is_open;
 ";
 
 /// The tools that change something: a call of one outside of plan mode shows that the work has begun.
@@ -59,7 +64,7 @@ impl Derived for Contexts {
     }
 
     fn version(&self) -> u32 {
-        2
+        3
     }
 
     fn tables(&self) -> &'static [&'static str] {
@@ -91,13 +96,14 @@ impl Derived for Contexts {
     }
 
     fn derive(&self, transaction: &Transaction<'_>, after: i64, last: i64) -> Result<(), Error> {
-        let work = Making { transaction };
-        let touched = work.note(after, last)?;
+        let work = Making::of(transaction)?;
+        let mut touched = work.note(after, last)?;
+        touched.contexts.extend(work.with_silent_sessions(after, last)?);
         work.make(&touched)
     }
 
     fn forget(&self, transaction: &Transaction<'_>, rows: &[i64]) -> Result<(), Error> {
-        let work = Making { transaction };
+        let work = Making::of(transaction)?;
         let mut touched = Touched::default();
         for row in rows {
             let mut select = transaction
@@ -126,6 +132,14 @@ struct Touched {
 
 struct Making<'t> {
     transaction: &'t Transaction<'t>,
+    /// The moment of the newest observation of all.
+    newest: u64,
+}
+
+impl<'t> Making<'t> {
+    fn of(transaction: &'t Transaction<'t>) -> Result<Self, Error> {
+        Ok(Self { transaction, newest: line::newest(transaction)? })
+    }
 }
 
 impl Making<'_> {
@@ -163,6 +177,16 @@ impl Making<'_> {
             ])?;
         }
         Ok(touched)
+    }
+
+    /// Returns the contexts of sessions that count as ended since one of these observations was made.
+    fn with_silent_sessions(&self, after: i64, last: i64) -> Result<Vec<String>, Error> {
+        let mut select = self.transaction.prepare_cached(
+            "SELECT DISTINCT b.context FROM work_bindings AS b JOIN sessions AS s ON s.row = b.session
+             WHERE b.is_open AND s.last_at + ?3 < (SELECT max(at) FROM observations WHERE row > ?1 AND row <= ?2)",
+        )?;
+        let contexts = select.query_map(params![after, last, line::SILENCE_MILLIS], |row| row.get(0))?;
+        Ok(contexts.collect::<Result<_, _>>()?)
     }
 
     fn make(&self, touched: &Touched) -> Result<(), Error> {
@@ -216,9 +240,41 @@ impl Making<'_> {
         for session in select.query_map([id], |row| row.get(0))? {
             named.insert(session?);
         }
-        let (seen, rows) = self.load(id, &self.linked(named)?)?;
+        let (mut seen, rows) = self.load(id, &self.linked(named)?)?;
+        let open = self.close_silent(&mut seen, &rows)?;
         let Some(context) = fold(&seen).remove(id) else { return Ok(()) };
-        self.put(&context, &rows)
+        self.put(&context, &rows, &open)
+    }
+
+    /// Has the sessions that a client ran and that count as ended end; returns those that are open.
+    fn close_silent(
+        &self,
+        seen: &mut Vec<Seen>,
+        rows: &BTreeMap<SessionId, i64>,
+    ) -> Result<BTreeSet<SessionId>, Error> {
+        // An import and a command bind sessions of which nothing else is known.
+        let ran =
+            |seen: &&Seen| matches!(seen.what, What::Prompt { .. } | What::Start { .. } | What::Changed);
+        let ran: BTreeMap<SessionId, i64> =
+            seen.iter().filter(ran).map(|seen| (seen.session.clone(), seen.project)).collect();
+        let mut open = BTreeSet::new();
+        for (session, project) in ran {
+            let Some(row) = rows.get(&session) else { continue };
+            match line::end_before(self.transaction, *row, self.newest)? {
+                None => drop(open.insert(session)),
+                Some(End { at, reason }) if reason == line::UNKNOWN => seen.push(Seen {
+                    // After everything that was heard of it.
+                    at: i64::try_from(at).unwrap_or(i64::MAX).saturating_add(1),
+                    session,
+                    id: line::UNKNOWN.to_owned(),
+                    prompt_id: None,
+                    project,
+                    what: What::End { reason: Some(reason) },
+                }),
+                Some(_) => {}
+            }
+        }
+        Ok(open)
     }
 
     /// Loads what is about a context, and what its sessions did.
@@ -254,7 +310,12 @@ impl Making<'_> {
         Ok((seen, by_id))
     }
 
-    fn put(&self, context: &Context, rows: &BTreeMap<SessionId, i64>) -> Result<(), Error> {
+    fn put(
+        &self,
+        context: &Context,
+        rows: &BTreeMap<SessionId, i64>,
+        open: &BTreeSet<SessionId>,
+    ) -> Result<(), Error> {
         self.transaction
             .prepare_cached("INSERT INTO work_contexts VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
             .execute(params![
@@ -265,11 +326,13 @@ impl Making<'_> {
                 context.last_active,
                 serde_json::to_string(context)?
             ])?;
-        let mut insert =
-            self.transaction.prepare_cached("INSERT OR REPLACE INTO work_bindings VALUES (?1, ?2, ?3)")?;
+        let mut insert = self
+            .transaction
+            .prepare_cached("INSERT OR REPLACE INTO work_bindings VALUES (?1, ?2, ?3, ?4, ?5)")?;
         for binding in &context.sessions {
             if let Some(row) = rows.get(&binding.session) {
-                insert.execute(params![context.id, row, binding.is_current])?;
+                let is_open = open.contains(&binding.session);
+                insert.execute(params![context.id, row, binding.at, binding.is_current, is_open])?;
             }
         }
         Ok(())

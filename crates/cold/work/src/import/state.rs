@@ -1,6 +1,7 @@
 //! The state of one context, as each generation of aiwcli wrote it.
 
 use super::read_json;
+use super::tasks::{self, OldTask};
 use crate::contexts::plan::Marks;
 use crate::contexts::write;
 use crate::contexts::{Artifact, ArtifactKind, Git, LastSession, Mode};
@@ -55,6 +56,7 @@ pub(super) struct Old {
     pub(super) sessions: Vec<String>,
     pub(super) last_session: Option<LastSession>,
     pub(super) git: Option<Git>,
+    pub(super) tasks: Vec<OldTask>,
     pub(super) extra: Map<String, Value>,
 }
 
@@ -92,9 +94,14 @@ impl Old {
             is_done: whole["status"] == "completed",
             created_at: moment(&whole["created_at"]),
             last_active: moment(&whole["last_active"]),
+            tasks: OldTask::all_of(&whole[tasks::FIELD]),
             extra: state.iter().filter(|(name, _)| !KNOWN.contains(&name.as_str())).map(kept).collect(),
             ..Self::default()
         };
+        if let Some(Value::Array(tasks)) = old.extra.get_mut(tasks::FIELD) {
+            tasks.retain(|task| !tasks::is_taken_over(task));
+        }
+        old.extra.retain(|name, value| name != tasks::FIELD || *value != Value::Array(Vec::new()));
         for source in [&whole, flight] {
             texts(&source["session_ids"]).iter().for_each(|session| old.bind(session));
             text(source, "session_id").iter().for_each(|session| old.bind(session));
@@ -209,11 +216,11 @@ fn kept((name, value): (&String, &Value)) -> (String, Value) {
     (name.clone(), clean(value))
 }
 
-fn text(value: &Value, name: &str) -> Option<String> {
+pub(super) fn text(value: &Value, name: &str) -> Option<String> {
     value[name].as_str().filter(|text| !text.trim().is_empty()).map(write::kept)
 }
 
-fn texts(value: &Value) -> Vec<String> {
+pub(super) fn texts(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(write::kept).collect()
 }
 
@@ -222,7 +229,7 @@ fn millis(moment: Timestamp) -> i64 {
 }
 
 /// Reads a time: aiwcli wrote local time without a zone.
-fn moment(value: &Value) -> Option<Timestamp> {
+pub(super) fn moment(value: &Value) -> Option<Timestamp> {
     let text = value.as_str()?;
     let millis = match DateTime::parse_from_rfc3339(text) {
         Ok(moment) => moment.timestamp_millis(),

@@ -5,7 +5,7 @@ use base::Env;
 use store::observations::Drain;
 use store::{Derived, Store};
 
-static DERIVED: &[&dyn Derived] = &[&Contexts];
+static DERIVED: &[&dyn Derived] = &[&crate::WorkObservations, &Contexts];
 const PLAN: &str = "# Move the parser\n\n## Steps\n\n1. cut\n2. paste\n\n---\n\nRun it.\n";
 
 struct Bench {
@@ -113,7 +113,7 @@ fn line_26_states_of_all_three_generations_load_and_unknown_keys_survive() {
     let marks = of("first").artifact.as_ref().unwrap().marks.clone().unwrap();
     assert_eq!(marks.digest, plan::digest(PLAN), "line 11: one hash function");
     assert_eq!(of("second").mode, Mode::HasHandoff);
-    assert_eq!(of("second").extra["tasks"][0]["id"], "aiw-1");
+    assert_eq!(of("second").extra.get("tasks"), None, "they are tasks now");
     let last = of("second").last_session.as_ref().unwrap();
     assert_eq!(
         (last.save_reason.as_deref(), last.context_remaining_pct),
@@ -129,7 +129,8 @@ fn line_26_states_of_all_three_generations_load_and_unknown_keys_survive() {
     assert!(of("done").is_done && of("done").mode == Mode::Idle);
     assert_eq!(of("indexed").summary, "in the index alone");
     // The files come whole, rules and tables included.
-    let plan = read::file(&bench.store, &of("first").id, "plans/2026-01-10-0900-move.md").unwrap();
+    let plan =
+        read::file(bench.store.connection(), &of("first").id, "plans/2026-01-10-0900-move.md").unwrap();
     assert_eq!(plan.as_deref(), Some(PLAN));
     let handed = read::handoffs(bench.store.connection(), &[&of("second").id]).unwrap();
     assert_eq!(handed.len(), 1);
@@ -141,8 +142,64 @@ fn line_26_states_of_all_three_generations_load_and_unknown_keys_survive() {
         of("second").artifact.as_ref().unwrap().digest,
         "it is the one that waits"
     );
-    let handoff = read::file(&bench.store, &of("second").id, "handoffs/2026-02-01-0930/index.md").unwrap();
+    let handoff =
+        read::file(bench.store.connection(), &of("second").id, "handoffs/2026-02-01-0930/index.md").unwrap();
     assert!(handoff.unwrap().ends_with("---\nafter"), "line 1");
+}
+
+/// Returns the tasks of a context, as a session gets them that takes it up.
+fn tasks_of(bench: &Bench, context: &Context) -> Vec<crate::tasks::Task> {
+    let connection = bench.store.connection();
+    let row = |binding: &crate::contexts::Binding| {
+        crate::line::row_of(connection, &binding.session.platform, &binding.session.id).unwrap()
+    };
+    let sessions: Vec<i64> = context.sessions.iter().filter_map(row).collect();
+    crate::tasks::of_sessions(connection, &sessions).unwrap()
+}
+
+#[test]
+fn tasks_are_tasks_of_the_context_with_one_id_however_often_they_are_imported() {
+    let mut bench = Bench::new();
+    let state = |status: &str, active: &str, sessions: &Value| {
+        json!({
+            "summary": "move the parser", "mode": "active", "session_ids": sessions, "created_at": "2026-02-01T09:00:00.000",
+            "last_active": active,
+            "tasks": [
+                {"id": "aiw-1", "subject": "cut", "description": "at length", "status": status, "created_at": "2026-02-01T09:10:00.000",
+                    "evidence": "42 tests", "work_summary": "done", "files_changed": ["a.rs"], "session_id": "s-1"},
+                {"id": "aiw-2", "subject": "paste", "status": "blocked", "created_at": "2026-02-01T09:11:00.000", "owner": "me"},
+                {"id": "aiw-3", "status": "pending"},
+            ],
+        })
+        .to_string()
+    };
+    let path = "contexts/260201-0900-parser/state.json";
+    let mut ids = Vec::new();
+    for (status, active) in
+        [("in_progress", "2026-02-01T10:00:00.000"), ("completed", "2026-02-01T11:00:00.000")]
+    {
+        bench.write(path, &state(status, active, &json!(["s-1", "s-2"])));
+        let (_, contexts) = bench.import();
+        let tasks = tasks_of(&bench, &contexts[0]);
+        let told: Vec<_> = tasks.iter().map(|task| (&*task.subject, &*task.status, task.is_open())).collect();
+        assert_eq!(told, [("cut", status, status != "completed"), ("paste", "blocked", true)]);
+        assert_eq!((&*tasks[0].evidence, &*tasks[0].session), ("42 tests", "s-1"));
+        ids.push(tasks.iter().map(|task| task.id.clone()).collect::<Vec<_>>());
+        // What has no place of its own survives.
+        let extra = &contexts[0].extra["tasks"];
+        assert_eq!((&extra[0]["owner"], &extra[1]["id"]), (&json!("me"), &json!("aiw-3")));
+    }
+    assert_eq!(ids[0], ids[1]);
+    // A context without sessions has them, too, and the ids of two contexts differ.
+    bench.write(
+        "contexts/260202-0900-other/state.json",
+        &state("pending", "2026-02-01T10:00:00.000", &json!([])),
+    );
+    let (_, contexts) = bench.import();
+    let other = contexts.iter().find(|context| context.id.ends_with("other")).unwrap();
+    let tasks = tasks_of(&bench, other);
+    assert_eq!(tasks.len(), 2);
+    assert!(tasks.iter().all(|task| !ids[0].contains(&task.id)));
 }
 
 #[test]

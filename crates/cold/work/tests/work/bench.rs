@@ -9,7 +9,7 @@ use work::plans::Plan;
 use work::tasks::Task;
 use work::{line, plans, tasks};
 
-const DERIVED: &[&dyn Derived] = &[&work::WorkObservations];
+const DERIVED: &[&dyn Derived] = &[&work::WorkObservations, &work::contexts::Contexts];
 
 /// 15 January 2027.
 pub(crate) const AT: u64 = 1_800_000_000_000;
@@ -103,4 +103,13 @@ pub(crate) fn start(at: u64, session: &str, prompt: &str, source: &str) -> Value
 
 pub(crate) fn prompt(at: u64, session: &str, id: &str) -> Value {
     observed(at, session, "prompt", id, json!({"text": "go on"}))
+}
+
+/// Has a session begin the context of all tests, or take it up.
+pub(crate) fn works(at: u64, session: &str, begins: bool) -> Value {
+    let mut data = json!({"context": "261118-0905-cents", "action": "bind", "via": "caret"});
+    if begins {
+        data = json!({"context": "261118-0905-cents", "action": "new", "summary": "cents", "method": "auto-created", "bind": true});
+    }
+    observed(at, session, "work", "1", data)
 }

@@ -1,8 +1,10 @@
 //! What a start goes on with.
 
-use crate::bench::{Bench, end, plan, prompt, start, task};
+use crate::bench::{Bench, end, plan, prompt, start, task, works};
 use serde_json::{Value, json};
-use work::restore::{Parts, Start, look};
+use work::contexts::read::by_id;
+use work::restore::{Parts, Start, look, of_context};
+use work::{line, tasks};
 
 fn cleared<'a>(session: &'a str, prompt_id: &'a str) -> Start<'a> {
     Start {
@@ -53,7 +55,7 @@ fn after_clear_the_accepted_plan_and_the_open_tasks_come_back() {
     let parts = found(&lines, &cleared("b", "clear-1"));
     check(&parts, Some("The plan"), &["Do B"]);
     assert_eq!((parts.progress.all, parts.progress.completed), (2, 1));
-    assert!(!parts.is_list_kept && !parts.is_plan_in_window);
+    assert!(parts.listed.is_empty() && parts.is_list_empty && !parts.is_plan_in_window);
     // A start that continues nothing, or another session, gets nothing.
     check(&found(&lines, &cleared("b", "another")), None, &[]);
     check(&found(&lines, &compacted("b")), None, &[]);
@@ -82,7 +84,7 @@ fn after_a_second_clear_they_come_back_with_what_was_done_in_between() {
 fn after_compaction_the_list_is_still_there() {
     let parts = found(&accepted(), &compacted("a"));
     check(&parts, Some("The plan"), &["Do B"]);
-    assert!(parts.is_list_kept);
+    assert_eq!((parts.listed.len(), parts.is_list_empty), (1, false));
 }
 
 #[test]
@@ -122,7 +124,7 @@ fn a_shared_list_is_not_created_anew() {
     ];
     let parts = found(&lines, &Start { shared_list: Some("ours"), ..cleared("b", "clear-1") });
     check(&parts, None, &["Do A"]);
-    assert!(parts.is_list_kept);
+    assert_eq!((parts.listed.len(), parts.is_list_empty), (1, false));
 }
 
 #[test]
@@ -134,4 +136,64 @@ fn what_a_subagent_planned_for_itself_does_not_come_back() {
     todos["agent"] = "agent-1".into();
     let lines = [prompt(1, "a", "1"), plan, todos, end(4, "a", "clear-1", "clear")];
     check(&found(&lines, &cleared("b", "clear-1")), None, &[]);
+}
+
+/// Another session takes up the context of [`accepted`].
+fn taken_up() -> Vec<Value> {
+    [accepted(), vec![works(2, "a", true), prompt(11, "b", "9"), works(12, "b", false)]].concat()
+}
+
+#[test]
+fn a_session_that_takes_up_a_context_gets_the_plan_and_the_open_tasks_of_its_sessions() {
+    // Whether or not the session before has ended.
+    for ended in [false, true] {
+        let mut lines = taken_up();
+        if ended {
+            lines.push(end(10, "a", "9", "prompt_input_exit"));
+        }
+        let bench = Bench::with(&lines);
+        let context = by_id(&bench.store, "261118-0905-cents").unwrap().unwrap();
+        let parts = of_context(bench.store.connection(), &context, &compacted("b")).unwrap();
+        check(&parts, Some("The plan"), &["Do B"]);
+        assert!(parts.listed.is_empty() && !parts.is_list_empty);
+        // And again after its window was compacted or cleared.
+        check(&look(bench.store.connection(), &compacted("b")).unwrap(), Some("The plan"), &["Do B"]);
+        lines.push(end(13, "b", "clear-1", "clear"));
+        check(&found(&lines, &cleared("c", "clear-1")), Some("The plan"), &["Do B"]);
+    }
+}
+
+#[test]
+fn what_goes_on_in_another_session_of_the_context_stays_there() {
+    let mut lines = taken_up();
+    lines.extend([create(14, "a", "3", "Do C"), create(15, "b", "1", "Do D")]);
+    check(&found(&lines, &compacted("b")), None, &["Do D"]);
+    // Until that session ends.
+    lines.push(end(16, "a", "9", "prompt_input_exit"));
+    let parts = found(&lines, &compacted("b"));
+    check(&parts, Some("The plan"), &["Do B", "Do C", "Do D"]);
+    assert_eq!(parts.listed.len(), 1, "{parts:#?}");
+}
+
+#[test]
+fn equal_words_are_one_task_in_one_piece_of_work_and_two_in_two() {
+    let told = |lines: &[Value]| {
+        let bench = Bench::with(lines);
+        let connection = bench.store.connection();
+        let sessions = ["a", "b"].map(|session| bench.row(session).unwrap());
+        let groups = line::groups(connection, &sessions).unwrap();
+        let tasks = tasks::of_groups(connection, &groups).unwrap();
+        let of_b = tasks::of_line(connection, sessions[1]).unwrap();
+        assert!(tasks.iter().any(|task| task.id == of_b[0].id), "the id is that of the session: {tasks:#?}");
+        tasks.len()
+    };
+    let apart = [create(1, "a", "1", "Run the tests"), create(3, "b", "1", "Run the tests")];
+    assert_eq!(told(&apart), 2);
+    let linked = [
+        create(1, "a", "1", "Run the tests"),
+        end(2, "a", "clear-1", "clear"),
+        start(2, "b", "clear-1", "clear"),
+        create(3, "b", "1", "Run the tests"),
+    ];
+    assert_eq!(told(&linked), 1);
 }

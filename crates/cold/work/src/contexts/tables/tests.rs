@@ -137,3 +137,45 @@ fn an_observation_with_a_context_that_is_no_id_is_passed_over() {
     bench.line(&line(2, "s", "work", None, json!({"context": "later", "action": "dance"})));
     assert_eq!(bench.drain(), []);
 }
+
+#[test]
+fn a_session_that_never_ends_counts_as_ended_and_what_it_leaves_waits() {
+    const HOUR: u64 = 3_600_000;
+    let plan = "# Move the parser\n## Steps\n";
+    let mut killed = story()[..3].to_vec();
+    killed.push(line(4, "s", "plan", Some("p1"), json!({"text": plan, "digest": "x", "accepted": true})));
+    let later =
+        |hours: u64| line(hours * HOUR, "other", "prompt", Some("p9"), json!({"text": "fix the login form"}));
+    let again =
+        line(14 * HOUR, "s", "prompt", Some("p2"), json!({"text": "go on", "permission_mode": "default"}));
+    let state = |lines: &[Value]| {
+        // Whatever order they come in.
+        let states = [lines.to_vec(), lines.iter().rev().cloned().collect()].map(|lines: Vec<Value>| {
+            let mut bench = Bench::new();
+            for observation in &lines {
+                bench.line(observation);
+                bench.drain();
+            }
+            bench.drain()
+        });
+        assert_eq!(states[0], states[1]);
+        let context = states[0][0].clone();
+        (context.mode, context.last_session.and_then(|last| last.save_reason))
+    };
+    let unknown = Some(line::UNKNOWN.to_owned());
+    assert_eq!(state(&killed), (Mode::Idle, None));
+    assert_eq!(state(&[&killed[..], &[later(11)]].concat()), (Mode::Idle, None));
+    assert_eq!(state(&[&killed[..], &[later(13)]].concat()), (Mode::HasPlan, unknown));
+    // It was only away for long.
+    assert_eq!(state(&[&killed[..], &[later(13), again]].concat()), (Mode::Active, None));
+}
+
+#[test]
+fn a_session_that_an_import_or_a_command_bound_never_ends_by_itself() {
+    let bind = |via: &str| json!({"context": "261118-0905-x", "action": "bind", "via": via});
+    let mut bench = Bench::new();
+    bench.line(&line(1, "s", "work", None, bind("import")));
+    bench.line(&line(2, "t", "work", None, bind("command")));
+    bench.line(&line(90_000_000, "other", "prompt", Some("p9"), json!({"text": "fix the login form"})));
+    assert_eq!(bench.drain()[0].last_session, None);
+}
