@@ -64,7 +64,7 @@ const DETAILS: &str = "`get` with ids for the whole text, `timeline` with an id 
 /// Who is asked, and from where.
 pub struct Desk {
     pub(crate) env: Env,
-    paths: Paths,
+    pub(crate) paths: Paths,
     pub(crate) cwd: PathBuf,
     pub(crate) clock: fn() -> Timestamp,
     began: SystemTime,
@@ -135,9 +135,7 @@ impl Desk {
     }
 
     pub(crate) fn search(&self, arguments: &Arguments<'_>) -> Result<String, String> {
-        let Some(text) = arguments.text(&["query", "q", "text"]) else {
-            return Err("query: no words to search for".to_owned());
-        };
+        let text = arguments.text(&["query", "q", "text"]);
         let (limit, skip) = (Self::limit(arguments)?, arguments.number(&["offset"], 0, (0, 10_000))?);
         let finder = self.finder()?;
         let types = types_in(arguments)?;
@@ -162,7 +160,10 @@ impl Desk {
             ..Filter::default()
         };
         let mut sheet = self.sheet(arguments)?;
-        let (loaded, mut words, beyond) = self.found(&finder, text, filter, (limit, skip))?;
+        let (loaded, mut words, beyond) = match text {
+            Some(text) => self.found(&finder, text, filter, (limit, skip))?,
+            None => self.newest(&finder, &filter, (limit, skip))?,
+        };
         for loaded in &loaded {
             sheet.push(row(loaded, &mut words, has_projects));
         }
@@ -173,6 +174,48 @@ impl Desk {
         let rest =
             format!("Call again with offset {}, or with a larger limit or budget.", skip + sheet.count());
         Ok(sheet.finish(&self.fence(), "search", beyond, &rest, &next(&finder)))
+    }
+
+    /// Answers a question without words: the entries that pass its filter, the newest first.
+    fn newest(
+        &self,
+        finder: &Finder,
+        filter: &Filter,
+        (limit, skip): (usize, usize),
+    ) -> Result<(Vec<Loaded>, Words, Beyond), String> {
+        let Filter { classes, file, since, until, kinds, .. } = filter;
+        let is_filtered = !(classes.is_empty() && file.is_empty() && kinds.is_empty())
+            || since.is_some()
+            || until.is_some();
+        if !is_filtered || kinds.iter().any(|kind| *kind != Kind::Entry) {
+            let what = "without them, give since, until, file or a type of entries";
+            return Err(format!("query: no words to search for; {what}"));
+        }
+        let mut rows = Vec::new();
+        for key in &filter.projects {
+            rows.extend(read::project_row(&finder.store, key).map_err(|error| said(error.into()))?);
+        }
+        let moment = |moment: u64| i64::try_from(moment).unwrap_or(i64::MAX);
+        let condition = "e.project IN (SELECT value FROM json_each(?1)) AND e.is_noise = 0
+             AND (?2 = '[]' OR e.kind IN (SELECT value FROM json_each(?2))) AND e.at >= ?3 AND e.at < ?4
+             AND (?5 = '' OR EXISTS (SELECT 1 FROM entry_files AS f WHERE f.entry = e.row AND instr(f.path, ?5) > 0))
+             ORDER BY e.at DESC, e.id LIMIT ?6 OFFSET ?7";
+        let values = (
+            Value::from(rows).to_string(),
+            Value::from(classes.clone()).to_string(),
+            moment(since.unwrap_or_default()),
+            moment(until.unwrap_or(u64::MAX)),
+            file.trim_start_matches("./").trim_end_matches('/'),
+            // One more, to know whether there is more.
+            limit as i64 + 1,
+            skip as i64,
+        );
+        let entries = read::entries_where(&finder.store, condition, values);
+        let entries = entries.map_err(|error| said(error.into()))?;
+        let keys: Vec<String> = entries.iter().take(limit).map(|entry| format!("e:{}", entry.id)).collect();
+        let loaded = sources::load(&finder.store, &self.paths, &keys).map_err(|error| said(error.into()))?;
+        let beyond = if entries.len() > limit { Beyond::Uncounted } else { Beyond::Counted(0) };
+        Ok((loaded, Words::default(), beyond))
     }
 
     pub(crate) fn timeline(&self, arguments: &Arguments<'_>) -> Result<String, String> {
@@ -631,7 +674,7 @@ fn from(loaded: &Loaded, has_projects: bool) -> String {
     if !document.author.is_empty() {
         facts.push(format!("by {}", document.author));
     }
-    if !document.session.is_empty() {
+    if !document.session.is_empty() && !is_by_hand(&document.session) {
         let session: String = document.session.chars().take(SESSION_CHARS).collect();
         facts.push(format!("session {session}"));
     }
@@ -656,6 +699,11 @@ fn from(loaded: &Loaded, has_projects: bool) -> String {
     } else {
         format!("\n  from: {}", one_line(&facts.join(" · "), MAX_LINE))
     }
+}
+
+/// Returns whether a session is the one of what was done outside of any.
+fn is_by_hand(session: &str) -> bool {
+    session.starts_with(work::contexts::write::BY_HAND)
 }
 
 /// Returns everything that is known of something with an id.
@@ -733,9 +781,10 @@ fn whole(found: &Whole) -> String {
                 field(&mut lines, &format!("prompt {number}"), prompt);
             }
             let session: String = origin.session.chars().take(SESSION_CHARS).collect();
+            let session = (!is_by_hand(&origin.session)).then(|| format!("session {session}"));
             let by = origin.author.iter().map(|author| format!("by {author}"));
-            let about = [format!("session {session}"), format!("in {}", projects::name(&origin.project))];
-            let about: Vec<String> = about.into_iter().chain(by).collect();
+            let project = format!("in {}", projects::name(&origin.project));
+            let about: Vec<String> = session.into_iter().chain([project]).chain(by).collect();
             field(&mut lines, "from", &format!("{source} · {}", about.join(" · ")));
         }
     }

@@ -92,7 +92,12 @@ impl Desk {
         let left = Left::of(&finder.store, &key).map_err(|error| said(error.into()))?;
         let (mut shown, mut others, mut beyond) = (None, Vec::new(), Beyond::Counted(0));
         if let Some(typed) = arguments.text(&["id", "ids", "name"]) {
-            shown = Some(left.named(&typed)?);
+            // Lists and searches give it another id.
+            let found = answers::ids::find_any(&finder.store, &self.paths, &self.cwd, &typed).ok();
+            shown = match found.and_then(|loaded| left.found(&loaded)) {
+                Some(kept) => Some(kept),
+                None => Some(left.named(&typed)?),
+            };
         } else if let Some(text) = arguments.text(&["query", "about"]) {
             let filter = Filter { projects: vec![key], kinds: vec![Kind::Handoff], ..Filter::default() };
             let (loaded, mut words, more) = self.found(&finder, text, filter, (limit, 0))?;

@@ -79,7 +79,7 @@ pub const TOOLS: &[Tool] = &[
         about: "Find earlier work: entries, summaries, prompts, plans, team memory. Has something been worked on, fixed or found before? \
             Returns index rows with ids, best first.",
         parameters: &[
-            text("query", true, "Words to find; any of them counts."),
+            text("query", false, "Words to find; any of them counts. Without it: the newest entries."),
             text(
                 "type",
                 false,

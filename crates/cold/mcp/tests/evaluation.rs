@@ -387,6 +387,18 @@ fn filters_may_be_in_the_words_of_claude_mem() {
     assert!(!day.contains("by year and month") && !day.contains("flaky invoice"), "{day}");
     let until = found(json!({"query": words, "since": "1791150000000", "until": "2026-10-06"}));
     assert!(until.contains("tax table") && !until.contains("login timeout"), "{until}");
+    // Without words, the newest that pass: a filter is needed, and pages go on.
+    let newest = found(json!({"since": "2026-10-04", "limit": "2"}));
+    assert!(newest.find("by year and month") < newest.find("login timeout"), "{newest}");
+    assert!(
+        newest.contains("Left out: ") && newest.contains("offset 2") && !newest.contains("tax table"),
+        "{newest}"
+    );
+    let next = found(json!({"since": "2026-10-04", "limit": "2", "offset": 2, "type": "observations"}));
+    assert!(next.contains("tax table") && !next.contains("login timeout"), "{next}");
+    assert!(found(json!({"files": "src/login.rs"})).contains("login timeout"));
+    assert!(call(&desk, "search", &json!({})).unwrap_err().contains("no words to search for"));
+    assert!(call(&desk, "search", &json!({"type": "prompts"})).is_err());
     let around =
         call(&desk, "timeline", &json!({"anchor": "2026-10-05T12:00:00Z", "depth_before": "1"})).unwrap();
     assert!(around.contains("> ") && around.contains("  feature  Added the tax table"), "{around}");
@@ -479,6 +491,9 @@ fn a_handoff_is_shown_whole_with_dead_ends_and_what_is_pending_first() {
 
     let by_id = call(&desk, "handoff", &json!({"id": older})).unwrap();
     assert!(by_id.contains("40 KB for no gain") && !by_id.contains("keep-alive"), "{by_id}");
+    let listed = call(&desk, "search", &json!({"query": "cart cents decimal", "type": "handoff"})).unwrap();
+    let by_search = call(&desk, "handoff", &json!({"id": ids_of(&listed)[0]})).unwrap();
+    assert!(by_search.contains("40 KB for no gain"), "{listed}{by_search}");
     let by_words = call(&desk, "handoff", &json!({"query": "cart in cents, euros at the checkout"})).unwrap();
     assert!(by_words.contains("40 KB for no gain"), "{by_words}");
     let of_context = call(&desk, "handoff", &json!({"id": "cart"})).unwrap();

@@ -19,7 +19,7 @@ const STATE: &str = ".claude.json";
 /// In characters.
 const MAX_NAME: usize = 60;
 
-/// A server of ours that the client was told to start.
+/// A server of ours that the client starts.
 #[derive(Debug, PartialEq, Eq)]
 struct Added {
     scope: &'static str,
@@ -80,8 +80,8 @@ pub(in crate::commands) fn warn_of_rest(client: &Client, env: &Env) -> Result<()
         let name = sanitize::one_line(name, MAX_NAME);
         let name = shlex::try_quote(&name).map_or_else(|_| name.clone(), std::borrow::Cow::into_owned);
         say(format_args!(
-            "{WARNING}Claude Code still has the MCP server {name}{WARNING:#}, which it was told to start by `claude mcp add`. To \
-             take it out: claude mcp remove --scope {scope} {name}"
+            "{WARNING}Claude Code still has the MCP server {name}{WARNING:#}, from `claude mcp add`. To take it out: claude mcp remove \
+             --scope {scope} {name}"
         ))
     })
 }
