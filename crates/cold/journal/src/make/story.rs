@@ -312,7 +312,7 @@ fn written(tool: &str, input: &Value) -> Option<String> {
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     };
-    let what = named.iter().find_map(|name| of_input(name));
+    let what = named.iter().find_map(of_input);
     let what = what.map(|what| format!(" \"{}\"", sanitize::one_line(&what, 90))).unwrap_or_default();
     Some(format!("{server} {name}{what}"))
 }
