@@ -125,7 +125,8 @@ mod tests {
 
     fn host(folder: &Path, more: &[(&str, &str)]) -> Host {
         let data = folder.to_string_lossy().into_owned();
-        let mut variables = vec![("WYREN_DATA_DIR", data.as_str())];
+        // Claims are in the folder for run-time files.
+        let mut variables = vec![("WYREN_DATA_DIR", data.as_str()), ("XDG_RUNTIME_DIR", data.as_str())];
         variables.extend(more);
         Host::new("precompact-handoff", Env::fixed(variables))
     }

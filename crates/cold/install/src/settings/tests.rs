@@ -100,7 +100,7 @@ fn hooks_of_other_tools_survive_those_with_similar_names_too() {
       { "matcher": "", "hooks": [{ "type": "command", "command": "/opt/other/bin/stop-distill" }] }
     ],
     "SessionEnd": [{ "hooks": [{ "type": "command", "command": "echo /opt/wyren/bin/session-end" }] }],
-    "PreCompact": []
+    "Notification": []
   },
   "model": "opus"
 }
@@ -109,7 +109,7 @@ fn hooks_of_other_tools_survive_those_with_similar_names_too() {
     let value = jsonc::value(&wired).unwrap();
     assert_eq!(value["hooks"]["Stop"][1]["hooks"][0]["command"], "/opt/other/bin/stop-distill");
     assert_eq!(value["hooks"]["Stop"].as_array().unwrap().len(), 3);
-    assert!(value["hooks"]["PreCompact"].is_array());
+    assert!(value["hooks"]["Notification"].is_array());
 }
 
 #[test]
