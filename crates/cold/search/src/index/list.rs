@@ -89,6 +89,11 @@ impl Index {
         self.len() == 0
     }
 
+    /// Returns whether it is in as few parts as it should be: [`super::Writer::tidy`] has nothing to do.
+    pub fn is_tidy(&self) -> bool {
+        super::writer::mergeable(&self.segments, u32::MAX).is_none()
+    }
+
     /// Returns the documents that fit a question best.
     pub fn search(&self, query: &Query) -> Found {
         super::rank::search(self, query, super::rank::Effort::Best)
