@@ -104,6 +104,11 @@ impl Index {
         super::rank::search(self, query, super::rank::Effort::All)
     }
 
+    /// Returns how many documents have a word of the question and pass its filter.
+    pub fn count(&self, query: &Query) -> usize {
+        super::rank::count(self, query)
+    }
+
     /// Returns the documents with these hashes of their keys that pass a filter. They have no score.
     pub fn documents_of(&self, hashes: impl IntoIterator<Item = u64>, filter: &Filter) -> HashMap<u64, Hit> {
         super::rank::documents_of(self, &hashes.into_iter().collect(), filter)
