@@ -493,9 +493,14 @@ impl<'s, 'q> Judge<'s, 'q> {
                 list.weight * frequency(positions.len() as f64, length, self.scale.document)
             })
             .collect();
-        let passage = self.best_passage(&details.passages, record.length);
-        let near = NEAR * nearness(lists, &self.positions);
         let whole: f64 = by_list.iter().sum();
+        // A short text is a passage as a whole.
+        let passage = if details.passages.is_empty() {
+            whole
+        } else {
+            self.best_passage(&details.passages, record.length)
+        };
+        let near = NEAR * nearness(lists, &self.positions);
         let score = (1.0 - PASSAGE) * whole + PASSAGE * passage + near;
         let new = score * newness(record.at, self.now);
         let is_of = |file: &u32| {
