@@ -132,13 +132,11 @@ impl Question {
     }
 }
 
-/// Returns other terms by which a word is found, each with how many documents have it.
-fn others(
-    index: &Index,
-    word: &Word,
-    documents: usize,
-    is_any_known: bool,
-) -> Option<(By, f64, Vec<(String, usize)>)> {
+/// Terms, each with how many documents have it.
+type Found = Vec<(String, usize)>;
+
+/// Returns other terms by which a word is found, and how much they weigh.
+fn others(index: &Index, word: &Word, documents: usize, is_any_known: bool) -> Option<(By, f64, Found)> {
     if word.is_whole || word.role == Role::Joining {
         return None;
     }
@@ -238,7 +236,7 @@ fn documents_with(index: &Index, term: &str) -> usize {
 }
 
 /// Returns the terms that contain a word, those in most documents first.
-fn containing(index: &Index, word: &Word, documents: usize) -> Vec<(String, usize)> {
+fn containing(index: &Index, word: &Word, documents: usize) -> Found {
     let folded = terms::folded(&word.typed);
     let letters = folded.chars().count();
     let is_unspaced = folded.chars().all(terms::is_unspaced);

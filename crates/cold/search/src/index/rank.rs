@@ -252,10 +252,16 @@ impl<'s> Look<'s> {
             .iter()
             .map(|list| {
                 let cursor = Cursor::new(segment, list);
-                let (times, shortest) = cursor.extremes();
-                let most = list.weight * frequency(f64::from(times), f64::from(shortest), average);
-                let most = if times == 0 { 0.0 } else { most };
-                Listed { cursor, weight: list.weight, is_joining: list.by == By::Joining, most }
+                let is_joining = list.by == By::Joining;
+                let most = if is_joining {
+                    // Weighs so little that a nearer bound is not worth going through its blocks.
+                    list.weight * (K1 + 1.0)
+                } else {
+                    let (times, shortest) = cursor.extremes();
+                    let most = list.weight * frequency(f64::from(times), f64::from(shortest), average);
+                    if times == 0 { 0.0 } else { most }
+                };
+                Listed { cursor, weight: list.weight, is_joining, most }
             })
             .filter(|list| list.most > 0.0)
             .collect();
