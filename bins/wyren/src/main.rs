@@ -22,6 +22,11 @@ use answers::{similar, when};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+/// Most commands end within milliseconds, and half of their time would go into memory. What lives longer takes the rest from
+/// the system.
+#[global_allocator]
+static ARENA: hook::Arena = hook::Arena::new();
+
 fn main() -> ExitCode {
     base::limits::survive_file_size_limit();
     // A prompt waits for this one, and to make the list of all commands takes as long as the rest.

@@ -5,7 +5,7 @@ mod net;
 mod pager;
 
 use anstyle::{AnsiColor, Style};
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write};
 use std::time::Duration;
@@ -44,7 +44,10 @@ pub(crate) fn errors() -> impl Write {
 
 /// Returns a spinner on standard error; hidden unless that is a terminal.
 pub(crate) fn spinner(message: &'static str) -> ProgressBar {
-    let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_message(message);
+    // A bar without an end is drawn as `0/0`, without the message, until it has the style of a spinner.
+    let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+        .with_style(ProgressStyle::default_spinner())
+        .with_message(message);
     spinner.enable_steady_tick(TURN);
     spinner
 }

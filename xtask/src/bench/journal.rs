@@ -66,8 +66,9 @@ pub(super) fn index(wyren: &Path, environment: &[(&'static str, OsString)]) -> R
     // Each makes a part of it.
     for _ in 0..MOST_PARTS {
         if run(&["search", "part", "--json"])?["is_complete"] == true {
-            // The worker that a part has started would be in the way.
+            // The worker that a part has started would be in the way of what is measured; another one does its work.
             run(&["worker", "stop"])?;
+            run(&["worker", "run", "--until-idle"])?;
             return Ok(());
         }
     }

@@ -83,7 +83,9 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         found,
         said: Vec::new(),
     };
-    answer.with_transcripts(arguments, env, paths)?.show(arguments, &finder, paths)
+    answer.with_transcripts(arguments, env, paths)?.show(arguments, &finder, paths)?;
+    finder.leave();
+    Ok(())
 }
 
 /// What was found.

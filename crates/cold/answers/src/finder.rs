@@ -34,6 +34,8 @@ pub struct Finder {
     pub cwd: PathBuf,
     /// Whether the index lacks nothing.
     pub is_complete: bool,
+    /// Whether the database was only read.
+    is_only_read: bool,
 }
 
 /// What a refresh left of the difference between the database and the index.
@@ -52,7 +54,13 @@ impl Finder {
         let index = Index::open(&sources::folder(paths)).ok()?;
         let is_current = sources::is_current(&store, paths, Some(cwd), &index).ok()?;
         let is_waiting = observations::is_anything_waiting(&store, &Spool::new(paths.spool())).ok()?;
-        (is_current && !is_waiting).then(|| Self { store, index, cwd: cwd.to_owned(), is_complete: true })
+        (is_current && !is_waiting).then(|| Self {
+            store,
+            index,
+            cwd: cwd.to_owned(),
+            is_complete: true,
+            is_only_read: true,
+        })
     }
 
     /// Brings the index in step with a database that was drained. What is left, the worker does.
@@ -69,11 +77,11 @@ impl Finder {
             Err(error) if !error.is_busy() => InStep::Failed(error),
             _ => InStep::NotYet,
         };
-        if !matches!(step, InStep::Yes) {
+        if !matches!(step, InStep::Yes) || !index.is_tidy() {
             have_worker_finish(paths);
         }
         let is_complete = is_drained && matches!(step, InStep::Yes);
-        Ok((Self { store, index, cwd: cwd.to_owned(), is_complete }, step))
+        Ok((Self { store, index, cwd: cwd.to_owned(), is_complete, is_only_read: false }, step))
     }
 
     /// Opens both for a server: what is recorded so far is drained, and a damaged database is an error that names the repair.
@@ -92,6 +100,14 @@ impl Finder {
             Ok(Some(found)) => (found, None),
             Ok(None) => (self.index.search(query), None),
             Err(error) => (self.index.search(query), Some(error)),
+        }
+    }
+
+    /// Leaves both to the end of the process, which is near: to close a database that was only read would take longer than to
+    /// search it.
+    pub fn leave(self) {
+        if self.is_only_read {
+            std::mem::forget(self);
         }
     }
 

@@ -1,160 +1,26 @@
 //! Words as far as they carry what a sentence is about.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-/// Words that say nothing about what a sentence is about, in the languages that people mostly write here.
-const STOP_WORDS: &[&str] = &[
-    // English
-    "the",
-    "and",
-    "for",
-    "are",
-    "was",
-    "were",
-    "been",
-    "being",
-    "with",
-    "from",
-    "into",
-    "onto",
-    "that",
-    "this",
-    "these",
-    "those",
-    "there",
-    "here",
-    "then",
-    "than",
-    "them",
-    "they",
-    "their",
-    "its",
-    "it's",
-    "our",
-    "ours",
-    "your",
-    "you",
-    "we",
-    "we'll",
-    "we're",
-    "we've",
-    "let's",
-    "i'll",
-    "i'm",
-    "i've",
-    "i'd",
-    "not",
-    "but",
-    "all",
-    "any",
-    "each",
-    "every",
-    "some",
-    "can",
-    "can't",
-    "could",
-    "should",
-    "would",
-    "will",
-    "won't",
-    "don't",
-    "doesn't",
-    "didn't",
-    "isn't",
-    "aren't",
-    "has",
-    "have",
-    "had",
-    "does",
-    "did",
-    "done",
-    "use",
-    "uses",
-    "used",
-    "using",
-    "only",
-    "just",
-    "also",
-    "too",
-    "very",
-    "more",
-    "most",
-    "now",
-    "yet",
-    "still",
-    "until",
-    "because",
-    "since",
-    "when",
-    "where",
-    "which",
-    "what",
-    "who",
-    "how",
-    "why",
-    "out",
-    "off",
-    "over",
-    "under",
-    "after",
-    "before",
-    "instead",
-    "rather",
-    "about",
-    "one",
-    "two",
-    "get",
-    "gets",
-    "got",
-    "let",
-    "make",
-    "makes",
-    "made",
-    "keep",
-    "keeps",
-    "stay",
-    "stays",
-    "going",
-    "goes",
-    "want",
-    "need",
-    "needs",
-    "ok",
-    "okay",
-    "yes",
-    "yeah",
-    "no",
-    "never",
-    "always",
-    "must",
-    "may",
-    "might",
-    "per",
-    "via",
-    "like",
-    "so",
-    "as",
-    "at",
-    "be",
-    "by",
-    "do",
-    "go",
-    "if",
-    "in",
-    "is",
-    "it",
-    "me",
-    "my",
-    "of",
-    "on",
-    "or",
-    "to",
-    "up",
-    "us",
-    "an",
-    "thing",
-    "things",
+/// Words that say nothing about what a sentence is about.
+const ENGLISH: &[&str] = &[
+    "the", "and", "for", "are", "was", "were", "been", "being", "with", "from", "into", "onto", "that",
+    "this", "these", "those", "there", "here", "then", "than", "them", "they", "their", "its", "it's", "our",
+    "ours", "your", "you", "we", "we'll", "we're", "we've", "let's", "i'll", "i'm", "i've", "i'd", "not",
+    "but", "all", "any", "each", "every", "some", "can", "can't", "could", "should", "would", "will",
+    "won't", "don't", "doesn't", "didn't", "isn't", "aren't", "has", "have", "had", "does", "did", "done",
+    "use", "uses", "used", "using", "only", "just", "also", "too", "very", "more", "most", "now", "yet",
+    "still", "until", "because", "since", "when", "where", "which", "what", "who", "how", "why", "out",
+    "off", "over", "under", "after", "before", "instead", "rather", "about", "one", "two", "get", "gets",
+    "got", "let", "make", "makes", "made", "keep", "keeps", "stay", "stays", "going", "goes", "want", "need",
+    "needs", "ok", "okay", "yes", "yeah", "no", "never", "always", "must", "may", "might", "per", "via",
+    "like", "so", "as", "at", "be", "by", "do", "go", "if", "in", "is", "it", "me", "my", "of", "on", "or",
+    "to", "up", "us", "an", "thing", "things",
+];
+
+/// The same in the other languages that people mostly write here.
+const OTHERS: &[&str] = &[
     // German
     "der",
     "die",
@@ -296,11 +162,20 @@ const STOP_WORDS: &[&str] = &[
     "только",
 ];
 
-static IS_STOP_WORD: LazyLock<HashSet<&'static str>> = LazyLock::new(|| STOP_WORDS.iter().copied().collect());
+/// Each with whether it is one in English.
+static STOP_WORDS: LazyLock<HashMap<&'static str, bool>> = LazyLock::new(|| {
+    let of = |words: &'static [&'static str], is_english| words.iter().map(move |word| (*word, is_english));
+    of(OTHERS, false).chain(of(ENGLISH, true)).collect()
+});
 
 /// Returns whether a word in lower case is so common that it says nothing about a text.
 pub fn is_stop_word(word: &str) -> bool {
-    IS_STOP_WORD.contains(word)
+    STOP_WORDS.contains_key(word)
+}
+
+/// Returns whether a word in lower case is so common in English that it says nothing about a text.
+pub fn is_english_stop_word(word: &str) -> bool {
+    STOP_WORDS.get(word).is_some_and(|is_english| *is_english)
 }
 
 /// Returns the words of `text` in lower case. Letters of scripts without spaces come in pairs, so that they can be
@@ -342,7 +217,7 @@ pub fn content_words(text: &str) -> BTreeSet<String> {
 fn is_content(word: &str) -> bool {
     let is_unspaced_pair = word.chars().all(is_unspaced);
     let is_long = word.chars().count() >= 3 || word.chars().any(|c| c.is_ascii_digit());
-    (is_unspaced_pair || is_long) && !IS_STOP_WORD.contains(word)
+    (is_unspaced_pair || is_long) && !is_stop_word(word)
 }
 
 fn stem(word: &str) -> String {

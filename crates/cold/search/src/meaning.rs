@@ -72,9 +72,12 @@ pub fn search(index: &Index, vectors: &Vectors, vector: &[f32], query: &Query) -
     let mut hits: HashMap<String, Hit> = HashMap::new();
     let rankings = [("words", by_words.hits), ("meaning", by_meaning)];
     let is_only_one = rankings.iter().any(|(_, hits)| hits.is_empty());
+    let has_vector = vectors.hashes();
     for (name, ranking) in rankings {
         for (place, hit) in ranking.into_iter().enumerate() {
-            let share = BEST / if is_only_one { 1.0 } else { 2.0 };
+            // What has no vector yet is not behind what has one: its place by words counts for both.
+            let is_whole = is_only_one || !has_vector.contains(&key_hash(&hit.key));
+            let share = if is_whole { BEST } else { BEST / 2.0 };
             let gained = share * (FLAT + 1.0) / (FLAT + 1.0 + place as f64);
             let joined =
                 hits.entry(hit.key.clone()).or_insert_with(|| Hit { score: 0.0, parts: Vec::new(), ..hit });

@@ -48,11 +48,7 @@ pub(super) fn reasons(
             ..Reasons::default()
         };
     }
-    let count = |filter: Filter| {
-        // The quick way leaves documents out that it cannot count.
-        let found = index.search_exhaustively(&Query { filter, limit: 1, ..query.clone() });
-        found.total.unwrap_or(found.hits.len())
-    };
+    let count = |filter: Filter| index.count(&Query { filter, ..query.clone() });
     let unknown = found.terms.iter().filter(|(_, documents)| *documents == 0).take(MAX_WORDS);
     let unknown =
         unknown.map(|(word, _)| (word.clone(), spelled_alike(word, query, finder, paths))).collect();

@@ -2,10 +2,12 @@
 //!
 //! Each word of the question is one list, and so is a name from code as a whole. A word also has a second, lighter list of words
 //! that contain it: those that the last word begins, since it may be unfinished, and compounds (`Fehlerbehandlung` for
-//! `Behandlung`). Common words count only where there are no others.
+//! `Behandlung`). Words that hold a question together add a little to what the others find, and find something only where there
+//! are no others. A word that no document has counts as those that are spelled like it, beside words that are known.
 
-use super::common::{self, FRAMING};
+use super::common::{self, Role};
 use super::list::Index;
+use super::near;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use text::terms::{self, Terms};
@@ -14,9 +16,16 @@ use text::terms::{self, Terms};
 const MOST_TIMES: u32 = 3;
 /// How much a name counts as a whole: its parts count already.
 const WHOLE: f64 = 0.25;
-/// How much a word weighs that contains the word of the question, and where no document has the word itself.
+/// How much words weigh that contain the word of the question: beside the word itself, and where no document has it.
 const CONTAINING: f64 = 0.1;
 const CONTAINING_ALONE: f64 = 0.8;
+/// How much words weigh that are spelled like a word which no document has.
+const SPELLED_ALIKE: f64 = 0.7;
+/// How much a word weighs that only frames a question, and one that holds it together.
+const FRAMING: f64 = 0.5;
+const JOINING: f64 = 0.2;
+/// A word that joins words in another language is one of this question where no more than one of so many documents has it.
+const RARE: usize = 50;
 /// How many letters a word needs so that others are found by it: at their beginning, and anywhere else.
 const MIN_BEGINNING: usize = 3;
 const MIN_COMPOUND: usize = 5;
@@ -25,8 +34,9 @@ const MIN_REST: usize = 4;
 /// How many such words are taken, and looked at in each segment.
 const MAX_CONTAINING: usize = 24;
 const MAX_LOOKED_AT: usize = 2_000;
-/// A word that more than one of so many documents has needs no compounds: there is enough to find.
+/// A word that more than one of so many documents has is not looked for in others: there is enough to find.
 const COMMON: usize = 20;
+const ENOUGH: usize = 100;
 
 /// A list of documents: those that have one of these terms.
 #[derive(Clone, Debug)]
@@ -36,18 +46,45 @@ pub(super) struct List {
     pub(super) terms: Vec<String>,
     /// What one document gains at most is a little over twice this.
     pub(super) weight: f64,
-    /// Whether these are words that contain the word.
-    pub(super) is_containing: bool,
+    pub(super) by: By,
+}
+
+impl List {
+    /// Says whether its terms are letters of a script without spaces.
+    pub(super) fn is_unspaced(&self) -> bool {
+        self.terms.iter().all(|term| term.chars().all(terms::is_unspaced))
+    }
+}
+
+/// What a list has to do with its word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// It is the word's own.
+    Word,
+    /// The same of a word that holds the question together: it adds a little to what other words find, and finds nothing.
+    Joining,
+    /// Words that contain the word.
+    Containing,
+    /// Words that are spelled like the word, which no document has.
+    Spelling,
 }
 
 /// A question that was taken apart.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Question {
     pub(super) lists: Vec<List>,
-    /// The words as they were typed, each with how many documents have it.
-    pub(super) words: Vec<(String, usize)>,
+    pub(super) words: Vec<Known>,
     /// Paths and names of files in the question.
     pub(super) files: Vec<String>,
+}
+
+/// A word as it was typed.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) typed: String,
+    /// How many documents have it.
+    pub(super) has: usize,
+    pub(super) is_joining: bool,
 }
 
 struct Word {
@@ -56,60 +93,91 @@ struct Word {
     times: u32,
     is_whole: bool,
     is_last: bool,
-    /// How much of its weight counts.
-    share: f64,
+    role: Role,
+    /// How many documents have it.
+    has: usize,
 }
 
 impl Question {
     pub(super) fn new(index: &Index, text: &str) -> Self {
         let documents: usize = index.segments.iter().map(|living| living.segment.documents() as usize).sum();
         let mut question = Self { files: files_in(text), ..Self::default() };
-        for word in words_of(text) {
-            let has = documents_with(index, &word.term);
-            if word.is_whole && has == 0 {
+        let mut words = words_of(text);
+        words.iter_mut().for_each(|word| word.has = documents_with(index, &word.term));
+        decide_roles(&mut words, documents);
+        let is_any_known = words.iter().any(|word| word.has > 0 && word.role != Role::Joining);
+        for word in words {
+            // A name counts as a whole only where a document has it: its parts count anyway.
+            if word.has == 0 && (word.is_whole || word.role == Role::Joining) {
                 continue;
             }
             let number = question.words.len();
-            let times = word.share * f64::from(word.times.min(MOST_TIMES));
-            let containing =
-                if word.is_whole { Vec::new() } else { containing(index, &word, has, documents) };
-            if has > 0 {
-                let weight = times * rarity(documents, has);
-                question.lists.push(List {
-                    word: number,
-                    terms: vec![word.term],
-                    weight,
-                    is_containing: false,
-                });
+            let times = word.share() * f64::from(word.times.min(MOST_TIMES));
+            let others = others(index, &word, documents, is_any_known);
+            if word.has > 0 {
+                let by = if word.role == Role::Joining { By::Joining } else { By::Word };
+                let weight = times * rarity(documents, word.has);
+                question.lists.push(List { word: number, terms: vec![word.term], weight, by });
             }
-            if !containing.is_empty() {
-                let by_containing: usize = containing.iter().map(|(_, has)| has).sum();
-                let share = if has > 0 { CONTAINING } else { CONTAINING_ALONE };
-                let weight = share * times * rarity(documents, (has + by_containing).min(documents));
-                let terms = containing.into_iter().map(|(term, _)| term).collect();
-                question.lists.push(List { word: number, terms, weight, is_containing: true });
+            if let Some((by, share, found)) = others {
+                let has = word.has + found.iter().map(|(_, has)| has).sum::<usize>();
+                let weight = share * times * rarity(documents, has.min(documents));
+                let terms = found.into_iter().map(|(term, _)| term).collect();
+                question.lists.push(List { word: number, terms, weight, by });
             }
-            question.words.push((word.typed, has));
+            let is_joining = word.role == Role::Joining;
+            question.words.push(Known { typed: word.typed, has: word.has, is_joining });
         }
         question
     }
 }
 
-/// Returns the words of a question that count.
+/// Terms, each with how many documents have it.
+type Found = Vec<(String, usize)>;
+
+/// Returns other terms by which a word is found, and how much they weigh.
+fn others(index: &Index, word: &Word, documents: usize, is_any_known: bool) -> Option<(By, f64, Found)> {
+    if word.is_whole || word.role == Role::Joining {
+        return None;
+    }
+    let containing = containing(index, word, documents);
+    if !containing.is_empty() {
+        let share = if word.has > 0 { CONTAINING } else { CONTAINING_ALONE };
+        return Some((By::Containing, share, containing));
+    }
+    // Alone, a slip finds nothing, and the answer says which words are spelled like it.
+    let alike = if word.has == 0 && is_any_known { near::instead_of(index, &word.term) } else { Vec::new() };
+    (!alike.is_empty()).then_some((By::Spelling, SPELLED_ALIKE, alike))
+}
+
+impl Word {
+    /// How much of its weight counts.
+    fn share(&self) -> f64 {
+        let of_role = match self.role {
+            Role::Content => 1.0,
+            Role::Framing => FRAMING,
+            // Decided by now: it joins.
+            Role::Joining | Role::OtherLanguage => JOINING,
+        };
+        if self.is_whole { WHOLE * of_role } else { of_role }
+    }
+}
+
+/// Returns the words of a question, each once.
 fn words_of(text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut last = None;
     Terms::default().each(text, 0, |term| {
         let place = *known.entry(term.text.to_owned()).or_insert_with(|| {
-            let typed = text[term.range()].to_owned();
             words.push(Word {
-                typed,
+                typed: text[term.range()].to_owned(),
                 term: term.text.to_owned(),
                 times: 0,
                 is_whole: term.is_whole,
                 is_last: false,
-                share: if term.is_whole { WHOLE } else { 1.0 },
+                role: common::role_of(&text[term.range()].to_lowercase()),
+                has: 0,
             });
             words.len() - 1
         });
@@ -123,15 +191,22 @@ fn words_of(text: &str) -> Vec<Word> {
     {
         words[place].is_last = true;
     }
-    let is_joining = |word: &Word| common::is_joining(&word.typed.to_lowercase());
-    if !words.iter().all(is_joining) {
-        words.retain(|word| !is_joining(word));
-    }
-    let is_asking = |word: &Word| common::is_asking(&word.typed.to_lowercase());
-    if !words.iter().all(is_asking) {
-        words.iter_mut().filter(|word| is_asking(word)).for_each(|word| word.share *= FRAMING);
-    }
     words
+}
+
+/// Decides what each word is for. A question of nothing but words that hold it together, or that ask, is about these.
+fn decide_roles(words: &mut [Word], documents: usize) {
+    let others = words.iter().filter(|word| word.role == Role::OtherLanguage).count();
+    for word in words.iter_mut().filter(|word| word.role == Role::OtherLanguage) {
+        // One alone, which few texts have, is a word of the question's own language: `hat`, `die`, `war`, `son`.
+        let is_content = others == 1 && word.has * RARE <= documents;
+        word.role = if is_content { Role::Content } else { Role::Joining };
+    }
+    for only in [Role::Joining, Role::Framing] {
+        if words.iter().all(|word| matches!(word.role, Role::Joining) || word.role == only) {
+            words.iter_mut().filter(|word| word.role == only).for_each(|word| word.role = Role::Content);
+        }
+    }
 }
 
 /// Returns words with a `/` or an ending, as file names have.
@@ -161,13 +236,14 @@ fn documents_with(index: &Index, term: &str) -> usize {
 }
 
 /// Returns the terms that contain a word, those in most documents first.
-fn containing(index: &Index, word: &Word, has: usize, documents: usize) -> Vec<(String, usize)> {
+fn containing(index: &Index, word: &Word, documents: usize) -> Found {
     let folded = terms::folded(&word.typed);
     let letters = folded.chars().count();
     let is_unspaced = folded.chars().all(terms::is_unspaced);
     let is_word = folded.chars().all(char::is_alphabetic);
-    let is_rare = has * COMMON <= documents;
-    let as_beginning = word.is_last && (letters >= MIN_BEGINNING || (is_unspaced && letters == 1));
+    let is_rare = word.has <= ENOUGH || word.has * COMMON <= documents;
+    // A word that so many documents have is finished.
+    let as_beginning = word.is_last && is_rare && (letters >= MIN_BEGINNING || (is_unspaced && letters == 1));
     let as_compound = is_word && letters >= MIN_COMPOUND && is_rare && !is_unspaced;
     let mut found: BTreeMap<String, usize> = BTreeMap::new();
     for living in &index.segments {

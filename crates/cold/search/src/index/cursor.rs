@@ -20,7 +20,7 @@ pub(super) struct Cursor<'s> {
     documents: Vec<u32>,
     times: Vec<u32>,
     index: usize,
-    /// Of the whole list.
+    /// Of documents that were put together.
     most: u32,
     shortest: u32,
 }
@@ -45,11 +45,7 @@ impl<'s> Cursor<'s> {
         };
         if cursor.is_merged {
             cursor.put_together(segment);
-        } else if let Some(postings) = cursor.postings.first() {
-            for block in (0..postings.blocks()).filter_map(|number| postings.block(number)) {
-                cursor.most = cursor.most.max(block.most);
-                cursor.shortest = cursor.shortest.min(block.shortest);
-            }
+        } else {
             cursor.enter(0);
         }
         cursor
@@ -85,9 +81,16 @@ impl<'s> Cursor<'s> {
         self.is_read = true;
     }
 
-    /// How often a document of the list has its terms at most, and how long the shortest is.
+    /// How often a document of the list has its terms at most, and how long the shortest is: what all blocks say.
     pub(super) fn extremes(&self) -> (u32, u32) {
-        (self.most, self.shortest)
+        let (mut most, mut shortest) = (self.most, self.shortest);
+        if let Some(postings) = self.postings.first().filter(|_| !self.is_merged) {
+            for block in (0..postings.blocks()).filter_map(|number| postings.block(number)) {
+                most = most.max(block.most);
+                shortest = shortest.min(block.shortest);
+            }
+        }
+        (most, shortest)
     }
 
     fn enter(&mut self, number: usize) {

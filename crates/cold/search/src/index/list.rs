@@ -89,6 +89,11 @@ impl Index {
         self.len() == 0
     }
 
+    /// Returns whether it is in as few parts as it should be: [`super::Writer::tidy`] has nothing to do.
+    pub fn is_tidy(&self) -> bool {
+        super::writer::mergeable(&self.segments, u32::MAX).is_none()
+    }
+
     /// Returns the documents that fit a question best.
     pub fn search(&self, query: &Query) -> Found {
         super::rank::search(self, query, super::rank::Effort::Best)
@@ -97,6 +102,11 @@ impl Index {
     /// The same with every document judged, however many there are: what the quick way is compared with.
     pub fn search_exhaustively(&self, query: &Query) -> Found {
         super::rank::search(self, query, super::rank::Effort::All)
+    }
+
+    /// Returns how many documents have a word of the question and pass its filter.
+    pub fn count(&self, query: &Query) -> usize {
+        super::rank::count(self, query)
     }
 
     /// Returns the documents with these hashes of their keys that pass a filter. They have no score.

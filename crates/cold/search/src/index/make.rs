@@ -230,6 +230,10 @@ impl Words {
                 starts.append(&mut starts_here);
             }
         }
+        // A short text is a passage as a whole: its lines belong together.
+        if position < ENOUGH_FOR_PASSAGE {
+            starts.clear();
+        }
         if !starts.is_empty() {
             starts.remove(0);
         }

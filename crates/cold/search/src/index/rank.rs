@@ -6,7 +6,7 @@
 //! The best are found in two steps. The first goes through the lists of documents by BM25 alone and leaves out blocks that
 //! cannot reach the best so far (MaxScore with bounds for blocks); the second judges the few hundred that are left in full.
 
-use super::ask::{self, Question};
+use super::ask::{self, By, Question};
 use super::cursor::{Cursor, END};
 use super::list::{Index, Living};
 use super::segment::{Record, Segment, kind_of};
@@ -79,7 +79,32 @@ pub(super) fn search(index: &Index, query: &Query, effort: Effort) -> Found {
     });
     let hits =
         judged.into_iter().skip(query.skip).take(query.limit).map(|judged| judged.hit(&question)).collect();
-    Found { hits, total: is_all.then_some(seen), terms: question.words }
+    let terms = question.words.into_iter().filter(|word| !word.is_joining);
+    let terms = terms.map(|word| (word.typed, word.has)).collect();
+    Found { hits, total: is_all.then_some(seen), terms }
+}
+
+/// Returns how many documents have a word of the question and pass the filter. None of them is judged.
+pub(super) fn count(index: &Index, query: &Query) -> usize {
+    let question = Question::new(index, &query.text);
+    let mut count = 0;
+    for living in &index.segments {
+        let segment = &living.segment;
+        let mut is_found = vec![false; segment.documents() as usize];
+        for list in question.lists.iter().filter(|list| list.by != By::Joining) {
+            let mut cursor = Cursor::new(segment, list);
+            // A damaged list may name documents that are not there.
+            while let Some(is_found) = is_found.get_mut(cursor.document() as usize) {
+                *is_found = true;
+                cursor.next();
+            }
+        }
+        let mut passes = Passes::new(segment, &query.filter);
+        let found = (0..segment.documents()).zip(is_found).filter(|(_, is_found)| *is_found);
+        count +=
+            found.filter(|(document, _)| !living.dead.has(*document) && passes.passes(*document)).count();
+    }
+    count
 }
 
 /// Returns the documents with these hashes that pass a filter, without a score.
@@ -87,7 +112,7 @@ pub(super) fn documents_of(index: &Index, hashes: &HashSet<u64>, filter: &Filter
     let mut found = HashMap::new();
     for living in &index.segments {
         let segment = &living.segment;
-        let passes = Passes::new(segment, filter);
+        let mut passes = Passes::new(segment, filter);
         for document in 0..segment.documents() {
             let hash = segment.key_hash(document);
             if !hashes.contains(&hash) || living.dead.has(document) || !passes.passes(document) {
@@ -212,6 +237,8 @@ struct Look<'s> {
 struct Listed<'s> {
     cursor: Cursor<'s>,
     weight: f64,
+    /// Whether it only adds to what others find.
+    is_joining: bool,
     /// What a document gains by it at most.
     most: f64,
 }
@@ -225,14 +252,24 @@ impl<'s> Look<'s> {
             .iter()
             .map(|list| {
                 let cursor = Cursor::new(segment, list);
-                let (times, shortest) = cursor.extremes();
-                let most = list.weight * frequency(f64::from(times), f64::from(shortest), average);
-                Listed { cursor, weight: list.weight, most: if times == 0 { 0.0 } else { most } }
+                let is_joining = list.by == By::Joining;
+                let most = if is_joining {
+                    // Weighs so little that a nearer bound is not worth going through its blocks.
+                    list.weight * (K1 + 1.0)
+                } else {
+                    let (times, shortest) = cursor.extremes();
+                    let most = list.weight * frequency(f64::from(times), f64::from(shortest), average);
+                    if times == 0 { 0.0 } else { most }
+                };
+                Listed { cursor, weight: list.weight, is_joining, most }
             })
             .filter(|list| list.most > 0.0)
             .collect();
         // Those that matter least come first: once they cannot bring a document among the best, they are only asked.
-        lists.sort_by(|one, other| one.most.total_cmp(&other.most));
+        lists.sort_by(|one, other| {
+            other.is_joining.cmp(&one.is_joining).then_with(|| one.most.total_cmp(&other.most))
+        });
+        let joining = lists.iter().take_while(|list| list.is_joining).count();
         let sums: Vec<f64> = lists
             .iter()
             .scan(0.0, |sum, list| {
@@ -242,7 +279,7 @@ impl<'s> Look<'s> {
             .collect();
         let most_new = 1.0 + NEW;
         let below = |first: usize| first.checked_sub(1).map_or(0.0, |before| sums[before]);
-        let mut first = 0;
+        let mut first = joining;
         // Up to which document the bounds of the blocks were looked at.
         let mut checked: Option<u32> = None;
         loop {
@@ -252,14 +289,14 @@ impl<'s> Look<'s> {
                 checked = None;
             }
             if first == lists.len() {
-                self.is_all &= lists.is_empty();
+                self.is_all &= first == joining;
                 return;
             }
             let Some(document) = lists[first..].iter_mut().map(|list| list.cursor.document()).min() else {
                 return;
             };
             if document == END {
-                self.is_all &= first == 0;
+                self.is_all &= first == joining;
                 return;
             }
             if checked.is_none_or(|checked| document > checked) {
@@ -319,61 +356,89 @@ struct Passes<'s> {
     segment: &'s Segment,
     filter: &'s Filter,
     is_any: bool,
-    /// For each string of the segment, what it may be.
-    strings: Vec<u8>,
+    /// The author of the filter in lower case.
+    author: String,
+    strings: Vec<Answers>,
 }
 
-const PROJECT: u8 = 1;
-const SESSION: u8 = 2;
-const BRANCH: u8 = 4;
-const AUTHOR: u8 = 8;
-const CLASS: u8 = 16;
-const FILE: u8 = 32;
+/// What is known of a string of a segment: for which fields it was compared with the filter, and which it fits. Most are never
+/// asked about.
+#[derive(Clone, Copy, Debug, Default)]
+struct Answers {
+    asked: u8,
+    fits: u8,
+}
+
+/// A field of a document that has a string.
+#[derive(Clone, Copy, Debug)]
+#[repr(u8)]
+enum Field {
+    Project = 1,
+    Session = 2,
+    Branch = 4,
+    Author = 8,
+    Class = 16,
+    File = 32,
+}
 
 impl<'s> Passes<'s> {
     fn new(segment: &'s Segment, filter: &'s Filter) -> Self {
         let is_any = *filter == Filter::default();
-        let author = filter.author.to_lowercase();
-        let strings = if is_any { 0..0 } else { 0..segment.strings() };
-        let strings = strings
-            .map(|number| {
-                let string = segment.string(number);
-                let mut may_be = 0;
-                let mut set = |bit: u8, is_so: bool| may_be |= if is_so { bit } else { 0 };
-                set(PROJECT, string.is_empty() || filter.projects.iter().any(|project| project == string));
-                set(SESSION, string.starts_with(&filter.session));
-                set(BRANCH, string == filter.branch);
-                set(AUTHOR, string.to_lowercase().contains(&author));
-                set(CLASS, filter.classes.iter().any(|class| class == string));
-                set(FILE, is_path_of(string, &filter.file));
-                may_be
-            })
-            .collect();
-        Self { segment, filter, is_any, strings }
+        let strings = if is_any { 0 } else { segment.strings() as usize };
+        Self {
+            segment,
+            filter,
+            is_any,
+            author: filter.author.to_lowercase(),
+            strings: vec![Answers::default(); strings],
+        }
     }
 
     #[inline]
-    fn passes(&self, document: u32) -> bool {
+    fn passes(&mut self, document: u32) -> bool {
         self.is_any || self.look(&self.segment.record(document))
     }
 
-    fn look(&self, record: &Record) -> bool {
+    fn look(&mut self, record: &Record) -> bool {
         let filter = self.filter;
-        let may_be =
-            |number: u32, bit: u8| self.strings.get(number as usize).is_some_and(|bits| bits & bit != 0);
-        let is_kind = || {
-            let by_kind = kind_of(record.kind).is_some_and(|kind| filter.kinds.contains(&kind));
-            by_kind || may_be(record.class, CLASS)
-        };
-        (filter.projects.is_empty() || may_be(record.project, PROJECT))
-            && (filter.session.is_empty() || may_be(record.session, SESSION))
-            && (filter.branch.is_empty() || may_be(record.branch, BRANCH))
-            && (filter.author.is_empty() || may_be(record.author, AUTHOR))
-            && ((filter.kinds.is_empty() && filter.classes.is_empty()) || is_kind())
-            && filter.since.is_none_or(|since| record.at >= since)
+        filter.since.is_none_or(|since| record.at >= since)
             && filter.until.is_none_or(|until| record.at < until)
-            && (filter.file.is_empty()
-                || self.segment.details(record).files.iter().any(|file| may_be(*file, FILE)))
+            && (filter.projects.is_empty() || self.fits(record.project, Field::Project))
+            && (filter.session.is_empty() || self.fits(record.session, Field::Session))
+            && (filter.branch.is_empty() || self.fits(record.branch, Field::Branch))
+            && (filter.author.is_empty() || self.fits(record.author, Field::Author))
+            && ((filter.kinds.is_empty() && filter.classes.is_empty()) || self.is_kind(record))
+            && (filter.file.is_empty() || {
+                let files = self.segment.details(record).files;
+                files.into_iter().any(|file| self.fits(file, Field::File))
+            })
+    }
+
+    fn is_kind(&mut self, record: &Record) -> bool {
+        let by_kind = kind_of(record.kind).is_some_and(|kind| self.filter.kinds.contains(&kind));
+        by_kind || (!self.filter.classes.is_empty() && self.fits(record.class, Field::Class))
+    }
+
+    /// Says whether a string is one that the filter lets pass.
+    fn fits(&mut self, number: u32, field: Field) -> bool {
+        let Some(answers) = self.strings.get_mut(number as usize) else { return false };
+        let bit = field as u8;
+        if answers.asked & bit == 0 {
+            let (string, filter) = (self.segment.string(number), self.filter);
+            let fits = match field {
+                Field::Project => {
+                    string.is_empty() || filter.projects.iter().any(|project| project == string)
+                }
+                Field::Session => string.starts_with(&filter.session),
+                Field::Branch => string == filter.branch,
+                Field::Author => string.to_lowercase().contains(&self.author),
+                Field::Class => filter.classes.iter().any(|class| class == string),
+                Field::File => is_path_of(string, &filter.file),
+            };
+            answers.asked |= bit;
+            answers.fits |= if fits { bit } else { 0 };
+        }
+        answers.fits & bit != 0
     }
 }
 
@@ -434,9 +499,14 @@ impl<'s, 'q> Judge<'s, 'q> {
                 list.weight * frequency(positions.len() as f64, length, self.scale.document)
             })
             .collect();
-        let passage = self.best_passage(&details.passages, record.length);
-        let near = NEAR * nearness(lists, &self.positions);
         let whole: f64 = by_list.iter().sum();
+        // A short text is a passage as a whole.
+        let passage = if details.passages.is_empty() {
+            whole
+        } else {
+            self.best_passage(&details.passages, record.length)
+        };
+        let near = NEAR * nearness(lists, &self.positions);
         let score = (1.0 - PASSAGE) * whole + PASSAGE * passage + near;
         let new = score * newness(record.at, self.now);
         let is_of = |file: &u32| {
@@ -487,8 +557,12 @@ impl<'s, 'q> Judge<'s, 'q> {
 /// Returns how much is gained by words of the question that are neighbours there and near each other in the document.
 fn nearness(lists: &[ask::List], positions: &[Vec<u32>]) -> f64 {
     let mut gained = 0.0;
-    let exact: Vec<usize> = (0..lists.len()).filter(|number| !lists[*number].is_containing).collect();
+    let exact: Vec<usize> = (0..lists.len()).filter(|number| lists[*number].by == By::Word).collect();
     for pair in exact.windows(2) {
+        // Pairs of letters of one word are always neighbours.
+        if lists[pair[0]].is_unspaced() && lists[pair[1]].is_unspaced() {
+            continue;
+        }
         let (one, other) = (&positions[pair[0]], &positions[pair[1]]);
         let mut least = u32::MAX;
         let mut next = 0;
@@ -517,9 +591,12 @@ impl Judged<'_> {
     fn hit(&self, question: &Question) -> Hit {
         let mut parts: Vec<(String, f64)> = Vec::new();
         for (list, gained) in question.lists.iter().zip(&self.by_list).filter(|(_, gained)| **gained > 0.0) {
-            let word = &question.words[list.word].0;
-            let name =
-                if list.is_containing { format!("words with “{word}”") } else { format!("“{word}”") };
+            let word = &question.words[list.word].typed;
+            let name = match list.by {
+                By::Word | By::Joining => format!("“{word}”"),
+                By::Containing => format!("words with “{word}”"),
+                By::Spelling => format!("words like “{word}”"),
+            };
             parts.push((name, (1.0 - PASSAGE) * gained));
         }
         let others = [

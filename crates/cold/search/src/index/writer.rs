@@ -8,7 +8,7 @@ use super::{Change, Error};
 use crate::document::Document;
 use base::files;
 use base::lock::Lock;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,12 @@ const MAX_DOCUMENTS: usize = 32_768;
 const MAX_TEXT_BYTES: usize = 8 << 20;
 /// Segments of about the same size that are merged into one of the next size, and how much larger that is.
 const MERGE_AT: usize = 4;
+/// Segments of fewer documents are of one size: a search looks into each.
+const SMALL: u32 = 256;
 /// What is merged at once with a change, in documents; larger ones wait for [`Writer::tidy`].
 const MAX_MERGE_AT_ONCE: u32 = 8_192;
+/// How many documents are merged in a millisecond, at least.
+const MERGED_IN_A_MILLISECOND: u32 = 60;
 
 /// The one process that writes.
 #[derive(Debug)]
@@ -103,6 +107,18 @@ impl Writer {
         Ok(true)
     }
 
+    /// Merges what is done within this time for sure.
+    pub fn tidy_within(&mut self, most_time: Duration) -> Result<(), Error> {
+        let began = Instant::now();
+        loop {
+            let left = most_time.saturating_sub(began.elapsed()).as_millis();
+            let most = u32::try_from(left).unwrap_or(u32::MAX).saturating_mul(MERGED_IN_A_MILLISECOND);
+            let Some(mergeable) = self.mergeable(most) else { return Ok(()) };
+            self.merge(&mergeable)?;
+            self.commit()?;
+        }
+    }
+
     /// Rewrites every file that has words of removed documents: none of them is on disk afterwards.
     pub fn purge(&mut self) -> Result<(), Error> {
         let concerned: Vec<String> = self
@@ -160,23 +176,8 @@ impl Writer {
         format!("{number:08x}.{ending}")
     }
 
-    /// Returns the files of segments that should become one: several of about the same size, or one that is mostly dead.
     fn mergeable(&self, most_documents: u32) -> Option<Vec<String>> {
-        let mut by_size: HashMap<u32, Vec<&Living>> = HashMap::new();
-        for living in &self.index.segments {
-            let alive = living.alive();
-            if alive.saturating_mul(3) < living.dead.count && living.segment.documents() <= most_documents {
-                return Some(vec![living.named.file.clone()]);
-            }
-            by_size.entry(alive.max(1).ilog(MERGE_AT as u32)).or_default().push(living);
-        }
-        let mut sizes: Vec<_> =
-            by_size.into_iter().filter(|(_, of_size)| of_size.len() >= MERGE_AT).collect();
-        sizes.sort_by_key(|(size, _)| *size);
-        let fits =
-            |of_size: &[&Living]| of_size.iter().map(|living| living.alive()).sum::<u32>() <= most_documents;
-        let found = sizes.into_iter().map(|(_, of_size)| of_size).find(|of_size| fits(of_size))?;
-        Some(found.into_iter().map(|living| living.named.file.clone()).collect())
+        mergeable(&self.index.segments, most_documents)
     }
 
     /// Puts one segment in the place of these.
@@ -237,6 +238,30 @@ impl Writer {
         }
         Ok(())
     }
+}
+
+/// Returns the files of segments that should become one: several of about the same size, or one that is mostly dead.
+pub(super) fn mergeable(segments: &[Living], most_documents: u32) -> Option<Vec<String>> {
+    let mut by_size: BTreeMap<u32, Vec<&Living>> = BTreeMap::new();
+    for living in segments {
+        let alive = living.alive();
+        if alive.saturating_mul(3) < living.dead.count && living.segment.documents() <= most_documents {
+            return Some(vec![living.named.file.clone()]);
+        }
+        by_size.entry(alive.max(SMALL).ilog(MERGE_AT as u32)).or_default().push(living);
+    }
+    by_size.into_values().find_map(|mut of_size| {
+        of_size.sort_by_key(|living| living.alive());
+        let mut left = most_documents;
+        let fits = |living: &&&Living| {
+            let rest = left.checked_sub(living.alive());
+            left = rest.unwrap_or_default();
+            rest.is_some()
+        };
+        let fitting: Vec<String> =
+            of_size.iter().take_while(fits).map(|living| living.named.file.clone()).collect();
+        (fitting.len() >= MERGE_AT).then_some(fitting)
+    })
 }
 
 /// Changes that go into one segment; the last of each key.

@@ -126,9 +126,14 @@ impl<'a> Keeper<'a> {
             // Documents that files no longer have.
             && self.take_changes(Some(most_time))?
             && self.go_on_anew(most_time)?;
-        // Merging large parts takes seconds: not while a person waits.
-        if is_complete && cwd.is_none() {
-            self.writer.tidy(most_time.saturating_sub(self.began.elapsed()))?;
+        if is_complete {
+            let left = most_time.saturating_sub(self.began.elapsed());
+            // Merging large parts takes seconds: not while a person waits.
+            if cwd.is_none() {
+                self.writer.tidy(left)?;
+            } else {
+                self.writer.tidy_within(left)?;
+            }
         }
         // What the journal is still to be made of is missing as well.
         let is_complete = is_complete && self.state()?.is_derived;

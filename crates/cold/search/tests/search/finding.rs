@@ -89,6 +89,44 @@ fn a_question_of_common_words_alone_is_answered() {
 }
 
 #[test]
+fn words_that_hold_a_question_together_find_nothing_beside_others() {
+    let texts = ["why the build is so slow", "the cache of the build", "why is it so"];
+    check(&texts, "why is the cache so large", &["b"]);
+    check(&texts, "doesn't the cache help", &["b"]);
+    // Of two that fit as well, the one with more of them comes first.
+    let shelf = Shelf::of(&["cache it then", "cache before build", "go test it", "test it then"]);
+    assert_eq!(shelf.find("cache before")[0], "b");
+    assert_eq!(shelf.find("go test")[0], "c");
+}
+
+#[test]
+fn a_word_of_the_question_that_joins_words_in_another_language_is_looked_for() {
+    let mut texts = vec!["filler"; 24];
+    texts[3] = "Maria lost her hat";
+    texts[5] = "Maria and the trip";
+    let mut shelf = Shelf::of(&texts);
+    shelf.put((0..60).map(|number| document(&format!("x{number}"), "filler")));
+    assert_eq!(shelf.find("hat trip"), ["d", "f"]);
+    // Where many texts have it, it joins words: this is a collection in that language.
+    shelf.put((0..60).map(|number| document(&format!("g{number}"), "sie hat es")));
+    assert_eq!(shelf.find("hat trip"), ["f"]);
+}
+
+#[test]
+fn a_slip_beside_other_words_is_read_as_it_was_meant() {
+    let texts = ["the journal is derived", "a journey", "the index is derived", "verification of tokens"];
+    let shelf = Shelf::of(&texts);
+    assert_eq!(shelf.find("jounral derived"), ["a", "c"]);
+    assert_eq!(shelf.find("verfication tokens"), ["d"]);
+    // The score says so.
+    let found = shelf.index().search(&query("jounral derived"));
+    assert!(found.hits[0].parts.iter().any(|(name, _)| name == "words like “jounral”"), "{found:?}");
+    // Codes and short words are no slips, and neither is a word with another first letter.
+    check(&["error E0382 here", "a fix"], "E0381 fox error", &["a"]);
+    check(&texts, "xournal derived", &["a", "c"]);
+}
+
+#[test]
 fn an_empty_question_finds_nothing() {
     for question in ["", "   ", "?!", "\u{0}", "\u{301}"] {
         check(&["a text"], question, &[]);

@@ -73,6 +73,24 @@ fn many_small_changes_leave_few_files() {
     assert_eq!(shelf.index().len(), 300);
 }
 
+#[test]
+fn small_parts_are_merged_as_far_as_there_is_time() {
+    let mut shelf = Shelf::new();
+    for part in 0..12 {
+        shelf.put((0..2_500).map(|number| document(&format!("{part}-{number}"), "words")));
+    }
+    let files = || std::fs::read_dir(shelf.folder.path()).unwrap().count();
+    let before = files();
+    assert!(!shelf.index().is_tidy());
+    shelf.writer.tidy_within(Duration::ZERO).unwrap();
+    assert_eq!(files(), before);
+    shelf.writer.tidy_within(Duration::from_secs(3_600)).unwrap();
+    let files = std::fs::read_dir(shelf.folder.path()).unwrap().count();
+    assert!(files < 6 && before > 10, "{before} files, then {files}");
+    assert!(shelf.index().is_tidy());
+    assert_eq!(shelf.index().len(), 30_000);
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Put(Vec<(u8, Vec<u8>)>),

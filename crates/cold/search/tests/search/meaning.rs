@@ -71,6 +71,21 @@ fn what_has_other_words_is_found_by_what_it_means() {
 }
 
 #[test]
+fn what_has_no_vector_yet_keeps_its_place_by_words() {
+    let texts = [("a", "the pump broke again"), ("b", "login broke while the weather changed")];
+    let mut shelf = Shelf::new();
+    shelf.put(texts.map(|(key, text)| document(key, text)));
+    let folder = meaning::folder(shelf.folder.path());
+    // The other one has to wait for tomorrow.
+    refresh(&folder, &shelf.index(), &texts, allowance(1, 1)).unwrap();
+    let vectors = Vectors::open(&folder, "model");
+    assert_eq!(vectors.len(), 1);
+    let asked = query("pump broke");
+    assert_eq!(keys(&shelf.index().search(&asked)), ["a", "b"]);
+    assert_eq!(keys(&meaning::search(&shelf.index(), &vectors, &vector("login"), &asked)), ["a", "b"]);
+}
+
+#[test]
 fn filters_and_pages_hold_for_both_rankings() {
     let (mut shelf, folder) = shelf();
     shelf.put([Document { project: "other".into(), ..document("d", "a car") }]);

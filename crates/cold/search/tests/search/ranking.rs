@@ -21,6 +21,35 @@ fn one_line_of_a_long_conversation_can_win() {
 }
 
 #[test]
+fn the_lines_of_a_short_text_belong_together() {
+    let shelf = Shelf::of(&["cache\nevicts\nearly", "cache evicts late\nand early in the year"]);
+    let passage = |key: &str| {
+        let found = shelf.index().search(&query("cache evicts early"));
+        let hit = found.hits.into_iter().find(|hit| hit.key == key).unwrap();
+        hit.parts.into_iter().find(|(name, _)| name == "best passage").unwrap().1
+    };
+    assert!(passage("a") > passage("b"));
+}
+
+#[test]
+fn documents_are_counted_without_being_judged() {
+    let mut shelf = Shelf::new();
+    let of = |number: usize| Document {
+        project: ["app", "other"][number % 2].into(),
+        ..document(&number.to_string(), ["a cache", "the log", "cache and log"][number % 3])
+    };
+    shelf.put((0..3_000).map(of));
+    shelf.remove("0");
+    for text in ["cache", "log", "cache log", "the log", "nothing", "cach", ""] {
+        for projects in [vec![], vec!["app".to_owned()]] {
+            let query = Query { filter: Filter { projects, ..Filter::default() }, ..query(text) };
+            let found = shelf.index().search_exhaustively(&Query { limit: 5_000, ..query.clone() });
+            assert_eq!(shelf.index().count(&query), found.hits.len(), "{query:?}");
+        }
+    }
+}
+
+#[test]
 fn words_near_each_other_count_for_more() {
     let apart = "lock was taken by the worker while nothing else did happen there at all to the file";
     let near = "worker was taken by nothing while the file lock did happen there at all else to the";
