@@ -82,6 +82,35 @@ fn nothing_under_a_private_prompt_is_evidence() {
 }
 
 #[test]
+fn what_is_typed_during_a_private_turn_lifts_no_privacy_for_the_next_pass() {
+    let begun = conversation::transcript("> <private>build the engine</private>\n$ git status\n", HERE);
+    let typed = r#"{"type":"attachment","isSidechain":false,"attachment":{"type":"queued_command","prompt":"be quick","commandMode":"prompt","origin":{"kind":"human"}},"uuid":"q1","timestamp":"2026-11-16T10:00:09.000Z","sessionId":"5e55-1","cwd":"/home/ada/engine"}"#;
+    let begun = format!("{begun}{typed}\n");
+    let rest = conversation::transcript(JOBS, HERE);
+    let rest = rest.split_once('\n').unwrap().1;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("5e55-1.jsonl");
+    let (rules, spoken, forgotten) = (Rules::default(), Spoken::default(), Forgotten::default());
+    let mut transcripts = Transcripts::new(&rules, &spoken, &forgotten);
+    fs::write(&file, &begun).unwrap();
+    let first = transcripts.read(&file, 0, Whose::Session).unwrap();
+    fs::write(&file, format!("{begun}{rest}")).unwrap();
+    for from in [0, first.resume] {
+        let read = transcripts.read(&file, from, Whose::Session).unwrap();
+        assert_eq!(candidate::make(&read.found, None).candidates.len(), 0, "from {from}");
+    }
+}
+
+#[test]
+fn a_private_prompt_with_a_picture_before_its_words_is_private() {
+    let transcript = conversation::transcript(JOBS, HERE);
+    let picture = r#"[{"type":"image","source":{"type":"base64","media_type":"image/png","data":""}},{"type":"text","text":"<private>build the engine</private>"}]"#;
+    let transcript = transcript.replacen("\"build the engine\"", picture, 1);
+    assert!(transcript.contains("image/png"));
+    assert_eq!(found_in(&transcript).len(), 0);
+}
+
+#[test]
 fn what_is_edited_or_flaky_is_no_lesson_about_a_command() {
     for text in [
         "> test\n$ cargo test -p core\n! test a ... FAILED\n~ src/lib.rs\n$ cargo test -p core --lib\n= ok",
