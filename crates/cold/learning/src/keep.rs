@@ -4,7 +4,7 @@ use crate::candidate::{self, Candidate, Fact, Scoring, Tier};
 use crate::quiet;
 use lessons::Lesson;
 use lessons::layers::Layer;
-use lessons_admin::catalogue::{Item, Places, State};
+use lessons_admin::catalogue::{Catalogue, Item, Places, State};
 use lessons_admin::change::Change;
 use lessons_admin::{similar, slug};
 use store::sightings::{self, Sighting};
@@ -77,19 +77,16 @@ impl Keeper<'_> {
     pub fn keep(
         &mut self,
         store: &mut Store,
+        change: &mut Change<'_>,
         candidates: Vec<Candidate>,
         withdrawn: &[(String, String)],
     ) -> Result<bool, Error> {
-        if candidates.is_empty() && withdrawn.is_empty() {
-            return Ok(true);
-        }
-        let mut change = Change::begin(self.places)?;
         let mut kept = Kept::default();
         for candidate in candidates {
-            self.keep_one(store, &mut change, candidate, &mut kept)?;
+            self.keep_one(store, change, candidate, &mut kept)?;
         }
         for (session, beginning) in withdrawn {
-            kept.withdrawn.extend(withdraw(store, &mut change, session, beginning)?);
+            kept.withdrawn.extend(withdraw(store, change, session, beginning)?);
         }
         let is_all = kept.over == 0;
         self.kept.add(kept);
@@ -186,7 +183,10 @@ impl Keeper<'_> {
         }
         if self.is_promoting && is_sure {
             match change.promote(&slug, Some(Layer::Personal), false) {
-                Ok(_) => kept.promoted.push(slug),
+                Ok(_) => {
+                    kept.promoted.push(slug);
+                    change.catalogue = Catalogue::read(self.places);
+                }
                 // It waits for a person's word as the others do.
                 Err(lessons_admin::Error::Refused(_) | lessons_admin::Error::Unfit { .. }) => {}
                 Err(error) => return Err(error.into()),
