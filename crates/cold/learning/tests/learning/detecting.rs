@@ -155,6 +155,69 @@ fn a_correction_is_understood_in_other_languages() {
 }
 
 #[test]
+fn a_correction_may_leave_something_out_or_name_what_the_call_works_on() {
+    let about = |text: &str| -> Vec<(String, String)> {
+        let candidates = found(&format!("> go\n$ git fetch\n= ok\n{text}\n= ok\n$ git status\n= clean"));
+        let of = |it: &Candidate| (it.lesson.trigger.commands[0].clone(), it.lesson.trigger.with.join(" "));
+        candidates.iter().map(of).collect()
+    };
+    let pair = |pattern: &str, with: &str| vec![(pattern.to_owned(), with.to_owned())];
+    let left_out = about("$ sudo docker compose up -d\n= ok\n> bitte nicht mit sudo\n$ docker compose up -d");
+    assert_eq!(left_out, pair("docker compose up", "@sudo"));
+    let narrow = about(
+        "$ git push origin main\n= ok\n> don't git push to main, use gh pr create\n$ gh pr create --fill",
+    );
+    assert_eq!(narrow, pair("git push ... main", ""));
+    // Only some of what npm does is done by make.
+    assert_eq!(about("$ npm test\n= ok\n> not with npm, use make\n$ make test"), pair("npm test", ""));
+    assert_eq!(
+        about("$ cargo test\n= ok\n> please always pass --lib here\n$ cargo test --lib"),
+        pair("cargo test", "")
+    );
+    assert_eq!(about("$ cargo test\n= ok\n> not so fast, run it with --lib\n$ cargo test --lib"), []);
+    // The last call was right, and this is the next one.
+    let next = "$ npm run test\n= ok\n> good, now the same with npm run lint instead of npm run test\n$ npm run lint";
+    assert_eq!(about(next), []);
+    assert_eq!(about("$ ls -la src\n= ok\n> not src, look at docs without hidden files\n$ ls docs"), []);
+}
+
+#[test]
+fn a_file_that_is_not_to_be_edited_is_a_lesson_in_its_project() {
+    let talk = |words: &str, next: &str| {
+        found(&format!(
+            "> rename the field\n~ /home/ada/engine/src/gen/api.ts\n> {words}\n~ /home/ada/engine/{next}\n$ git status\n= clean"
+        ))
+    };
+    for words in
+        ["src/gen is generated, change the schema", "nein, src/gen nicht anfassen", "src/gen は編集しないで"]
+    {
+        let candidates = talk(words, "schema/api.proto");
+        let [it] = &candidates[..] else { panic!("{words}: {candidates:?}") };
+        assert_eq!(it.lesson.trigger.paths, ["**/src/gen/**"]);
+        assert_eq!(it.lesson.scope.as_deref(), Some(it.project.as_str()));
+        assert_eq!(intake::check(&it.lesson), []);
+        for (call, fires) in [
+            (r#"{"tool": "Write", "file_path": "src/gen/other.ts"}"#, true),
+            (r#"{"tool": "Read", "file_path": "src/gen/api.ts"}"#, false),
+            (r#"{"tool": "Edit", "file_path": "src/api.ts"}"#, false),
+        ] {
+            let applies = matches!(rehearsal::judge(&it.lesson, call), Ok(Verdict::Applies { .. }));
+            assert_eq!(applies, fires, "{call}");
+        }
+    }
+    assert_eq!(
+        talk("put the field into src/order.ts instead", "src/order.ts").len(),
+        0,
+        "another place, this once"
+    );
+    assert_eq!(
+        talk("src/gen is generated, run the generator", "src/gen/b.ts").len(),
+        0,
+        "it was edited again"
+    );
+}
+
+#[test]
 fn a_report_of_the_model_is_a_lesson_in_its_own_words() {
     let candidates = found(
         "> save my work\n$ git stash --everything\n! error: unknown option `everything'\n$ git stash push --all\n= saved\n< Done.\n  #lesson\n  tool: Bash\n  trigger: git stash --everything\n  problem: git stash has no option --everything,\n    so nothing is saved and the next checkout loses the files.\n  solution: Run `git stash push --all`, which takes ignored and untracked files as well.\n  tags: tool:git, severity:data-loss\n  #/lesson\n$ git status\n= clean",
@@ -182,6 +245,18 @@ fn folders_names_and_secrets_do_not_reach_a_candidate() {
     let file = lessons::format::render(&candidates[0].lesson);
     for particular in [key.as_str(), "/home/ada", "ada@corp", "3f2a9c1d8e"] {
         assert!(!file.contains(particular), "{particular} in {file}");
+    }
+}
+
+#[test]
+fn a_secret_does_not_become_a_pattern() {
+    let key = concat!("sk_live_", "4eC39HqLyjWDarjtT1zdp7dc");
+    let text = format!(
+        "> sync\n$ STRIPE_API_KEY={key} shopctl sync\n! invalid API key: {key}\n$ STRIPE_API_KEY=none shopctl sync\n= ok\n$ shopctl login --token {key}\n! unknown token {key}, did you mean anonymous\n$ shopctl login --token anonymous\n= ok\n$ git status\n= clean"
+    );
+    for candidate in found(&text) {
+        let file = lessons::format::render(&candidate.lesson);
+        assert!(!file.contains(key) && !format!("{candidate:?}").contains(key), "{file}");
     }
 }
 
