@@ -1,10 +1,10 @@
 //! Makes a lesson of a finding: one that could be put to work as it is, or none.
 
 use crate::change;
-use crate::detect::{Correction, Evidence, Finding, Fix, Found, Ran};
+use crate::detect::{Correction, Evidence, FILE_TOOLS, Finding, Fix, Found, HandsOff, Ran};
 use crate::failure;
 use crate::general::Particulars;
-use crate::misuse::{self, Misuse};
+use crate::misuse::{self, Flaw, Misuse};
 use crate::quiet;
 use crate::tag::Tag;
 use base::project::Project;
@@ -13,6 +13,7 @@ use lessons::{Lesson, Trigger};
 use lessons_admin::intake::{self, MAX_SUMMARY_CHARS, MIN_SOLUTION_CHARS};
 use lessons_admin::{rehearsal, slug};
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// How many examples of each kind a candidate has at least, and at most.
@@ -131,10 +132,11 @@ pub struct Made {
 /// Makes candidates of everything that one conversation gave.
 pub fn make(found: &Found, home: Option<&Path>) -> Made {
     let Made { mut candidates, mut facts, mut held } = Made::default();
+    let programs = programs(&found.ran);
     for finding in &found.findings {
-        match of(finding, &found.ran, home) {
+        match of(finding, &found.ran, &programs, home) {
             Some(Ok(candidate)) => candidates.push(candidate),
-            Some(Err(reason)) => match fact(finding, &reason, home) {
+            Some(Err(reason)) => match fact(finding, &reason, &programs, home) {
                 Some(fact) => facts.push(fact),
                 None => held.push(reason),
             },
@@ -151,13 +153,13 @@ pub fn make(found: &Found, home: Option<&Path>) -> Made {
 }
 
 /// Returns the fact about one project that a report is, when it is no lesson about a call.
-fn fact(finding: &Finding, held: &Held, home: Option<&Path>) -> Option<Fact> {
+fn fact(finding: &Finding, held: &Held, programs: &BTreeSet<String>, home: Option<&Path>) -> Option<Fact> {
     let Evidence::Reported { tag, .. } = &finding.evidence else { return None };
     if !tag.is_of_project || held.reason != NO_CALL {
         return None;
     }
     let project = Project::of(Path::new(&finding.place.cwd));
-    let here = Particulars::new(&project.root, home);
+    let here = particulars(&project, programs, home);
     let clean = |text: &str| {
         let text = here.generalise(&text::sanitize::sanitize(&text::privacy::strip_private(text)));
         text::sanitize::one_line(&text, MAX_FACT_CHARS).trim_end_matches(['.', ' ']).to_owned()
@@ -176,14 +178,31 @@ pub fn is_same_call(one: &Lesson, other: &Lesson) -> bool {
     fires(one, &other.fires) && fires(other, &one.fires)
 }
 
-fn of(finding: &Finding, ran: &[Ran], home: Option<&Path>) -> Option<Result<Candidate, Held>> {
+/// Returns the programs that a conversation ran.
+fn programs(ran: &[Ran]) -> BTreeSet<String> {
+    let commands = ran.iter().flat_map(|ran| shell::commands(&ran.command));
+    commands.map(|command| command.program().to_owned()).collect()
+}
+
+fn particulars(project: &Project, programs: &BTreeSet<String>, home: Option<&Path>) -> Particulars {
+    Particulars::new(&project.root, home).with_remote(&project.key).without_programs(programs)
+}
+
+fn of(
+    finding: &Finding,
+    ran: &[Ran],
+    programs: &BTreeSet<String>,
+    home: Option<&Path>,
+) -> Option<Result<Candidate, Held>> {
     let project = Project::of(Path::new(&finding.place.cwd));
-    let maker = Maker { finding, ran, here: Particulars::new(&project.root, home), project: project.key };
+    let here = particulars(&project, programs, home);
+    let maker = Maker { finding, ran, here, project: project.key };
     Some(match &finding.evidence {
         Evidence::Withdrawn(_) => return None,
         Evidence::Fixed(fix) => maker.fixed(fix),
         Evidence::Corrected(correction) => maker.corrected(correction),
         Evidence::Misused(misuse) => maker.misused(misuse),
+        Evidence::HandsOff(hands_off) => maker.hands_off(hands_off),
         Evidence::Reported { tag, change, misuse } => match tag.tool.as_deref() {
             None | Some("Bash") => maker.reported(tag, change.as_deref()),
             Some(tool) => maker.reported_of(tag, misuse.as_deref().filter(|misuse| misuse.tool == tool)),
@@ -209,7 +228,9 @@ impl Maker<'_> {
             let name = about(trigger);
             let mut lesson = Lesson {
                 summary: summary(&[
+                    self.here.generalise(&only_here(fix, trigger)),
                     format!("`{name}` fails: {error}"),
+                    missing(&name, trigger),
                     format!("`{name}` fails"),
                     name.clone(),
                 ]),
@@ -230,10 +251,14 @@ impl Maker<'_> {
                 ..Lesson::default()
             };
             lesson.slug = slug::of(&lesson.summary);
+            // What is so in this project has a say in it alone, and so has what others do all the time.
+            let is_of_project = fix.change.is_of_project
+                || (fix.change.program.is_some() && quiet::disturbed(&lesson).is_some());
+            lesson.scope = is_of_project.then(|| self.project.clone());
             self.add_examples(&mut lesson, &fix.before, &fix.after);
             match check(&lesson) {
                 Ok(()) => {
-                    return Ok(self.candidate(lesson, Tier::Fixed, (before, after), false));
+                    return Ok(self.candidate(lesson, Tier::Fixed, (before, after), is_of_project));
                 }
                 Err(flaw) => reason = flaw,
             }
@@ -245,7 +270,7 @@ impl Maker<'_> {
         let call = |input: &Map<String, Value>| self.here.generalise(&misuse::written(&misuse.tool, input));
         let (before, after) = (call(&misuse.before), call(&misuse.after));
         let error = self.here.generalise(&failure::line(&misuse.error));
-        let is_named = misuse.values.as_ref().is_some_and(|(_, right)| misuse.error.contains(right));
+        let is_named = matches!(&misuse.flaw, Flaw::Value(_, right) if misuse.error.contains(right));
         let mut lesson = Lesson {
             summary: summary(&[misuse.summary()]),
             problem: format!("{} refuses this call:\n\n    {before}\n\nwith: {error}", misuse.tool),
@@ -274,6 +299,11 @@ impl Maker<'_> {
         for (input, fires) in [(&misuse.before, true), (&misuse.after, false)] {
             add_example(lesson, &call(input), fires);
             add_example(lesson, &alone(input), fires);
+        }
+        // A call of one field is its own short form: it is as wrong with another value.
+        if misuse.flaw == Flaw::Unknown {
+            let other = Map::from_iter([(misuse.field.clone(), Value::from("other"))]);
+            add_example(lesson, &call(&other), true);
         }
     }
 
@@ -318,36 +348,63 @@ impl Maker<'_> {
         let words = self
             .here
             .generalise(&text::sanitize::one_line(&text::privacy::strip_private(&correction.words), 200));
-        for command in &commands {
-            let mut pattern = vec![command.program().to_owned()];
+        // What runs another command is there a second time, around that command.
+        let first = |wrapper: &str| wrapper.split(' ').next().unwrap_or_default().to_owned();
+        let is_wrapper =
+            |name: &str| commands.iter().any(|other| other.wrappers.iter().any(|it| first(it) == name));
+        for command in commands.iter().filter(|command| !is_wrapper(command.program())) {
+            let (mut pattern, mut with) = (vec![command.program().to_owned()], Vec::new());
+            let subcommand = change::subcommand(command);
             let flags: Vec<String> = command
                 .words
                 .iter()
                 .map(|word| word.text.split('=').next().unwrap_or_default().to_owned())
                 .filter(|flag| flag.starts_with('-') && is_wrong(flag))
                 .collect();
-            let subcommand = change::subcommand(command);
-            if !is_wrong(command.program()) {
-                if flags.is_empty() && !subcommand.iter().any(|word| is_wrong(word)) {
-                    continue;
-                }
+            let wrapper = command.wrappers.iter().find(|wrapper| is_wrong(&first(wrapper)));
+            let is_named = is_wrong(command.program());
+            let is_added = correction.wrong.is_empty() && is_given(command, correction);
+            if !is_added
+                && !is_named
+                && wrapper.is_none()
+                && flags.is_empty()
+                && !subcommand.iter().any(|word| is_wrong(word))
+            {
+                continue;
+            }
+            // Only where one takes the place of the other in everything is it about all of its calls.
+            if !is_named || !is_replaced(command.program(), &correction.right) {
                 pattern.extend(subcommand);
                 pattern.extend(flags);
+                with.extend(wrapper.filter(|_| !is_named).map(|wrapper| format!("@{wrapper}")));
+            }
+            if is_named {
+                pattern
+                    .extend(named_arguments(command, correction).flat_map(|word| ["...".to_owned(), word]));
             }
             let pattern = pattern.join(" ");
-            let right = correction.right.join(" ");
+            let (wrong, right) = (correction.wrong.join(" "), correction.right.join(" "));
+            let without = if is_added { correction.right.clone() } else { Vec::new() };
+            let (about, advice) = if is_added {
+                (
+                    format!("`{pattern}` is not wanted without `{right}` here"),
+                    format!("Always add `{right}`."),
+                )
+            } else if right.is_empty() {
+                let about = match with.is_empty() {
+                    true => format!("`{pattern}` is not wanted here: leave out `{wrong}`"),
+                    false => format!("`{pattern}` is not wanted with `{wrong}` here"),
+                };
+                (about, format!("Leave out `{wrong}`."))
+            } else {
+                let about = format!("`{pattern}` is not what is wanted here: use `{right}`");
+                (about, format!("Use `{right}` in place of `{wrong}`."))
+            };
             let mut lesson = Lesson {
-                summary: summary(&[
-                    format!("`{pattern}` is not what is wanted here: use `{right}`"),
-                    format!("`{pattern}` is not wanted here"),
-                ]),
+                summary: summary(&[about, format!("`{pattern}` is not wanted here")]),
                 problem: format!("The user corrected `{before}` in this project:\n\n> {words}"),
-                solution: solution(
-                    &after,
-                    &format!("It has `{right}` in place of `{}`.", correction.wrong.join(" ")),
-                    None,
-                ),
-                trigger: Trigger { commands: vec![pattern], ..Trigger::default() },
+                solution: solution(&after, &advice, None),
+                trigger: Trigger { commands: vec![pattern], with, without, ..Trigger::default() },
                 tags: tags(command.program(), "", true),
                 confidence: 65,
                 source: Tier::Corrected.source().to_owned(),
@@ -362,6 +419,48 @@ impl Maker<'_> {
             }
         }
         Err(Held { about, reason })
+    }
+
+    fn hands_off(&self, it: &HandsOff) -> Result<Candidate, Held> {
+        let (before, after) = (self.here.generalise(&it.before), self.here.generalise(&it.after));
+        let part = self.here.generalise(&it.part);
+        let words =
+            self.here.generalise(&text::sanitize::one_line(&text::privacy::strip_private(&it.words), 200));
+        let about = format!("`{part}` is not to be edited here");
+        let mut lesson = Lesson {
+            summary: summary(std::slice::from_ref(&about)),
+            problem: format!("The user corrected an edit of `{before}` in this project:\n\n> {words}"),
+            solution: format!(
+                "Do not edit `{part}`. Make the change where it comes from; the last time that was `{after}`. If that is not possible, ask the user first."
+            ),
+            trigger: Trigger {
+                tools: FILE_TOOLS.map(str::to_owned).to_vec(),
+                paths: vec![if it.is_folder { format!("**/{part}/**") } else { format!("**/{part}") }],
+                ..Trigger::default()
+            },
+            tags: vec!["tool:Edit".to_owned(), "source:correction".to_owned()],
+            confidence: 65,
+            source: Tier::Corrected.source().to_owned(),
+            scope: Some(self.project.clone()),
+            ..Lesson::default()
+        };
+        lesson.slug = slug::of(&lesson.summary);
+        let call = |tool: &str, path: &str| serde_json::json!({"tool": tool, "file_path": path}).to_string();
+        for (tool, path, fires) in [
+            ("Edit", &before, true),
+            ("Write", &before, true),
+            ("Edit", &after, false),
+            ("Read", &before, false),
+        ] {
+            add_example(&mut lesson, &call(tool, path), fires);
+        }
+        match check(&lesson) {
+            Ok(()) => {
+                let calls = (call("Edit", &before), call("Edit", &after));
+                Ok(self.candidate(lesson, Tier::Corrected, calls, true))
+            }
+            Err(reason) => Err(Held { about, reason }),
+        }
     }
 
     fn reported(&self, tag: &Tag, fix: Option<&Fix>) -> Result<Candidate, Held> {
@@ -385,7 +484,10 @@ impl Maker<'_> {
             triggers.extend(fix.change.triggers(&fix.error).into_iter().map(|trigger| (trigger, Some(fix))));
         }
         let mut reason = NO_CALL.to_owned();
-        for (trigger, fix) in triggers {
+        // What others do all the time, and was wrong here, has a say here alone.
+        let here = triggers.iter().map(|(trigger, fix)| (trigger, *fix, true));
+        let everywhere = triggers.iter().map(|(trigger, fix)| (trigger, *fix, tag.is_of_project));
+        for (trigger, fix, is_of_project) in everywhere.chain(here) {
             let pattern = trigger.commands.first().cloned().unwrap_or_default();
             let mut lesson = Lesson {
                 summary: summary(&[
@@ -394,19 +496,19 @@ impl Maker<'_> {
                 ]),
                 problem: told.clone(),
                 solution: longer(&remedy, &pattern),
-                trigger,
+                trigger: trigger.clone(),
                 tags: tag.tags.iter().map(|tag| clean(tag)).filter(|tag| !tag.contains(',')).collect(),
                 confidence: 60
                     + if tag.trigger.is_some() && tag.tool.is_some() { 10 } else { 0 }
                     + if tag.tags.is_empty() { 0 } else { 10 },
                 source: Tier::Reported.source().to_owned(),
-                scope: tag.is_of_project.then(|| self.project.clone()),
+                scope: is_of_project.then(|| self.project.clone()),
                 ..Lesson::default()
             };
             lesson.slug = slug::of(&lesson.summary);
-            let trigger = tag.trigger.clone().unwrap_or_else(|| pattern.clone());
+            let call = tag.trigger.clone().unwrap_or_else(|| pattern.clone());
             let (before, after) =
-                fix.map_or((trigger.as_str(), ""), |fix| (fix.before.as_str(), fix.after.as_str()));
+                fix.map_or((call.as_str(), ""), |fix| (fix.before.as_str(), fix.after.as_str()));
             self.add_examples(&mut lesson, before, after);
             for named in backticked(&tag.solution).iter().chain([&tag.solution]) {
                 add_example(&mut lesson, named, false);
@@ -415,7 +517,7 @@ impl Maker<'_> {
             match check(&lesson) {
                 Ok(()) => {
                     let calls = (self.here.generalise(before), remedy.clone());
-                    return Ok(self.candidate(lesson, Tier::Reported, calls, tag.is_of_project));
+                    return Ok(self.candidate(lesson, Tier::Reported, calls, is_of_project));
                 }
                 Err(flaw) => reason = flaw,
             }
@@ -457,8 +559,9 @@ impl Maker<'_> {
         for command in shell::commands(before) {
             add_example(lesson, &self.here.generalise(&command.text()), true);
         }
-        for pattern in lesson.trigger.commands.clone() {
-            add_example(lesson, &pattern, true);
+        let is_call = |pattern: &&String| !pattern.contains(['*', '=']) && !pattern.contains("...");
+        for pattern in lesson.trigger.commands.clone().iter().filter(is_call) {
+            add_example(lesson, pattern, true);
         }
         // It is as wrong in another folder.
         if let [only] = &lesson.fires[..] {
@@ -523,6 +626,11 @@ fn is_program(word: &str) -> bool {
 
 /// Says what keeps a lesson from being a candidate.
 fn check(lesson: &Lesson) -> Result<(), String> {
+    let trigger = &lesson.trigger;
+    let patterns = [&trigger.commands, &trigger.with, &trigger.without, &trigger.paths];
+    if patterns.into_iter().flatten().any(|pattern| text::redact::redact(pattern) != pattern.as_str()) {
+        return Err("its pattern would hold a secret".to_owned());
+    }
     if let Some(problem) = intake::check(lesson).into_iter().find(|problem| problem.is_grave) {
         return Err(problem.to_string());
     }
@@ -538,6 +646,32 @@ fn check(lesson: &Lesson) -> Result<(), String> {
     match quiet::disturbed(lesson).filter(|_| lesson.scope.is_none()) {
         Some(call) => Err(format!("it would fire on ordinary work: {call}")),
         None => Ok(()),
+    }
+}
+
+/// Says what is wrong about a call in this project, which its error tells less well; empty where that is nothing.
+fn only_here(fix: &Fix, trigger: &Trigger) -> String {
+    let name = trigger.commands.first().map(String::as_str).unwrap_or_default();
+    match &fix.change.value {
+        Some(value) if fix.change.is_of_project => {
+            let base = name.split(' ').next().unwrap_or_default();
+            let given = |it: &str| format!("{} {it}", value.of).trim().to_owned();
+            format!("`{base} {}` fails here: use `{}`", given(&value.old), given(&value.new))
+        }
+        None if fix.change.is_of_project => missing(name, trigger),
+        _ => String::new(),
+    }
+}
+
+/// Says what a call fails without; empty where that is nothing.
+fn missing(name: &str, trigger: &Trigger) -> String {
+    match trigger.without.first().map(String::as_str) {
+        None => String::new(),
+        Some("<") => format!("`{name}` fails without an input"),
+        Some(item) => match item.strip_prefix('@') {
+            Some(wrapper) => format!("`{name}` fails outside `{wrapper}`"),
+            None => format!("`{name}` fails without `{}`", item.trim_end_matches('=')),
+        },
     }
 }
 
@@ -579,6 +713,45 @@ fn solution(after: &str, advice: &str, corrected: Option<&str>) -> String {
     text
 }
 
+/// Programs of which one does everything that another does.
+const SAME_WORK: [&[&str]; 6] = [
+    &["npm", "pnpm", "yarn", "bun", "cnpm"],
+    &["pip", "pip3", "uv", "poetry", "pdm", "pipenv", "conda"],
+    &["docker", "podman", "nerdctl"],
+    &["grep", "egrep", "rg", "ag", "ack"],
+    &["python", "python2", "python3"],
+    &["vim", "vi", "nano", "emacs"],
+];
+
+/// Says whether one of these words is a program that takes the place of another in all of its calls.
+fn is_replaced(program: &str, right: &[String]) -> bool {
+    let same = SAME_WORK.iter().find(|programs| programs.contains(&program));
+    same.is_some_and(|programs| right.iter().any(|word| programs.contains(&word.as_str())))
+}
+
+/// Says whether the call that followed runs the same program with everything that the user named.
+fn is_given(command: &shell::Command, correction: &Correction) -> bool {
+    shell::commands(&correction.after).iter().any(|after| {
+        let has = |flag: &String| after.words.iter().any(|word| word.text.to_lowercase() == *flag);
+        after.program() == command.program() && correction.right.iter().all(has)
+    })
+}
+
+/// Returns what a command works on that the user named and that the call which followed does not have: `main`.
+fn named_arguments<'c>(
+    command: &'c shell::Command,
+    correction: &'c Correction,
+) -> impl Iterator<Item = String> + use<'c> {
+    let said = correction.words.to_lowercase();
+    let subcommand = change::subcommand(command).len();
+    let words = command.words.iter().skip(1 + subcommand).map(|word| word.text.clone());
+    words.filter(move |word| {
+        is_program(word)
+            && change::has_word(&said, &word.to_lowercase())
+            && !correction.after.contains(word.as_str())
+    })
+}
+
 /// Says what was changed.
 fn advice(fix: &Fix) -> String {
     let change = &fix.change;
@@ -596,6 +769,15 @@ fn advice(fix: &Fix) -> String {
             parts.extend((!added.is_empty()).then(|| format!("Add {}", quoted(added))));
         }
     }
+    if let Some(value) = &change.value {
+        let change::Value { of, old, new, is_variable } = value;
+        let what = match (of.as_str(), is_variable) {
+            ("", _) => format!("`{new}`"),
+            (of, true) => format!("`{of}={new}`"),
+            (of, false) => format!("`{of} {new}`"),
+        };
+        parts.push(format!("Use {what} in place of `{old}`"));
+    }
     if change.is_separated {
         parts.push("Put what is for the program that is run behind `--`".to_owned());
     }
@@ -603,7 +785,10 @@ fn advice(fix: &Fix) -> String {
         parts.push(match condition.as_str() {
             "<" => "Give it an input".to_owned(),
             other if other.starts_with('@') => format!("Run it below `{}`", &other[1..]),
-            other => format!("Set `{other}` for it"),
+            other => match other.strip_suffix('=') {
+                Some(name) => format!("Set `{name}` for it"),
+                None => format!("Add `{other}`"),
+            },
         });
     }
     format!("{}.", parts.join(". "))
@@ -639,7 +824,7 @@ fn longer(remedy: &str, pattern: &str) -> String {
 
 /// Returns triggers for a call that a model named, the one that says most first.
 fn reported_triggers(call: &str, remedy: &str) -> Vec<Trigger> {
-    let Some(command) = shell::commands(call).into_iter().next() else { return Vec::new() };
+    let Some(command) = change::of_line(call) else { return Vec::new() };
     if !is_program(command.program()) {
         return Vec::new();
     }

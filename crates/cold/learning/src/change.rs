@@ -3,6 +3,7 @@
 use crate::failure::{self, Cause};
 use lessons::Trigger;
 use shell::{Command, Origin};
+use std::collections::BTreeSet;
 
 /// First words of a subcommand that a second word belongs to: `git remote add`, `docker compose up`.
 const TWO_WORDS: [&str; 34] = [
@@ -41,15 +42,48 @@ const TWO_WORDS: [&str; 34] = [
     "workspace",
     "worktree",
 ];
-/// Programs whose first word is a file or a text, never a subcommand.
-const NO_SUBCOMMANDS: [&str; 40] = [
-    "awk", "bash", "cat", "cd", "chmod", "chown", "cp", "curl", "diff", "du", "echo", "env", "find", "grep",
-    "gzip", "head", "jq", "kill", "ln", "ls", "mkdir", "mv", "node", "perl", "ps", "pytest", "python",
-    "python3", "rg", "rm", "rsync", "ruby", "scp", "sed", "sh", "sort", "ssh", "tail", "tar", "xargs",
+/// Programs whose first word is a file, a name or a text, never a subcommand.
+const NO_SUBCOMMANDS: [&str; 79] = [
+    "ack", "ag", "ansible", "autopep8", "black", "cc", "clang", "createdb", "dot", "dropdb", "egrep",
+    "esbuild", "eslint", "ffmpeg", "flake8", "g++", "gcc", "gunicorn", "isort", "jest", "less", "mocha",
+    "mypy", "mysql", "nano", "open", "phpunit", "prettier", "psql", "pylint", "rspec", "rubocop", "sqlite3",
+    "tee", "touch", "tsc", "uvicorn", "vim", "wc", "awk", "bash", "cat", "cd", "chmod", "chown", "cp",
+    "curl", "diff", "du", "echo", "env", "find", "grep", "gzip", "head", "jq", "kill", "ln", "ls", "mkdir",
+    "mv", "node", "perl", "ps", "pytest", "python", "python3", "rg", "rm", "rsync", "ruby", "scp", "sed",
+    "sh", "sort", "ssh", "tail", "tar", "xargs",
 ];
+/// Programs that only run another one.
+const ALWAYS_AROUND: [&str; 8] = ["doas", "env", "nice", "npx", "nohup", "sudo", "timeout", "xargs"];
+/// Programs that run another one on another machine.
+const ELSEWHERE: [&str; 5] = ["docker", "kubectl", "nerdctl", "podman", "ssh"];
+/// Programs that run a file which they are given.
+const INTERPRETERS: [&str; 8] = ["bash", "node", "perl", "php", "python", "python3", "ruby", "sh"];
 /// Programs that only move the shell, or say something: what follows them is meant.
 const BESIDE: [&str; 10] =
     ["cd", "echo", "export", "set", "source", "true", "false", "sleep", "pwd", "printf"];
+/// Flags that name the folder or the file which a command works in.
+const FOLDER_FLAGS: [&str; 16] = [
+    "-C",
+    "-chdir",
+    "-f",
+    "-p",
+    "--chdir",
+    "--config",
+    "--cwd",
+    "--dir",
+    "--directory",
+    "--file",
+    "--filter",
+    "--manifest-path",
+    "--prefix",
+    "--project",
+    "--root",
+    "--workspace",
+];
+/// Flags that ask for a terminal.
+const TERMINAL_FLAGS: [&str; 6] = ["-i", "-it", "-t", "-ti", "--interactive", "--tty"];
+/// The longest value of a flag or a variable that is compared. In bytes.
+const MAX_VALUE: usize = 40;
 /// The most commands of a script: of more it cannot be said which one was the mistake.
 const MAX_COMMANDS: usize = 8;
 /// The most flags of one pattern: more is one particular call.
@@ -73,13 +107,27 @@ pub struct Change {
     pub program: Option<(String, String)>,
     /// Whether something was put behind `--`.
     pub is_separated: bool,
+    /// The value that was replaced.
+    pub value: Option<Value>,
+    /// Whether it answers what is so in this project alone: a port, a variable, a folder, a tool that was chosen.
+    pub is_of_project: bool,
+}
+
+/// The value of a flag or of a variable that was replaced by another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Value {
+    /// The flag, or the variable's name.
+    pub of: String,
+    pub old: String,
+    pub new: String,
+    pub is_variable: bool,
 }
 
 impl Change {
-    /// Compares a script that failed with one that succeeded. `None` where they have no command in common that was changed, or
-    /// several, or where only what the command works on was changed.
-    pub fn between(before: &str, after: &str, error: &str) -> Option<Self> {
-        let (old, new) = (own(before), own(after));
+    /// Compares a script that failed with one that succeeded; `said` is what was said between them. `None` where they have no
+    /// command in common that was changed, or several, or where only what the command works on was changed.
+    pub fn between(before: &str, after: &str, error: &str, said: &str) -> Option<Self> {
+        let (old, new) = (own(before, &programs(after)), own(after, &programs(before)));
         if old.len().max(new.len()) > MAX_COMMANDS {
             return None;
         }
@@ -87,11 +135,11 @@ impl Change {
         let (old_texts, new_texts) = (texts(&old), texts(&new));
         let gone: Vec<&Command> = old.iter().filter(|command| !new_texts.contains(&shape(command))).collect();
         let came: Vec<&Command> = new.iter().filter(|command| !old_texts.contains(&shape(command))).collect();
-        let error = error.to_lowercase();
+        let (error, said) = (error.to_lowercase(), said.to_lowercase());
         let mut pairs = Vec::new();
         for before in &gone {
             for after in &came {
-                pairs.extend(Self::of(before, after, &error));
+                pairs.extend(Self::of(before, after, &error, &said));
             }
         }
         if pairs.len() > 1 {
@@ -101,7 +149,8 @@ impl Change {
         if pairs.len() == 1 { pairs.pop() } else { None }
     }
 
-    fn of(before: &Command, after: &Command, error: &str) -> Option<Self> {
+    /// `error` and `said` are in lower case.
+    fn of(before: &Command, after: &Command, error: &str, said: &str) -> Option<Self> {
         let mut change = Self {
             before: before.clone(),
             after: after.clone(),
@@ -111,9 +160,14 @@ impl Change {
             subcommand: None,
             program: None,
             is_separated: false,
+            value: None,
+            is_of_project: false,
         };
         let (old, new) = (before.program(), after.program());
         let (old_words, new_words) = (words(before), words(after));
+        if is_question(&new_words) {
+            return None;
+        }
         if old != new {
             // Another program for the same work: only where the first one is not there, or says so itself.
             let is_missing = error.contains("not found")
@@ -124,9 +178,12 @@ impl Change {
             let is_same_work = !old_words.is_empty() && old_words.iter().all(|word| new_words.contains(word))
                 || joined.as_deref() == Some(old)
                 || new.starts_with(old);
-            if !is_missing || !is_same_work || !is_plain(old) {
+            // Someone said that the one is used and not the other.
+            let is_chosen = has_word(said, &old.to_lowercase()) && has_word(said, &new.to_lowercase());
+            if !(is_missing || is_chosen) || !is_same_work || !is_plain(old) {
                 return None;
             }
+            change.is_of_project = !is_missing;
             let new = joined.filter(|joined| joined == old).map_or(new.to_owned(), |_| {
                 format!("{new} {}", new_words.first().map(String::as_str).unwrap_or_default())
             });
@@ -148,16 +205,60 @@ impl Change {
             }
             change.subcommand = Some((old_sub, new_sub));
         }
+        // `ruff --fix` and `ruff check --fix`: the subcommand was forgotten, and the error has it.
+        if old_sub.is_empty()
+            && let Some(missing) = new_sub.first().filter(|word| has_word(error, word))
+            && old_words.first().is_some_and(|word| word.starts_with('-'))
+        {
+            change.conditions.push(missing.clone());
+        }
         let is_changed = !change.removed.is_empty()
             || !change.added.is_empty()
             || !change.conditions.is_empty()
             || change.subcommand.is_some()
             || change.is_separated;
-        is_changed.then_some(change)
+        if !is_changed {
+            let (value, is_of_project) = value(before, after, error)?;
+            return Some(Self { value: Some(value), is_of_project, ..change });
+        }
+        change.is_of_project = [error, said].iter().any(|text| change.has_named_variable(text))
+            || change.has_named_wrapper(error)
+            || change.has_named_folder(error)
+            || (failure::cause(error) == Cause::Matter && change.is_said(said));
+        Some(change)
+    }
+
+    /// Says whether it sets a variable that the error names, in lower case.
+    fn has_named_variable(&self, error: &str) -> bool {
+        let names = self.conditions.iter().filter_map(|condition| condition.strip_suffix('='));
+        names.map(str::to_lowercase).any(|name| has_word(error, &name))
+    }
+
+    /// Says whether the flag that came was named in full, in lower case, before it was used.
+    fn is_said(&self, said: &str) -> bool {
+        self.removed.is_empty()
+            && matches!(&self.added[..], [only] if only.starts_with("--") && has_word(said, &only.to_lowercase()))
+    }
+
+    /// Says whether it runs below what the error names, in lower case.
+    fn has_named_wrapper(&self, error: &str) -> bool {
+        let names = self.conditions.iter().filter_map(|condition| condition.strip_prefix('@'));
+        names.map(str::to_lowercase).any(|name| has_word(error, &name))
+    }
+
+    /// Says whether it names the folder that the command did not run in.
+    fn has_named_folder(&self, error: &str) -> bool {
+        failure::is_elsewhere(error)
+            && self.removed.is_empty()
+            && self.added.iter().any(|flag| FOLDER_FLAGS.contains(&flag.as_str()))
     }
 
     /// Says whether the change answers the error: the error is about the call, or names what was changed.
     pub fn answers(&self, error: &str) -> bool {
+        // Of these it was seen that the error, or what was said, is about them.
+        if self.value.is_some() || self.is_of_project {
+            return true;
+        }
         let lower = error.to_lowercase();
         let names = |word: &String| word.len() > 1 && lower.contains(&word.to_lowercase());
         let is_named = self.removed.iter().chain(&self.added).any(names);
@@ -170,7 +271,12 @@ impl Change {
                 }) && (self.removed.is_empty() || is_named || self.removed.len() <= MAX_FLAGS)
             }
             Cause::Surroundings => {
-                is_named || !self.added.is_empty() || !self.conditions.is_empty() || self.program.is_some()
+                let is_for_terminal = |flag: &String| TERMINAL_FLAGS.contains(&flag.as_str());
+                is_named
+                    || (failure::is_about_terminal(error) && self.removed.iter().any(is_for_terminal))
+                    || !self.added.is_empty()
+                    || !self.conditions.is_empty()
+                    || self.program.is_some()
             }
             Cause::Matter => is_named,
         }
@@ -194,6 +300,19 @@ impl Change {
         }
         let mut base = vec![program];
         base.extend(subcommand(&self.before));
+        if self.is_of_project {
+            base.extend(script(&self.before));
+        }
+        if let Some(value) = &self.value {
+            let trigger = if value.of.is_empty() {
+                pattern(&base, &["...".to_owned(), format!("{}*", value.old)], &[])
+            } else if value.is_variable {
+                Trigger { with: vec![format!("{}={}*", value.of, value.old)], ..pattern(&base, &[], &[]) }
+            } else {
+                pattern(&base, &[format!("{}={}", value.of, value.old)], &[])
+            };
+            return vec![trigger];
+        }
         let lower = error.to_lowercase();
         let named: Vec<String> =
             self.removed.iter().filter(|flag| lower.contains(&flag.to_lowercase())).cloned().collect();
@@ -234,23 +353,133 @@ impl Change {
     }
 }
 
+/// Returns the value that a command was given and should not have been, and whether that is so in this project alone. `error` is
+/// in lower case and must name it.
+fn value(before: &Command, after: &Command, error: &str) -> Option<(Value, bool)> {
+    let named = |value: Value| {
+        let is_named = has_word(error, &value.old.to_lowercase());
+        (is_named && value.old != value.new).then_some(value)
+    };
+    let changed: Vec<_> = before
+        .assignments
+        .iter()
+        .filter_map(|(name, old)| {
+            let (_, new) = after.assignments.iter().find(|(other, _)| other == name)?;
+            (old != new).then_some((name, old, new))
+        })
+        .collect();
+    if let [(name, old, new)] = changed[..] {
+        // Of `--max=1` the error names what is before the value.
+        let head = |text: &str| text.split('=').next().unwrap_or_default().to_owned();
+        let is_head = old.contains('=') && head(old) != head(new);
+        let old = if is_head { head(old) } else { old.clone() };
+        let is_plain = old.len() <= MAX_VALUE && is_plain(&old) && is_plain(name);
+        let value = Value { of: name.clone(), old, new: new.clone(), is_variable: true };
+        return Some((named(value).filter(|_| is_plain)?, false));
+    }
+    let (old, new) = (words(before), words(after));
+    let mut different = (0..old.len().min(new.len())).filter(|at| old[*at] != new[*at]);
+    let (Some(at), None, true) = (different.next(), different.next(), old.len() == new.len()) else {
+        return None;
+    };
+    let is_flag = |word: &str| word.len() > 1 && word.starts_with('-');
+    let split = |word: &str| word.split_once('=').map(|(flag, value)| (flag.to_owned(), value.to_owned()));
+    let (of, old, new) = match (split(&old[at]), split(&new[at])) {
+        (Some((flag, old)), Some((same, new))) if is_flag(&flag) && flag == same => (flag, old, new),
+        _ => {
+            let flag = old[..at].last().filter(|flag| is_flag(flag) && !flag.contains('='));
+            (flag.cloned().unwrap_or_default(), old[at].clone(), new[at].clone())
+        }
+    };
+    if let (Some(old), Some(new)) = (origin(&old), origin(&new)) {
+        // Nothing answers there: something else does elsewhere.
+        let port = old.rsplit(':').next().unwrap_or_default();
+        let is_it = old != new && failure::is_unanswered(error) && has_word(error, port);
+        let value = Value { of: String::new(), old: old.to_owned(), new: new.to_owned(), is_variable: false };
+        return is_it.then_some((value, true));
+    }
+    let is_short = |text: &String| (2..=MAX_VALUE).contains(&text.len()) && is_plain(text) && !is_flag(text);
+    if ![&old, &new].into_iter().all(is_short) || !is_plain(&of) {
+        return None;
+    }
+    let value = named(Value { of, old, new, is_variable: false })?;
+    let is_port = [&value.old, &value.new].into_iter().all(|text| is_number(text) && text.len() <= 5);
+    if is_port {
+        return failure::is_unanswered(error).then_some((value, true));
+    }
+    // Only a word of a few that the command names: another file or branch is another call.
+    let is_choice = failure::is_about_value(error) && has_word(error, &value.new.to_lowercase());
+    (is_choice && !is_slip(&value.old, &value.new)).then_some((value, false))
+}
+
+/// The names of this machine.
+const LOCAL_HOSTS: [&str; 4] = ["localhost", "127.0.0.1", "0.0.0.0", "host.docker.internal"];
+
+/// Returns the beginning of an address of this machine up to its port: `http://localhost:8080`.
+fn origin(word: &str) -> Option<&str> {
+    let start = word.find("://")? + 3;
+    let end = word[start..].find(['/', '?', '#']).map_or(word.len(), |end| start + end);
+    let (host, port) = word[start..end].rsplit_once(':')?;
+    // Another machine's name is nothing for a pattern.
+    let is_plain = LOCAL_HOSTS.contains(&host)
+        && is_number(port)
+        && word[..start - 3].bytes().all(|byte| byte.is_ascii_lowercase());
+    is_plain.then(|| &word[..end])
+}
+
+/// Says whether a word is the other one, mistyped.
+fn is_slip(old: &str, new: &str) -> bool {
+    let sorted = |word: &str| {
+        let mut letters: Vec<char> = word.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    sorted(old) == sorted(new) || (old.len().min(new.len()) > 4 && distance(old, new) <= 2)
+}
+
+/// Says whether a text has a word, and not only as a part of another. Both are in lower case.
+pub fn has_word(text: &str, word: &str) -> bool {
+    let is_inside = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    !word.is_empty()
+        && text.match_indices(word).any(|(at, _)| {
+            !text[..at].chars().next_back().is_some_and(is_inside)
+                && !text[at + word.len()..].chars().next().is_some_and(is_inside)
+        })
+}
+
+/// Returns the command that a line is about: behind `cd` and what runs another.
+pub fn of_line(line: &str) -> Option<Command> {
+    own(line, &programs(line)).into_iter().next()
+}
+
+fn programs(script: &str) -> BTreeSet<String> {
+    shell::commands(script).iter().map(|command| command.program().to_owned()).collect()
+}
+
 /// Returns the commands of a script that do its work: those that are written in it, without what only moves the shell.
-fn own(script: &str) -> Vec<Command> {
+fn own(script: &str, others: &BTreeSet<String>) -> Vec<Command> {
     let mut commands = shell::commands(script);
     commands.retain(|command| {
         matches!(command.origin, Origin::Direct | Origin::Wrapped)
             && !command.words.is_empty()
             && !BESIDE.contains(&command.program())
     });
-    // What runs another command is there a second time as that command.
-    let starts: Vec<(usize, usize)> = commands.iter().map(|command| (command.start, command.depth)).collect();
-    let mut at = 0;
-    commands.retain(|command| {
-        at += 1;
-        let is_around =
-            starts.get(at).is_some_and(|(start, depth)| *depth > command.depth && *start >= command.start);
-        !(is_around && matches!(command.program(), "sudo" | "xargs" | "npx" | "doas"))
-    });
+    // What runs another command is there a second time as that command. One of both is meant: the inner one where the
+    // script that it is compared with has it as well.
+    let mut is_left: Vec<bool> = vec![false; commands.len()];
+    for (at, pair) in commands.windows(2).enumerate() {
+        let (outer, inner) = (&pair[0], &pair[1]);
+        let is_around = inner.depth > outer.depth
+            && inner.start >= outer.start
+            && inner.wrappers.iter().any(|wrapper| wrapper.split(' ').next() == Some(outer.program()));
+        // Where the inner one runs elsewhere, either may be meant.
+        if is_around && !ELSEWHERE.contains(&outer.program()) {
+            let is_inner = ALWAYS_AROUND.contains(&outer.program()) || others.contains(inner.program());
+            is_left[if is_inner { at } else { at + 1 }] = true;
+        }
+    }
+    let mut is_left = is_left.into_iter();
+    commands.retain(|_| !is_left.next().unwrap_or_default());
     commands
 }
 
@@ -286,6 +515,13 @@ fn flags(words: &[String]) -> Vec<String> {
     flags
 }
 
+/// Says whether a program was asked how it is called.
+fn is_question(words: &[String]) -> bool {
+    words.iter().any(|word| matches!(word.as_str(), "--help" | "--version"))
+        || matches!(words.first().map(String::as_str), Some("help" | "version"))
+        || (words.len() <= 2 && words.last().is_some_and(|word| word == "-h"))
+}
+
 fn is_number(word: &str) -> bool {
     word.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
@@ -301,16 +537,26 @@ pub fn subcommand(command: &Command) -> Vec<String> {
             // The value of an option before the subcommand is none.
             return found;
         }
-        if word.text.starts_with('-') || !is_keyword(&word.text) {
+        if word.text.starts_with('-') || !(is_keyword(&word.text) || TWO_WORDS.contains(&word.text.as_str()))
+        {
             break;
         }
         found.push(word.text.clone());
-        let has_second = found.len() == 1 && TWO_WORDS.contains(&word.text.as_str());
+        // What follows `docker run` is an image.
+        let is_image = word.text == "run" && ELSEWHERE.contains(&command.program());
+        let has_second = found.len() == 1 && TWO_WORDS.contains(&word.text.as_str()) && !is_image;
         if !has_second {
             break;
         }
     }
     found
+}
+
+/// Returns the file that an interpreter runs.
+fn script(command: &Command) -> Option<String> {
+    let word = &command.words.get(1).filter(|_| INTERPRETERS.contains(&command.program()))?.text;
+    let is_file = !word.starts_with('-') && word.contains('.') && word.split('/').all(is_plain);
+    is_file.then(|| word.clone())
 }
 
 /// Says whether a word may be a subcommand: no path, no number, no name of a file.
@@ -335,7 +581,7 @@ fn has_input(command: &Command) -> bool {
 fn conditions(before: &Command, after: &Command) -> Vec<String> {
     let mut found = Vec::new();
     for wrapper in &after.wrappers {
-        if !before.wrappers.contains(wrapper) && is_plain(wrapper) && *wrapper != "env" {
+        if !before.wrappers.contains(wrapper) && wrapper.split(' ').all(is_plain) && *wrapper != "env" {
             found.push(format!("@{wrapper}"));
         }
     }
@@ -378,14 +624,24 @@ mod tests {
 
     #[track_caller]
     fn check(before: &str, after: &str, error: &str, expected: &[&str]) {
-        let change = Change::between(before, after, error);
+        check_said(before, after, error, "", expected);
+    }
+
+    #[track_caller]
+    fn check_said(before: &str, after: &str, error: &str, said: &str, expected: &[&str]) {
+        let change = Change::between(before, after, error, said);
         let triggers = change.filter(|change| change.answers(error)).map(|change| change.triggers(error));
         let found: Vec<String> = triggers
             .unwrap_or_default()
             .iter()
-            .map(|trigger| match &trigger.without[..] {
-                [] => trigger.commands.join("; "),
-                without => format!("{} without {}", trigger.commands.join("; "), without.join(", ")),
+            .map(|trigger| {
+                let mut text = trigger.commands.join("; ");
+                for (name, items) in [("without", &trigger.without), ("with", &trigger.with)] {
+                    if !items.is_empty() {
+                        text.push_str(&format!(" {name} {}", items.join(", ")));
+                    }
+                }
+                text
             })
             .collect();
         assert_eq!(found, expected, "{before} -> {after}");
@@ -438,6 +694,14 @@ mod tests {
             "bash: docker-compose: command not found",
             &["docker-compose", "docker-compose up"],
         );
+        check(
+            "ruff --fix src",
+            "ruff check --fix src",
+            "error: unexpected argument '--fix' found\n  tip: `ruff check` has this option",
+            &["ruff without check", "ruff --fix without check"],
+        );
+        // It was only asked how it is called.
+        check("psql shop --csv-output", "psql --help", "psql: unrecognized option '--csv-output'", &[]);
         check("kubectl log web", "kubectl logs web", "unknown command \"log\"", &[]);
         check(
             "rustup toolchain-add nightly",
@@ -445,6 +709,105 @@ mod tests {
             "error: no such command: `toolchain-add`",
             &["rustup toolchain-add"],
         );
+    }
+
+    #[test]
+    fn a_value_that_the_command_refuses_by_its_name_is_the_pattern() {
+        check(
+            "gh pr list --state opened",
+            "gh pr list --state open",
+            "invalid argument \"opened\" for \"--state\" flag: valid values are {open|closed|merged|all}",
+            &["gh pr list --state=opened"],
+        );
+        check(
+            "kubectl get pods --output table",
+            "kubectl get pods --output wide",
+            "error: unable to match a printer: \"table\" is invalid, allowed formats are: json,wide,yaml",
+            &["kubectl get --output=table"],
+        );
+        check(
+            "redis-cli -p 6379 ping",
+            "redis-cli -p 6380 ping",
+            "Could not connect to Redis at 127.0.0.1:6379: Connection refused",
+            &["redis-cli -p=6379"],
+        );
+        check(
+            "RUSTFLAGS=--deny-warnings cargo build",
+            "RUSTFLAGS=-Dwarnings cargo build",
+            "error: Unrecognized option: '--deny-warnings'",
+            &["cargo build with RUSTFLAGS=--deny-warnings*"],
+        );
+        check(
+            "curl -s http://localhost:8080/health",
+            "curl -s http://localhost:9090/health",
+            "curl: (7) Failed to connect to localhost port 8080 after 0 ms: Connection refused",
+            &["curl ... http://localhost:8080*"],
+        );
+        // Another branch, another port that is free: another call.
+        check(
+            "git switch -c cart",
+            "git switch -c cart2",
+            "fatal: a branch named 'cart' already exists",
+            &[],
+        );
+        check("serve -p 3000 dist", "serve -p 3001 dist", "EADDRINUSE: address already in use :::3000", &[]);
+    }
+
+    #[test]
+    fn what_the_error_misses_is_a_condition() {
+        check(
+            "python manage.py migrate",
+            "DATABASE_URL=postgres://localhost/shop python manage.py migrate",
+            "KeyError: 'DATABASE_URL'",
+            &["python manage.py without DATABASE_URL="],
+        );
+        check(
+            "cargo test",
+            "cargo test --manifest-path engine/Cargo.toml",
+            "error: could not find `Cargo.toml` in `/home/ada/shop` or any parent directory",
+            &["cargo test without --manifest-path"],
+        );
+        check(
+            "apt-get install graphviz",
+            "apt-get install -y graphviz",
+            "Do you want to continue? [Y/n] Abort.",
+            &["apt-get install without -y"],
+        );
+        check(
+            "rspec spec/cart_spec.rb",
+            "bundle exec rspec spec/cart_spec.rb",
+            "Prepending `bundle exec` to your command may solve this. (Gem::LoadError)",
+            &["rspec without @bundle exec"],
+        );
+        check_said(
+            "aws s3 ls",
+            "AWS_PROFILE=dev aws s3 ls",
+            "Unable to locate credentials.",
+            "AWS_PROFILE must be dev here.",
+            &["aws s3 ls without AWS_PROFILE="],
+        );
+        check_said(
+            "uvicorn app:app",
+            "uvicorn app:app --app-dir src",
+            "Could not import module \"app\".",
+            "app.py is in src, so it needs --app-dir.",
+            &["uvicorn without --app-dir"],
+        );
+        check(
+            "docker run -it alpine cat x",
+            "docker run alpine cat x",
+            "the input device is not a TTY",
+            &["docker run -it"],
+        );
+        check("docker pull node", "docker pull --quiet node", "net/http: TLS handshake timeout", &[]);
+    }
+
+    #[test]
+    fn another_program_is_a_lesson_where_it_was_said_that_it_is_the_right_one() {
+        let (before, after) = ("npx jest src/cart.test.ts", "npx vitest run src/cart.test.ts");
+        let error = "SyntaxError: Cannot use import statement outside a module";
+        check(before, after, error, &[]);
+        check_said(before, after, error, "This project uses vitest, not jest.", &["jest", "jest"]);
     }
 
     #[test]

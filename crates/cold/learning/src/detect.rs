@@ -7,7 +7,7 @@ use crate::happening::{Call, Happening, Outcome, Place};
 use crate::misuse::Misuse;
 use crate::tag::{self, Report, Tag};
 use language::{Phrases, folded, lexicon};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// How many failures wait for their fix at once, and for how many further calls.
 const MAX_OPEN: usize = 6;
@@ -27,6 +27,8 @@ const MAX_PROGRAMS: usize = 16;
 /// How many replies are kept for a failure, and how much of each. In bytes.
 const MAX_SAID: usize = 4;
 const MAX_REPLY: usize = 4_000;
+/// The tools that edit a file.
+pub const FILE_TOOLS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 /// The most characters of a sentence that is quoted.
 const MAX_SENTENCE: usize = 240;
 
@@ -53,6 +55,8 @@ pub enum Evidence {
     Misused(Box<Misuse>),
     /// The user said what to do instead, and it was done.
     Corrected(Correction),
+    /// The user said that a file is not to be edited, and another one was.
+    HandsOff(HandsOff),
 }
 
 /// A command that failed and the form of it that worked.
@@ -78,6 +82,19 @@ pub struct Correction {
     /// What was wrong and what was right about the call: words of both the user and the calls.
     pub wrong: Vec<String>,
     pub right: Vec<String>,
+}
+
+/// An edit that the user did not want, and the one that was made then.
+#[derive(Clone, Debug)]
+pub struct HandsOff {
+    /// The files.
+    pub before: String,
+    pub after: String,
+    /// The user's words.
+    pub words: String,
+    /// The folder or the file that they name, as they wrote it.
+    pub part: String,
+    pub is_folder: bool,
 }
 
 /// A command that was run.
@@ -119,6 +136,9 @@ struct Refused {
 struct Waiting {
     words: String,
     before: Vec<String>,
+    is_next_task: bool,
+    /// Whether it is to hold from now on.
+    is_for_good: bool,
     calls: usize,
 }
 
@@ -130,6 +150,9 @@ pub struct Detector<'p> {
     refused: VecDeque<Refused>,
     waiting: Option<Waiting>,
     recent: VecDeque<String>,
+    /// Files that were edited, and what the user said about them.
+    edited: VecDeque<String>,
+    hands_off: Option<Waiting>,
     /// What was fixed last, for a report that follows.
     last_fix: Option<Box<Fix>>,
     last_misuse: Option<Box<Misuse>>,
@@ -141,6 +164,10 @@ pub struct Detector<'p> {
 pub struct Spoken {
     corrections: Phrases<()>,
     announcements: Phrases<()>,
+    next_tasks: Phrases<()>,
+    for_good: Phrases<()>,
+    hands_off: Phrases<()>,
+    generated: Phrases<()>,
 }
 
 impl Default for Spoken {
@@ -156,6 +183,10 @@ impl Default for Spoken {
             announcements: Phrases::new(
                 [(lexicon::JOURNAL, "found"), (lexicon::LEARNING, "announcement")].into_iter().flat_map(list),
             ),
+            next_tasks: Phrases::of(lexicon::LEARNING, "next task"),
+            for_good: Phrases::of(lexicon::LEARNING, "for good"),
+            hands_off: Phrases::of(lexicon::LEARNING, "hands off"),
+            generated: Phrases::of(lexicon::LEARNING, "generated"),
         }
     }
 }
@@ -163,7 +194,14 @@ impl Default for Spoken {
 impl Spoken {
     /// Says whether a prompt corrects what was done.
     pub fn is_correction(&self, prompt: &str) -> bool {
-        prompt.chars().count() <= MAX_CORRECTION && self.corrections.occur(&folded(prompt))
+        let is_it =
+            |text: &str| self.corrections.occur(text) || self.for_good.occur(text) || self.is_hands_off(text);
+        prompt.chars().count() <= MAX_CORRECTION && is_it(&folded(prompt))
+    }
+
+    /// Says whether a prompt, folded, is about files that are not to be edited.
+    fn is_hands_off(&self, prompt: &str) -> bool {
+        self.hands_off.occur(prompt) || self.generated.occur(prompt)
     }
 
     /// Returns the sentence of a reply that says what was wrong.
@@ -189,6 +227,8 @@ impl<'p> Detector<'p> {
             refused: VecDeque::new(),
             waiting: None,
             recent: VecDeque::new(),
+            edited: VecDeque::new(),
+            hands_off: None,
             last_fix: None,
             last_misuse: None,
             found: Found::default(),
@@ -219,6 +259,8 @@ impl<'p> Detector<'p> {
                 self.refused.clear();
                 self.waiting = None;
                 self.recent.clear();
+                self.edited.clear();
+                self.hands_off = None;
                 self.last_fix = None;
                 self.last_misuse = None;
             }
@@ -236,16 +278,30 @@ impl<'p> Detector<'p> {
 
     fn prompt(&mut self, text: &str) {
         self.waiting = None;
+        self.hands_off = None;
         if !self.phrases.is_correction(text) {
             return;
         }
         let words = text.trim().to_owned();
+        if !self.edited.is_empty() && self.phrases.is_hands_off(&folded(text)) {
+            let before = self.edited.iter().rev().cloned().collect();
+            self.hands_off = Some(Waiting {
+                words: words.clone(),
+                before,
+                is_next_task: false,
+                is_for_good: false,
+                calls: 0,
+            });
+        }
         if let Some(open) = self.open.back_mut() {
             open.corrected = Some(words.clone());
         }
         if !self.recent.is_empty() {
             let before = self.recent.iter().rev().take(CALLS_BEFORE).cloned().collect();
-            self.waiting = Some(Waiting { words, before, calls: 0 });
+            let folded = folded(&words);
+            let is_next_task = self.phrases.next_tasks.occur(&folded);
+            let is_for_good = self.phrases.for_good.occur(&folded);
+            self.waiting = Some(Waiting { words, before, is_next_task, is_for_good, calls: 0 });
         }
     }
 
@@ -275,8 +331,11 @@ impl<'p> Detector<'p> {
     fn call(&mut self, call: Call) {
         self.at = call.at;
         let Some(command) = call.command.filter(|command| command.len() <= MAX_COMMAND) else {
-            if matches!(call.tool.as_str(), "Edit" | "Write" | "MultiEdit" | "NotebookEdit") {
+            if FILE_TOOLS.contains(&call.tool.as_str()) {
                 self.open.iter_mut().for_each(|open| open.is_edited = true);
+                if call.outcome == Outcome::Succeeded {
+                    self.edited(call.input.as_deref());
+                }
             }
             if let Some(input) = call.input {
                 self.other(call.tool, input, call.outcome);
@@ -311,6 +370,30 @@ impl<'p> Detector<'p> {
         self.recent.push_back(command);
         if self.recent.len() > CALLS_BEFORE {
             self.recent.pop_front();
+        }
+    }
+
+    /// Follows the edit of a file.
+    fn edited(&mut self, input: Option<&str>) {
+        let path = |input: &str| {
+            let input: serde_json::Value = serde_json::from_str(input).ok()?;
+            let path = input["file_path"].as_str().or_else(|| input["notebook_path"].as_str())?;
+            Some(path.to_owned())
+        };
+        let Some(path) = input.and_then(path) else { return };
+        if let Some(waiting) = &mut self.hands_off {
+            waiting.calls += 1;
+            let is_over = waiting.calls > MAX_CALLS_TO_FOLLOW;
+            let is_generated = self.phrases.generated.occur(&folded(&waiting.words));
+            let found = named_part(waiting, &path, is_generated);
+            if is_over || found.is_some() {
+                self.hands_off = None;
+            }
+            found.into_iter().for_each(|found| self.find(Evidence::HandsOff(found)));
+        }
+        self.edited.push_back(path);
+        if self.edited.len() > CALLS_BEFORE {
+            self.edited.pop_front();
         }
     }
 
@@ -383,12 +466,13 @@ impl<'p> Detector<'p> {
                 return;
             }
             // Another program took its place only where the error says that it is not there.
-            let may_be =
-                open.programs.iter().any(|program| programs.contains(program)) || open.cause == Cause::Usage;
-            if !may_be {
+            let shares = open.programs.iter().any(|program| programs.contains(program));
+            if !shares && open.cause != Cause::Usage && open.said.is_empty() {
                 continue;
             }
-            let Some(change) = Change::between(&open.command, command, &open.error) else { continue };
+            let said = open.said.iter().map(String::as_str).chain(open.corrected.as_deref());
+            let said = said.collect::<Vec<_>>().join("\n");
+            let Some(change) = Change::between(&open.command, command, &open.error, &said) else { continue };
             let announced = open.said.iter().rev().find_map(|said| self.phrases.announcement(said));
             // What was edited meanwhile may be what helped.
             let may_be_edit = open.is_edited && open.cause != Cause::Usage;
@@ -399,7 +483,19 @@ impl<'p> Detector<'p> {
             }
             break;
         }
-        let Some((at, change, announced)) = fixed else { return };
+        let Some((mut at, mut change, announced)) = fixed else { return };
+        // Of several attempts the first is the mistake that will be made again.
+        if self.open[at].cause == Cause::Usage {
+            let first = (0..at).find_map(|other| {
+                let open = &self.open[other];
+                let is_of_it = open.cause == Cause::Usage && !open.is_edited;
+                let change = is_of_it.then(|| Change::between(&open.command, command, &open.error, ""))??;
+                change.answers(&open.error).then_some((other, change))
+            });
+            if let Some(first) = first {
+                (at, change) = first;
+            }
+        }
         let Some(open) = self.open.remove(at) else { return };
         // Attempts before it that failed for the same reason are answered as well.
         let program = change.before.program().to_owned();
@@ -432,7 +528,7 @@ fn mentions(said: &[Option<&str>], change: &Change) -> bool {
 }
 
 /// Returns the correction that a command follows: the user named something of an earlier call that is gone, and something that
-/// is there now.
+/// is there now, or nothing else changed.
 fn followed(waiting: &Waiting, command: &str) -> Option<Correction> {
     let said = tokens(&waiting.words);
     let after = call_tokens(command);
@@ -442,15 +538,59 @@ fn followed(waiting: &Waiting, command: &str) -> Option<Correction> {
             old.iter().filter(|word| said.contains(word) && !after.contains(word)).cloned().collect();
         let right: Vec<String> =
             after.iter().filter(|word| said.contains(word) && !old.contains(word)).cloned().collect();
-        if !wrong.is_empty() && !right.is_empty() {
-            let words = waiting.words.clone();
-            return Some(Correction {
-                before: before.clone(),
-                after: command.to_owned(),
-                words,
-                wrong,
-                right,
-            });
+        let is_left_out = || {
+            let all = |line: &str| -> BTreeSet<String> {
+                let words = shell::commands(line).into_iter().flat_map(|command| command.words);
+                words.map(|word| word.text.to_lowercase()).collect()
+            };
+            let mut left = all(before);
+            left.retain(|word| !wrong.contains(word));
+            left == all(command)
+        };
+        // "Always with `--lib`": nothing was wrong but that it was not there.
+        let is_added = || {
+            let is_flag = |word: &String| word.starts_with("--");
+            waiting.is_for_good && !right.is_empty() && right.iter().all(is_flag) && {
+                let left: Vec<&String> = after.iter().filter(|word| !right.contains(word)).collect();
+                left.into_iter().eq(old.iter())
+            }
+        };
+        if (wrong.is_empty() && !is_added()) || (right.is_empty() && !is_left_out()) {
+            continue;
+        }
+        // "Now the same with `lint`" is about the same program, and the last call of it was right.
+        let is_same_program = old.first() == after.first() && !wrong.iter().any(|word| word.starts_with('-'));
+        if waiting.is_next_task && is_same_program {
+            continue;
+        }
+        let words = waiting.words.clone();
+        return Some(Correction { before: before.clone(), after: command.to_owned(), words, wrong, right });
+    }
+    None
+}
+
+/// Returns the folder or the file that the user named of an earlier edit and that another edit leaves alone. A plain word is
+/// the name of one only where it was said that a program writes it.
+fn named_part(waiting: &Waiting, after: &str, is_generated: bool) -> Option<HandsOff> {
+    let is_inside = |character: char| character.is_alphanumeric() || "-_./".contains(character);
+    let named =
+        waiting.words.split(|character| !is_inside(character)).map(|word| word.trim_matches(['/', '.']));
+    let named = named.filter(|word| word.len() > 2 && (is_generated || word.contains(['/', '.', '_', '-'])));
+    let mut parts: Vec<&str> = named.collect();
+    // What says most comes first.
+    parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
+    let holds = |path: &str, part: &str| {
+        let path = format!("/{}", path.trim_start_matches('/'));
+        (path.ends_with(&format!("/{part}")), path.contains(&format!("/{part}/")))
+    };
+    for part in parts {
+        for before in &waiting.before {
+            let (is_file, is_folder) = holds(before, part);
+            if (is_file || is_folder) && holds(after, part) == (false, false) {
+                let (words, part) = (waiting.words.clone(), part.to_owned());
+                let (before, after) = (before.clone(), after.to_owned());
+                return Some(HandsOff { before, after, words, part, is_folder: is_folder && !is_file });
+            }
         }
     }
     None

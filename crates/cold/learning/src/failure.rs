@@ -2,10 +2,14 @@
 
 use text::sanitize;
 
-/// What programs print when they were called the wrong way, in lower case.
-const USAGE: [&str; 34] = [
+/// What programs print when they were called the wrong way, in lower case, and in the languages that they are translated into.
+const USAGE: [&str; 65] = [
+    "unexpected args",
+    "arg(s), received",
+    "could not find an option",
     "unknown option",
     "unknown flag",
+    "unknown shorthand flag",
     "unknown argument",
     "unknown command",
     "unknown subcommand",
@@ -19,29 +23,56 @@ const USAGE: [&str; 34] = [
     "invalid flag",
     "invalid argument",
     "invalid choice",
+    "invalid subcommand",
     "illegal option",
+    "bad option",
+    "flag provided but not defined",
     "no such option",
     "no such command",
     "no such subcommand",
     "is not a git command",
     "not a valid",
+    "takes no argument",
+    "too many arguments",
+    "too few arguments",
+    "missing operand",
+    "missing argument",
+    "requires an argument",
+    "needs an argument",
+    "cannot be used with",
+    "can't be used with",
+    "mutually exclusive",
     "command not found",
     "not recognized as",
     "usage:",
     "try '",
     "did you mean",
     "is deprecated",
+    "has been deprecated",
     "has been removed",
+    "was removed",
     "no longer support",
     "is not supported",
     "not supported",
     "missing required",
     "required argument",
     "must be specified",
+    "unbekannte option",
+    "ungültige option",
+    "option inconnue",
+    "option non reconnue",
+    "option invalide",
+    "opción desconocida",
+    "opción no reconocida",
+    "opção desconhecida",
+    "неизвестный параметр",
+    "неверный ключ",
+    "未知选项",
+    "不明なオプション",
 ];
 
 /// What they print when they could not run where they were run, in lower case.
-const SURROUNDINGS: [&str; 22] = [
+const SURROUNDINGS: [&str; 29] = [
     "externally-managed-environment",
     "eresolve",
     "permission denied",
@@ -64,6 +95,57 @@ const SURROUNDINGS: [&str; 22] = [
     "unrelated histories",
     "non-interactive",
     "interactive",
+    "[y/n]",
+    "(y/n)",
+    "[yes/no]",
+    "(yes/no)",
+    "are you sure",
+    "do you want to continue",
+    "press enter",
+];
+
+/// What they print when the network, or the other end, did not work just then: no form of the command is to blame.
+const NETWORK: [&str; 22] = [
+    "econnreset",
+    "econnrefused",
+    "etimedout",
+    "enotfound",
+    "eai_again",
+    "connection reset",
+    "connection refused",
+    "connection timed out",
+    "broken pipe",
+    "could not resolve",
+    "couldn't resolve",
+    "temporary failure",
+    "no route to host",
+    "network is unreachable",
+    "network aborted",
+    "tls handshake",
+    "i/o timeout",
+    "read timed out",
+    "bad gateway",
+    "service unavailable",
+    "gateway timeout",
+    "too many requests",
+];
+
+/// What they print that look for the file which says that a folder is a project, in lower case.
+const ELSEWHERE: [&str; 14] = [
+    "no rule to make target",
+    "missing script",
+    "no package.json",
+    "does not contain a package.json",
+    "could not find `cargo.toml`",
+    "no such file or directory, open '",
+    "could not read package.json",
+    "go.mod file not found",
+    "no makefile found",
+    "not a git repository",
+    "pyproject.toml",
+    "no rakefile found",
+    "no configuration file",
+    "no such workspace",
 ];
 
 /// What marks the line that tells most.
@@ -92,7 +174,7 @@ pub enum Cause {
     Usage,
     /// It could not run as it was called, here.
     Surroundings,
-    /// It ran, and what it ran on is wrong: a test, a file, a compiler's complaint.
+    /// It ran, and what it ran on is wrong: a test, a file, a compiler's complaint, a network.
     Matter,
 }
 
@@ -102,11 +184,50 @@ pub fn cause(error: &str) -> Cause {
     let has = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
     if has(&USAGE) {
         Cause::Usage
+    } else if has(&NETWORK) {
+        Cause::Matter
     } else if has(&SURROUNDINGS) {
         Cause::Surroundings
     } else {
         Cause::Matter
     }
+}
+
+/// Says whether a command was run in a folder that is not the one it works on.
+pub fn is_elsewhere(error: &str) -> bool {
+    let lower = error.to_lowercase();
+    ELSEWHERE.iter().any(|phrase| lower.contains(phrase))
+}
+
+/// Says whether nothing answered where a command tried to connect to.
+pub fn is_unanswered(error: &str) -> bool {
+    let lower = error.to_lowercase();
+    lower.contains("refused") || lower.contains("econnrefused")
+}
+
+/// Says whether a command wanted a terminal that is not there.
+pub fn is_about_terminal(error: &str) -> bool {
+    let lower = error.to_lowercase();
+    ["tty", "terminal", "interactive"].iter().any(|word| lower.contains(word))
+}
+
+/// Says whether a command refused a value that it was given.
+pub fn is_about_value(error: &str) -> bool {
+    let lower = error.to_lowercase();
+    let phrases = [
+        "invalid",
+        "not a valid",
+        "unknown",
+        "unsupported",
+        "not supported",
+        "must be one of",
+        "expected one of",
+        "possible values",
+        "choose from",
+        "did you mean",
+        "not allowed",
+    ];
+    phrases.iter().any(|phrase| lower.contains(phrase))
 }
 
 /// Returns the line of an error that tells most; empty where it has none.
@@ -137,6 +258,9 @@ mod tests {
         assert_eq!(cause("Exit code 127\nbash: docker-compose: command not found"), Cause::Usage);
         assert_eq!(cause("error: externally-managed-environment"), Cause::Surroundings);
         assert_eq!(cause("test result: FAILED. 1 passed; 2 failed"), Cause::Matter);
+        assert_eq!(cause("git: Fehler: unbekannte Option `foo'"), Cause::Usage);
+        assert_eq!(cause("Do you want to continue? [Y/n] Abort."), Cause::Surroundings);
+        assert_eq!(cause("net/http: TLS handshake timeout"), Cause::Matter);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Takes out of a text what only holds on one machine: folders, hashes, names, addresses, secrets.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What is particular about where a text comes from.
@@ -21,6 +22,10 @@ const PLAIN_NAMES: [&str; 18] = [
     "code", "project", "repo", "server", "client",
 ];
 
+/// Hosts of repositories that say nothing about whose they are.
+const PUBLIC_HOSTS: [&str; 5] =
+    ["github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com"];
+
 impl Particulars {
     /// Returns what is particular about a session in `cwd` of the project at `root`.
     pub fn new(root: &Path, home: Option<&Path>) -> Self {
@@ -28,11 +33,38 @@ impl Particulars {
         let home = home.map(|home| home.to_string_lossy().into_owned());
         let of_path = home_of(&root.to_string_lossy()).map(str::to_owned);
         let home = of_path.or(home).unwrap_or_default();
-        let mut names = Vec::new();
-        let is_name = |name: &String| name.len() >= MIN_NAME && !PLAIN_NAMES.contains(&name.as_str());
-        names.extend(name_of(root).filter(is_name).map(|name| (name, "app")));
-        names.extend(name_of(Path::new(&home)).filter(is_name).map(|name| (name, "dev")));
-        Self { root: root.to_string_lossy().into_owned(), home, names }
+        let names = [(name_of(root), "app"), (name_of(Path::new(&home)), "dev")];
+        let mut here = Self { root: root.to_string_lossy().into_owned(), home, names: Vec::new() };
+        for (name, general) in names {
+            here.add(&name.unwrap_or_default(), general);
+        }
+        here
+    }
+
+    /// Adds the names in a project's key: of the machine that has its repository, of who owns it, and of the repository.
+    pub fn with_remote(mut self, key: &str) -> Self {
+        let Some(mut parts) = key.strip_prefix("git:").map(|address| address.split('/')) else { return self };
+        let host = parts.next().unwrap_or_default().split(':').next().unwrap_or_default();
+        if !PUBLIC_HOSTS.contains(&host) {
+            self.add(host, "git.example.com");
+        }
+        let names: Vec<&str> = parts.collect();
+        for (place, name) in names.iter().enumerate() {
+            self.add(name, if place + 1 == names.len() { "app" } else { "team" });
+        }
+        self
+    }
+
+    fn add(&mut self, name: &str, general: &'static str) {
+        if is_name(name) && !self.names.iter().any(|(known, _)| known == name) {
+            self.names.push((name.to_owned(), general));
+        }
+    }
+
+    /// Keeps what is also the name of a program that was run: the repository of docker is called `docker`.
+    pub fn without_programs(mut self, programs: &BTreeSet<String>) -> Self {
+        self.names.retain(|(name, _)| !programs.contains(name));
+        self
     }
 
     /// Returns a text without what is particular.
@@ -82,6 +114,12 @@ impl Particulars {
         } else {
             word
         };
+        // A name of several parts goes as a whole.
+        let word = self
+            .names
+            .iter()
+            .filter(|(name, _)| name.contains(JOINTS))
+            .fold(word, |word, (name, general)| replace_word(&word, name, general));
         let parts: Vec<String> = split_keeping(&word).map(|part| self.part(part)).collect();
         format!("{}{tail}", parts.concat())
     }
@@ -124,11 +162,34 @@ fn is_hash(word: &str) -> bool {
     word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit()) && digits > 0 && digits < word.len()
 }
 
+fn is_name(name: &str) -> bool {
+    name.len() >= MIN_NAME && !PLAIN_NAMES.contains(&name)
+}
+
+/// Replaces a name where it is not a part of a longer one.
+fn replace_word(text: &str, name: &str, general: &str) -> String {
+    let mut replaced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(name) {
+        let (before, after) = (&rest[..at], &rest[at + name.len()..]);
+        let is_inside = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
+        let is_part = is_inside(before.chars().next_back().or_else(|| replaced.chars().next_back()))
+            || is_inside(after.chars().next());
+        replaced.push_str(before);
+        replaced.push_str(if is_part { name } else { general });
+        rest = after;
+    }
+    replaced + rest
+}
+
+/// The characters that join names.
+const JOINTS: [char; 7] = ['/', '.', '-', '_', ':', '@', '\\'];
+
 /// Splits a word at the characters that join names, which are parts of their own.
 fn split_keeping(word: &str) -> impl Iterator<Item = &str> {
-    word.split_inclusive(['/', '.', '-', '_', ':', '@', '\\']).flat_map(|part| {
+    word.split_inclusive(JOINTS).flat_map(|part| {
         let (body, joint) = match part.char_indices().last() {
-            Some((at, '/' | '.' | '-' | '_' | ':' | '@' | '\\')) => part.split_at(at),
+            Some((at, last)) if JOINTS.contains(&last) => part.split_at(at),
             _ => (part, ""),
         };
         [body, joint]
@@ -156,6 +217,35 @@ mod tests {
         check("kill 1234567", "kill 123456");
         check("ls /tmp/tmp.Xy/out", "ls /tmp/out");
         check("cargo test --no-capture", "cargo test --no-capture");
+    }
+
+    #[test]
+    fn names_of_the_remote_and_names_with_hyphens_are_taken_out() {
+        let here = Particulars::new(Path::new("/home/ada/pay-roll"), None)
+            .with_remote("git:git.acme.internal/acme-corp/billing/pay-roll");
+        for (text, expected) in [
+            ("docker push registry/acme-corp/pay-roll:1", "docker push registry/team/app:1"),
+            (
+                "git clone git@git.acme.internal:acme-corp/billing/x.git",
+                "git clone git@git.example.com:team/team/x.git",
+            ),
+            ("kubectl -n pay-roll-staging get pods", "kubectl -n app-staging get pods"),
+            ("pay-rolls", "pay-rolls"),
+        ] {
+            assert_eq!(here.generalise(text), expected);
+        }
+        let public = Particulars::default().with_remote("git:github.com/acme/shop");
+        assert_eq!(
+            public.generalise("gh repo view github.com/acme/shop"),
+            "gh repo view github.com/team/app"
+        );
+    }
+
+    #[test]
+    fn a_program_keeps_its_name_in_a_folder_of_that_name() {
+        let programs = BTreeSet::from(["docker".to_owned()]);
+        let here = Particulars::new(Path::new("/home/ada/docker"), None).without_programs(&programs);
+        assert_eq!(here.generalise("docker ps --al"), "docker ps --al");
     }
 
     #[test]

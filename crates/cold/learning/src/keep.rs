@@ -4,7 +4,7 @@ use crate::candidate::{self, Candidate, Fact, Scoring, Tier};
 use crate::quiet;
 use lessons::Lesson;
 use lessons::layers::Layer;
-use lessons_admin::catalogue::{Item, Places, State};
+use lessons_admin::catalogue::{Catalogue, Item, Places, State};
 use lessons_admin::change::Change;
 use lessons_admin::{similar, slug};
 use store::sightings::{self, Sighting};
@@ -77,19 +77,16 @@ impl Keeper<'_> {
     pub fn keep(
         &mut self,
         store: &mut Store,
+        change: &mut Change<'_>,
         candidates: Vec<Candidate>,
         withdrawn: &[(String, String)],
     ) -> Result<bool, Error> {
-        if candidates.is_empty() && withdrawn.is_empty() {
-            return Ok(true);
-        }
-        let mut change = Change::begin(self.places)?;
         let mut kept = Kept::default();
         for candidate in candidates {
-            self.keep_one(store, &mut change, candidate, &mut kept)?;
+            self.keep_one(store, change, candidate, &mut kept)?;
         }
         for (session, beginning) in withdrawn {
-            kept.withdrawn.extend(withdraw(store, &mut change, session, beginning)?);
+            kept.withdrawn.extend(withdraw(store, change, session, beginning)?);
         }
         let is_all = kept.over == 0;
         self.kept.add(kept);
@@ -123,7 +120,8 @@ impl Keeper<'_> {
         kept: &mut Kept,
     ) -> Result<(), Error> {
         let lesson = scoped(&found);
-        let like = like(&change.catalogue.items, &lesson).cloned();
+        let stays = stays(&found);
+        let like = like(&change.catalogue.items, &lesson, stays).cloned();
         let (slug, is_candidate) = match &like {
             Some(item) if item.state == State::Archived => {
                 kept.archived += 1;
@@ -172,7 +170,10 @@ impl Keeper<'_> {
             None => lesson,
         };
         better.slug = slug;
-        if counts.projects > 1 && quiet::disturbed(&Lesson { scope: None, ..better.clone() }).is_none() {
+        if counts.projects > 1
+            && !stays
+            && quiet::disturbed(&Lesson { scope: None, ..better.clone() }).is_none()
+        {
             better.scope = None;
         }
         if counts.sessions > 1 && known.sessions <= 1 {
@@ -186,7 +187,10 @@ impl Keeper<'_> {
         }
         if self.is_promoting && is_sure {
             match change.promote(&slug, Some(Layer::Personal), false) {
-                Ok(_) => kept.promoted.push(slug),
+                Ok(_) => {
+                    kept.promoted.push(slug);
+                    change.catalogue = Catalogue::read(self.places);
+                }
                 // It waits for a person's word as the others do.
                 Err(lessons_admin::Error::Refused(_) | lessons_admin::Error::Unfit { .. }) => {}
                 Err(error) => return Err(error.into()),
@@ -205,9 +209,14 @@ fn scoped(found: &Candidate) -> Lesson {
     lesson
 }
 
+/// Says whether a lesson stays in its project, in however many it is seen: it answers what is so there, such as a port.
+fn stays(found: &Candidate) -> bool {
+    found.is_of_project && found.tier == Tier::Fixed
+}
+
 /// Returns the lesson that says the same: about the same calls, or in nearly the same words. What was archived comes first,
 /// then what is at work.
-fn like<'i>(items: &'i [Item], lesson: &Lesson) -> Option<&'i Item> {
+fn like<'i>(items: &'i [Item], lesson: &Lesson, stays: bool) -> Option<&'i Item> {
     let rank = |item: &Item| match item.state {
         State::Archived => 0,
         State::Active | State::Disabled => 1,
@@ -221,7 +230,7 @@ fn like<'i>(items: &'i [Item], lesson: &Lesson) -> Option<&'i Item> {
         }
         let is_elsewhere = other.scope.is_some() && lesson.scope.is_some() && other.scope != lesson.scope;
         // Two projects may want different things of the same call; a mistake is a mistake in both.
-        if is_elsewhere && quiet::disturbed(&Lesson { scope: None, ..lesson.clone() }).is_some() {
+        if is_elsewhere && (stays || quiet::disturbed(&Lesson { scope: None, ..lesson.clone() }).is_some()) {
             return false;
         }
         if !shares_program(other, lesson) {

@@ -28,7 +28,10 @@ const SUBJECTS: [&str; 16] = [
     "url",
 ];
 /// What tools say that refuse a value or a field, in lower case.
-const REFUSALS: [&str; 15] = [
+const REFUSALS: [&str; 18] = [
+    "missing",
+    "required",
+    "must have",
     "invalid",
     "expected",
     "must be",
@@ -54,8 +57,18 @@ pub struct Misuse {
     pub after: Map<String, Value>,
     pub error: String,
     pub field: String,
-    /// The value that was wrong and the one that was right; `None` where the tool has no such field.
-    pub values: Option<(String, String)>,
+    pub flaw: Flaw,
+}
+
+/// What was wrong about a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// This value was, and this one was right.
+    Value(String, String),
+    /// The tool has no such field.
+    Unknown,
+    /// The tool needs the field.
+    Missing,
 }
 
 impl Misuse {
@@ -68,25 +81,40 @@ impl Misuse {
             return None;
         }
         let is_named = |word: &str| has_word(&lower, &word.to_lowercase());
+        let is_missing = |name: &str| {
+            let says = ["missing", "required", "must have", "must be provided"];
+            is_named(name) && says.iter().any(|phrase| lower.contains(phrase))
+        };
         let gone = before.keys().filter(|name| !after.contains_key(*name) && is_named(name));
+        let came = after.keys().filter(|name| !before.contains_key(*name) && is_missing(name));
+        let came = came.filter(|name| !SUBJECTS.contains(&name.as_str()));
         let changed = before.iter().filter_map(|(name, old)| {
             let (old, new) = (old.as_str()?, after.get(name)?.as_str()?);
             // It names what is wrong, or the field and what is right.
             let is_about = is_named(old) || (is_named(name) && is_named(new));
             let is_wrong = old != new && is_choice(old) && is_choice(new) && is_about;
             (is_wrong && !SUBJECTS.contains(&name.as_str()))
-                .then(|| (name.clone(), Some((old.to_owned(), new.to_owned()))))
+                .then(|| (name.clone(), Flaw::Value(old.to_owned(), new.to_owned())))
         });
-        let mut wrong: Vec<_> = gone.map(|name| (name.clone(), None)).chain(changed).collect();
+        let mut wrong: Vec<_> = gone.map(|name| (name.clone(), Flaw::Unknown)).chain(changed).collect();
+        // A field in the place of another is what the error is about.
+        if wrong.is_empty() {
+            wrong.extend(came.map(|name| (name.clone(), Flaw::Missing)));
+        }
         // Of several it cannot be said which one it was.
-        let (field, values) = if wrong.len() == 1 { wrong.pop()? } else { return None };
-        Some(Self { tool: tool.to_owned(), before, after, error: error.to_owned(), field, values })
+        let (field, flaw) = if wrong.len() == 1 { wrong.pop()? } else { return None };
+        Some(Self { tool: tool.to_owned(), before, after, error: error.to_owned(), field, flaw })
     }
 
     /// Returns what fires on the call that was refused.
     pub fn trigger(&self) -> Trigger {
         // A value is made of letters and hyphens: none of them means anything else in an expression.
-        let expression = self.values.as_ref().map_or(".".to_owned(), |(wrong, _)| format!("^{wrong}$"));
+        let expression = match &self.flaw {
+            Flaw::Value(wrong, _) => format!("^{wrong}$"),
+            Flaw::Unknown => ".".to_owned(),
+            // What is not there reads as empty.
+            Flaw::Missing => "^$".to_owned(),
+        };
         Trigger {
             tools: vec![self.tool.clone()],
             inputs: vec![(self.field.clone(), expression)],
@@ -96,17 +124,21 @@ impl Misuse {
 
     /// Returns what is wrong about the call, in a few words.
     pub fn summary(&self) -> String {
-        match &self.values {
-            Some((wrong, _)) => format!("{} takes no `{wrong}` as {}", self.tool, self.field),
-            None => format!("{} has no field `{}`", self.tool, self.field),
+        match &self.flaw {
+            Flaw::Value(wrong, _) => format!("{} takes no `{wrong}` as {}", self.tool, self.field),
+            Flaw::Unknown => format!("{} has no field `{}`", self.tool, self.field),
+            Flaw::Missing => format!("{} needs the field `{}`", self.tool, self.field),
         }
     }
 
     /// Says what was changed.
     pub fn advice(&self) -> String {
-        match &self.values {
-            Some((wrong, right)) => format!("Use `{right}` as `{}` in place of `{wrong}`.", self.field),
-            None => format!("Leave out `{}`.", self.field),
+        match &self.flaw {
+            Flaw::Value(wrong, right) => {
+                format!("Use `{right}` as `{}` in place of `{wrong}`.", self.field)
+            }
+            Flaw::Unknown => format!("Leave out `{}`.", self.field),
+            Flaw::Missing => format!("Always give `{}`.", self.field),
         }
     }
 }
@@ -146,8 +178,8 @@ fn has_word(text: &str, word: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn between(before: &str, after: &str, error: &str) -> Option<(String, Option<(String, String)>)> {
-        Misuse::between("Agent", before, after, error).map(|it| (it.field, it.values))
+    fn between(before: &str, after: &str, error: &str) -> Option<(String, Flaw)> {
+        Misuse::between("Agent", before, after, error).map(|it| (it.field, it.flaw))
     }
 
     #[test]
@@ -159,7 +191,7 @@ mod tests {
                 r#"{"subagent_type":"code-reviewer","prompt":"look at it"}"#,
                 error
             ),
-            Some(("subagent_type".into(), Some(("reviewer".into(), "code-reviewer".into()))))
+            Some(("subagent_type".into(), Flaw::Value("reviewer".into(), "code-reviewer".into())))
         );
     }
 
@@ -168,8 +200,19 @@ mod tests {
         let error = "InputValidationError: unexpected parameter `labels_any`";
         assert_eq!(
             between(r#"{"labels_any":"bug","state":"open"}"#, r#"{"labels":"bug","state":"open"}"#, error),
-            Some(("labels_any".into(), None))
+            Some(("labels_any".into(), Flaw::Unknown))
         );
+    }
+
+    #[test]
+    fn a_field_that_the_tool_needs_is_found_by_its_name() {
+        let before = r#"{"repo":"shop","head":"cart"}"#;
+        let error = "MCP error -32602: Invalid arguments: missing required argument `base`";
+        assert_eq!(
+            between(before, r#"{"repo":"shop","head":"cart","base":"main"}"#, error),
+            Some(("base".into(), Flaw::Missing))
+        );
+        assert_eq!(between(before, r#"{"repo":"shop","head":"cart","draft":"yes"}"#, error), None);
     }
 
     #[test]

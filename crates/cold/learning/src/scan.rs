@@ -11,6 +11,7 @@ use base::settings::Settings;
 use base::{Env, Paths, files};
 use capture::Rules;
 use lessons_admin::catalogue::Places;
+use lessons_admin::change::Change;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,8 @@ use transcript::tree;
 
 /// How long to wait for another scan.
 const PATIENCE: Duration = Duration::from_millis(200);
+/// How many conversations are kept at once.
+const AT_ONCE: usize = 64;
 /// The most of lessons-learned's `scan-state.json` that is read.
 const MAX_STATE_BYTES: usize = 32 * 1024 * 1024;
 
@@ -147,8 +150,10 @@ pub fn run(
             kept: Kept::default(),
         },
         report: Report::default(),
+        waiting: Vec::new(),
+        is_row_left: false,
     };
-    scan.observations(store, &spoken)?;
+    scan.observations(store, &spoken, observer)?;
     let transcripts = Transcripts::new(&rules, &spoken, &forgotten);
     scan.transcripts(store, transcripts, observer)?;
     if !options.is_trial && !scan.report.is_cut {
@@ -165,6 +170,25 @@ struct Scan<'a> {
     began: Instant,
     keeper: Keeper<'a>,
     report: Report,
+    waiting: Vec<Unkept>,
+    /// Whether some session's candidates were over the bound: what comes after it is searched again as well.
+    is_row_left: bool,
+}
+
+/// What was made of a conversation and is not kept yet.
+struct Unkept {
+    candidates: Vec<Candidate>,
+    facts: Vec<Fact>,
+    /// What was withdrawn in which session.
+    withdrawn: Vec<(String, String)>,
+    searching: Searching,
+}
+
+/// What has been searched once that is kept.
+enum Searching {
+    /// Observations up to this row.
+    Rows(i64),
+    File(PathBuf, Searched),
 }
 
 /// A transcript that has something new.
@@ -179,20 +203,24 @@ impl Scan<'_> {
         observer.is_stopping() || self.options.most_time.is_some_and(|most| self.began.elapsed() >= most)
     }
 
-    fn observations(&mut self, store: &mut Store, spoken: &Spoken) -> Result<(), Error> {
+    fn observations(
+        &mut self,
+        store: &mut Store,
+        spoken: &Spoken,
+        observer: &dyn Observer,
+    ) -> Result<(), Error> {
         let after = if self.options.is_full { 0 } else { sightings::last_row(store.connection())? };
-        let (sessions, last) = observations::sessions_since(store.connection(), after)?;
-        let mut is_all = true;
-        self.report.sessions = sessions.len();
-        for session in sessions {
-            for found in observations::read(store, session, spoken)? {
-                is_all &= self.take(store, &found)?;
+        for (session, last) in observations::sessions_since(store.connection(), after)? {
+            if self.is_over(observer) {
+                self.report.is_cut = true;
+                break;
             }
+            let found = observations::read(store, session, spoken)?;
+            self.report.sessions += 1;
+            // They come by their last rows: a scan that ends here has searched everything up to this one.
+            self.take(store, &found, Searching::Rows(last))?;
         }
-        if is_all && !self.options.is_trial && last > after {
-            store.write(|transaction| sightings::set_last_row(transaction, last))?;
-        }
-        Ok(())
+        self.keep(store)
     }
 
     fn transcripts(
@@ -233,7 +261,7 @@ impl Scan<'_> {
             self.transcript(store, &mut transcripts, it)?;
             observer.passed(it.size - it.from);
         }
-        Ok(())
+        self.keep(store)
     }
 
     fn transcript(
@@ -261,39 +289,74 @@ impl Scan<'_> {
         };
         self.report.read += 1;
         self.report.bytes += read.end.saturating_sub(it.from);
-        let is_all = self.take(store, &read.found)?;
-        if is_all && !self.options.is_trial {
-            // What was appended meanwhile is new.
-            let is_whole = read.end >= it.size;
-            let searched = Searched { resume: read.resume, size: if is_whole { read.end } else { it.size } };
-            store.write(|transaction| sightings::set_searched(transaction, &it.path, searched))?;
-        }
-        Ok(())
+        // What was appended meanwhile is new.
+        let is_whole = read.end >= it.size;
+        let searched = Searched { resume: read.resume, size: if is_whole { read.end } else { it.size } };
+        self.take(store, &[read.found], Searching::File(it.path.clone(), searched))
     }
 
-    /// Makes candidates of what was found and keeps them; returns whether all were.
-    fn take(&mut self, store: &mut Store, found: &Found) -> Result<bool, Error> {
-        if found.findings.is_empty() {
-            return Ok(true);
-        }
+    /// Makes candidates of what was found, which are kept soon.
+    fn take(&mut self, store: &mut Store, found: &[Found], searching: Searching) -> Result<(), Error> {
         let home = base::system::home(&self.places.env);
-        let Made { candidates, facts, held } = candidate::make(found, home.as_deref());
-        self.report.held.extend(held);
-        let withdrawn: Vec<(String, String)> = found
-            .findings
-            .iter()
-            .filter_map(|finding| match &finding.evidence {
+        let mut waiting =
+            Unkept { candidates: Vec::new(), facts: Vec::new(), withdrawn: Vec::new(), searching };
+        for found in found.iter().filter(|found| !found.findings.is_empty()) {
+            let Made { candidates, facts, held } = candidate::make(found, home.as_deref());
+            self.report.held.extend(held);
+            waiting.candidates.extend(candidates);
+            waiting.facts.extend(facts);
+            waiting.withdrawn.extend(found.findings.iter().filter_map(|finding| match &finding.evidence {
                 Evidence::Withdrawn(beginning) => Some((finding.place.session.clone(), beginning.clone())),
                 _ => None,
-            })
-            .collect();
-        if self.options.is_trial {
-            self.report.candidates.extend(candidates);
-            self.report.facts.extend(facts);
-            return Ok(true);
+            }));
         }
-        self.keeper.keep_facts(store, facts)?;
-        self.keeper.keep(store, candidates, &withdrawn)
+        if self.options.is_trial {
+            self.report.candidates.extend(waiting.candidates);
+            self.report.facts.extend(waiting.facts);
+            return Ok(());
+        }
+        self.waiting.push(waiting);
+        if self.waiting.len() >= AT_ONCE { self.keep(store) } else { Ok(()) }
+    }
+
+    /// Keeps what waits, in its order, then notes what was searched: lessons are read once for all of it. A process that is
+    /// killed in between searches it again, and finds it kept.
+    fn keep(&mut self, store: &mut Store) -> Result<(), Error> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let waiting = std::mem::take(&mut self.waiting);
+        let mut change = None;
+        let mut done = Vec::new();
+        for it in waiting {
+            self.keeper.keep_facts(store, it.facts)?;
+            if !(it.candidates.is_empty() && it.withdrawn.is_empty()) {
+                let change = match &mut change {
+                    Some(change) => change,
+                    none => none.insert(Change::begin(self.places)?),
+                };
+                // What is over the bound of new candidates is searched again.
+                if !self.keeper.keep(store, change, it.candidates, &it.withdrawn)? {
+                    self.is_row_left |= matches!(it.searching, Searching::Rows(_));
+                    continue;
+                }
+            }
+            done.push(it.searching);
+        }
+        let is_row_left = self.is_row_left;
+        store.write(|transaction| {
+            for searching in &done {
+                match searching {
+                    Searching::Rows(last) if !is_row_left => sightings::set_last_row(transaction, *last)?,
+                    Searching::Rows(_) => {}
+                    Searching::File(path, searched) => {
+                        sightings::set_searched(transaction, path, *searched)?;
+                    }
+                }
+            }
+            Ok::<_, store::Error>(())
+        })?;
+        Ok(())
     }
 }
 

@@ -3,8 +3,9 @@
 pub mod observations;
 pub mod transcripts;
 
+use crate::detect::FILE_TOOLS;
 use crate::happening::Outcome;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The tools that run a line of shell.
 const SHELLS: [&str; 1] = ["Bash"];
@@ -28,7 +29,17 @@ fn command(tool: &str, input: Option<&str>) -> Option<String> {
 
 /// Returns what another tool was given, as JSON.
 fn input(tool: &str, input: Option<&str>) -> Option<String> {
-    input.filter(|input| !SHELLS.contains(&tool) && input.len() <= MAX_INPUT).map(str::to_owned)
+    #[derive(Deserialize, Serialize)]
+    struct File {
+        file_path: String,
+    }
+    let input = input.filter(|_| !SHELLS.contains(&tool))?;
+    if input.len() <= MAX_INPUT {
+        return Some(input.to_owned());
+    }
+    // Of a long text that is written, only where.
+    let file: File = serde_json::from_str(input).ok().filter(|_| FILE_TOOLS.contains(&tool))?;
+    serde_json::to_string(&file).ok()
 }
 
 /// Returns the result of a call that gave an error.

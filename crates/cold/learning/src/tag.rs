@@ -40,7 +40,7 @@ pub struct Tag {
 /// that explains the protocol itself does not.
 pub fn read(reply: &str) -> Vec<Report> {
     let mut reports = Vec::new();
-    let mut lines = reply.lines().map(str::trim).peekable();
+    let mut lines = reply.lines().map(undecorated).peekable();
     while let Some(line) = lines.next() {
         let Some(rest) = line.strip_prefix(OPENING) else { continue };
         if let Some(rest) = line.strip_prefix(CANCEL) {
@@ -70,6 +70,19 @@ pub fn read(reply: &str) -> Vec<Report> {
     }
     reports.retain(|report| !matches!(report, Report::Lesson(tag) if is_of_protocol(tag)));
     reports
+}
+
+/// Returns a line without the mark of a list or a heading before a tag, and without the stars of bold print around one. A quoted
+/// tag is someone else's, or an example.
+fn undecorated(line: &str) -> &str {
+    let line = line.trim();
+    let item = line.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let item = item.strip_prefix(['.', ')']).filter(|rest| item != line && rest.starts_with(' '));
+    let heading = line.trim_start_matches('#');
+    let marked = line.strip_prefix(['-', '*', '+']).or(Some(heading)).filter(|rest| rest.starts_with(' '));
+    let bare = item.or(marked).unwrap_or(line).trim().trim_start_matches("**");
+    let is_tag = bare.starts_with(OPENING) || bare.starts_with(CLOSING);
+    if is_tag { bare.trim_end_matches("**").trim_end() } else { line }
 }
 
 /// Splits `what went wrong -> what to do`.
@@ -176,6 +189,23 @@ mod tests {
             ("`npm ci` deletes node_modules", "run `npm install` to keep it")
         );
         assert!(only("#lesson\nproblem: a\nsolution: b\nscope: project\n#/lesson").is_of_project);
+    }
+
+    #[test]
+    fn a_tag_in_a_list_or_in_bold_print_counts_and_a_quoted_one_does_not() {
+        for (opening, closing) in [
+            ("- #lesson", "  #/lesson"),
+            ("**#lesson**", "**#/lesson**"),
+            ("2. **#lesson**", "   **#/lesson**"),
+            ("## #lesson", "## #/lesson"),
+        ] {
+            let tag = only(&format!(
+                "Notes:\n{opening}\n**problem:** a fails\n**solution:** b works\n{closing}\nDone."
+            ));
+            assert_eq!((&*tag.problem, &*tag.solution), ("a fails", "b works"), "{opening}");
+        }
+        assert_eq!(only("* #lesson `a` fails -> run `b`").solution, "run `b`");
+        assert_eq!(read("> #lesson `a` fails -> run `b`\n\n`#lesson a -> b`"), []);
     }
 
     #[test]

@@ -32,8 +32,9 @@ Examples:
 
 /// How many facts are shown at once.
 const MAX_FACTS: usize = 5;
-/// How much of a text is shown.
+/// How much of a line is shown, and how many lines of a text.
 const TEXT_CHARS: usize = 600;
+const TEXT_LINES: usize = 12;
 /// What the questions offer.
 const KEYS: &str = "[p]romote, [e]dit, [m]erge, [a]rchive, [s]kip, [u]ndo, [q]uit";
 const GROUP_KEYS: &str = "[p]romote all that can be, [a]rchive all, [o]ne by one, [s]kip, [u]ndo, [q]uit";
@@ -372,13 +373,33 @@ fn show(output: &mut impl Write, candidate: &Candidate, number: usize, count: us
         rows.push(vec![(format!("  {name}"), DIM), (text(value), style)]);
     };
     row("what goes wrong", &lesson.summary, STRONG);
-    row("problem", &lesson.problem, Style::new());
-    row("solution", &lesson.solution, Style::new());
+    // A call stays on a line of its own: run together with the sentences around it, it cannot be read.
+    for (name, words) in [("problem", &lesson.problem), ("solution", &lesson.solution)] {
+        let lines = words.lines().filter(|line| !line.trim().is_empty()).take(TEXT_LINES);
+        for (place, line) in lines.enumerate() {
+            let is_call = line.starts_with("    ");
+            let style = if is_call { STRONG } else { Style::new() };
+            row(if place == 0 { name } else { "" }, line, style);
+        }
+    }
     let trigger = &lesson.trigger;
+    if !trigger.tools.is_empty() {
+        let fields = trigger.inputs.iter().map(|(field, expression)| match expression.as_str() {
+            "^$" => format!("without {field}"),
+            "." => format!("with {field}"),
+            expression => {
+                format!("with {field} = {}", expression.trim_start_matches('^').trim_end_matches('$'))
+            }
+        });
+        let call = std::iter::once(trigger.tools.join(", ")).chain(fields).collect::<Vec<_>>().join(" ");
+        row("applies to", &call, Style::new());
+    }
     let patterns = [&trigger.commands, &trigger.matches, &trigger.raw, &trigger.paths, &trigger.content];
     patterns.into_iter().flatten().for_each(|pattern| row("applies to", pattern, Style::new()));
-    if !trigger.without.is_empty() {
-        row("but not with", &trigger.without.join(", "), Style::new());
+    for (name, items) in [("only with", &trigger.with), ("but not with", &trigger.without)] {
+        if !items.is_empty() {
+            row(name, &items.join(", "), Style::new());
+        }
     }
     row("holds in", lesson.scope.as_deref().unwrap_or("every project"), Style::new());
     lesson.fires.iter().for_each(|example| row("fires on", example, Style::new()));

@@ -7,15 +7,13 @@ use serde_json::Value;
 use store::rusqlite::{Connection, params};
 use store::{Error, Store};
 
-/// Returns the sessions that something came of since a row, by their rows, and the last row there is.
-pub fn sessions_since(connection: &Connection, after: i64) -> Result<(Vec<i64>, i64), Error> {
+/// Returns the sessions that something came of since a row, each with its last row, in the order of those.
+pub fn sessions_since(connection: &Connection, after: i64) -> Result<Vec<(i64, i64)>, Error> {
     let mut select = connection.prepare_cached(
         "SELECT session, max(row) FROM observations WHERE row > ?1 GROUP BY session ORDER BY 2",
     )?;
-    let rows: Vec<(i64, i64)> =
-        select.query_map([after], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
-    let last = rows.iter().map(|(_, row)| *row).max().unwrap_or(after);
-    Ok((rows.into_iter().map(|(session, _)| session).collect(), last))
+    let rows = select.query_map([after], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+    Ok(rows)
 }
 
 /// Follows what the store has of a session: its own conversation, then each subagent's.

@@ -19,11 +19,12 @@ use transcript::scan::TOOL_ERROR_NEEDLE;
 use transcript::{Act, Conversation, Reader, Scope};
 
 /// What the lines contain that matter: failures, reports and prompts, as the client writes them.
-const NEEDLES: [&str; 5] = [
+const NEEDLES: [&str; 6] = [
     TOOL_ERROR_NEEDLE,
     tag::NEEDLE,
     r#""role":"user","content":""#,
     r#""role":"user","content":[{"type":"text""#,
+    r#""role":"user","content":[{"type":"image""#,
     r#""queued_command""#,
 ];
 /// How much of a file is read before a line that matters, and behind it.
@@ -42,13 +43,15 @@ pub struct Asked {
     /// When, in milliseconds since 1970.
     at: u64,
     is_private: bool,
+    /// Whether it was typed during a turn, which goes on.
+    is_queued: bool,
 }
 
 /// What was read of a transcript.
 #[derive(Debug, Default)]
 pub struct Read {
     pub found: Found,
-    /// Where the next pass begins: at the last prompt, since its turn may go on.
+    /// Where the next pass begins: at the prompt of the last turn, which may go on.
     pub resume: u64,
     /// Just past the last complete line.
     pub end: u64,
@@ -115,7 +118,8 @@ impl<'a> Transcripts<'a> {
             }
         })?;
         let from = progress.start;
-        let resume = prompts.last().map_or(from, |last| last.offset);
+        // Not at one that was typed during a turn: the next pass would not know whether that turn is private.
+        let resume = prompts.iter().rfind(|prompt| !prompt.is_queued).map_or(from, |last| last.offset);
         let mut read = Read { resume, end: progress.offset, prompts, ..Read::default() };
         if marks.is_empty() {
             return Ok(read);
@@ -144,9 +148,9 @@ impl<'a> Transcripts<'a> {
 
 /// Adds a prompt to those of a session.
 fn ask(offset: u64, record: &Record<'_>, act: &Act<'_>, prompts: &mut Vec<Asked>) {
+    let is_queued = matches!(record.body, Body::Attachment(_));
     let is_private = match act {
         Act::Prompt { text, .. } => {
-            let is_queued = matches!(record.body, Body::Attachment(_));
             let was_private = prompts.last().is_some_and(|last| last.is_private);
             // What is typed during a turn lifts no privacy.
             privacy::strip(text).wholly_private || (is_queued && was_private)
@@ -154,7 +158,7 @@ fn ask(offset: u64, record: &Record<'_>, act: &Act<'_>, prompts: &mut Vec<Asked>
         Act::Command { is_prompt: true, arguments, .. } => privacy::strip(arguments).wholly_private,
         _ => return,
     };
-    prompts.push(Asked { offset, at: at(record), is_private });
+    prompts.push(Asked { offset, at: at(record), is_private, is_queued });
 }
 
 /// Returns the parts of a file around the marks, in order and without overlap.

@@ -82,6 +82,35 @@ fn nothing_under_a_private_prompt_is_evidence() {
 }
 
 #[test]
+fn what_is_typed_during_a_private_turn_lifts_no_privacy_for_the_next_pass() {
+    let begun = conversation::transcript("> <private>build the engine</private>\n$ git status\n", HERE);
+    let typed = r#"{"type":"attachment","isSidechain":false,"attachment":{"type":"queued_command","prompt":"be quick","commandMode":"prompt","origin":{"kind":"human"}},"uuid":"q1","timestamp":"2026-11-16T10:00:09.000Z","sessionId":"5e55-1","cwd":"/home/ada/engine"}"#;
+    let begun = format!("{begun}{typed}\n");
+    let rest = conversation::transcript(JOBS, HERE);
+    let rest = rest.split_once('\n').unwrap().1;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("5e55-1.jsonl");
+    let (rules, spoken, forgotten) = (Rules::default(), Spoken::default(), Forgotten::default());
+    let mut transcripts = Transcripts::new(&rules, &spoken, &forgotten);
+    fs::write(&file, &begun).unwrap();
+    let first = transcripts.read(&file, 0, Whose::Session).unwrap();
+    fs::write(&file, format!("{begun}{rest}")).unwrap();
+    for from in [0, first.resume] {
+        let read = transcripts.read(&file, from, Whose::Session).unwrap();
+        assert_eq!(candidate::make(&read.found, None).candidates.len(), 0, "from {from}");
+    }
+}
+
+#[test]
+fn a_private_prompt_with_a_picture_before_its_words_is_private() {
+    let transcript = conversation::transcript(JOBS, HERE);
+    let picture = r#"[{"type":"image","source":{"type":"base64","media_type":"image/png","data":""}},{"type":"text","text":"<private>build the engine</private>"}]"#;
+    let transcript = transcript.replacen("\"build the engine\"", picture, 1);
+    assert!(transcript.contains("image/png"));
+    assert_eq!(found_in(&transcript).len(), 0);
+}
+
+#[test]
 fn what_is_edited_or_flaky_is_no_lesson_about_a_command() {
     for text in [
         "> test\n$ cargo test -p core\n! test a ... FAILED\n~ src/lib.rs\n$ cargo test -p core --lib\n= ok",
@@ -126,6 +155,69 @@ fn a_correction_is_understood_in_other_languages() {
 }
 
 #[test]
+fn a_correction_may_leave_something_out_or_name_what_the_call_works_on() {
+    let about = |text: &str| -> Vec<(String, String)> {
+        let candidates = found(&format!("> go\n$ git fetch\n= ok\n{text}\n= ok\n$ git status\n= clean"));
+        let of = |it: &Candidate| (it.lesson.trigger.commands[0].clone(), it.lesson.trigger.with.join(" "));
+        candidates.iter().map(of).collect()
+    };
+    let pair = |pattern: &str, with: &str| vec![(pattern.to_owned(), with.to_owned())];
+    let left_out = about("$ sudo docker compose up -d\n= ok\n> bitte nicht mit sudo\n$ docker compose up -d");
+    assert_eq!(left_out, pair("docker compose up", "@sudo"));
+    let narrow = about(
+        "$ git push origin main\n= ok\n> don't git push to main, use gh pr create\n$ gh pr create --fill",
+    );
+    assert_eq!(narrow, pair("git push ... main", ""));
+    // Only some of what npm does is done by make.
+    assert_eq!(about("$ npm test\n= ok\n> not with npm, use make\n$ make test"), pair("npm test", ""));
+    assert_eq!(
+        about("$ cargo test\n= ok\n> please always pass --lib here\n$ cargo test --lib"),
+        pair("cargo test", "")
+    );
+    assert_eq!(about("$ cargo test\n= ok\n> not so fast, run it with --lib\n$ cargo test --lib"), []);
+    // The last call was right, and this is the next one.
+    let next = "$ npm run test\n= ok\n> good, now the same with npm run lint instead of npm run test\n$ npm run lint";
+    assert_eq!(about(next), []);
+    assert_eq!(about("$ ls -la src\n= ok\n> not src, look at docs without hidden files\n$ ls docs"), []);
+}
+
+#[test]
+fn a_file_that_is_not_to_be_edited_is_a_lesson_in_its_project() {
+    let talk = |words: &str, next: &str| {
+        found(&format!(
+            "> rename the field\n~ /home/ada/engine/src/gen/api.ts\n> {words}\n~ /home/ada/engine/{next}\n$ git status\n= clean"
+        ))
+    };
+    for words in
+        ["src/gen is generated, change the schema", "nein, src/gen nicht anfassen", "src/gen は編集しないで"]
+    {
+        let candidates = talk(words, "schema/api.proto");
+        let [it] = &candidates[..] else { panic!("{words}: {candidates:?}") };
+        assert_eq!(it.lesson.trigger.paths, ["**/src/gen/**"]);
+        assert_eq!(it.lesson.scope.as_deref(), Some(it.project.as_str()));
+        assert_eq!(intake::check(&it.lesson), []);
+        for (call, fires) in [
+            (r#"{"tool": "Write", "file_path": "src/gen/other.ts"}"#, true),
+            (r#"{"tool": "Read", "file_path": "src/gen/api.ts"}"#, false),
+            (r#"{"tool": "Edit", "file_path": "src/api.ts"}"#, false),
+        ] {
+            let applies = matches!(rehearsal::judge(&it.lesson, call), Ok(Verdict::Applies { .. }));
+            assert_eq!(applies, fires, "{call}");
+        }
+    }
+    assert_eq!(
+        talk("put the field into src/order.ts instead", "src/order.ts").len(),
+        0,
+        "another place, this once"
+    );
+    assert_eq!(
+        talk("src/gen is generated, run the generator", "src/gen/b.ts").len(),
+        0,
+        "it was edited again"
+    );
+}
+
+#[test]
 fn a_report_of_the_model_is_a_lesson_in_its_own_words() {
     let candidates = found(
         "> save my work\n$ git stash --everything\n! error: unknown option `everything'\n$ git stash push --all\n= saved\n< Done.\n  #lesson\n  tool: Bash\n  trigger: git stash --everything\n  problem: git stash has no option --everything,\n    so nothing is saved and the next checkout loses the files.\n  solution: Run `git stash push --all`, which takes ignored and untracked files as well.\n  tags: tool:git, severity:data-loss\n  #/lesson\n$ git status\n= clean",
@@ -153,6 +245,18 @@ fn folders_names_and_secrets_do_not_reach_a_candidate() {
     let file = lessons::format::render(&candidates[0].lesson);
     for particular in [key.as_str(), "/home/ada", "ada@corp", "3f2a9c1d8e"] {
         assert!(!file.contains(particular), "{particular} in {file}");
+    }
+}
+
+#[test]
+fn a_secret_does_not_become_a_pattern() {
+    let key = concat!("sk_live_", "4eC39HqLyjWDarjtT1zdp7dc");
+    let text = format!(
+        "> sync\n$ STRIPE_API_KEY={key} shopctl sync\n! invalid API key: {key}\n$ STRIPE_API_KEY=none shopctl sync\n= ok\n$ shopctl login --token {key}\n! unknown token {key}, did you mean anonymous\n$ shopctl login --token anonymous\n= ok\n$ git status\n= clean"
+    );
+    for candidate in found(&text) {
+        let file = lessons::format::render(&candidate.lesson);
+        assert!(!file.contains(key) && !format!("{candidate:?}").contains(key), "{file}");
     }
 }
 

@@ -4,11 +4,12 @@ use base::{Env, Paths};
 use capture::{Data, Observation, Spool, ToolCall};
 use fixture::conversation::{self, Where};
 use learning::keep::Error;
-use learning::scan::{self, Options, Report, Silent};
+use learning::scan::{self, Observer, Options, Report, Silent};
 use lessons::Lesson;
 use lessons_admin::catalogue::{Catalogue, Places, State};
 use lessons_admin::change::{Change, Owner};
 use serde_json::value::RawValue;
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use store::observations::{Drain, Selection};
@@ -295,9 +296,8 @@ fn what_is_forgotten_is_seen_nowhere() {
     assert_eq!(sightings::counts(world.store().connection(), &slug).unwrap().sessions, 0);
 }
 
-#[test]
-fn what_hooks_recorded_is_searched_as_transcripts_are_and_counted_once() {
-    let world = World::new();
+/// Records what hooks would of a session with the mistake, up to a number of its calls.
+fn record(world: &World, session: &str, most: usize) {
     let spool = Spool::new(world.places.paths.spool());
     let calls = [
         ("git status", None),
@@ -305,7 +305,7 @@ fn what_hooks_recorded_is_searched_as_transcripts_are_and_counted_once() {
         ("cargo build --jobs 4", None),
         ("cargo test", None),
     ];
-    for (at, (command, error)) in (1_u64..).zip(calls) {
+    for (at, (command, error)) in (1_u64..).zip(calls).take(most) {
         let input = RawValue::from_string(format!("{{\"command\":{command:?}}}")).unwrap();
         let id = format!("toolu_{at}");
         let call = ToolCall {
@@ -315,19 +315,55 @@ fn what_hooks_recorded_is_searched_as_transcripts_are_and_counted_once() {
             error: error.map(Into::into),
             ..ToolCall::default()
         };
-        let mut observation = Observation::new("one", format!("t:{id}"), at * 1_000, Data::Tool(call));
+        let mut observation = Observation::new(session, format!("t:{id}"), at * 1_000, Data::Tool(call));
         observation.cwd = "/home/ada/engine".into();
         spool.append(&observation).unwrap();
     }
-    let mut store = world.store();
-    Drain::unbounded(&spool).run(&mut store, base::Timestamp::now()).unwrap();
+    Drain::unbounded(&spool).run(&mut world.store(), base::Timestamp::now()).unwrap();
+}
+
+#[test]
+fn what_hooks_recorded_is_searched_as_transcripts_are_and_counted_once() {
+    let world = World::new();
+    record(&world, "one", 4);
     let options = Options { folders: Vec::new(), ..world.options() };
-    let report = scan::run(&mut store, &world.places, &options, &mut Silent).unwrap();
+    let report = world.scan_with(&options);
     assert_eq!(report.kept.new.len(), 1);
     // The transcript of the same session tells the same.
     world.say("one", "/home/ada/engine", JOBS);
-    let report = scan::run(&mut store, &world.places, &world.options(), &mut Silent).unwrap();
+    let report = world.scan();
     assert_eq!((report.read, report.kept.new.len(), report.kept.again.len()), (1, 0, 0));
+}
+
+/// Ends a scan after it has asked so many times whether to go on.
+struct Patience(Cell<usize>);
+
+impl Observer for Patience {
+    fn is_stopping(&self) -> bool {
+        self.0.replace(self.0.get().saturating_sub(1)) == 0
+    }
+}
+
+#[test]
+fn a_scan_that_was_cut_goes_on_where_it_ended() {
+    let world = World::new();
+    ["one", "two", "three"].into_iter().for_each(|session| record(&world, session, 4));
+    world.say("four", "/home/ada/engine", JOBS);
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        let mut patience = Patience(Cell::new(1));
+        let report = scan::run(&mut world.store(), &world.places, &world.options(), &mut patience).unwrap();
+        assert_eq!((report.sessions + report.read, report.is_cut), (1, seen.len() < 3));
+        seen.extend(report.kept.new.into_iter().chain(report.kept.again));
+    }
+    assert_eq!(seen.len(), 4, "{seen:?}");
+    let slug = world.candidates()[0].slug.clone();
+    assert_eq!(sightings::counts(world.store().connection(), &slug).unwrap().sessions, 4);
+    // A session that goes on is looked at again, from its beginning.
+    record(&world, "five", 2);
+    assert_eq!(world.scan().sessions, 1);
+    record(&world, "five", 4);
+    assert_eq!(world.scan().kept.again, [slug]);
 }
 
 const REPORTED: &str = "> put it aside\n$ git stash save --everything\n! error: unknown option `everything'\n$ git stash push --all\n= Saved\n< #lesson\n  tool: Bash\n  trigger: git stash save --everything\n  problem: git stash has no option --everything, so nothing is saved at all.\n  solution: Run `git stash push --all`, then check with `git stash list` that an entry is there.\n  #/lesson\n$ git stash list\n= stash@{0}\n";
