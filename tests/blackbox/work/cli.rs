@@ -79,6 +79,26 @@ fn a_context_is_begun_changed_noted_closed_and_opened_again() -> Result<()> {
 }
 
 #[test]
+fn only_the_list_that_a_caret_shows_has_its_numbers() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    for text in ["Move the parser", "Fix the login form"] {
+        work_json(&sandbox, &["new", text])?;
+    }
+    work_json(&sandbox, &["done", "parser"])?;
+    let first = |arguments: &[&str]| -> Result<String> {
+        let (_, listed, _) = work(&sandbox, arguments)?;
+        let line = listed.lines().find(|line| line.contains("-login-form")).unwrap_or_default();
+        Ok(line.split_whitespace().next().unwrap_or_default().to_owned())
+    };
+    assert_eq!(first(&[])?, "1");
+    assert!(first(&["list", "--all"])?.ends_with("-login-form"));
+    assert!(first(&["list", "--everywhere"])?.ends_with("-login-form"));
+    let (_, listed, _) = work(&sandbox, &["list", "--everywhere"])?;
+    assert!(listed.lines().next().is_some_and(|header| header.contains("project")), "{listed}");
+    Ok(())
+}
+
+#[test]
 fn what_is_no_id_is_refused_by_name_and_changes_nothing() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     work_json(&sandbox, &["new", "Fix the beta parser"])?;

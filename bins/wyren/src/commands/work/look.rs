@@ -24,6 +24,7 @@ use work::tasks::Task;
 /// In characters.
 const MAX_SUMMARY: usize = 200;
 const MAX_ID: usize = 64;
+const MAX_PROJECT: usize = 40;
 /// The most entries of a folder that are counted.
 const MOST_FILES: usize = 10_000;
 
@@ -88,19 +89,30 @@ pub(super) fn list(list: &List, env: &Env, paths: &Paths) -> Result<()> {
         return Ok(writeln!(output, "{state}{place}.")?);
     }
     let now = Timestamp::now();
-    let header =
-        ["", "context", "state", "active", "sessions", "summary"].map(|title| (title.to_owned(), DIM));
-    let mut rows: Vec<Vec<Cell>> = vec![header.to_vec()];
-    for (number, context) in contexts.iter().enumerate() {
+    let mut header = vec!["", "context", "state", "active", "sessions", "summary"];
+    if list.everywhere {
+        header.insert(2, "project");
+    }
+    let mut rows: Vec<Vec<Cell>> = vec![header.into_iter().map(|title| (title.to_owned(), DIM)).collect()];
+    // The numbers of the prompt `^2`, which lists those that are open in this project.
+    let is_numbered = which == Which::Open && !list.everywhere;
+    for (place, context) in contexts.iter().enumerate() {
         let (state, style) = state(context);
-        rows.push(vec![
-            ((number + 1).to_string(), DIM),
+        let number = if is_numbered { (place + 1).to_string() } else { String::new() };
+        let mut row = vec![
+            (number, DIM),
             (sanitize::one_line(&context.id, MAX_ID), STRONG),
             (state.to_owned(), style),
             (when::ago(moment(context.last_active), now), Style::new()),
             (context.sessions.len().to_string(), DIM),
             (sanitize::one_line(&context.summary, MAX_SUMMARY), Style::new()),
-        ]);
+        ];
+        if list.everywhere {
+            let key = context.project.map(|row| read::project_key(&store, row)).transpose()?.flatten();
+            let name = key.map(|key| projects::name(&key)).unwrap_or_default();
+            row.insert(2, (sanitize::one_line(&name, MAX_PROJECT), Style::new()));
+        }
+        rows.push(row);
     }
     Ok(terminal::write_table(&mut output, &rows)?)
 }
