@@ -636,7 +636,10 @@ fn known_at(answer: &Answer, at: usize) -> Option<String> {
 /// Returns the line of a document, the passage that was found, and where it comes from.
 fn row(loaded: &Loaded, words: &mut Words, has_projects: bool) -> String {
     let mut text = headline(loaded);
-    if let Some(passage) = rows::passage(loaded, words) {
+    // A title may say what was asked for.
+    if let Some(passage) = rows::passage(loaded, words)
+        && !loaded.document.title.contains(passage.trim_matches('…'))
+    {
         text.push_str(&format!("\n  {passage}"));
     }
     text + &from(loaded, has_projects)
