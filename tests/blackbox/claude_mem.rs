@@ -230,6 +230,8 @@ fn line_22_denied_and_failed_calls_are_recorded_and_can_be_found() -> Result<()>
     let facts = crate::search::search(&sandbox, &["zeppelin"])?;
     let found = facts["hits"].to_string();
     assert!(found.contains("frobnicate the ZEPPELIN"), "{facts:#}");
+    let found = crate::search::search(&sandbox, &["notes", "no such file"])?["hits"].to_string();
+    assert!(found.contains("cat: ZEPPELIN: No such file"), "a mere look that failed: {found}");
     prompt(&sandbox, "s", "2", "run the tests")?;
     fail(&sandbox, "toolu_3", "cargo test -p hangar", "error: the HANGAR doors are closed")?;
     let facts = crate::search::search(&sandbox, &["hangar", "doors"])?;

@@ -201,14 +201,14 @@ fn title(part: Part) -> &'static str {
     }
 }
 
-/// Returns what a line says, and the files and checks of the work where that says what it was about.
+/// Returns what a line says, and where that says what the work was for, its files and checks; for an answer, the question.
 fn headline(line: &Line) -> (String, Option<String>) {
     let (text, about) = (sanitize::one_line(&line.text, MAX_TEXT), sanitize::one_line(&line.about, MAX_TEXT));
     if about.is_empty() || text.contains(about.trim_end_matches(['.', '…'])) {
-        (text, None)
-    } else {
-        (about, Some(text))
+        return (text, None);
     }
+    let rest = text.split_once("; answer: ").map_or(&*text, |(question, _)| question).to_owned();
+    (about, Some(rest))
 }
 
 /// Returns a text as Markdown shows it: outside of code, nothing of it is HTML, emphasis or a link.

@@ -102,7 +102,7 @@ pub fn recap(material: &Material) -> Vec<Line> {
         };
         let (id, kind) = (entry.id.clone(), Some(entry.kind.clone()));
         let about = match entry.source {
-            Source::Rules if matches!(part, Part::Done | Part::Open) => entry.detail.subtitle.clone(),
+            Source::Rules => entry.detail.subtitle.clone(),
             _ => String::new(),
         };
         lines.push(Line { part, at: entry.at, id, kind, text: entry.line(), about });
@@ -121,10 +121,7 @@ pub fn recap(material: &Material) -> Vec<Line> {
                 about: String::new(),
             }));
         };
-        // An answer by rules is the end of an entry's title.
-        let is_told = |entry: &&Entry| {
-            summary.source == Source::Rules && ends_with_the_beginning(&entry.title, &summary.learned)
-        };
+        let is_told = |entry: &&Entry| summary.source == Source::Rules && tells(entry, &summary.learned);
         if !entries.iter().any(is_told) {
             add(Part::Learned, &summary.learned);
         }
@@ -137,12 +134,14 @@ pub fn recap(material: &Material) -> Vec<Line> {
     without_repetitions(lines)
 }
 
-/// Returns whether a title ends with how a text begins.
-fn ends_with_the_beginning(title: &str, text: &str) -> bool {
-    const ANSWER: &str = "answer: ";
-    let Some(at) = title.rfind(ANSWER) else { return false };
-    let answer = title[at + ANSWER.len()..].trim_end_matches(['…', '.', '。']);
-    !answer.is_empty() && text.contains(answer)
+/// Returns whether an entry says what was learned by a summary that rules made: as a discovery, or as the answer to a question.
+fn tells(entry: &Entry, learned: &str) -> bool {
+    let said = match entry.kind.as_str() {
+        Kind::DISCOVERY if entry.detail.subtitle.is_empty() => &entry.title,
+        _ => &entry.detail.subtitle,
+    };
+    let said = said.trim_end_matches(['…', '.', '。']);
+    !said.is_empty() && learned.contains(said)
 }
 
 /// Returns whether a line of a summary is for a recap: not what only leads to a list, or the client's own errors.
@@ -167,9 +166,16 @@ fn part(entry: &Entry) -> Part {
         Kind::DECISION => Part::Decided,
         Kind::FAILURE => Part::Open,
         Kind::DISCOVERY | "security_alert" | "security_note" | "sensitive" => Part::Learned,
-        _ if entry.detail.outcome == "failed" => Part::Open,
+        _ if entry.detail.outcome == "failed" && !is_committed(entry) => Part::Open,
         _ => Part::Done,
     }
+}
+
+/// Returns whether the work was committed, whatever failed on the way.
+fn is_committed(entry: &Entry) -> bool {
+    let mut lines = std::iter::once(&entry.title).chain(&entry.detail.facts);
+    entry.source == Source::Rules
+        && lines.any(|line| line.split("; ").any(|part| part.starts_with("committed ")))
 }
 
 /// Returns whether a later entry succeeded with what this one failed at: the same command, or a change of the same file.
@@ -255,6 +261,37 @@ mod tests {
         };
         assert_eq!(texts(&material("feature"), Part::Done), ["the first", "a later one"]);
         assert_eq!(texts(&material("decision"), Part::Decided), ["a later one"], "it holds no longer");
+    }
+
+    #[test]
+    fn what_was_committed_is_done_whatever_failed_on_the_way() {
+        let failed = |title: &str| Entry {
+            detail: Detail { outcome: "failed".into(), ..Detail::default() },
+            ..entry(1, "fix", title)
+        };
+        let material = |title: &str| Material { entries: vec![failed(title)], summaries: Vec::new() };
+        assert_eq!(texts(&material("a.rs (+1); helm diff failed"), Part::Open).len(), 1);
+        assert_eq!(
+            texts(&material("a.rs (+1); helm diff failed; committed 1a2b3c4 \"Fix it\""), Part::Done).len(),
+            1
+        );
+    }
+
+    #[test]
+    fn an_answer_that_an_entry_tells_comes_once() {
+        let question = |subtitle: &str| Entry {
+            detail: Detail { subtitle: subtitle.into(), ..Detail::default() },
+            ..entry(1, "discovery", "asked: Where are labels?; answer: Labels are in S3")
+        };
+        let summary = Summary {
+            at: 1,
+            learned: "Labels are in S3. The key is in a table.".into(),
+            ..Summary::default()
+        };
+        let material =
+            |entry: Entry| Material { entries: vec![entry], summaries: vec![(1, summary.clone())] };
+        assert_eq!(texts(&material(question("Labels are in S3.")), Part::Learned).len(), 1);
+        assert_eq!(texts(&material(question("Receipts are in a table.")), Part::Learned).len(), 2);
     }
 
     #[test]

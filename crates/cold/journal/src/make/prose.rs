@@ -2,6 +2,7 @@
 
 use language::lexicon::{self, JOURNAL, LANGUAGES, PEOPLE};
 use language::{Phrases, Sentence, content_words, folded, sentences, words};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use text::sanitize;
 
@@ -10,6 +11,8 @@ const DECIDES: f64 = 0.7;
 /// What a phrase of another language weighs, and a normative word.
 const FOREIGN: f64 = 0.7;
 const NORMATIVE: f64 = 0.3;
+/// What a phrase weighs that rejects something, or only reports that it does not work.
+const REPORTS: f64 = 0.3;
 /// A sentence of fewer words says nothing a month later.
 const FEWEST_WORDS: usize = 4;
 /// How many words of a discovery say what it is about: `I found it, and it is not that` has none.
@@ -20,6 +23,7 @@ const MOST_CHARS: usize = 300;
 /// Phrases of a person that decide, reject or cut, with what each counts.
 static DECISIONS: LazyLock<Phrases<f64>> = LazyLock::new(|| {
     let is_wanted = |name: &str| matches!(name, "decision" | "rejection" | "scope");
+    let reports: BTreeSet<&str> = lexicon::list(JOURNAL, "reports").collect();
     let people = lexicon::weighed(PEOPLE)
         .filter(move |(name, ..)| is_wanted(name))
         .map(|(_, phrase, weight)| (phrase, weight));
@@ -27,7 +31,11 @@ static DECISIONS: LazyLock<Phrases<f64>> = LazyLock::new(|| {
         "normative" => Some((phrase, NORMATIVE)),
         heading => is_wanted(heading).then_some((phrase, FOREIGN)),
     });
-    Phrases::new(people.chain(foreign))
+    let weighed = people.chain(foreign);
+    Phrases::new(
+        weighed
+            .map(move |(phrase, weight)| (phrase, if reports.contains(phrase) { REPORTS } else { weight })),
+    )
 });
 
 /// Tables of one heading each.
@@ -133,12 +141,22 @@ impl Topic {
 fn by_topic(text: &str) -> Vec<(Topic, bool, Sentence)> {
     let mut found = Vec::new();
     let mut topic = Topic::Other;
+    // A list below a label ends with the first paragraph behind it.
+    let (mut has_items, mut is_behind_blank) = (false, false);
     for line in language::without_code(text).lines() {
-        let line = line.trim();
+        let line = without_emphasis(line.trim());
+        let line = line.as_str();
         if let Some(heading) = heading(line) {
-            topic = Topic::of(heading);
+            (topic, has_items) = (Topic::of(heading), false);
             continue;
         }
+        let is_item =
+            language::without_bullet(line) != line || line.starts_with(|c: char| c.is_ascii_digit());
+        if has_items && is_behind_blank && !is_item && !line.is_empty() {
+            topic = Topic::Other;
+        }
+        has_items |= is_item;
+        is_behind_blank = line.is_empty();
         let label = label(line);
         let (of_line, rest) = match label {
             Some((label, rest)) if Topic::of(label) != Topic::Other => (Topic::of(label), rest),
@@ -146,7 +164,7 @@ fn by_topic(text: &str) -> Vec<(Topic, bool, Sentence)> {
         };
         let mut sentences = sentences(rest);
         if of_line != Topic::Other {
-            join_first_two(&mut sentences);
+            join_first_two(rest, &mut sentences);
         }
         let sentences = sentences.into_iter().enumerate();
         found.extend(sentences.map(|(place, sentence)| (of_line, place == 0, sentence)));
@@ -155,9 +173,13 @@ fn by_topic(text: &str) -> Vec<(Topic, bool, Sentence)> {
 }
 
 /// Makes one sentence of the first two: of what is below a heading, the second often says what the first one means.
-fn join_first_two(sentences: &mut Vec<Sentence>) {
+fn join_first_two(line: &str, sentences: &mut Vec<Sentence>) {
     let [first, second, ..] = sentences.as_slice() else { return };
-    let joined = format!("{}. {}", first.text, second.text);
+    let by_semicolon = format!("{}; {}", first.text, second.text);
+    let joined = match line.contains(&by_semicolon) {
+        true => by_semicolon,
+        false => format!("{}. {}", first.text, second.text),
+    };
     if !first.is_question && !second.is_question && joined.chars().count() <= MOST_CHARS {
         sentences.splice(..2, [Sentence { text: joined, is_question: false }]);
     }
@@ -411,7 +433,8 @@ fn without_emphasis(line: &str) -> String {
     while let Some(character) = characters.next() {
         let next = characters.peek().copied().unwrap_or(' ');
         is_code ^= character == '`';
-        if character == '*' && !is_code {
+        // Two of them are another mark.
+        if character == '*' && !is_code && previous != '*' && next != '*' {
             let opens = !previous.is_alphanumeric() && previous != '/' && next.is_alphanumeric();
             let closes = !previous.is_whitespace() && !next.is_alphanumeric();
             if let (true, Some(at)) = (closes, open.take()) {
@@ -551,6 +574,20 @@ mod tests {
     }
 
     #[test]
+    fn a_report_that_something_does_not_work_is_no_decision() {
+        assert_eq!(
+            of_person("Das Zertifikat läuft am Freitag ab, der Renew hat nicht funktioniert.")
+                .decisions
+                .len(),
+            0
+        );
+        assert_eq!(
+            of_person("We tried Redis, it didn't work for us, so no queue in Redis.").decisions.len(),
+            1
+        );
+    }
+
+    #[test]
     fn what_was_wrong_is_no_decision() {
         let said = of_model(
             "`wait` compared with `>` instead of `>=`. I used a list instead of a map. A map instead of a list, to keep the order.",
@@ -565,6 +602,7 @@ mod tests {
     fn emphasis_goes_and_stars_of_code_stay() {
         for (line, plain) in [
             ("written *after* the delivery, *at last*.", "written after the delivery, at last."),
+            ("**Cause** and *so*", "**Cause** and so"),
             ("2 * 3 = 6, 2*3, src/*.rs, crash* and `*p`", "2 * 3 = 6, 2*3, src/*.rs, crash* and `*p`"),
         ] {
             assert_eq!(without_emphasis(line), plain);

@@ -86,7 +86,13 @@ fn ended(outcome: Outcome, report: &Report, is_last: bool, is_check: bool) -> (O
         Outcome::Failed if is_last => (Outcome::Failed, report.clone()),
         Outcome::Failed => (Outcome::Passed, Report::default()),
         // A pipe or `|| true` hides the exit status.
-        Outcome::Passed if is_check && report.has_failed && is_last => (Outcome::Failed, report.clone()),
+        Outcome::Passed | Outcome::Unknown if is_check && report.has_failed && is_last => {
+            (Outcome::Failed, report.clone())
+        }
+        // Where the exit status is not known, what the tests counted says it.
+        Outcome::Unknown if is_check && is_last && (report.passed > 0 || report.has_passed) => {
+            (Outcome::Passed, report.clone())
+        }
         _ => (outcome, if is_last { report.clone() } else { Report::default() }),
     }
 }
@@ -119,7 +125,8 @@ fn name(command: &Command) -> Option<Named> {
         | "gunzip" | "base64" | "mktemp" | "rev" | "paste" | "comm" | "join" | "split" | "strings"
         | "top" | "htop" | "free" | "uptime" | "nproc" | "getconf" | "eval" | "popd" | "pushd" | "dirs"
         | "let" | "local" | "return" | "shift" | "break" | "continue" | "ssh" | "npx" | "bunx" | "uvx"
-        | "pipx" | "doas" | "nice" | "stdbuf" => None,
+        | "pipx" | "doas" | "nice" | "stdbuf" | "xcbeautify" | "xcpretty" | "pino-pretty" | "bunyan"
+        | "tap-spec" | "colordiff" | "delta" | "ts" | "pv" => None,
         "git" => git(&words),
         "gh" | "glab" => match (sub, plain.get(1).copied().unwrap_or_default()) {
             (
@@ -280,6 +287,20 @@ fn plain_words<'w>(program: &str, words: &[&'w str]) -> Vec<&'w str> {
             matches!(word, "-C" | "-f" | "--directory" | "-j")
         }
         "gh" | "glab" => matches!(word, "-R" | "--repo"),
+        "ansible-playbook" | "ansible" => {
+            matches!(
+                word,
+                "-i" | "--inventory"
+                    | "-l"
+                    | "--limit"
+                    | "-t"
+                    | "--tags"
+                    | "-e"
+                    | "--extra-vars"
+                    | "-u"
+                    | "--user"
+            )
+        }
         _ => false,
     };
     let mut plain = Vec::new();
@@ -637,6 +658,36 @@ mod tests {
         check("ls -la; git status", "", Passed, &[], &[]);
         check("./scripts/backup.sh", "", Passed, &[("backup.sh", Passed)], &[]);
         check("kubectl rollout status deploy/api", "", Passed, &[("kubectl rollout status", Passed)], &[]);
+    }
+
+    #[test]
+    fn an_exit_status_that_is_not_known_is_told_by_what_tests_counted() {
+        use Outcome::{Failed, Passed, Unknown};
+        let cases = [
+            ("test result: ok. 2 passed; 0 failed", Passed),
+            ("test result: FAILED. 1 passed; 1 failed", Failed),
+            ("", Unknown),
+        ];
+        for (output, outcome) in cases {
+            check("cargo test", output, Unknown, &[("cargo test", outcome)], &[]);
+        }
+    }
+
+    #[test]
+    fn what_runs_inside_of_a_container_is_named_and_what_lists_tags_makes_none() {
+        use Outcome::{Failed, Passed};
+        check("kubectl -n web exec api-1 -- ss -s", "", Failed, &[("ss", Failed)], &[]);
+        check("git tag --contains 1a2b3c4", "v1\n", Passed, &[], &[]);
+        check("git tag -a v2 -m two", "", Passed, &[], &[Act::Did("tagged v2".into())]);
+        check(
+            "ansible-playbook -i inventory/prod site.yml --limit web -t tls",
+            "",
+            Passed,
+            &[("site.yml", Passed)],
+            &[],
+        );
+        check("xcodebuild test | xcbeautify", "", Failed, &[("xcodebuild", Failed)], &[]);
+        check("git push -u origin HEAD", "", Passed, &[], &[Act::Did("pushed to origin".into())]);
     }
 
     #[test]

@@ -214,8 +214,11 @@ fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen<'t>) {
             part.reads.insert(path);
         }
         tool @ ("Read" | "Grep" | "Glob" | "WebFetch" | "WebSearch") if has_failed => {
-            let names = ["file_path", "pattern", "url", "query"].iter().map(|name| text_of(input, name));
-            let what = names.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+            let names = ["pattern", "url", "query"].iter().map(|name| text_of(input, name));
+            let what = match text_of(input, "file_path") {
+                "" => names.into_iter().find(|text| !text.is_empty()).unwrap_or_default().to_owned(),
+                path => relative(observed, path),
+            };
             part.miss(&format!("{tool} {what}"), observed.text("error"));
         }
         "Grep" | "Glob" if !has_failed => {
@@ -443,7 +446,7 @@ fn bash(part: &mut Part<'_>, observed: &Observed, input: &Value, output: &Value,
         Outcome::Failed
     } else if output.get("backgroundTaskId").is_some_and(|id| !id.is_null()) {
         Outcome::Background
-    } else if output.is_null() {
+    } else if output.is_null() || text_of(output, "status") == "unknown" {
         Outcome::Unknown
     } else {
         Outcome::Passed

@@ -85,7 +85,7 @@ fn investigated(story: &Story<'_>) -> Vec<String> {
 }
 
 fn completed(part: &Part<'_>) -> Vec<String> {
-    let mut done: Vec<String> = part.changed().map(lines::change).collect();
+    let mut done: Vec<String> = lines::changes(part.changed());
     done.extend(lines::checks(&part.runs));
     done.extend(part.did.iter().cloned());
     done

@@ -16,6 +16,8 @@ const MOST_RESULTS: usize = 2;
 const MANY_CALLS: usize = 5;
 /// How many failed commands a turn shows that has nothing else.
 const MOST_FAILED_COMMANDS: usize = 2;
+/// How much of an answer says what a question was about, in characters.
+const MOST_ABOUT: usize = 240;
 /// How many files of a turn an entry names.
 const MOST_FILES: usize = 200;
 
@@ -127,6 +129,12 @@ fn work(turn: &Turn, story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &
         let most = if !has_work && part.calls >= MANY_CALLS { MOST_RESULTS + 1 } else { MOST_RESULTS };
         phrases = result(phrases, words, has_work, most);
     }
+    let is_answered = is_main && error.is_none();
+    let subtitle = match has_work {
+        true => about(part, asked, words, is_answered),
+        false if is_answered => prose::cut(&answer(words), MOST_ABOUT),
+        false => String::new(),
+    };
     let mut packed = lines::packed(&phrases, MOST_TITLE, MOST_LINE).into_iter();
     let title = packed.next().unwrap_or_default();
     let kind = kind(part, words, has_work, error.is_some(), is_main);
@@ -136,11 +144,7 @@ fn work(turn: &Turn, story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &
         kind: kind.to_owned(),
         title: sanitize::one_line(&title, MOST_TITLE),
         detail: Detail {
-            subtitle: if has_work {
-                about(part, asked, words, is_main && error.is_none())
-            } else {
-                String::new()
-            },
+            subtitle,
             facts: packed.collect(),
             commands: part.commands.clone(),
             failed: part.failed_looks.clone(),
@@ -169,11 +173,7 @@ fn has_work(part: &Part<'_>) -> bool {
 
 /// Returns the title for a question, with the beginning of its answer, and the whole question where the title has a part of it.
 fn question(asked: &str, end: &str, words: &Words<'_>, is_answered: bool) -> Vec<String> {
-    let answer = match words.answer.discoveries.first() {
-        _ if !is_answered => String::new(),
-        Some(found) => found.clone(),
-        None => prose::first_of_answer(words.text),
-    };
+    let answer = if is_answered { answer(words) } else { String::new() };
     let gist =
         |text: &str, most: usize| prose::gist(text, most).trim_end_matches(['.', '。', ';']).to_owned();
     let title = if answer.is_empty() {
@@ -194,12 +194,22 @@ fn question(asked: &str, end: &str, words: &Words<'_>, is_answered: bool) -> Vec
 }
 
 /// Returns what work was about, in a sentence for people: what the answer says first about it, else the subject of a commit, else
-/// what was asked.
+/// what was asked. What was found out and decided has entries of its own.
 fn about(part: &Part<'_>, asked: &str, words: &Words<'_>, is_answered: bool) -> String {
+    let is_settled = |piece: &String| {
+        let bare = piece.trim_end_matches(['.', '。', '!']);
+        words.answer.discoveries.iter().chain(&words.answer.decisions).any(|settled| settled.contains(bare))
+    };
     let says = |piece: &String| !piece.ends_with(['?', '？', ':']) && !is_boilerplate(piece);
     let answered = prose::pieces(words.text).into_iter().filter(|_| is_answered).find(says);
+    let answered = answered.filter(|piece| !is_settled(piece));
     let about = answered.or_else(|| part.commits.first().cloned()).unwrap_or_else(|| asked.to_owned());
     prose::gist(&about, MOST_TITLE)
+}
+
+/// Returns the beginning of the answer to a question: what was found out, else the first sentence that says something.
+fn answer(words: &Words<'_>) -> String {
+    words.answer.discoveries.first().cloned().unwrap_or_else(|| prose::first_of_answer(words.text))
 }
 
 /// Returns what the answer says that is left to do.
@@ -378,6 +388,7 @@ fn is_boilerplate(sentence: &str) -> bool {
     words.len() <= 3
         || (words.len() <= 7 && openings.iter().any(|opening| folded.starts_with(opening)))
         || folded.starts_with("let me know")
+        || (words.len() <= 10 && ["is complete", "are complete"].iter().any(|end| folded.contains(end)))
 }
 
 /// Returns the kind of a part's work.
@@ -487,7 +498,7 @@ fn settled(turn: &Turn, story: &Story<'_>, words: &Words<'_>, main: Option<usize
     }
     let mut entries: Vec<(i64, Entry)> = Vec::new();
     for (observed, kind, text) in found {
-        let title = prose::cut(&sanitize::one_line(text, usize::MAX), MOST_TITLE);
+        let title = prose::cut(&sanitize::one_line(text, MOST_LINE), MOST_TITLE);
         if entries.iter().any(|(_, entry)| entry.title == title) {
             continue;
         }

@@ -285,10 +285,14 @@ fn line(entry: &Entry, time: &str, more: More, taste: &Taste) -> String {
     line
 }
 
-/// Returns the result of an entry: the last fact of one that was made by rules, else the beginning of its story.
+/// Returns the result of an entry: where it begins in the facts of one that was made by rules, else their last; else the
+/// beginning of its story.
 fn gist(entry: &Entry) -> &str {
+    let marked = |fact: &'_ String| ["result: ", "answer: "].iter().find_map(|mark| fact.find(mark));
+    let result = || entry.detail.facts.iter().find_map(|fact| Some(&fact[marked(fact)?..]));
+    let last = || entry.detail.facts.last().map(String::as_str);
     match entry.source {
-        Source::Rules | Source::Model => entry.detail.facts.last().unwrap_or(&entry.detail.narrative),
+        Source::Rules | Source::Model => result().or_else(last).unwrap_or(&entry.detail.narrative),
         Source::ByHand | Source::ClaudeMem => &entry.detail.narrative,
     }
 }

@@ -101,7 +101,7 @@ fn assert_all_told(judged: Vec<Judged>) {
 
 pub(crate) fn sessions() -> Vec<PathBuf> {
     let folders = folders_with("session.jsonl");
-    assert!(folders.len() >= 36, "{folders:?}");
+    assert!(folders.len() >= 48, "{folders:?}");
     folders
 }
 

@@ -203,3 +203,75 @@ fn files_that_git_put_back_are_reverted_with_and_without_dashes() {
     bench.bash("git checkout main", "Switched to branch 'main'").done("I am on main now, with the change.");
     assert!(!bench.lines()[0].contains("reverted"), "{:?}", bench.lines());
 }
+
+#[test]
+fn a_cell_of_a_notebook_is_named_by_what_is_new_in_it() {
+    let mut bench = Bench::new();
+    let path = "/home/dev/shop/eta.ipynb";
+    bench.prompt("The split leaks").put(
+        "tool",
+        json!({"tool": "Read", "input": {"file_path": path}, "output": {"type": "notebook", "file": {"cells": [
+            {"cellType": "code", "cell_id": "a", "source": "train, test = train_test_split(rows)"}]}}}),
+    );
+    bench.put(
+        "tool",
+        json!({
+            "tool": "NotebookEdit", "output": {},
+            "input": {"notebook_path": path, "cell_id": "a", "edit_mode": "replace",
+                      "new_source": "split = GroupShuffleSplit(rows)\ntrain, test = split"},
+        }),
+    );
+    bench.done("Split by route.");
+    assert!(bench.lines()[0].contains("eta.ipynb: "), "{:?}", bench.lines());
+    assert!(bench.lines()[0].contains("with `GroupShuffleSplit` (+2 −1)"), "{:?}", bench.lines());
+}
+
+#[test]
+fn what_a_server_was_had_to_write_is_work_and_what_it_was_asked_is_none() {
+    let mut bench = Bench::new();
+    bench.prompt("File an issue for that").put(
+        "tool",
+        json!({"tool": "mcp__linear__list_teams", "input": {}, "output": [{"type": "text", "text": "[]"}]}),
+    );
+    bench.put(
+        "tool",
+        json!({"tool": "mcp__linear__createIssue", "input": {"title": "Empty label"}, "output": []}),
+    );
+    bench.done("Filed as PLA-77.");
+    let lines = bench.lines();
+    assert_eq!(
+        lines[0],
+        "change: linear createIssue \"Empty label\"; asked: File an issue for that; result: Filed as PLA-77."
+    );
+    let mut bench = Bench::new();
+    bench.prompt("Which teams are there?").put(
+        "tool",
+        json!({"tool": "mcp__linear__list_teams", "input": {}, "output": [{"type": "text", "text": "[]"}]}),
+    );
+    bench.done("There is only the platform team so far.");
+    assert!(bench.lines()[0].starts_with("discovery: asked: Which teams are there?"), "{:?}", bench.lines());
+}
+
+#[test]
+fn a_look_that_failed_is_kept_with_the_entry() {
+    let mut bench = Bench::new();
+    bench.prompt("Rename the label");
+    for (tool, input, error) in [
+        ("Bash", json!({"command": "cat notes"}), "Exit code 1\ncat: notes: No such file or directory"),
+        ("Bash", json!({"command": "grep -r label docs"}), "Exit code 1"),
+        ("Read", json!({"file_path": "/home/dev/shop/gone.rs"}), "File does not exist."),
+    ] {
+        bench.put("tool", json!({"tool": tool, "input": input, "error": error}));
+    }
+    bench
+        .edit("src/label.rs", &["-const NAME: &str = \"a\";", "+const NAME: &str = \"b\";"])
+        .done("Renamed.");
+    assert!(!bench.lines().join("\n").contains("notes"), "{:?}", bench.lines());
+    assert_eq!(
+        bench.entries()[0].detail.failed,
+        [
+            "`cat notes` failed: cat: notes: No such file or directory",
+            "`Read gone.rs` failed: File does not exist."
+        ]
+    );
+}
