@@ -34,22 +34,23 @@ fn call(member: &Member, hook: &str, id: &str, command: &str) -> Result<Value> {
 
 #[test]
 fn a_shared_lesson_reaches_teammates_as_data_without_what_it_was_found_by() -> Result<()> {
-    for mode in [Mode::Side, Mode::Branch] {
-        let remote = Remote::new(mode)?;
-        let Some(ada) = Member::set_up(&remote, "ada", mode)? else { return Ok(()) };
-        let told = share(&ada)?;
-        assert!(told.contains("Published to the team."), "{mode:?}: {told}");
-        assert!(ada.sandbox.data().join(format!("lessons/archive/{SLUG}.md")).exists());
-        let Some(bob) = Member::set_up(&remote, "bob", mode)? else { return Ok(()) };
-        bob.wyren(&["sync"])?;
-        let text = fs::read_to_string(bob.clone_folder().join(format!(".wyren/lessons/{SLUG}.md")))?;
-        assert!(!text.contains("acme-merger") && !text.contains("/somewhere/of/mine"), "{text}");
-        // A pause of others is a hint until it is trusted.
-        let answer = call(&bob, "lesson-inject", "a", "frobnicate apply")?;
-        assert!(answer["hookSpecificOutput"]["permissionDecision"].is_null(), "{answer}");
-        let context = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default();
-        assert!(context.contains("project lesson"), "{answer}");
-    }
+    let remote = Remote::new(Mode::Side)?;
+    let (Some(ada), Some(bob)) = (Member::new(&remote, "ada")?, Member::new(&remote, "bob")?) else {
+        return Ok(());
+    };
+    ada.wyren(&["init"])?;
+    let told = share(&ada)?;
+    assert!(told.contains("Published to the team."), "{told}");
+    assert!(ada.sandbox.data().join(format!("lessons/archive/{SLUG}.md")).exists());
+    bob.wyren(&["init"])?;
+    bob.wyren(&["sync"])?;
+    let text = fs::read_to_string(bob.clone_folder().join(format!(".wyren/lessons/{SLUG}.md")))?;
+    assert!(!text.contains("acme-merger") && !text.contains("/somewhere/of/mine"), "{text}");
+    // A pause of others is a hint until it is trusted.
+    let answer = call(&bob, "lesson-inject", "a", "frobnicate apply")?;
+    assert!(answer["hookSpecificOutput"]["permissionDecision"].is_null(), "{answer}");
+    let context = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default();
+    assert!(context.contains("project lesson"), "{answer}");
     Ok(())
 }
 
@@ -72,44 +73,40 @@ fn a_lesson_with_a_secret_is_not_shared() -> Result<()> {
 
 #[test]
 fn what_became_of_a_lesson_adds_up_and_leaves_a_clone_as_counts_alone() -> Result<()> {
-    for mode in [Mode::Side, Mode::Branch] {
-        let remote = Remote::new(mode)?;
-        let Some(ada) = Member::set_up(&remote, "ada", mode)? else { return Ok(()) };
-        share(&ada)?;
-        let Some(bob) = Member::set_up(&remote, "bob", mode)? else { return Ok(()) };
-        bob.wyren(&["sync"])?;
-        for member in [&ada, &bob] {
-            call(member, "lesson-inject", "a", "frobnicate apply")?;
-            call(member, "tool-record", "a", "frobnicate apply")?;
-            call(member, "tool-record", "b", "frobnicate apply --dry-run")?;
-            call(member, "tool-record", "c", "frobnicate apply --dry-run")?;
-            call(member, "tool-record", "d", "frobnicate apply --dry-run")?;
-            member.wyren(&["jobs", "add", "drain"])?;
-            member.wyren(&["worker", "run", "--until-idle"])?;
-            member.wyren(&["sync"])?;
-        }
-        ada.wyren(&["sync"])?;
-        let stats: Value = serde_json::from_str(&ada.wyren(&["lessons", "stats", SLUG, "--json"])?)?;
-        let lesson = &stats["lessons"][0];
-        assert_eq!((&lesson["shown"], &lesson["heeded"]), (&json!(1), &json!(1)), "{mode:?}: {stats:#}");
-        let team = json!({"shown": 1, "heeded": 1, "overruled": 0, "failed": 0});
-        assert_eq!(lesson["team"], team, "{mode:?}: {stats:#}");
+    let remote = Remote::new(Mode::Side)?;
+    let (Some(ada), Some(bob)) = (Member::new(&remote, "ada")?, Member::new(&remote, "bob")?) else {
+        return Ok(());
+    };
+    ada.wyren(&["init"])?;
+    share(&ada)?;
+    bob.wyren(&["init"])?;
+    bob.wyren(&["sync"])?;
+    for member in [&ada, &bob] {
+        call(member, "lesson-inject", "a", "frobnicate apply")?;
+        call(member, "tool-record", "a", "frobnicate apply")?;
+        call(member, "tool-record", "b", "frobnicate apply --dry-run")?;
+        call(member, "tool-record", "c", "frobnicate apply --dry-run")?;
+        call(member, "tool-record", "d", "frobnicate apply --dry-run")?;
+        member.wyren(&["jobs", "add", "drain"])?;
+        member.wyren(&["worker", "run", "--until-idle"])?;
+        member.wyren(&["sync"])?;
+    }
+    ada.wyren(&["sync"])?;
+    let stats: Value = serde_json::from_str(&ada.wyren(&["lessons", "stats", SLUG, "--json"])?)?;
+    let lesson = &stats["lessons"][0];
+    assert_eq!((&lesson["shown"], &lesson["heeded"]), (&json!(1), &json!(1)), "{stats:#}");
+    assert_eq!(lesson["team"], json!({"shown": 1, "heeded": 1, "overruled": 0, "failed": 0}), "{stats:#}");
 
-        let listed = git(&remote.path(), &["ls-tree", "-r", "--name-only", mode.branch()])?;
-        let counts: Vec<&str> = listed.lines().filter(|path| path.contains("lessons/counts/")).collect();
-        assert_eq!(counts.len(), 2, "{mode:?}: {listed}");
-        for path in counts {
-            let text = git(&remote.path(), &["show", &format!("{}:{path}", mode.branch())])?;
-            let lines: Vec<&str> = text.lines().collect();
-            assert_eq!((lines.len(), lines[0]), (2, "wyren counts 1"), "{text}");
-            assert!(lines[1].starts_with(SLUG) && lines[1].ends_with(" 1 0 0 0 0"), "{text}");
-            let name = path.rsplit('/').next().unwrap_or_default();
-            assert!(!name.contains("ada") && !name.contains("bob"), "{path}");
-        }
-        // A member's own clone has nothing uncommitted of ours.
-        for member in [&ada, &bob] {
-            assert_eq!(member.git(&["status", "--porcelain"])?, "", "{mode:?}");
-        }
+    let listed = git(&remote.path(), &["ls-tree", "-r", "--name-only", "wyren/memory"])?;
+    let counts: Vec<&str> = listed.lines().filter(|path| path.contains("lessons/counts/")).collect();
+    assert_eq!(counts.len(), 2, "{listed}");
+    for path in counts {
+        let text = git(&remote.path(), &["show", &format!("wyren/memory:{path}")])?;
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!((lines.len(), lines[0]), (2, "wyren counts 1"), "{text}");
+        assert!(lines[1].starts_with(SLUG) && lines[1].ends_with(" 1 0 0 0 0"), "{text}");
+        let name = path.rsplit('/').next().unwrap_or_default();
+        assert!(!name.contains("ada") && !name.contains("bob"), "{path}");
     }
     Ok(())
 }
