@@ -55,6 +55,16 @@ fn a_shared_lesson_reaches_teammates_as_data_without_what_it_was_found_by() -> R
 }
 
 #[test]
+fn with_a_memory_on_the_users_branch_a_shared_lesson_is_theirs_to_commit() -> Result<()> {
+    let remote = Remote::new(Mode::Branch)?;
+    let Some(ada) = Member::set_up(&remote, "ada", Mode::Branch)? else { return Ok(()) };
+    let told = share(&ada)?;
+    assert!(told.contains("commit the file and push it") && !told.contains("Published"), "{told}");
+    assert!(ada.clone_folder().join(format!(".wyren/lessons/{SLUG}.md")).exists());
+    Ok(())
+}
+
+#[test]
 fn a_lesson_with_a_secret_is_not_shared() -> Result<()> {
     let remote = Remote::new(Mode::Side)?;
     let Some(ada) = Member::new(&remote, "ada")? else { return Ok(()) };

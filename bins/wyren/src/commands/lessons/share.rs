@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use lessons_admin::catalogue::Places;
 use lessons_admin::change::Change;
+use place::Mode;
 use std::io::Write as _;
 use std::time::Instant;
 use team_sync::Share;
@@ -36,6 +37,14 @@ pub(super) fn run(arguments: &Arguments, places: &Places) -> Result<()> {
         }
         share => share?.insistent(),
     };
+    if share.team().is_some_and(|team| team.mode() == Mode::Branch) {
+        // There, all but the memory are files of the user's.
+        writeln!(
+            output,
+            "The memory is part of your branch: commit the file and push it, and the team has it."
+        )?;
+        return Ok(());
+    }
     if share.team().is_none_or(|team| team.remote().is_none()) {
         writeln!(output, "There is no remote: it stays on this machine.")?;
         return Ok(());
