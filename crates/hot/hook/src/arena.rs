@@ -74,7 +74,7 @@ unsafe impl GlobalAlloc for Arena {
                 // SAFETY: the caller's promises about the layout are passed on.
                 return unsafe { System.alloc(layout) };
             }
-            match self.used.compare_exchange_weak(used, end, Ordering::Relaxed, Ordering::Relaxed) {
+            match self.used.compare_exchange_weak(used, end, Ordering::Acquire, Ordering::Relaxed) {
                 // SAFETY: `begin` is within the region.
                 Ok(_) => return unsafe { self.region.0.get().cast::<u8>().add(begin) },
                 Err(other) => used = other,
@@ -84,10 +84,11 @@ unsafe impl GlobalAlloc for Arena {
 
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
         match self.place_of(piece) {
-            // The last piece is taken back; any other stays until the end, which is near.
+            // The last piece is taken back; any other stays until the end, which is near. What this thread wrote there comes
+            // before what the next one writes that gets it.
             Some(place) => {
                 let end = place + layout.size();
-                let _ = self.used.compare_exchange(end, place, Ordering::Relaxed, Ordering::Relaxed);
+                let _ = self.used.compare_exchange(end, place, Ordering::Release, Ordering::Relaxed);
             }
             // SAFETY: what is not ours came from the system's allocator, with this layout.
             None => unsafe { System.dealloc(piece, layout) },
@@ -101,7 +102,7 @@ unsafe impl GlobalAlloc for Arena {
         };
         let (end, new_end) = (place + layout.size(), place.saturating_add(size));
         let is_grown = new_end <= REGION_BYTES
-            && self.used.compare_exchange(end, new_end, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+            && self.used.compare_exchange(end, new_end, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         if is_grown {
             return piece;
         }
