@@ -127,7 +127,9 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         writeln!(terminal::output(), "{facts:#}")?;
     } else if !plan.is_nothing() && !arguments.dry_run {
         let wyren = person::wyren(env);
-        say(format_args!("It counts from the next session on. To take it back: {wyren} migrate --undo"))?;
+        say(format_args!(
+            "The changes apply from the next session on. To take it back: {wyren} migrate --undo"
+        ))?;
     }
     exit::with_problems(&problems)
 }

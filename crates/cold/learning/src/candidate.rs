@@ -431,7 +431,7 @@ impl Maker<'_> {
             summary: summary(std::slice::from_ref(&about)),
             problem: format!("The user corrected an edit of `{before}` in this project:\n\n> {words}"),
             solution: format!(
-                "Do not edit `{part}`. Make the change where it comes from; the last time that was `{after}`. If that is not possible, ask the user first."
+                "Do not edit `{part}`. Edit its source instead; last time that was `{after}`. If that is not possible, ask the user first."
             ),
             trigger: Trigger {
                 tools: FILE_TOOLS.map(str::to_owned).to_vec(),
@@ -637,7 +637,7 @@ fn check(lesson: &Lesson) -> Result<(), String> {
     for (name, examples) in [("fires on", &lesson.fires), ("leaves alone", &lesson.quiet)] {
         if examples.len() < MIN_EXAMPLES {
             return Err(format!(
-                "{} of the calls that it {name} were seen, expected {MIN_EXAMPLES}",
+                "it {name} {} of the calls that were seen, and {MIN_EXAMPLES} are needed",
                 examples.len()
             ));
         }
@@ -779,12 +779,12 @@ fn advice(fix: &Fix) -> String {
         parts.push(format!("Use {what} in place of `{old}`"));
     }
     if change.is_separated {
-        parts.push("Put what is for the program that is run behind `--`".to_owned());
+        parts.push("Put the arguments of the program that it starts after `--`".to_owned());
     }
     for condition in &change.conditions {
         parts.push(match condition.as_str() {
             "<" => "Give it an input".to_owned(),
-            other if other.starts_with('@') => format!("Run it below `{}`", &other[1..]),
+            other if other.starts_with('@') => format!("Run it with `{}`", &other[1..]),
             other => match other.strip_suffix('=') {
                 Some(name) => format!("Set `{name}` for it"),
                 None => format!("Add `{other}`"),

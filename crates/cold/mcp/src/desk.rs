@@ -265,10 +265,13 @@ impl Desk {
             sheet.push(problem);
         }
         let named = match &*left_out {
-            [] => String::new(),
-            left_out => format!(" with ids {}", left_out[..left_out.len().min(MOST_NAMED)].join(",")),
+            [] => " with a larger budget".to_owned(),
+            left_out => format!(
+                " with ids {}, or with a larger budget",
+                left_out[..left_out.len().min(MOST_NAMED)].join(",")
+            ),
         };
-        let rest = format!("Call again{named}, or with a larger budget.");
+        let rest = format!("Call again{named}.");
         Ok(sheet.finish(&self.fence(), "get", 0, &rest, ""))
     }
 

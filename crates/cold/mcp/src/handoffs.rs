@@ -59,7 +59,7 @@ impl Left {
             Ok(kept) => return Ok(kept),
             Err(Unfound::Several(names)) => {
                 return Err(format!(
-                    "{} handoffs begin with {shown:?}. Give more of one:{}",
+                    "{} handoffs begin with {shown:?}. Type more of its id:{}",
                     names.len(),
                     listed(&names)
                 ));
@@ -139,7 +139,7 @@ impl Desk {
                 );
             }
             next.push_str(&format!(
-                "`wyren handoff resume {}` in the shell has this session go on from it.",
+                "To go on from it in this session, run `wyren handoff resume {}` in the shell.",
                 kept.name()
             ));
         }

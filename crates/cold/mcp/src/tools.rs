@@ -79,7 +79,11 @@ pub const TOOLS: &[Tool] = &[
         about: "Find earlier work: entries, summaries, prompts, plans, team memory. Has something been worked on, fixed or found before? \
             Returns index rows with ids, best first.",
         parameters: &[
-            text("query", false, "Words to find; any of them counts. Without it: the newest entries."),
+            text(
+                "query",
+                false,
+                "Words to find; any of them counts. Without it, give since, until, file or type: the newest entries that fit.",
+            ),
             text(
                 "type",
                 false,
@@ -157,7 +161,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "handoff",
-        about: "What the last session did hand over: dead ends and what is pending first, then where the work is and what comes next. \
+        about: "What did the last session hand over? Dead ends and what is pending first, then where the work is and what comes next. \
             Handoffs of this machine and handoff notes of the team.",
         parameters: &[
             text(

@@ -32,7 +32,7 @@ const CREATE: &str = "The task list of this session is empty. Before other work,
      each with its subject, and with the metadata {\"persistent_id\": \"<its id>\", \"skip_persistence\": true}.\n";
 const ADD: &str = "Before other work, add the open tasks to the task list of this session with TaskCreate, in this order: \
      each with its subject, and with the metadata {\"persistent_id\": \"<its id>\", \"skip_persistence\": true}.\n";
-const ADD_REST: &str = "Before other work, add the open tasks that are not in the task list of this session to it with TaskCreate, in this order: \
+const ADD_REST: &str = "Before other work, use TaskCreate to add the open tasks that the task list of this session lacks, in this order: \
      each with its subject, and with the metadata {\"persistent_id\": \"<its id>\", \"skip_persistence\": true}.\n";
 const WRITE: &str = "The task list of this session is empty. Before other work, write the open tasks with TodoWrite, in this order.\n";
 const WRITE_MORE: &str =

@@ -536,7 +536,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Number { least: 0, most: 8_000 },
         default: "6000",
         variables: &[Variable::Value("WYREN_RECALL_WORK_BYTES")],
-        help: "maximum size of the plan and the open tasks that come back after /clear, compaction and with a context, in bytes; 0: none",
+        help: "maximum size of the plan and the open tasks that come back after /clear and compaction, and with a context, in bytes; 0: none",
     },
     Key {
         name: "search.embeddings_daily",

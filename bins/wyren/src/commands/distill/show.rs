@@ -79,10 +79,7 @@ fn result(output: &mut impl Write, considered: &Considered, arguments: &Argument
         writeln!(terminal::errors(), "distiller: low-signal session; skipping distillation")?;
         writeln!(output, "Nothing would be distilled; --force shows what would change otherwise.")?;
         if considered.is_summarised {
-            writeln!(
-                output,
-                "A model would be asked for a summary for the journal, as journal.model is on."
-            )?;
+            writeln!(output, "A model would write the journal's summary, because journal.model is on.")?;
         }
         return Ok(());
     }

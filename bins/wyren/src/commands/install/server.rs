@@ -69,8 +69,8 @@ pub(super) fn advise(client: &Client, scope: Scope, plugin: &Path, env: &Env) ->
     let shown = sanitize::sanitize(&program.to_string_lossy()).into_owned();
     let quoted = shlex::try_quote(&shown).map_or_else(|_| shown.clone(), std::borrow::Cow::into_owned);
     say(format_args!(
-        "The tools that the model searches its memory with are not part of settings. To add them: claude mcp add --scope {scope} \
-         {NAME} -- {quoted}"
+        "settings.json cannot hold the MCP server with which the model searches its memory. To add it: claude mcp add \
+         --scope {scope} {NAME} -- {quoted}"
     ))
 }
 

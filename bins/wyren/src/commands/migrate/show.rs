@@ -61,7 +61,7 @@ fn rows(part: &Part, wyren: &str, shown: &dyn Fn(&Path) -> String) -> Vec<Row> {
     if let Some(link) = &part.link {
         let (action, words) = match link.is_due {
             true => ("link", "make: it starts and stops `wyren serve`".to_owned()),
-            false => ("stays", "not made; to make it, for scripts that call it: --link".to_owned()),
+            false => ("stays", "not made; --link makes it, for scripts that call claude-mem".to_owned()),
         };
         let (place, detail) = (shown(&link.place), String::new());
         rows.push(Row { what: "command", place, detail, action, words });

@@ -69,7 +69,11 @@ fn together(changes: &[&Change]) -> String {
     }
     let more = folders.len().saturating_sub(MOST_FOLDERS);
     folders.truncate(MOST_FOLDERS);
-    let more = if more > 0 { format!(" and {more} more folders") } else { String::new() };
+    let more = match more {
+        0 => String::new(),
+        1 => " and 1 more folder".to_owned(),
+        _ => format!(" and {more} more folders"),
+    };
     let place = if folders.is_empty() { String::new() } else { format!(" in {}{more}", folders.join(", ")) };
     // A word that most of them have is what the change is about.
     let shared =
