@@ -75,7 +75,8 @@ fn what_the_cache_knows_is_shown_and_a_damaged_one_is_not() -> Result<()> {
     project["lessons"] = json!(5);
     project["context"] = json!("window");
     // The first digits of SHA-256 of `s`.
-    status["tasks"] = json!({"043a718774c572bd": {"at": 1, "subject": "Draw\u{1b}[31m the line"}});
+    status["tasks"] =
+        json!({"043a718774c572bd": {"at": now.as_millis() as u64, "subject": "Draw\u{1b}[31m the line"}});
     status["day"] = json!("2");
     status["spent_micros"] = json!(123_456);
     fs::write(&file, status.to_string())?;

@@ -76,8 +76,14 @@ fn untracked(root: &Path) -> io::Result<Vec<String>> {
     child.kill()?;
     child.wait()?;
     let names = names.map_err(io::Error::other)??;
-    let names = names.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    Ok(names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect())
+    Ok(whole_names(&names))
+}
+
+/// Returns the names that end with a zero: behind the last one, there may be half a name.
+fn whole_names(names: &[u8]) -> Vec<String> {
+    let end = names.iter().rposition(|byte| *byte == 0).unwrap_or_default();
+    let names = names[..end].split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect()
 }
 
 /// Returns the files below a folder, those near it first, without hidden ones.
@@ -103,4 +109,21 @@ fn files_below(folder: &Path, deadline: Instant) -> Vec<String> {
         }
     }
     files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_name_is_none() {
+        for (names, expected) in [
+            ("", &[][..]),
+            ("src/ma", &[]),
+            ("src/main.rs\0", &["src/main.rs"]),
+            ("a\0b/c\0b/d", &["a", "b/c"]),
+        ] {
+            assert_eq!(whole_names(names.as_bytes()), expected, "{names:?}");
+        }
+    }
 }

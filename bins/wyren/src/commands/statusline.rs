@@ -69,24 +69,29 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     Ok(terminal::exact_output().write_all(text.as_bytes())?)
 }
 
-/// Finds out what the status line shows of the project of a folder, unless another process does or just did.
+/// Finds out what the status line shows of the project of a folder and of a session, unless another process does or just did.
 fn refresh(cwd: &Path, session: Option<&str>, env: &Env, paths: &Paths) -> Result<()> {
     let Some(_lock) = Lock::exclusive(&paths.status_lock(), Duration::ZERO)? else { return Ok(()) };
     let now = Timestamp::now();
     let repository = Repository::above(cwd);
     let root = repository.map_or_else(|| cwd.to_owned(), |repository| repository.root);
-    let before = Status::read(paths).project(&root).cloned().unwrap_or_default();
-    if now.millis().abs_diff(before.at) <= FRESH_MILLIS / 2 {
+    let before = Status::read(paths);
+    let is_fresh = |at: u64| now.millis().abs_diff(at) <= FRESH_MILLIS / 2;
+    let project = before.project(&root).cloned().unwrap_or_default();
+    let is_known = is_fresh(project.at);
+    if is_known && session.is_none_or(|session| before.task_at(session).is_some_and(is_fresh)) {
         return Ok(());
     }
-    let (project, spent_micros) = look(&root, before, env, paths, now);
+    let looked = (!is_known).then(|| look(&root, project, env, paths, now));
     let store = session.and_then(|_| drained(paths));
     // `wyren forget` removes the file under this lock: no task that is read and written here is older.
     let Some(_caches) = Caches::lock(paths, PATIENCE)? else { return Ok(()) };
     let mut status = Status::read(paths);
-    status.day = now.to_string().chars().take_while(|letter| *letter != 'T').collect();
-    status.spent_micros = spent_micros;
-    status.set_project(&root, project);
+    if let Some((project, spent_micros)) = looked {
+        status.day = now.to_string().chars().take_while(|letter| *letter != 'T').collect();
+        status.spent_micros = spent_micros;
+        status.set_project(&root, project);
+    }
     if let Some(session) = session {
         status.set_task(session, store.and_then(|store| task(session, &store)), now.millis());
     }

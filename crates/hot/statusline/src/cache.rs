@@ -18,11 +18,11 @@ const CAP: usize = 256 * 1024;
 /// How many projects are kept: those that were shown last.
 const MOST_PROJECTS: usize = 32;
 
-/// How many sessions have a task: those that were looked at last. And for how long after that, in milliseconds.
+/// How many sessions are kept: those whose task was looked for last. And for how long after that, in milliseconds.
 const MOST_TASKS: usize = 32;
 const TASK_MILLIS: u64 = 24 * 60 * 60 * 1000;
 
-/// How long what is known of a project is fresh, in milliseconds.
+/// How long what is known of a project or a session is fresh, in milliseconds.
 pub const FRESH_MILLIS: u64 = 10_000;
 
 /// All of the file.
@@ -45,9 +45,11 @@ pub struct Status {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct Task {
-    /// When it was found, in milliseconds since 1970.
+    /// When it was looked for, in milliseconds since 1970.
     at: u64,
-    subject: String,
+    /// Absent where none is in progress.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<String>,
 }
 
 /// What is known of one project.
@@ -98,17 +100,23 @@ impl Status {
 
     /// Returns the task in progress of a session.
     pub fn task(&self, session: &str) -> Option<&str> {
-        self.tasks.get(&digest::short_hex(session.as_bytes())).map(|task| task.subject.as_str())
+        self.task_of(session)?.subject.as_deref()
+    }
+
+    /// Returns when the task in progress of a session was looked for, in milliseconds since 1970.
+    pub fn task_at(&self, session: &str) -> Option<u64> {
+        self.task_of(session).map(|task| task.at)
+    }
+
+    fn task_of(&self, session: &str) -> Option<&Task> {
+        self.tasks.get(&digest::short_hex(session.as_bytes()))
     }
 
     /// Keeps the task in progress of a session, `None` for none, and lets go of those that are old.
     pub fn set_task(&mut self, session: &str, subject: Option<String>, now: u64) {
         self.tasks.retain(|_, task| now.abs_diff(task.at) < TASK_MILLIS);
         let name = digest::short_hex(session.as_bytes());
-        match subject {
-            Some(subject) => self.tasks.insert(name, Task { at: now, subject }),
-            None => self.tasks.remove(&name),
-        };
+        self.tasks.insert(name, Task { at: now, subject });
         while self.tasks.len() > MOST_TASKS {
             let oldest = self.tasks.iter().min_by_key(|(_, task)| task.at).map(|(name, _)| name.clone());
             oldest.and_then(|name| self.tasks.remove(&name));
@@ -137,6 +145,8 @@ mod tests {
         );
         status.set_task("a", None, 3_000);
         assert_eq!((status.task("a"), status.task("b")), (None, Some("Test")));
+        let looked_for = ["a", "b", "c"].map(|session| status.task_at(session));
+        assert_eq!(looked_for, [Some(3_000), Some(2_000), None]);
         status.set_task("c", None, 2_000 + TASK_MILLIS);
         assert_eq!(status.task("b"), None);
         for number in 0..=MOST_TASKS {

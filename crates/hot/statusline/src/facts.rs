@@ -39,7 +39,7 @@ pub struct Facts {
     pub spent_micros: u64,
     /// The project's root folder.
     pub root: PathBuf,
-    /// Whether the cache has nothing about the project, or nothing new enough.
+    /// Whether the cache has nothing about the project or the session's task, or nothing new enough.
     pub is_stale: bool,
 }
 
@@ -58,7 +58,10 @@ impl Facts {
         let branch = repository.and_then(|repository| repository.branch());
         let status = Status::read(paths);
         let known = status.project(&root);
-        let is_stale = known.is_none_or(|known| now.millis().abs_diff(known.at) > FRESH_MILLIS);
+        let is_old = |at: u64| now.millis().abs_diff(at) > FRESH_MILLIS;
+        // Another session in the project may have it looked at all the time, and never this one's task.
+        let is_stale = known.is_none_or(|known| is_old(known.at))
+            || session(input).is_some_and(|session| status.task_at(session).is_none_or(is_old));
         let known = known.cloned().unwrap_or_default();
         let is_of_branch = known.branch == branch;
         let spent_today = now.to_string().starts_with(&status.day) && !status.day.is_empty();
@@ -108,4 +111,27 @@ fn note_size(input: &Input<'_>, notes: &Notes) {
     };
     let model = input.model.as_ref().and_then(|model| model.id.as_deref()).unwrap_or_default();
     let _ = notes.tell(&Told { size, model: model.to_owned() });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::Project;
+
+    #[test]
+    fn a_session_is_stale_where_only_another_ones_task_was_looked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = Env::fixed([("WYREN_DATA_DIR", folder.path().to_str().unwrap())]);
+        let (paths, now) = (Paths::of(&env), Timestamp::now());
+        let mut status = Status::default();
+        status.set_project(folder.path(), Project { at: now.millis(), ..Project::default() });
+        status.set_task("none", None, now.millis());
+        status.set_task("old", Some("Draw".to_owned()), now.millis() - FRESH_MILLIS - 1);
+        status.write(&paths).unwrap();
+        for (session, expected) in [("none", false), ("old", true), ("new", true), ("", false)] {
+            let told = serde_json::json!({"session_id": session, "cwd": folder.path()}).to_string();
+            let input: Input<'_> = serde_json::from_str(&told).unwrap();
+            assert_eq!(Facts::gather(&input, &env, &paths, now).is_stale, expected, "{session}");
+        }
+    }
 }

@@ -34,6 +34,8 @@ const MIN_REST: usize = 4;
 /// How many such words are taken, and looked at in each segment.
 const MAX_CONTAINING: usize = 24;
 const MAX_LOOKED_AT: usize = 2_000;
+/// How many words of a question may be slips: for each, all terms with its first letter are looked at.
+const MAX_SLIPS: usize = 8;
 /// A word that more than one of so many documents has is not looked for in others: there is enough to find.
 const COMMON: usize = 20;
 const ENOUGH: usize = 100;
@@ -106,6 +108,8 @@ impl Question {
         words.iter_mut().for_each(|word| word.has = documents_with(index, &word.term));
         decide_roles(&mut words, documents);
         let is_any_known = words.iter().any(|word| word.has > 0 && word.role != Role::Joining);
+        // Alone, a slip finds nothing, and the answer says which words are spelled like it.
+        let mut slips = if is_any_known { MAX_SLIPS } else { 0 };
         for word in words {
             // A name counts as a whole only where a document has it: its parts count anyway.
             if word.has == 0 && (word.is_whole || word.role == Role::Joining) {
@@ -113,7 +117,7 @@ impl Question {
             }
             let number = question.words.len();
             let times = word.share() * f64::from(word.times.min(MOST_TIMES));
-            let others = others(index, &word, documents, is_any_known);
+            let others = others(index, &word, documents, &mut slips);
             if word.has > 0 {
                 let by = if word.role == Role::Joining { By::Joining } else { By::Word };
                 let weight = times * rarity(documents, word.has);
@@ -135,8 +139,8 @@ impl Question {
 /// Terms, each with how many documents have it.
 type Found = Vec<(String, usize)>;
 
-/// Returns other terms by which a word is found, and how much they weigh.
-fn others(index: &Index, word: &Word, documents: usize, is_any_known: bool) -> Option<(By, f64, Found)> {
+/// Returns other terms by which a word is found, and how much they weigh. So many `slips` may still be looked for.
+fn others(index: &Index, word: &Word, documents: usize, slips: &mut usize) -> Option<(By, f64, Found)> {
     if word.is_whole || word.role == Role::Joining {
         return None;
     }
@@ -145,8 +149,11 @@ fn others(index: &Index, word: &Word, documents: usize, is_any_known: bool) -> O
         let share = if word.has > 0 { CONTAINING } else { CONTAINING_ALONE };
         return Some((By::Containing, share, containing));
     }
-    // Alone, a slip finds nothing, and the answer says which words are spelled like it.
-    let alike = if word.has == 0 && is_any_known { near::instead_of(index, &word.term) } else { Vec::new() };
+    if word.has > 0 || *slips == 0 || !near::may_be_slip(&word.term) {
+        return None;
+    }
+    *slips -= 1;
+    let alike = near::instead_of(index, &word.term);
     (!alike.is_empty()).then_some((By::Spelling, SPELLED_ALIKE, alike))
 }
 

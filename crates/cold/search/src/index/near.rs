@@ -29,14 +29,16 @@ pub(super) fn nearest(index: &Index, word: &str) -> Vec<String> {
     sorted(found).into_iter().take(MAX_NAMED).map(|(term, _)| term).collect()
 }
 
-/// Returns the terms that take the place of one that no document has, each with how many documents have it. Slips rarely change
-/// the first letter, so terms with another one are not looked at.
+/// Says whether other terms may take the place of one that no document has.
+pub(super) fn may_be_slip(term: &str) -> bool {
+    term.chars().count() >= MIN_LETTERS
+        && term.chars().all(|letter| letter.is_alphabetic() && !terms::is_unspaced(letter))
+}
+
+/// Returns the terms that take the place of a slip, each with how many documents have it. Slips rarely change the first letter, so
+/// terms with another one are not looked at; all with the same one are.
 pub(super) fn instead_of(index: &Index, term: &str) -> Vec<(String, usize)> {
     let wanted: Vec<char> = term.chars().collect();
-    let is_word = wanted.iter().all(|letter| letter.is_alphabetic() && !terms::is_unspaced(*letter));
-    if wanted.len() < MIN_LETTERS || !is_word {
-        return Vec::new();
-    }
     let most = if wanted.len() < LONG { 1 } else { 2 };
     let mut found = found_from(index, wanted[0].encode_utf8(&mut [0; 4]), &wanted, most);
     let least = found.values().map(|(distance, _)| *distance).min().unwrap_or_default();

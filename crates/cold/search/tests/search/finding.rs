@@ -124,6 +124,9 @@ fn a_slip_beside_other_words_is_read_as_it_was_meant() {
     // Codes and short words are no slips, and neither is a word with another first letter.
     check(&["error E0382 here", "a fix"], "E0381 fox error", &["a"]);
     check(&texts, "xournal derived", &["a", "c"]);
+    // A long text may be in another language: only its first words are slips.
+    let lorem = "lorem ipsum dolor amet consectetur adipiscing sed tempor incididunt";
+    check(&texts, &format!("tokens {lorem} jounral"), &["d"]);
 }
 
 #[test]
