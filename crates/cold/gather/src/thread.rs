@@ -105,7 +105,7 @@ impl Thread {
         let mut reader = Reader::default();
         match before {
             Some(before) if is_private(before) => reader.is_private = true,
-            Some(before) => reader.hear(&Act::Prompt { text: before.into(), images: 0 }),
+            Some(before) => reader.hear(&Act::Prompt { text: before.into(), images: 0 }, false),
             None => {}
         }
         for record in slice.records() {
@@ -186,20 +186,23 @@ impl Reader {
                 self.settle(task, &notice);
             }
         }
+        let is_queued = matches!(record.body, Body::Attachment(_));
         for step in self.conversation.steps(record) {
-            self.hear(&step.act);
+            self.hear(&step.act, is_queued);
         }
     }
 
-    fn hear(&mut self, act: &Act<'_>) {
+    /// Takes in what one says or does. What is typed during a turn, and was queued, lifts no privacy.
+    fn hear(&mut self, act: &Act<'_>, is_queued: bool) {
+        let was_private = is_queued && self.is_private;
         match act {
             Act::Prompt { text, .. } => {
-                self.is_private = privacy::strip(text).wholly_private;
+                self.is_private = privacy::strip(text).wholly_private || was_private;
                 self.begin(clean_cut(text, PROMPT_CHARS));
             }
             Act::Command { name, arguments, is_prompt } => {
                 if *is_prompt {
-                    self.is_private = privacy::strip(arguments).wholly_private;
+                    self.is_private = privacy::strip(arguments).wholly_private || was_private;
                 }
                 if *is_prompt && !machinery::is_our_command(name) {
                     self.begin(clean_cut(format!("{name} {arguments}").trim_end(), PROMPT_CHARS));

@@ -184,6 +184,23 @@ fn a_private_prompt_and_what_is_under_it_are_left_out_also_across_a_compaction()
 }
 
 #[test]
+fn what_is_typed_during_a_private_turn_lifts_no_privacy() {
+    let command = "<command-message>go</command-message><command-name>/go</command-name>";
+    for typed in ["go on", command] {
+        let queued = json!({"type": "queued_command", "prompt": typed, "commandMode": "prompt", "origin": {"kind": "human"}});
+        let mut lines = vec![said("fix the cart"), said("<private>the merger</private>")];
+        lines.push(json!({"type": "attachment", "attachment": queued}));
+        lines.extend(ran("a", "grep merger-plan", "ok"));
+        let text = whole(&write(&lines));
+        assert!(text.contains("fix the cart") && !text.contains("merger"), "{text}");
+        lines.push(said("go on with the cart"));
+        lines.extend(ran("b", "make cart", "ok"));
+        let text = whole(&write(&lines));
+        assert!(text.contains("make cart") && !text.contains("merger"), "{text}");
+    }
+}
+
+#[test]
 fn secrets_and_calls_of_wyren_are_left_out() {
     let key = format!("sk-ant-api03-{}", "Ab9".repeat(31));
     let mut lines = vec![said(&format!("use {key}"))];

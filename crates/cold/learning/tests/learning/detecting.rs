@@ -84,20 +84,23 @@ fn nothing_under_a_private_prompt_is_evidence() {
 #[test]
 fn what_is_typed_during_a_private_turn_lifts_no_privacy_for_the_next_pass() {
     let begun = conversation::transcript("> <private>build the engine</private>\n$ git status\n", HERE);
+    let command = "<command-message>go</command-message><command-name>/go</command-name>";
     let typed = r#"{"type":"attachment","isSidechain":false,"attachment":{"type":"queued_command","prompt":"be quick","commandMode":"prompt","origin":{"kind":"human"}},"uuid":"q1","timestamp":"2026-11-16T10:00:09.000Z","sessionId":"5e55-1","cwd":"/home/ada/engine"}"#;
-    let begun = format!("{begun}{typed}\n");
     let rest = conversation::transcript(JOBS, HERE);
     let rest = rest.split_once('\n').unwrap().1;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("5e55-1.jsonl");
     let (rules, spoken, forgotten) = (Rules::default(), Spoken::default(), Forgotten::default());
     let mut transcripts = Transcripts::new(&rules, &spoken, &forgotten);
-    fs::write(&file, &begun).unwrap();
-    let first = transcripts.read(&file, 0, Whose::Session).unwrap();
-    fs::write(&file, format!("{begun}{rest}")).unwrap();
-    for from in [0, first.resume] {
-        let read = transcripts.read(&file, from, Whose::Session).unwrap();
-        assert_eq!(candidate::make(&read.found, None).candidates.len(), 0, "from {from}");
+    for typed in [typed.to_owned(), typed.replace("be quick", command)] {
+        let begun = format!("{begun}{typed}\n");
+        fs::write(&file, &begun).unwrap();
+        let first = transcripts.read(&file, 0, Whose::Session).unwrap();
+        fs::write(&file, format!("{begun}{rest}")).unwrap();
+        for from in [0, first.resume] {
+            let read = transcripts.read(&file, from, Whose::Session).unwrap();
+            assert_eq!(candidate::make(&read.found, None).candidates.len(), 0, "from {from}: {typed}");
+        }
     }
 }
 
