@@ -252,6 +252,19 @@ fn folders_names_and_secrets_do_not_reach_a_candidate() {
 }
 
 #[test]
+fn the_value_that_worked_is_as_little_of_a_lesson_as_the_call_around_it() {
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    for value in [key.as_str(), "/home/ada/engine-keys"] {
+        let candidates = found(&format!(
+            "> sync\n$ API_TOKEN=test shopctl sync\n! invalid token: test\n$ API_TOKEN={value} shopctl sync\n= ok\n$ git status\n= clean"
+        ));
+        let [it] = &candidates[..] else { panic!("{value}: {candidates:?}") };
+        assert!(it.lesson.solution.contains("in place of `test`"), "{it:?}");
+        assert!(!format!("{it:?}").contains(value), "{it:?}");
+    }
+}
+
+#[test]
 fn a_secret_does_not_become_a_pattern() {
     let key = concat!("sk_live_", "4eC39HqLyjWDarjtT1zdp7dc");
     let text = format!(
