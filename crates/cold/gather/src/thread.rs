@@ -204,7 +204,9 @@ impl Reader {
                 if *is_prompt {
                     self.is_private = privacy::strip(arguments).wholly_private || was_private;
                 }
-                if *is_prompt && !machinery::is_our_command(name) {
+                if *is_prompt && machinery::is_our_command(name) {
+                    self.unexplained = None;
+                } else if *is_prompt {
                     self.begin(clean_cut(format!("{name} {arguments}").trim_end(), PROMPT_CHARS));
                 }
             }
@@ -229,8 +231,10 @@ impl Reader {
     }
 
     fn begin(&mut self, asked: String) {
+        // Only the very next prompt says why.
+        let unexplained = self.unexplained.take();
         if !self.is_private && !asked.is_empty() {
-            let refused = self.unexplained.take().and_then(|at| self.thread.calls.get_mut(at));
+            let refused = unexplained.and_then(|at| self.thread.calls.get_mut(at));
             if let Some(Ending::Refused(comment)) = refused.map(|call| &mut call.ending) {
                 comment.clone_from(&asked);
             }

@@ -269,6 +269,22 @@ fn a_refusal_without_a_word_has_the_next_prompt_as_its_reason() {
 }
 
 #[test]
+fn a_prompt_after_the_next_one_is_no_reason_of_a_refusal() {
+    let refused = "The user doesn't want to proceed with this tool use. The tool use was rejected. STOP what you are doing.";
+    let ours = "<command-message>wyren:lessons</command-message><command-name>/wyren:lessons</command-name>";
+    for next in ["<private>the merger</private>", ours] {
+        let mut lines = vec![said("make room")];
+        lines.extend(ran("a", "rm -r cache", refused));
+        lines[2]["message"]["content"][0]["is_error"] = json!(true);
+        lines.extend([said(next), said("now the tests")]);
+        let text = sections(&write(&lines));
+        let dead_ends = text.text(Name::DeadEnds);
+        assert!(dead_ends.contains("`rm -r cache` was refused"), "{dead_ends}");
+        assert!(!dead_ends.contains("now the tests"), "{dead_ends}");
+    }
+}
+
+#[test]
 fn nothing_is_gathered_from_nothing() {
     let around = Around::default();
     let empty = write(&[]);
