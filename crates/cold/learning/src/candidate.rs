@@ -428,6 +428,10 @@ impl Maker<'_> {
         let words =
             self.here.generalise(&text::sanitize::one_line(&text::privacy::strip_private(&it.words), 200));
         let about = format!("`{part}` is not to be edited here");
+        // A general path is the path of no file.
+        if part != it.part {
+            return Err(Held { about, reason: "its path has a name or a number of its own".to_owned() });
+        }
         let mut lesson = Lesson {
             summary: summary(std::slice::from_ref(&about)),
             problem: format!("The user corrected an edit of `{before}` in this project:\n\n> {words}"),

@@ -221,6 +221,16 @@ fn a_file_that_is_not_to_be_edited_is_a_lesson_in_its_project() {
 }
 
 #[test]
+fn a_folder_that_is_named_as_the_project_is_no_lesson_that_fires_nowhere() {
+    for (folder, count) in [("service", 1), ("engine", 0)] {
+        let candidates = found(&format!(
+            "> rename the field\n~ /home/ada/engine/{folder}/api.py\n> {folder}/api.py is generated, change the schema\n~ /home/ada/engine/schema/api.proto\n$ git status\n= clean"
+        ));
+        assert_eq!(candidates.len(), count, "{folder}: {candidates:?}");
+    }
+}
+
+#[test]
 fn a_report_of_the_model_is_a_lesson_in_its_own_words() {
     let candidates = found(
         "> save my work\n$ git stash --everything\n! error: unknown option `everything'\n$ git stash push --all\n= saved\n< Done.\n  #lesson\n  tool: Bash\n  trigger: git stash --everything\n  problem: git stash has no option --everything,\n    so nothing is saved and the next checkout loses the files.\n  solution: Run `git stash push --all`, which takes ignored and untracked files as well.\n  tags: tool:git, severity:data-loss\n  #/lesson\n$ git status\n= clean",
