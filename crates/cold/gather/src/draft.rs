@@ -9,6 +9,7 @@ use distiller::{Action, Anchor, Mark, Message, Part, Role, clean_cut, machinery}
 use handoff::{Draft, Name, OpenTask, Origin};
 use std::collections::HashSet;
 use text::{privacy, sanitize};
+use transcript::record::Body;
 use transcript::{Act, Conversation, Scope};
 
 /// What the transcript does not know.
@@ -299,13 +300,16 @@ pub fn spoken(thread: &Thread) -> Vec<String> {
     let mut own: HashSet<String> = HashSet::new();
     let mut lines: Vec<String> = Vec::new();
     for record in slice.records() {
+        let is_queued = matches!(record.body, Body::Attachment(_));
         for step in conversation.steps(&record) {
             if step.act.starts_turn() {
+                // What is typed during a turn lifts no privacy.
+                let was_private = is_queued && is_private;
                 is_private = match &step.act {
                     Act::Prompt { text, .. } => privacy::strip(text).wholly_private,
                     Act::Command { arguments, .. } => privacy::strip(arguments).wholly_private,
                     _ => false,
-                };
+                } || was_private;
             }
             if is_private {
                 continue;

@@ -105,7 +105,7 @@ impl Thread {
         let mut reader = Reader::default();
         match before {
             Some(before) if is_private(before) => reader.is_private = true,
-            Some(before) => reader.hear(&Act::Prompt { text: before.into(), images: 0 }),
+            Some(before) => reader.hear(&Act::Prompt { text: before.into(), images: 0 }, false),
             None => {}
         }
         for record in slice.records() {
@@ -186,22 +186,27 @@ impl Reader {
                 self.settle(task, &notice);
             }
         }
+        let is_queued = matches!(record.body, Body::Attachment(_));
         for step in self.conversation.steps(record) {
-            self.hear(&step.act);
+            self.hear(&step.act, is_queued);
         }
     }
 
-    fn hear(&mut self, act: &Act<'_>) {
+    /// Takes in what one says or does. What is typed during a turn, and was queued, lifts no privacy.
+    fn hear(&mut self, act: &Act<'_>, is_queued: bool) {
+        let was_private = is_queued && self.is_private;
         match act {
             Act::Prompt { text, .. } => {
-                self.is_private = privacy::strip(text).wholly_private;
+                self.is_private = privacy::strip(text).wholly_private || was_private;
                 self.begin(clean_cut(text, PROMPT_CHARS));
             }
             Act::Command { name, arguments, is_prompt } => {
                 if *is_prompt {
-                    self.is_private = privacy::strip(arguments).wholly_private;
+                    self.is_private = privacy::strip(arguments).wholly_private || was_private;
                 }
-                if *is_prompt && !machinery::is_our_command(name) {
+                if *is_prompt && machinery::is_our_command(name) {
+                    self.unexplained = None;
+                } else if *is_prompt {
                     self.begin(clean_cut(format!("{name} {arguments}").trim_end(), PROMPT_CHARS));
                 }
             }
@@ -226,8 +231,10 @@ impl Reader {
     }
 
     fn begin(&mut self, asked: String) {
+        // Only the very next prompt says why.
+        let unexplained = self.unexplained.take();
         if !self.is_private && !asked.is_empty() {
-            let refused = self.unexplained.take().and_then(|at| self.thread.calls.get_mut(at));
+            let refused = unexplained.and_then(|at| self.thread.calls.get_mut(at));
             if let Some(Ending::Refused(comment)) = refused.map(|call| &mut call.ending) {
                 comment.clone_from(&asked);
             }

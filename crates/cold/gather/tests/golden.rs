@@ -184,6 +184,23 @@ fn a_private_prompt_and_what_is_under_it_are_left_out_also_across_a_compaction()
 }
 
 #[test]
+fn what_is_typed_during_a_private_turn_lifts_no_privacy() {
+    let command = "<command-message>go</command-message><command-name>/go</command-name>";
+    for typed in ["go on", command] {
+        let queued = json!({"type": "queued_command", "prompt": typed, "commandMode": "prompt", "origin": {"kind": "human"}});
+        let mut lines = vec![said("fix the cart"), said("<private>the merger</private>")];
+        lines.push(json!({"type": "attachment", "attachment": queued}));
+        lines.extend(ran("a", "grep merger-plan", "ok"));
+        let text = whole(&write(&lines));
+        assert!(text.contains("fix the cart") && !text.contains("merger"), "{text}");
+        lines.push(said("go on with the cart"));
+        lines.extend(ran("b", "make cart", "ok"));
+        let text = whole(&write(&lines));
+        assert!(text.contains("make cart") && !text.contains("merger"), "{text}");
+    }
+}
+
+#[test]
 fn secrets_and_calls_of_wyren_are_left_out() {
     let key = format!("sk-ant-api03-{}", "Ab9".repeat(31));
     let mut lines = vec![said(&format!("use {key}"))];
@@ -249,6 +266,22 @@ fn a_refusal_without_a_word_has_the_next_prompt_as_its_reason() {
         "{dead_ends}"
     );
     assert!(!format!("{text:?}").contains("mcp__plugin_wyren"), "{text:?}");
+}
+
+#[test]
+fn a_prompt_after_the_next_one_is_no_reason_of_a_refusal() {
+    let refused = "The user doesn't want to proceed with this tool use. The tool use was rejected. STOP what you are doing.";
+    let ours = "<command-message>wyren:lessons</command-message><command-name>/wyren:lessons</command-name>";
+    for next in ["<private>the merger</private>", ours] {
+        let mut lines = vec![said("make room")];
+        lines.extend(ran("a", "rm -r cache", refused));
+        lines[2]["message"]["content"][0]["is_error"] = json!(true);
+        lines.extend([said(next), said("now the tests")]);
+        let text = sections(&write(&lines));
+        let dead_ends = text.text(Name::DeadEnds);
+        assert!(dead_ends.contains("`rm -r cache` was refused"), "{dead_ends}");
+        assert!(!dead_ends.contains("now the tests"), "{dead_ends}");
+    }
 }
 
 #[test]

@@ -241,7 +241,7 @@ impl Maker<'_> {
                 ),
                 solution: solution(
                     &after,
-                    &advice(fix),
+                    &self.here.generalise(&advice(fix)),
                     fix.corrected.as_deref().map(|said| self.here.generalise(said)).as_deref(),
                 ),
                 trigger: trigger.clone(),
@@ -383,7 +383,8 @@ impl Maker<'_> {
                     .extend(named_arguments(command, correction).flat_map(|word| ["...".to_owned(), word]));
             }
             let pattern = pattern.join(" ");
-            let (wrong, right) = (correction.wrong.join(" "), correction.right.join(" "));
+            let said = |words: &[String]| self.here.generalise(&words.join(" "));
+            let (wrong, right) = (said(&correction.wrong), said(&correction.right));
             let without = if is_added { correction.right.clone() } else { Vec::new() };
             let (about, advice) = if is_added {
                 (
@@ -427,6 +428,10 @@ impl Maker<'_> {
         let words =
             self.here.generalise(&text::sanitize::one_line(&text::privacy::strip_private(&it.words), 200));
         let about = format!("`{part}` is not to be edited here");
+        // A general path is the path of no file.
+        if part != it.part {
+            return Err(Held { about, reason: "its path has a name or a number of its own".to_owned() });
+        }
         let mut lesson = Lesson {
             summary: summary(std::slice::from_ref(&about)),
             problem: format!("The user corrected an edit of `{before}` in this project:\n\n> {words}"),
@@ -510,7 +515,7 @@ impl Maker<'_> {
             let (before, after) =
                 fix.map_or((call.as_str(), ""), |fix| (fix.before.as_str(), fix.after.as_str()));
             self.add_examples(&mut lesson, before, after);
-            for named in backticked(&tag.solution).iter().chain([&tag.solution]) {
+            for named in backticked(&remedy).iter().chain([&remedy]) {
                 add_example(&mut lesson, named, false);
             }
             self.fill_quiet(&mut lesson);
@@ -627,9 +632,14 @@ fn is_program(word: &str) -> bool {
 /// Says what keeps a lesson from being a candidate.
 fn check(lesson: &Lesson) -> Result<(), String> {
     let trigger = &lesson.trigger;
+    let is_secretive = |text: &String| text::redact::redact(text) != text.as_str();
     let patterns = [&trigger.commands, &trigger.with, &trigger.without, &trigger.paths];
-    if patterns.into_iter().flatten().any(|pattern| text::redact::redact(pattern) != pattern.as_str()) {
+    if patterns.into_iter().flatten().any(is_secretive) {
         return Err("its pattern would hold a secret".to_owned());
+    }
+    let told = [&lesson.summary, &lesson.problem, &lesson.solution];
+    if told.into_iter().chain(&lesson.fires).chain(&lesson.quiet).any(is_secretive) {
+        return Err("its text would hold a secret".to_owned());
     }
     if let Some(problem) = intake::check(lesson).into_iter().find(|problem| problem.is_grave) {
         return Err(problem.to_string());
@@ -893,4 +903,23 @@ fn backticked(text: &str) -> Vec<String> {
         .map(|code| code.trim().to_owned())
         .filter(|code| !code.is_empty())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lesson_with_a_secret_in_any_of_its_texts_is_refused() {
+        let key = format!("ghp_{}", "a1B2".repeat(9));
+        for lesson in [
+            Lesson { summary: key.clone(), ..Lesson::default() },
+            Lesson { problem: key.clone(), ..Lesson::default() },
+            Lesson { solution: key.clone(), ..Lesson::default() },
+            Lesson { fires: vec![key.clone()], ..Lesson::default() },
+            Lesson { quiet: vec![key.clone()], ..Lesson::default() },
+        ] {
+            assert_eq!(check(&lesson), Err("its text would hold a secret".to_owned()), "{lesson:?}");
+        }
+    }
 }

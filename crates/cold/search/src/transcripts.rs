@@ -141,8 +141,9 @@ struct Session {
 }
 
 impl Session {
-    fn prompt(&mut self, at: u64, text: &str) {
-        self.is_private = privacy::strip(text).wholly_private;
+    fn prompt(&mut self, at: u64, text: &str, is_queued: bool) {
+        // Typed while the model worked, it belongs to the turn, and lifts no privacy.
+        self.is_private = privacy::strip(text).wholly_private || (is_queued && self.is_private);
         self.prompts.push((at, self.is_private));
     }
 
@@ -184,24 +185,16 @@ impl Look<'_, '_> {
         let is_queued = matches!(record.body, Body::Attachment(_));
         for step in Conversation::new(scope).steps(record) {
             let (by, text) = match &step.act {
-                Act::Prompt { text, .. } if !is_aside && is_queued => {
-                    // Typed while the model worked: it belongs to the turn, and lifts no privacy.
-                    if privacy::strip(text).wholly_private {
-                        session.is_private = true;
-                        session.prompts.push((at, true));
-                    }
-                    (By::Person, text.clone())
-                }
                 Act::Prompt { text, .. } => {
                     if !is_aside {
-                        session.prompt(at, text);
+                        session.prompt(at, text, is_queued);
                     }
                     (By::Person, text.clone())
                 }
                 Act::Command { name, arguments, is_prompt } => {
                     let text = format!("{name} {arguments}");
                     if *is_prompt && !is_aside {
-                        session.prompt(at, &text);
+                        session.prompt(at, &text, is_queued);
                     }
                     (By::Person, text.into())
                 }
@@ -336,6 +329,21 @@ mod tests {
             .put("user", json!([{"type": "tool_result", "tool_use_id": "t1", "content": "heron"}]))
             .put("user", json!("A bird: the heron. <private>heron secret</private>"));
         assert_eq!(bench.scan("heron", &Filter::default()), [(By::Person, "A bird: the heron.".to_owned())]);
+    }
+
+    #[test]
+    fn what_is_typed_during_a_private_turn_lifts_no_privacy() {
+        let command = "<command-message>go</command-message><command-name>/go</command-name>";
+        for typed in ["go on", command] {
+            let mut bench = Bench::new();
+            bench
+                .put("user", json!("<private>the merger</private>"))
+                .put("attachment", json!(null))
+                .put("assistant", json!([{"type": "text", "text": "The heron merger is planned."}]));
+            bench.lines[1]["attachment"] =
+                json!({"type": "queued_command", "prompt": typed, "commandMode": "prompt"});
+            assert_eq!(bench.scan("heron", &Filter::default()), [], "{typed}");
+        }
     }
 
     #[test]

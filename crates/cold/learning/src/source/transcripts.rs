@@ -149,15 +149,14 @@ impl<'a> Transcripts<'a> {
 /// Adds a prompt to those of a session.
 fn ask(offset: u64, record: &Record<'_>, act: &Act<'_>, prompts: &mut Vec<Asked>) {
     let is_queued = matches!(record.body, Body::Attachment(_));
-    let is_private = match act {
-        Act::Prompt { text, .. } => {
-            let was_private = prompts.last().is_some_and(|last| last.is_private);
-            // What is typed during a turn lifts no privacy.
-            privacy::strip(text).wholly_private || (is_queued && was_private)
-        }
-        Act::Command { is_prompt: true, arguments, .. } => privacy::strip(arguments).wholly_private,
+    let asked = match act {
+        Act::Prompt { text, .. } => text,
+        Act::Command { is_prompt: true, arguments, .. } => arguments.as_str(),
         _ => return,
     };
+    // What is typed during a turn lifts no privacy.
+    let was_private = is_queued && prompts.last().is_some_and(|last| last.is_private);
+    let is_private = privacy::strip(asked).wholly_private || was_private;
     prompts.push(Asked { offset, at: at(record), is_private, is_queued });
 }
 

@@ -84,20 +84,23 @@ fn nothing_under_a_private_prompt_is_evidence() {
 #[test]
 fn what_is_typed_during_a_private_turn_lifts_no_privacy_for_the_next_pass() {
     let begun = conversation::transcript("> <private>build the engine</private>\n$ git status\n", HERE);
+    let command = "<command-message>go</command-message><command-name>/go</command-name>";
     let typed = r#"{"type":"attachment","isSidechain":false,"attachment":{"type":"queued_command","prompt":"be quick","commandMode":"prompt","origin":{"kind":"human"}},"uuid":"q1","timestamp":"2026-11-16T10:00:09.000Z","sessionId":"5e55-1","cwd":"/home/ada/engine"}"#;
-    let begun = format!("{begun}{typed}\n");
     let rest = conversation::transcript(JOBS, HERE);
     let rest = rest.split_once('\n').unwrap().1;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("5e55-1.jsonl");
     let (rules, spoken, forgotten) = (Rules::default(), Spoken::default(), Forgotten::default());
     let mut transcripts = Transcripts::new(&rules, &spoken, &forgotten);
-    fs::write(&file, &begun).unwrap();
-    let first = transcripts.read(&file, 0, Whose::Session).unwrap();
-    fs::write(&file, format!("{begun}{rest}")).unwrap();
-    for from in [0, first.resume] {
-        let read = transcripts.read(&file, from, Whose::Session).unwrap();
-        assert_eq!(candidate::make(&read.found, None).candidates.len(), 0, "from {from}");
+    for typed in [typed.to_owned(), typed.replace("be quick", command)] {
+        let begun = format!("{begun}{typed}\n");
+        fs::write(&file, &begun).unwrap();
+        let first = transcripts.read(&file, 0, Whose::Session).unwrap();
+        fs::write(&file, format!("{begun}{rest}")).unwrap();
+        for from in [0, first.resume] {
+            let read = transcripts.read(&file, from, Whose::Session).unwrap();
+            assert_eq!(candidate::make(&read.found, None).candidates.len(), 0, "from {from}: {typed}");
+        }
     }
 }
 
@@ -218,6 +221,16 @@ fn a_file_that_is_not_to_be_edited_is_a_lesson_in_its_project() {
 }
 
 #[test]
+fn a_folder_that_is_named_as_the_project_is_no_lesson_that_fires_nowhere() {
+    for (folder, count) in [("service", 1), ("engine", 0)] {
+        let candidates = found(&format!(
+            "> rename the field\n~ /home/ada/engine/{folder}/api.py\n> {folder}/api.py is generated, change the schema\n~ /home/ada/engine/schema/api.proto\n$ git status\n= clean"
+        ));
+        assert_eq!(candidates.len(), count, "{folder}: {candidates:?}");
+    }
+}
+
+#[test]
 fn a_report_of_the_model_is_a_lesson_in_its_own_words() {
     let candidates = found(
         "> save my work\n$ git stash --everything\n! error: unknown option `everything'\n$ git stash push --all\n= saved\n< Done.\n  #lesson\n  tool: Bash\n  trigger: git stash --everything\n  problem: git stash has no option --everything,\n    so nothing is saved and the next checkout loses the files.\n  solution: Run `git stash push --all`, which takes ignored and untracked files as well.\n  tags: tool:git, severity:data-loss\n  #/lesson\n$ git status\n= clean",
@@ -245,6 +258,19 @@ fn folders_names_and_secrets_do_not_reach_a_candidate() {
     let file = lessons::format::render(&candidates[0].lesson);
     for particular in [key.as_str(), "/home/ada", "ada@corp", "3f2a9c1d8e"] {
         assert!(!file.contains(particular), "{particular} in {file}");
+    }
+}
+
+#[test]
+fn the_value_that_worked_is_as_little_of_a_lesson_as_the_call_around_it() {
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    for value in [key.as_str(), "/home/ada/engine-keys"] {
+        let candidates = found(&format!(
+            "> sync\n$ API_TOKEN=test shopctl sync\n! invalid token: test\n$ API_TOKEN={value} shopctl sync\n= ok\n$ git status\n= clean"
+        ));
+        let [it] = &candidates[..] else { panic!("{value}: {candidates:?}") };
+        assert!(it.lesson.solution.contains("in place of `test`"), "{it:?}");
+        assert!(!format!("{it:?}").contains(value), "{it:?}");
     }
 }
 
