@@ -255,7 +255,7 @@ fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen<'t>) {
     }
 }
 
-/// What the names of tools begin with that change something outside of the project, behind the server's name.
+/// Words in the names of tools, behind the server's name, that change something outside of the project.
 const WRITING: [&str; 30] = [
     "create",
     "add",
@@ -289,12 +289,16 @@ const WRITING: [&str; 30] = [
     "write",
 ];
 
+/// The same for those that look at something: the first such word says which of both a tool does.
+const LOOKING: [&str; 13] = [
+    "get", "list", "search", "find", "fetch", "read", "query", "retrieve", "describe", "show", "view",
+    "count", "check",
+];
+
 /// Returns what a call of a server's tool changed, with the name that its input gives: `linear create_issue "Empty label"`.
 fn written(tool: &str, input: &Value) -> Option<String> {
     let (server, name) = tool.strip_prefix("mcp__")?.split_once("__")?;
-    let mut words = name.split(['_', '-', '.']).flat_map(camel_words);
-    let is_writing = words.any(|word| WRITING.contains(&word.to_lowercase().as_str()));
-    if !is_writing {
+    if !is_writing(name) {
         return None;
     }
     let named = [
@@ -318,6 +322,18 @@ fn written(tool: &str, input: &Value) -> Option<String> {
     let what = named.iter().find_map(of_input);
     let what = what.map(|what| format!(" \"{}\"", sanitize::one_line(&what, 90))).unwrap_or_default();
     Some(format!("{server} {name}{what}"))
+}
+
+/// Returns whether a tool changes something, by its name: `add_to_list` does, `list_links` does not.
+fn is_writing(name: &str) -> bool {
+    let words = name.split(['_', '-', '.']).flat_map(camel_words).map(str::to_lowercase);
+    let known = |word: &String| WRITING.contains(&&**word) || LOOKING.contains(&&**word);
+    let mut words: Vec<String> = words.filter(known).collect();
+    // A method of HTTP in front of the verb: `API-post-search`.
+    if words.len() > 1 && words[0] == "post" {
+        words.remove(0);
+    }
+    words.first().is_some_and(|verb| WRITING.contains(&&**verb))
 }
 
 /// Takes `createIssue` apart.
@@ -586,4 +602,29 @@ pub(super) fn is_generated(path: &str) -> bool {
     let folders = ["node_modules", "target", "dist", "build", ".next", "__pycache__", "vendor", "coverage"];
     let is_inside = path.split('/').any(|part| part != name && folders.contains(&part));
     is_lock || is_made || is_inside
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_verb_in_a_tools_name_says_whether_it_writes() {
+        for name in
+            ["createIssue", "add_card_to_list", "API-post-page", "API-patch-and-update", "issue_write"]
+        {
+            assert!(is_writing(name), "{name}");
+        }
+        for name in [
+            "get_merge_request",
+            "API-post-search",
+            "API-retrieve-a-comment",
+            "list_archive",
+            "getShareLink",
+            "issue_read",
+            "browse",
+        ] {
+            assert!(!is_writing(name), "{name}");
+        }
+    }
 }

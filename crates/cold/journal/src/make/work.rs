@@ -173,20 +173,23 @@ fn has_work(part: &Part<'_>) -> bool {
 
 /// Returns the title for a question, with the beginning of its answer, and the whole question where the title has a part of it.
 fn question(asked: &str, end: &str, words: &Words<'_>, is_answered: bool) -> Vec<String> {
+    const MOST_ASKED: usize = 72;
+    /// Less of an answer says nothing.
+    const LEAST_ANSWER: usize = 24;
     let answer = if is_answered { answer(words) } else { String::new() };
     let gist =
         |text: &str, most: usize| prose::gist(text, most).trim_end_matches(['.', '。', ';']).to_owned();
-    let title = if answer.is_empty() {
+    let part = gist(asked, MOST_ASKED);
+    let read = if end == "no change" { String::new() } else { format!("; {end}") };
+    let taken = part.chars().count() + read.chars().count() + "asked: ; answer: ".len();
+    let room = MOST_TITLE.saturating_sub(taken);
+    let title = if answer.is_empty() || room < LEAST_ANSWER.min(answer.chars().count()) {
         format!(
             "asked: {}; {end}",
             gist(asked, MOST_TITLE.saturating_sub(end.chars().count() + "asked: ; ".len()))
         )
     } else {
-        const MOST_ASKED: usize = 72;
-        let end = if end == "no change" { String::new() } else { format!("; {end}") };
-        let asked = gist(asked, MOST_ASKED);
-        let taken = asked.chars().count() + end.chars().count() + "asked: ; answer: ".len();
-        format!("asked: {asked}{end}; answer: {}", gist(&answer, MOST_TITLE.saturating_sub(taken)))
+        format!("asked: {part}{read}; answer: {}", gist(&answer, room))
     };
     let is_whole = title.starts_with(&format!("asked: {};", asked.trim_end_matches(['.', '。', ';'])));
     let whole = (!is_whole).then(|| format!("asked: {asked}"));

@@ -54,6 +54,18 @@ fn a_question_says_what_was_asked_how_much_was_read_and_the_answer() {
 }
 
 #[test]
+fn a_title_without_room_for_an_answer_has_none() {
+    let mut bench = Bench::new();
+    bench.prompt("Where in the shipping service are the labels of a parcel stored before they are printed?");
+    let pattern = "fn (store|keep|put|save|write)_(label|labels|parcel|print)s?";
+    bench.put("tool", json!({"tool": "Grep", "input": {"pattern": pattern}, "output": {}}));
+    bench.done("Labels are stored in S3 under `labels/<order>.pdf`.");
+    let lines = bench.lines();
+    assert!(lines[0].ends_with("; no change"), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("Labels are stored in S3")), "{lines:#?}");
+}
+
+#[test]
 fn decisions_and_discoveries_are_entries_of_their_own() {
     let mut bench = Bench::new();
     bench
