@@ -70,6 +70,14 @@ pub struct Desk {
     began: SystemTime,
 }
 
+/// A decision that holds.
+enum Decision {
+    /// As it is shown: it is of the team memory.
+    Shared(String),
+    /// The id of an entry, which is looked up once it is shown.
+    Entry(String),
+}
+
 impl Desk {
     pub fn new(env: Env, paths: Paths, cwd: PathBuf, clock: fn() -> Timestamp) -> Self {
         Self { env, paths, cwd, clock, began: SystemTime::now() }
@@ -293,8 +301,13 @@ impl Desk {
             // What has no date is not known to be new.
             latest.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
             let beyond = latest.len().saturating_sub(limit);
-            for (_, row) in latest.into_iter().take(limit) {
-                sheet.push(row);
+            for (_, decision) in latest.into_iter().take(limit) {
+                sheet.push(match decision {
+                    Decision::Shared(text) => text,
+                    Decision::Entry(id) => {
+                        whole(&Whole::find(&finder.store, &self.paths, &self.cwd, &id).map_err(said)?)
+                    }
+                });
             }
             Beyond::Counted(beyond)
         };
@@ -306,26 +319,24 @@ impl Desk {
     }
 
     /// Returns the decisions of a project that hold, each with its moment: those of its team memory, and those of the journal.
-    fn latest_decisions(&self, finder: &Finder, key: &str) -> Result<Vec<(u64, String)>, String> {
+    fn latest_decisions(&self, finder: &Finder, key: &str) -> Result<Vec<(u64, Decision)>, String> {
         let root = match Project::of(&self.cwd) {
             own if own.key == key => Some(self.cwd.clone()),
             _ => projects::root(&finder.store, key).map_err(said)?,
         };
         let folder = root.and_then(|root| Folder::find(&root));
         let shared = folder.map(|folder| sources::of_team_memory(&folder.memory(), key)).unwrap_or_default();
-        let mut latest: Vec<(u64, String)> = shared
+        let mut latest: Vec<(u64, Decision)> = shared
             .iter()
             .filter(|loaded| DECIDED.contains(&loaded.document.class.as_str()))
-            .map(|loaded| (loaded.document.at, told(loaded, &mut Words::default())))
+            .map(|loaded| (loaded.document.at, Decision::Shared(told(loaded, &mut Words::default()))))
             .collect();
         let row = read::project_row(&finder.store, key).map_err(|error| said(error.into()))?;
         let Some(project) = row else { return Ok(latest) };
         let condition = "e.project = ?1 AND e.kind = 'decision' ORDER BY e.at DESC, e.id LIMIT ?2";
         let entries = read::entries_where(&finder.store, condition, (project, MOST_DECISIONS));
-        for entry in entries.map_err(|error| said(error.into()))? {
-            let found = Whole::find(&finder.store, &self.paths, &self.cwd, &entry.id).map_err(said)?;
-            latest.push((entry.at, whole(&found)));
-        }
+        let entries = entries.map_err(|error| said(error.into()))?;
+        latest.extend(entries.into_iter().map(|entry| (entry.at, Decision::Entry(entry.id))));
         Ok(latest)
     }
 
