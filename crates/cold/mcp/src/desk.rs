@@ -43,8 +43,10 @@ const MOST_NAMED: usize = 20;
 const MOST_DECISIONS: i64 = 200;
 /// What counts as a decision.
 const DECIDED: [&str; 2] = ["decision", "rejected"];
-/// How many digits a moment in milliseconds since 1970 has at least.
-const MILLIS_DIGITS: usize = 10;
+/// How many digits a moment in milliseconds since 1970 has at least: from 1973 on.
+const MILLIS_DIGITS: usize = 12;
+/// How many one in seconds has, from 2001 to 2286.
+const SECONDS_DIGITS: usize = 10;
 /// In characters.
 const MAX_TITLE: usize = 200;
 const MAX_LINE: usize = 600;
@@ -582,13 +584,15 @@ fn in_our_words(name: &str) -> &str {
     }
 }
 
-/// Reads a moment: milliseconds since 1970, or as a person writes it. A day lasts to its end.
+/// Reads a moment: milliseconds or seconds since 1970, or as a person writes it. A day lasts to its end.
 fn moment(text: &str, is_end: bool) -> Result<u64, when::NotATime> {
     const DAY: u64 = 24 * 60 * 60 * 1_000;
-    if text.len() >= MILLIS_DIGITS
-        && let Ok(millis) = text.parse::<u64>()
-    {
-        return Ok(millis);
+    if let Ok(number) = text.parse::<u64>() {
+        match text.len() {
+            SECONDS_DIGITS => return Ok(number * 1_000),
+            MILLIS_DIGITS.. => return Ok(number),
+            _ => {}
+        }
     }
     let is_day = text.len() == "2026-11-18".len() && text.starts_with(|first: char| first.is_ascii_digit());
     Ok(when::parse(text)?.millis() + if is_end && is_day { DAY } else { 0 })
