@@ -43,8 +43,10 @@ const MOST_NAMED: usize = 20;
 const MOST_DECISIONS: i64 = 200;
 /// What counts as a decision.
 const DECIDED: [&str; 2] = ["decision", "rejected"];
-/// How many digits a moment in milliseconds since 1970 has at least.
-const MILLIS_DIGITS: usize = 10;
+/// How many digits a moment in milliseconds since 1970 has at least: from 1973 on.
+const MILLIS_DIGITS: usize = 12;
+/// How many one in seconds has, from 2001 to 2286.
+const SECONDS_DIGITS: usize = 10;
 /// In characters.
 const MAX_TITLE: usize = 200;
 const MAX_LINE: usize = 600;
@@ -68,6 +70,14 @@ pub struct Desk {
     pub(crate) cwd: PathBuf,
     pub(crate) clock: fn() -> Timestamp,
     began: SystemTime,
+}
+
+/// A decision that holds.
+enum Decision {
+    /// As it is shown: it is of the team memory.
+    Shared(String),
+    /// The id of an entry, which is looked up once it is shown.
+    Entry(String),
 }
 
 impl Desk {
@@ -296,8 +306,13 @@ impl Desk {
             // What has no date is not known to be new.
             latest.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
             let beyond = latest.len().saturating_sub(limit);
-            for (_, row) in latest.into_iter().take(limit) {
-                sheet.push(row);
+            for (_, decision) in latest.into_iter().take(limit) {
+                sheet.push(match decision {
+                    Decision::Shared(text) => text,
+                    Decision::Entry(id) => {
+                        whole(&Whole::find(&finder.store, &self.paths, &self.cwd, &id).map_err(said)?)
+                    }
+                });
             }
             Beyond::Counted(beyond)
         };
@@ -309,26 +324,24 @@ impl Desk {
     }
 
     /// Returns the decisions of a project that hold, each with its moment: those of its team memory, and those of the journal.
-    fn latest_decisions(&self, finder: &Finder, key: &str) -> Result<Vec<(u64, String)>, String> {
+    fn latest_decisions(&self, finder: &Finder, key: &str) -> Result<Vec<(u64, Decision)>, String> {
         let root = match Project::of(&self.cwd) {
             own if own.key == key => Some(self.cwd.clone()),
             _ => projects::root(&finder.store, key).map_err(said)?,
         };
         let folder = root.and_then(|root| Folder::find(&root));
         let shared = folder.map(|folder| sources::of_team_memory(&folder.memory(), key)).unwrap_or_default();
-        let mut latest: Vec<(u64, String)> = shared
+        let mut latest: Vec<(u64, Decision)> = shared
             .iter()
             .filter(|loaded| DECIDED.contains(&loaded.document.class.as_str()))
-            .map(|loaded| (loaded.document.at, told(loaded, &mut Words::default())))
+            .map(|loaded| (loaded.document.at, Decision::Shared(told(loaded, &mut Words::default()))))
             .collect();
         let row = read::project_row(&finder.store, key).map_err(|error| said(error.into()))?;
         let Some(project) = row else { return Ok(latest) };
         let condition = "e.project = ?1 AND e.kind = 'decision' ORDER BY e.at DESC, e.id LIMIT ?2";
         let entries = read::entries_where(&finder.store, condition, (project, MOST_DECISIONS));
-        for entry in entries.map_err(|error| said(error.into()))? {
-            let found = Whole::find(&finder.store, &self.paths, &self.cwd, &entry.id).map_err(said)?;
-            latest.push((entry.at, whole(&found)));
-        }
+        let entries = entries.map_err(|error| said(error.into()))?;
+        latest.extend(entries.into_iter().map(|entry| (entry.at, Decision::Entry(entry.id))));
         Ok(latest)
     }
 
@@ -574,13 +587,15 @@ fn in_our_words(name: &str) -> &str {
     }
 }
 
-/// Reads a moment: milliseconds since 1970, or as a person writes it. A day lasts to its end.
+/// Reads a moment: milliseconds or seconds since 1970, or as a person writes it. A day lasts to its end.
 fn moment(text: &str, is_end: bool) -> Result<u64, when::NotATime> {
     const DAY: u64 = 24 * 60 * 60 * 1_000;
-    if text.len() >= MILLIS_DIGITS
-        && let Ok(millis) = text.parse::<u64>()
-    {
-        return Ok(millis);
+    if let Ok(number) = text.parse::<u64>() {
+        match text.len() {
+            SECONDS_DIGITS => return Ok(number * 1_000),
+            MILLIS_DIGITS.. => return Ok(number),
+            _ => {}
+        }
     }
     let is_day = text.len() == "2026-11-18".len() && text.starts_with(|first: char| first.is_ascii_digit());
     Ok(when::parse(text)?.millis() + if is_end && is_day { DAY } else { 0 })

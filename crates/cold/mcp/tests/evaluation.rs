@@ -387,6 +387,8 @@ fn filters_may_be_in_the_words_of_claude_mem() {
     assert!(!day.contains("by year and month") && !day.contains("flaky invoice"), "{day}");
     let until = found(json!({"query": words, "since": "1791150000000", "until": "2026-10-06"}));
     assert!(until.contains("tax table") && !until.contains("login timeout"), "{until}");
+    let seconds = found(json!({"query": words, "since": "1791150000", "until": "2026-10-06"}));
+    assert_eq!(seconds, until);
     // Without words, the newest that pass: a filter is needed, and pages go on.
     let newest = found(json!({"since": "2026-10-04", "limit": "2"}));
     assert!(newest.find("by year and month") < newest.find("login timeout"), "{newest}");

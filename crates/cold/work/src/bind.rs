@@ -215,6 +215,8 @@ impl Binder<'_> {
             (resume::asked_for(&self.asked.prompt, &staged), "resume"),
         ] {
             if let Some(context) = found {
+                // It may take long, and a session that is bound already is told nothing on its next prompt.
+                desk.catch_up();
                 self.bind_to(&context.id, via)?;
                 let text = self.taken_up(context, None, desk)?;
                 return Ok(Bound { context: Some(text), ..Bound::default() });

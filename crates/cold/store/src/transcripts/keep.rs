@@ -3,7 +3,7 @@
 
 use super::put::Forgotten;
 use crate::open::Store;
-use base::files;
+use base::{Timestamp, files};
 use capture::{Rules, shrink};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -37,6 +37,8 @@ pub fn keep(
         forgotten: &forgotten,
         is_hidden: false,
         had_hidden: false,
+        is_aside: false,
+        prompts: Vec::new(),
         calls: HashSet::new(),
     };
     let mut kept = filter.copy(files::open_regular(transcript)?, copy)?;
@@ -49,7 +51,7 @@ pub fn keep(
             return Ok(kept);
         }
         for subagent in called {
-            (filter.is_hidden, filter.had_hidden) = (false, false);
+            (filter.is_hidden, filter.is_aside) = (false, true);
             if let Ok(file) = files::open_regular(&subagent.transcript) {
                 kept += filter.copy(file, copy)?;
             }
@@ -105,6 +107,11 @@ struct Filter<'f> {
     is_hidden: bool,
     /// Whether one was: a summary of the conversation may tell of it.
     had_hidden: bool,
+    /// Whether a subagent's transcript is copied.
+    is_aside: bool,
+    /// When the prompts of the session came, and whether each was private or forgotten: a subagent may outlast the turn that
+    /// started it.
+    prompts: Vec<(u64, bool)>,
     /// The calls in what was copied.
     calls: HashSet<String>,
 }
@@ -146,6 +153,7 @@ impl Filter<'_> {
             && is_recorded
             && is_meant
             && !self.is_hidden
+            && !(self.is_aside && self.was_hidden(at_of(&record)))
             && !(is_summary && self.had_hidden);
         if is_kept {
             for step in Conversation::new(scope_of(&record)).steps(&record) {
@@ -178,12 +186,77 @@ impl Filter<'_> {
             // A message that is typed in between lifts no privacy.
             self.is_hidden = is_private || of_prompt || (is_attached && self.is_hidden);
             self.had_hidden |= self.is_hidden;
+            if !self.is_aside {
+                self.prompts.push((at_of(record), self.is_hidden));
+            }
         }
         is_meant
+    }
+
+    /// Returns whether the prompt that counted at this time is private or forgotten.
+    fn was_hidden(&self, at: u64) -> bool {
+        self.prompts.iter().rev().find(|(prompt, _)| *prompt <= at).is_some_and(|(_, is_hidden)| *is_hidden)
     }
 }
 
 /// Returns whose conversation a record is of: earlier clients wrote those of subagents into the same file.
 fn scope_of(record: &Record<'_>) -> Scope {
     if record.is_sidechain { Scope::Subagent } else { Scope::Main }
+}
+
+/// Returns when a record was written, in milliseconds since 1970; 0 for one without a time.
+fn at_of(record: &Record<'_>) -> u64 {
+    let at = record.timestamp.as_deref().and_then(|at| at.parse::<Timestamp>().ok());
+    at.map_or(0, Timestamp::millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::settings::Settings;
+    use base::{Env, Paths};
+    use serde_json::{Value, json};
+
+    const SESSION: &str = "11111111-2222-4333-8444-555555555555";
+
+    fn line(minute: u32, more: Value) -> String {
+        let mut line = json!({"uuid": format!("u-{minute}"), "sessionId": SESSION, "cwd": "/nowhere/shop",
+                              "timestamp": format!("2026-11-18T10:{minute:02}:00.000Z")});
+        let more = more.as_object().cloned().unwrap_or_default();
+        line.as_object_mut().into_iter().for_each(|line| line.extend(more.clone()));
+        format!("{line}\n")
+    }
+
+    fn said(minute: u32, text: &str) -> String {
+        let message = json!({"id": format!("m-{text}"), "role": "assistant", "content": [
+            {"type": "text", "text": text},
+            {"type": "tool_use", "id": format!("toolu_{minute}"), "name": "Agent", "input": {}}]});
+        let is_aside = text.starts_with("SUBAGENT");
+        line(minute, json!({"type": "assistant", "isSidechain": is_aside, "message": message}))
+    }
+
+    #[test]
+    fn what_a_subagent_does_during_a_private_turn_is_left_out_whenever_it_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = Env::fixed([("WYREN_DATA_DIR", folder.path())]);
+        let store = Store::open(&Paths::of(&env).database(), crate::TABLES).unwrap();
+        let rules = Rules::of(&Settings::read(&env, &folder.path().join("none")), &env);
+        let asked = |minute: u32, text: &str| {
+            line(minute, json!({"type": "user", "message": {"role": "user", "content": text}}))
+        };
+        let transcript = folder.path().join(format!("{SESSION}.jsonl"));
+        let subagents = transcript.with_extension("").join("subagents");
+        fs::create_dir_all(&subagents).unwrap();
+        let main =
+            [asked(0, "Look"), said(1, "OPEN"), asked(10, "<private>Hm</private>"), asked(20, "Go on")];
+        fs::write(&transcript, main.concat()).unwrap();
+        let aside = [said(2, "SUBAGENT-A"), said(12, "SUBAGENT-HIDDEN"), said(22, "SUBAGENT-B")];
+        fs::write(subagents.join("agent-1.jsonl"), aside.concat()).unwrap();
+        fs::write(subagents.join("agent-1.meta.json"), r#"{"toolUseId": "toolu_1"}"#).unwrap();
+        let mut copy = Vec::new();
+        keep(&store, &rules, SESSION, &transcript, &mut copy).unwrap();
+        let copy = String::from_utf8(copy).unwrap();
+        assert!(copy.contains("SUBAGENT-A") && copy.contains("SUBAGENT-B"), "{copy}");
+        assert!(!copy.contains("HIDDEN"), "{copy}");
+    }
 }
