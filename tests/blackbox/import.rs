@@ -320,7 +320,10 @@ fn a_rollout_that_codex_wrote_equals_what_its_hooks_recorded() -> Result<()> {
                 line["data"]["text"]
             ])
         };
-        Ok(exported(sandbox)?.into_iter().filter(is_of_turn).map(of).collect())
+        let mut told: Vec<Value> = exported(sandbox)?.into_iter().filter(is_of_turn).map(of).collect();
+        // What happened in one millisecond has no order.
+        told.sort_by_key(Value::to_string);
+        Ok(told)
     };
     let by_hooks = told(&hooked)?;
     assert_eq!(by_hooks.len(), 6, "{by_hooks:#?}");

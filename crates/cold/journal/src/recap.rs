@@ -121,8 +121,8 @@ pub fn recap(material: &Material) -> Vec<Line> {
                 about: String::new(),
             }));
         };
-        let is_told = |entry: &&Entry| summary.source == Source::Rules && tells(entry, &summary.learned);
-        if !entries.iter().any(is_told) {
+        let has_it = |entry: &&Entry| summary.source == Source::Rules && tells(entry, &summary.learned);
+        if !entries.iter().any(has_it) {
             add(Part::Learned, &summary.learned);
         }
         // What was to be done next was done, or is named again, in the turns that followed.

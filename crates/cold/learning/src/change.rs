@@ -124,7 +124,7 @@ pub struct Value {
 }
 
 impl Change {
-    /// Compares a script that failed with one that succeeded; `said` is what was said between them. `None` where they have no
+    /// Compares a script that failed with one that succeeded; `said` is what the user wrote between them. `None` where they have no
     /// command in common that was changed, or several, or where only what the command works on was changed.
     pub fn between(before: &str, after: &str, error: &str, said: &str) -> Option<Self> {
         let (old, new) = (own(before, &programs(after)), own(after, &programs(before)));
@@ -224,7 +224,7 @@ impl Change {
         change.is_of_project = [error, said].iter().any(|text| change.has_named_variable(text))
             || change.has_named_wrapper(error)
             || change.has_named_folder(error)
-            || (failure::cause(error) == Cause::Matter && change.is_said(said));
+            || (failure::cause(error) == Cause::Matter && change.is_named_in(said));
         Some(change)
     }
 
@@ -235,7 +235,7 @@ impl Change {
     }
 
     /// Says whether the flag that came was named in full, in lower case, before it was used.
-    fn is_said(&self, said: &str) -> bool {
+    fn is_named_in(&self, said: &str) -> bool {
         self.removed.is_empty()
             && matches!(&self.added[..], [only] if only.starts_with("--") && has_word(said, &only.to_lowercase()))
     }
@@ -255,7 +255,7 @@ impl Change {
 
     /// Says whether the change answers the error: the error is about the call, or names what was changed.
     pub fn answers(&self, error: &str) -> bool {
-        // Of these it was seen that the error, or what was said, is about them.
+        // Of these it was seen that the error, or what the user wrote, is about them.
         if self.value.is_some() || self.is_of_project {
             return true;
         }
@@ -803,7 +803,7 @@ mod tests {
     }
 
     #[test]
-    fn another_program_is_a_lesson_where_it_was_said_that_it_is_the_right_one() {
+    fn another_program_is_a_lesson_where_the_user_names_it_as_the_right_one() {
         let (before, after) = ("npx jest src/cart.test.ts", "npx vitest run src/cart.test.ts");
         let error = "SyntaxError: Cannot use import statement outside a module";
         check(before, after, error, &[]);

@@ -570,7 +570,7 @@ fn followed(waiting: &Waiting, command: &str) -> Option<Correction> {
 }
 
 /// Returns the folder or the file that the user named of an earlier edit and that another edit leaves alone. A plain word is
-/// the name of one only where it was said that a program writes it.
+/// the name of one only where the user wrote that a program makes it.
 fn named_part(waiting: &Waiting, after: &str, is_generated: bool) -> Option<HandsOff> {
     let is_inside = |character: char| character.is_alphanumeric() || "-_./".contains(character);
     let named =

@@ -39,6 +39,10 @@ pub fn note(paths: &Paths) -> Result<(), Error> {
     };
     let is_there = paths.database().exists();
     let worked = if is_there { worked_before(&open_store(paths, &[])?, known.since)? } else { Vec::new() };
+    // Another process may have completed it meanwhile, and drained since what is no work from before.
+    if Known::read(paths).is_some_and(|known| known.is_whole) {
+        return Ok(());
+    }
     write(&Known { worked, is_whole: true, ..known }, paths)
 }
 

@@ -215,7 +215,7 @@ impl Binder<'_> {
             (resume::asked_for(&self.asked.prompt, &staged), "resume"),
         ] {
             if let Some(context) = found {
-                // It may take long, and a session that is bound already is told nothing on its next prompt.
+                // It may take long, and a session that is bound already gets nothing with its next prompt.
                 desk.catch_up();
                 self.bind_to(&context.id, via)?;
                 let text = self.taken_up(context, None, desk)?;

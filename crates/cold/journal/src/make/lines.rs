@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn many_files_are_told_together() {
+    fn many_files_have_one_phrase() {
         let changed = |count: usize| -> Vec<Change> {
             let change = |number: usize| {
                 let mut change = Change::new(format!("crates/c{}/src/f{number}.rs", number % 3));

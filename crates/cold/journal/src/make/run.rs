@@ -661,7 +661,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exit_status_that_is_not_known_is_told_by_what_tests_counted() {
+    fn without_an_exit_status_the_outcome_is_what_tests_counted() {
         use Outcome::{Failed, Passed, Unknown};
         let cases = [
             ("test result: ok. 2 passed; 0 failed", Passed),

@@ -280,7 +280,7 @@ fn nothing(
     Some(entry)
 }
 
-/// Adds what the model answered to a turn's phrases, without what has an entry of its own or is said already: `most` lines at most,
+/// Adds what the model answered to a turn's phrases, without what has an entry of its own or is among them already: `most` lines at most,
 /// the first of them what is left of the last line.
 fn result(mut phrases: Vec<String>, words: &Words<'_>, has_work: bool, most: usize) -> Vec<String> {
     let of_entries = words.answer.decisions.iter().chain(&words.answer.discoveries).filter(|_| has_work);
@@ -334,8 +334,8 @@ fn result(mut phrases: Vec<String>, words: &Words<'_>, has_work: bool, most: usi
         }
     }
     // A title with the whole answer needs no line that says it again.
-    let is_told = told.len() == 1 && !has_work && is_in_title(told[0].trim_start_matches(mark));
-    phrases.extend(told.into_iter().filter(|_| !is_told));
+    let is_repeated = told.len() == 1 && !has_work && is_in_title(told[0].trim_start_matches(mark));
+    phrases.extend(told.into_iter().filter(|_| !is_repeated));
     phrases
 }
 

@@ -403,13 +403,13 @@ fn discovery(store: &Store, call: &Call, place: &Place, lines: &[&str]) -> Resul
         "e.kind = 'discovery' AND e.replaced_by IS NULL AND e.is_noise = 0 AND e.session = ?1 AND e.turn = ?2
          ORDER BY e.at, e.id LIMIT 20";
     let found = read::entries_where(store, condition, params![call.session_row, call.turn])?;
-    let is_told = |entry: &&crate::Entry| {
+    let has_it = |entry: &&crate::Entry| {
         let changed = entry.files.iter().filter(|file| file.is_changed).count();
         is_about(&entry.title, place, lines)
             || shares_words(&entry.title, lines)
             || (found.len() == 1 && (1..=FEW_FILES).contains(&changed))
     };
-    let entry = found.iter().find(is_told);
+    let entry = found.iter().find(has_it);
     Ok(entry.map(|entry| Reason {
         kind: ReasonKind::Discovery,
         id: Some(entry.id.clone()),
