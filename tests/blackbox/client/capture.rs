@@ -2,10 +2,9 @@
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use std::fs;
 use wyren_tests::mock::{Lane, Reply};
 
-use super::{check_hook_log, check_processes, client_with_plugin, exported, of_type};
+use super::{check_hook_log, check_processes, client_with_plugin, exported, leave_out_the_scan, of_type};
 
 fn bash(command: &str) -> Value {
     json!({"command": command, "description": "Try"})
@@ -66,10 +65,7 @@ fn a_private_prompt_and_what_is_done_under_it_leave_no_trace() -> Result<()> {
 fn in_a_folder_without_a_memory_calls_reach_the_database_by_themselves() -> Result<()> {
     let Some(client) = client_with_plugin()? else { return Ok(()) };
     let client = client.allow_tools(&["Bash"]);
-    // A scan for lessons would start a worker at the session's start, and the next may begin 30 s later.
-    let scanned = client.data().join("cache/lessons/scanned");
-    fs::create_dir_all(scanned.parent().context("a folder")?)?;
-    fs::write(scanned, "")?;
+    leave_out_the_scan(&client)?;
     client.mock().script(
         Lane::Main,
         [Reply::text("I try.").tool_use("Bash", bash("echo drained")), Reply::text("Done.")],

@@ -13,7 +13,10 @@ use tempfile::TempDir;
 use wyren_tests::client::{self, Client};
 use wyren_tests::plugin;
 
-use super::{MEMORY, RARE_EVENTS, check_hook_log, check_processes, check_ran, decide, provoke_in_a_turn};
+use super::{
+    MEMORY, RARE_EVENTS, SHOWN_ELSEWHERE, check_hook_log, check_processes, check_ran, decide,
+    provoke_in_a_turn,
+};
 
 /// The repository's own marketplace, which names the package on npm.
 const MARKETPLACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../.claude-plugin/marketplace.json");
@@ -151,8 +154,10 @@ impl Person {
     fn fires_every_hook(&self, version: &str) -> Result<()> {
         decide(&self.client, "Use Postgres")?;
         provoke_in_a_turn(&self.client)?;
-        for hook in HOOKS {
-            for event in hook.events.iter().filter(|event| !RARE_EVENTS.contains(event)) {
+        // A turn has no compaction.
+        let in_a_turn = |event: &&&str| !RARE_EVENTS.contains(event) && **event != "PreCompact";
+        for hook in HOOKS.iter().filter(|hook| !SHOWN_ELSEWHERE.contains(&hook.name)) {
+            for event in hook.events.iter().filter(in_a_turn) {
                 check_ran(&self.client, hook.name, event)?;
             }
         }

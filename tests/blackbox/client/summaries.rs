@@ -11,7 +11,7 @@ use wyren_tests::client::{self, Client};
 use wyren_tests::mock::{Lane, Reply, Request};
 use wyren_tests::plugin;
 
-use super::{check_processes, client_with_plugin, decide};
+use super::{check_processes, client_with_plugin, decide, leave_out_the_scan};
 use crate::worker::wait_for;
 
 /// How the questions about a session begin, with a team memory and without one.
@@ -37,6 +37,7 @@ impl Asking {
             return Ok(None);
         };
         let client = client.env("WYREN_MODEL_PROVIDER", "cli").env("WYREN_MODEL_COMMAND", child);
+        leave_out_the_scan(&client)?;
         client.mock().script_with(|request| {
             (is_asked(request, BOTH) || is_asked(request, SUMMARY_ALONE)).then(answer)
         });
