@@ -158,7 +158,7 @@ fn after_compaction_the_open_tasks_are_named_and_not_to_be_added_again() -> Resu
     // The one of the session's own list is lost to the client.
     assert!(restored.contains("[pending, in the list of this session] Do B"), "{restored}");
     assert!(
-        restored.contains("[pending] Do A") && restored.contains("that are not in the task list"),
+        restored.contains("[pending] Do A") && restored.contains("that the task list of this session lacks"),
         "{restored}"
     );
     Ok(())
