@@ -220,11 +220,11 @@ const REGISTRIES: [&str; 4] = [
     "settings.json",
 ];
 
-/// Checks that the client's folder has no file more than before, but for its transcripts and registries without an entry.
+/// Checks that the client's folder has no file more than before, but for its transcripts, task lists and registries without an entry.
 fn check_left(person: &Person) -> Result<()> {
     let config = person.client.config();
     for path in files(&config)?.iter().filter(|path| !person.before.contains(path)) {
-        if path.starts_with("projects") || path.starts_with("backups") {
+        if ["projects", "backups", "tasks"].iter().any(|folder| path.starts_with(folder)) {
             continue;
         }
         ensure!(REGISTRIES.iter().any(|registry| path == Path::new(registry)), "{} is left", path.display());

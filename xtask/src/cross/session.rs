@@ -146,9 +146,12 @@ impl Player<'_> {
         }
         let is_there = |kind: &str| observations.iter().any(|observation| observation["type"] == kind);
         ensure!(["session", "prompt", "tool", "session-end"].into_iter().all(is_there), "{exported}");
-        // A prompt's context is the one thing that another program records.
+        // A prompt's context and the handoff before a compaction are what another program records.
         ensure!(is_there("work") == self.machine.starts_programs(), "{exported}");
-        observations.retain(|observation| observation["type"] != "work");
+        // The recorded compaction is of a session that has nothing else.
+        let is_of_another =
+            |it: &Value| it["type"] == "work" || (it["type"] == "session" && it["prompts"] == 0);
+        observations.retain(|observation| !is_of_another(observation));
         Ok(observations)
     }
 
