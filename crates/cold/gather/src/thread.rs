@@ -89,7 +89,7 @@ impl Thread {
         };
         let slice = Slice::read(path, start)?;
         // What comes before the first prompt of the slice belongs to the one before.
-        let before = if start > 0 { tail::prompt_before(path, start)? } else { None };
+        let before = if start > 0 { tail::prompt_before(path, start, is_private)? } else { None };
         let mut thread = Self::of(&slice, before.as_deref());
         if start > 0 {
             thread.first = tail::first_prompt(path, FIRST_BYTES)?

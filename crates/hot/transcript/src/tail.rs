@@ -164,8 +164,13 @@ pub fn offset_of_turns_within(path: &Path, count: usize, bytes: u64) -> Result<u
     }
 }
 
-/// Returns the prompt under which the line at `offset` was written: the last of the main conversation before it.
-pub fn prompt_before(path: &Path, offset: u64) -> Result<Option<String>, Error> {
+/// Returns the prompt under which the line at `offset` was written: the last of the main conversation before it. One that was typed
+/// during a turn counts only if it is such that it `covers` what follows: the turn is still that of the prompt that began it.
+pub fn prompt_before(
+    path: &Path,
+    offset: u64,
+    covers: impl Fn(&str) -> bool,
+) -> Result<Option<String>, Error> {
     // A result is never a prompt, and results are most of a transcript.
     let result = memmem::Finder::new(r#""tool_use_id":"#);
     let mut lines = Backwards::open(path)?;
@@ -175,7 +180,8 @@ pub fn prompt_before(path: &Path, offset: u64) -> Result<Option<String>, Error> 
             continue;
         }
         let Ok(record) = Record::parse(line.bytes) else { continue };
-        if let Some(prompt) = prompt_of(&record) {
+        let is_queued = matches!(record.body, Body::Attachment(_));
+        if let Some(prompt) = prompt_of(&record).filter(|prompt| !is_queued || covers(prompt)) {
             return Ok(Some(prompt));
         }
     }

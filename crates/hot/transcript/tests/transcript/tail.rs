@@ -264,3 +264,22 @@ fn first_uuid(path: &Path, offset: u64) -> String {
         .unwrap();
     first.unwrap()
 }
+
+#[test]
+fn what_is_typed_during_a_turn_is_its_prompt_only_where_it_covers_what_follows() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("t.jsonl");
+    let prompt = |text: &str| serde_json::json!({"type": "user", "uuid": "u", "promptId": "p", "message": {"role": "user", "content": text}});
+    let typed = |text: &str| {
+        serde_json::json!({"type": "attachment", "uuid": "a",
+            "attachment": {"type": "queued_command", "prompt": text, "commandMode": "prompt", "origin": {"kind": "human"}}})
+    };
+    let before = |lines: &[serde_json::Value]| {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(&file, &text).unwrap();
+        tail::prompt_before(&file, text.len() as u64, |typed| typed == "hidden").unwrap().unwrap()
+    };
+    assert_eq!(before(&[prompt("one"), typed("go on")]), "one");
+    assert_eq!(before(&[prompt("one"), typed("hidden"), typed("go on")]), "hidden");
+    assert_eq!(before(&[prompt("one"), typed("hidden"), prompt("two")]), "two");
+}
