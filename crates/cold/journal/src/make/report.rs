@@ -205,6 +205,8 @@ impl Report {
             || line.contains(" panicked at")
             || line.contains("error: ")
             || line.contains("command not found")
+            || line.contains("timed out")
+            || line.contains("onnection refused")
             || line.contains("No such file or directory")
             || line.contains("ermission denied");
         let is_weak = line.starts_with("error: could not compile")

@@ -1,7 +1,7 @@
 //! What the commands of a turn did: checks and their outcomes, commits, deployments, files moved and removed.
 
 use super::report::Report;
-use shell::Command;
+use shell::{Command, Origin};
 use text::sanitize;
 
 /// The longest subject of a commit or title of a pull request that is shown, in characters.
@@ -58,13 +58,26 @@ pub(super) struct Ran {
 pub(super) fn of(script: &str, output: &str, outcome: Outcome) -> Ran {
     let commands = shell::commands(script);
     let report = Report::of(output);
-    let named: Vec<(&Command, Named)> =
-        commands.iter().filter_map(|command| Some((command, name(command)?))).collect();
+    let steps = steps(script, &commands);
+    let failed = if outcome == Outcome::Failed { failed(&steps, output, &report) } else { Vec::new() };
+    // What an output counts is of a check, whatever git says behind it.
+    let reporter = steps.iter().rposition(|step| step.named.is_check && !step.named.is_git);
+    let reporter = reporter.or(steps.len().checked_sub(1));
     let mut ran = Ran::default();
-    let last = named.len().saturating_sub(1);
-    for (at, (command, named)) in named.iter().enumerate() {
-        let (outcome, report) = ended(outcome, &report, at == last, named.is_check);
-        if matches!(outcome, Outcome::Passed | Outcome::Unknown) || named.is_git {
+    for (at, Step { command, named, .. }) in steps.iter().enumerate() {
+        let (outcome, report) = match (failed.first(), failed.last()) {
+            // What comes behind it was not run.
+            (_, Some(last)) if at > *last => break,
+            (Some(first), Some(last)) if at >= *first => {
+                if at == *last {
+                    ran.runs.push(together(&steps, &failed, report.clone()));
+                }
+                continue;
+            }
+            (Some(_), _) => (Outcome::Passed, Report::default()),
+            _ => ended(outcome, &report, Some(at) == reporter, named.is_check),
+        };
+        if matches!(outcome, Outcome::Passed | Outcome::Unknown) {
             act(command, output, outcome, &mut ran.acts);
         }
         if !named.is_git || !matches!(outcome, Outcome::Passed | Outcome::Unknown) {
@@ -80,20 +93,171 @@ pub(super) fn of(script: &str, output: &str, outcome: Outcome) -> Ran {
     ran
 }
 
-/// Of several programs on one line, the output tells which one failed; without a word of it, the last.
-fn ended(outcome: Outcome, report: &Report, is_last: bool, is_check: bool) -> (Outcome, Report) {
+/// A command of a line whose outcome says something.
+struct Step<'c> {
+    command: &'c Command,
+    named: Named,
+    /// Whether it is run only if the one before it succeeded.
+    is_chained: bool,
+}
+
+fn steps<'c>(script: &str, commands: &'c [Command]) -> Vec<Step<'c>> {
+    let mut steps = Vec::new();
+    let (mut is_chained, mut before) = (true, None);
+    for command in commands {
+        let is_apart = matches!(command.origin, Origin::Substitution | Origin::Heredoc | Origin::Code);
+        if !is_apart {
+            let text = script.get(..command.start).unwrap_or_default();
+            let text = text.trim_end_matches([' ', '\t', '\n', '\\', '(', '{']);
+            // What a command runs begins where it does.
+            is_chained &= before == Some(command.start) || command.place > 0 || text.ends_with("&&");
+            before = Some(command.start);
+        }
+        if let Some(named) = name(command) {
+            steps.push(Step { command, named, is_chained });
+            is_chained = true;
+        }
+    }
+    steps
+}
+
+/// Returns the steps of a failed line of which one failed, in their order: of those that `&&` joins to the last, the ones that
+/// the output speaks of.
+fn failed(steps: &[Step<'_>], output: &str, report: &Report) -> Vec<usize> {
+    let Some(last) = steps.len().checked_sub(1) else { return Vec::new() };
+    let first = (1..=last).rev().find(|at| !steps[*at].is_chained).unwrap_or(0);
+    let mut suspects: Vec<usize> = (first..=last).collect();
+    let mut prefer = |is_meant: &dyn Fn(usize) -> bool| {
+        let meant: Vec<usize> = suspects.iter().copied().filter(|at| is_meant(*at)).collect();
+        if !meant.is_empty() {
+            suspects = meant;
+        }
+    };
+    let is_git = |at: usize| steps[at].named.is_git;
+    let is_of_git = GIT_ERRORS.iter().any(|error| output.contains(error));
+    let is_of_tests = report.failed > 0 || !report.failing.is_empty();
+    if let Some(commit) = steps.iter().position(|step| step.named.name == "git commit") {
+        let is_quiet = steps[commit].command.words.iter().any(|word| is_quiet_option(&word.text));
+        match commit_subject(output) {
+            Some(_) => prefer(&|at| at > commit),
+            None if !is_quiet => prefer(&|at| at <= commit),
+            None => {}
+        }
+    }
+    if is_of_tests {
+        prefer(&|at| is_of_testing(&steps[at].named.name));
+    } else if is_of_git {
+        prefer(&is_git);
+    } else if report.has_failed || report.error.is_some() {
+        prefer(&|at| !is_git(at));
+    }
+    suspects
+}
+
+/// Returns whether an option of `git commit` has it print no line about the commit.
+fn is_quiet_option(word: &str) -> bool {
+    word == "--quiet" || word.starts_with('-') && !word.starts_with("--") && word.contains('q')
+}
+
+/// What git prints when it is the one that failed.
+const GIT_ERRORS: [&str; 6] = [
+    "fatal: ",
+    "nothing to commit",
+    "no changes added to commit",
+    "failed to push",
+    "[rejected]",
+    "CONFLICT (",
+];
+
+/// Returns whether a program of this name counts tests.
+fn is_of_testing(name: &str) -> bool {
+    const RUNNERS: [&str; 17] = [
+        "vitest",
+        "jest",
+        "mocha",
+        "ava",
+        "rspec",
+        "phpunit",
+        "pest",
+        "playwright",
+        "cypress",
+        "bats",
+        "tox",
+        "nox",
+        "nextest",
+        "karma",
+        "tap",
+        "rake",
+        "mvn",
+    ];
+    name.contains("test") || name.split([' ', ':']).any(|word| RUNNERS.contains(&word))
+}
+
+/// Returns the run of steps of which one failed: the output does not say which.
+fn together(steps: &[Step<'_>], failed: &[usize], report: Report) -> Run {
+    let names: Vec<&str> = failed.iter().map(|at| steps[*at].named.name.as_str()).collect();
+    Run {
+        name: sanitize::one_line(&names.join(TOGETHER), MOST_SUBJECT_CHARS),
+        outcome: Outcome::Failed,
+        report,
+        is_check: failed.iter().any(|at| steps[*at].named.is_check),
+    }
+}
+
+/// What is between the names of steps that failed together.
+const TOGETHER: &str = " && ";
+
+/// Returns whether a run that passed settles a failed one: it is the same, the last of those that failed together, or runs all
+/// tests of the project where a runner had failed by itself.
+pub(super) fn settles(passed: &Run, failed: &Run) -> bool {
+    let is_end = |before: &str| before.is_empty() || before.ends_with(TOGETHER);
+    failed.name.strip_suffix(passed.name.as_str()).is_some_and(is_end)
+        || (passed.outcome == Outcome::Passed
+            && runs_all_tests(&passed.name)
+            && failed.name.split(TOGETHER).all(is_of_testing))
+}
+
+/// Returns whether a command of this name is how a project runs all its tests: `npm test`, `make check`.
+fn runs_all_tests(name: &str) -> bool {
+    let (program, rest) = name.split_once(' ').unwrap_or((name, ""));
+    let is_general = matches!(
+        program,
+        "npm"
+            | "pnpm"
+            | "yarn"
+            | "bun"
+            | "make"
+            | "just"
+            | "task"
+            | "rake"
+            | "nx"
+            | "turbo"
+            | "gradle"
+            | "gradlew"
+            | "mvn"
+            | "mvnw"
+            | "cargo"
+            | "tox"
+            | "nox"
+    );
+    let verb = rest.strip_prefix("run ").unwrap_or(rest);
+    is_general
+        && (matches!(verb, "test" | "tests" | "check" | "verify" | "xtask test")
+            || matches!(program, "tox" | "nox"))
+}
+
+/// Returns how a step of a line that did not fail ended. `is_reporter` says that the output is its.
+fn ended(outcome: Outcome, report: &Report, is_reporter: bool, is_check: bool) -> (Outcome, Report) {
     match outcome {
-        Outcome::Failed if is_last => (Outcome::Failed, report.clone()),
-        Outcome::Failed => (Outcome::Passed, Report::default()),
-        // A pipe or `|| true` hides the exit status.
-        Outcome::Passed | Outcome::Unknown if is_check && report.has_failed && is_last => {
+        // A pipe, `;` or `|| true` hides the exit status.
+        Outcome::Passed | Outcome::Unknown if is_check && report.has_failed && is_reporter => {
             (Outcome::Failed, report.clone())
         }
         // Where the exit status is not known, what the tests counted says it.
-        Outcome::Unknown if is_check && is_last && (report.passed > 0 || report.has_passed) => {
+        Outcome::Unknown if is_check && is_reporter && (report.passed > 0 || report.has_passed) => {
             (Outcome::Passed, report.clone())
         }
-        _ => (outcome, if is_last { report.clone() } else { Report::default() }),
+        _ => (outcome, if is_reporter { report.clone() } else { Report::default() }),
     }
 }
 
@@ -126,7 +290,8 @@ fn name(command: &Command) -> Option<Named> {
         | "top" | "htop" | "free" | "uptime" | "nproc" | "getconf" | "eval" | "popd" | "pushd" | "dirs"
         | "let" | "local" | "return" | "shift" | "break" | "continue" | "ssh" | "npx" | "bunx" | "uvx"
         | "pipx" | "doas" | "nice" | "stdbuf" | "xcbeautify" | "xcpretty" | "pino-pretty" | "bunyan"
-        | "tap-spec" | "colordiff" | "delta" | "ts" | "pv" => None,
+        | "tap-spec" | "colordiff" | "delta" | "ts" | "pv" | "nc" | "ncat" | "ping" | "telnet" | "dig"
+        | "nslookup" | "traceroute" => None,
         "git" => git(&words),
         "gh" | "glab" => match (sub, plain.get(1).copied().unwrap_or_default()) {
             (
@@ -649,7 +814,7 @@ mod tests {
             "cargo fmt && cargo clippy && cargo test",
             "",
             Failed,
-            &[("cargo clippy", Passed), ("cargo test", Failed)],
+            &[("cargo clippy && cargo test", Failed)],
             &[],
         );
         check("npx vitest run src", "", Passed, &[("vitest", Passed)], &[]);
@@ -658,6 +823,86 @@ mod tests {
         check("ls -la; git status", "", Passed, &[], &[]);
         check("./scripts/backup.sh", "", Passed, &[("backup.sh", Passed)], &[]);
         check("kubectl rollout status deploy/api", "", Passed, &[("kubectl rollout status", Passed)], &[]);
+    }
+
+    #[test]
+    fn of_commands_on_one_line_the_output_tells_which_failed_and_none_behind_it_was_run() {
+        use Outcome::{Failed, Passed};
+        let red = "test result: FAILED. 13 passed; 1 failed";
+        let fix = |hash: &str| Act::Committed(hash.into(), "Fix".into());
+        let pushed = || Act::Did("pushed".into());
+        let whole = "cargo test && git commit -am 'Fix' && git push";
+        check(whole, red, Failed, &[("cargo test", Failed)], &[]);
+        check(
+            whole,
+            "test result: ok. 14 passed\n[main 1a2b3c4] Fix\n ! [rejected] main -> main (fetch first)",
+            Failed,
+            &[("cargo test", Passed), ("git push", Failed)],
+            &[fix("1a2b3c4")],
+        );
+        check(
+            "npx tsc --noEmit && npm test",
+            "src/a.ts(3,5): error TS2322: Type 'string' is not assignable",
+            Failed,
+            &[("tsc && npm test", Failed)],
+            &[],
+        );
+        check(
+            "npm run lint && npm test",
+            " FAIL  a.test.ts > adds",
+            Failed,
+            &[("npm run lint", Passed), ("npm test", Failed)],
+            &[],
+        );
+        check(
+            "cd api && npm run build; npm test",
+            "",
+            Failed,
+            &[("npm run build", Passed), ("npm test", Failed)],
+            &[],
+        );
+        check(
+            "git add -A && git commit -m \"$(cat <<'E'\nFix\nE\n)\" && git push",
+            "On branch main\nnothing to commit, working tree clean",
+            Failed,
+            &[("git commit", Failed)],
+            &[],
+        );
+        // A pipe hides the exit status of the tests, and git comes behind them.
+        check(
+            "cargo test 2>&1 | tail -5; git commit -qam Fix && git push",
+            red,
+            Passed,
+            &[("cargo test", Failed)],
+            &[fix(""), pushed()],
+        );
+        let ran = of("cargo test && git push", "test result: ok. 14 passed", Passed);
+        assert_eq!(ran.runs[0].report.passed, 14);
+    }
+
+    #[test]
+    fn a_run_that_passes_settles_what_failed_before() {
+        let run = |name: &str, outcome: Outcome| Run {
+            name: name.to_owned(),
+            outcome,
+            report: Report::default(),
+            is_check: true,
+        };
+        for (passed, failed, is_settled) in [
+            ("tsc", "tsc", true),
+            ("npm test", "tsc && npm test", true),
+            ("npm test", "vitest", true),
+            ("make check", "pytest", true),
+            ("tsc", "tsc && npm test", false),
+            ("npm test", "npm run lint && vitest", false),
+            ("npm test", "npm run lint", false),
+            ("pytest", "vitest", false),
+            ("test", "npm test", false),
+        ] {
+            let settled = settles(&run(passed, Outcome::Passed), &run(failed, Outcome::Failed));
+            assert_eq!(settled, is_settled, "{passed}, {failed}");
+        }
+        assert!(!settles(&run("npm test", Outcome::Failed), &run("vitest", Outcome::Failed)));
     }
 
     #[test]

@@ -413,16 +413,16 @@ fn kind(part: &Part<'_>, words: &Words<'_>, has_work: bool, has_failed: bool, is
 
 /// Returns how the part's work ended: as its checks did, each the last time.
 fn outcome(part: &Part<'_>, has_failed: bool) -> String {
-    use super::run::Outcome;
+    use super::run::{self, Outcome, Run};
     if has_failed {
         return "failed".to_owned();
     }
-    let mut last: Vec<(&str, Outcome)> = Vec::new();
+    let mut last: Vec<&Run> = Vec::new();
     for run in part.runs.iter().filter(|run| run.is_check) {
-        last.retain(|(name, _)| *name != run.name);
-        last.push((&run.name, run.outcome));
+        last.retain(|failed| !run::settles(run, failed));
+        last.push(run);
     }
-    let any = |wanted: Outcome| last.iter().any(|(_, outcome)| *outcome == wanted);
+    let any = |wanted: Outcome| last.iter().any(|run| run.outcome == wanted);
     match () {
         () if any(Outcome::Failed) => "failed",
         () if any(Outcome::Interrupted) => "interrupted",
