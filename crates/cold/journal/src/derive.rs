@@ -3,12 +3,14 @@
 //! The unit is the turn: when something of it comes, all that was made of it goes and is made anew, so that neither order nor
 //! repetition of observations matters.
 
+use crate::edits::own_work_tree;
 use crate::entry::{Entry, Summary, tokens_of};
 use crate::id::entry_id;
 use crate::link::{self, Links};
 use crate::make::Made;
 use crate::turn::{Observed, Turn};
 use crate::{find, kept, schema};
+use base::project::Project;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -101,9 +103,31 @@ struct Session {
     cwd: String,
     branch: Option<String>,
     project: i64,
+    key: String,
+    /// The work tree of the project that was seen first: another clone or linked work tree has another.
     root: PathBuf,
-    /// The project of each other folder.
+    /// The project and the work tree of each folder.
     folders: HashMap<String, (i64, PathBuf)>,
+}
+
+impl Session {
+    /// Returns the top of the work tree around a folder that counts as one of the session's project.
+    fn top_of(&self, cwd: &str) -> PathBuf {
+        let own = Path::new(&self.cwd);
+        if !own.is_absolute() {
+            return self.root.clone();
+        }
+        if let Some(top) = own_work_tree(Path::new(cwd)).filter(|top| !top.is_dir()) {
+            return top.to_owned();
+        }
+        let project = Project::of(own);
+        if project.key == self.key {
+            return project.root;
+        }
+        // Its folder is gone, or was never on this machine: a session mostly begins at the top.
+        let is_elsewhere = !own.starts_with(&self.root) && !own.is_dir();
+        if is_elsewhere && Path::new(cwd).starts_with(own) { own.to_owned() } else { self.root.clone() }
+    }
 }
 
 impl<'t> Work<'t> {
@@ -332,7 +356,7 @@ impl<'t> Work<'t> {
             return Ok(Some(known.clone()));
         }
         let mut select = self.transaction.prepare_cached(
-            "SELECT platform, id, cwd, branch, project, root FROM sessions JOIN projects ON projects.row = project
+            "SELECT platform, id, cwd, branch, project, key, root FROM sessions JOIN projects ON projects.row = project
              WHERE sessions.row = ?1",
         )?;
         let known = select.query_row([row], |row| {
@@ -342,7 +366,8 @@ impl<'t> Work<'t> {
                 cwd: row.get(2)?,
                 branch: row.get(3)?,
                 project: row.get(4)?,
-                root: PathBuf::from(row.get::<_, String>(5)?),
+                key: row.get(5)?,
+                root: PathBuf::from(row.get::<_, String>(6)?),
                 folders: HashMap::new(),
             })
         });
@@ -353,17 +378,18 @@ impl<'t> Work<'t> {
         Ok(known)
     }
 
-    /// Returns the project of a folder of a session. What the session says counts for its own folder, and for one that is
-    /// no more: an import, or a folder that was removed, knows better than this machine.
+    /// Returns the project of a folder of a session, and the top of the work tree that it is in. What the session says about
+    /// the project counts for its own folder, and for one that is no more: an import, or a folder that was removed, knows better
+    /// than this machine.
     fn project(&mut self, session: i64, cwd: &str) -> Result<(i64, PathBuf), Error> {
         let Some(known) = self.sessions.get_mut(&session) else { return Ok((0, PathBuf::new())) };
-        if cwd == known.cwd || !Path::new(cwd).is_dir() {
-            return Ok((known.project, known.root.clone()));
-        }
         if let Some(found) = known.folders.get(cwd) {
             return Ok(found.clone());
         }
-        let found = self.projects.row(self.transaction, cwd)?;
+        let found = match Path::new(cwd).is_dir() {
+            true if cwd != known.cwd => self.projects.row(self.transaction, cwd)?,
+            _ => (known.project, known.top_of(cwd)),
+        };
         known.folders.insert(cwd.to_owned(), found.clone());
         Ok(found)
     }

@@ -228,10 +228,17 @@ impl Places<'_> {
             && base::project::Repository::above(Path::new(folder)).is_some()
         {
             let (project, root) = self.projects.row(self.transaction, folder)?;
-            return Ok((project, relative(&file, &root)));
+            let removed = own_work_tree(&file).filter(|top| !top.is_dir());
+            return Ok((project, relative(&file, removed.unwrap_or(&root))));
         }
         Ok((session.0, relative(&file, &session.1)))
     }
+}
+
+/// Returns the top of a work tree that the client made for one session, and removes behind it: `.claude/worktrees/<name>` in the
+/// project's own.
+pub(crate) fn own_work_tree(path: &Path) -> Option<&Path> {
+    path.ancestors().find(|top| top.parent().is_some_and(|parent| parent.ends_with(".claude/worktrees")))
 }
 
 /// Returns a path without `.` and `..`, by its text alone.

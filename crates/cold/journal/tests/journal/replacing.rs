@@ -118,6 +118,51 @@ fn line_16_repositories_of_one_name_never_share_and_worktrees_of_one_do() {
 }
 
 #[test]
+fn files_are_named_by_the_work_tree_that_they_are_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let clone = |name: &str| {
+        let root = folder.path().join(name);
+        std::fs::create_dir_all(root.join(".git/refs")).unwrap();
+        std::fs::create_dir_all(root.join(".git/objects")).unwrap();
+        std::fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        let config = "[remote \"origin\"]\n\turl = https://github.com/acme/shop.git\n";
+        std::fs::write(root.join(".git/config"), config).unwrap();
+        root
+    };
+    let roots = [clone("first"), clone("second"), clone("third")];
+    let mut bench = Bench::new();
+    for (number, root) in roots.iter().enumerate() {
+        let file = root.join(format!("src/f{number}.rs"));
+        bench.session(&number.to_string()).in_folder(root.to_str().unwrap());
+        bench.prompt("Round the total of the cart").put(
+            "tool",
+            json!({"tool": "Edit", "input": {"file_path": file, "old_string": "a", "new_string": "round(a)"}}),
+        );
+        bench.drain();
+    }
+    // A work tree that was removed: something of its session comes once more.
+    std::fs::remove_dir_all(&roots[2]).unwrap();
+    bench.done("Rounded.");
+    // One that the client made and removed.
+    let own = roots[0].join(".claude/worktrees/calm-otter");
+    bench
+        .session("own")
+        .in_folder(roots[0].to_str().unwrap())
+        .prompt("Round the tax")
+        .in_folder(own.to_str().unwrap());
+    let input = json!({"file_path": own.join("src/f3.rs"), "old_string": "a", "new_string": "round(a)"});
+    bench.put("tool", json!({"tool": "Edit", "input": input}));
+    let entries = bench.entries();
+    let named: Vec<&str> =
+        entries.iter().flat_map(|entry| &entry.files).map(|file| file.path.as_str()).collect();
+    assert_eq!(named, ["src/f0.rs", "src/f1.rs", "src/f2.rs", "src/f3.rs"], "{entries:#?}");
+    assert!(
+        entries.iter().all(|entry| !entry.title.contains('/') || entry.title.starts_with("src/")),
+        "{entries:#?}"
+    );
+}
+
+#[test]
 fn line_07_every_turn_has_a_record_without_a_model() {
     let mut bench = Bench::new();
     bench
