@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use store::rusqlite::params;
+use store::rusqlite::{OptionalExtension as _, params};
 use store::{Error, Store};
 
 /// How many folders of sessions are looked at to find the roots of a project, those used last.
@@ -112,8 +112,29 @@ fn is_old(file: &Path) -> bool {
     modified.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > KEEP))
 }
 
-/// Returns the projects whose cache is missing or out of date. The caches of all roots are written together, so that of the
-/// project's own root tells about the others.
+/// Gives a work tree of a project that has no cache yet the one of the project: a session may begin in a new work tree, and what
+/// its first turn reads has its story, too. The same bytes hold for every root.
+pub fn lend(store: &Store, paths: &Paths, project: &Project) -> Result<(), Error> {
+    let file = recall::cache_file(paths, &project.root);
+    if file.exists() {
+        return Ok(());
+    }
+    let mut select = store.connection().prepare_cached("SELECT root FROM projects WHERE key = ?1")?;
+    let root: Option<String> = select.query_row([&project.key], |row| row.get(0)).optional()?;
+    let Some(known) =
+        root.map(|root| recall::cache_file(paths, Path::new(&root))).filter(|known| known.exists())
+    else {
+        return Ok(());
+    };
+    // What is forgotten meanwhile is lent to no work tree.
+    match Caches::lock(paths, Duration::ZERO)? {
+        Some(_caches) if known.exists() => fs::hard_link(&known, &file).map_err(io(&file)),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the projects whose cache is missing or out of date. The caches of all roots are written together, so that of one
+/// tells about the others.
 fn stale(store: &Store, paths: &Paths) -> Result<Vec<Known>, Error> {
     if !crate::read::is_made(store, "journal")? {
         return Ok(Vec::new());
@@ -129,11 +150,22 @@ fn stale(store: &Store, paths: &Paths) -> Result<Vec<Known>, Error> {
         Ok(Known { row: row.get(0)?, key, root, fingerprint, has_entries: row.get(4)? })
     })?;
     let known: Vec<Known> = known.collect::<Result<_, _>>()?;
-    let is_current = |known: &Known| {
-        let found = recall::open(paths, &known.root).map(|cache| cache.fingerprint());
-        found.map_or(!known.has_entries, |found| found == known.fingerprint)
-    };
-    Ok(known.into_iter().filter(|known| !is_current(known)).collect())
+    let mut stale = Vec::new();
+    for known in known {
+        let is_current = |root: &Path| {
+            let found = recall::open(paths, root).map(|cache| cache.fingerprint());
+            found.map_or(!known.has_entries, |found| found == known.fingerprint)
+        };
+        if is_current(&known.root) {
+            continue;
+        }
+        // The work tree that was seen first may be gone: then another one tells, if there is any.
+        let roots = roots(store, &known)?;
+        if roots.contains(&known.root) || !roots.iter().take(1).all(|root| is_current(root)) {
+            stale.push(known);
+        }
+    }
+    Ok(stale)
 }
 
 fn fingerprint(key: &str, number: i64) -> u64 {
@@ -312,6 +344,53 @@ mod tests {
         bench.put_kind(&project, "amend", "a:1", 30_000, &json!({"entry": id, "title": "one, better"}));
         bench.drain();
         assert_eq!(bench.lines(&project, "b.rs"), ["one, better"]);
+    }
+
+    #[test]
+    fn a_new_work_tree_is_lent_the_story_and_gets_its_own_with_the_next_change() {
+        let mut bench = Bench::new();
+        let (project, other) = (bench.project(), bench.repository("other", "github.com/other/shop"));
+        let clone = bench.repository("clone", "github.com/acme/shop");
+        bench.put(&project, "n:1", 10_000, "one", &["src/a.rs"]);
+        bench.drain();
+        for root in [&project, &clone, &other] {
+            lend(&bench.store, &bench.paths, &Project::of(root)).unwrap();
+        }
+        assert_eq!(bench.lines(&clone, "src/a.rs"), ["one"]);
+        assert!(bench.lines(&other, "src/a.rs").is_empty(), "another repository of the name");
+        bench.put(&clone, "n:2", 20_000, "two", &["src/a.rs"]);
+        bench.drain();
+        for root in [&project, &clone] {
+            assert_eq!(bench.lines(root, "src/a.rs"), ["two", "one"]);
+        }
+        // While another process writes or removes caches, nothing is lent.
+        let third = bench.repository("third", "github.com/acme/shop");
+        let caches = Caches::lock(&bench.paths, Duration::ZERO).unwrap().unwrap();
+        lend(&bench.store, &bench.paths, &Project::of(&third)).unwrap();
+        assert!(bench.lines(&third, "src/a.rs").is_empty());
+        caches.remove().unwrap();
+        drop(caches);
+        lend(&bench.store, &bench.paths, &Project::of(&third)).unwrap();
+        assert!(bench.lines(&third, "src/a.rs").is_empty(), "there is none to lend");
+    }
+
+    #[test]
+    fn a_project_that_was_moved_has_its_story_and_is_written_once() {
+        let mut bench = Bench::new();
+        let project = bench.project();
+        bench.put(&project, "n:1", 10_000, "one", &["src/a.rs"]);
+        bench.drain();
+        let moved = bench.folder.path().join("moved");
+        fs::rename(&project, &moved).unwrap();
+        bench.put(&moved, "n:2", 20_000, "two", &["src/a.rs"]);
+        bench.drain();
+        assert_eq!(bench.lines(&moved, "src/a.rs"), ["two", "one"]);
+        assert_eq!(stale(&bench.store, &bench.paths).unwrap().len(), 0, "it is current");
+        bench.put(&moved, "n:3", 30_000, "three", &["src/a.rs"]);
+        bench.drain();
+        assert_eq!(bench.lines(&moved, "src/a.rs"), ["three", "two", "one"]);
+        fs::remove_dir_all(&moved).unwrap();
+        assert_eq!(stale(&bench.store, &bench.paths).unwrap().len(), 0, "there is nowhere to write it to");
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub use day::{Moment, local};
 pub use look::look;
 pub use word::{Field, Index, Past, Taste, index};
 
-use crate::DERIVED;
+use crate::{DERIVED, file_cache};
 use base::Timestamp;
 use base::log::Level;
 use base::project::{Project, Repository};
@@ -102,7 +102,7 @@ fn recall(call: &SessionStart, host: &Host, cwd: &Path) -> Result<(Restored, Ind
     let restored = work.text(room.min(MAX_BYTES), &fence);
     taste.max_bytes = taste.max_bytes.min(MAX_BYTES.saturating_sub(restored.text.len()));
     let is_shown = host.settings().is_on("recall.enabled") && taste.max_bytes >= LEAST_INDEX_BYTES;
-    let past = if is_shown { look_for_past(&store, cwd, &taste)? } else { None };
+    let past = if is_shown { look_for_past(&store, host, cwd, &taste)? } else { None };
     drop(looking);
     // The process ends soon, which is quicker than giving everything back.
     std::mem::forget(store);
@@ -127,9 +127,14 @@ fn look_for_work(store: &Store, call: &SessionStart, host: &Host) -> Result<Part
     restore::look(store.connection(), &start)
 }
 
-fn look_for_past(store: &Store, cwd: &Path, taste: &Taste) -> Result<Option<Past>, Error> {
+fn look_for_past(store: &Store, host: &Host, cwd: &Path, taste: &Taste) -> Result<Option<Past>, Error> {
     let repository = Repository::above(cwd);
     let project = repository.clone().map_or_else(|| Project::of(cwd), Repository::project);
+    if repository.is_some()
+        && let Err(error) = file_cache::lend(store, &host.paths, &project)
+    {
+        host.log(Level::Warn, &format!("could not give this work tree the cache of its project: {error}"));
+    }
     look(store, &project, taste, |files| {
         repository.as_ref().map_or_else(Situation::default, |repository| Situation {
             branch: repository.branch(),
