@@ -10,5 +10,5 @@ mod words;
 
 pub use memory::hygiene::{without_bullet, without_code};
 pub use phrases::{Hit, Phrases, folded};
-pub use sentence::{Sentence, sentences};
+pub use sentence::{Sentence, is_abbreviation, sentences};
 pub use words::{content_words, is_english_stop_word, is_stop_word, is_unspaced, words};

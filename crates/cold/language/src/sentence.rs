@@ -56,14 +56,24 @@ fn push(text: &str, is_question: bool, found: &mut Vec<Sentence>) {
     }
 }
 
-fn is_abbreviation(before: &str) -> bool {
-    let last =
-        before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default().to_lowercase();
+/// Returns whether the dot behind `before`, the sentence so far, ends no sentence: `e.g.`, `am 17. November`.
+pub fn is_abbreviation(before: &str) -> bool {
+    let mut words = before.rsplit(|c: char| c.is_whitespace() || c == '(');
+    let last = words.next().unwrap_or_default().to_lowercase();
+    let is_short_number = (1..=2).contains(&last.len()) && last.bytes().all(|byte| byte.is_ascii_digit());
+    if is_short_number {
+        let article = words.next().unwrap_or_default().to_lowercase();
+        return BEFORE_ORDINALS.contains(&article.as_str());
+    }
     matches!(
         last.as_str(),
         "e.g" | "i.e" | "eg" | "ie" | "etc" | "vs" | "approx" | "z.b" | "bzw" | "ca" | "no" | "p.ex" | "ej"
     ) && before.len() > last.len()
 }
+
+/// What comes before an ordinal in German, which is written with a dot.
+const BEFORE_ORDINALS: [&str; 14] =
+    ["am", "dem", "den", "der", "die", "das", "des", "vom", "zum", "zur", "bis", "ab", "seit", "jeden"];
 
 /// Returns `line` without the number of a list: `1. text`, `2) text`.
 fn without_number(line: &str) -> &str {
@@ -92,5 +102,10 @@ mod tests {
         check("1. use `x`, e.g. now\n- two\n> quoted\n```\ncode.\n```", &["use `x`, e.g. now", "two"]);
         check("我们用回调。可以吗？好", &["我们用回调", "可以吗?", "好"]);
         check("¿vale", &["¿vale?"]);
+        check(
+            "Seit dem 17. November ist Port 25 zu. Wir nehmen 587.",
+            &["Seit dem 17. November ist Port 25 zu", "Wir nehmen 587"],
+        );
+        check("It was port 25. Now it is 587.", &["It was port 25", "Now it is 587"]);
     }
 }

@@ -55,6 +55,7 @@ phrases! {
     HEADING_DECIDED, JOURNAL, "heading decided";
     HEADING_LEFT, JOURNAL, "heading left";
     NOTHING, JOURNAL, "nothing";
+    REFERS, JOURNAL, "refers";
     FIX, JOURNAL, "fix";
     FEATURE, JOURNAL, "feature";
     REFACTOR, JOURNAL, "refactor";
@@ -79,7 +80,7 @@ pub(super) fn of_person(text: &str) -> Said {
         }
         let folded = folded(&sentence.text);
         if weight(&DECISIONS, &folded) >= DECIDES {
-            said.decisions.push(shown(&sentence.text));
+            said.decisions.push(shown(without_link(&sentence.text)));
         } else if FOUND.occur(&folded) && has_figures(&sentence.text) {
             said.discoveries.push(shown(&sentence.text));
         }
@@ -102,11 +103,14 @@ pub(super) fn of_model(text: &str) -> Said {
         };
         match topic {
             Topic::Left => said.next.push(shown),
-            Topic::Found if is_first && says_what(&sentence.text) => said.discoveries.push(shown),
+            Topic::Found if is_first && says_what(&sentence.text) && !only_announces(&sentence.text) => {
+                said.discoveries.push(shown);
+            }
             Topic::Decided if is_first => said.decisions.push(shown),
             _ if NEXT.occur(&folded) => said.next.extend(says_what(&sentence.text).then_some(shown)),
             _ if FOUND.occur(&folded) || compares_figures(&sentence.text) => {
-                said.discoveries.extend(says_what(&sentence.text).then_some(shown));
+                let says = says_what(&sentence.text) && !only_announces(&sentence.text);
+                said.discoveries.extend(says.then_some(shown));
             }
             Topic::Other if chose() => said.decisions.push(shown),
             _ => {}
@@ -166,6 +170,7 @@ fn by_topic(text: &str) -> Vec<(Topic, bool, Sentence)> {
         if of_line != Topic::Other {
             join_first_two(rest, &mut sentences);
         }
+        join_what_refers(rest, &mut sentences);
         let sentences = sentences.into_iter().enumerate();
         found.extend(sentences.map(|(place, sentence)| (of_line, place == 0, sentence)));
     }
@@ -182,6 +187,31 @@ fn join_first_two(line: &str, sentences: &mut Vec<Sentence>) {
     };
     if !first.is_question && !second.is_question && joined.chars().count() <= MOST_CHARS {
         sentences.splice(..2, [Sentence { text: joined, is_question: false }]);
+    }
+}
+
+/// Makes one sentence of two where the second says only by the first what it is about: behind a semicolon, `it has to wait`, and
+/// `I haven't handled that yet`.
+fn join_what_refers(line: &str, sentences: &mut Vec<Sentence>) {
+    let mut at = 1;
+    while at < sentences.len() {
+        let (before, this) = (&sentences[at - 1], &sentences[at]);
+        let folded = folded(&this.text);
+        let by_semicolon = format!("{}; {}", before.text, this.text);
+        let joined = match () {
+            () if REFERS.begin(&folded) && line.contains(&by_semicolon) => Some(by_semicolon),
+            () if NEXT.occur(&folded) && !says_what(&this.text) && REFERS.occur(&folded) => {
+                Some(format!("{}. {}", before.text, this.text))
+            }
+            () => None,
+        };
+        let is_fit = |joined: &String| {
+            !before.is_question && !this.is_question && joined.chars().count() <= MOST_CHARS
+        };
+        match joined.filter(is_fit) {
+            Some(text) => drop(sentences.splice(at - 1..=at, [Sentence { text, is_question: false }])),
+            None => at += 1,
+        }
     }
 }
 
@@ -223,6 +253,24 @@ fn says_something(sentence: &str) -> bool {
 /// Returns whether a sentence says what it is about without those around it.
 fn says_what(sentence: &str) -> bool {
     content_words(sentence).len() >= FEWEST_CONTENT_WORDS
+}
+
+/// Returns whether a sentence says that something was found, and not what: `I found the cause and fixed it`.
+pub(super) fn only_announces(sentence: &str) -> bool {
+    static ANNOUNCING: LazyLock<BTreeSet<&str>> =
+        LazyLock::new(|| lexicon::list(JOURNAL, "announces").collect());
+    let words = content_words(sentence);
+    !words.is_empty() && words.iter().all(|word| ANNOUNCING.contains(word.as_str()))
+}
+
+/// Returns a sentence without the word that links it to the one before: `and from now on we use UTC`.
+fn without_link(sentence: &str) -> &str {
+    const LINKS: [&str; 8] = ["and ", "but ", "also ", "so ", "und ", "aber ", "y ", "et "];
+    let rest = LINKS.iter().find_map(|link| {
+        let (head, rest) = sentence.split_at_checked(link.len())?;
+        head.eq_ignore_ascii_case(link).then(|| rest.trim_start())
+    });
+    rest.filter(|rest| says_something(rest)).unwrap_or(sentence)
 }
 
 fn weight(table: &Phrases<f64>, folded: &str) -> f64 {
@@ -320,7 +368,7 @@ pub(crate) fn superseded(text: &str) -> Option<String> {
 }
 
 /// Returns whether a prompt says nothing by itself: `continue`, `yes, please`.
-pub(super) fn is_nothing(prompt: &str) -> bool {
+pub(crate) fn is_nothing(prompt: &str) -> bool {
     const MOST_WORDS: usize = 6;
     let folded = folded(prompt.trim());
     if folded.chars().count() > 60 || words(&folded).len() > MOST_WORDS {
@@ -359,7 +407,7 @@ pub(super) fn gist(text: &str, most: usize) -> String {
         .char_indices()
         .filter(|(at, c)| match c {
             '。' | '！' | '？' => true,
-            '.' | '!' | '?' => head[at + 1..].starts_with(' '),
+            '.' | '!' | '?' => head[at + 1..].starts_with(' ') && !language::is_abbreviation(&head[..*at]),
             _ => false,
         })
         .map(|(at, c)| at + c.len_utf8())
@@ -392,6 +440,7 @@ fn memory_free(text: &str) -> String {
 fn flat(text: &str, has_headings: bool) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut is_code = false;
+    let mut heads: Vec<&str> = Vec::new();
     let mut lines = text.lines().map(str::trim).peekable();
     while let Some(bare) = lines.next() {
         if bare.starts_with("```") || bare.starts_with("~~~") {
@@ -400,10 +449,13 @@ fn flat(text: &str, has_headings: bool) -> String {
         }
         let is_heading = !has_headings && heading(bare).is_some();
         let is_of_table = bare.starts_with('|') && lines.peek().is_some_and(|next| is_rule(next));
+        if is_of_table {
+            heads = cells(bare);
+        }
         if is_code || bare.is_empty() || is_heading || is_of_table || is_rule(bare) {
             continue;
         }
-        if let Some(row) = row(bare) {
+        if let Some(row) = row(bare, &heads) {
             kept.push_str(&row.replace("**", ""));
             kept.push_str(". ");
             continue;
@@ -455,16 +507,37 @@ fn is_rule(line: &str) -> bool {
     line.contains("--") && line.chars().all(|c| matches!(c, '-' | '|' | ':' | ' '))
 }
 
-/// Returns what a row of a table says: its first cell, and the others behind a colon.
-fn row(line: &str) -> Option<String> {
-    let cells = line.strip_prefix('|')?.split('|').map(str::trim).filter(|cell| !cell.is_empty());
-    let mut cells: Vec<&str> = cells.collect();
+/// Returns the cells of a row of a table.
+fn cells(line: &str) -> Vec<&str> {
+    let inside = line.strip_prefix('|').unwrap_or(line);
+    inside.strip_suffix('|').unwrap_or(inside).split('|').map(str::trim).collect()
+}
+
+/// Returns what a row of a table says: its first cell, and the others behind a colon, by the heads of their columns where there
+/// are several.
+fn row(line: &str, heads: &[&str]) -> Option<String> {
+    let mut cells = if line.starts_with('|') { cells(line) } else { return None };
+    let mut heads = if heads.len() == cells.len() { heads } else { &[] };
     // The number of a row says nothing.
     if cells.len() > 1 && cells[0].bytes().all(|byte| byte.is_ascii_digit()) {
         cells.remove(0);
+        heads = heads.get(1..).unwrap_or_default();
     }
     let (first, rest) = cells.split_first()?;
-    Some(if rest.is_empty() { (*first).to_owned() } else { format!("{first}: {}", rest.join(", ")) })
+    let is_labelled = rest.len() > 1;
+    let named = rest.iter().enumerate().filter(|(_, cell)| !cell.is_empty()).map(|(at, cell)| {
+        match heads.get(at + 1).filter(|head| is_labelled && !head.is_empty()) {
+            Some(head) => format!("{head} {cell}"),
+            None => (*cell).to_owned(),
+        }
+    });
+    let rest = named.collect::<Vec<_>>().join(", ");
+    match (first.is_empty(), rest.is_empty()) {
+        (true, true) => None,
+        (true, false) => Some(rest),
+        (false, true) => Some((*first).to_owned()),
+        (false, false) => Some(format!("{first}: {rest}")),
+    }
 }
 
 /// Returns the sentences of a text with their marks, without code and headings, on one line each.
@@ -476,7 +549,11 @@ pub(super) fn pieces(text: &str) -> Vec<String> {
         let end = at + character.len_utf8();
         let is_end = match character {
             '。' | '！' | '？' => true,
-            '.' | '!' | '?' => text[end..].starts_with(char::is_whitespace) && at > start + 3,
+            '.' | '!' | '?' => {
+                text[end..].starts_with(char::is_whitespace)
+                    && at > start + 3
+                    && !language::is_abbreviation(&text[start..at])
+            }
             _ => false,
         };
         if is_end {
@@ -633,6 +710,49 @@ mod tests {
                 "## Result\nThree leaks:\n\n| # | Leak | MAE |\n|---|:--|--:|\n| 1 | `done_at` is late | 3.1 → 7.6 |\n\n**Why**\n\nIt is so."
             ),
             ["Three leaks: `done_at` is late: 3.1 → 7.6.", "It is so."]
+        );
+    }
+
+    #[test]
+    fn columns_of_a_table_have_their_names() {
+        assert_eq!(
+            pieces(
+                "| Case | Before | After |\n|---|---|---|\n| retry | 2 invoices | 1 invoice |\n| none | | 1 |"
+            ),
+            ["retry: Before 2 invoices, After 1 invoice.", "none: After 1."]
+        );
+    }
+
+    #[test]
+    fn what_only_announces_is_no_discovery_and_what_refers_comes_with_what_it_is_about() {
+        let said = of_model(
+            "I found the cause and fixed it.\n\n## What was wrong\nThe form lets people enter values above 100.\n\n\
+             ## Changes\nThe caller still uses `setInterval(poll)`; it has to schedule by the delay, which is not done yet.\n\
+             Two requests with one key can still race. I haven't handled that yet.",
+        );
+        assert_eq!(said.discoveries, ["The form lets people enter values above 100"]);
+        assert_eq!(
+            said.next,
+            [
+                "The caller still uses `setInterval(poll)`; it has to schedule by the delay, which is not done yet",
+                "Two requests with one key can still race. I haven't handled that yet"
+            ]
+        );
+        for found in ["I found the cause of the memory leak", "The root cause was a missing index on orders"]
+        {
+            assert_eq!(of_model(found).discoveries.len(), 1, "{found}");
+        }
+        assert_eq!(
+            of_person("great, commit it. and from now on we never use floats for money").decisions,
+            ["from now on we never use floats for money"]
+        );
+    }
+
+    #[test]
+    fn a_date_ends_no_sentence() {
+        assert_eq!(
+            pieces("Port 25 ist seit dem 17. November zu, z.B. bei Azure. Wir nehmen 587."),
+            ["Port 25 ist seit dem 17. November zu, z.B. bei Azure.", "Wir nehmen 587."]
         );
     }
 

@@ -3,7 +3,7 @@
 use super::lines;
 use super::prose;
 use super::story::{Part, Story};
-use super::work::Words;
+use super::work::{self, Words};
 use crate::entry::{Source, Summary, tokens_of};
 use crate::id::entry_id;
 use crate::turn::Turn;
@@ -50,7 +50,8 @@ pub(super) fn of(turn: &Turn, story: &Story<'_>, words: &Words<'_>) -> Option<(i
         source: Source::Rules,
     };
     if summary.learned.is_empty() && summary.completed.is_empty() {
-        summary.learned = prose::gist(words.text, 300);
+        let said = prose::gist(words.text, 300);
+        summary.learned = if work::is_boilerplate(&said) { String::new() } else { said };
     }
     let fields = [
         &summary.request,

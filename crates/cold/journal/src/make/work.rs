@@ -118,7 +118,8 @@ fn work(turn: &Turn, story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &
         let end = [reading.as_str(), if has_answer { "no change" } else { "no answer" }];
         let end = end.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ");
         if asked.is_empty() {
-            phrases.push(end);
+            let answer = if is_main && error.is_none() { answer(words) } else { String::new() };
+            phrases.push(if answer.is_empty() { end } else { continued(&reading, &answer) });
         } else {
             phrases.extend(question(asked, &end, words, is_main && error.is_none()));
         }
@@ -161,6 +162,10 @@ fn work(turn: &Turn, story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &
     let is_idle =
         !has_work && part.calls == 0 && error.is_none() && part.refused.is_empty() && story.said.is_empty();
     entry.is_noise = is_idle && (words.text.is_empty() || words.is_decided());
+    // Files that were read, and no word about why.
+    let is_bare =
+        !has_work && asked.is_empty() && entry.detail.facts.is_empty() && entry.detail.subtitle.is_empty();
+    entry.is_noise |= is_bare && error.is_none() && part.errors.is_empty() && part.refused.is_empty();
     finish(&mut entry);
     Some(entry)
 }
@@ -196,6 +201,13 @@ fn question(asked: &str, end: &str, words: &Words<'_>, is_answered: bool) -> Vec
     [title].into_iter().chain(whole).collect()
 }
 
+/// Returns the title for a look that goes on with what was asked before, with the beginning of its answer.
+fn continued(reading: &str, answer: &str) -> String {
+    let reading = if reading.is_empty() { String::new() } else { format!("{reading}; ") };
+    let room = MOST_TITLE.saturating_sub(reading.chars().count() + "answer: ".len());
+    format!("{reading}answer: {}", prose::gist(answer, room).trim_end_matches(['.', '。', ';']))
+}
+
 /// Returns what work was about, in a sentence for people: what the answer says first about it, else the subject of a commit, else
 /// what was asked. What was found out and decided has entries of its own.
 fn about(part: &Part<'_>, asked: &str, words: &Words<'_>, is_answered: bool) -> String {
@@ -204,7 +216,9 @@ fn about(part: &Part<'_>, asked: &str, words: &Words<'_>, is_answered: bool) -> 
         words.answer.discoveries.iter().chain(&words.answer.decisions).any(|settled| settled.contains(bare))
     };
     let says = |piece: &String| !piece.ends_with(['?', '？', ':']) && !is_boilerplate(piece);
-    let answered = prose::pieces(words.text).into_iter().filter(|_| is_answered).find(says);
+    // A commit has the better words for work that was done before.
+    let is_of_commit = part.changed().next().is_none() && !part.commits.is_empty();
+    let answered = prose::pieces(words.text).into_iter().filter(|_| is_answered && !is_of_commit).find(says);
     let answered = answered.filter(|piece| !is_settled(piece));
     let about = answered.or_else(|| part.commits.first().cloned()).unwrap_or_else(|| asked.to_owned());
     prose::gist(&about, MOST_TITLE)
@@ -351,7 +365,7 @@ fn without_end(piece: String, settled: &[&str]) -> String {
 }
 
 /// Returns whether a sentence says only that the work is done.
-fn is_boilerplate(sentence: &str) -> bool {
+pub(super) fn is_boilerplate(sentence: &str) -> bool {
     let words = language::words(sentence);
     let folded = language::folded(sentence);
     let openings = [
@@ -389,6 +403,7 @@ fn is_boilerplate(sentence: &str) -> bool {
         "修正しました。",
     ];
     words.len() <= 3
+        || prose::only_announces(sentence)
         || (words.len() <= 7 && openings.iter().any(|opening| folded.starts_with(opening)))
         || folded.starts_with("let me know")
         || (words.len() <= 10 && ["is complete", "are complete"].iter().any(|end| folded.contains(end)))
