@@ -13,6 +13,8 @@ use store::{Error, Store};
 const ALIKE: usize = 75;
 /// Within which time changes of the same functions are one piece of work, in milliseconds.
 const SOON: u64 = 12 * 3_600_000;
+/// What is between the phrases of an entry.
+const PHRASES: &str = "; ";
 /// The shortest word that counts for that, in characters.
 const WORD: usize = 3;
 
@@ -105,7 +107,13 @@ pub fn recap(material: &Material) -> Vec<Line> {
             Source::Rules => entry.detail.subtitle.clone(),
             _ => String::new(),
         };
-        lines.push(Line { part, at: entry.at, id, kind, text: entry.line(), about });
+        let failed = failed(entry).filter(|_| part == Part::Open);
+        let text = [Some(entry.line()), failed.map(str::to_owned)]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("; ");
+        lines.push(Line { part, at: entry.at, id, kind, text, about });
     }
     let last: BTreeMap<i64, u64> =
         material.summaries.iter().map(|(session, summary)| (*session, summary.at)).collect();
@@ -171,11 +179,20 @@ fn part(entry: &Entry) -> Part {
     }
 }
 
+/// Returns what failed, where the title of an entry that was made by rules does not say it.
+fn failed(entry: &Entry) -> Option<&str> {
+    let says = |part: &&str| part.contains(" failed");
+    let says_so = entry.title.split(PHRASES).any(|part| says(&part));
+    let mut parts = entry.detail.facts.iter().flat_map(|fact| fact.split(PHRASES));
+    let is_its = entry.source == Source::Rules && entry.detail.outcome == "failed" && !says_so;
+    parts.find(says).filter(|_| is_its)
+}
+
 /// Returns whether the work was committed, whatever failed on the way.
 fn is_committed(entry: &Entry) -> bool {
     let mut lines = std::iter::once(&entry.title).chain(&entry.detail.facts);
     entry.source == Source::Rules
-        && lines.any(|line| line.split("; ").any(|part| part.starts_with("committed ")))
+        && lines.any(|line| line.split(PHRASES).any(|part| part.starts_with("committed ")))
 }
 
 /// Returns whether a later entry succeeded with what this one failed at: the same command, or a change of the same file.
@@ -275,6 +292,23 @@ mod tests {
             texts(&material("a.rs (+1); helm diff failed; committed 1a2b3c4 \"Fix it\""), Part::Done).len(),
             1
         );
+    }
+
+    #[test]
+    fn what_is_left_open_says_what_failed() {
+        let facts =
+            vec!["pip install x failed (none found); asked: start".to_owned(), "lint failed".to_owned()];
+        let entry = Entry {
+            detail: Detail { outcome: "failed".into(), facts, ..Detail::default() },
+            ..entry(1, "change", "new router.py (+3)")
+        };
+        let material = |entry: Entry| Material { entries: vec![entry], summaries: Vec::new() };
+        assert_eq!(
+            texts(&material(entry.clone()), Part::Open),
+            ["new router.py (+3); pip install x failed (none found)"]
+        );
+        let told = Entry { title: "new router.py (+3); pytest failed".into(), ..entry };
+        assert_eq!(texts(&material(told), Part::Open), ["new router.py (+3); pytest failed"]);
     }
 
     #[test]
