@@ -46,12 +46,15 @@ impl Target {
         let Some((file, numbers)) = text.rsplit_once(':').filter(|_| !is_file(Path::new(text))) else {
             return Ok(whole);
         };
+        // As a compiler prints it: `src/a.rs:4:9`.
+        let with_column =
+            file.rsplit_once(':').filter(|(_, line)| !is_file(Path::new(file)) && is_number(line));
+        let (file, numbers) = with_column.filter(|_| is_number(numbers)).unwrap_or((file, numbers));
         let (from, to) = numbers.split_once('-').unwrap_or((numbers, numbers));
         match (from.parse(), to.parse()) {
             (Ok(from), Ok(to)) if 0 < from && from <= to => {
                 Ok(Self { file: file.to_owned(), lines: Some((from, to)) })
             }
-            // As a compiler prints it: `src/a.rs:4:9`.
             (Ok(_), Ok(_)) => Err(Error::Unclear(format!("there are no lines {from} to {to}"))),
             _ => Ok(whole),
         }
@@ -66,6 +69,10 @@ impl Target {
         }
         Ok(Some(from..=to.min(count)))
     }
+}
+
+fn is_number(text: &str) -> bool {
+    text.parse::<usize>().is_ok()
 }
 
 /// Returns the lines of a text file.
@@ -330,6 +337,8 @@ mod tests {
             ("src/a.rs", "src/a.rs", None),
             ("src/a.rs:7", "src/a.rs", Some((7, 7))),
             ("src/a.rs:7-9", "src/a.rs", Some((7, 9))),
+            ("src/a.rs:7:12", "src/a.rs", Some((7, 7))),
+            ("odd:7:2", "odd:7", Some((2, 2))),
             ("odd:7", "odd:7", None),
             ("C:\\a.rs", "C:\\a.rs", None),
         ] {

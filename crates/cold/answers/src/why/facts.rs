@@ -131,9 +131,12 @@ impl Answer {
 
 impl Known {
     pub fn prompt(&self, most: usize) -> String {
-        match &self.call.prompt {
-            Some(prompt) => sanitize::one_line(prompt, most),
-            None => "(the prompt is not recorded)".to_owned(),
+        match (&self.call.prompt, &self.call.asked_before) {
+            (Some(prompt), Some(before)) => {
+                sanitize::one_line(&format!("{} (after: {before})", prompt.trim()), most)
+            }
+            (Some(prompt), None) => sanitize::one_line(prompt, most),
+            (None, _) => "(the prompt is not recorded)".to_owned(),
         }
     }
 

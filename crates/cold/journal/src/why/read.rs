@@ -3,6 +3,7 @@
 use super::line;
 use super::patch::{self, Edit};
 use crate::edits;
+use crate::make::prose;
 use crate::read::{self, is_made};
 use base::project::{Project, Repository};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -26,6 +27,8 @@ const MOST_SOURCES: usize = 8;
 const LESSON_BEFORE: u64 = 30_000;
 /// How many files a turn may have changed for what it found out to be about each of them.
 const FEW_FILES: usize = 3;
+/// How many prompts are looked at for one that says what `continue` goes on with.
+const MOST_PROMPTS_BEFORE: i64 = 20;
 /// The shortest part of a name that a text and a line have in common, in bytes.
 const SHORTEST_PART: usize = 4;
 
@@ -224,6 +227,8 @@ pub struct Call {
     pub prompt_number: u64,
     /// As it was typed; `None` where it was not recorded.
     pub prompt: Option<String>,
+    /// What was asked before, where the prompt says nothing by itself, such as `continue`.
+    pub asked_before: Option<String>,
     /// The entry of the journal that tells of it: id, kind and title.
     pub entry: Option<(String, String, String)>,
     session_row: i64,
@@ -270,7 +275,24 @@ impl Call {
             self.turn = row;
             self.prompt = data.get("text").and_then(|text| text.as_str()).map(str::to_owned);
         }
+        if self.prompt.as_deref().is_some_and(prose::is_nothing) {
+            self.asked_before = self.last_telling_prompt(store)?;
+        }
         Ok(())
+    }
+
+    fn last_telling_prompt(&self, store: &Store) -> Result<Option<String>, Error> {
+        let mut select = store.connection().prepare_cached(
+            "SELECT text FROM prompts WHERE session = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3",
+        )?;
+        let values = params![self.session_row, self.prompt_number, MOST_PROMPTS_BEFORE];
+        for text in select.query_map(values, |row| row.get::<_, String>(0))? {
+            let text = text?;
+            if !prose::is_nothing(&text) {
+                return Ok(Some(text));
+            }
+        }
+        Ok(None)
     }
 
     fn read_entry(&mut self, store: &Store, place: &Place) -> Result<(), Error> {
