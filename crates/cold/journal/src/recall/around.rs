@@ -67,7 +67,7 @@ fn tasks(tasks: &[String]) -> String {
 fn turn(summary: &Summary, is_whole: bool, local: &dyn Fn(u64) -> Moment, above: &str) -> String {
     let request = sanitize::model_line(&summary.request, MAX_REQUEST_CHARS);
     let request = if is_above(above, &format!("asked: {request}"))
-        || request.len() >= TELLING && is_above(above, &request)
+        || request.len() >= TELLING && (is_above(above, &request) || is_begun(above, &request))
     {
         String::new()
     } else {
@@ -94,6 +94,14 @@ fn news(part: &str, above: &str) -> String {
     let pieces =
         part.split(PIECES).filter(|piece| !is_above(above, &sanitize::model_line(piece, MAX_PART_CHARS)));
     sanitize::model_line(&pieces.collect::<Vec<_>>().join(PIECES), MAX_PART_CHARS)
+}
+
+/// Says whether a line above that is cut ends with the beginning of what was asked.
+fn is_begun(above: &str, request: &str) -> bool {
+    above.lines().filter_map(|line| line.split_once('…')?.0.rsplit_once("asked: ")).any(|(_, beginning)| {
+        let beginning = beginning.trim_end();
+        beginning.len() >= TELLING && request.starts_with(beginning)
+    })
 }
 
 /// Says whether the entries above say this; the end of a text that is cut may be missing.

@@ -407,6 +407,9 @@ mod tests {
             "1970-01-04 00:00 asked: Fix\n  done: wrote the notes",
             "a short word in a line is no repetition"
         );
+        let cut = "committed 1a2b3c4 \"Fix it\"; asked: great, commit it, and from now on…";
+        let request = "great, commit it, and from now on no floats";
+        assert_eq!(turns(&[cut], vec![summary(request, "", "")]), "", "the entry is cut");
         let long = "please look into the build ".repeat(9);
         assert_eq!(turns(&[&format!("asked: {long}")], vec![summary(&long, "", "")]), "", "both are cut");
     }
