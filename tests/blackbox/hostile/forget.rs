@@ -67,7 +67,9 @@ fn after_forgetting_a_text_no_file_of_the_data_folder_has_it() -> Result<()> {
     wyren(&sandbox, &["forget", "--query", "acme-merger", "--yes"])?;
     assert_eq!(files_with(&data, "ACME-MERGER")?, Vec::<PathBuf>::new());
     let terms = crate::search::terms(&data)?;
-    assert!(!terms.iter().any(|term| term.contains("merger") || term.contains("acme")), "{terms:?}");
+    // A shipped lesson names `acme.sh`, and may be in the index again by now.
+    let is_of_text = |term: &&String| term.contains("merger") || term.contains("acme") && *term != "acmesh";
+    assert_eq!(terms.iter().filter(is_of_text).collect::<Vec<_>>(), Vec::<&String>::new());
     assert_eq!(sandbox.wyren(&["show", entry])?.status.code(), Some(1));
     let database = rusqlite::Connection::open(data.join("wyren.db"))?;
     let changes: i64 = database.query_row("SELECT count(*) FROM amends", [], |row| row.get(0))?;
