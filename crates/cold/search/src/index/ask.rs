@@ -237,7 +237,7 @@ fn rarity(documents: usize, has: usize) -> f64 {
     (1.0 + (documents - has + 0.5) / (has + 0.5)).ln()
 }
 
-fn documents_with(index: &Index, term: &str) -> usize {
+pub(super) fn documents_with(index: &Index, term: &str) -> usize {
     let places = index.segments.iter().filter_map(|living| living.segment.dictionary().find(term));
     places.map(|place| place.documents as usize).sum()
 }
