@@ -66,6 +66,20 @@ fn the_title_counts_for_more_than_the_body() {
 }
 
 #[test]
+fn a_name_from_code_as_it_was_typed_comes_before_a_short_text_with_its_rare_part() {
+    let mut shelf = Shelf::new();
+    let steps = (0..50).map(|number| {
+        document(
+            &format!("s{number}"),
+            &format!("main.rs: step_{number} checks its input; all of the tests passed"),
+        )
+    });
+    shelf.put(steps.chain([document("part", "go on with part 17")]));
+    assert_eq!(shelf.find("step_17")[0], "s17");
+    assert_eq!(shelf.find("stepSeventeen step_17")[0], "s17");
+}
+
+#[test]
 fn what_is_old_is_left_out_early_and_nothing_better_with_it() {
     let mut shelf = Shelf::new();
     // Alike but for their age, which decides, and one that is better than all newer ones.
