@@ -1,7 +1,8 @@
 //! The index beside a database, a team memory and lessons, as they change.
 
 use super::{Refreshed, folder, forget, id_of, is_current, load, refresh};
-use crate::index::{Change, Index, Writer};
+use crate::index::{Change, Index, Writer, key_hash};
+use crate::meaning::{Vector, Vectors};
 use crate::{Filter, Kind, Query};
 use base::{Env, Paths, Timestamp};
 use capture::{Observation, Spool};
@@ -361,6 +362,28 @@ fn prompts_and_documents_in_files_are_found_by_the_beginning_of_their_ids() {
         assert_eq!(found.iter().map(|one| &*one.document.key).collect::<Vec<_>>(), [&*key]);
     }
     assert!(super::by_prefix(&bench.store, &bench.paths, "../x").unwrap().is_empty());
+}
+
+#[test]
+fn the_vectors_of_what_is_forgotten_go_where_the_index_was_lost_as_well() {
+    let mut bench = Bench::filled();
+    bench.refresh();
+    let vectors_in = folder(&bench.paths).join("meaning");
+    let all = bench.keys("subtotal basket");
+    let of: Vec<Vector<'_>> =
+        all.iter().map(|key| Vector { key, text: "as it was", numbers: vec![1.0] }).collect();
+    let mut vectors = Vectors::open(&vectors_in, "model");
+    vectors.add(&of).unwrap();
+    fs::remove_file(folder(&bench.paths).join("list.json")).unwrap();
+    bench.forget("subtotal");
+    let hashes = Vectors::open(&vectors_in, "model").hashes();
+    let gone: Vec<&String> = all.iter().filter(|key| !hashes.contains(&key_hash(key))).collect();
+    bench.refresh();
+    let left = bench.keys("subtotal basket");
+    assert!(
+        gone.len() >= 3 && all.iter().all(|key| left.contains(key) || gone.contains(&key)),
+        "{gone:?} of {all:?}"
+    );
 }
 
 #[test]
