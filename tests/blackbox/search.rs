@@ -181,6 +181,12 @@ fn filters_narrow_and_an_explanation_adds_up() -> Result<()> {
         let score = hit["score"].as_f64().context("no score")?;
         assert!((sum - score).abs() < 1e-9 && !parts.is_empty(), "{hit:#}");
     }
+    let mut command = sandbox.command("wyren");
+    let narrow = feed(command.args(["search", "turbine", "two", "--explain"]).env("COLUMNS", "80"), b"")?;
+    let narrow = said(&narrow);
+    // All parts of the sum are there, on as many lines as they need.
+    assert_eq!((narrow.matches("score ").count(), narrow.matches(" new\n").count()), (3, 3), "{narrow}");
+    assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
     let ids = || search(&sandbox, &["turbine"]).map(|facts| texts(&facts, "id"));
     assert_eq!(ids()?, ids()?, "the order is stable");
     for (arguments, text) in [
@@ -271,6 +277,83 @@ fn a_private_prompt_reaches_neither_the_index_nor_a_search_of_transcripts() -> R
         "{terms:?}"
     );
     assert_eq!(files_with(&sandbox.data(), "NIGHTINGALE")?, Vec::<std::path::PathBuf>::new());
+    Ok(())
+}
+
+#[test]
+fn transcripts_are_searched_for_the_words_that_count_and_shown_around_them() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let folder = sandbox.folder().join("home/.claude/projects/shop");
+    fs::create_dir_all(&folder)?;
+    let record = |number: u32, kind: &str, content: Value| {
+        json!({"type": kind, "uuid": format!("u{number}"), "sessionId": "s", "cwd": sandbox.project(),
+            "timestamp": format!("2026-11-16T10:00:0{number}.000Z"), "message": {"role": kind, "content": content}})
+        .to_string()
+    };
+    let long = format!("{} the quokka is stale {}", "padding ".repeat(2_000), "more ".repeat(2_000));
+    let lines = [
+        record(0, "user", json!("why is it that the tests of this are slow")),
+        record(1, "assistant", json!([{"type": "text", "text": "Quokka: stale."}])),
+        record(
+            2,
+            "assistant",
+            json!([{"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": long}}]),
+        ),
+    ];
+    fs::write(folder.join("s.jsonl"), lines.join("\n") + "\n")?;
+    let question = ["why", "is", "the", "quokka", "stale", "--transcripts"];
+    let facts = search(&sandbox, &question)?;
+    let said: Vec<&str> = facts["transcripts"]
+        .as_array()
+        .context("no transcripts")?
+        .iter()
+        .filter_map(|said| said["line"].as_str())
+        .collect();
+    assert!(said.len() == 2 && said.contains(&"Quokka: stale."), "{facts:#}");
+    assert!(
+        said.iter().all(|line| line.chars().count() <= 402 && line.to_lowercase().contains("quokka")),
+        "{said:?}"
+    );
+    let mut command = sandbox.command("wyren");
+    let shown = feed(command.arg("search").args(question).env("COLUMNS", "80"), b"")?;
+    let shown = self::said(&shown);
+    assert!(
+        shown.contains("the quokka is stale") && shown.lines().all(|line| line.chars().count() <= 80),
+        "{shown}"
+    );
+    Ok(())
+}
+
+#[test]
+fn before_anything_is_recorded_no_project_has_the_lessons_that_ship() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    for arguments in [&["search", "push"][..], &["search", "push", "--all-projects"]] {
+        let nothing = wyren(&sandbox, arguments)?;
+        assert!(nothing.starts_with("Nothing is recorded yet: "), "{arguments:?}: {nothing}");
+        assert!(
+            !nothing.contains("In all projects") && !nothing.contains("filter"),
+            "{arguments:?}: {nothing}"
+        );
+        assert!(nothing.contains("lessons that ship with Wyren."), "{arguments:?}: {nothing}");
+    }
+    remember(&sandbox, &["The crane is at berth nine"])?;
+    assert!(wyren(&sandbox, &["search", "push"])?.starts_with("Nothing found.\n"));
+    Ok(())
+}
+
+#[test]
+fn show_leaves_nothing_out() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let learned =
+        format!("The sextant {}\nrequest: is not a field here END", "drifts and drifts ".repeat(60));
+    let summary = json!({"v": 2, "type": "summary", "session": "s", "id": "m:1", "ts": "2026-11-16T02:26:41.123Z", "cwd": sandbox.project(),
+        "data": {"request": "Look after it", "learned": learned, "source": "claude-mem"}});
+    take_in(&sandbox, &[summary])?;
+    let facts = search(&sandbox, &["sextant"])?;
+    let shown = wyren(&sandbox, &["show", facts["hits"][0]["id"].as_str().context("no id")?])?;
+    assert!(shown.contains("learned: The sextant drifts") && shown.contains(" here END\n"), "{shown}");
+    assert_eq!(shown.matches("drifts").count(), 120, "{shown}");
+    assert_eq!(shown.lines().filter(|line| line.starts_with("request: ")).count(), 1, "{shown}");
     Ok(())
 }
 
@@ -385,8 +468,8 @@ fn on_a_terminal_hits_are_coloured_fit_its_width_and_go_through_the_pager_when_l
     let terminal = Terminal::of(&command, 60)?;
     terminal.wait_until("both", |contents| contents.matches("penstock").count() >= 3)?;
     let screen = terminal.contents();
-    // A line that was too wide would be two on the screen.
-    assert_eq!(screen.lines().filter(|line| !line.trim().is_empty()).count(), 5, "{screen}");
+    // A title has two lines at most. A line that was too wide would be two on the screen.
+    assert_eq!(screen.lines().filter(|line| !line.trim().is_empty()).count(), 6, "{screen}");
     drop(terminal);
     for number in 0..80 {
         remember(&sandbox, &[&format!("penstock number {number}")])?;

@@ -86,3 +86,27 @@ fn logs_and_reports_show_local_time_and_json_stays_utc() -> Result<()> {
     assert!(worker.contains("last error 2026-11-17 00:00:00: done"), "{worker}");
     Ok(())
 }
+
+#[test]
+fn an_entry_of_a_team_memory_is_of_the_day_that_was_written_in_every_zone() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let folder = sandbox.project().join(".wyren");
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join("memory.md"), "# M\n\n## Decisions\n- [2026-11-16] Prices are integer CENTS\n")?;
+    for zone in ["WEST+8", "UTC0", EAST] {
+        let found = |arguments: &[&str]| -> Result<String> {
+            let output = wyren(&sandbox, zone, &[&["search", "cents"], arguments].concat())?;
+            assert!(output.status.success(), "{output:?}");
+            Ok(text(&output.stdout))
+        };
+        let shown = found(&["--since", "2026-11-16", "--until", "2026-11-17"])?;
+        assert!(shown.contains("  2026-11-16        memory/decision"), "{zone}: {shown}");
+        let id = shown.split_whitespace().next().unwrap_or_default();
+        let whole = text(&wyren(&sandbox, zone, &["show", id])?.stdout);
+        assert!(whole.contains("memory/decision, 2026-11-16\n"), "{zone}: {whole}");
+        for other in [["--since", "2026-11-17"], ["--until", "2026-11-16"]] {
+            assert!(found(&other)?.starts_with("Nothing found."), "{zone}: {other:?}");
+        }
+    }
+    Ok(())
+}

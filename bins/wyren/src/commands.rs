@@ -226,8 +226,7 @@ impl Arguments {
     }
 
     fn read_quick(words: &[OsString]) -> Option<Self> {
-        let named = words.get(1)?;
-        let (name, augment, make) = QUICK.iter().find(|(name, ..)| named == OsStr::new(name))?;
+        let (name, augment, make) = quick(words)?;
         let program = clap::Command::new("wyren").subcommand(augment(clap::Command::new(*name)));
         let matches = program.try_get_matches_from(words).ok()?;
         let command = make(matches.subcommand_matches(name)?).ok()?;
@@ -254,6 +253,16 @@ const QUICK: [Quick; 4] = [
         timeline::Arguments::from_arg_matches(given).map(Command::Timeline)
     }),
 ];
+
+fn quick(words: &[OsString]) -> Option<&'static Quick> {
+    let named = words.get(1)?;
+    QUICK.iter().find(|(name, ..)| named == OsStr::new(name))
+}
+
+/// Returns whether a call is of a command that ends within milliseconds.
+pub(crate) fn is_quick(words: &[OsString]) -> bool {
+    quick(words).is_some()
+}
 
 /// What `prompt-bind` runs.
 pub(crate) const FOR_PROMPT: [&str; 2] = ["work", "bind"];

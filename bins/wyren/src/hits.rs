@@ -1,11 +1,9 @@
 //! What a search or a timeline lists: one line per document with its id, and below it the line that was found.
 
 use crate::projects;
-use crate::terminal::{DIM, FOUND, STRONG, columns_of, fitting};
+use crate::terminal::{DIM, FOUND, STRONG, columns_of, fitting, wrap};
 use crate::when;
-use answers::rows::MAX_PASSAGE;
 use anyhow::Result;
-use base::Timestamp;
 use search::highlight::Words;
 use search::sources::{Loaded, id_of};
 use std::io::Write;
@@ -16,6 +14,8 @@ pub(crate) use answers::rows::{kind, passage, to_json};
 
 /// The longest title, in characters, where no terminal bounds it.
 const MAX_TITLE: usize = 200;
+/// The same for what is told of a document besides: each word of a long question has a part in its score.
+const MAX_FACTS: usize = 4_000;
 /// A title that would have less room than this goes below the other columns.
 const LEAST_TITLE: usize = 24;
 const INDENT: usize = 4;
@@ -66,7 +66,7 @@ impl Layout {
             output,
             "{STRONG}{}{STRONG:#}  {DIM}{:<WHEN$}{DIM:#}  {kind}",
             id_of(&document.key),
-            moment(document.at)
+            when::recorded(document.at)
         )?;
         let title = sanitize::one_line(&document.title, MAX_TITLE);
         if is_beside {
@@ -74,17 +74,24 @@ impl Layout {
         } else {
             write!(output, "\n{:start$}", "")?;
         }
-        marked(output, &title, words, room)?;
-        writeln!(output)?;
+        for (number, line) in on_two_lines(&title, words, room).iter().enumerate() {
+            if number > 0 {
+                write!(output, "{:start$}", "")?;
+            }
+            marked(output, line, words, room)?;
+            writeln!(output)?;
+        }
         if let Some(line) = passage(loaded, words) {
             write!(output, "{:start$}", "")?;
             marked(output, &line, words, room)?;
             writeln!(output)?;
         }
         for line in self.facts(loaded).iter().chain(more) {
-            let line = sanitize::one_line(line, MAX_PASSAGE);
-            let shown = room.map_or(line.len(), |room| fitting(&line, room));
-            writeln!(output, "{:start$}{DIM}{}{DIM:#}", "", &line[..shown])?;
+            let line = sanitize::one_line(line, MAX_FACTS);
+            // Nothing of a sum is left out.
+            for line in room.map_or_else(|| vec![line.clone()], |room| wrap(&line, room)) {
+                writeln!(output, "{:start$}{DIM}{line}{DIM:#}", "")?;
+            }
         }
         Ok(())
     }
@@ -105,13 +112,26 @@ impl Layout {
     }
 }
 
-/// Returns when something was, to the minute; a dash where that is unknown.
-fn moment(at: u64) -> String {
-    if at == 0 { "–".to_owned() } else { when::local_minute(Timestamp::from_millis(at)) }
+/// Returns a title on one line, or on two where it needs them; what is beyond these is left out around what was found.
+fn on_two_lines(title: &str, words: &mut Words, room: Option<usize>) -> Vec<String> {
+    let Some(room) = room else { return vec![title.to_owned()] };
+    let mut lines = wrap(title, room);
+    if lines.len() > 2 {
+        let rest = title[lines[0].len()..].trim_start();
+        let rest = window(rest, &words.ranges(rest), room);
+        lines.truncate(1);
+        lines.push(rest);
+    }
+    lines
 }
 
 /// Writes a line with the words of the question in their colour, cut to the room there is.
-fn marked(output: &mut dyn Write, line: &str, words: &mut Words, room: Option<usize>) -> Result<()> {
+pub(crate) fn marked(
+    output: &mut dyn Write,
+    line: &str,
+    words: &mut Words,
+    room: Option<usize>,
+) -> Result<()> {
     let (line, ranges) = match room {
         Some(room) if columns_of(line) > room => {
             let line = window(line, &words.ranges(line), room);
@@ -138,10 +158,14 @@ fn window(line: &str, ranges: &[Range<usize>], room: usize) -> String {
     if columns_of(&line[..wanted]) > room.saturating_sub(2) {
         start = first;
         for (at, _) in line[..first].char_indices().rev() {
-            if columns_of(&line[at..first]) > before {
+            // Near the end of a line there is room for more of what is before.
+            if columns_of(&line[at..first]) > before && columns_of(&line[at..]) >= room {
                 break;
             }
             start = at;
+        }
+        if start > 0 && !line[..start].ends_with(' ') {
+            start += part_of_word(&line[start..first]);
         }
     }
     let front = if start > 0 { "…" } else { "" };
@@ -152,6 +176,13 @@ fn window(line: &str, ranges: &[Range<usize>], room: usize) -> String {
     }
     let fits = if left > 1 { fitting(rest, left - 1) } else { 0 };
     format!("{front}{}…", rest[..fits].trim_end())
+}
+
+/// Returns how long what is left of a word is at the beginning of a text that was cut there, with the space behind it; 0 for a
+/// long one, as of a script without spaces.
+fn part_of_word(text: &str) -> usize {
+    const LONG: usize = 16;
+    text.find(' ').filter(|length| *length <= LONG).map_or(0, |length| length + 1)
 }
 
 #[cfg(test)]
@@ -209,6 +240,13 @@ mod tests {
             assert!(shown.contains("needle") && columns_of(&shown) <= room, "{shown}");
             assert!(shown.starts_with('…') && shown.ends_with('…'), "{shown}");
         }
+        let late = format!("{}needle", "before ".repeat(10));
+        let shown = window(&late, &words.ranges(&late), 40);
+        assert_eq!(shown, "…before before before before needle");
+        let title = format!("{}needle {}", "before ".repeat(30), "after ".repeat(9));
+        let lines = on_two_lines(&title, &mut words, Some(40));
+        assert_eq!(lines, ["before before before before before", "…before needle after after after after…"]);
+        assert_eq!(on_two_lines("a short needle", &mut words, Some(10)), ["a short", "needle"]);
         let short = "short needle";
         assert_eq!(window(short, &words.ranges(short), 40), short);
     }

@@ -38,6 +38,9 @@ fn main() -> ExitCode {
         return exit::code(commands::run_for_model());
     }
     let mut words: Vec<OsString> = std::env::args_os().collect();
+    if commands::is_quick(&words) {
+        store::memory::use_allocator_of_program();
+    }
     if commands::serve::is_called_by_link(words.first().map(OsString::as_os_str)) {
         words.splice(..1, ["wyren".into(), "serve".into()]);
     }

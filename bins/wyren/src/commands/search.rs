@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     words: Vec<String>,
     #[command(flatten)]
     filter: asked::Filters,
-    /// The most that is shown.
+    /// The most that is shown; with --transcripts, as many again from there.
     #[arg(long, short = 'n', value_name = "NUMBER", default_value_t = DEFAULT_LIMIT, value_parser = limit)]
     limit: usize,
     /// Also search Claude Code's transcripts, word for word; that takes seconds.
@@ -101,8 +101,6 @@ struct Answer {
 impl Answer {
     fn with_transcripts(mut self, arguments: &Arguments, env: &Env, paths: &Paths) -> Result<Self> {
         if arguments.transcripts {
-            // Words that no document has are words of transcripts all the same.
-            self.words = Words::of(self.query.text.split_whitespace());
             self.said = transcripts::search(&self.query, &mut self.words, env, paths)?;
         }
         Ok(self)
@@ -134,12 +132,24 @@ impl Answer {
             layout.write(output, loaded, &mut self.words, &more)?;
         }
         transcripts::write(output, &self.said, &mut self.words, width)?;
-        if let Some(total) = self.found.total.filter(|total| *total > self.loaded.len()) {
-            let rest = total - self.loaded.len();
-            let more = counted(rest as u64, "more has", "more have");
-            writeln!(output, "{DIM}{more} some of these words: --limit {}{DIM:#}", total.min(MAX_LIMIT))?;
+        if let Some((more, limit)) = self.more() {
+            writeln!(output, "{DIM}{more} some of these words: --limit {limit}{DIM:#}")?;
         }
         Ok(())
+    }
+
+    /// Returns how many more there are, and the limit that shows them; `None` where this is all.
+    fn more(&self) -> Option<(String, usize)> {
+        let shown = self.loaded.len();
+        match self.found.total {
+            Some(total) if total > shown => {
+                let more = counted((total - shown) as u64, "more has", "more have");
+                Some((more, total.min(MAX_LIMIT)))
+            }
+            Some(_) => None,
+            // Not all were looked at, since they cannot be better.
+            None => Some(("Many more have".to_owned(), (shown * 10).clamp(1, MAX_LIMIT))),
+        }
     }
 
     fn json(&mut self, arguments: &Arguments, finder: &Finder, paths: &Paths) -> Value {
@@ -165,7 +175,8 @@ impl Answer {
             "is_complete": finder.is_complete,
         });
         if arguments.transcripts {
-            facts["transcripts"] = self.said.iter().map(transcripts::to_json).collect();
+            let words = &mut self.words;
+            facts["transcripts"] = self.said.iter().map(|said| transcripts::to_json(said, words)).collect();
         }
         if self.loaded.is_empty() {
             facts["nothing"] = self.reasons(arguments, finder, paths).to_json();

@@ -48,24 +48,29 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
             shown.push(one);
         }
     }
-    let mut output = terminal::output();
     if arguments.json {
         let items: Vec<Value> = shown.iter().map(whole_json).collect();
-        return Ok(writeln!(output, "{:#}", json!({"items": items}))?);
+        return Ok(writeln!(terminal::output(), "{:#}", json!({"items": items}))?);
     }
-    for (number, one) in shown.iter().enumerate() {
-        if number > 0 {
-            writeln!(output)?;
+    terminal::page(|mut output| {
+        for (number, one) in shown.iter().enumerate() {
+            if number > 0 {
+                writeln!(output)?;
+            }
+            write_whole(&mut output, one)?;
         }
-        match one {
-            Whole::Item(item) => match &**item {
-                (Item::Entry(entry), origin) => write_entry(&mut output, entry, origin)?,
-                (Item::Summary(summary), origin) => write_summary(&mut output, summary, origin)?,
-            },
-            Whole::Document(loaded) => write_document(&mut output, loaded)?,
-        }
+        Ok(())
+    })
+}
+
+fn write_whole(output: &mut impl Write, one: &Whole) -> Result<()> {
+    match one {
+        Whole::Item(item) => match &**item {
+            (Item::Entry(entry), origin) => write_entry(output, entry, origin),
+            (Item::Summary(summary), origin) => write_summary(output, summary, origin),
+        },
+        Whole::Document(loaded) => write_document(output, loaded),
     }
-    Ok(())
 }
 
 fn whole_json(shown: &Whole) -> Value {
@@ -163,7 +168,7 @@ fn write_summary(output: &mut impl Write, summary: &Summary, origin: &Origin) ->
 
 fn head(output: &mut impl Write, id: &str, what: &str, at: u64) -> Result<()> {
     // Lessons have no time.
-    let when = (at > 0).then(|| format!(", {}", when::local_minute(Timestamp::from_millis(at))));
+    let when = (at > 0).then(|| format!(", {}", when::recorded(at)));
     Ok(writeln!(output, "{STRONG}{id}{STRONG:#}  {what}{}", when.unwrap_or_default())?)
 }
 
@@ -176,7 +181,8 @@ fn provenance(
     origin: &Origin,
 ) -> Result<()> {
     if let Some((number, text)) = &origin.prompt {
-        field(output, &format!("prompt {number}"), text)?;
+        // A prompt may be a whole log; it has an id of its own.
+        field(output, &format!("prompt {number}"), &one_line(text))?;
     }
     let from = match (source, is_by_model) {
         (Source::Rules, _) => "the calls of its turn",
@@ -189,7 +195,7 @@ fn provenance(
     let author = origin.author.iter().map(|author| format!("by {author}"));
     let branch = branch.map(|branch| format!("on branch {branch}"));
     let project = Some(format!("in {}", projects::name(&origin.project)));
-    let title = origin.session_title.iter().map(|title| format!("“{title}”"));
+    let title = origin.session_title.iter().map(|title| format!("“{}”", one_line(title)));
     let about: Vec<String> = title.chain(author).chain(branch).chain(project).collect();
     field(output, "session", &about.join(", "))
 }
@@ -198,12 +204,13 @@ fn one_line(text: &str) -> String {
     sanitize::one_line(text, MAX_LINE)
 }
 
+/// Writes a text behind its name, whole. Lines of it after the first are indented: none of them can be taken for a field.
 fn field(output: &mut impl Write, name: &str, text: &str) -> Result<()> {
-    let text = one_line(text);
-    if !text.is_empty() {
-        writeln!(output, "{DIM}{name}:{DIM:#} {text}")?;
-    }
-    Ok(())
+    let text = sanitize::sanitize(text);
+    let mut lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let Some(first) = lines.next() else { return Ok(()) };
+    writeln!(output, "{DIM}{name}:{DIM:#} {}", first.trim_start())?;
+    lines.try_for_each(|line| Ok(writeln!(output, "  {line}")?))
 }
 
 fn list(output: &mut impl Write, name: &str, items: &[String]) -> Result<()> {

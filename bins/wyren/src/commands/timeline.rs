@@ -49,7 +49,11 @@ fn count(text: &str) -> Result<usize, String> {
 
 pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()> {
     let finder = finder::open(env, paths)?;
-    let projects = if arguments.all_projects { Vec::new() } else { vec![Project::of(&finder.cwd).key] };
+    let projects = if arguments.all_projects {
+        sources::every_project(&finder.store)?
+    } else {
+        vec![Project::of(&finder.cwd).key]
+    };
     let (anchor, mut words) =
         answers::anchor(&finder, paths, &arguments.words, projects).map_err(exit::of)?;
     let around = sources::around(&finder.store, paths, &anchor, (arguments.before, arguments.after))?;

@@ -1,8 +1,8 @@
 //! What is remembered, by the ids that people and models type.
 
 use crate::{Error, counted, when};
+use base::Paths;
 use base::project::Project;
-use base::{Paths, Timestamp};
 use journal::find::{self, Item, Origin};
 use journal::read;
 use search::sources::{self, Loaded};
@@ -112,6 +112,5 @@ fn document_line(document: &Document) -> String {
 }
 
 fn recognised(id: &str, at: u64, title: &str) -> String {
-    let when = if at == 0 { "–".to_owned() } else { when::local_minute(Timestamp::from_millis(at)) };
-    format!("{id}  {when}  {}", sanitize::one_line(title, MAX_TITLE))
+    format!("{id}  {}  {}", when::recorded(at), sanitize::one_line(title, MAX_TITLE))
 }

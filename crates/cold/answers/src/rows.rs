@@ -24,15 +24,15 @@ pub fn kind(loaded: &Loaded) -> String {
     }
 }
 
-/// Returns the line of the text that has most of the words, unless the title says as much.
+/// Returns the line of the text that has most of the words, unless it is the title.
 pub fn passage(loaded: &Loaded, words: &mut Words) -> Option<String> {
     let line = words.best_line(&loaded.document.body)?;
-    let line = around(line, words);
+    let line = excerpt(line, words);
     (words.has(&line) > 0 && line != loaded.document.title).then_some(line)
 }
 
 /// Returns a line that may be very long as one of bounded length, with words of the question in it.
-fn around(line: &str, words: &mut Words) -> String {
+pub fn excerpt(line: &str, words: &mut Words) -> String {
     let first = words.ranges(line).first().map_or(0, |range| range.start);
     let mut start = line.floor_char_boundary(first.saturating_sub(MAX_PASSAGE / 4));
     if line.len() <= MAX_PASSAGE {

@@ -117,6 +117,17 @@ pub fn local(moment: Timestamp) -> String {
     format(moment, "%Y-%m-%d %H:%M:%S")
 }
 
+/// Returns when something that is remembered was: a local minute, the day alone where there is no time, `–` where there is neither.
+pub fn recorded(at: u64) -> String {
+    let moment = Timestamp::from_millis(at);
+    match at {
+        0 => "–".to_owned(),
+        // A day is the one that was written, whichever day it is here at that noon.
+        _ if search::noon_of_a_day(at) => moment.to_string().chars().take("2026-11-16".len()).collect(),
+        _ => local_minute(moment),
+    }
+}
+
 /// Returns a moment as local time to the minute: `2026-11-16 14:30`.
 pub fn local_minute(moment: Timestamp) -> String {
     format(moment, "%Y-%m-%d %H:%M")

@@ -114,7 +114,7 @@ impl Desk {
 
     fn projects(&self, arguments: &Arguments<'_>, finder: &Finder) -> Result<Vec<String>, String> {
         Ok(match arguments.text(&["project"]).as_deref() {
-            Some("all") => sources::projects(&finder.store).map_err(|error| said(error.into()))?,
+            Some("all") => sources::every_project(&finder.store).map_err(|error| said(error.into()))?,
             Some(named) => {
                 let spool = Spool::new(self.paths.spool());
                 vec![projects::find(named, &finder.store, &spool, "nothing is shown").map_err(said)?]
@@ -638,12 +638,15 @@ fn reason(rule: Rule<'_>) -> String {
     }
 }
 
-/// Returns a moment to the minute, in UTC.
+/// Returns a moment to the minute, in UTC; the day alone where there is no time.
 pub(crate) fn minute(at: u64) -> String {
     if at == 0 {
         return "–".to_owned();
     }
     let text = Timestamp::from_millis(at).to_string();
+    if search::noon_of_a_day(at) {
+        return text.get(..10).unwrap_or(&text).to_owned();
+    }
     format!("{}Z", text.get(..16).unwrap_or(&text))
 }
 

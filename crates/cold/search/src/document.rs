@@ -48,7 +48,8 @@ pub struct Document {
     pub session: String,
     pub branch: String,
     pub author: String,
-    /// Milliseconds since 1970; 0 where it is unknown.
+    /// Milliseconds since 1970; 0 where it is unknown. Of what has a day and no time, [`noon_of_a_day`] is true: nearly every
+    /// zone of the world has that day then.
     pub at: u64,
     /// Paths, relative to the project's root where they are in it.
     pub files: Vec<String>,
@@ -56,4 +57,10 @@ pub struct Document {
     pub title: String,
     /// The rest. A line is a passage: a document is also judged by the best of them.
     pub body: String,
+}
+
+/// Says whether a moment is that of a document which has a day and no time.
+pub fn noon_of_a_day(at: u64) -> bool {
+    const DAY: u64 = 86_400_000;
+    at % DAY == DAY / 2
 }

@@ -14,5 +14,5 @@ pub mod query;
 pub mod sources;
 pub mod transcripts;
 
-pub use document::{Document, Kind};
+pub use document::{Document, Kind, noon_of_a_day};
 pub use query::{Filter, Hit, Query};

@@ -38,9 +38,19 @@ pub fn folder(paths: &base::Paths) -> PathBuf {
 /// records.
 pub const SHIPPED: &str = "wyren:shipped";
 
-/// Returns the keys of every project that has documents.
-pub fn projects(store: &store::Store) -> Result<Vec<String>, Error> {
-    ledger::projects(store.connection()).map_err(Error::from)
+/// Returns what the projects of a filter are that lets those of every project pass. Lessons that ship are of none: without any
+/// project, the filter has one without a name, since an empty one would let them pass.
+pub fn every_project(store: &store::Store) -> Result<Vec<String>, Error> {
+    let mut keys = ledger::projects(store.connection())?;
+    if keys.is_empty() {
+        keys.push(String::new());
+    }
+    Ok(keys)
+}
+
+/// Says whether any project has documents.
+pub fn is_any_recorded(store: &store::Store) -> Result<bool, Error> {
+    Ok(!ledger::projects(store.connection())?.is_empty())
 }
 
 /// Returns the entries of a team memory as its file has them now, with the ids that a search finds them by.

@@ -36,10 +36,14 @@ pub fn use_allocator_of_program() {
         pAppData: ptr::null_mut(),
     };
     // SAFETY: SQLite copies the table. It refuses both once it has begun, and no other thread can begin it meanwhile.
-    // Without statistics it takes no lock of its own for each piece.
+    // Without statistics it takes no lock of its own for each piece. What it would ask for at once for many pages and small pieces,
+    // it would go through, and touch, to the end; each of them is quickly got here.
     unsafe {
         let _ = ffi::sqlite3_config(ffi::SQLITE_CONFIG_MALLOC, &raw const methods);
         let _ = ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0 as c_int);
+        let nothing = ptr::null_mut::<c_void>();
+        let _ = ffi::sqlite3_config(ffi::SQLITE_CONFIG_PAGECACHE, nothing, 0 as c_int, 0 as c_int);
+        let _ = ffi::sqlite3_config(ffi::SQLITE_CONFIG_LOOKASIDE, 0 as c_int, 0 as c_int);
     }
 }
 

@@ -50,7 +50,7 @@ impl Filters {
     pub(crate) fn filter(&self, finder: &Finder, paths: &Paths) -> Result<Filter> {
         let types: Vec<String> = self.types.iter().map(|name| name.trim().to_lowercase()).collect();
         let mut projects = match &self.project {
-            _ if self.all_projects => sources::projects(&finder.store)?,
+            _ if self.all_projects => sources::every_project(&finder.store)?,
             Some(named) => {
                 vec![projects::find(named, &finder.store, &Spool::new(paths.spool()), "nothing is shown")?]
             }

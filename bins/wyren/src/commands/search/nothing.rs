@@ -18,7 +18,7 @@ const MAX_CHARS: usize = 60;
 /// Why nothing was found.
 #[derive(Debug, Default)]
 pub(super) struct Reasons {
-    /// Whether there is nothing to find at all.
+    /// Whether nothing of any project is there to be found.
     is_empty: bool,
     /// Whether the question has no word.
     has_no_word: bool,
@@ -41,26 +41,26 @@ pub(super) fn reasons(
     paths: &Paths,
 ) -> Reasons {
     let index = &finder.index;
-    if index.is_empty() || found.terms.is_empty() {
-        return Reasons {
-            is_empty: index.is_empty(),
-            has_no_word: found.terms.is_empty(),
-            ..Reasons::default()
-        };
+    // An index that is being made may have it yet.
+    let is_empty = finder.is_complete && !sources::is_any_recorded(&finder.store).unwrap_or(true);
+    if found.terms.is_empty() {
+        return Reasons { is_empty, has_no_word: true, ..Reasons::default() };
     }
     let count = |filter: Filter| index.count(&Query { filter, ..query.clone() });
-    let unknown = found.terms.iter().filter(|(_, documents)| *documents == 0).take(MAX_WORDS);
+    let most_words = if is_empty { 0 } else { MAX_WORDS };
+    let unknown = found.terms.iter().filter(|(_, documents)| *documents == 0).take(most_words);
     let unknown =
         unknown.map(|(word, _)| (word.clone(), spelled_alike(word, query, finder, paths))).collect();
     let without = arguments.dropped(&query.filter).into_iter().map(|(name, filter)| (name, count(filter)));
     let without = without.filter(|(_, count)| *count > 0).collect();
-    let projects = sources::projects(&finder.store).unwrap_or_default();
+    let projects = sources::every_project(&finder.store).unwrap_or_default();
     let everywhere = Filter { projects: projects.clone(), ..query.filter.clone() };
     let in_all_projects = if arguments.is_of_all_projects() { 0 } else { count(everywhere) };
     let without_all = count(Filter { projects, ..Filter::default() });
     let shipped =
         Filter { projects: vec![SHIPPED.to_owned()], kinds: vec![Kind::Lesson], ..Filter::default() };
-    Reasons { unknown, without, in_all_projects, without_all, lessons: count(shipped), ..Reasons::default() }
+    let lessons = count(shipped);
+    Reasons { is_empty, unknown, without, in_all_projects, without_all, lessons, ..Reasons::default() }
 }
 
 /// Returns words of documents that are spelled like `word`.
@@ -97,13 +97,15 @@ fn whole_word(term: &str, query: &Query, finder: &Finder, paths: &Paths) -> Opti
 
 impl Reasons {
     pub(super) fn lines(&self) -> Vec<String> {
-        if self.is_empty {
-            return vec!["Nothing is recorded yet: sessions with Wyren fill the journal.".to_owned()];
-        }
         if self.has_no_word {
             return vec!["Nothing found: the question has no letter and no digit.".to_owned()];
         }
-        let mut lines = vec!["Nothing found.".to_owned()];
+        let first = if self.is_empty {
+            "Nothing is recorded yet: sessions with Wyren fill the journal."
+        } else {
+            "Nothing found."
+        };
+        let mut lines = vec![first.to_owned()];
         for (word, near) in &self.unknown {
             let word = sanitize::one_line(word, MAX_CHARS);
             let near: Vec<String> = near.iter().map(|word| sanitize::one_line(word, MAX_CHARS)).collect();
@@ -123,8 +125,9 @@ impl Reasons {
             lines.push(format!("  Without any filter, in all projects: {}.", hits(&self.without_all)));
         }
         if self.lessons > 0 {
-            let lessons = counted(self.lessons as u64, "lesson", "lessons");
-            lines.push(format!("  With --type lesson: {lessons} that ship with Wyren."));
+            let lessons =
+                counted(self.lessons as u64, "lesson that ships with Wyren", "lessons that ship with Wyren");
+            lines.push(format!("  With --type lesson: {lessons}."));
         }
         lines
     }
@@ -135,6 +138,7 @@ impl Reasons {
             self.without.iter().map(|(filter, count)| json!({"filter": filter, "documents": count}));
         json!({
             "is_empty": self.is_empty,
+            "has_no_word": self.has_no_word,
             "unknown": unknown.collect::<Value>(),
             "without": without.collect::<Value>(),
             "in_all_projects": self.in_all_projects,

@@ -1,8 +1,10 @@
 //! `--transcripts`: the words of the conversations themselves.
 
 use crate::database;
-use crate::terminal::{self, DIM, FOUND, STRONG, WARNING, counted, cut};
+use crate::hits;
+use crate::terminal::{self, DIM, STRONG, WARNING, counted};
 use crate::when;
+use answers::rows;
 use anyhow::Result;
 use base::{Env, Paths, Timestamp};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -17,8 +19,8 @@ use text::sanitize;
 /// How long a scan may take. The newest transcripts come first.
 const MOST_TIME: Duration = Duration::from_secs(20);
 /// In characters.
-const MAX_LINE: usize = 400;
 const SESSION: usize = 8;
+const INDENT: usize = 4;
 
 /// Scans Claude Code's transcripts, with progress on standard error.
 pub(super) fn search(query: &Query, words: &mut Words, env: &Env, paths: &Paths) -> Result<Vec<Said>> {
@@ -68,25 +70,21 @@ pub(super) fn write(
         let when = when::local_minute(Timestamp::from_millis(said.at));
         let session: String = sanitize::one_line(&said.session, SESSION + 1).chars().take(SESSION).collect();
         writeln!(output, "{DIM}session {session}  {when}  {}{DIM:#}", said.by.name())?;
-        let line = sanitize::one_line(&said.line, MAX_LINE);
-        let line = width.map_or_else(|| line.clone(), |width| cut(&line, width.saturating_sub(4).max(1)));
-        let mut end = 0;
-        write!(output, "    ")?;
-        for range in words.ranges(&line) {
-            write!(output, "{}{FOUND}{}{FOUND:#}", &line[end..range.start], &line[range.clone()])?;
-            end = range.end;
-        }
-        writeln!(output, "{}", &line[end..])?;
+        write!(output, "{:INDENT$}", "")?;
+        // A call or its result may be one line of any length: what is shown is around the words.
+        let line = rows::excerpt(&said.line, words);
+        hits::marked(output, &line, words, width.map(|width| width.saturating_sub(INDENT).max(1)))?;
+        writeln!(output)?;
     }
     Ok(())
 }
 
-pub(super) fn to_json(said: &Said) -> Value {
+pub(super) fn to_json(said: &Said, words: &mut Words) -> Value {
     json!({
         "by": said.by.name(),
         "session": said.session,
         "project": said.project,
         "when": Timestamp::from_millis(said.at).to_string(),
-        "line": said.line,
+        "line": rows::excerpt(&said.line, words),
     })
 }

@@ -14,8 +14,10 @@ use text::terms::{self, Terms};
 
 /// A word that was typed often counts for more, up to this.
 const MOST_TIMES: u32 = 3;
-/// How much a name counts as a whole: its parts count already.
+/// How much a name counts as a whole: its parts count already. One that only code writes so is meant as a whole; words with a
+/// hyphen may as well be apart.
 const WHOLE: f64 = 0.25;
+const WHOLE_OF_CODE: f64 = 0.6;
 /// How much words weigh that contain the word of the question: beside the word itself, and where no document has it.
 const CONTAINING: f64 = 0.1;
 const CONTAINING_ALONE: f64 = 0.8;
@@ -166,8 +168,23 @@ impl Word {
             // Decided by now: it joins.
             Role::Joining | Role::OtherLanguage => JOINING,
         };
-        if self.is_whole { WHOLE * of_role } else { of_role }
+        let of_whole = match (self.is_whole, is_from_code(&self.typed)) {
+            (false, _) => 1.0,
+            (true, true) => WHOLE_OF_CODE,
+            (true, false) => WHOLE,
+        };
+        of_role * of_whole
     }
+}
+
+/// Says whether a name is written as in code: `verify_token`, `verifyToken`.
+fn is_from_code(name: &str) -> bool {
+    let mut last = ' ';
+    name.chars().any(|letter| {
+        let is_seam = letter == '_' || (last.is_lowercase() && letter.is_uppercase());
+        last = letter;
+        is_seam
+    })
 }
 
 /// Returns the words of a question, each once.
@@ -237,7 +254,7 @@ fn rarity(documents: usize, has: usize) -> f64 {
     (1.0 + (documents - has + 0.5) / (has + 0.5)).ln()
 }
 
-fn documents_with(index: &Index, term: &str) -> usize {
+pub(super) fn documents_with(index: &Index, term: &str) -> usize {
     let places = index.segments.iter().filter_map(|living| living.segment.dictionary().find(term));
     places.map(|place| place.documents as usize).sum()
 }

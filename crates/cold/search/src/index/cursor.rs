@@ -20,6 +20,8 @@ pub(super) struct Cursor<'s> {
     documents: Vec<u32>,
     times: Vec<u32>,
     index: usize,
+    /// Up to which document of the block positions were read, and where those of the next begin.
+    positions: (usize, usize),
     /// Of documents that were put together.
     most: u32,
     shortest: u32,
@@ -40,6 +42,7 @@ impl<'s> Cursor<'s> {
             documents: Vec::new(),
             times: Vec::new(),
             index: 0,
+            positions: (0, 0),
             most: 0,
             shortest: u32::MAX,
         };
@@ -98,6 +101,7 @@ impl<'s> Cursor<'s> {
         self.block = self.postings.first().and_then(|postings| postings.block(number));
         self.is_read = false;
         self.index = 0;
+        self.positions = (0, self.block.map_or(0, |block| block.positions_start()));
     }
 
     fn read(&mut self) {
@@ -179,7 +183,11 @@ impl<'s> Cursor<'s> {
         } else if self.seek(document) == document
             && let (Some(postings), Some(block)) = (self.postings.first(), &self.block)
         {
-            postings.positions(block, &self.times, self.index, positions);
+            let (from, at) = self.positions;
+            if let Some(times) = self.times.get(from..=self.index) {
+                let at = postings.positions_from(block, at, times, positions);
+                self.positions = (self.index + 1, at);
+            }
         }
     }
 }

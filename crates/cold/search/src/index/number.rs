@@ -49,6 +49,16 @@ impl<'b> Reader<'b> {
         self.number().and_then(|number| u32::try_from(number).ok())
     }
 
+    /// Leaves out so many numbers.
+    pub(super) fn skip(&mut self, numbers: u64) -> Option<()> {
+        let mut left = numbers;
+        while left > 0 {
+            left -= u64::from(*self.bytes.get(self.at)? < 0x80);
+            self.at += 1;
+        }
+        Some(())
+    }
+
     pub(super) fn take(&mut self, length: usize) -> Option<&'b [u8]> {
         let end = self.at.checked_add(length)?;
         let taken = self.bytes.get(self.at..end)?;
@@ -85,6 +95,9 @@ mod tests {
         let mut reader = Reader::new(&bytes);
         assert!(numbers.iter().all(|number| reader.number() == Some(*number)));
         assert_eq!(reader.number(), None);
+        let mut reader = Reader::new(&bytes);
+        assert_eq!(reader.skip(5).and_then(|()| reader.number()), Some(16_383));
+        assert_eq!(reader.skip(4), None);
         assert_eq!(Reader::new(&[0x80]).number(), None);
         assert_eq!(Reader::new(&[0xff; 12]).number(), None);
     }

@@ -103,6 +103,13 @@ pub(super) struct Block {
     count: usize,
 }
 
+impl Block {
+    /// Where the positions of the block's first document begin.
+    pub(super) fn positions_start(&self) -> usize {
+        self.documents_end
+    }
+}
+
 /// The postings of a term in the bytes of a segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Postings<'s> {
@@ -202,14 +209,25 @@ impl<'s> Postings<'s> {
 
     /// Reads the positions of the document `index` of a block whose documents have the term so often.
     pub(super) fn positions(&self, block: &Block, times: &[u32], index: usize, positions: &mut Vec<u32>) {
-        let mut reader = Reader::new(self.bytes.get(block.documents_end..block.end).unwrap_or_default());
-        let before: u64 = times[..index].iter().map(|times| u64::from(*times)).sum();
-        for _ in 0..before {
-            if reader.number().is_none() {
-                return;
-            }
+        self.positions_from(block, block.positions_start(), &times[..=index], positions);
+    }
+
+    /// Reads the positions of the last of some documents of a block, where those of the first begin at `at`; returns where those
+    /// of the next one do.
+    pub(super) fn positions_from(
+        &self,
+        block: &Block,
+        at: usize,
+        times: &[u32],
+        positions: &mut Vec<u32>,
+    ) -> usize {
+        let mut reader = Reader::new(self.bytes.get(at..block.end).unwrap_or_default());
+        let Some((last, before)) = times.split_last() else { return at };
+        let before: u64 = before.iter().map(|times| u64::from(*times)).sum();
+        if reader.skip(before).is_some() {
+            read_positions(&mut reader, *last, positions);
         }
-        read_positions(&mut reader, times[index], positions);
+        at + reader.at()
     }
 
     /// Calls `each` for every document, with its positions.

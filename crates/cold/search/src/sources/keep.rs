@@ -153,6 +153,10 @@ impl<'a> Keeper<'a> {
         if state.agrees_with(self.writer.mark()) {
             return Ok(state);
         }
+        // What waits may be what was forgotten. Its words go with the index, and then no row says any more whose vectors have to
+        // go; those of what is still there are asked for again.
+        let (keys, _) = ledger::waiting(self.store.connection(), usize::MAX)?;
+        meaning::before(self.writer.folder(), &keys.into_iter().map(Change::Remove).collect::<Vec<_>>())?;
         let mark = ledger::unique();
         self.store.write(|transaction| ledger::begin_anew(transaction, &mark))?;
         self.writer.clear()?;

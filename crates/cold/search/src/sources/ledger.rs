@@ -10,7 +10,7 @@ use store::rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use store::{Error, Store};
 
 /// What documents are made of, and how. Another number has the index made anew.
-const FORMAT: &str = "1";
+const FORMAT: &str = "2";
 
 /// What an index which is being made anew goes through, in this order, and the columns that say how far it came.
 pub(super) const PASSES: [(char, &str); 3] =

@@ -129,12 +129,19 @@ fn selected(
     select: &str,
     (row, id): (&str, &str),
     rows: Rows<'_>,
-    load: impl FnMut(&Row<'_>) -> Result<Loaded, Error>,
+    mut load: impl FnMut(&Row<'_>) -> Result<Loaded, Error>,
 ) -> Result<Read, Error> {
     match rows {
         Rows::Ids(ids) => {
-            let sql = format!("{select} WHERE {id} IN (SELECT value FROM json_each(?1))");
-            queried(connection, &sql, [serde_json::to_string(ids).map_err(store::Error::from)?], load)
+            // One after the other: SQLite would make a table of a list first, which takes longer than to find some rows.
+            let sql = format!("{select} WHERE {id} = ?1");
+            let (mut all, mut last) = (Vec::new(), None);
+            for id in ids {
+                let (loaded, row) = queried(connection, &sql, [id], &mut load)?;
+                all.extend(loaded);
+                last = last.max(row);
+            }
+            Ok((all, last))
         }
         Rows::From { row: from, most } => {
             let sql = format!("{select} WHERE {row} >= ?1 ORDER BY {row} LIMIT ?2");

@@ -173,8 +173,9 @@ fn class_of(name: &str) -> String {
     known.map_or(name, |(_, class)| (*class).to_owned())
 }
 
-/// Returns a date, or a moment, in milliseconds since 1970; 0 for what is neither.
+/// Returns a moment, or the noon of a date, in milliseconds since 1970; 0 for what is neither.
 fn moment(date: &str) -> u64 {
-    let whole = if date.len() == "2026-11-16".len() { format!("{date}T00:00:00Z") } else { date.to_owned() };
+    let is_day = date.len() == "2026-11-16".len();
+    let whole = if is_day { format!("{date}T12:00:00Z") } else { date.to_owned() };
     whole.parse::<Timestamp>().map_or(0, Timestamp::millis)
 }

@@ -1,7 +1,8 @@
 //! The index beside a database, a team memory and lessons, as they change.
 
 use super::{Refreshed, folder, forget, id_of, is_current, load, refresh};
-use crate::index::{Change, Index, Writer};
+use crate::index::{Change, Index, Writer, key_hash};
+use crate::meaning::{Vector, Vectors};
 use crate::{Filter, Kind, Query};
 use base::{Env, Paths, Timestamp};
 use capture::{Observation, Spool};
@@ -204,15 +205,22 @@ fn a_process_killed_between_its_two_writes_leaves_an_index_that_goes_on() {
     // What the next piece would have left: its changes are in, and the database does not know.
     let key = bench.keys("doubles").remove(0);
     let mut writer = Writer::open(&folder(&bench.paths), AMPLE).unwrap();
-    writer.apply([Change::Remove(key)], &format!("1 {mark} unknown")).unwrap();
+    writer.apply([Change::Remove(key)], &format!("2 {mark} unknown")).unwrap();
     drop(writer);
     assert!(bench.is_current(), "it is not made anew");
     let mut writer = Writer::open(&folder(&bench.paths), AMPLE).unwrap();
-    writer.apply([], "1 another unknown").unwrap();
+    writer.apply([], "2 another unknown").unwrap();
     drop(writer);
     assert!(!bench.is_current(), "an index of another database is");
     bench.refresh();
     assert_eq!(bench.kinds("doubles"), [Kind::History]);
+    let mark = bench.index().mark().rsplit(' ').next().unwrap().to_owned();
+    for (version, is_current) in [(2, true), (1, false)] {
+        let mut writer = Writer::open(&folder(&bench.paths), AMPLE).unwrap();
+        writer.apply([], &format!("{version} {mark} {mark}")).unwrap();
+        drop(writer);
+        assert_eq!(bench.is_current(), is_current, "what is made of version {version}");
+    }
 }
 
 #[test]
@@ -354,4 +362,37 @@ fn prompts_and_documents_in_files_are_found_by_the_beginning_of_their_ids() {
         assert_eq!(found.iter().map(|one| &*one.document.key).collect::<Vec<_>>(), [&*key]);
     }
     assert!(super::by_prefix(&bench.store, &bench.paths, "../x").unwrap().is_empty());
+}
+
+#[test]
+fn the_vectors_of_what_is_forgotten_go_where_the_index_was_lost_as_well() {
+    let mut bench = Bench::filled();
+    bench.refresh();
+    let vectors_in = folder(&bench.paths).join("meaning");
+    let all = bench.keys("subtotal basket");
+    let of: Vec<Vector<'_>> =
+        all.iter().map(|key| Vector { key, text: "as it was", numbers: vec![1.0] }).collect();
+    let mut vectors = Vectors::open(&vectors_in, "model");
+    vectors.add(&of).unwrap();
+    fs::remove_file(folder(&bench.paths).join("list.json")).unwrap();
+    bench.forget("subtotal");
+    let hashes = Vectors::open(&vectors_in, "model").hashes();
+    let gone: Vec<&String> = all.iter().filter(|key| !hashes.contains(&key_hash(key))).collect();
+    bench.refresh();
+    let left = bench.keys("subtotal basket");
+    assert!(
+        gone.len() >= 3 && all.iter().all(|key| left.contains(key) || gone.contains(&key)),
+        "{gone:?} of {all:?}"
+    );
+}
+
+#[test]
+fn what_has_a_day_and_no_time_is_of_that_day_almost_everywhere() {
+    let mut bench = Bench::new();
+    bench.write(".wyren/memory.md", "# M\n\n## Decisions\n- [2026-11-16] Prices are cents\n");
+    bench.refresh();
+    let loaded = load(&bench.store, &bench.paths, &bench.keys("cents")).unwrap();
+    let at = loaded[0].document.at;
+    assert_eq!(Timestamp::from_millis(at).to_string(), "2026-11-16T12:00:00.000Z");
+    assert!(crate::noon_of_a_day(at) && !crate::noon_of_a_day(at + 1) && !crate::noon_of_a_day(0));
 }

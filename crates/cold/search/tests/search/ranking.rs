@@ -66,6 +66,43 @@ fn the_title_counts_for_more_than_the_body() {
 }
 
 #[test]
+fn a_name_from_code_as_it_was_typed_comes_before_a_short_text_with_its_rare_part() {
+    let mut shelf = Shelf::new();
+    let steps = (0..50).map(|number| {
+        document(
+            &format!("s{number}"),
+            &format!("main.rs: step_{number} checks its input; all of the tests passed"),
+        )
+    });
+    shelf.put(steps.chain([document("part", "go on with part 17")]));
+    assert_eq!(shelf.find("step_17")[0], "s17");
+    assert_eq!(shelf.find("stepSeventeen step_17")[0], "s17");
+}
+
+#[test]
+fn what_is_old_is_left_out_early_and_nothing_better_with_it() {
+    let mut shelf = Shelf::new();
+    // Alike but for their age, which decides, and one that is better than all newer ones.
+    for part in 0..3_u64 {
+        shelf.put((0..2_000_u64).map(|number| Document {
+            at: NOW - 5 * DAY + (number * 3 + part) * 60_000,
+            ..document(&format!("{part}-{number}"), "the lock is held and the lock is released")
+        }));
+    }
+    shelf.put([Document { at: NOW - 20 * DAY, ..document("best", "lock held lock") }]);
+    let index = shelf.index();
+    let asked = |text: &str| Query { limit: 20, ..query(text) };
+    let (quick, all) = (index.search(&asked("lock held")), index.search_exhaustively(&asked("lock held")));
+    assert_eq!(quick.hits, all.hits);
+    assert_eq!((&*quick.hits[0].key, &*quick.hits[1].key), ("best", "2-1999"));
+    assert_eq!((quick.total, all.total), (None, Some(6_001)), "not all were looked at");
+    // Those of shorter lists are counted all the same.
+    assert_eq!(index.search(&asked("released")).total, Some(6_000));
+    let filter = Filter { since: Some(NOW - 5 * DAY + 60_000 * 5_990), ..Filter::default() };
+    assert_eq!(index.search(&Query { filter, limit: 1, ..query("released") }).total, Some(10));
+}
+
+#[test]
 fn of_equal_fit_the_newest_comes_first() {
     let mut shelf = Shelf::new();
     let of = |key: &str, days: u64| Document { at: NOW - days * DAY, ..document(key, "the same text") };
