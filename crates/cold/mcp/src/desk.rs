@@ -666,12 +666,10 @@ fn row(loaded: &Loaded, words: &mut Words, has_projects: bool) -> String {
 /// Returns a document with its text, in a few lines.
 pub(crate) fn told(loaded: &Loaded, words: &mut Words) -> String {
     let mut text = headline(loaded);
-    let is_removed = loaded.document.kind == Some(Kind::History);
     let lines: Vec<&str> = loaded.document.body.lines().filter(|line| !line.trim().is_empty()).collect();
     let shown: Vec<String> = lines.iter().take(MAX_LINES).map(|line| one_line(line, MAX_LINE)).collect();
     for line in &shown {
-        let name = if is_removed { "superseded: " } else { "" };
-        text.push_str(&format!("\n  {name}{line}"));
+        text.push_str(&format!("\n  {line}"));
     }
     if lines.len() > MAX_LINES
         && let Some(passage) = rows::passage(loaded, words)
