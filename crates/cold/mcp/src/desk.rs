@@ -729,7 +729,7 @@ fn is_by_hand(session: &str) -> bool {
 fn whole(found: &Whole) -> String {
     let mut lines: Vec<String> = Vec::new();
     let field = |lines: &mut Vec<String>, name: &str, text: &str| {
-        let text = one_line(text, MAX_LINE);
+        let text = one_line(text, MAX_CHARS);
         if !text.is_empty() {
             lines.push(format!("  {name}: {text}"));
         }
@@ -737,7 +737,12 @@ fn whole(found: &Whole) -> String {
     match found {
         Whole::Document(loaded) => {
             lines.push(headline(loaded));
-            lines.extend(ids::text_of(&loaded.document).lines().skip(1).map(|line| format!("  {line}")));
+            // A title that was too long is the beginning of the first line, which is shown whole then.
+            let text = ids::text_of(&loaded.document);
+            let title = &loaded.document.title;
+            let is_whole = text.lines().next().is_none_or(|first| first.trim() == title)
+                && title.chars().count() <= MAX_TITLE;
+            lines.extend(text.lines().skip(usize::from(is_whole)).map(|line| format!("  {line}")));
             let from = from(loaded, true);
             lines.extend(from.lines().filter(|line| !line.is_empty()).map(str::to_owned));
         }
@@ -797,7 +802,7 @@ fn whole(found: &Whole) -> String {
                 }
             };
             if let Some((number, prompt)) = &origin.prompt {
-                field(&mut lines, &format!("prompt {number}"), prompt);
+                field(&mut lines, &format!("prompt {number}"), &one_line(prompt, MAX_LINE));
             }
             let session: String = origin.session.chars().take(SESSION_CHARS).collect();
             let session = (!is_by_hand(&origin.session)).then(|| format!("session {session}"));

@@ -342,6 +342,28 @@ fn what_is_remembered_goes_by_the_rules_of_recording() {
     assert!(refusal.contains("excluded from recording"), "{refusal}");
 }
 
+#[test]
+fn a_text_of_one_long_line_is_shown_whole() {
+    let shop = Shop::new();
+    let memory = shop.project.join(".wyren/memory.md");
+    let long = format!(
+        "- Parcels are weighed twice, because {} and so the scale lies\n",
+        "the belt moves ".repeat(40)
+    );
+    let text = fs::read_to_string(&memory).unwrap();
+    fs::write(&memory, text.replacen("## Decisions\n", &format!("## Decisions\n\n{long}"), 1)).unwrap();
+    let desk = shop.desk();
+    let found = call(&desk, "search", &json!({"query": "parcels weighed twice"})).unwrap();
+    let whole = call(&desk, "get", &json!({"ids": [ids_of(&found)[0]]})).unwrap();
+    assert!(whole.contains("and so the scale lies"), "{whole}");
+
+    let fact = format!("The gateway {} hangs up", "waits ".repeat(200));
+    let kept = call(&desk, "remember", &json!({"text": format!("Gateway\n{fact}")})).unwrap();
+    let id = kept.split_whitespace().nth(2).unwrap().trim_end_matches(':');
+    let whole = call(&desk, "get", &json!({"ids": id})).unwrap();
+    assert!(whole.contains("hangs up"), "{whole}");
+}
+
 /// Returns the ids that rows begin with.
 fn ids_of(answer: &str) -> Vec<String> {
     let ids = answer.lines().filter_map(|line| line.trim_start_matches("> ").split_once("  "));
