@@ -390,8 +390,11 @@ impl Desk {
                 0 => format!("{}:{}", target.file, block.from + 1),
                 _ => format!("{}:{}-{}", target.file, block.from + 1, block.to + 1),
             };
-            let code = redact::redact(&answer.lines[block.from]).into_owned();
-            text.push_str(&format!("\n  code: {}", one_line(&code, MAX_TITLE)));
+            // A line that nothing is known of is not the memory's to show: the client asks the user before a file is read.
+            if answer.known(block.from).is_some() || answer.commit_of[block.from].is_some() {
+                let code = redact::redact(&answer.lines[block.from]).into_owned();
+                text.push_str(&format!("\n  code: {}", one_line(&code, MAX_TITLE)));
+            }
             for (name, fact) in answer.facts(&block) {
                 // A moment is the same whenever it is asked for; an age is not.
                 let fact = if name == "when" { known_at(&answer, block.from).unwrap_or(fact) } else { fact };

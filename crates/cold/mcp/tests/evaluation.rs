@@ -364,6 +364,22 @@ fn a_text_of_one_long_line_is_shown_whole() {
     assert!(whole.contains("hangs up"), "{whole}");
 }
 
+#[test]
+fn a_file_that_nothing_is_known_of_is_not_read_out() {
+    let shop = Shop::new();
+    let desk = shop.desk();
+    fs::write(shop.project.join(".env"), "GATEWAY=internal.example\n").unwrap();
+    let outside = shop.project.join("../notes.txt");
+    fs::write(&outside, "diary of Ada\n").unwrap();
+    for file in [".env", "../notes.txt", outside.to_str().unwrap()] {
+        let answer = call(&desk, "why", &json!({"file": file, "line": 1})).unwrap();
+        assert!(answer.contains("not from a recorded session"), "{answer}");
+        assert!(!answer.contains("internal.example") && !answer.contains("diary"), "{answer}");
+    }
+    let known = call(&desk, "why", &json!({"file": "src/price.rs", "line": 3})).unwrap();
+    assert!(known.contains("\n  code: "), "{known}");
+}
+
 /// Returns the ids that rows begin with.
 fn ids_of(answer: &str) -> Vec<String> {
     let ids = answer.lines().filter_map(|line| line.trim_start_matches("> ").split_once("  "));
