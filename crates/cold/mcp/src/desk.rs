@@ -89,9 +89,17 @@ impl Desk {
     pub fn call(&self, tool: &Tool, arguments: &Map<String, Value>) -> Result<String, String> {
         // Before anything is drained; a failure leaves it to the next call.
         let _ = store::known::note(&self.paths);
-        // A refusal may name titles of what is recorded.
-        (tool.run)(self, &Arguments(arguments))
-            .map_err(|refusal| text::sanitize::for_model(&refusal).into_owned())
+        (tool.run)(self, &Arguments(arguments)).map_err(|refusal| self.refused(&refusal))
+    }
+
+    /// Returns a refusal: what it lists below its first line are titles of what is recorded, so that is fenced, too.
+    fn refused(&self, refusal: &str) -> String {
+        let (reason, listed) = refusal.split_once('\n').unwrap_or((refusal, ""));
+        let reason = text::sanitize::for_model(reason).into_owned();
+        match listed.trim() {
+            "" => reason,
+            _ => format!("{reason}\n{}", self.fence().around("refusal", &[], listed)),
+        }
     }
 
     pub(crate) fn finder(&self) -> Result<Finder, String> {

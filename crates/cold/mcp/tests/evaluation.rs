@@ -380,6 +380,16 @@ fn a_file_that_nothing_is_known_of_is_not_read_out() {
     assert!(known.contains("\n  code: "), "{known}");
 }
 
+#[test]
+fn what_a_refusal_lists_is_data_as_well() {
+    let shop = Shop::new();
+    let desk = shop.desk();
+    let refusal = call(&desk, "get", &json!({"ids": "zzzzzzzz"})).unwrap_err();
+    let (reason, listed) = refusal.split_once('\n').unwrap();
+    assert!(reason.contains("nothing has the id") && listed.starts_with("<wyren-context"), "{refusal}");
+    assert!(listed.contains("login timeout"), "{refusal}");
+}
+
 /// Returns the ids that rows begin with.
 fn ids_of(answer: &str) -> Vec<String> {
     let ids = answer.lines().filter_map(|line| line.trim_start_matches("> ").split_once("  "));
