@@ -22,7 +22,7 @@ use search::sources::{self, Loaded, SHIPPED, kind_named};
 use search::{Filter, Kind, Query};
 use serde_json::{Map, Value};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use text::sanitize::{Fence, one_line};
 use text::{privacy, redact};
@@ -158,6 +158,7 @@ impl Desk {
         let finder = self.finder()?;
         let types = types_in(arguments)?;
         let mut projects = self.projects(arguments, &finder)?;
+        let file = arguments.text(&["file", "files"]).map(|file| self.as_recorded(&file, &finder, &projects));
         if types.iter().any(|name| kind_named(name) == Some(Kind::Lesson)) {
             projects.push(SHIPPED.to_owned());
         }
@@ -194,6 +195,26 @@ impl Desk {
         Ok(sheet.finish(&self.fence(), "search", beyond, &rest, &next(&finder)))
     }
 
+    /// Returns a path as entries name it: relative to the root of its project. Models know files by absolute paths.
+    fn as_recorded(&self, file: &str, finder: &Finder, projects: &[String]) -> String {
+        let own = Project::of(&self.cwd);
+        let root = |key: &String| match *key == own.key {
+            true => Some(own.root.clone()),
+            false => projects::root(&finder.store, key).ok().flatten(),
+        };
+        let path = Path::new(file);
+        if path.is_absolute() {
+            let names = [path.to_owned(), files::canonical(path)];
+            for root in projects.iter().filter_map(root) {
+                let inside = names.iter().find_map(|name| name.strip_prefix(&root).ok());
+                if let Some(inside) = inside {
+                    return inside.to_string_lossy().replace('\\', "/");
+                }
+            }
+        }
+        file.replace('\\', "/")
+    }
+
     /// Answers a question without words: the entries that pass its filter, the newest first.
     fn newest(
         &self,
@@ -216,7 +237,8 @@ impl Desk {
         let moment = |moment: u64| i64::try_from(moment).unwrap_or(i64::MAX);
         let condition = "e.project IN (SELECT value FROM json_each(?1)) AND e.is_noise = 0
              AND (?2 = '[]' OR e.kind IN (SELECT value FROM json_each(?2))) AND e.at >= ?3 AND e.at < ?4
-             AND (?5 = '' OR EXISTS (SELECT 1 FROM entry_files AS f WHERE f.entry = e.row AND instr(f.path, ?5) > 0))
+             AND (?5 = '' OR EXISTS (SELECT 1 FROM entry_files AS f WHERE f.entry = e.row
+                 AND instr('/' || f.path || '/', '/' || ?5 || '/') > 0))
              ORDER BY e.at DESC, e.id LIMIT ?6 OFFSET ?7";
         let values = (
             Value::from(rows).to_string(),

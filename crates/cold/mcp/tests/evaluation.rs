@@ -343,6 +343,24 @@ fn what_is_remembered_goes_by_the_rules_of_recording() {
 }
 
 #[test]
+fn a_file_may_be_named_as_the_clients_tools_name_it() {
+    let shop = Shop::new();
+    let desk = shop.desk();
+    let absolute = shop.project.join("src/login.rs");
+    let absolute = absolute.to_str().unwrap();
+    for words in [json!(null), json!("timeout")] {
+        for file in ["src/login.rs", "./src/login.rs", "login.rs", "src", absolute] {
+            let found = call(&desk, "search", &json!({"query": words, "file": file})).unwrap();
+            assert!(found.contains("login timeout"), "{words} {file}: {found}");
+        }
+        for file in ["ogin.rs", "src/login.r", "/elsewhere/src/login.rs"] {
+            let found = call(&desk, "search", &json!({"query": words, "file": file})).unwrap();
+            assert!(found.starts_with("Nothing found"), "{words} {file}: {found}");
+        }
+    }
+}
+
+#[test]
 fn a_text_of_one_long_line_is_shown_whole() {
     let shop = Shop::new();
     let memory = shop.project.join(".wyren/memory.md");
