@@ -72,7 +72,7 @@ pub struct Desk {
     began: SystemTime,
 }
 
-/// A decision that holds.
+/// A decision; one that was superseded says by what.
 enum Decision {
     /// As it is shown: it is of the team memory.
     Shared(String),
@@ -173,7 +173,7 @@ impl Desk {
             projects,
             kinds: types.iter().filter_map(|name| kind_named(name)).collect(),
             classes: types.iter().filter(|name| kind_named(name).is_none()).cloned().collect(),
-            file: arguments.text(&["file", "files"]).unwrap_or_default().replace('\\', "/"),
+            file: file.unwrap_or_default(),
             since: moment(&["since", "dateStart"], false)?,
             until: moment(&["until"], false)?.or(moment(&["dateEnd"], true)?),
             ..Filter::default()
@@ -353,7 +353,7 @@ impl Desk {
         Ok(sheet.finish(&self.fence(), "decisions", beyond, rest, &next(&finder)))
     }
 
-    /// Returns the decisions of a project that hold, each with its moment: those of its team memory, and those of the journal.
+    /// Returns the decisions of a project, each with its moment: those of its team memory, and the latest of the journal.
     fn latest_decisions(&self, finder: &Finder, key: &str) -> Result<Vec<(u64, Decision)>, String> {
         let root = match Project::of(&self.cwd) {
             own if own.key == key => Some(self.cwd.clone()),
@@ -504,7 +504,11 @@ impl Desk {
 
     /// The team memory, as it may be shown.
     pub(crate) fn team_memory(&self) -> String {
-        let rendered = self.memory().render();
+        let memory = self.memory();
+        if memory.sections().is_empty() {
+            return "There is no team memory in this project. A person starts one: wyren init".to_owned();
+        }
+        let rendered = memory.render();
         let mut sheet = Sheet::within(BUDGETS.1);
         for line in rendered.lines() {
             sheet.push(line.to_owned());
@@ -524,6 +528,9 @@ impl Desk {
                 let found = Whole::find(&store, &self.paths, &self.cwd, &summary.id).map_err(said)?;
                 sheet.push(whole(&found));
             }
+        }
+        if sheet.is_empty() {
+            return Ok("No turn of this project was summed up yet.".to_owned());
         }
         Ok(sheet.finish(&self.fence(), "recent summaries", 0, "`search` finds the rest.", ""))
     }
