@@ -339,6 +339,19 @@ fn what_is_private_secret_or_excluded_stays_out_as_it_does_from_a_hook() {
     }
 }
 
+#[test]
+fn a_start_that_comes_too_late_makes_no_token() {
+    let served = Served::new();
+    // The one that comes too late changes nothing, though there is no token for a moment.
+    std::fs::remove_file(token::file(&served.paths)).unwrap();
+    let env = Env::fixed([("WYREN_DATA_DIR", served.folder.path().join("data"))]);
+    let second =
+        local::serve(env, served.paths.clone(), 0, "1", Limits::default(), |_| {}, std::future::pending());
+    assert!(matches!(second, Err(serve::Error::Running)));
+    assert_eq!(token::read(&served.paths), None);
+    std::fs::write(token::file(&served.paths), &served.token).unwrap();
+}
+
 /// Returns the files below a folder that have a text.
 fn find_in(folder: &Path, text: &str) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
