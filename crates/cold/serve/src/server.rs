@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use store::Store;
-use store::observations::Drain;
+use store::observations::{Drain, Drained};
 
-/// What a request that reads drains before it answers, at most.
+/// What is drained at a time.
 const MOST_LINES: usize = 5_000;
-/// How long a request waits for another program that drains.
+/// How long a request drains before it answers, or waits for another program that does.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// How many sessions are known at a time.
 const MOST_SESSIONS: usize = 10_000;
@@ -138,13 +138,19 @@ impl Server {
             let before = self.waiting.load(Ordering::Relaxed);
             let drain = Drain::unbounded(&spool).at_most(MOST_LINES).following(&rules);
             match drain.run(store, Timestamp::now()) {
-                Ok(store::observations::Drained::Done(_)) => {
-                    let left = |waiting: u64| Some(waiting.saturating_sub(before));
+                Ok(Drained::Done(progress)) => {
+                    let left = |waiting: u64| {
+                        // What is left counts as one at least: the keeper goes on.
+                        let of_rest = || waiting.saturating_sub(progress.lines).max(1);
+                        Some(if progress.is_complete { waiting.saturating_sub(before) } else { of_rest() })
+                    };
                     let _ = self.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left);
-                    return Ok(());
+                    if progress.is_complete || Instant::now() >= until {
+                        return Ok(());
+                    }
+                    continue;
                 }
-                Ok(store::observations::Drained::Busy)
-                | Err(store::Error::Busy | store::Error::Locked(_)) => {}
+                Ok(Drained::Busy) | Err(store::Error::Busy | store::Error::Locked(_)) => {}
                 Err(error) => return Err(error.into()),
             }
             if Instant::now() >= until {

@@ -340,6 +340,40 @@ fn what_is_private_secret_or_excluded_stays_out_as_it_does_from_a_hook() {
 }
 
 #[test]
+fn what_waits_is_drained_to_the_end_without_another_request() {
+    // More than a request and the look after it drain at a time.
+    const LINES: usize = 12_000;
+    let served = Served::new();
+    let folder = served.paths.spool().join("0123456789abcdef");
+    std::fs::create_dir_all(&folder).unwrap();
+    let line = |number: usize| {
+        let at = 1_790_000_000_000 + number;
+        format!(
+            "{{\"v\":2,\"kind\":\"seen\",\"id\":\"n:{number}\",\"ts\":{at},\"session\":\"s\",\"cwd\":\"/p\",\"data\":{{}}}}\n"
+        )
+    };
+    std::fs::write(folder.join("1.jsonl"), (0..LINES).map(line).collect::<String>()).unwrap();
+    let cwd = served.folder.path().display();
+    let body = format!(r#"{{"contentSessionId":"t","cwd":"{cwd}","prompt":"last"}}"#);
+    assert_eq!(served.post("/api/sessions/init", &body).0, 200);
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let (_, status) = served.get("/api/processing-status");
+        if status.contains("\"queueDepth\":0") {
+            break;
+        }
+        assert!(Instant::now() < until, "{status}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let store = journal::open_store(&served.paths).unwrap();
+    let count: usize = store
+        .connection()
+        .query_row("SELECT count(*) FROM observations WHERE kind = 'seen'", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(count, LINES);
+}
+
+#[test]
 fn a_start_that_comes_too_late_makes_no_token() {
     let served = Served::new();
     // The one that comes too late changes nothing, though there is no token for a moment.
