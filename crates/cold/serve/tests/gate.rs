@@ -386,6 +386,32 @@ fn a_start_that_comes_too_late_makes_no_token() {
     std::fs::write(token::file(&served.paths), &served.token).unwrap();
 }
 
+#[cfg(unix)]
+#[test]
+fn a_database_that_was_replaced_is_opened_anew() {
+    let served = Served::new();
+    let save = |served: &Served, text: &str| {
+        let body = format!(r#"{{"text":"{text}","cwd":"{}"}}"#, served.folder.path().display());
+        assert_eq!(served.post("/api/memory/save", &body).0, 200);
+        served.get("/api/observations").1
+    };
+    assert!(save(&served, "In the damaged one").contains("damaged"));
+    let repaired = Served::new();
+    assert!(save(&repaired, "In the repaired one").contains("repaired"));
+    // As a repair does: everything into one file, which takes the place of the other.
+    let store = journal::open_store(&repaired.paths).unwrap();
+    store.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    let file = served.paths.database();
+    for ending in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{}{ending}", file.display()));
+    }
+    let fresh = file.with_extension("new");
+    std::fs::copy(repaired.paths.database(), &fresh).unwrap();
+    std::fs::rename(&fresh, &file).unwrap();
+    let listed = save(&served, "After the repair");
+    assert!(listed.contains("repaired") && listed.contains("After the repair"), "{listed}");
+}
+
 /// Returns the files below a folder that have a text.
 fn find_in(folder: &Path, text: &str) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
