@@ -412,6 +412,46 @@ fn a_database_that_was_replaced_is_opened_anew() {
     assert!(listed.contains("repaired") && listed.contains("After the repair"), "{listed}");
 }
 
+#[test]
+fn what_was_forgotten_meanwhile_is_not_replayed() {
+    let served = Served::new();
+    let listen = |more: &str| {
+        let mut stream = served.connect();
+        let more = format!("X-Wyren-Token: {}\r\n{more}", served.token);
+        stream.write_all(head("GET", "/stream", &served.host(), &more, 0).as_bytes()).unwrap();
+        stream
+    };
+    let until = |stream: &mut TcpStream, wanted: &str| {
+        let (mut text, mut part) = (String::new(), [0; 4_096]);
+        while !text.contains(wanted) {
+            let read = stream.read(&mut part).unwrap();
+            assert!(read > 0, "{text}");
+            text.push_str(&String::from_utf8_lossy(&part[..read]));
+        }
+        text
+    };
+    let mut first = listen("");
+    until(&mut first, "initial_load");
+    let folder = served.folder.path().display();
+    for text in ["The tunnel key is under the mat", "The lamp is blue"] {
+        let body = format!(r#"{{"text":"{text}","cwd":"{folder}"}}"#);
+        assert_eq!(served.post("/api/memory/save", &body).0, 200);
+    }
+    let seen = until(&mut first, "\"new_observation\"");
+    let id = seen.lines().find_map(|line| line.strip_prefix("id: ")).unwrap().trim().to_owned();
+    let word = id.rsplit_once('-').unwrap().0.to_owned();
+    let mut store = journal::open_store(&served.paths).unwrap();
+    store
+        .write(|transaction| {
+            transaction.execute("DELETE FROM entries WHERE title LIKE '%tunnel%'", [])?;
+            Ok::<_, store::Error>(())
+        })
+        .unwrap();
+    let mut again = listen(&format!("Last-Event-ID: {word}-0\r\n"));
+    let text = until(&mut again, "The lamp is blue");
+    assert!(!text.contains("tunnel"), "{text}");
+}
+
 /// Returns the files below a folder that have a text.
 fn find_in(folder: &Path, text: &str) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
