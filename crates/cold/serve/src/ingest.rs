@@ -63,7 +63,7 @@ pub(crate) fn init(server: &Server, asked: &Asked) -> Result<Value, Failed> {
     let mut answer = json!({
         "sessionDbId": session_number, "promptNumber": 0, "skipped": false, "contextInjected": false, "status": "initialized",
     });
-    let known = known(server, &sender)?;
+    let known = known(server, &sender);
     let fresh = known.prompts == 0;
     let words = digest::short_hex(prompt.trim().as_bytes());
     let is_again =
@@ -290,9 +290,9 @@ fn safe(name: &str) -> String {
 }
 
 /// Returns what is known about a session: since the server runs, else in the database.
-fn known(server: &Server, sender: &Sender) -> Result<Known, Failed> {
+fn known(server: &Server, sender: &Sender) -> Known {
     if let Some(known) = server.sessions().get(&sender.key()) {
-        return Ok(known.clone());
+        return known.clone();
     }
     let prompts = server.read(|store| {
         let mut select = store.connection().prepare(
@@ -300,10 +300,12 @@ fn known(server: &Server, sender: &Sender) -> Result<Known, Failed> {
              WHERE sessions.platform = ?1 AND sessions.id = ?2",
         )?;
         Ok(select.query_row(params![sender.platform, sender.session], |row| row.get::<_, u64>(0))?)
-    })?;
-    let known = Known { prompts, cwd: Some(sender.cwd.clone()), last_prompt: None };
+    });
+    // A database that cannot be read now numbers no prompts, and loses none either.
+    let known =
+        Known { prompts: prompts.unwrap_or_default(), cwd: Some(sender.cwd.clone()), last_prompt: None };
     server.sessions().insert(sender.key(), known.clone());
-    Ok(known)
+    known
 }
 
 /// Returns the platform as observations name it, from claude-mem's name for it.

@@ -386,6 +386,17 @@ fn a_start_that_comes_too_late_makes_no_token() {
     std::fs::write(token::file(&served.paths), &served.token).unwrap();
 }
 
+#[test]
+fn a_prompt_is_recorded_though_the_database_is_damaged() {
+    let served = Served::new();
+    std::fs::write(served.paths.database(), "no database ".repeat(1_000)).unwrap();
+    let cwd = served.folder.path().display();
+    let body = format!(r#"{{"contentSessionId":"s","cwd":"{cwd}","prompt":"said all the same"}}"#);
+    let (status, answer) = served.post("/api/sessions/init", &body);
+    assert_eq!(status, 200, "{answer}");
+    assert!(!find_in(&served.paths.spool(), "said all the same").is_empty());
+}
+
 #[cfg(unix)]
 #[test]
 fn a_database_that_was_replaced_is_opened_anew() {
