@@ -23,8 +23,11 @@ struct Served {
 impl Served {
     fn with(limits: Limits) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let env =
-            Env::fixed([("WYREN_DATA_DIR", folder.path().join("data")), ("HOME", folder.path().to_owned())]);
+        let env = Env::fixed([
+            ("WYREN_DATA_DIR", folder.path().join("data")),
+            ("HOME", folder.path().to_owned()),
+            ("CLAUDE_MEM_EXCLUDED_PROJECTS", "~/clients/nda-*".into()),
+        ]);
         let paths = Paths::of(&env);
         let (sender, receiver) = mpsc::channel();
         let of_thread = paths.clone();
@@ -332,8 +335,19 @@ fn what_is_private_secret_or_excluded_stays_out_as_it_does_from_a_hook() {
     assert!(body.contains("[redacted:github]"), "{body}");
     let (_, body) = served.post("/api/sessions/observations", &call("q", "x").replace("Bash", "TodoWrite"));
     assert!(body.contains("tool_excluded"), "{body}");
+    let elsewhere = served.folder.path().join("clients/nda-shop").display().to_string();
+    let prompt = |facts: &str| {
+        let body = format!(r#"{{"contentSessionId":"x","prompt":"kept from everyone",{facts}}}"#);
+        served.post("/api/sessions/init", &body).1
+    };
+    // By its folder, and by its name without a folder: claude-mem's hooks send the name with a prompt.
+    for facts in [format!(r#""cwd":"{elsewhere}""#), r#""project":"nda-shop""#.to_owned()] {
+        assert!(prompt(&facts).contains("\"reason\":\"project_excluded\""), "{facts}");
+    }
+    let kept = r#"{"text":"kept from everyone","project":"nda-shop"}"#;
+    assert_eq!(served.post("/api/memory/save", kept).0, 400);
     served.get("/api/observations");
-    for text in ["hidden words", "under the hidden prompt", &secret] {
+    for text in ["hidden words", "under the hidden prompt", "kept from everyone", &secret] {
         let found = find_in(&served.folder.path().join("data"), text);
         assert!(found.is_empty(), "{text} is in {found:?}");
     }
