@@ -354,6 +354,87 @@ fn what_is_private_secret_or_excluded_stays_out_as_it_does_from_a_hook() {
 }
 
 #[test]
+fn another_projects_memory_is_in_no_answer_about_one() {
+    let served = Served::new();
+    let save = |folder: &str, text: &str| {
+        let cwd = served.folder.path().join(folder);
+        std::fs::create_dir_all(&cwd).unwrap();
+        let body = format!(r#"{{"text":"{text}","cwd":"{}"}}"#, cwd.display());
+        assert_eq!(served.post("/api/memory/save", &body).0, 200);
+    };
+    save("shop", "The rounding of invoice prices is half to even");
+    let ask = |project: &str| {
+        let body = format!(r#"{{"q":"how is the rounding of invoice prices done","project":"{project}"}}"#);
+        let semantic = served.post("/api/context/semantic", &body);
+        let timeline = served.get(&format!("/api/timeline?query=rounding+prices&project={project}"));
+        let inject = served.get(&format!("/api/context/inject?project={project}"));
+        [semantic, timeline, inject]
+    };
+    assert!(ask("shop").iter().all(|(status, text)| *status == 200 && text.contains("half to even")));
+    for (status, text) in ask("unknown") {
+        assert!(status == 200 && !text.contains("half to even"), "{text}");
+    }
+    // Two folders with one name: a session is shown neither's memory, and the reason.
+    save("other/shop", "The shop of another customer rounds prices down");
+    let [semantic, _, inject] = ask("shop");
+    for (status, text) in [semantic, inject] {
+        assert!(status == 400 && text.contains("names 2 projects"), "{status} {text}");
+    }
+}
+
+#[test]
+fn filters_that_the_index_does_not_know_find_all_that_pass_them() {
+    let served = Served::new();
+    let row = |number: u64, source: &str, concept: &str| {
+        let at = 1_790_000_000_000 + number * 60_000;
+        format!(
+            r#"{{"id":{number},"memory_session_id":"{source}","project":"shop","type":"discovery","title":"The cache of part {number} was stale","concepts":"[\"{concept}\"]","created_at_epoch":{at}}}"#
+        )
+    };
+    let mut rows: Vec<String> = (1..=40).map(|number| row(number, "claude", "gotcha")).collect();
+    rows.push(row(50, "codex", "pattern"));
+    let session = |number: u64, source: &str| {
+        format!(
+            r#"{{"id":{number},"content_session_id":"{source}","memory_session_id":"{source}","project":"shop","platform_source":"{source}","started_at_epoch":1790000000000}}"#
+        )
+    };
+    let body = format!(
+        r#"{{"sessions":[{},{}],"observations":[{}]}}"#,
+        session(1, "claude"),
+        session(2, "codex"),
+        rows.join(",")
+    );
+    assert_eq!(served.post("/api/import", &body).0, 200);
+    let found = |more: &str| served.get(&format!("/api/search?format=json&limit=5{more}")).1;
+    for words in ["&query=stale+cache+part+1", ""] {
+        for filter in ["&platformSource=codex", "&concepts=pattern"] {
+            let text = found(&format!("{words}{filter}"));
+            assert!(
+                text.contains("part 50") && text.contains("\"totalResults\":1"),
+                "{words}{filter}: {text}"
+            );
+        }
+        let oldest = found(&format!("{words}&orderBy=date_asc&type=observations&project=shop"));
+        let at = |number: u64| oldest.find(&format!("part {number} "));
+        assert!(at(1).is_some() && at(1) < at(2) && at(2) < at(5) && at(6).is_none(), "{oldest}");
+    }
+    assert_eq!(served.get("/api/search?query=cache&orderBy=sideways").0, 400);
+}
+
+#[test]
+fn a_request_with_too_many_names_is_refused() {
+    let served = Served::new();
+    let paths = "path=a&".repeat(600);
+    assert_eq!(served.get(&format!("/api/observations/by-file?{paths}")).0, 400);
+    let names = "a,".repeat(20_000);
+    for path in
+        ["/api/observations?projects=", "/api/search?query=x&obs_type=", "/api/search?query=x&project="]
+    {
+        assert_eq!(served.get(&format!("{path}{names}")).0, 400, "{path}");
+    }
+}
+
+#[test]
 fn what_waits_is_drained_to_the_end_without_another_request() {
     // More than a request and the look after it drain at a time.
     const LINES: usize = 12_000;
