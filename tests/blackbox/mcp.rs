@@ -278,6 +278,6 @@ fn the_official_client_of_npm_is_answered() -> Result<()> {
     let seen: Value = serde_json::from_str(&text)?;
     assert_eq!(seen["tools"], 9, "{seen}");
     assert!(seen["found"].as_str().is_some_and(|found| found.contains("integer cents")), "{seen}");
-    assert!(seen["memory"].as_str().is_some_and(|text| text.contains("wyren-context")), "{seen}");
+    assert!(seen["memory"].as_str().is_some_and(|text| text.contains("no team memory")), "{seen}");
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Answers about what is remembered, for whatever asks: the command line, the MCP server and the HTTP server go through the same
-//! functions, and differ only in how they show what these return.
+//! Answers about what is remembered: the command line and the MCP server go through the same functions, and differ only in how they
+//! show what these return. The HTTP server has claude-mem's rows and pages, and makes them of the same parts: `search`, `journal`, `store`.
 //!
 //! Nothing here writes to a terminal. What a person or a model may be asked to do differently is an [`Error`] with its text.
 

@@ -1,6 +1,6 @@
 //! What a caller gave, read leniently: models write lists as text and numbers in quotes.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use text::sanitize;
 
 /// The arguments of a call.
@@ -15,8 +15,16 @@ impl Arguments<'_> {
     pub(crate) fn text(&self, names: &[&str]) -> Option<String> {
         let text = match self.given(names)? {
             Value::String(text) => text.trim().to_owned(),
-            Value::Array(items) => items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
+            Value::Array(items) => {
+                let text = |item: &Value| match item {
+                    Value::String(text) => Some(text.clone()),
+                    Value::Number(number) => Some(in_digits(number)),
+                    _ => None,
+                };
+                items.iter().filter_map(text).collect::<Vec<_>>().join(" ")
+            }
             Value::Object(_) => return None,
+            Value::Number(number) => in_digits(number),
             other => other.to_string(),
         };
         (!text.is_empty()).then_some(text)
@@ -67,7 +75,7 @@ impl Arguments<'_> {
         for item in &items {
             let item = match item {
                 Value::String(text) => text.trim().trim_start_matches('#').to_owned(),
-                Value::Number(number) => number.to_string(),
+                Value::Number(number) => in_digits(number),
                 other => {
                     return Err(format!("{}: {} is neither a text nor a number", names[0], shown(other)));
                 }
@@ -77,6 +85,16 @@ impl Arguments<'_> {
             }
         }
         Ok(list)
+    }
+}
+
+/// Returns a number as a person writes it: `42` for `42.0`, too.
+fn in_digits(number: &Number) -> String {
+    match number.as_f64() {
+        Some(float) if number.as_i64().is_none() && float.fract() == 0.0 && float.abs() < 1e15 => {
+            format!("{float:.0}")
+        }
+        _ => number.to_string(),
     }
 }
 
@@ -100,6 +118,9 @@ mod tests {
             assert_eq!(Arguments(&map).list(&["ids"]).unwrap(), ["a1", "b2"], "{value}");
         }
         assert_eq!(Arguments(&given(json!([4951, "#12"]))).list(&["ids"]).unwrap(), ["4951", "12"]);
+        for (value, expected) in [(json!(42.0), "42"), (json!([42]), "42"), (json!(4.5), "4.5")] {
+            assert_eq!(Arguments(&given(value.clone())).text(&["ids"]).as_deref(), Some(expected), "{value}");
+        }
         assert!(Arguments(&given(json!([]))).list(&["ids"]).unwrap().is_empty());
         for value in [json!({"a": 1}), json!([["a"]]), json!(true)] {
             assert!(Arguments(&given(value.clone())).list(&["ids"]).is_err(), "{value}");

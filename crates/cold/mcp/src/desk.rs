@@ -22,7 +22,7 @@ use search::sources::{self, Loaded, SHIPPED, kind_named};
 use search::{Filter, Kind, Query};
 use serde_json::{Map, Value};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use text::sanitize::{Fence, one_line};
 use text::{privacy, redact};
@@ -72,7 +72,7 @@ pub struct Desk {
     began: SystemTime,
 }
 
-/// A decision that holds.
+/// A decision; one that was superseded says by what.
 enum Decision {
     /// As it is shown: it is of the team memory.
     Shared(String),
@@ -89,9 +89,17 @@ impl Desk {
     pub fn call(&self, tool: &Tool, arguments: &Map<String, Value>) -> Result<String, String> {
         // Before anything is drained; a failure leaves it to the next call.
         let _ = store::known::note(&self.paths);
-        // A refusal may name titles of what is recorded.
-        (tool.run)(self, &Arguments(arguments))
-            .map_err(|refusal| text::sanitize::for_model(&refusal).into_owned())
+        (tool.run)(self, &Arguments(arguments)).map_err(|refusal| self.refused(&refusal))
+    }
+
+    /// Returns a refusal: what it lists below its first line are titles of what is recorded, so that is fenced, too.
+    fn refused(&self, refusal: &str) -> String {
+        let (reason, listed) = refusal.split_once('\n').unwrap_or((refusal, ""));
+        let reason = text::sanitize::for_model(reason).into_owned();
+        match listed.trim() {
+            "" => reason,
+            _ => format!("{reason}\n{}", self.fence().around("refusal", &[], listed)),
+        }
     }
 
     pub(crate) fn finder(&self) -> Result<Finder, String> {
@@ -150,6 +158,7 @@ impl Desk {
         let finder = self.finder()?;
         let types = types_in(arguments)?;
         let mut projects = self.projects(arguments, &finder)?;
+        let file = arguments.text(&["file", "files"]).map(|file| self.as_recorded(&file, &finder, &projects));
         if types.iter().any(|name| kind_named(name) == Some(Kind::Lesson)) {
             projects.push(SHIPPED.to_owned());
         }
@@ -164,7 +173,7 @@ impl Desk {
             projects,
             kinds: types.iter().filter_map(|name| kind_named(name)).collect(),
             classes: types.iter().filter(|name| kind_named(name).is_none()).cloned().collect(),
-            file: arguments.text(&["file", "files"]).unwrap_or_default().replace('\\', "/"),
+            file: file.unwrap_or_default(),
             since: moment(&["since", "dateStart"], false)?,
             until: moment(&["until"], false)?.or(moment(&["dateEnd"], true)?),
             ..Filter::default()
@@ -184,6 +193,26 @@ impl Desk {
         let rest =
             format!("Call again with offset {}, or with a larger limit or budget.", skip + sheet.count());
         Ok(sheet.finish(&self.fence(), "search", beyond, &rest, &next(&finder)))
+    }
+
+    /// Returns a path as entries name it: relative to the root of its project. Models know files by absolute paths.
+    fn as_recorded(&self, file: &str, finder: &Finder, projects: &[String]) -> String {
+        let own = Project::of(&self.cwd);
+        let root = |key: &String| match *key == own.key {
+            true => Some(own.root.clone()),
+            false => projects::root(&finder.store, key).ok().flatten(),
+        };
+        let path = Path::new(file);
+        if path.is_absolute() {
+            let names = [path.to_owned(), files::canonical(path)];
+            for root in projects.iter().filter_map(root) {
+                let inside = names.iter().find_map(|name| name.strip_prefix(&root).ok());
+                if let Some(inside) = inside {
+                    return inside.to_string_lossy().replace('\\', "/");
+                }
+            }
+        }
+        file.replace('\\', "/")
     }
 
     /// Answers a question without words: the entries that pass its filter, the newest first.
@@ -208,7 +237,8 @@ impl Desk {
         let moment = |moment: u64| i64::try_from(moment).unwrap_or(i64::MAX);
         let condition = "e.project IN (SELECT value FROM json_each(?1)) AND e.is_noise = 0
              AND (?2 = '[]' OR e.kind IN (SELECT value FROM json_each(?2))) AND e.at >= ?3 AND e.at < ?4
-             AND (?5 = '' OR EXISTS (SELECT 1 FROM entry_files AS f WHERE f.entry = e.row AND instr(f.path, ?5) > 0))
+             AND (?5 = '' OR EXISTS (SELECT 1 FROM entry_files AS f WHERE f.entry = e.row
+                 AND instr('/' || f.path || '/', '/' || ?5 || '/') > 0))
              ORDER BY e.at DESC, e.id LIMIT ?6 OFFSET ?7";
         let values = (
             Value::from(rows).to_string(),
@@ -323,7 +353,7 @@ impl Desk {
         Ok(sheet.finish(&self.fence(), "decisions", beyond, rest, &next(&finder)))
     }
 
-    /// Returns the decisions of a project that hold, each with its moment: those of its team memory, and those of the journal.
+    /// Returns the decisions of a project, each with its moment: those of its team memory, and the latest of the journal.
     fn latest_decisions(&self, finder: &Finder, key: &str) -> Result<Vec<(u64, Decision)>, String> {
         let root = match Project::of(&self.cwd) {
             own if own.key == key => Some(self.cwd.clone()),
@@ -390,8 +420,11 @@ impl Desk {
                 0 => format!("{}:{}", target.file, block.from + 1),
                 _ => format!("{}:{}-{}", target.file, block.from + 1, block.to + 1),
             };
-            let code = redact::redact(&answer.lines[block.from]).into_owned();
-            text.push_str(&format!("\n  code: {}", one_line(&code, MAX_TITLE)));
+            // A line that nothing is known of is not the memory's to show: the client asks the user before a file is read.
+            if answer.known(block.from).is_some() || answer.commit_of[block.from].is_some() {
+                let code = redact::redact(&answer.lines[block.from]).into_owned();
+                text.push_str(&format!("\n  code: {}", one_line(&code, MAX_TITLE)));
+            }
             for (name, fact) in answer.facts(&block) {
                 // A moment is the same whenever it is asked for; an age is not.
                 let fact = if name == "when" { known_at(&answer, block.from).unwrap_or(fact) } else { fact };
@@ -471,7 +504,11 @@ impl Desk {
 
     /// The team memory, as it may be shown.
     pub(crate) fn team_memory(&self) -> String {
-        let rendered = self.memory().render();
+        let memory = self.memory();
+        if memory.sections().is_empty() {
+            return "There is no team memory in this project. A person starts one: wyren init".to_owned();
+        }
+        let rendered = memory.render();
         let mut sheet = Sheet::within(BUDGETS.1);
         for line in rendered.lines() {
             sheet.push(line.to_owned());
@@ -491,6 +528,9 @@ impl Desk {
                 let found = Whole::find(&store, &self.paths, &self.cwd, &summary.id).map_err(said)?;
                 sheet.push(whole(&found));
             }
+        }
+        if sheet.is_empty() {
+            return Ok("No turn of this project was summed up yet.".to_owned());
         }
         Ok(sheet.finish(&self.fence(), "recent summaries", 0, "`search` finds the rest.", ""))
     }
@@ -669,12 +709,10 @@ fn row(loaded: &Loaded, words: &mut Words, has_projects: bool) -> String {
 /// Returns a document with its text, in a few lines.
 pub(crate) fn told(loaded: &Loaded, words: &mut Words) -> String {
     let mut text = headline(loaded);
-    let is_removed = loaded.document.kind == Some(Kind::History);
     let lines: Vec<&str> = loaded.document.body.lines().filter(|line| !line.trim().is_empty()).collect();
     let shown: Vec<String> = lines.iter().take(MAX_LINES).map(|line| one_line(line, MAX_LINE)).collect();
     for line in &shown {
-        let name = if is_removed { "superseded: " } else { "" };
-        text.push_str(&format!("\n  {name}{line}"));
+        text.push_str(&format!("\n  {line}"));
     }
     if lines.len() > MAX_LINES
         && let Some(passage) = rows::passage(loaded, words)
@@ -734,7 +772,7 @@ fn is_by_hand(session: &str) -> bool {
 fn whole(found: &Whole) -> String {
     let mut lines: Vec<String> = Vec::new();
     let field = |lines: &mut Vec<String>, name: &str, text: &str| {
-        let text = one_line(text, MAX_LINE);
+        let text = one_line(text, MAX_CHARS);
         if !text.is_empty() {
             lines.push(format!("  {name}: {text}"));
         }
@@ -742,7 +780,12 @@ fn whole(found: &Whole) -> String {
     match found {
         Whole::Document(loaded) => {
             lines.push(headline(loaded));
-            lines.extend(ids::text_of(&loaded.document).lines().skip(1).map(|line| format!("  {line}")));
+            // A title that was too long is the beginning of the first line, which is shown whole then.
+            let text = ids::text_of(&loaded.document);
+            let title = &loaded.document.title;
+            let is_whole = text.lines().next().is_none_or(|first| first.trim() == title)
+                && title.chars().count() <= MAX_TITLE;
+            lines.extend(text.lines().skip(usize::from(is_whole)).map(|line| format!("  {line}")));
             let from = from(loaded, true);
             lines.extend(from.lines().filter(|line| !line.is_empty()).map(str::to_owned));
         }
@@ -802,7 +845,7 @@ fn whole(found: &Whole) -> String {
                 }
             };
             if let Some((number, prompt)) = &origin.prompt {
-                field(&mut lines, &format!("prompt {number}"), prompt);
+                field(&mut lines, &format!("prompt {number}"), &one_line(prompt, MAX_LINE));
             }
             let session: String = origin.session.chars().take(SESSION_CHARS).collect();
             let session = (!is_by_hand(&origin.session)).then(|| format!("session {session}"));

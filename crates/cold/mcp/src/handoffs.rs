@@ -2,7 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::desk::{Desk, minute, said, told};
-use crate::sheet::{Beyond, Sheet};
+use crate::sheet::{self, Beyond, Sheet, weight};
 use base::Timestamp;
 use base::project::Project;
 use handoff::{Kept, Resume, Unfound, WAITS, state};
@@ -128,7 +128,7 @@ impl Desk {
         let mut sheet = self.sheet(arguments)?;
         let mut next = String::new();
         if let Some(kept) = shown {
-            let of_others: usize = others.iter().map(|row| row.chars().count() + 1).sum();
+            let of_others: usize = others.iter().map(|row| weight(row) + 1).sum();
             let room = sheet.room() - of_others.min(sheet.room() / SHARE_OF_OTHERS);
             let missing = self.push_whole(&mut sheet, kept, left.state(kept), room);
             if !missing.is_empty() {
@@ -163,13 +163,13 @@ impl Desk {
         let mut missing = Vec::new();
         for part in parts {
             let (name, body) = part.split_once('\n').unwrap_or((part, ""));
-            let (length, used) = (body.chars().count(), shown.chars().count() + name.chars().count() + 8);
+            let (length, used) = (weight(body), weight(&shown) + weight(name) + 8);
             if !missing.is_empty() || used >= room {
                 missing.push(name.to_owned());
             } else if used + length <= room {
                 shown.push_str(&format!("\n\n## {name}\n{}", body.trim_end()));
             } else {
-                let cut: String = body.chars().take(room - used).collect();
+                let cut = sheet::beginning(body, room - used);
                 shown.push_str(&format!("\n\n## {name}\n{cut}…"));
                 missing.push(format!("{name} (cut)"));
             }

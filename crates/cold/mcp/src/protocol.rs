@@ -14,6 +14,8 @@ use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Map, json};
 use std::io;
 
+const MARKDOWN: &str = "text/markdown";
+
 /// Serves the client on standard input and output until it closes them.
 pub fn serve(desk: Desk) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -75,7 +77,7 @@ impl ServerHandler for Server {
         let listed = resources::LISTED.iter().map(|resource| {
             Resource::new(resource.uri, resource.name)
                 .with_description(resource.about)
-                .with_mime_type("text/markdown")
+                .with_mime_type(MARKDOWN)
         });
         Ok(ListResourcesResult::with_all_items(listed.collect()))
     }
@@ -87,7 +89,8 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         match resources::read(&self.0, &request.uri) {
             Some(Ok(text)) => {
-                Ok(ReadResourceResult::new(vec![ResourceContents::text(text, request.uri)]).into())
+                let contents = ResourceContents::text(text, request.uri).with_mime_type(MARKDOWN);
+                Ok(ReadResourceResult::new(vec![contents]).into())
             }
             Some(Err(refusal)) => Err(ErrorData::internal_error(refusal, None)),
             None => {
@@ -121,6 +124,9 @@ fn listed(tool: &Tool) -> rmcp::model::Tool {
         .collect();
     let schema = json!({"type": "object", "properties": properties, "required": required});
     let schema: JsonObject = schema.as_object().cloned().unwrap_or_default();
-    let hints = ToolAnnotations::from_raw(None, Some(tool.only_reads), Some(false), Some(true), Some(false));
+    // A note that is kept twice is there twice; everything else may be called again.
+    let is_idempotent = tool.name != "remember";
+    let hints =
+        ToolAnnotations::from_raw(None, Some(tool.only_reads), Some(false), Some(is_idempotent), Some(false));
     rmcp::model::Tool::new(tool.name, tool.about, schema).with_annotations(hints)
 }

@@ -4,10 +4,37 @@ use text::sanitize::Fence;
 
 /// The longest answer, in characters: above 50,000 the client shows a preview instead.
 pub const MAX_CHARS: usize = 40_000;
-/// About how many characters a token has.
+/// About how many letters a token has, in English and in code.
 pub(crate) const PER_TOKEN: usize = 4;
 /// What the fence, the line about what was left out and the next step may take.
 const RESERVED: usize = 600;
+
+/// Returns how many letters of English take as many tokens as this text.
+pub(crate) fn weight(text: &str) -> usize {
+    text.chars().map(weight_of).sum()
+}
+
+/// Returns the beginning of a text that weighs no more than this.
+pub(crate) fn beginning(text: &str, most: usize) -> &str {
+    let mut sum = 0;
+    let end = text.char_indices().find(|(_, letter)| {
+        sum += weight_of(*letter);
+        sum > most
+    });
+    &text[..end.map_or(text.len(), |(at, _)| at)]
+}
+
+fn weight_of(letter: char) -> usize {
+    match letter {
+        // Latin, and punctuation.
+        ..='\u{24f}' | '\u{2000}'..='\u{206f}' => 1,
+        // Chinese, Japanese, Korean, and pictures: a token each, or more.
+        '\u{1100}'..='\u{11ff}' | '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'.. => {
+            PER_TOKEN
+        }
+        _ => 2,
+    }
+}
 
 /// What was not even looked at for an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +52,7 @@ impl From<usize> for Beyond {
 
 /// An answer in the making.
 pub(crate) struct Sheet {
+    /// As a [`weight`]: never more than that many characters.
     room: usize,
     rows: Vec<String>,
     left_out: usize,
@@ -42,12 +70,13 @@ impl Sheet {
     /// Returns whether the row is in the answer.
     pub(crate) fn push(&mut self, row: String) -> bool {
         // Masking a tag makes a row longer.
-        let length = text::sanitize::for_model(&row).chars().count() + 1;
+        let masked = text::sanitize::for_model(&row).into_owned();
+        let length = weight(&masked) + 1;
         if self.left_out == 0 && length <= self.room {
             self.room -= length;
             self.rows.push(row);
         } else if self.rows.is_empty() && self.left_out == 0 {
-            self.rows.push(row.chars().take(self.room.saturating_sub(1) / 4 * 3).chain(['…']).collect());
+            self.rows.push(format!("{}…", beginning(&masked, self.room.saturating_sub(2))));
             (self.room, self.is_cut) = (0, true);
         } else {
             self.left_out += 1;
@@ -83,7 +112,7 @@ impl Sheet {
         self.rows.is_empty()
     }
 
-    /// Returns how many characters there is still room for.
+    /// Returns the [`weight`] of what there is still room for.
     pub(crate) fn room(&self) -> usize {
         self.room
     }
@@ -140,6 +169,22 @@ mod tests {
     }
 
     #[test]
+    fn a_budget_is_in_tokens_whatever_the_script() {
+        let fence = Fence::new("ab12");
+        for (row, letters_a_token) in [("四捨五入は銀行式にする", 1), ("округлять до чётного", 2)]
+        {
+            let mut sheet = Sheet::within(1_000);
+            for _ in 0..10_000 {
+                sheet.push(row.to_owned());
+            }
+            let text = sheet.finish(&fence, "search", 0, "", "");
+            let letters = text.chars().filter(|letter| *letter > '\u{24f}').count();
+            assert!((300..=1_000).contains(&(letters / letters_a_token)), "{row}: {letters}");
+        }
+        assert_eq!(beginning("ab四五", 6), "ab四");
+    }
+
+    #[test]
     fn what_is_nearest_to_the_middle_is_left_out_last() {
         let rows =
             |name: &str| (1..=20).map(|number| format!("{name} {number:02} {}", "x".repeat(50))).collect();
@@ -163,5 +208,10 @@ mod tests {
         sheet.push("x".repeat(100_000));
         let text = sheet.finish(&Fence::new("ab"), "get", 0, "", "");
         assert!(text.chars().count() <= 1_200 && text.contains("Cut: "), "{text}");
+        // Masking a tag makes it longer, and must not make the answer longer than its budget.
+        let mut sheet = Sheet::within(1_000_000);
+        sheet.push("<a>".repeat(100_000));
+        let text = sheet.finish(&Fence::new("ab"), "get", 0, "", "");
+        assert!(text.chars().count() <= MAX_CHARS, "{}", text.chars().count());
     }
 }

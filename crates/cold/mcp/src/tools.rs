@@ -207,8 +207,13 @@ pub const TOOLS: &[Tool] = &[
 ];
 
 /// Names of claude-mem, and what answers in their place. They are not listed.
-const ALSO: &[(&str, &str)] =
-    &[("get_observations", "get"), ("mem_search", "search"), ("save_memory", "remember")];
+const ALSO: &[(&str, &str)] = &[
+    ("get_observations", "get"),
+    ("mem_search", "search"),
+    ("save_memory", "remember"),
+    // `__IMPORTANT`, of earlier versions.
+    ("important", "important_workflow"),
+];
 
 /// What is asked by names of claude-mem alone.
 static UNLISTED: &[Tool] = &[
@@ -253,6 +258,7 @@ mod tests {
             ("get_observations", "get"),
             ("session_start_context", "session_start_context"),
             ("search", "search"),
+            ("__IMPORTANT", "important_workflow"),
         ] {
             assert_eq!(called(name).map(|tool| tool.name), Some(tool));
         }

@@ -342,6 +342,72 @@ fn what_is_remembered_goes_by_the_rules_of_recording() {
     assert!(refusal.contains("excluded from recording"), "{refusal}");
 }
 
+#[test]
+fn a_file_may_be_named_as_the_clients_tools_name_it() {
+    let shop = Shop::new();
+    let desk = shop.desk();
+    let absolute = shop.project.join("src/login.rs");
+    let absolute = absolute.to_str().unwrap();
+    for words in [json!(null), json!("timeout")] {
+        for file in ["src/login.rs", "./src/login.rs", "login.rs", "src", absolute] {
+            let found = call(&desk, "search", &json!({"query": words, "file": file})).unwrap();
+            assert!(found.contains("login timeout"), "{words} {file}: {found}");
+        }
+        for file in ["ogin.rs", "src/login.r", "/elsewhere/src/login.rs"] {
+            let found = call(&desk, "search", &json!({"query": words, "file": file})).unwrap();
+            assert!(found.starts_with("Nothing found"), "{words} {file}: {found}");
+        }
+    }
+}
+
+#[test]
+fn a_text_of_one_long_line_is_shown_whole() {
+    let shop = Shop::new();
+    let memory = shop.project.join(".wyren/memory.md");
+    let long = format!(
+        "- Parcels are weighed twice, because {} and so the scale lies\n",
+        "the belt moves ".repeat(40)
+    );
+    let text = fs::read_to_string(&memory).unwrap();
+    fs::write(&memory, text.replacen("## Decisions\n", &format!("## Decisions\n\n{long}"), 1)).unwrap();
+    let desk = shop.desk();
+    let found = call(&desk, "search", &json!({"query": "parcels weighed twice"})).unwrap();
+    let whole = call(&desk, "get", &json!({"ids": [ids_of(&found)[0]]})).unwrap();
+    assert!(whole.contains("and so the scale lies"), "{whole}");
+
+    let fact = format!("The gateway {} hangs up", "waits ".repeat(200));
+    let kept = call(&desk, "remember", &json!({"text": format!("Gateway\n{fact}")})).unwrap();
+    let id = kept.split_whitespace().nth(2).unwrap().trim_end_matches(':');
+    let whole = call(&desk, "get", &json!({"ids": id})).unwrap();
+    assert!(whole.contains("hangs up"), "{whole}");
+}
+
+#[test]
+fn a_file_that_nothing_is_known_of_is_not_read_out() {
+    let shop = Shop::new();
+    let desk = shop.desk();
+    fs::write(shop.project.join(".env"), "GATEWAY=internal.example\n").unwrap();
+    let outside = shop.project.join("../notes.txt");
+    fs::write(&outside, "diary of Ada\n").unwrap();
+    for file in [".env", "../notes.txt", outside.to_str().unwrap()] {
+        let answer = call(&desk, "why", &json!({"file": file, "line": 1})).unwrap();
+        assert!(answer.contains("not from a recorded session"), "{answer}");
+        assert!(!answer.contains("internal.example") && !answer.contains("diary"), "{answer}");
+    }
+    let known = call(&desk, "why", &json!({"file": "src/price.rs", "line": 3})).unwrap();
+    assert!(known.contains("\n  code: "), "{known}");
+}
+
+#[test]
+fn what_a_refusal_lists_is_data_as_well() {
+    let shop = Shop::new();
+    let desk = shop.desk();
+    let refusal = call(&desk, "get", &json!({"ids": "zzzzzzzz"})).unwrap_err();
+    let (reason, listed) = refusal.split_once('\n').unwrap();
+    assert!(reason.contains("nothing has the id") && listed.starts_with("<wyren-context"), "{refusal}");
+    assert!(listed.contains("login timeout"), "{refusal}");
+}
+
 /// Returns the ids that rows begin with.
 fn ids_of(answer: &str) -> Vec<String> {
     let ids = answer.lines().filter_map(|line| line.trim_start_matches("> ").split_once("  "));

@@ -1,13 +1,14 @@
 //! What a program has kept by hand, or brings from claude-mem.
 
 use crate::ask::{self, Asked};
+use crate::ingest::{folder_by_name, folder_named, is_excluded_by_name};
 use crate::number;
 use crate::server::{Failed, Server};
 use base::Timestamp;
 use base::project::Project;
 use journal::write::{self, Note, Place, Unfit, Words};
 use serde_json::{Map, Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use store::claude_mem::{Import, Rows};
 
 /// The fields of a memory: claude-mem refuses others.
@@ -34,11 +35,13 @@ pub(crate) fn save(server: &Server, asked: &Asked) -> Result<Value, Failed> {
         Err(Unfit::Private) => return Err("all of the text is marked as private".to_owned().into()),
         Err(Unfit::Empty) => return Err("text is empty".to_owned().into()),
     };
+    let name = name.unwrap_or_default();
     let folder = match folder {
         Some(folder) => folder,
-        None => folder_named(server, name)?,
+        None => folder_named(server, name)?.unwrap_or_else(|| folder_by_name(server, name)),
     };
-    if server.rules().against(&folder).is_some() {
+    let rules = server.rules();
+    if rules.against(&folder).is_some() || is_excluded_by_name(server, &rules, &folder) {
         return Err("recording is off in this project".to_owned().into());
     }
     let project = Project::of(&folder);
@@ -53,21 +56,6 @@ pub(crate) fn save(server: &Server, asked: &Asked) -> Result<Value, Failed> {
     Ok(json!({
         "success": true, "id": number::of(&id), "wyren_id": id, "title": note.words.title, "project": project.name, "message": message,
     }))
-}
-
-/// Returns the folder of the project with this name, if one is known.
-fn folder_named(server: &Server, name: Option<&str>) -> Result<PathBuf, Failed> {
-    let name = name.unwrap_or_default();
-    let roots = server.read(|store| {
-        let mut select =
-            store.connection().prepare("SELECT root FROM projects WHERE name = ?1 AND root <> '' LIMIT 2")?;
-        let roots = select.query_map([name], |row| row.get::<_, String>(0))?;
-        Ok(roots.collect::<Result<Vec<_>, _>>()?)
-    })?;
-    Ok(match <[String; 1]>::try_from(roots) {
-        Ok([root]) => PathBuf::from(root),
-        Err(_) => crate::ingest::folder_by_name(server, name),
-    })
 }
 
 /// Imports rows as claude-mem exports them. What is known already is left as it is.

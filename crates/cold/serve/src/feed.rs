@@ -2,9 +2,9 @@
 //!
 //! claude-mem's events have no ids. Here each has one, and the last ones are kept: a program that was cut off names the last that
 //! it saw (`Last-Event-ID`) and gets what it missed. An id of an earlier server, or one too old, is answered by a fresh
-//! `initial_load`.
+//! `initial_load`. Of a row, only its id is kept: when it is replayed it is read anew, so that what was forgotten meanwhile is not told.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -18,6 +18,17 @@ const KEPT: usize = 1_024;
 pub(crate) struct Event {
     pub(crate) number: u64,
     pub(crate) data: String,
+    /// The row that the data is to have, where it is not in it.
+    pub(crate) row: Option<Row>,
+}
+
+/// A row that an event is about.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Row {
+    /// What the data calls it.
+    pub(crate) name: &'static str,
+    /// In the journal.
+    pub(crate) id: String,
 }
 
 /// The events of one server.
@@ -50,15 +61,28 @@ impl Feed {
     }
 
     /// Tells everyone who listens; the data gets its time.
-    pub(crate) fn tell(&self, mut data: Value, now: u64) {
+    pub(crate) fn tell(&self, data: Value, now: u64) {
+        self.send(data, now, None);
+    }
+
+    /// Tells everyone who listens of a row.
+    pub(crate) fn tell_row(&self, kind: &str, row: Row, value: Value, now: u64) {
+        self.send(json!({"type": kind}), now, Some((row, value)));
+    }
+
+    fn send(&self, mut data: Value, now: u64, row: Option<(Row, Value)>) {
         data["timestamp"] = now.into();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.last += 1;
-        let event = Event { number: kept.last, data: data.to_string() };
+        let mut event = Event { number: kept.last, data: data.to_string(), row: None };
         if kept.events.len() == KEPT {
             kept.events.pop_front();
         }
-        kept.events.push_back(event.clone());
+        kept.events.push_back(Event { row: row.as_ref().map(|(row, _)| row.clone()), ..event.clone() });
+        if let Some((row, value)) = row {
+            data[row.name] = value;
+            event.data = data.to_string();
+        }
         // Within the lock, so that a listener that joins meanwhile gets it once.
         let _ = self.sender.send(event);
     }
@@ -88,7 +112,6 @@ impl Feed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn numbers(joined: &Joined) -> Option<Vec<u64>> {
         joined.missed.as_ref().map(|missed| missed.iter().map(|event| event.number).collect())
@@ -110,6 +133,18 @@ mod tests {
         let event = joined.receiver.try_recv().unwrap();
         assert_eq!(feed.lines(&event), "id: w-4\ndata: {\"timestamp\":6,\"type\":\"new_summary\"}\n\n");
         assert!(joined.receiver.try_recv().is_err());
+    }
+
+    #[test]
+    fn of_a_row_only_its_id_is_kept() {
+        let feed = Feed::new("w".to_owned());
+        let mut joined = feed.join(None);
+        let row = Row { name: "observation", id: "k3v9x2ab".to_owned() };
+        feed.tell_row("new_observation", row.clone(), json!({"title": "said aloud"}), 6);
+        assert!(joined.receiver.try_recv().unwrap().data.contains("said aloud"));
+        let missed = feed.join(Some("w-0")).missed.unwrap();
+        assert_eq!(missed[0].row, Some(row));
+        assert!(!missed[0].data.contains("said aloud"), "{missed:?}");
     }
 
     #[test]

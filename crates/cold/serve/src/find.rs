@@ -1,6 +1,7 @@
 //! Search, timeline and the texts for a session's start: as the model-facing text of claude-mem, or as rows with `format=json`.
 
 use crate::ask::{self, Asked};
+use crate::ingest::is_by_name;
 use crate::rows::{self, Condition};
 use crate::server::{Failed, Server};
 use base::project::Project;
@@ -11,6 +12,7 @@ use search::query::Query;
 use search::sources::{self, Loaded};
 use search::{Filter, Kind};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -24,6 +26,8 @@ const MAX_FOUND: u64 = 100;
 /// How many are around an anchor on each side, and the most that may be.
 const AROUND: u64 = 10;
 const MAX_AROUND: u64 = 100;
+/// How many of the best are looked at where what they must have is not in the index, or their order is another one.
+const LOOKED_AT: usize = 1_000;
 /// How long a search brings the index in step before it answers from what is there.
 const MOST_TIME: Duration = Duration::from_millis(1_000);
 /// In characters.
@@ -58,7 +62,7 @@ pub(crate) fn search_by_file(server: &Server, asked: &Asked) -> Result<Value, Fa
     let path = path.ok_or_else(|| "filePath is missing".to_owned())?.to_owned();
     let limit = asked.number("limit", FOUND, 1, MAX_FOUND)?;
     let items =
-        rows::of_files(server, &[path], &rows::projects_of(asked), asked.query("platformSource"), limit)?;
+        rows::of_files(server, &[path], &rows::projects_of(asked)?, asked.query("platformSource"), limit)?;
     let found = Found::of(json!({"observations": items, "sessions": [], "prompts": []}));
     if asked.query("format") == Some("json") {
         return Ok(found.groups);
@@ -73,6 +77,19 @@ struct Found {
 }
 
 impl Found {
+    /// Takes a page of rows in their order, each with its group.
+    fn page(rows: Vec<(&'static str, Value)>, (limit, offset): (usize, usize)) -> Self {
+        let mut groups = json!({"observations": [], "sessions": [], "prompts": []});
+        let mut lines = Vec::new();
+        for (group, row) in rows.into_iter().skip(offset).take(limit) {
+            lines.push(line(group, &row));
+            if let Some(rows) = groups[group].as_array_mut() {
+                rows.push(row);
+            }
+        }
+        Self { groups, lines }
+    }
+
     /// Takes rows in the order of each group.
     fn of(groups: Value) -> Self {
         let lines = GROUPS.iter().flat_map(|group| {
@@ -127,55 +144,131 @@ fn said(text: &str) -> Value {
     json!({"content": [{"type": "text", "text": text}]})
 }
 
+/// In which order rows come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// The best first; without words, the newest.
+    Best,
+    Newest,
+    Oldest,
+}
+
+impl Order {
+    fn of(asked: &Asked) -> Result<Self, Failed> {
+        match asked.query("orderBy") {
+            None | Some("relevance") => Ok(Self::Best),
+            Some("date_desc") => Ok(Self::Newest),
+            Some("date_asc") => Ok(Self::Oldest),
+            Some(_) => Err("orderBy is relevance, date_desc or date_asc".to_owned().into()),
+        }
+    }
+
+    fn sort(self, rows: &mut [(&'static str, Value)]) {
+        let at = |row: &Value| row["created_at_epoch"].as_u64();
+        match self {
+            Self::Best => {}
+            Self::Newest => rows.sort_by_key(|(_, row)| std::cmp::Reverse(at(row))),
+            Self::Oldest => rows.sort_by_key(|(_, row)| at(row)),
+        }
+    }
+}
+
+/// What rows must have beside words.
+struct Wanted {
+    kinds: Vec<Kind>,
+    types: Vec<String>,
+    concepts: Vec<String>,
+    file: String,
+    projects: Vec<String>,
+    source: Option<String>,
+    since: Option<u64>,
+    until: Option<u64>,
+}
+
+impl Wanted {
+    fn of(asked: &Asked, only: Option<Kind>) -> Result<Self, Failed> {
+        let mut types = list(asked, "obs_type")?;
+        let concepts = list(asked, "concepts")?;
+        let mut kinds = KINDS.to_vec();
+        for name in list(asked, "type")? {
+            match &*name {
+                "observations" => kinds = vec![Kind::Entry],
+                "sessions" => kinds = vec![Kind::Summary],
+                "prompts" => kinds = vec![Kind::Prompt],
+                _ => types.push(name),
+            }
+        }
+        if let Some(only) = only {
+            kinds = vec![only];
+        } else if !types.is_empty() || !concepts.is_empty() {
+            kinds = vec![Kind::Entry];
+        }
+        Ok(Self {
+            kinds,
+            types,
+            concepts,
+            file: list(asked, "files")?.into_iter().next().unwrap_or_default(),
+            projects: rows::projects_of(asked)?,
+            source: asked.query("platformSource").map(str::to_owned),
+            since: date(asked, "dateStart", false)?,
+            until: date(asked, "dateEnd", true)?,
+        })
+    }
+
+    fn is_everything(&self) -> bool {
+        let lists = [&self.types, &self.concepts, &self.projects];
+        lists.iter().all(|list| list.is_empty())
+            && self.file.is_empty()
+            && self.source.is_none()
+            && self.since.is_none()
+            && self.until.is_none()
+    }
+
+    /// Adds what the index does not know: the agent, and concepts, which only entries have.
+    fn unindexed(&self, condition: &mut Condition) {
+        rows::filter(condition, &[], self.source.as_deref());
+        if !self.concepts.is_empty() {
+            let marks = vec!["?"; self.concepts.len()].join(", ");
+            let part = format!(
+                "EXISTS (SELECT 1 FROM json_each(e.detail, '$.concepts') AS c WHERE c.value IN ({marks}))"
+            );
+            condition.add(&part, self.concepts.iter().cloned().map(Sql::Text));
+        }
+    }
+}
+
 fn found(server: &Server, asked: &Asked, only: Option<Kind>) -> Result<Found, Failed> {
     let words = asked.query("query").or_else(|| asked.query("q")).unwrap_or_default();
     let limit = asked.number("limit", FOUND, 1, MAX_FOUND)? as usize;
     let offset = asked.number("offset", 0, 0, 10_000)? as usize;
-    let mut types: Vec<String> = list(asked, "obs_type")?;
-    let mut kinds = KINDS.to_vec();
-    for name in list(asked, "type")? {
-        match &*name {
-            "observations" => kinds = vec![Kind::Entry],
-            "sessions" => kinds = vec![Kind::Summary],
-            "prompts" => kinds = vec![Kind::Prompt],
-            _ => types.push(name),
-        }
-    }
-    if let Some(only) = only {
-        kinds = vec![only];
-    } else if !types.is_empty() {
-        kinds = vec![Kind::Entry];
-    }
-    let since = date(asked, "dateStart", false)?;
-    let until = date(asked, "dateEnd", true)?;
-    let file = list(asked, "files")?.into_iter().next().unwrap_or_default();
-    let (projects, source) = (rows::projects_of(asked), asked.query("platformSource"));
-    let is_filtered =
-        !projects.is_empty() || !types.is_empty() || !file.is_empty() || since.is_some() || until.is_some();
-    if words.trim().is_empty() && !is_filtered && asked.query("type").is_none() && source.is_none() {
-        return Err("query is missing, and no filter either".to_owned().into());
-    }
+    let (wanted, order) = (Wanted::of(asked, only)?, Order::of(asked)?);
     if words.trim().is_empty() {
-        return recent(server, &kinds, &types, &file, (&projects, source), (since, until), (limit, offset));
+        if wanted.is_everything() && asked.query("type").is_none() {
+            return Err("query is missing, and no filter either".to_owned().into());
+        }
+        return recent(server, &wanted, order, (limit, offset));
     }
     server.read(|store| {
-        let keys = keys_of(store, &projects)?;
-        if !projects.is_empty() && keys.is_empty() {
-            return Ok(Found::of(json!({"observations": [], "sessions": [], "prompts": []})));
-        }
+        let Some(keys) = keys_of(store, &wanted.projects)? else {
+            return Ok(Found::page(Vec::new(), (limit, offset)));
+        };
         let filter = Filter {
             projects: keys,
-            kinds: kinds.clone(),
-            classes: rows::kinds_of(&types),
-            file: file.clone(),
-            since,
-            until,
+            kinds: wanted.kinds.clone(),
+            classes: rows::kinds_of(&wanted.types),
+            file: wanted.file.clone(),
+            since: wanted.since,
+            until: wanted.until,
             ..Filter::default()
         };
+        let is_of_index = wanted.source.is_none() && wanted.concepts.is_empty() && order == Order::Best;
+        let (most, skip) = if is_of_index { (limit, offset) } else { (LOOKED_AT, 0) };
         let query =
-            Query { text: words.to_owned(), filter, limit, skip: offset, now: Timestamp::now().millis() };
+            Query { text: words.to_owned(), filter, limit: most, skip, now: Timestamp::now().millis() };
         let loaded = look(server, store, &query)?;
-        rows_of(store, &loaded, source)
+        let mut rows = rows_of(store, &loaded, |condition| wanted.unindexed(condition))?;
+        order.sort(&mut rows);
+        Ok(Found::page(rows, (limit, if is_of_index { 0 } else { offset })))
     })
 }
 
@@ -190,10 +283,13 @@ fn look(server: &Server, store: &mut Store, query: &Query) -> Result<Vec<Loaded>
     Ok(sources::load(store, &server.paths, &keys)?)
 }
 
-/// Returns rows of what was found, each group and the lines in the order of the ranking.
-fn rows_of(store: &Store, loaded: &[Loaded], source: Option<&str>) -> Result<Found, Failed> {
-    let mut groups = json!({"observations": [], "sessions": [], "prompts": []});
-    let mut lines = Vec::new();
+/// Returns rows of what was found, in the order of the ranking, each with its group; only those that pass `more`.
+fn rows_of(
+    store: &Store,
+    loaded: &[Loaded],
+    more: impl Fn(&mut Condition),
+) -> Result<Vec<(&'static str, Value)>, Failed> {
+    let mut found = Vec::new();
     for loaded in loaded {
         let (group, column) = match loaded.document.kind {
             Some(Kind::Entry) => ("observations", "e.id"),
@@ -204,53 +300,50 @@ fn rows_of(store: &Store, loaded: &[Loaded], source: Option<&str>) -> Result<Fou
         let mut condition = Condition::default();
         let id = sources::id_of(&loaded.document.key).to_owned();
         condition.add(&format!("{column} = ?"), [Sql::Text(id)]);
-        rows::filter(&mut condition, &[], source);
+        more(&mut condition);
         let row = match group {
             "observations" => rows::observations(store, &condition, "LIMIT 1"),
             "sessions" => rows::summaries(store, &condition, "LIMIT 1"),
             _ => rows::prompts(store, &condition, "LIMIT 1"),
         };
-        if let Some(row) = row?.into_iter().next() {
-            lines.push(line(group, &row));
-            if let Some(rows) = groups[group].as_array_mut() {
-                rows.push(row);
-            }
-        }
+        found.extend(row?.into_iter().next().map(|row| (group, row)));
     }
-    Ok(Found { groups, lines })
+    Ok(found)
 }
 
 /// Answers a question without words: the newest that pass the filter. The limit is for all kinds together.
 fn recent(
     server: &Server,
-    kinds: &[Kind],
-    types: &[String],
-    file: &str,
-    (projects, source): (&[String], Option<&str>),
-    (since, until): (Option<u64>, Option<u64>),
+    wanted: &Wanted,
+    order: Order,
     (limit, offset): (usize, usize),
 ) -> Result<Found, Failed> {
     let mut condition = Condition::default();
-    rows::filter(&mut condition, projects, source);
-    if let Some(since) = since {
+    rows::filter(&mut condition, &wanted.projects, None);
+    if let Some(since) = wanted.since {
         condition.add("e.at >= ?", [Sql::Integer(since as i64)]);
     }
-    if let Some(until) = until {
+    if let Some(until) = wanted.until {
         condition.add("e.at < ?", [Sql::Integer(until as i64)]);
     }
-    let rest = format!("ORDER BY e.at DESC, e.row DESC LIMIT {}", limit + offset);
-    let (mut of_entries, kinds_wanted) = (condition.clone(), rows::kinds_of(types));
-    if !kinds_wanted.is_empty() {
-        let marks = vec!["?"; kinds_wanted.len()].join(", ");
-        of_entries.add(&format!("e.kind IN ({marks})"), kinds_wanted.into_iter().map(Sql::Text));
+    wanted.unindexed(&mut condition);
+    let direction = if order == Order::Oldest { "ASC" } else { "DESC" };
+    let rest = format!("ORDER BY e.at {direction}, e.row {direction} LIMIT {}", limit + offset);
+    let (mut of_entries, types) = (condition.clone(), rows::kinds_of(&wanted.types));
+    if !types.is_empty() {
+        let marks = vec!["?"; types.len()].join(", ");
+        of_entries.add(&format!("e.kind IN ({marks})"), types.into_iter().map(Sql::Text));
     }
+    let file = &wanted.file;
     if !file.is_empty() {
-        let part = "EXISTS (SELECT 1 FROM entry_files AS f WHERE f.entry = e.row AND instr(f.path, ?) > 0)";
-        of_entries.add(part, [Sql::Text(file.to_owned())]);
+        let part = "EXISTS (SELECT 1 FROM entry_files AS f WHERE f.entry = e.row
+             AND instr('/' || f.path || '/', '/' || ? || '/') > 0)";
+        let file = file.replace('\\', "/");
+        of_entries.add(part, [Sql::Text(file.trim_start_matches("./").trim_end_matches('/').to_owned())]);
     }
-    let mut all: Vec<(&str, Value)> = server.read(|store| {
+    let mut all: Vec<(&'static str, Value)> = server.read(|store| {
         let mut all = Vec::new();
-        for kind in kinds {
+        for kind in &wanted.kinds {
             let (group, found) = match kind {
                 Kind::Entry => ("observations", rows::observations(store, &of_entries, &rest)?),
                 Kind::Summary if file.is_empty() => ("sessions", rows::summaries(store, &condition, &rest)?),
@@ -261,39 +354,58 @@ fn recent(
         }
         Ok(all)
     })?;
-    all.sort_by_key(|(_, row)| std::cmp::Reverse(row["created_at_epoch"].as_u64()));
-    let mut groups = json!({"observations": [], "sessions": [], "prompts": []});
-    for (group, row) in all.into_iter().skip(offset).take(limit) {
-        if let Some(rows) = groups[group].as_array_mut() {
-            rows.push(row);
-        }
-    }
-    Ok(Found::of(groups))
+    let order = if order == Order::Best { Order::Newest } else { order };
+    order.sort(&mut all);
+    Ok(Found::page(all, (limit, offset)))
 }
 
 fn list(asked: &Asked, name: &str) -> Result<Vec<String>, Failed> {
     let items = asked.query(name).map(ask::split).unwrap_or_default();
-    Ok(ask::texts(&items, name)?)
+    rows::few(name, ask::texts(&items, name)?)
 }
 
 /// Returns a moment of the query: milliseconds since 1970, or a date, which lasts to its end.
 fn date(asked: &Asked, name: &str, is_end: bool) -> Result<Option<u64>, Failed> {
-    const DAY: u64 = 24 * 60 * 60 * 1_000;
     let Some(text) = asked.query(name) else { return Ok(None) };
     if let Ok(millis) = text.parse::<u64>() {
         return Ok(Some(millis.min(i64::MAX as u64)));
     }
-    let is_day = text.len() == 10;
-    let whole = if is_day { format!("{text}T00:00:00.000Z") } else { text.to_owned() };
-    let at: Timestamp = whole
-        .parse()
-        .map_err(|_| format!("{name} is no date: use 2026-11-18 or 2026-11-18T12:00:00.000Z"))?;
-    Ok(Some(at.millis() + if is_end && is_day { DAY } else { 0 }))
+    let wrong = || format!("{name} is no date: use 2026-11-18 or 2026-11-18T12:00:00.000Z");
+    Ok(Some(moment(text, is_end).ok_or_else(wrong)?))
 }
 
-/// Returns the keys of the projects with these names.
-fn keys_of(store: &Store, names: &[String]) -> Result<Vec<String>, Failed> {
-    Ok(projects_named(store, names)?.into_iter().map(|project| project.key).collect())
+/// Reads a moment, or a day, which lasts to its end.
+fn moment(text: &str, is_end: bool) -> Option<u64> {
+    const DAY: u64 = 24 * 60 * 60 * 1_000;
+    let is_day = text.len() == "2026-11-18".len();
+    let whole = if is_day { format!("{text}T00:00:00.000Z") } else { text.to_owned() };
+    let at: Timestamp = whole.parse().ok()?;
+    Some(at.millis() + if is_end && is_day { DAY } else { 0 })
+}
+
+/// Returns the keys of the projects with these names; none for all projects, and `None` where no project has one of the names.
+fn keys_of(store: &Store, names: &[String]) -> Result<Option<Vec<String>>, Failed> {
+    let keys: Vec<String> = projects_named(store, names)?.into_iter().map(|project| project.key).collect();
+    Ok((names.is_empty() || !keys.is_empty()).then_some(keys))
+}
+
+/// Returns the projects with these names, for a text that a session is shown. Two repositories with one name never share it.
+fn one_each(server: &Server, store: &Store, names: &[String]) -> Result<Vec<Project>, Failed> {
+    let mut all = Vec::new();
+    for name in names {
+        let found = projects_named(store, std::slice::from_ref(name))?;
+        let with_folder = |project: &&Project| !is_by_name(server, &project.root);
+        let keys: BTreeSet<&str> = found.iter().filter(with_folder).map(|project| &*project.key).collect();
+        if keys.len() > 1 {
+            let name = sanitize::one_line(name, MAX_TITLE);
+            let keys: Vec<&str> = keys.into_iter().collect();
+            return Err(
+                format!("{name:?} names {} projects; use a key: {}", keys.len(), keys.join(", ")).into()
+            );
+        }
+        all.extend(found);
+    }
+    Ok(all)
 }
 
 fn projects_named(store: &Store, names: &[String]) -> Result<Vec<Project>, Failed> {
@@ -321,21 +433,20 @@ fn projects_named(store: &Store, names: &[String]) -> Result<Vec<Project>, Faile
 pub(crate) fn timeline(server: &Server, asked: &Asked) -> Result<Value, Failed> {
     let before = around_count(asked, "depth_before")?;
     let after = around_count(asked, "depth_after")?;
-    let projects = rows::projects_of(asked);
+    let projects = rows::projects_of(asked)?;
     let (anchor, words) = (asked.query("anchor"), asked.query("query"));
     server.read(|store| {
         let loaded = match (anchor, words) {
             (Some(anchor), _) => anchored(server, store, anchor, &projects)?,
-            (None, Some(words)) => {
-                let filter = Filter {
-                    projects: keys_of(store, &projects)?,
-                    kinds: KINDS.to_vec(),
-                    ..Filter::default()
-                };
-                let now = Timestamp::now().millis();
-                let query = Query { text: words.to_owned(), filter, limit: 1, skip: 0, now };
-                look(server, store, &query)?.pop()
-            }
+            (None, Some(words)) => match keys_of(store, &projects)? {
+                None => None,
+                Some(projects) => {
+                    let filter = Filter { projects, kinds: KINDS.to_vec(), ..Filter::default() };
+                    let now = Timestamp::now().millis();
+                    let query = Query { text: words.to_owned(), filter, limit: 1, skip: 0, now };
+                    look(server, store, &query)?.pop()
+                }
+            },
             (None, None) => return Err("anchor or query is missing".to_owned().into()),
         };
         let Some(anchor) = loaded else {
@@ -344,7 +455,7 @@ pub(crate) fn timeline(server: &Server, asked: &Asked) -> Result<Value, Failed> 
         let around = sources::around(store, &server.paths, &anchor, (before, after))?;
         let all: Vec<Loaded> =
             around.before.into_iter().chain([anchor.clone()]).chain(around.after).collect();
-        let found = rows_of(store, &all, None)?;
+        let found = Found::page(rows_of(store, &all, |_| {})?, (all.len(), 0));
         if asked.query("format") == Some("json") {
             let mut answer = found.groups;
             answer["anchor"] = sources::id_of(&anchor.document.key).into();
@@ -374,9 +485,9 @@ fn anchored(
         let keys = ["e", "s", "p"].map(|letter| format!("{letter}:{id}"));
         return Ok(sources::load(store, &server.paths, &keys)?.into_iter().next());
     }
-    let at: Timestamp = typed.parse().map_err(|_| "anchor is no id and no moment".to_owned())?;
+    let at = moment(typed, true).ok_or_else(|| "anchor is no id and no moment".to_owned())?;
     let mut condition = Condition::default();
-    condition.add("e.at <= ?", [Sql::Integer(at.millis() as i64)]);
+    condition.add("e.at <= ?", [Sql::Integer(at as i64)]);
     rows::filter(&mut condition, projects, None);
     let nearest = rows::observations(store, &condition, "ORDER BY e.at DESC, e.row DESC LIMIT 1")?;
     let Some(id) = nearest.first().and_then(|row| row["wyren_id"].as_str()) else { return Ok(None) };
@@ -385,7 +496,7 @@ fn anchored(
 
 /// Returns the text for a session's start: the same that a session of the client is shown.
 pub(crate) fn inject(server: &Server, asked: &Asked) -> Result<String, Failed> {
-    let names = rows::projects_of(asked);
+    let names = rows::projects_of(asked)?;
     if names.is_empty() {
         return Err("project or projects is missing".to_owned().into());
     }
@@ -396,7 +507,7 @@ pub(crate) fn inject(server: &Server, asked: &Asked) -> Result<String, Failed> {
     let fence = Fence::new(secret::word(&server.paths, "serve"));
     server.read(|store| {
         let mut texts = Vec::new();
-        for project in projects_named(store, &names)? {
+        for project in one_each(server, store, &names)? {
             let past = recall::look(store, &project, &taste, |_| Situation::default())?;
             let Some(past) = past else { continue };
             let index = recall::index(&past, &taste, &fence, &recall::local);
@@ -413,7 +524,7 @@ pub(crate) fn inject(server: &Server, asked: &Asked) -> Result<String, Failed> {
 pub(crate) fn recent_context(server: &Server, asked: &Asked) -> Result<Value, Failed> {
     let limit = asked.number("limit", 3, 1, MAX_FOUND)?;
     let mut condition = Condition::default();
-    rows::filter(&mut condition, &rows::projects_of(asked), None);
+    rows::filter(&mut condition, &rows::projects_of(asked)?, None);
     let found = server.read(|store| {
         rows::summaries(store, &condition, &format!("ORDER BY e.at DESC, e.row DESC LIMIT {limit}"))
     })?;
@@ -447,11 +558,15 @@ pub(crate) fn semantic(server: &Server, asked: &Asked) -> Result<Value, Failed> 
         return Ok(json!({"context": "", "count": 0}));
     }
     server.read(|store| {
-        let filter =
-            Filter { projects: keys_of(store, &projects)?, kinds: vec![Kind::Entry], ..Filter::default() };
+        let keys: Vec<String> =
+            one_each(server, store, &projects)?.into_iter().map(|project| project.key).collect();
+        if keys.is_empty() && !projects.is_empty() {
+            return Ok(json!({"context": "", "count": 0}));
+        }
+        let filter = Filter { projects: keys, kinds: vec![Kind::Entry], ..Filter::default() };
         let query = Query { text: words.clone(), filter, limit, skip: 0, now: Timestamp::now().millis() };
         let loaded = look(server, store, &query)?;
-        let found = rows_of(store, &loaded, None)?;
+        let found = Found::page(rows_of(store, &loaded, |_| {})?, (loaded.len(), 0));
         let fence = Fence::new(secret::word(&server.paths, "serve"));
         let context = match found.lines.is_empty() {
             true => String::new(),

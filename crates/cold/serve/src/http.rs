@@ -325,15 +325,24 @@ async fn stream(asked: Asked, shared: &Arc<Shared>) -> Response {
     }
     let after = asked.last_event_id.as_deref().or_else(|| asked.query("lastEventId")).map(str::to_owned);
     let joined = shared.server.feed.join(after.as_deref());
-    let listening = Listening {
+    let mut listening = Listening {
         shared: Arc::clone(shared),
-        waiting: joined.missed.clone().unwrap_or_default().into(),
+        waiting: VecDeque::new(),
         receiver: joined.receiver,
         last: joined.last,
     };
-    let server = Arc::clone(&shared.server);
-    let asked_for = tokio::task::spawn_blocking(move || rows::projects(&server, &Asked::default())).await;
-    let mut load = asked_for.ok().and_then(Result::ok).unwrap_or_else(|| json!({}));
+    let (server, missed) = (Arc::clone(&shared.server), joined.missed);
+    let is_replayed = missed.is_some();
+    let asked_for = tokio::task::spawn_blocking(move || {
+        let missed = keeper::as_they_are(&server, missed.unwrap_or_default());
+        (missed, rows::projects(&server, &Asked::default()))
+    });
+    let (missed, projects) = match asked_for.await {
+        Ok((missed, projects)) => (missed, projects.ok()),
+        Err(_) => (VecDeque::new(), None),
+    };
+    listening.waiting = missed;
+    let mut load = projects.unwrap_or_else(|| json!({}));
     load["type"] = "initial_load".into();
     let now = Timestamp::now().millis();
     let greet = |mut data: Value| {
@@ -341,8 +350,8 @@ async fn stream(asked: Asked, shared: &Arc<Shared>) -> Response {
         // Without an id, so that the last one that the listener saw stays the one that it names.
         format!("data: {data}\n\n")
     };
-    let mut greeting = greet(json!({"type": "connected", "replayed": joined.missed.is_some()}));
-    if joined.missed.is_none() {
+    let mut greeting = greet(json!({"type": "connected", "replayed": is_replayed}));
+    if !is_replayed {
         greeting += &greet(load);
     }
     greeting += &greet(keeper::status(&shared.server));

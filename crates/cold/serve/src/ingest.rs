@@ -4,8 +4,8 @@ use crate::ask::{self, Asked, Wrong};
 use crate::number;
 use crate::server::{Failed, Known, Server};
 use base::{Timestamp, digest};
-use capture::CLAUDE_CODE;
 use capture::sent::{self, Recorded, Scene, Skipped};
+use capture::{CLAUDE_CODE, Rules};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -19,6 +19,8 @@ const SAME_PROMPT: Duration = Duration::from_secs(10);
 /// In bytes.
 const MAX_SESSION: usize = 512;
 const MAX_NAME: usize = 128;
+/// Where projects are of which only the name is known, in the data folder.
+const BY_NAME: &str = "serve/by-name";
 /// The spellings of the session's id, the newest first.
 const SESSION: [&str; 4] = ["contentSessionId", "claudeSessionId", "content_session_id", "session_id"];
 
@@ -27,6 +29,8 @@ struct Sender {
     session: String,
     platform: String,
     cwd: PathBuf,
+    /// What may be recorded of it.
+    rules: Rules,
 }
 
 impl Sender {
@@ -63,7 +67,7 @@ pub(crate) fn init(server: &Server, asked: &Asked) -> Result<Value, Failed> {
     let mut answer = json!({
         "sessionDbId": session_number, "promptNumber": 0, "skipped": false, "contextInjected": false, "status": "initialized",
     });
-    let known = known(server, &sender)?;
+    let known = known(server, &sender);
     let fresh = known.prompts == 0;
     let words = digest::short_hex(prompt.trim().as_bytes());
     let is_again =
@@ -71,7 +75,7 @@ pub(crate) fn init(server: &Server, asked: &Asked) -> Result<Value, Failed> {
     if is_again {
         return Ok(skipped(answer, known.prompts, "duplicate"));
     }
-    let recorded = sent::prompt(prompt, &sender.scene(server, None, None), &server.rules(), server.spool())?;
+    let recorded = sent::prompt(prompt, &sender.scene(server, None, None), &sender.rules, server.spool())?;
     match recorded {
         Recorded::NoRoom => Err(Failed::NoRoom),
         Recorded::Skipped(why) => {
@@ -125,7 +129,7 @@ pub(crate) fn observation(server: &Server, asked: &Asked) -> Result<Value, Faile
         ..sent::Tool::default()
     };
     let scene = sender.scene(server, agent, agent_type);
-    let recorded = sent::tool(&sent, &scene, &server.rules(), server.spool())?;
+    let recorded = sent::tool(&sent, &scene, &sender.rules, server.spool())?;
     let answer = status(recorded)?;
     if recorded == Recorded::Appended {
         tell(server, "observation_queued", &sender, json!({"tool": tool}));
@@ -143,7 +147,7 @@ pub(crate) fn summarize(server: &Server, asked: &Asked) -> Result<Value, Failed>
     let sent =
         sent::TurnEnd { text: ask::text(&body, "last_assistant_message")?, ..sent::TurnEnd::default() };
     let scene = sender.scene(server, None, None);
-    let recorded = sent::turn_end(&sent, &scene, &server.rules(), server.spool())?;
+    let recorded = sent::turn_end(&sent, &scene, &sender.rules, server.spool())?;
     let answer = status(recorded)?;
     if recorded == Recorded::Appended {
         server.came();
@@ -157,7 +161,7 @@ pub(crate) fn complete(server: &Server, asked: &Asked) -> Result<Value, Failed> 
     let reason = ask::text(&body, "reason")?;
     let sent = sent::End { reason: Some(reason.unwrap_or("completed")), transcript: None };
     let scene = sender.scene(server, None, None);
-    let recorded = sent::end(&sent, &scene, &server.rules(), server.spool())?;
+    let recorded = sent::end(&sent, &scene, &sender.rules, server.spool())?;
     let mut answer = status(recorded)?;
     if recorded == Recorded::Appended {
         tell(server, "session_completed", &sender, json!({}));
@@ -227,11 +231,20 @@ fn sender(server: &Server, body: &Map<String, Value>) -> Result<Sender, Failed> 
     let platform = platform(ask::text(body, "platformSource")?.unwrap_or("claude"));
     let folder = ask::text(body, "cwd")?.map(Path::new).filter(|cwd| cwd.is_absolute());
     let project = ask::text(body, "project")?;
-    let mut sender = Sender { session: session.to_owned(), platform, cwd: PathBuf::new() };
-    sender.cwd = match folder {
-        Some(folder) => folder.to_owned(),
-        None => folder_of(server, &sender, project)?,
-    };
+    let mut sender =
+        Sender { session: session.to_owned(), platform, cwd: PathBuf::new(), rules: server.rules() };
+    match folder {
+        Some(folder) => sender.cwd = folder.to_owned(),
+        None => {
+            let name = project.map(|name| name.split('/').next().unwrap_or_default().trim());
+            let name = name.unwrap_or_default();
+            let known = folder_of(server, &sender, name)?;
+            sender.cwd = known.unwrap_or_else(|| folder_by_name(server, name));
+            if is_excluded_by_name(server, &sender.rules, &sender.cwd) {
+                sender.rules = sender.rules.excluding_all();
+            }
+        }
+    }
     if folder.is_some()
         && let Some(known) = server.sessions().get_mut(&sender.key())
     {
@@ -241,41 +254,55 @@ fn sender(server: &Server, body: &Map<String, Value>) -> Result<Sender, Failed> 
 }
 
 /// Returns the folder of a session that is sent without one: the one it was in before, else that of the project with this name.
-/// A name that no folder is known of becomes a folder of that name in our own, which is not made.
-fn folder_of(server: &Server, sender: &Sender, project: Option<&str>) -> Result<PathBuf, Failed> {
+fn folder_of(server: &Server, sender: &Sender, name: &str) -> Result<Option<PathBuf>, Failed> {
     if let Some(cwd) = server.sessions().get(&sender.key()).and_then(|known| known.cwd.clone()) {
-        return Ok(cwd);
+        return Ok(Some(cwd));
     }
-    let name = project.map(|name| name.split('/').next().unwrap_or_default().trim()).unwrap_or_default();
-    let found = server.read(|store| {
-        let connection = store.connection();
-        let of_session: Option<String> = connection
+    let of_session = server.read(|store| {
+        let of_session: Option<String> = store
+            .connection()
             .query_row(
                 "SELECT cwd FROM sessions WHERE platform = ?1 AND id = ?2 AND cwd <> ''",
                 params![sender.platform, sender.session],
                 |row| row.get(0),
             )
             .optional()?;
-        if of_session.is_some() {
-            return Ok(of_session);
-        }
-        let mut select =
-            connection.prepare("SELECT root FROM projects WHERE name = ?1 AND root <> '' LIMIT 2")?;
-        let roots =
-            select.query_map([name], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
-        Ok(<[String; 1]>::try_from(roots).ok().map(|[root]| root))
+        Ok(of_session)
     })?;
-    let cwd = found.map_or_else(|| folder_by_name(server, name), PathBuf::from);
-    let mut sessions = server.sessions();
-    if let Some(known) = sessions.get_mut(&sender.key()) {
+    let Some(cwd) = of_session.map(PathBuf::from) else { return folder_named(server, name) };
+    if let Some(known) = server.sessions().get_mut(&sender.key()) {
         known.cwd = Some(cwd.clone());
     }
-    Ok(cwd)
+    Ok(Some(cwd))
+}
+
+/// Returns the folder of the one project with this name, if one is known.
+pub(crate) fn folder_named(server: &Server, name: &str) -> Result<Option<PathBuf>, Failed> {
+    let mut roots = server.read(|store| {
+        let mut select =
+            store.connection().prepare("SELECT root FROM projects WHERE name = ?1 AND root <> ''")?;
+        let roots = select.query_map([name], |row| row.get::<_, String>(0))?;
+        Ok(roots.collect::<Result<Vec<_>, _>>()?)
+    })?;
+    roots.retain(|root| !is_by_name(server, Path::new(root)));
+    Ok(<[String; 1]>::try_from(roots).ok().map(|[root]| PathBuf::from(root)))
 }
 
 /// Returns the folder of a project that is only known by its name; it is not made.
 pub(crate) fn folder_by_name(server: &Server, name: &str) -> PathBuf {
-    server.paths.data().join("serve/by-name").join(safe(name))
+    server.paths.data().join(BY_NAME).join(safe(name))
+}
+
+/// Returns whether a folder is for a name alone, and the user may have excluded that name: what is excluded was never recorded, so
+/// its folder cannot be known by its name.
+pub(crate) fn is_excluded_by_name(server: &Server, rules: &Rules, folder: &Path) -> bool {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    is_by_name(server, folder) && rules.may_exclude_name(&name)
+}
+
+/// Returns whether a folder is for a name alone.
+pub(crate) fn is_by_name(server: &Server, folder: &Path) -> bool {
+    folder.starts_with(server.paths.data().join(BY_NAME))
 }
 
 /// Returns a name that is one part of a path.
@@ -290,9 +317,9 @@ fn safe(name: &str) -> String {
 }
 
 /// Returns what is known about a session: since the server runs, else in the database.
-fn known(server: &Server, sender: &Sender) -> Result<Known, Failed> {
+fn known(server: &Server, sender: &Sender) -> Known {
     if let Some(known) = server.sessions().get(&sender.key()) {
-        return Ok(known.clone());
+        return known.clone();
     }
     let prompts = server.read(|store| {
         let mut select = store.connection().prepare(
@@ -300,10 +327,12 @@ fn known(server: &Server, sender: &Sender) -> Result<Known, Failed> {
              WHERE sessions.platform = ?1 AND sessions.id = ?2",
         )?;
         Ok(select.query_row(params![sender.platform, sender.session], |row| row.get::<_, u64>(0))?)
-    })?;
-    let known = Known { prompts, cwd: Some(sender.cwd.clone()), last_prompt: None };
+    });
+    // A database that cannot be read now numbers no prompts, and loses none either.
+    let known =
+        Known { prompts: prompts.unwrap_or_default(), cwd: Some(sender.cwd.clone()), last_prompt: None };
     server.sessions().insert(sender.key(), known.clone());
-    Ok(known)
+    known
 }
 
 /// Returns the platform as observations name it, from claude-mem's name for it.

@@ -1,10 +1,11 @@
 //! Drains what came in, and tells those who listen what became of it.
 
+use crate::feed::{Event, Row};
 use crate::rows::{self, Condition};
 use crate::server::{Failed, Server};
 use base::Timestamp;
 use serde_json::{Value, json};
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -79,11 +80,37 @@ impl Told {
         {
             for row in rows.into_iter().rev() {
                 let id = row["wyren_id"].as_str().unwrap_or_default().to_owned();
-                if self.ids.insert(id) {
-                    server.feed.tell(json!({"type": kind, name: row}), Timestamp::now().millis());
+                if self.ids.insert(id.clone()) {
+                    server.feed.tell_row(kind, Row { name, id }, row, Timestamp::now().millis());
                 }
             }
         }
         Ok(())
     }
+}
+
+/// Returns events that were missed with their rows as they are now; without those whose rows are gone.
+pub(crate) fn as_they_are(server: &Server, missed: Vec<Event>) -> VecDeque<Event> {
+    if missed.iter().all(|event| event.row.is_none()) {
+        return missed.into();
+    }
+    let (mut told, with_rows): (Vec<Event>, Vec<Event>) =
+        missed.into_iter().partition(|event| event.row.is_none());
+    let read = server.read(|store| {
+        let mut told = Vec::new();
+        for event in with_rows {
+            let Some(Row { name, id }) = &event.row else { continue };
+            let mut condition = Condition::default();
+            condition.add("e.id = ?", [Sql::Text(id.clone())]);
+            let list = if *name == "summary" { rows::summaries } else { rows::observations };
+            let Some(row) = list(store, &condition, "LIMIT 1")?.pop() else { continue };
+            let mut data: Value = serde_json::from_str(&event.data).unwrap_or_default();
+            data[*name] = row;
+            told.push(Event { data: data.to_string(), row: None, ..event });
+        }
+        Ok(told)
+    });
+    told.extend(read.unwrap_or_default());
+    told.sort_by_key(|event| event.number);
+    told.into()
 }

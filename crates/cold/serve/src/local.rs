@@ -15,6 +15,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// How long a start waits for those who only look whether a server runs: they lock the same file for a moment.
+const GLANCE: Duration = Duration::from_millis(300);
 /// How long a program on the port may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The longest answer that is read.
@@ -70,8 +72,9 @@ pub fn serve(
     ready: impl FnOnce(&Running),
     ended: impl Future<Output = ()>,
 ) -> Result<(), Error> {
+    let Some(lock) = Lock::exclusive(&lock_file(&paths), GLANCE)? else { return Err(Error::Running) };
+    // Under the lock: of two that start at once, the one that ends must not leave its own token behind.
     let token = token::ensure(&paths)?;
-    let Some(lock) = Lock::exclusive(&lock_file(&paths), Duration::ZERO)? else { return Err(Error::Running) };
     let listener = http::listen(port)?;
     // The system's choice, where 0 was asked for.
     let port = listener.local_addr()?.port();
@@ -183,14 +186,8 @@ fn ask(
 /// Returns the name and number of the process that listens on a port, where the system says so: on Linux, and for processes of
 /// the same user.
 pub fn listener_of(port: u16) -> Option<(String, u32)> {
-    let table = files::read_text_capped(Path::new("/proc/net/tcp"), MAX_TABLE).ok()?;
-    let wanted = format!(":{port:04X}");
-    let socket = table.lines().skip(1).find_map(|line| {
-        let mut cells = line.split_whitespace();
-        let (local, state) = (cells.nth(1)?, cells.nth(1)?);
-        // 0A: it listens.
-        (local.ends_with(&wanted) && state == "0A").then(|| cells.nth(5))?
-    })?;
+    // One that listens on all addresses of both kinds is in the second table alone.
+    let socket = ["/proc/net/tcp", "/proc/net/tcp6"].iter().find_map(|table| socket_in(table, port))?;
     let socket = format!("socket:[{socket}]");
     for process in std::fs::read_dir("/proc").ok()?.flatten() {
         let Some(number) = process.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
@@ -206,4 +203,16 @@ pub fn listener_of(port: u16) -> Option<(String, u32)> {
         }
     }
     None
+}
+
+/// Returns the number of the socket that listens on a port, from a table of the system's.
+fn socket_in(table: &str, port: u16) -> Option<String> {
+    let table = files::read_text_capped(Path::new(table), MAX_TABLE).ok()?;
+    let wanted = format!(":{port:04X}");
+    table.lines().skip(1).find_map(|line| {
+        let mut cells = line.split_whitespace();
+        let (local, state) = (cells.nth(1)?, cells.nth(1)?);
+        // 0A: it listens.
+        (local.ends_with(&wanted) && state == "0A").then(|| cells.nth(5).map(str::to_owned))?
+    })
 }

@@ -112,6 +112,7 @@ const FILTERS: &[&str] = &[
     "query",
     "type",
     "obs_type",
+    "concepts",
     "files",
     "project",
     "platformSource",
@@ -119,6 +120,7 @@ const FILTERS: &[&str] = &[
     "dateEnd",
     "limit",
     "offset",
+    "orderBy",
     "format",
 ];
 const AROUND: &[&str] = &["anchor", "query", "depth_before", "depth_after", "project", "format"];

@@ -19,6 +19,8 @@ const MAX_PAGE: u64 = 100;
 const OF_FILE: u64 = 15;
 /// How many ids one request may name.
 const MAX_IDS: usize = 1_000;
+/// How many projects, types or files one request may name: each is a term of a question in SQL.
+pub(crate) const MAX_NAMES: usize = 100;
 /// The largest offset: SQLite counts in 64 bits with a sign.
 const MAX_OFFSET: u64 = i64::MAX as u64;
 
@@ -49,13 +51,18 @@ impl Condition {
 }
 
 /// Returns the names of a list of projects; none means all.
-pub(crate) fn projects_of(asked: &Asked) -> Vec<String> {
+pub(crate) fn projects_of(asked: &Asked) -> Result<Vec<String>, Failed> {
     let names = ["project", "projects"].into_iter().filter_map(|name| asked.query(name));
-    names
-        .flat_map(|names| names.split(','))
-        .map(|name| name.trim().to_owned())
-        .filter(|name| !name.is_empty())
-        .collect()
+    let names = names.flat_map(|names| names.split(',')).map(|name| name.trim().to_owned());
+    few("project", names.filter(|name| !name.is_empty()).collect())
+}
+
+/// Refuses more names than a request may have.
+pub(crate) fn few(what: &str, names: Vec<String>) -> Result<Vec<String>, Failed> {
+    if names.len() > MAX_NAMES {
+        return Err(format!("{what} names more than {MAX_NAMES}").into());
+    }
+    Ok(names)
 }
 
 /// Adds the filters that every list has.
@@ -234,7 +241,7 @@ fn page(server: &Server, asked: &Asked, list: List) -> Result<Value, Failed> {
     let (offset, limit) =
         (asked.number("offset", 0, 0, MAX_OFFSET)?, asked.number("limit", PAGE, 1, MAX_PAGE)?);
     let mut condition = Condition::default();
-    filter(&mut condition, &projects_of(asked), asked.query("platformSource"));
+    filter(&mut condition, &projects_of(asked)?, asked.query("platformSource"));
     let mut items = server.read(|store| {
         list(
             store,
@@ -363,8 +370,9 @@ pub(crate) fn by_file(server: &Server, asked: &Asked) -> Result<Value, Failed> {
     if paths.is_empty() {
         return Err("path is missing".to_owned().into());
     }
+    let paths = few("path", paths)?;
     let limit = asked.number("limit", OF_FILE, 1, MAX_PAGE)?;
-    let found = of_files(server, &paths, &projects_of(asked), asked.query("platformSource"), limit)?;
+    let found = of_files(server, &paths, &projects_of(asked)?, asked.query("platformSource"), limit)?;
     Ok(json!({"count": found.len(), "observations": found}))
 }
 

@@ -2,19 +2,19 @@
 
 use crate::feed::Feed;
 use base::settings::Settings;
-use base::{Env, Paths, Timestamp};
+use base::{Env, Paths, Timestamp, system};
 use capture::{Rules, Spool};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use store::Store;
-use store::observations::Drain;
+use store::observations::{Drain, Drained};
 
-/// What a request that reads drains before it answers, at most.
+/// What is drained at a time.
 const MOST_LINES: usize = 5_000;
-/// How long a request waits for another program that drains.
+/// How long a request drains before it answers, or waits for another program that does.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// How many sessions are known at a time.
 const MOST_SESSIONS: usize = 10_000;
@@ -29,7 +29,7 @@ pub struct Server {
     pub(crate) version: &'static str,
     pub(crate) feed: Feed,
     pub(crate) began: Instant,
-    store: Mutex<Option<Store>>,
+    store: Mutex<Option<Open>>,
     pub(crate) sessions: Mutex<HashMap<(String, String), Known>>,
     /// How many observations came in since the last drain.
     pub(crate) waiting: AtomicU64,
@@ -38,6 +38,13 @@ pub struct Server {
     pub(crate) is_over: AtomicBool,
     pub(crate) over: tokio::sync::Notify,
     number: AtomicU64,
+}
+
+/// The database, and which file it is.
+#[derive(Debug)]
+struct Open {
+    store: Store,
+    file: Option<u64>,
 }
 
 /// What is known about a session.
@@ -109,16 +116,21 @@ impl Server {
     /// Drains the spool and hands on the database: what was acknowledged before is seen. While another program drains, what is
     /// there answers.
     pub(crate) fn read<T>(&self, ask: impl FnOnce(&mut Store) -> Result<T, Failed>) -> Result<T, Failed> {
-        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut open = match store.take() {
-            Some(store) => store,
-            None => journal::open_store(&self.paths)?,
+        let mut kept = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = || file_number(&self.paths.database());
+        // A repair puts another file in its place. What is drained into the old one is lost with it.
+        let mut open = match kept.take().filter(|open| open.file == number()) {
+            Some(open) => open,
+            None => {
+                let store = journal::open_store(&self.paths)?;
+                Open { store, file: number() }
+            }
         };
-        let drained = self.drain(&mut open);
-        let answer = drained.and_then(|()| ask(&mut open));
-        // A connection that failed is opened anew: the file may have been repaired or replaced.
+        let drained = self.drain(&mut open.store);
+        let answer = drained.and_then(|()| ask(&mut open.store));
+        // A connection that failed is opened anew.
         if answer.is_ok() {
-            *store = Some(open);
+            *kept = Some(open);
         }
         answer
     }
@@ -138,13 +150,19 @@ impl Server {
             let before = self.waiting.load(Ordering::Relaxed);
             let drain = Drain::unbounded(&spool).at_most(MOST_LINES).following(&rules);
             match drain.run(store, Timestamp::now()) {
-                Ok(store::observations::Drained::Done(_)) => {
-                    let left = |waiting: u64| Some(waiting.saturating_sub(before));
+                Ok(Drained::Done(progress)) => {
+                    let left = |waiting: u64| {
+                        // What is left counts as one at least: the keeper goes on.
+                        let of_rest = || waiting.saturating_sub(progress.lines).max(1);
+                        Some(if progress.is_complete { waiting.saturating_sub(before) } else { of_rest() })
+                    };
                     let _ = self.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left);
-                    return Ok(());
+                    if progress.is_complete || Instant::now() >= until {
+                        return Ok(());
+                    }
+                    continue;
                 }
-                Ok(store::observations::Drained::Busy)
-                | Err(store::Error::Busy | store::Error::Locked(_)) => {}
+                Ok(Drained::Busy) | Err(store::Error::Busy | store::Error::Locked(_)) => {}
                 Err(error) => return Err(error.into()),
             }
             if Instant::now() >= until {
@@ -153,6 +171,11 @@ impl Server {
             std::thread::sleep(Duration::from_millis(10));
         }
     }
+}
+
+/// Returns the number of a file; always the same one where the system lets no file take the place of one that is open.
+fn file_number(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).ok().map(|metadata| system::file_number(&metadata))
 }
 
 /// Why a question could not be answered.

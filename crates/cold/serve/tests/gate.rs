@@ -23,8 +23,11 @@ struct Served {
 impl Served {
     fn with(limits: Limits) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let env =
-            Env::fixed([("WYREN_DATA_DIR", folder.path().join("data")), ("HOME", folder.path().to_owned())]);
+        let env = Env::fixed([
+            ("WYREN_DATA_DIR", folder.path().join("data")),
+            ("HOME", folder.path().to_owned()),
+            ("CLAUDE_MEM_EXCLUDED_PROJECTS", "~/clients/nda-*".into()),
+        ]);
         let paths = Paths::of(&env);
         let (sender, receiver) = mpsc::channel();
         let of_thread = paths.clone();
@@ -332,11 +335,227 @@ fn what_is_private_secret_or_excluded_stays_out_as_it_does_from_a_hook() {
     assert!(body.contains("[redacted:github]"), "{body}");
     let (_, body) = served.post("/api/sessions/observations", &call("q", "x").replace("Bash", "TodoWrite"));
     assert!(body.contains("tool_excluded"), "{body}");
+    let elsewhere = served.folder.path().join("clients/nda-shop").display().to_string();
+    let prompt = |facts: &str| {
+        let body = format!(r#"{{"contentSessionId":"x","prompt":"kept from everyone",{facts}}}"#);
+        served.post("/api/sessions/init", &body).1
+    };
+    // By its folder, and by its name without a folder: claude-mem's hooks send the name with a prompt.
+    for facts in [format!(r#""cwd":"{elsewhere}""#), r#""project":"nda-shop""#.to_owned()] {
+        assert!(prompt(&facts).contains("\"reason\":\"project_excluded\""), "{facts}");
+    }
+    let kept = r#"{"text":"kept from everyone","project":"nda-shop"}"#;
+    assert_eq!(served.post("/api/memory/save", kept).0, 400);
     served.get("/api/observations");
-    for text in ["hidden words", "under the hidden prompt", &secret] {
+    for text in ["hidden words", "under the hidden prompt", "kept from everyone", &secret] {
         let found = find_in(&served.folder.path().join("data"), text);
         assert!(found.is_empty(), "{text} is in {found:?}");
     }
+}
+
+#[test]
+fn another_projects_memory_is_in_no_answer_about_one() {
+    let served = Served::new();
+    let save = |folder: &str, text: &str| {
+        let cwd = served.folder.path().join(folder);
+        std::fs::create_dir_all(&cwd).unwrap();
+        let body = format!(r#"{{"text":"{text}","cwd":"{}"}}"#, cwd.display());
+        assert_eq!(served.post("/api/memory/save", &body).0, 200);
+    };
+    save("shop", "The rounding of invoice prices is half to even");
+    let ask = |project: &str| {
+        let body = format!(r#"{{"q":"how is the rounding of invoice prices done","project":"{project}"}}"#);
+        let semantic = served.post("/api/context/semantic", &body);
+        let timeline = served.get(&format!("/api/timeline?query=rounding+prices&project={project}"));
+        let inject = served.get(&format!("/api/context/inject?project={project}"));
+        [semantic, timeline, inject]
+    };
+    assert!(ask("shop").iter().all(|(status, text)| *status == 200 && text.contains("half to even")));
+    for (status, text) in ask("unknown") {
+        assert!(status == 200 && !text.contains("half to even"), "{text}");
+    }
+    // Two folders with one name: a session is shown neither's memory, and the reason.
+    save("other/shop", "The shop of another customer rounds prices down");
+    let [semantic, _, inject] = ask("shop");
+    for (status, text) in [semantic, inject] {
+        assert!(status == 400 && text.contains("names 2 projects"), "{status} {text}");
+    }
+}
+
+#[test]
+fn filters_that_the_index_does_not_know_find_all_that_pass_them() {
+    let served = Served::new();
+    let row = |number: u64, source: &str, concept: &str| {
+        let at = 1_790_000_000_000 + number * 60_000;
+        format!(
+            r#"{{"id":{number},"memory_session_id":"{source}","project":"shop","type":"discovery","title":"The cache of part {number} was stale","concepts":"[\"{concept}\"]","created_at_epoch":{at}}}"#
+        )
+    };
+    let mut rows: Vec<String> = (1..=40).map(|number| row(number, "claude", "gotcha")).collect();
+    rows.push(row(50, "codex", "pattern"));
+    let session = |number: u64, source: &str| {
+        format!(
+            r#"{{"id":{number},"content_session_id":"{source}","memory_session_id":"{source}","project":"shop","platform_source":"{source}","started_at_epoch":1790000000000}}"#
+        )
+    };
+    let body = format!(
+        r#"{{"sessions":[{},{}],"observations":[{}]}}"#,
+        session(1, "claude"),
+        session(2, "codex"),
+        rows.join(",")
+    );
+    assert_eq!(served.post("/api/import", &body).0, 200);
+    let found = |more: &str| served.get(&format!("/api/search?format=json&limit=5{more}")).1;
+    for words in ["&query=stale+cache+part+1", ""] {
+        for filter in ["&platformSource=codex", "&concepts=pattern"] {
+            let text = found(&format!("{words}{filter}"));
+            assert!(
+                text.contains("part 50") && text.contains("\"totalResults\":1"),
+                "{words}{filter}: {text}"
+            );
+        }
+        let oldest = found(&format!("{words}&orderBy=date_asc&type=observations&project=shop"));
+        let at = |number: u64| oldest.find(&format!("part {number} "));
+        assert!(at(1).is_some() && at(1) < at(2) && at(2) < at(5) && at(6).is_none(), "{oldest}");
+    }
+    assert_eq!(served.get("/api/search?query=cache&orderBy=sideways").0, 400);
+}
+
+#[test]
+fn a_request_with_too_many_names_is_refused() {
+    let served = Served::new();
+    let paths = "path=a&".repeat(600);
+    assert_eq!(served.get(&format!("/api/observations/by-file?{paths}")).0, 400);
+    let names = "a,".repeat(20_000);
+    for path in
+        ["/api/observations?projects=", "/api/search?query=x&obs_type=", "/api/search?query=x&project="]
+    {
+        assert_eq!(served.get(&format!("{path}{names}")).0, 400, "{path}");
+    }
+}
+
+#[test]
+fn what_waits_is_drained_to_the_end_without_another_request() {
+    // More than a request and the look after it drain at a time.
+    const LINES: usize = 12_000;
+    let served = Served::new();
+    let folder = served.paths.spool().join("0123456789abcdef");
+    std::fs::create_dir_all(&folder).unwrap();
+    let line = |number: usize| {
+        let at = 1_790_000_000_000 + number;
+        format!(
+            "{{\"v\":2,\"kind\":\"seen\",\"id\":\"n:{number}\",\"ts\":{at},\"session\":\"s\",\"cwd\":\"/p\",\"data\":{{}}}}\n"
+        )
+    };
+    std::fs::write(folder.join("1.jsonl"), (0..LINES).map(line).collect::<String>()).unwrap();
+    let cwd = served.folder.path().display();
+    let body = format!(r#"{{"contentSessionId":"t","cwd":"{cwd}","prompt":"last"}}"#);
+    assert_eq!(served.post("/api/sessions/init", &body).0, 200);
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let (_, status) = served.get("/api/processing-status");
+        if status.contains("\"queueDepth\":0") {
+            break;
+        }
+        assert!(Instant::now() < until, "{status}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let store = journal::open_store(&served.paths).unwrap();
+    let count: usize = store
+        .connection()
+        .query_row("SELECT count(*) FROM observations WHERE kind = 'seen'", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(count, LINES);
+}
+
+#[test]
+fn a_start_that_comes_too_late_makes_no_token() {
+    let served = Served::new();
+    // The one that comes too late changes nothing, though there is no token for a moment.
+    std::fs::remove_file(token::file(&served.paths)).unwrap();
+    let env = Env::fixed([("WYREN_DATA_DIR", served.folder.path().join("data"))]);
+    let second =
+        local::serve(env, served.paths.clone(), 0, "1", Limits::default(), |_| {}, std::future::pending());
+    assert!(matches!(second, Err(serve::Error::Running)));
+    assert_eq!(token::read(&served.paths), None);
+    std::fs::write(token::file(&served.paths), &served.token).unwrap();
+}
+
+#[test]
+fn a_prompt_is_recorded_though_the_database_is_damaged() {
+    let served = Served::new();
+    std::fs::write(served.paths.database(), "no database ".repeat(1_000)).unwrap();
+    let cwd = served.folder.path().display();
+    let body = format!(r#"{{"contentSessionId":"s","cwd":"{cwd}","prompt":"said all the same"}}"#);
+    let (status, answer) = served.post("/api/sessions/init", &body);
+    assert_eq!(status, 200, "{answer}");
+    assert!(!find_in(&served.paths.spool(), "said all the same").is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_database_that_was_replaced_is_opened_anew() {
+    let served = Served::new();
+    let save = |served: &Served, text: &str| {
+        let body = format!(r#"{{"text":"{text}","cwd":"{}"}}"#, served.folder.path().display());
+        assert_eq!(served.post("/api/memory/save", &body).0, 200);
+        served.get("/api/observations").1
+    };
+    assert!(save(&served, "In the damaged one").contains("damaged"));
+    let repaired = Served::new();
+    assert!(save(&repaired, "In the repaired one").contains("repaired"));
+    // As a repair does: everything into one file, which takes the place of the other.
+    let store = journal::open_store(&repaired.paths).unwrap();
+    store.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    let file = served.paths.database();
+    for ending in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{}{ending}", file.display()));
+    }
+    let fresh = file.with_extension("new");
+    std::fs::copy(repaired.paths.database(), &fresh).unwrap();
+    std::fs::rename(&fresh, &file).unwrap();
+    let listed = save(&served, "After the repair");
+    assert!(listed.contains("repaired") && listed.contains("After the repair"), "{listed}");
+}
+
+#[test]
+fn what_was_forgotten_meanwhile_is_not_replayed() {
+    let served = Served::new();
+    let listen = |more: &str| {
+        let mut stream = served.connect();
+        let more = format!("X-Wyren-Token: {}\r\n{more}", served.token);
+        stream.write_all(head("GET", "/stream", &served.host(), &more, 0).as_bytes()).unwrap();
+        stream
+    };
+    let until = |stream: &mut TcpStream, wanted: &str| {
+        let (mut text, mut part) = (String::new(), [0; 4_096]);
+        while !text.contains(wanted) {
+            let read = stream.read(&mut part).unwrap();
+            assert!(read > 0, "{text}");
+            text.push_str(&String::from_utf8_lossy(&part[..read]));
+        }
+        text
+    };
+    let mut first = listen("");
+    until(&mut first, "initial_load");
+    let folder = served.folder.path().display();
+    for text in ["The tunnel key is under the mat", "The lamp is blue"] {
+        let body = format!(r#"{{"text":"{text}","cwd":"{folder}"}}"#);
+        assert_eq!(served.post("/api/memory/save", &body).0, 200);
+    }
+    let seen = until(&mut first, "\"new_observation\"");
+    let id = seen.lines().find_map(|line| line.strip_prefix("id: ")).unwrap().trim().to_owned();
+    let word = id.rsplit_once('-').unwrap().0.to_owned();
+    let mut store = journal::open_store(&served.paths).unwrap();
+    store
+        .write(|transaction| {
+            transaction.execute("DELETE FROM entries WHERE title LIKE '%tunnel%'", [])?;
+            Ok::<_, store::Error>(())
+        })
+        .unwrap();
+    let mut again = listen(&format!("Last-Event-ID: {word}-0\r\n"));
+    let text = until(&mut again, "The lamp is blue");
+    assert!(!text.contains("tunnel"), "{text}");
 }
 
 /// Returns the files below a folder that have a text.

@@ -2,7 +2,7 @@
 
 use base::settings::{self, Settings};
 use base::{Env, glob};
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 /// A prompt that consists of one of these is the client's own, not the user's.
 const CLIENT_PROMPT: (&str, &str) = ("<task-notification>", "</task-notification>");
@@ -72,6 +72,23 @@ impl Rules {
         excluded.or_else(|| paused().map(|folder| Rule::Paused(folder)))
     }
 
+    /// Says whether a folder with this name may be excluded or paused: for a sender that names no folder. The name of a pattern is
+    /// its last part, `clients` in `~/clients/**`.
+    pub fn may_exclude_name(&self, name: &str) -> bool {
+        let is_of_names = |part: &&str| !part.is_empty() && !part.bytes().all(|byte| byte == b'*');
+        let fits = |path: &String| {
+            let last = path.rsplit(['/', MAIN_SEPARATOR]).find(is_of_names);
+            last.is_some_and(|last| glob::fits_folder(last, Path::new(name), None))
+        };
+        !name.is_empty() && self.excluded.iter().chain(&self.paused).any(fits)
+    }
+
+    /// Returns rules by which nothing is recorded anywhere, because the user excluded it.
+    #[must_use]
+    pub fn excluding_all(self) -> Self {
+        Self { excluded: vec!["**".to_owned()], ..self }
+    }
+
     /// Returns whether hooks see prompts: without them, what belongs to a private one would be recorded.
     pub fn sees_prompts(&self) -> bool {
         self.sees_prompts
@@ -106,4 +123,24 @@ fn file_path(input: &str) -> Option<String> {
         file_path: Option<String>,
     }
     serde_json::from_str::<Input>(input).ok()?.file_path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_alone_is_held_against_the_last_part_of_each_pattern() {
+        let rules = Rules {
+            excluded: vec!["~/clients/secret".into(), "**/nda-*/**".into(), "*".into()],
+            paused: vec!["/home/ada/work/app".into()],
+            ..Rules::default()
+        };
+        for (name, expected) in
+            [("secret", true), ("nda-x", true), ("app", true), ("work", false), ("shop", false), ("", false)]
+        {
+            assert_eq!(rules.may_exclude_name(name), expected, "{name}");
+        }
+        assert!(rules.excluding_all().excludes(Path::new("/anywhere/at/all")));
+    }
 }

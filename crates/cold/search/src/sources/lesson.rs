@@ -16,13 +16,17 @@ pub(super) fn documents(paths: &Paths, layer: Layer, place: PathBuf, project: &s
 
 fn document(lesson: &Lesson, layer: Layer, project: &str) -> Document {
     let clean = |text: &str| redact::redact(text).into_owned();
-    let commands = lesson.trigger.commands.join("\n");
+    // What to run and what it warns of look alike: both are commands.
+    let labelled = |label: &str, command: &str| format!("{label}: {command}");
+    let instead = lesson.instead.as_deref().filter(|command| !command.trim().is_empty());
+    let commands: Vec<String> =
+        lesson.trigger.commands.iter().map(|command| labelled("applies to", command)).collect();
     let tags = lesson.tags.join(", ");
     let body = lines([
         &*clean(&lesson.problem),
         &*clean(&lesson.solution),
-        lesson.instead.as_deref().unwrap_or_default(),
-        &*commands,
+        &*instead.map(|command| labelled("instead", command)).unwrap_or_default(),
+        &*commands.join("\n"),
         &*tags,
         // A lesson's name is what people call it.
         &*lesson.slug,

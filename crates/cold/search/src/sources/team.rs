@@ -99,7 +99,12 @@ pub(super) fn history(path: &Path, project: &str) -> Vec<Document> {
 fn removal_document(removal: &Removal, project: &str) -> Option<Document> {
     let clean = |text: &str| redact::redact(&privacy::strip_private(text)).into_owned();
     let (title, rest) = split(&clean(&removal.text));
-    let (why, after) = (clean(&removal.why), removal.replaced_by.as_deref().map(clean).unwrap_or_default());
+    let labelled = |label: &str, text: &str| match clean(text).trim() {
+        "" => String::new(),
+        text => format!("{label}: {text}"),
+    };
+    let why = labelled("why", &removal.why);
+    let after = labelled("superseded by", removal.replaced_by.as_deref().unwrap_or_default());
     (!title.is_empty()).then(|| Document {
         key: key(letter::HISTORY, project, &removal.section, &format!("{}\n{}", removal.when, removal.text)),
         kind: Some(Kind::History),
