@@ -9,6 +9,7 @@
 //! spool/<session>/<hour>.jsonl    observations, one JSON object per line
 //! spool/<session>/bulk/<name>     the observation of a line that would be longer than 64 KiB
 //! spool/<session>/private         the last prompt was wholly private: nothing under it is recorded
+//! spool/.unrecorded               which prompts were left out ([`Unrecorded`])
 //! ```
 
 mod observation;
@@ -19,6 +20,7 @@ mod rules;
 pub mod sent;
 pub mod shrink;
 pub mod task;
+mod unrecorded;
 mod write;
 
 pub use observation::{
@@ -34,4 +36,5 @@ pub use record::{
 };
 pub use rules::{Rule, Rules};
 pub use task::{Task, record_task};
+pub use unrecorded::{Unrecorded, Why};
 pub use write::{Error, Spool};

@@ -4,10 +4,10 @@
 use anyhow::{Context as _, Result};
 use base::project::{Project, Repository};
 use base::{Env, Paths, Timestamp, notice};
-use capture::{CLAUDE_CODE, Spool};
+use capture::{CLAUDE_CODE, Rules, Spool};
 use child::{Group, Orphans};
 use compaction::{Asked, Saved};
-use gather::{Around, Thread};
+use gather::{Around, Thread, Without};
 use handoff::{Draft, Name, OpenTask, Origin};
 use model::{Asker, Options, Outcome, Request, Schema};
 use std::io::{self, Read as _, Write as _};
@@ -57,8 +57,13 @@ pub(super) fn run(env: &Env, paths: &Paths) -> Result<()> {
 
 fn save(asked: &Asked<'_>, env: &Env, paths: &Paths) -> Result<Option<Saved>> {
     let cwd = Path::new(&*asked.cwd);
-    let thread = Thread::read(Path::new(&*asked.transcript)).context("could not read the transcript")?;
     let settings = base::settings::Settings::read(env, &paths.hook_settings());
+    // The transcript also has what hooks left out, such as what was done while recording was paused.
+    let rules = Rules::of(&settings, env).knowing(&Spool::new(paths.spool()));
+    let without =
+        Without { prompt: &|id| rules.left_out(Some(id)), folder: &|folder| !rules.records_in(folder) };
+    let thread = Thread::read(Path::new(&*asked.transcript), without);
+    let thread = thread.context("could not read the transcript")?;
     let around = Around {
         session: asked.session.clone().into_owned(),
         window: asked.window,

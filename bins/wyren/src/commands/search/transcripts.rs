@@ -5,6 +5,7 @@ use crate::terminal::{self, DIM, FOUND, STRONG, WARNING, counted, cut};
 use crate::when;
 use anyhow::Result;
 use base::{Env, Paths, Timestamp};
+use capture::Spool;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use search::Query;
 use search::highlight::Words;
@@ -26,7 +27,7 @@ pub(super) fn search(query: &Query, words: &mut Words, env: &Env, paths: &Paths)
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
-    let rules = database::rules(env, paths);
+    let rules = database::rules(env, paths).knowing(&Spool::new(paths.spool()));
     let scan = Scan {
         folder: &folder,
         rules: &rules,
