@@ -31,8 +31,9 @@ pub use plan::{Plan, record_plan};
 pub use read::{Batch, Done, SpoolFile};
 pub use record::Error as RecordError;
 pub use record::{
-    left_of_window, may_record_call, may_record_coming_call, record_end, record_prompt, record_start,
-    record_tool, record_turn_end, refused, told, told_about_call, told_as, told_with_prompt,
+    carry_privacy_to_subagent, left_of_window, may_record_call, may_record_coming_call, record_end,
+    record_prompt, record_start, record_tool, record_turn_end, refused, told, told_about_call, told_as,
+    told_with_prompt,
 };
 pub use rules::{Rule, Rules};
 pub use task::{Task, record_task};
