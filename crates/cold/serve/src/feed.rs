@@ -63,6 +63,11 @@ impl Feed {
         let _ = self.sender.send(event);
     }
 
+    /// Lets go of everything that is kept for replay: something of it may have been forgotten.
+    pub(crate) fn drop_kept(&self) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).events.clear();
+    }
+
     /// Begins to listen, after the event with this id.
     pub(crate) fn join(&self, after: Option<&str>) -> Joined {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -110,6 +115,16 @@ mod tests {
         let event = joined.receiver.try_recv().unwrap();
         assert_eq!(feed.lines(&event), "id: w-4\ndata: {\"timestamp\":6,\"type\":\"new_summary\"}\n\n");
         assert!(joined.receiver.try_recv().is_err());
+    }
+
+    #[test]
+    fn what_was_let_go_is_not_replayed() {
+        let feed = Feed::new("w".to_owned());
+        feed.tell(json!({"type": "new_summary", "summary": "the merger"}), 5);
+        feed.drop_kept();
+        feed.tell(json!({}), 5);
+        assert_eq!(numbers(&feed.join(Some("w-0"))), None);
+        assert_eq!(numbers(&feed.join(Some("w-1"))), Some(vec![2]));
     }
 
     #[test]

@@ -324,6 +324,7 @@ async fn stream(asked: Asked, shared: &Arc<Shared>) -> Response {
         return failure(StatusCode::SERVICE_UNAVAILABLE, "too many programs listen already");
     }
     let after = asked.last_event_id.as_deref().or_else(|| asked.query("lastEventId")).map(str::to_owned);
+    shared.server.drop_forgotten();
     let joined = shared.server.feed.join(after.as_deref());
     let listening = Listening {
         shared: Arc::clone(shared),

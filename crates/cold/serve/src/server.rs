@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use store::Store;
 use store::observations::Drain;
 
@@ -38,7 +38,12 @@ pub struct Server {
     pub(crate) is_over: AtomicBool,
     pub(crate) over: tokio::sync::Notify,
     number: AtomicU64,
+    /// What the notes of forgotten things looked like when the feed last had nothing of them.
+    forgotten: Mutex<Notes>,
 }
+
+/// The size and the time of a file; `None` where there is none.
+type Notes = Option<(u64, Option<SystemTime>)>;
 
 /// What is known about a session.
 #[derive(Clone, Debug, Default)]
@@ -53,7 +58,9 @@ impl Server {
     /// Returns a server of the user's data; `version` is the program's.
     pub fn new(env: Env, paths: Paths, token: String, port: u16, version: &'static str) -> Self {
         let word = format!("{:x}{:x}", Timestamp::now().millis(), std::process::id());
+        let forgotten = Mutex::new(notes(&paths));
         Self {
+            forgotten,
             env,
             paths,
             token,
@@ -97,6 +104,16 @@ impl Server {
             sessions.clear();
         }
         sessions
+    }
+
+    /// Has the feed replay nothing that `wyren forget` deleted since.
+    pub(crate) fn drop_forgotten(&self) {
+        let now = notes(&self.paths);
+        let mut before = self.forgotten.lock().unwrap_or_else(PoisonError::into_inner);
+        if *before != now {
+            *before = now;
+            self.feed.drop_kept();
+        }
     }
 
     /// Takes note that something is in the spool.
@@ -153,6 +170,11 @@ impl Server {
             std::thread::sleep(Duration::from_millis(10));
         }
     }
+}
+
+fn notes(paths: &Paths) -> Notes {
+    let metadata = std::fs::metadata(store::repair::notes_of_forgotten(&paths.database())).ok()?;
+    Some((metadata.len(), metadata.modified().ok()))
 }
 
 /// Why a question could not be answered.
