@@ -121,6 +121,8 @@ impl Desk {
             assert!(open.iter().any(|path| path.contains(place)), "{place}: {open:#?}");
         }
         assert_eq!(self.places_of("heron")?, Vec::<PathBuf>::new());
+        // The name of a context has words of its prompt.
+        assert_eq!(files_with(&self.sandbox.data().join("logs"), "wren-")?, Vec::<PathBuf>::new());
         Ok(())
     }
 

@@ -201,6 +201,19 @@ fn what_is_typed_during_a_private_turn_lifts_no_privacy() {
 }
 
 #[test]
+fn of_a_huge_transcript_the_end_is_read() {
+    let mut lines = vec![said("fix the cart")];
+    lines.extend(ran("a", "make old", "ok"));
+    let filler = "x".repeat(1024 * 1024);
+    let note = json!({"type": "system", "subtype": "note", "content": filler});
+    lines.extend(std::iter::repeat_n(note, gather::budget::MOST_BYTES as usize / filler.len() + 1));
+    lines.push(said("go on with the cart"));
+    lines.extend(ran("b", "make new", "ok"));
+    let text = whole(&write(&lines));
+    assert!(text.contains("fix the cart") && text.contains("make new") && !text.contains("make old"), "{text}");
+}
+
+#[test]
 fn what_hooks_left_out_and_what_was_done_in_an_excluded_folder_is_left_out() {
     let with = |mut line: Value, more: Value| {
         let more = more.as_object().cloned().unwrap_or_default();
