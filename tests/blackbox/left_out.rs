@@ -18,7 +18,7 @@ const KEEP: (&str, &str) = ("WYREN_CAPTURE_KEEP_TRANSCRIPTS", "true");
 /// A session with the transcript that a client would have written of it.
 struct Desk {
     sandbox: Sandbox,
-    lines: Vec<Value>,
+    lines: Vec<String>,
 }
 
 impl Desk {
@@ -32,11 +32,12 @@ impl Desk {
             "type": kind, "uuid": format!("00000000-0000-4000-8000-{number:012}"), "sessionId": SESSION,
             "cwd": self.sandbox.project(), "isSidechain": false,
             "timestamp": format!("2026-11-18T10:{:02}:{:02}.000Z", number / 60, number % 60),
-            "message": {"role": kind, "content": content},
         });
         let more = more.as_object().cloned().unwrap_or_default();
         line.as_object_mut().into_iter().for_each(|line| line.extend(more.clone()));
-        self.lines.push(line);
+        // The client writes a role before its content, and that is what a scan looks for.
+        let message = format!(r#"{{"role":"{kind}","content":{content}}}"#);
+        self.lines.push(line.to_string().replacen('{', &format!(r#"{{"message":{message},"#), 1));
     }
 
     /// A turn about a word: a call that fails, one that puts it right, and a reply.
@@ -46,11 +47,13 @@ impl Desk {
         head.as_object_mut().into_iter().for_each(|head| head.extend(more.clone()));
         self.put("user", json!(format!("We decided on {word}. Agreed, that is settled.")), head);
         let tries = [
+            ("git status".to_owned(), None),
             (
                 format!("cargo build --{word}-max 4"),
                 Some(format!("error: unexpected argument '--{word}-max' found")),
             ),
             (format!("cargo build --{word} 4"), None),
+            ("cargo test".to_owned(), None),
         ];
         for (command, error) in tries {
             let id = format!("toolu_{}", self.lines.len());

@@ -210,7 +210,10 @@ fn of_a_huge_transcript_the_end_is_read() {
     lines.push(said("go on with the cart"));
     lines.extend(ran("b", "make new", "ok"));
     let text = whole(&write(&lines));
-    assert!(text.contains("fix the cart") && text.contains("make new") && !text.contains("make old"), "{text}");
+    assert!(
+        text.contains("fix the cart") && text.contains("make new") && !text.contains("make old"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -5,7 +5,6 @@
 //! One line per prompt: a digest of the client's id of it, and a letter. There is no text in it.
 
 use base::{digest, files};
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fmt, io};
@@ -40,9 +39,9 @@ impl Why {
     }
 }
 
-/// The prompts that hooks left out.
+/// The prompts that hooks left out, by their digests, which are sorted. Hooks have none: they read no transcript.
 #[derive(Clone, Default)]
-pub struct Unrecorded(Arc<HashMap<String, Why>>);
+pub struct Unrecorded(Option<Arc<[(u64, Why)]>>);
 
 impl Unrecorded {
     /// Reads the notes in the folder of the spool; a file that cannot be read has none.
@@ -50,23 +49,28 @@ impl Unrecorded {
         let bytes = files::read_end(&file(spool), MAX_BYTES).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
         let notes = text.lines().filter_map(|line| line.split_once(' '));
-        let notes = notes.filter_map(|(digest, letter)| Some((digest.to_owned(), Why::of(letter)?)));
-        Self(Arc::new(notes.collect()))
+        let notes = notes.filter_map(|(digest, letter)| Some((number(digest)?, Why::of(letter)?)));
+        let mut notes: Vec<(u64, Why)> = notes.collect();
+        // The last that was noted of a prompt counts.
+        notes.reverse();
+        notes.sort_by_key(|(digest, _)| *digest);
+        notes.dedup_by_key(|(digest, _)| *digest);
+        Self(Some(notes.into()))
     }
 
     /// Returns why the prompt with the client's id was left out; `None` where it was not, or has no id.
     pub fn why(&self, prompt_id: Option<&str>) -> Option<Why> {
-        if self.0.is_empty() {
-            return None;
-        }
-        self.0.get(&name(prompt_id.filter(|id| !id.is_empty())?)).copied()
+        let notes = self.0.as_deref().filter(|notes| !notes.is_empty())?;
+        let digest = number(&name(prompt_id.filter(|id| !id.is_empty())?))?;
+        let at = notes.binary_search_by_key(&digest, |(digest, _)| *digest).ok()?;
+        notes.get(at).map(|(_, why)| *why)
     }
 }
 
 /// Says how many there are: which they are tells no one anything.
 impl fmt::Debug for Unrecorded {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Unrecorded({})", self.0.len())
+        write!(formatter, "Unrecorded({})", self.0.as_deref().map_or(0, <[_]>::len))
     }
 }
 
@@ -82,6 +86,11 @@ pub(crate) fn note(spool: &Path, prompt_id: &str, why: Why) -> (PathBuf, io::Res
 
 fn file(spool: &Path) -> PathBuf {
     spool.join(NAME)
+}
+
+/// Returns the number that a digest of 16 hexadecimal digits is.
+fn number(digest: &str) -> Option<u64> {
+    u64::from_str_radix(digest, 16).ok().filter(|_| digest.len() == 16)
 }
 
 fn name(prompt_id: &str) -> String {
