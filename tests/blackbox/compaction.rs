@@ -207,7 +207,8 @@ fn active_issues_of_bd_and_open_tasks_are_in_it() -> Result<()> {
     fs::write(bin.join("bd"), script)?;
     fs::set_permissions(bin.join("bd"), fs::Permissions::from_mode(0o755))?;
     let path = format!("{}:{}", bin.display(), std::env::var("PATH")?);
-    // Without its folder the tracker is not asked.
+    // Without its folder in the project the tracker is not asked: one above may be another user's.
+    fs::create_dir(desk.sandbox.folder().join(".beads"))?;
     check_silent(&desk.compact("auto", &[("PATH", &path)])?);
     assert!(!desk.handoff()?.contains("bd-a1"));
     fs::create_dir(desk.sandbox.project().join(".beads"))?;

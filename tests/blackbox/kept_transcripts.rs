@@ -124,6 +124,52 @@ fn without_the_setting_there_is_no_copy() -> Result<()> {
 }
 
 #[test]
+fn forgetting_a_project_reaches_a_copy_when_its_folder_is_gone() -> Result<()> {
+    let Some(sandbox) = ended("11111111-2222-4333-8444-555555555555", "true")? else { return Ok(()) };
+    let projects = wyren(&sandbox, &["export"])?;
+    let session: Value = serde_json::from_str(projects.lines().next().unwrap_or_default())?;
+    let key = session["project"]["key"].as_str().unwrap_or_default().to_owned();
+    // What the folder was: the key is another one now.
+    let moved = sandbox.folder().join("moved");
+    fs::create_dir_all(&moved)?;
+    fs::remove_dir_all(sandbox.project())?;
+    fs::create_dir_all(sandbox.project().join(".git"))?;
+    fs::write(sandbox.project().join(".git/HEAD"), "ref: refs/heads/main\n")?;
+    fs::write(
+        sandbox.project().join(".git/config"),
+        "[remote \"origin\"]\n\turl = https://example.org/ada/other.git\n",
+    )?;
+    fs::create_dir_all(sandbox.project().join(".git/objects"))?;
+    fs::create_dir_all(sandbox.project().join(".git/refs"))?;
+    let mut command = sandbox.command("wyren");
+    let output = feed(command.current_dir(&moved).args(["forget", "--project", &key, "--yes"]), b"")?;
+    ensure!(output.status.success(), "{output:?}");
+    assert_eq!(fs::metadata(&copies(&sandbox)?[0])?.len(), 0);
+    Ok(())
+}
+
+#[test]
+fn a_session_of_which_something_was_forgotten_is_not_copied_when_it_ends() -> Result<()> {
+    let session = "11111111-2222-4333-8444-555555555555";
+    let Some(sandbox) = ended(session, "false")? else { return Ok(()) };
+    wyren(&sandbox, &["config", "set", "capture.keep_transcripts", "true"])?;
+    // Its reply alone had it, which the transcript has as well.
+    prompt(&sandbox, session, "4", "OPEN-TWO")?;
+    let call = json!({"session_id": session, "cwd": sandbox.project(), "prompt_id": "4", "hook_event_name": "Stop",
+        "last_assistant_message": "ANSWER 4 OPEN-TWO"});
+    feed(&mut sandbox.command("stop-summary"), call.to_string().as_bytes())?;
+    wyren(&sandbox, &["forget", "--query", "ANSWER 4", "--yes"])?;
+    let call = json!({"session_id": session, "cwd": sandbox.project(), "prompt_id": "9", "reason": "other",
+        "hook_event_name": "SessionEnd", "transcript_path": sandbox.folder().join("home").join(format!("{session}.jsonl"))});
+    let mut command = sandbox.command("session-end");
+    feed(command.env("WYREN_WORKER_IDLE_SECONDS", "0"), call.to_string().as_bytes())?;
+    work(&sandbox, "true")?;
+    let copies = copies(&sandbox)?;
+    assert!(copies.len() == 1 && fs::metadata(&copies[0])?.len() == 0, "{copies:?}");
+    Ok(())
+}
+
+#[test]
 fn forgetting_reaches_a_copy_and_it_is_not_made_again() -> Result<()> {
     let session = "11111111-2222-4333-8444-555555555555";
     for what in [["--query", "OPEN-TWO"], ["--session", session], ["--project", "."]] {

@@ -24,6 +24,7 @@ mod install;
 mod journal;
 mod json;
 mod kept_transcripts;
+mod left_out;
 mod lessons;
 mod lessons_cli;
 mod mcp;

@@ -135,7 +135,7 @@ pub(crate) fn run(arguments: Arguments, env: &Env, paths: &Paths) -> Result<()> 
     let notices = leftovers::delete_notices(paths, &selection);
     let contexts = leftovers::delete_contexts(paths, &mut store, contexts)
         .and_then(|()| leftovers::delete_handoffs(paths, &store, &handoffs));
-    let transcripts = leftovers::empty_transcripts(paths, &selection);
+    let transcripts = leftovers::empty_transcripts(env, paths, &selection, &forgotten.sessions);
     let log_lines = leftovers::blank_log_lines(paths, &selection);
     let damaged = if deletes_damaged { delete_damaged(paths) } else { Ok(()) };
     let elsewhere = Elsewhere {

@@ -3,6 +3,8 @@
 use crate::Error;
 use crate::intent::Intent;
 use crate::session::{Session, Work};
+use base::settings::Settings;
+use capture::{Rules, Spool};
 use distiller::{Score, Slice};
 use place::node;
 use std::path::Path;
@@ -33,7 +35,10 @@ impl Plan {
         if !session.transcript.is_file() {
             return Err(Error::NoTranscript(session.transcript.to_owned()));
         }
-        let slice = Slice::read(session.transcript, since)?;
+        // The transcript also has what hooks left out, such as what was done while recording was paused.
+        let rules = Rules::of(&Settings::read(session.env, &session.paths.hook_settings()), session.env);
+        let rules = rules.knowing(&Spool::new(session.paths.spool()));
+        let slice = Slice::read_without(session.transcript, since, &|id| rules.keeps_from_team(Some(id)))?;
         let (score, threshold) = (distiller::score(&slice), session.settings.threshold);
         let worth = if slice.is_empty() {
             Worth::Empty

@@ -13,6 +13,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use text::privacy;
 use transcript::record::Body;
 use transcript::{Act, Conversation, Error, Mark, Reader, Record, Scope, tail};
 
@@ -211,17 +212,50 @@ impl Slice {
     ///
     /// A mark whose record is unknown means "since the message it names", never the whole transcript again.
     pub fn read(path: &Path, since: Option<&Mark>) -> Result<Self, Error> {
+        Self::read_without(path, since, &|_| false)
+    }
+
+    /// As [`Self::read`], but without the prompts whose ids `is_hidden` names and what was done under them: as if they were private.
+    pub fn read_without(
+        path: &Path,
+        since: Option<&Mark>,
+        is_hidden: &dyn Fn(&str) -> bool,
+    ) -> Result<Self, Error> {
         let start = Start::find(path, since)?;
-        let mut collector = Collector::new(&start);
+        let mut collector = Collector::new(&start, is_hidden);
         let progress =
             Reader::new().read(path, start.offset, |offset, record| collector.take(offset, record))?;
         let unreadable = progress.bad_lines + progress.overlong_lines;
         let mut slice = collector.finish(path, progress.offset, unreadable);
+        slice.drop_summaries_of_private(path, progress.offset, is_hidden)?;
         slice.anchor = start.anchor;
         if slice.next.uuid.is_none() {
             slice.next.uuid = since.and_then(|mark| mark.uuid.clone());
         }
         Ok(slice)
+    }
+
+    /// Takes out summaries of compactions where something before them was private: they tell of that, too.
+    fn drop_summaries_of_private(
+        &mut self,
+        path: &Path,
+        end: u64,
+        is_hidden: &dyn Fn(&str) -> bool,
+    ) -> Result<(), Error> {
+        let is_summary = |part: &Part| matches!(part, Part::Summary(text) if !text.is_empty());
+        if !self.messages.iter().any(|message| message.parts.iter().any(is_summary)) {
+            return Ok(());
+        }
+        let mut was_private = false;
+        Reader::new().read(path, 0, |offset, record| {
+            let acts = Conversation::new(Scope::Main).steps(record).map(|step| step.act);
+            was_private |= offset < end && acts.into_iter().any(|act| is_private(&act, record, is_hidden));
+        })?;
+        if was_private {
+            let parts = self.messages.iter_mut().flat_map(|message| &mut message.parts);
+            parts.filter(|part| is_summary(part)).for_each(|part| *part = Part::Summary(String::new()));
+        }
+        Ok(())
     }
 
     /// Returns whether there is nothing to distill.
@@ -307,7 +341,8 @@ fn begins_line(path: &Path, offset: u64) -> bool {
 }
 
 /// Collects the messages of a slice, record by record.
-struct Collector {
+struct Collector<'h> {
+    is_hidden: &'h dyn Fn(&str) -> bool,
     conversation: Conversation,
     message: u64,
     from_offset: u64,
@@ -332,9 +367,10 @@ struct Collector {
     ended_at: Option<String>,
 }
 
-impl Collector {
-    fn new(start: &Start) -> Self {
+impl<'h> Collector<'h> {
+    fn new(start: &Start, is_hidden: &'h dyn Fn(&str) -> bool) -> Self {
         Self {
+            is_hidden,
             conversation: Conversation::new(Scope::Main),
             message: start.message,
             from_offset: start.from_offset,
@@ -382,11 +418,15 @@ impl Collector {
         }
         let parts: Vec<Part> =
             acts.iter().filter(|act| is_shown(act)).flat_map(|act| self.parts_of(act)).collect();
-        let is_asked =
-            |act: &Act<'_>| matches!(act, Act::Prompt { .. } | Act::Command { .. } | Act::Shell(_));
-        if acts.iter().any(|act| is_shown(act) && is_asked(act)) {
-            let is_private = parts.iter().all(|part| *part != Part::Machinery && part.render().is_empty());
-            self.private_from = is_private.then(|| before.clone());
+        if acts.iter().any(Act::starts_turn) {
+            let is_private = parts.iter().all(|part| *part != Part::Machinery && part.render().is_empty())
+                || acts.iter().any(|act| is_private(act, record, self.is_hidden));
+            // What is typed during a turn lifts no privacy.
+            let is_queued = matches!(record.body, Body::Attachment(_));
+            if is_private || !is_queued {
+                let from = self.private_from.take().filter(|_| is_queued).unwrap_or_else(|| before.clone());
+                self.private_from = is_private.then_some(from);
+            }
         }
         if !parts.is_empty() && self.private_from.is_none() {
             self.push(Message { number: self.message, role, parts });
@@ -474,6 +514,16 @@ impl Collector {
             }),
         }
     }
+}
+
+/// Says whether an act begins what is private, by its text, whatever pictures came with it, or by the id of its prompt.
+fn is_private(act: &Act<'_>, record: &Record<'_>, is_hidden: &dyn Fn(&str) -> bool) -> bool {
+    let text = match act {
+        Act::Prompt { text, .. } => text,
+        Act::Command { arguments, is_prompt: true, .. } => arguments.as_str(),
+        _ => return false,
+    };
+    privacy::strip(text).wholly_private || record.prompt_id.as_deref().is_some_and(is_hidden)
 }
 
 /// Returns how many characters of a slice a message takes.

@@ -18,7 +18,9 @@ pub(crate) fn clean(text: &str) -> String {
 
 /// Returns the clean beginning of `text`, and how many characters were left out.
 pub fn clean_cut(text: &str, limit: usize) -> String {
-    let text = text.trim();
+    // All of it first: what ends a private part may come long after the cut.
+    let public = privacy::strip(text.trim()).text;
+    let text = public.trim();
     let window = match text.char_indices().nth(limit + MARGIN_CHARS) {
         // Half a secret has no shape to know it by, so the word that the window ends in goes.
         Some((end, _)) => {
@@ -78,6 +80,12 @@ mod tests {
         let cut = clean_cut(&text, 800);
         assert!(!cut.contains("ghp_"), "{cut}");
         assert!(cut.contains("[truncated "));
+    }
+
+    #[test]
+    fn a_private_part_that_ends_behind_the_cut_is_left_out() {
+        let text = format!("{} </private> after", "merger ".repeat(5_000));
+        assert_eq!(clean_cut(&text, 800), "after");
     }
 
     #[test]

@@ -4,6 +4,8 @@
 pub const TURNS: usize = 8;
 /// How far back from the end those turns are looked for, in bytes.
 pub const BACK_BYTES: u64 = 4 * 1024 * 1024;
+/// The most bytes that are read, from the turn on that begins within them.
+pub const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// How far from the start the first prompt is looked for, in bytes.
 pub const FIRST_BYTES: u64 = 1024 * 1024;
 

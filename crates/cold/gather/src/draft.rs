@@ -8,8 +8,7 @@ use crate::thread::{Call, Ending, Thread, Turn};
 use distiller::{Action, Anchor, Mark, Message, Part, Role, clean_cut, machinery};
 use handoff::{Draft, Name, OpenTask, Origin};
 use std::collections::HashSet;
-use text::{privacy, sanitize};
-use transcript::record::Body;
+use text::sanitize;
 use transcript::{Act, Conversation, Scope};
 
 /// What the transcript does not know.
@@ -296,24 +295,14 @@ fn last<'t>(calls: impl DoubleEndedIterator<Item = &'t Call>, most: usize) -> Ve
 pub fn spoken(thread: &Thread) -> Vec<String> {
     let Some(slice) = &thread.slice else { return Vec::new() };
     let mut conversation = Conversation::new(Scope::Main);
-    let mut is_private = thread.begins_private;
     let mut own: HashSet<String> = HashSet::new();
     let mut lines: Vec<String> = Vec::new();
-    for record in slice.records() {
-        let is_queued = matches!(record.body, Body::Attachment(_));
-        for step in conversation.steps(&record) {
-            if step.act.starts_turn() {
-                // What is typed during a turn lifts no privacy.
-                let was_private = is_queued && is_private;
-                is_private = match &step.act {
-                    Act::Prompt { text, .. } => privacy::strip(text).wholly_private,
-                    Act::Command { arguments, .. } => privacy::strip(arguments).wholly_private,
-                    _ => false,
-                } || was_private;
-            }
-            if is_private {
-                continue;
-            }
+    for (record, is_hidden) in slice.records().zip(&thread.hidden) {
+        let steps = conversation.steps(&record);
+        if *is_hidden {
+            continue;
+        }
+        for step in steps {
             let line = match &step.act {
                 Act::Prompt { text, .. } => format!("**User:** {}", clean_cut(text, SAID_CHARS)),
                 Act::Command { name, arguments, .. } if !machinery::is_our_command(name) => {

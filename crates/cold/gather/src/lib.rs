@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Since the last compaction, and before it where that is short; the first prompt of the session in any case. A wholly private
-//! prompt and everything under it are left out, and so is Wyren itself. All texts are without secrets.
+//! prompt and everything under it are left out, what [`Without`] names, and Wyren itself. All texts are without secrets.
 //!
 //! **Architecture invariant:** a transcript in, a draft out. Nothing here writes, asks a model or runs a program.
 
@@ -20,4 +20,4 @@ mod thread;
 
 pub use draft::{Around, draft, spoken, window};
 pub use question::{SYSTEM, answered, prompt, schema};
-pub use thread::{Call, Ending, Thread, Turn};
+pub use thread::{Call, Ending, Thread, Turn, Without};

@@ -1,7 +1,8 @@
 //! What happened in the part of a transcript that a handoff is about.
 
 use crate::budget::{
-    BACK_BYTES, COMMAND_CHARS, FIRST_BYTES, INPUT_CHARS, LAST_REPLY_CHARS, PLAN_CHARS, PROMPT_CHARS, TURNS,
+    BACK_BYTES, COMMAND_CHARS, FIRST_BYTES, INPUT_CHARS, LAST_REPLY_CHARS, MOST_BYTES, PLAN_CHARS,
+    PROMPT_CHARS, TURNS,
 };
 use crate::marks::Marks;
 use crate::{background, failure};
@@ -11,7 +12,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use text::privacy;
 use transcript::record::Body;
-use transcript::{Act, Conversation, Error, Record, Scope, Slice, Usage, tail};
+use transcript::tail::{self, Prompt};
+use transcript::{Act, Conversation, Error, Record, Scope, Slice, Usage};
 
 /// How many characters of a commit's or a subagent's output are looked through for ids.
 const OUTPUT_BYTES: usize = 64 * 1024;
@@ -75,41 +77,71 @@ pub struct Thread {
     pub(crate) marks: Marks,
     /// What was read of the file, for those who want all of it.
     pub(crate) slice: Option<Slice>,
-    /// Whether that begins under a wholly private prompt.
-    pub(crate) begins_private: bool,
+    /// Of each record of the slice, whether it is left out.
+    pub(crate) hidden: Vec<bool>,
+}
+
+/// What is left out besides what is private by its words.
+#[derive(Clone, Copy)]
+pub struct Without<'w> {
+    /// Says whether a prompt is, by the client's id of it, and with it what was done under it.
+    pub prompt: &'w dyn Fn(&str) -> bool,
+    /// Says whether what was done in a folder is.
+    pub folder: &'w dyn Fn(&Path) -> bool,
+}
+
+impl Without<'_> {
+    /// Leaves out nothing more.
+    pub const NOTHING: Without<'static> = Without { prompt: &|_| false, folder: &|_| false };
+
+    fn hides(&self, prompt: &Prompt) -> bool {
+        is_private(&prompt.text)
+            || prompt.id.as_deref().is_some_and(self.prompt)
+            || prompt.cwd.as_deref().is_some_and(|cwd| (self.folder)(Path::new(cwd)))
+    }
 }
 
 impl Thread {
     /// Reads the end of a transcript: since the last compaction, and further back where that is little.
-    pub fn read(path: &Path) -> Result<Self, Error> {
+    pub fn read(path: &Path, without: Without<'_>) -> Result<Self, Error> {
         let compaction = tail::offset_of_last_compaction(path)?;
         let start = match compaction {
             None => 0,
             Some(offset) => offset.min(tail::offset_of_turns_within(path, TURNS, BACK_BYTES)?),
         };
+        let length = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        let start = match length.saturating_sub(start) > MOST_BYTES {
+            true => start.max(tail::offset_of_turns_within(path, usize::MAX, MOST_BYTES)?),
+            false => start,
+        };
         let slice = Slice::read(path, start)?;
         // What comes before the first prompt of the slice belongs to the one before.
-        let before = if start > 0 { tail::prompt_before(path, start, is_private)? } else { None };
-        let mut thread = Self::of(&slice, before.as_deref());
+        let hides = |prompt: &Prompt| without.hides(prompt);
+        let before = if start > 0 { tail::prompt_before(path, start, hides)? } else { None };
+        let mut thread = Self::of(&slice, before.as_ref(), without);
         if start > 0 {
             thread.first = tail::first_prompt(path, FIRST_BYTES)?
-                .filter(|first| !is_private(first))
-                .map(|first| clean_cut(&first, PROMPT_CHARS));
+                .filter(|first| !without.hides(first))
+                .map(|first| clean_cut(&first.text, PROMPT_CHARS));
         }
-        thread.begins_private = before.as_deref().is_some_and(is_private);
         thread.slice = Some(slice);
         Ok(thread)
     }
 
-    fn of(slice: &Slice, before: Option<&str>) -> Self {
+    fn of(slice: &Slice, before: Option<&Prompt>, without: Without<'_>) -> Self {
         let mut reader = Reader::default();
         match before {
-            Some(before) if is_private(before) => reader.is_private = true,
-            Some(before) => reader.hear(&Act::Prompt { text: before.into(), images: 0 }, false),
+            Some(before) if without.hides(before) => reader.is_private = true,
+            Some(before) => {
+                reader.hear(&Act::Prompt { text: before.text.as_str().into(), images: 0 }, false, false)
+            }
             None => {}
         }
         for record in slice.records() {
-            reader.take(&record);
+            let is_outside = record.cwd.as_deref().is_some_and(|cwd| (without.folder)(Path::new(cwd)));
+            let is_hidden = is_outside || record.prompt_id.as_deref().is_some_and(without.prompt);
+            reader.take(&record, is_outside, is_hidden);
+            reader.thread.hidden.push(is_outside || reader.is_private);
         }
         reader.thread
     }
@@ -158,8 +190,15 @@ impl Default for Reader {
 }
 
 impl Reader {
-    fn take(&mut self, record: &Record<'_>) {
+    /// Takes a record, of which nothing counts when it `is_outside`; a prompt of it that `is_hidden` is as if it were private.
+    fn take(&mut self, record: &Record<'_>, is_outside: bool, is_hidden: bool) {
         if record.is_sidechain {
+            return;
+        }
+        let is_queued = matches!(record.body, Body::Attachment(_));
+        if is_outside {
+            let is_prompt = self.conversation.steps(record).any(|step| step.act.starts_turn());
+            self.is_private |= is_prompt && !is_queued;
             return;
         }
         let thread = &mut self.thread;
@@ -186,15 +225,14 @@ impl Reader {
                 self.settle(task, &notice);
             }
         }
-        let is_queued = matches!(record.body, Body::Attachment(_));
         for step in self.conversation.steps(record) {
-            self.hear(&step.act, is_queued);
+            self.hear(&step.act, is_queued, is_hidden);
         }
     }
 
     /// Takes in what one says or does. What is typed during a turn, and was queued, lifts no privacy.
-    fn hear(&mut self, act: &Act<'_>, is_queued: bool) {
-        let was_private = is_queued && self.is_private;
+    fn hear(&mut self, act: &Act<'_>, is_queued: bool, is_hidden: bool) {
+        let was_private = if is_queued { self.is_private } else { is_hidden };
         match act {
             Act::Prompt { text, .. } => {
                 self.is_private = privacy::strip(text).wholly_private || was_private;

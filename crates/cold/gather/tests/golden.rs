@@ -1,6 +1,6 @@
 //! What a handoff must have, by the lists that were written by hand: `tests/data/handoffs`.
 
-use gather::{Around, Thread, draft};
+use gather::{Around, Thread, Without, draft};
 use handoff::{Draft, Name};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -90,7 +90,7 @@ fn gathered(name: &str) -> Draft {
         written.path().to_owned()
     };
     let around = Around { session: "s".to_owned(), window: Some(200_000), ..Around::default() };
-    draft(&Thread::read(&path).unwrap(), &around)
+    draft(&Thread::read(&path, Without::NOTHING).unwrap(), &around)
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn compacted() -> Value {
 
 fn whole(file: &tempfile::NamedTempFile) -> String {
     let around = Around { session: "s".to_owned(), with_thread: true, ..Around::default() };
-    let draft = draft(&Thread::read(file.path()).unwrap(), &around);
+    let draft = draft(&Thread::read(file.path(), Without::NOTHING).unwrap(), &around);
     format!("{draft:?}")
 }
 
@@ -201,6 +201,49 @@ fn what_is_typed_during_a_private_turn_lifts_no_privacy() {
 }
 
 #[test]
+fn of_a_huge_transcript_the_end_is_read() {
+    let mut lines = vec![said("fix the cart")];
+    lines.extend(ran("a", "make old", "ok"));
+    let filler = "x".repeat(1024 * 1024);
+    let note = json!({"type": "system", "subtype": "note", "content": filler});
+    lines.extend(std::iter::repeat_n(note, gather::budget::MOST_BYTES as usize / filler.len() + 1));
+    lines.push(said("go on with the cart"));
+    lines.extend(ran("b", "make new", "ok"));
+    let text = whole(&write(&lines));
+    assert!(
+        text.contains("fix the cart") && text.contains("make new") && !text.contains("make old"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_hooks_left_out_and_what_was_done_in_an_excluded_folder_is_left_out() {
+    let with = |mut line: Value, more: Value| {
+        let more = more.as_object().cloned().unwrap_or_default();
+        line.as_object_mut().into_iter().for_each(|line| line.extend(more.clone()));
+        line
+    };
+    let mut lines = vec![with(said("plan the merger"), json!({"promptId": "1"}))];
+    lines.extend(ran("a", "grep merger-plan", "ok"));
+    lines.push(said("fix the cart"));
+    lines.extend(ran("b", "make cart", "ok"));
+    let aside = ran("c", "cat merger-costs", "ok");
+    lines.extend(aside.into_iter().map(|line| with(line, json!({"cwd": "/clients/merger"}))));
+    lines.push(with(said("now the merger"), json!({"cwd": "/clients/merger"})));
+    lines.extend(ran("d", "cat merger-names", "ok"));
+    let file = write(&lines);
+    let without = Without { prompt: &|id| id == "1", folder: &|folder| folder.starts_with("/clients") };
+    let around = Around { session: "s".to_owned(), with_thread: true, ..Around::default() };
+    let draft = draft(&Thread::read(file.path(), without).unwrap(), &around);
+    let text: String = draft.sections.iter().map(|section| section.text.as_str()).collect();
+    assert!(
+        text.contains("fix the cart") && text.contains("**Bash:**") && text.contains("make cart"),
+        "{text}"
+    );
+    assert!(!text.contains("merger"), "{text}");
+}
+
+#[test]
 fn secrets_and_calls_of_wyren_are_left_out() {
     let key = format!("sk-ant-api03-{}", "Ab9".repeat(31));
     let mut lines = vec![said(&format!("use {key}"))];
@@ -212,7 +255,10 @@ fn secrets_and_calls_of_wyren_are_left_out() {
 }
 
 fn sections(file: &tempfile::NamedTempFile) -> Draft {
-    draft(&Thread::read(file.path()).unwrap(), &Around { session: "s".to_owned(), ..Around::default() })
+    draft(
+        &Thread::read(file.path(), Without::NOTHING).unwrap(),
+        &Around { session: "s".to_owned(), ..Around::default() },
+    )
 }
 
 #[test]
@@ -288,7 +334,7 @@ fn a_prompt_after_the_next_one_is_no_reason_of_a_refusal() {
 fn nothing_is_gathered_from_nothing() {
     let around = Around::default();
     let empty = write(&[]);
-    assert!(draft(&Thread::read(empty.path()).unwrap(), &around).sections.is_empty());
+    assert!(draft(&Thread::read(empty.path(), Without::NOTHING).unwrap(), &around).sections.is_empty());
     let private = write(&[said("<private>x</private>")]);
-    assert!(draft(&Thread::read(private.path()).unwrap(), &around).sections.is_empty());
+    assert!(draft(&Thread::read(private.path(), Without::NOTHING).unwrap(), &around).sections.is_empty());
 }

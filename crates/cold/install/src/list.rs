@@ -66,6 +66,7 @@ pub const WRITTEN: &[(Below, &str)] = &[
     (Below::Data, "/serve/running.json"),
     (Below::Data, "/serve/token"),
     (Below::Data, "/spool/.drain.lock"),
+    (Below::Data, "/spool/.unrecorded"),
     (Below::Data, "/spool/*/**"),
     (Below::Data, "/transcripts/*"),
     (Below::Data, "/told/*"),

@@ -9,7 +9,7 @@ use crate::source::transcripts::{Transcripts, Whose};
 use base::lock::Lock;
 use base::settings::Settings;
 use base::{Env, Paths, files};
-use capture::Rules;
+use capture::{Rules, Spool};
 use lessons_admin::catalogue::Places;
 use lessons_admin::change::Change;
 use serde_json::Value;
@@ -135,7 +135,8 @@ pub fn run(
     let lock = places.paths.cache().join("lessons/scan.lock");
     let held = Lock::exclusive(&lock, PATIENCE).map_err(files::Error::at(&lock))?;
     let _held = held.ok_or(Error::Busy)?;
-    let rules = Rules::of(&places.settings(), &places.env);
+    let spool = Spool::new(places.paths.spool());
+    let rules = Rules::of(&places.settings(), &places.env).knowing(&spool);
     let spoken = Spoken::default();
     let forgotten = Forgotten::of(store);
     let mut scan = Scan {

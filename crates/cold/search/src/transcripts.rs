@@ -141,9 +141,10 @@ struct Session {
 }
 
 impl Session {
-    fn prompt(&mut self, at: u64, text: &str, is_queued: bool) {
+    fn prompt(&mut self, at: u64, text: &str, is_queued: bool, is_left_out: bool) {
         // Typed while the model worked, it belongs to the turn, and lifts no privacy.
-        self.is_private = privacy::strip(text).wholly_private || (is_queued && self.is_private);
+        self.is_private =
+            privacy::strip(text).wholly_private || is_left_out || (is_queued && self.is_private);
         self.prompts.push((at, self.is_private));
     }
 
@@ -183,18 +184,20 @@ impl Look<'_, '_> {
             .and_then(|at| at.parse::<Timestamp>().ok())
             .map_or(0, Timestamp::millis);
         let is_queued = matches!(record.body, Body::Attachment(_));
+        // Under a private prompt of another session, or while recording was paused.
+        let is_left_out = self.scan.rules.keeps_from_team(record.prompt_id.as_deref());
         for step in Conversation::new(scope).steps(record) {
             let (by, text) = match &step.act {
                 Act::Prompt { text, .. } => {
                     if !is_aside {
-                        session.prompt(at, text, is_queued);
+                        session.prompt(at, text, is_queued, is_left_out);
                     }
                     (By::Person, text.clone())
                 }
                 Act::Command { name, arguments, is_prompt } => {
                     let text = format!("{name} {arguments}");
                     if *is_prompt && !is_aside {
-                        session.prompt(at, &text, is_queued);
+                        session.prompt(at, &text, is_queued, is_left_out);
                     }
                     (By::Person, text.into())
                 }

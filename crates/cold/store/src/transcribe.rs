@@ -50,7 +50,7 @@ type Agent<'a> = (&'a str, Option<&'a str>);
 pub(crate) struct Passed {
     /// Where the last turn begins: reading goes on there, with nothing else to remember.
     pub(crate) last_turn: u64,
-    /// How many prompts were private.
+    /// How many prompts were private, or left out by hooks.
     pub(crate) private: u64,
     /// Whether the session was left out because its folder is not known, as a number.
     pub(crate) unplaced: u64,
@@ -123,7 +123,7 @@ impl<'a> Transcriber<'a> {
 /// What is known of a session while its transcripts are read.
 #[derive(Default)]
 struct Told {
-    /// The prompts in order: when each came, and whether it was wholly private.
+    /// The prompts in order: when each came, and whether it was wholly private, or left out by hooks.
     prompts: Vec<(u64, bool)>,
     /// Calls under private prompts; the subagents that they started are private, too.
     private_calls: HashSet<String>,
@@ -234,7 +234,7 @@ impl Reading<'_> {
 
     fn prompt(&mut self, offset: u64, place: &Whereabouts, asked: &Asked<'_>, text: &str, is_recorded: bool) {
         self.end_turn();
-        let is_private = privacy::strip(text).wholly_private;
+        let is_private = privacy::strip(text).wholly_private || self.rules.left_out(asked.prompt_id);
         self.told.prompts.push((place.at, is_private));
         self.told.private += u64::from(is_private);
         self.told.turn_offset = offset;

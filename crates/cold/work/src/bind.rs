@@ -238,7 +238,8 @@ impl Binder<'_> {
 
     /// Returns what the model reads when its session goes on with a context: what it is, and what is left to do in it.
     fn taken_up(&self, context: &Context, typed: Option<&str>, desk: &mut dyn Desk) -> Result<String, Error> {
-        let mut text = words::selected(context, typed);
+        let fence = Fence::new(secret::word(self.paths, &self.asked.session));
+        let mut text = words::selected(context, typed, &fence);
         desk.catch_up();
         let Some(store) = desk.store() else { return Ok(text) };
         let start = Start {
@@ -253,7 +254,7 @@ impl Binder<'_> {
             |found: &crate::plans::Plan| plan::Prompt::new(&self.asked.prompt).has_all_of(&found.text);
         parts.is_plan_in_window = parts.plan.as_ref().is_some_and(has_plan);
         let room = self.taste.most_bytes.min(MAX_BYTES.saturating_sub(text.len() + 1));
-        let left = parts.text(room, &Fence::new(secret::word(self.paths, &self.asked.session))).text;
+        let left = parts.text(room, &fence).text;
         if !left.is_empty() {
             text.push('\n');
             text.push_str(&left);

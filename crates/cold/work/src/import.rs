@@ -60,6 +60,9 @@ pub enum Error {
 
 /// Imports the contexts in an `_output/` folder, or only says which there are.
 pub fn import(output: &Path, paths: &Paths, is_dry_run: bool, now: Timestamp) -> Result<Found, Error> {
+    if !is_folder(&output.join(CONTEXTS)) && output.join(CONTEXTS).exists() {
+        return Err(Error::NoContexts(output.to_owned()));
+    }
     let index = read_json(&output.join("index.json")).unwrap_or_default();
     let mut folders = BTreeMap::new();
     for (folder, is_archived) in [(output.join(CONTEXTS), false), (output.join(CONTEXTS).join(ARCHIVE), true)]
@@ -287,9 +290,16 @@ fn moment_of(folder: &str) -> Option<Timestamp> {
     u64::try_from(moment.timestamp_millis()).ok().map(Timestamp::from_millis)
 }
 
+/// Says whether there is a folder of this name: a link may lead to the user's own files.
+fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
+
 /// Returns the names of the folders in a folder; those that begin with `_` are no contexts.
 fn folders_in(folder: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let Some(entries) = is_folder(folder).then(|| fs::read_dir(folder).ok()).flatten() else {
+        return Vec::new();
+    };
     let folders = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let mut names: Vec<String> =
         folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -320,7 +330,7 @@ fn texts_in(folder: &Path) -> Vec<File> {
 }
 
 fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
+    let Some(entries) = is_folder(folder).then(|| fs::read_dir(folder).ok()).flatten() else { return };
     for entry in entries.flatten() {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && depth > 0 => collect(&entry.path(), depth - 1, paths),

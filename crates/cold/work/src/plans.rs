@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use store::Error;
 use store::rusqlite::Connection;
 
+/// How the ids of what was imported begin.
+const IMPORTED: &str = "i:";
 /// The kinds that say something about plans.
 const KINDS: [&str; 4] = ["plan", "prompt", "session-end", "refused"];
 
@@ -62,6 +64,9 @@ pub struct Plan {
     /// When the user accepted it; the first time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_at: Option<u64>,
+    /// Whether a file that was imported says all of this.
+    #[serde(skip)]
+    pub is_imported: bool,
     /// The prompt whose end began a new window with this plan: the client puts it into that window itself.
     #[serde(skip)]
     pub cleared_by: Option<String>,
@@ -108,9 +113,11 @@ pub fn state(observations: &[Observed]) -> Vec<Plan> {
             path: Some(observed.text("path").to_owned()).filter(|path| !path.is_empty()),
             session: observed.session.clone(),
             agent: observed.agent.clone(),
+            is_imported: true,
             shown_at: observed.at,
             ..Plan::default()
         });
+        plan.is_imported &= observed.id.starts_with(IMPORTED);
         // Shown again, it may be accepted at last; once accepted, it stays so.
         if plan.status != Status::Accepted {
             plan.status = outcome.status;

@@ -74,6 +74,11 @@ impl Paths {
         self.data().join("transcripts")
     }
 
+    /// Returns the copy of a session's transcript. An empty one says that something of it was forgotten, and stays so.
+    pub fn transcript(&self, session: &str) -> PathBuf {
+        self.transcripts().join(format!("{}.jsonl.gz", digest::short_hex(session.as_bytes())))
+    }
+
     /// Returns the folder of events that are not in the database yet.
     pub fn spool(&self) -> PathBuf {
         self.data.join("spool")

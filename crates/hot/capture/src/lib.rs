@@ -9,6 +9,7 @@
 //! spool/<session>/<hour>.jsonl    observations, one JSON object per line
 //! spool/<session>/bulk/<name>     the observation of a line that would be longer than 64 KiB
 //! spool/<session>/private         the last prompt was wholly private: nothing under it is recorded
+//! spool/.unrecorded               which prompts were left out ([`Unrecorded`])
 //! ```
 
 mod observation;
@@ -19,6 +20,7 @@ mod rules;
 pub mod sent;
 pub mod shrink;
 pub mod task;
+mod unrecorded;
 mod write;
 
 pub use observation::{
@@ -29,9 +31,11 @@ pub use plan::{Plan, record_plan};
 pub use read::{Batch, Done, SpoolFile};
 pub use record::Error as RecordError;
 pub use record::{
-    left_of_window, may_record_call, may_record_coming_call, record_end, record_prompt, record_start,
-    record_tool, record_turn_end, refused, told, told_about_call, told_as, told_with_prompt,
+    carry_privacy_to_subagent, left_of_window, may_record_call, may_record_coming_call, record_end,
+    record_prompt, record_start, record_tool, record_turn_end, refused, told, told_about_call, told_as,
+    told_with_prompt,
 };
 pub use rules::{Rule, Rules};
 pub use task::{Task, record_task};
+pub use unrecorded::{Unrecorded, Why};
 pub use write::{Error, Spool};

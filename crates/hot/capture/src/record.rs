@@ -11,7 +11,7 @@ use base::files;
 use base::log::Level;
 use base::notice;
 use hook::event::Source;
-use hook::{Answer, Event, Host, Keep, PreToolUse, ToolOutcome, UserPromptSubmit};
+use hook::{Answer, Event, Host, Keep, PreToolUse, SubagentStart, ToolOutcome, UserPromptSubmit};
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -121,6 +121,19 @@ fn carry_privacy(call: &hook::SessionStart, session: &str, host: &Host) -> Resul
         spool.set_private(&prompt, false)?;
     }
     Ok(())
+}
+
+/// Has a subagent that begins under a private prompt be private for as long as it lives: it may go on in the background when the next
+/// prompt comes.
+pub fn carry_privacy_to_subagent(call: &SubagentStart, host: &Host) {
+    let (Some(session), Some(agent)) = (call.session_id(), call.agent_id()) else { return };
+    let spool = Spool::new(host.paths.spool());
+    if spool.is_private(session) && spool.set_private(agent, true).is_err() {
+        host.log(
+            Level::Alert,
+            "could not note that a subagent is private; what it does after the next prompt may be recorded",
+        );
+    }
 }
 
 /// Records that a session ended, and why.
@@ -384,7 +397,8 @@ impl<'a> Place<'a> {
             Some(Rule::Excluded(_) | Rule::Paused(_)) => return Err(Skipped::Project),
             None => {}
         }
-        if spool.is_private(scene.session) {
+        // A subagent that began under a private prompt may outlast its turn.
+        if spool.is_private(scene.session) || scene.agent.is_some_and(|agent| spool.is_private(agent)) {
             return Err(Skipped::Private);
         }
         Ok(Self {

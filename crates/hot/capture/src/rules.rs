@@ -1,7 +1,9 @@
 //! What is recorded at all, as the user has set it: one set of rules for the hooks and for the repair of a database.
 
+use crate::{Spool, Unrecorded, Why};
 use base::settings::{self, Settings};
 use base::{Env, glob};
+use std::fmt;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 /// A prompt that consists of one of these is the client's own, not the user's.
@@ -15,7 +17,7 @@ const CLIENT_NOTES: &str = "session-memory";
 const OWN_TOOLS: &str = "mcp__plugin_wyren_";
 
 /// What is recorded and what is not.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Rules {
     is_off: bool,
     sees_prompts: bool,
@@ -23,6 +25,24 @@ pub struct Rules {
     excluded: Vec<String>,
     paused: Vec<String>,
     home: Option<PathBuf>,
+    /// What hooks left out so far: for those who read transcripts.
+    unrecorded: Unrecorded,
+}
+
+/// Without what was left out: the text tells one set of rules from another, and that grows with each prompt.
+impl fmt::Debug for Rules {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { is_off, sees_prompts, skipped_tools, excluded, paused, home, unrecorded: _ } = self;
+        formatter
+            .debug_struct("Rules")
+            .field("is_off", is_off)
+            .field("sees_prompts", sees_prompts)
+            .field("skipped_tools", skipped_tools)
+            .field("excluded", excluded)
+            .field("paused", paused)
+            .field("home", home)
+            .finish()
+    }
 }
 
 /// A rule by which nothing is recorded in a folder.
@@ -47,7 +67,25 @@ impl Rules {
             excluded: list("capture.excluded_projects"),
             paused: list("capture.paused_projects"),
             home: base::system::home(env),
+            unrecorded: Unrecorded::default(),
         }
+    }
+
+    /// Returns the rules for who reads transcripts: with what hooks left out so far, whatever rule held then.
+    #[must_use]
+    pub fn knowing(self, spool: &Spool) -> Self {
+        Self { unrecorded: spool.unrecorded(), ..self }
+    }
+
+    /// Says whether hooks left out the prompt with this id, and with it what was done under it.
+    pub fn left_out(&self, prompt_id: Option<&str>) -> bool {
+        self.unrecorded.why(prompt_id).is_some()
+    }
+
+    /// Says whether nothing of the prompt with this id may reach a team: it was private, or in a project that was excluded or
+    /// paused. With recording off, a team's memory goes on.
+    pub fn keeps_from_team(&self, prompt_id: Option<&str>) -> bool {
+        matches!(self.unrecorded.why(prompt_id), Some(Why::Private | Why::Project))
     }
 
     /// Says whether sessions in this folder are recorded.

@@ -5,7 +5,7 @@
 
 use crate::observation::{CLAUDE_CODE, Data, Observation, Prompt, SessionEnd, ToolCall};
 use crate::record::{Error, Place, named, path, shrunk};
-use crate::{Rules, Spool, shrink};
+use crate::{Rules, Spool, Why, shrink};
 use base::Timestamp;
 use base::project::Repository;
 use serde_json::value::RawValue;
@@ -143,9 +143,9 @@ pub fn prompt(prompt: &str, scene: &Scene<'_>, rules: &Rules, spool: Spool) -> R
     if let Err(error) = spool.set_private(scene.session, is_private) {
         return Err(if is_private { Error::Private(error) } else { error.into() });
     }
-    let place = match Place::at(rules, scene, spool) {
+    let place = match Place::at(rules, scene, spool.clone()) {
         Ok(place) => place,
-        Err(why) => return Ok(why.into()),
+        Err(why) => return leave_out(is_private, scene, &spool, why),
     };
     let branch = Repository::above(&place.cwd).and_then(|repository| repository.branch());
     let data = Data::Prompt(Prompt {
@@ -162,6 +162,21 @@ pub fn prompt(prompt: &str, scene: &Scene<'_>, rules: &Rules, spool: Spool) -> R
         ..place.observation(id, prompt_id, data)
     };
     append(&place.spool, &observation)
+}
+
+/// Notes that a prompt is left out: its transcript may be read once another rule holds.
+fn leave_out(is_private: bool, scene: &Scene<'_>, spool: &Spool, why: Skipped) -> Result<Recorded, Error> {
+    let reason = match why {
+        _ if is_private => Why::Private,
+        Skipped::Project => Why::Project,
+        _ => Why::Off,
+    };
+    let noted = named(scene.prompt_id).map_or(Ok(()), |id| spool.leave_out(&id, reason));
+    match noted {
+        Err(error) if is_private => Err(Error::Private(error)),
+        Err(crate::Error::DiskFull) => Ok(Recorded::NoRoom),
+        noted => Ok(noted.map(|()| why.into())?),
+    }
 }
 
 /// Records that a turn ended, and what the model said last.

@@ -1,6 +1,7 @@
 //! Appending an observation: one line, one write, whatever else goes on.
 
 use crate::observation::{Observation, VERSION};
+use crate::unrecorded::{self, Unrecorded, Why};
 use base::paths::PRIVATE_MARKER;
 use base::{Timestamp, digest, files, system};
 use serde::{Deserialize, Serialize};
@@ -96,6 +97,17 @@ impl Spool {
     /// Says whether the session's last prompt was wholly private.
     pub fn is_private(&self, session: &str) -> bool {
         self.session_folder(session).join(PRIVATE_MARKER).exists()
+    }
+
+    /// Notes that a prompt is left out, for what reads the client's transcript later.
+    pub(crate) fn leave_out(&self, prompt_id: &str, why: Why) -> Result<(), Error> {
+        let (file, noted) = unrecorded::note(&self.folder, prompt_id, why);
+        noted.map_err(|error| Error::of(&file, error))
+    }
+
+    /// Returns which prompts were left out.
+    pub fn unrecorded(&self) -> Unrecorded {
+        Unrecorded::read(&self.folder)
     }
 
     pub(crate) fn session_folder(&self, session: &str) -> PathBuf {

@@ -2,8 +2,8 @@
 
 use base::Env;
 use hook::{
-    Answer, Event, Host, PreToolUse, Refuser, SessionEnd, SessionStart, Silence, ToolOutcome, TurnEnd,
-    UserPromptSubmit,
+    Answer, Event, Host, PreToolUse, Refuser, SessionEnd, SessionStart, Silence, SubagentStart, ToolOutcome,
+    TurnEnd, UserPromptSubmit,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -202,6 +202,56 @@ fn while_prompts_are_not_seen_no_call_is_recorded() {
     let desk = Desk::new().with("WYREN_HOOKS_DISABLED", "prompt-record");
     desk.tool(bash("ls"));
     assert!(desk.observations().is_empty());
+}
+
+#[test]
+fn a_subagent_of_a_private_turn_stays_private_when_it_outlasts_the_turn() {
+    let desk = Desk::new();
+    let begin = |agent: &str| {
+        let call = json!({"session_id": "s", "cwd": "/home/dev/app", "agent_id": agent});
+        desk.run("subagent-start-lessons", call, |call: SubagentStart, host| {
+            capture::carry_privacy_to_subagent(&call, host);
+            Ok(Answer::silent())
+        });
+    };
+    let by = |agent: &str, command: &str| {
+        let mut call = bash(command);
+        call["agent_id"] = agent.into();
+        desk.tool(call);
+    };
+    desk.prompt("<private>hidden</private>");
+    begin("a1");
+    desk.prompt("open");
+    begin("a2");
+    by("a1", "hidden");
+    by("a2", "shown");
+    let seen = desk.observations();
+    assert_eq!(seen.len(), 2, "{seen:#?}");
+    assert_eq!((&seen[0]["kind"], &seen[1]["agent"]), (&json!("prompt"), &json!("a2")));
+}
+
+#[test]
+fn a_prompt_that_is_left_out_is_known_by_its_id_and_no_other() {
+    for (variable, value) in
+        [("WYREN_CAPTURE", "off"), ("CLAUDE_MEM_EXCLUDED_PROJECTS", "/home/dev/*"), ("NONE", "")]
+    {
+        let desk = Desk::new().with(variable, value);
+        let text = if variable == "NONE" { "<private>hidden</private>" } else { "open" };
+        desk.prompt(text);
+        let spool = capture::Spool::new(desk.folder.path().join("data/spool"));
+        let rules = capture::Rules::default().knowing(&spool);
+        let id = text.len().to_string();
+        assert!(
+            rules.left_out(Some(&id)) && !rules.left_out(Some("1")) && !rules.left_out(None),
+            "{variable}"
+        );
+        assert_eq!(rules.keeps_from_team(Some(&id)), variable != "WYREN_CAPTURE");
+        // What transcripts are known by must not change with each prompt.
+        assert_eq!(format!("{rules:?}"), format!("{:?}", capture::Rules::default()));
+    }
+    let desk = Desk::new();
+    desk.prompt("open");
+    assert!(!desk.folder.path().join("data/spool/.unrecorded").exists());
 }
 
 #[test]

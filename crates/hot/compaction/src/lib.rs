@@ -88,7 +88,9 @@ pub fn answer(call: &PreCompact, host: &Host, is_first: bool) -> Outcome<PreComp
             return Ok(Answer::silent());
         }
     };
-    host.log(Level::Info, &format!("saved the handoff {}", saved.name));
+    // The context's name has words of a prompt, which no log has.
+    let id = saved.name.rsplit('/').next().unwrap_or_default();
+    host.log(Level::Info, &format!("saved the handoff {id}"));
     // The client shows nothing of an automatic compaction that is stopped, and nothing of one that goes on.
     if !(wish.stops() && is_manual(call)) {
         notice::handed_over(&host.paths, session, &saved.name).unwrap_or_else(|error| {

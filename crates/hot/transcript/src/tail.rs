@@ -4,6 +4,7 @@
 //! between the end and the answer. The functions return offsets, which [`Reader::read`](crate::Reader::read) or
 //! [`Slice::read`](crate::Slice::read) then take, so that memory stays flat however far back the answer is.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -26,6 +27,16 @@ pub struct LastUsage {
     pub usage: Usage,
     /// The model that wrote it.
     pub model: Option<String>,
+}
+
+/// A prompt of the main conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    pub text: String,
+    /// The client's id of it.
+    pub id: Option<String>,
+    /// The working directory at that moment.
+    pub cwd: Option<String>,
 }
 
 /// Returns the usage of the last message that the model wrote in a conversation: how full its window is. Nothing when the
@@ -169,8 +180,8 @@ pub fn offset_of_turns_within(path: &Path, count: usize, bytes: u64) -> Result<u
 pub fn prompt_before(
     path: &Path,
     offset: u64,
-    covers: impl Fn(&str) -> bool,
-) -> Result<Option<String>, Error> {
+    covers: impl Fn(&Prompt) -> bool,
+) -> Result<Option<Prompt>, Error> {
     // A result is never a prompt, and results are most of a transcript.
     let result = memmem::Finder::new(r#""tool_use_id":"#);
     let mut lines = Backwards::open(path)?;
@@ -188,16 +199,18 @@ pub fn prompt_before(
     Ok(None)
 }
 
-fn prompt_of(record: &Record<'_>) -> Option<String> {
-    Scope::Main.acts(record).iter().find_map(|act| match act {
+fn prompt_of(record: &Record<'_>) -> Option<Prompt> {
+    let text = Scope::Main.acts(record).iter().find_map(|act| match act {
         Act::Prompt { text, .. } => Some(text.clone().into_owned()),
         Act::Command { name, arguments, is_prompt: true } => Some(format!("{name} {arguments}")),
         _ => None,
-    })
+    })?;
+    let named = |name: &Option<Cow<'_, str>>| name.as_deref().map(str::to_owned);
+    Some(Prompt { text, id: named(&record.prompt_id), cwd: named(&record.cwd) })
 }
 
 /// Returns the first prompt of a transcript that begins within its first `bytes`.
-pub fn first_prompt(path: &Path, bytes: u64) -> Result<Option<String>, Error> {
+pub fn first_prompt(path: &Path, bytes: u64) -> Result<Option<Prompt>, Error> {
     let mut head = Vec::new();
     let file = File::open(path).map_err(Error::open(path))?;
     file.take(bytes).read_to_end(&mut head).map_err(Error::read(path))?;

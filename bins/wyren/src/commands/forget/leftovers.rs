@@ -3,7 +3,8 @@
 
 use crate::database;
 use base::project::Project;
-use base::{Paths, Timestamp, files};
+use base::settings::Settings;
+use base::{Env, Paths, Timestamp, files};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use std::fs::{self, File};
@@ -17,6 +18,8 @@ use work::contexts;
 const MAX_ROUNDS: u32 = 3;
 /// The folder in the cache where hooks keep answers that are too long for the client.
 const LONG_ANSWERS: &str = "long-answers";
+/// The setting that has transcripts copied.
+const KEEPS_TRANSCRIPTS: &str = "capture.keep_transcripts";
 /// How the name of a damaged database that was put aside begins.
 const DAMAGED: &str = "wyren.db.damaged-";
 
@@ -120,36 +123,49 @@ pub(super) fn delete_drafts_of_entries(
     Ok(())
 }
 
-/// Empties the copies of transcripts that have something of what is forgotten: an empty one is not made again.
-pub(super) fn empty_transcripts(paths: &Paths, selection: &Selection) -> Result<(), files::Error> {
+/// Empties the copies of transcripts that have something of what is forgotten: an empty one is not made again. `sessions` lost
+/// something: one that goes on gets no copy, either, since the client's transcript has more of it than was recorded.
+pub(super) fn empty_transcripts(
+    env: &Env,
+    paths: &Paths,
+    selection: &Selection,
+    sessions: &[String],
+) -> Result<(), files::Error> {
+    let empty = |file: &Path| files::write_atomic(file, b"").map_err(files::Error::at(file));
+    let losing: Vec<PathBuf> = sessions.iter().map(|session| paths.transcript(session)).collect();
     for file in files::files_in(&paths.transcripts()) {
         let copy = files::open_regular(&file).map_err(files::Error::at(&file))?;
         if copy.metadata().is_ok_and(|metadata| metadata.len() == 0) {
             continue;
         }
+        // The folder of a project may be gone, and then nothing in the copy says which project it is.
+        let is_losing = losing.contains(&file);
         // What cannot be read may have it.
-        if has_line(BufReader::new(GzDecoder::new(copy)), selection).unwrap_or(true) {
-            files::write_atomic(&file, b"").map_err(files::Error::at(&file))?;
+        if has_line(BufReader::new(GzDecoder::new(copy)), selection, is_losing).unwrap_or(true) {
+            empty(&file)?;
         }
+    }
+    if Settings::read(env, &paths.hook_settings()).is_on(KEEPS_TRANSCRIPTS) {
+        losing.iter().filter(|file| !file.exists()).try_for_each(|file| empty(file))?;
     }
     Ok(())
 }
 
-fn has_line(mut copy: impl io::BufRead, selection: &Selection) -> io::Result<bool> {
+fn has_line(mut copy: impl io::BufRead, selection: &Selection, is_losing: bool) -> io::Result<bool> {
     let mut line = Vec::new();
     loop {
         line.clear();
         if copy.read_until(b'\n', &mut line)? == 0 {
             return Ok(false);
         }
-        if is_line_meant(&line, selection) {
+        if is_line_meant(&line, selection, is_losing) {
             return Ok(true);
         }
     }
 }
 
 /// Says whether a line of a transcript is meant: by every text, session, project and time that is given, and by one of the ids.
-fn is_line_meant(line: &[u8], selection: &Selection) -> bool {
+fn is_line_meant(line: &[u8], selection: &Selection, is_losing: bool) -> bool {
     let record: Value = serde_json::from_slice(line).unwrap_or_default();
     // An observation's id is the client's, with what says its kind before it.
     let bare = |id: &str| id.split_once(':').map_or(id, |(_, id)| id).to_owned();
@@ -162,7 +178,8 @@ fn is_line_meant(line: &[u8], selection: &Selection) -> bool {
     };
     let has_names = !named.ids.is_empty() || named.query.is_some() || named.session.is_some();
     let cwd = record["cwd"].as_str().unwrap_or_default();
-    let is_placed = selection.project.as_ref().is_none_or(|key| Project::of(Path::new(cwd)).key == *key);
+    let is_of = |key: &String| is_losing || Project::of(Path::new(cwd)).key == *key;
+    let is_placed = selection.project.as_ref().is_none_or(is_of);
     let at: Option<Timestamp> = record["timestamp"].as_str().and_then(|at| at.parse().ok());
     (!has_names || named.mentions(line)) && is_placed && at.is_none_or(|at| selection.covers(at))
 }
@@ -237,7 +254,6 @@ pub(super) fn damaged_databases(paths: &Paths) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Env;
 
     fn paths(folder: &tempfile::TempDir) -> Paths {
         Paths::of(&Env::fixed([("WYREN_DATA_DIR", folder.path())]))

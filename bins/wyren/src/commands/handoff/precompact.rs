@@ -3,11 +3,11 @@
 
 use anyhow::{Context as _, Result};
 use base::project::{Project, Repository};
-use base::{Env, Paths, Timestamp, notice};
-use capture::{CLAUDE_CODE, Spool};
+use base::{Env, Paths, Timestamp, notice, project};
+use capture::{CLAUDE_CODE, Rules, Spool};
 use child::{Group, Orphans};
 use compaction::{Asked, Saved};
-use gather::{Around, Thread};
+use gather::{Around, Thread, Without};
 use handoff::{Draft, Name, OpenTask, Origin};
 use model::{Asker, Options, Outcome, Request, Schema};
 use std::io::{self, Read as _, Write as _};
@@ -57,8 +57,13 @@ pub(super) fn run(env: &Env, paths: &Paths) -> Result<()> {
 
 fn save(asked: &Asked<'_>, env: &Env, paths: &Paths) -> Result<Option<Saved>> {
     let cwd = Path::new(&*asked.cwd);
-    let thread = Thread::read(Path::new(&*asked.transcript)).context("could not read the transcript")?;
     let settings = base::settings::Settings::read(env, &paths.hook_settings());
+    // The transcript also has what hooks left out, such as what was done while recording was paused.
+    let rules = Rules::of(&settings, env).knowing(&Spool::new(paths.spool()));
+    let without =
+        Without { prompt: &|id| rules.left_out(Some(id)), folder: &|folder| !rules.records_in(folder) };
+    let thread = Thread::read(Path::new(&*asked.transcript), without);
+    let thread = thread.context("could not read the transcript")?;
     let around = Around {
         session: asked.session.clone().into_owned(),
         window: asked.window,
@@ -131,9 +136,15 @@ fn open_tasks(asked: &Asked<'_>, paths: &Paths) -> Option<Vec<OpenTask>> {
     Some(open.collect())
 }
 
-/// Asks the tracker `bd`, where the repository has one.
+/// Asks the tracker `bd`, where the project has one of the user's own: a folder above it may be another user's.
 fn issues(cwd: &Path, arguments: &[&str]) -> Vec<String> {
-    if !cwd.ancestors().any(|folder| folder.join(TRACKER).is_dir()) {
+    let root = Project::of(cwd).root;
+    let is_users = |folder: &Path| {
+        let tracker = folder.join(TRACKER);
+        let metadata = std::fs::symlink_metadata(&tracker).ok().filter(std::fs::Metadata::is_dir);
+        metadata.is_some_and(|metadata| project::refuse_foreign(&metadata, &tracker, folder).is_ok())
+    };
+    if !cwd.ancestors().take_while(|folder| folder.starts_with(&root)).any(is_users) {
         return Vec::new();
     }
     let output = listed(cwd, arguments).unwrap_or_default();
@@ -146,6 +157,14 @@ fn listed(cwd: &Path, arguments: &[&str]) -> io::Result<String> {
     command
         .args(arguments)
         .current_dir(cwd)
+        // It lists and no more: no server of its own in the background, and no git that reaches a remote of the repository's.
+        .env("BEADS_NO_DAEMON", "1")
+        .env("GIT_ALLOW_PROTOCOL", "")
+        .envs([
+            ("GIT_CONFIG_COUNT", "1"),
+            ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
+            ("GIT_CONFIG_VALUE_0", "false"),
+        ])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());

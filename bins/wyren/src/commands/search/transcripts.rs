@@ -7,6 +7,7 @@ use crate::when;
 use answers::rows;
 use anyhow::Result;
 use base::{Env, Paths, Timestamp};
+use capture::Spool;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use search::Query;
 use search::highlight::Words;
@@ -28,7 +29,7 @@ pub(super) fn search(query: &Query, words: &mut Words, env: &Env, paths: &Paths)
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
-    let rules = database::rules(env, paths);
+    let rules = database::rules(env, paths).knowing(&Spool::new(paths.spool()));
     let scan = Scan {
         folder: &folder,
         rules: &rules,

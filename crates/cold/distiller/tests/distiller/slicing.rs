@@ -162,6 +162,63 @@ fn private_text_and_secrets_do_not_reach_the_slice() {
 }
 
 #[test]
+fn what_is_typed_during_a_private_turn_lifts_no_privacy() {
+    let command = "<command-message>go</command-message><command-name>/go</command-name>";
+    for typed in ["go on", command] {
+        let queued = json!({"type": "queued_command", "prompt": typed, "commandMode": "prompt"});
+        let transcript = conversation(&["open", "ok", "<private>x</private>"])
+            .record(json!({"type": "attachment", "attachment": queued}))
+            .assistant("The merger it is.")
+            .user("<bash-input>ls merger</bash-input>")
+            .assistant("Still the merger.");
+        let slice = transcript.slice();
+        assert!(!slice.render().contains("merger"), "{}", slice.render());
+        // What still comes may belong to it.
+        let transcript = transcript.assistant("And the merger again.").user("end").assistant("done");
+        let rest = Slice::read(&transcript.path(), Some(&slice.next)).unwrap().render();
+        assert!(rest.contains("done") && !rest.contains("merger"), "{rest}");
+    }
+}
+
+#[test]
+fn a_private_prompt_with_a_picture_hides_what_is_done_under_it() {
+    let content = json!([{"type": "image", "source": {}}, {"type": "text", "text": "<private>x</private>"}]);
+    let transcript = conversation(&["open", "ok"])
+        .record(json!({"type": "user", "message": {"role": "user", "content": content}}))
+        .assistant("The merger it is.")
+        .user("end");
+    let rendered = transcript.slice().render();
+    assert!(rendered.contains("end") && !rendered.contains("merger"), "{rendered}");
+}
+
+#[test]
+fn a_summary_is_left_out_where_something_before_it_was_private() {
+    let summary = json!({"type": "user", "isCompactSummary": true,
+        "message": {"role": "user", "content": "They spoke of the merger."}});
+    let shown = |said: &[&str]| {
+        let transcript = conversation(said).record(summary.clone()).user("go on").assistant("done");
+        let since = Slice::read(&conversation(said).path(), None).unwrap().next;
+        let (whole, rest) = (transcript.slice(), Slice::read(&transcript.path(), Some(&since)).unwrap());
+        [whole, rest].map(|slice| slice.render().contains("merger"))
+    };
+    assert_eq!(shown(&["open", "ok"]), [true; 2]);
+    assert_eq!(shown(&["<private>x</private>", "ok", "open", "ok"]), [false; 2]);
+}
+
+#[test]
+fn a_prompt_that_was_left_out_hides_what_is_done_under_it() {
+    let asked = |id: &str, text: &str| json!({"type": "user", "promptId": id, "message": {"role": "user", "content": text}});
+    let transcript = Transcript::new()
+        .record(asked("1", "Implement the merger"))
+        .assistant("The merger is done.")
+        .record(asked("2", "open"))
+        .assistant("done");
+    let slice = Slice::read_without(&transcript.path(), None, &|id| id == "1").unwrap();
+    assert!(slice.render().contains("done") && !slice.render().contains("merger"), "{}", slice.render());
+    assert!(transcript.slice().render().contains("merger"));
+}
+
+#[test]
 fn a_slice_that_is_too_long_ends_early_and_the_next_ones_go_on_until_nothing_is_left() {
     let said: Vec<String> = (1..=60).map(|number| format!("{number} {}", "word ".repeat(1_000))).collect();
     let said: Vec<&str> = said.iter().map(String::as_str).collect();

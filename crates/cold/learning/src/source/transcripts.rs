@@ -19,12 +19,13 @@ use transcript::scan::TOOL_ERROR_NEEDLE;
 use transcript::{Act, Conversation, Reader, Scope};
 
 /// What the lines contain that matter: failures, reports and prompts, as the client writes them.
-const NEEDLES: [&str; 6] = [
+const NEEDLES: [&str; 7] = [
     TOOL_ERROR_NEEDLE,
     tag::NEEDLE,
     r#""role":"user","content":""#,
     r#""role":"user","content":[{"type":"text""#,
     r#""role":"user","content":[{"type":"image""#,
+    r#""role":"user","content":[{"type":"document""#,
     r#""queued_command""#,
 ];
 /// How much of a file is read before a line that matters, and behind it.
@@ -88,7 +89,7 @@ impl<'a> Transcripts<'a> {
         let mut prompts = Vec::new();
         self.reader.read_file(&mut file, 0, |offset, record| {
             for step in Conversation::new(Scope::Main).steps(record) {
-                ask(offset, record, &step.act, &mut prompts);
+                ask(offset, record, &step.act, self.rules, &mut prompts);
             }
         })?;
         Ok(prompts)
@@ -99,11 +100,11 @@ impl<'a> Transcripts<'a> {
         let mut file = files::open_regular(path)?;
         let scope = if matches!(whose, Whose::Session) { Scope::Main } else { Scope::Subagent };
         let (mut prompts, mut marks): (Vec<Asked>, Vec<u64>) = (Vec::new(), Vec::new());
-        let spoken = self.spoken;
+        let (spoken, rules) = (self.spoken, self.rules);
         let progress = self.reader.read_file(&mut file, from, |offset, record| {
             let mut is_mark = has_failure(record);
             for step in Conversation::new(scope).steps(record) {
-                ask(offset, record, &step.act, &mut prompts);
+                ask(offset, record, &step.act, rules, &mut prompts);
                 match &step.act {
                     Act::Prompt { text, .. } => {
                         let is_private = prompts.last().is_some_and(|last| last.is_private);
@@ -120,6 +121,12 @@ impl<'a> Transcripts<'a> {
         let from = progress.start;
         // Not at one that was typed during a turn: the next pass would not know whether that turn is private.
         let resume = prompts.iter().rfind(|prompt| !prompt.is_queued).map_or(from, |last| last.offset);
+        // One that a private prompt started may outlast its turn.
+        if let Whose::Subagent(asked) = whose
+            && prompt_at(asked, began(&mut file)).is_some_and(|prompt| prompt.is_private)
+        {
+            marks.clear();
+        }
         let mut read = Read { resume, end: progress.offset, prompts, ..Read::default() };
         if marks.is_empty() {
             return Ok(read);
@@ -147,7 +154,7 @@ impl<'a> Transcripts<'a> {
 }
 
 /// Adds a prompt to those of a session.
-fn ask(offset: u64, record: &Record<'_>, act: &Act<'_>, prompts: &mut Vec<Asked>) {
+fn ask(offset: u64, record: &Record<'_>, act: &Act<'_>, rules: &Rules, prompts: &mut Vec<Asked>) {
     let is_queued = matches!(record.body, Body::Attachment(_));
     let asked = match act {
         Act::Prompt { text, .. } => text,
@@ -156,7 +163,8 @@ fn ask(offset: u64, record: &Record<'_>, act: &Act<'_>, prompts: &mut Vec<Asked>
     };
     // What is typed during a turn lifts no privacy.
     let was_private = is_queued && prompts.last().is_some_and(|last| last.is_private);
-    let is_private = privacy::strip(asked).wholly_private || was_private;
+    let is_left_out = !is_queued && rules.left_out(record.prompt_id.as_deref());
+    let is_private = privacy::strip(asked).wholly_private || was_private || is_left_out;
     prompts.push(Asked { offset, at: at(record), is_private, is_queued });
 }
 
@@ -203,6 +211,20 @@ fn read_window(
         at += length + 1;
     }
     Ok(())
+}
+
+/// Returns the prompt that counts at a moment.
+fn prompt_at(prompts: &[Asked], at: u64) -> Option<&Asked> {
+    prompts.iter().rev().find(|prompt| prompt.at <= at)
+}
+
+/// Returns when the first record of a transcript was written; 0 where that cannot be told.
+fn began(file: &mut File) -> u64 {
+    let mut head = Vec::new();
+    let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.by_ref().take(BEHIND).read_to_end(&mut head));
+    let line = head.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
+    let record = read.ok().and(line).and_then(|line| Record::parse(line).ok());
+    record.map_or(0, |record| at(&record))
 }
 
 fn at(record: &Record<'_>) -> u64 {
@@ -308,10 +330,7 @@ impl Telling<'_> {
                 let next = self.prompts.partition_point(|prompt| prompt.offset <= offset);
                 next.checked_sub(1).and_then(|last| self.prompts.get(last))
             }
-            Whose::Subagent(prompts) => {
-                let at = at(record);
-                prompts.iter().rev().find(|prompt| prompt.at <= at)
-            }
+            Whose::Subagent(prompts) => prompt_at(prompts, at(record)),
         };
         last.is_none_or(|last| !last.is_private)
     }

@@ -105,12 +105,43 @@ fn what_is_typed_during_a_private_turn_lifts_no_privacy_for_the_next_pass() {
 }
 
 #[test]
-fn a_private_prompt_with_a_picture_before_its_words_is_private() {
+fn a_private_prompt_with_a_picture_or_a_document_before_its_words_is_private() {
     let transcript = conversation::transcript(JOBS, HERE);
-    let picture = r#"[{"type":"image","source":{"type":"base64","media_type":"image/png","data":""}},{"type":"text","text":"<private>build the engine</private>"}]"#;
-    let transcript = transcript.replacen("\"build the engine\"", picture, 1);
-    assert!(transcript.contains("image/png"));
-    assert_eq!(found_in(&transcript).len(), 0);
+    for kind in ["image", "document"] {
+        let before = format!(
+            r#"[{{"type":"{kind}","source":{{"type":"base64","data":""}}}},{{"type":"text","text":"<private>build the engine</private>"}}]"#
+        );
+        let transcript = transcript.replacen("\"build the engine\"", &before, 1);
+        assert!(transcript.contains(&before));
+        assert_eq!(found_in(&transcript).len(), 0, "{kind}");
+    }
+}
+
+#[test]
+fn a_subagent_of_a_private_turn_is_no_evidence_when_it_outlasts_the_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let (session, aside) = (folder.path().join("5e55-1.jsonl"), folder.path().join("agent-1.jsonl"));
+    let sidechain =
+        conversation::transcript(JOBS, HERE).replace("\"isSidechain\":false", "\"isSidechain\":true");
+    fs::write(&aside, &sidechain).unwrap();
+    let (rules, spoken, forgotten) = (Rules::default(), Spoken::default(), Forgotten::default());
+    let mut transcripts = Transcripts::new(&rules, &spoken, &forgotten);
+    let mut found = |first: &str| {
+        // The subagent began between the two prompts, and did nearly all of it after the second.
+        let asked = |at: &str, text: &str| {
+            format!(
+                r#"{{"type":"user","isSidechain":false,"uuid":"{at}","timestamp":"{at}","sessionId":"5e55-1","cwd":"/home/ada/engine","message":{{"role":"user","content":"{text}"}}}}"#
+            ) + "\n"
+        };
+        let (began, after) = ("2026-11-16T10:00:01.000Z", "2026-11-16T10:00:01.500Z");
+        assert!(sidechain.contains(began));
+        fs::write(&session, asked(began, first) + &asked(after, "go on")).unwrap();
+        let prompts = transcripts.prompts(&session).unwrap();
+        assert_eq!(prompts.len(), 2);
+        let read = transcripts.read(&aside, 0, Whose::Subagent(&prompts)).unwrap();
+        candidate::make(&read.found, None).candidates.len()
+    };
+    assert_eq!((found("build"), found("<private>build</private>")), (1, 0));
 }
 
 #[test]

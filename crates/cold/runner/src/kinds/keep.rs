@@ -2,17 +2,17 @@
 
 use crate::handler::{Context, Handler, Progress};
 use base::settings::Settings;
-use base::{Env, Paths, Timestamp, digest, files};
-use capture::Rules;
+use base::{Env, Paths, Timestamp, files};
+use capture::{Rules, Spool};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-use store::Store;
+use std::path::Path;
 use store::jobs::{self, Failure, NewJob};
+use store::{Store, repair};
 
 const KIND: &str = "keep-transcript";
 const SETTING: &str = "capture.keep_transcripts";
@@ -42,7 +42,7 @@ impl Handler for KeepTranscript {
         let payload: Payload = context.payload()?;
         let settings = Settings::read(&context.env, &context.paths.hook_settings());
         let transcript = Path::new(&payload.transcript);
-        let file = file_of(&context.paths, &payload.session);
+        let file = context.paths.transcript(&payload.session);
         if !settings.is_on(SETTING) || is_forgotten(&file) {
             return Ok(Progress::Needless { reason: "the transcript is not to be kept".to_owned() });
         }
@@ -50,24 +50,30 @@ impl Handler for KeepTranscript {
         if transcript.file_stem() != Some(OsStr::new(&payload.session)) || !transcript.is_absolute() {
             return Ok(Progress::Needless { reason: "no transcript of the session".to_owned() });
         }
-        let rules = Rules::of(&settings, &context.env);
-        let kept = files::write_atomic_with(&file, |file| -> io::Result<()> {
-            let mut copy = GzEncoder::new(io::BufWriter::new(file), Compression::default());
+        let rules = Rules::of(&settings, &context.env).knowing(&Spool::new(context.paths.spool()));
+        // What `wyren forget` notes first of all: what it forgets meanwhile must not come back with the copy.
+        let notes = || files::read_if_there(&repair::notes_of_forgotten(&context.paths.database()));
+        let before = notes().map_err(|error| Failure::Again(error.to_string()))?;
+        let is_current = || notes().is_ok_and(|now| now == before);
+        let kept = files::write_atomic_with(&file, |copy| -> io::Result<()> {
+            let mut copy = GzEncoder::new(io::BufWriter::new(copy), Compression::default());
             store::transcripts::keep(&context.store, &rules, &payload.session, transcript, &mut copy)?;
-            io::Write::flush(&mut copy.finish()?)
+            io::Write::flush(&mut copy.finish()?)?;
+            let is_wanted = is_current() && !is_forgotten(&file);
+            is_wanted.then_some(()).ok_or_else(|| io::Error::other("something was forgotten meanwhile"))
         });
         match kept {
+            // It was noted in the instant between: what exactly is not known any more.
+            Ok(()) if !is_current() => match files::write_atomic(&file, b"") {
+                Ok(()) => Ok(Progress::Done),
+                Err(error) => Err(Failure::Again(error.to_string())),
+            },
             Ok(()) => Ok(Progress::Done),
             // A missing transcript does not come back.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Progress::Done),
             Err(error) => Err(Failure::Again(error.to_string())),
         }
     }
-}
-
-/// Returns the copy of a session's transcript.
-fn file_of(paths: &Paths, session: &str) -> PathBuf {
-    paths.transcripts().join(format!("{}.jsonl.gz", digest::short_hex(session.as_bytes())))
 }
 
 /// Returns whether something of it was forgotten: then the file is empty, and stays so.
@@ -87,7 +93,7 @@ pub(crate) fn request_due(
         return Ok(());
     }
     for (payload, ended_at) in ended(store, now)? {
-        let file = file_of(paths, &payload.session);
+        let file = paths.transcript(&payload.session);
         let kept_at = fs::metadata(&file).and_then(|metadata| metadata.modified()).map(Timestamp::from);
         if is_forgotten(&file) || kept_at.is_ok_and(|at| at.millis() > ended_at) {
             continue;
@@ -117,7 +123,7 @@ fn ended(store: &Store, now: Timestamp) -> Result<Vec<(Payload, u64)>, store::Er
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capture::{Data, Kept, Observation, Spool};
+    use capture::{Data, Kept, Observation};
     use serde_json::{Value, json};
     use std::borrow::Cow;
     use store::observations::Drain;

@@ -163,7 +163,7 @@ impl<'s> Drain<'s> {
             let _ = self.spool.sweep(SWEEP_AFTER, now);
             progress.skipped = skipped.count();
             if let Some(rules) = self.followed_by {
-                progress.stored += transcripts::follow(store, rules)?;
+                progress.stored += transcripts::follow(store, &rules.clone().knowing(self.spool))?;
             }
             let derived = derived::run(store, DERIVE_TIME)?;
             (progress.derive_errors, progress.is_derived) = (derived.errors, derived.is_complete);

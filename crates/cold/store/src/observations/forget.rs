@@ -73,6 +73,8 @@ pub struct Forgotten {
     pub spool_lines: u64,
     /// Background jobs that named it; 0 as long as nothing is done.
     pub jobs: u64,
+    /// The client's ids of the sessions that lose something; none as long as nothing is done.
+    pub sessions: Vec<String>,
     /// The slugs of lessons whose mistake was seen nowhere else.
     pub lessons: Vec<String>,
     /// The keys of projects that contain the text and stay, since they have other sessions.
@@ -137,11 +139,13 @@ impl Selection {
         })?;
         let spool_lines = self.clean_spool(spool, &found, now);
         let derived = store.derived();
-        (found.forgotten.jobs, found.forgotten.lessons) = store.write(|transaction| {
-            let lessons = self.delete_sightings(transaction, &found)?;
+        let done = store.write(|transaction| {
+            let sessions = found.sessions(transaction)?;
+            let lessons = self.delete_sightings(transaction, &sessions)?;
             found.delete(transaction, derived)?;
-            Ok::<_, Error>((self.delete_jobs(transaction)?, lessons))
+            Ok::<_, Error>((self.delete_jobs(transaction)?, lessons, sessions.into_iter().collect()))
         })?;
+        (found.forgotten.jobs, found.forgotten.lessons, found.forgotten.sessions) = done;
         found.forgotten.projects = self.projects_left(store)?;
         // Whatever keeps the old contents open keeps no drain waiting.
         drop(lock);
@@ -245,14 +249,13 @@ impl Selection {
 
     /// Deletes what was seen of mistakes in the sessions that lose something, or mentions it; returns the lessons that nothing
     /// else was seen of. A sighting quotes calls without their ids, so all of its session go.
-    fn delete_sightings(&self, transaction: &Transaction<'_>, found: &Found) -> Result<Vec<String>, Error> {
+    fn delete_sightings(
+        &self,
+        transaction: &Transaction<'_>,
+        sessions: &HashSet<String>,
+    ) -> Result<Vec<String>, Error> {
         if !has_table(transaction, "sightings")? {
             return Ok(Vec::new());
-        }
-        let mut sessions: HashSet<String> = HashSet::new();
-        let mut select = transaction.prepare("SELECT id FROM sessions WHERE row = ?1")?;
-        for session in found.sessions.keys() {
-            sessions.insert(select.query_row([session], |row| row.get(0))?);
         }
         let needle = self.query.as_deref().map(Needle::new);
         let is_alone = needle.is_none() && !self.names_observations();
@@ -476,6 +479,13 @@ struct Found {
 }
 
 impl Found {
+    /// Returns the client's ids of the sessions that lose something.
+    fn sessions(&self, transaction: &Transaction<'_>) -> Result<HashSet<String>, Error> {
+        let mut select = transaction.prepare("SELECT id FROM sessions WHERE row = ?1")?;
+        let ids = self.sessions.keys().map(|session| select.query_row([session], |row| row.get(0)));
+        Ok(ids.collect::<Result<_, _>>()?)
+    }
+
     /// Adds the observation whose [`HEAD`] a row begins with.
     fn take(&mut self, store: &Store, row: &Row<'_>) -> Result<(), Error> {
         self.rows.push(row.get(0)?);

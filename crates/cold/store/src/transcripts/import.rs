@@ -24,7 +24,7 @@ const BATCHES_AHEAD: usize = 8;
 #[derive(Debug)]
 pub struct Import<'a> {
     spool: &'a Spool,
-    rules: &'a Rules,
+    rules: Rules,
     sessions: Vec<Source>,
     /// Folders that could not be listed, and transcripts that are packed.
     unreadable: u64,
@@ -50,7 +50,7 @@ pub struct Imported {
     pub known: u64,
     /// Those that the user has forgotten, and that stay so.
     pub forgotten: u64,
-    /// Prompts that are wholly private; they and what was done under them were left out.
+    /// Prompts that are wholly private, or that hooks left out; they and what was done under them were left out.
     pub private: u64,
     /// Sessions and subagents that were left out because their folder, or the session that started them, is not known.
     pub unplaced: u64,
@@ -58,7 +58,7 @@ pub struct Imported {
 
 impl<'a> Import<'a> {
     /// Looks which of Claude Code's transcripts there are below `folder`; `spool` has the lock that keeps drains away meanwhile.
-    pub fn of(folder: &Path, spool: &'a Spool, rules: &'a Rules) -> Result<Self, transcript::Error> {
+    pub fn of(folder: &Path, spool: &'a Spool, rules: &Rules) -> Result<Self, transcript::Error> {
         Self::of_agent(Agent::ClaudeCode, folder, spool, rules)
     }
 
@@ -67,7 +67,7 @@ impl<'a> Import<'a> {
         agent: Agent,
         folder: &Path,
         spool: &'a Spool,
-        rules: &'a Rules,
+        rules: &Rules,
     ) -> Result<Self, transcript::Error> {
         let (mut sessions, unreadable, orphans) = match agent {
             Agent::ClaudeCode => {
@@ -87,6 +87,8 @@ impl<'a> Import<'a> {
         };
         // A session that goes on under another id repeats what the earlier one told, and is the later one.
         sessions.sort_by(|one, other| (one.modified, &one.path).cmp(&(other.modified, &other.path)));
+        // What hooks left out does not come back this way.
+        let rules = rules.clone().knowing(spool);
         Ok(Self { spool, rules, sessions, unreadable, orphans, is_trial: false })
     }
 
@@ -121,7 +123,7 @@ impl<'a> Import<'a> {
         let mut putter = Putter::new(store, forgotten, self.is_trial)?;
         let mut left = Vec::new();
         for session in &self.sessions {
-            let read = offset(putter.connection(), &session.path, ReadBy::Import, self.rules)?;
+            let read = offset(putter.connection(), &session.path, ReadBy::Import, &self.rules)?;
             if read == Some(session.bytes) {
                 imported.unchanged += 1;
             } else if session.is_recorded(putter.connection())? {
@@ -147,7 +149,7 @@ impl<'a> Import<'a> {
                         imported.private += passed.map_or(0, |passed| passed.private);
                         imported.unplaced += passed.map_or(0, |passed| passed.unplaced);
                         putter.flush(|transaction| {
-                            set_offset(transaction, &session.path, ReadBy::Import, self.rules, session.bytes)
+                            set_offset(transaction, &session.path, ReadBy::Import, &self.rules, session.bytes)
                         })?;
                         done += session.bytes;
                         report(done);
@@ -162,11 +164,11 @@ impl<'a> Import<'a> {
 
     /// Reads sessions and sends what they tell, until the receiver is gone.
     fn read<'s>(&self, sessions: Vec<&'s Source>, sender: SyncSender<Told<'s>>) {
-        let mut transcriber = Transcriber::new(self.rules, Wanted::Everything);
+        let mut transcriber = Transcriber::new(&self.rules, Wanted::Everything);
         for session in sessions {
             let mut batch = Vec::new();
             let mut bytes = 0;
-            let passed = session.read(&mut transcriber, self.rules, &mut |observation| {
+            let passed = session.read(&mut transcriber, &self.rules, &mut |observation| {
                 bytes += observation.data.json().map_or(0, |data| data.get().len());
                 batch.push(observation);
                 if bytes >= BATCH_BYTES {

@@ -182,7 +182,8 @@ impl Filter<'_> {
                 _ => None,
             };
             let Some(prompt) = prompt.filter(|_| !record.is_sidechain) else { continue };
-            let is_private = privacy::strip(&prompt).wholly_private;
+            let is_private =
+                privacy::strip(&prompt).wholly_private || self.rules.left_out(record.prompt_id.as_deref());
             // A message that is typed in between lifts no privacy.
             self.is_hidden = is_private || of_prompt || (is_attached && self.is_hidden);
             self.had_hidden |= self.is_hidden;

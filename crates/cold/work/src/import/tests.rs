@@ -44,6 +44,29 @@ impl Bench {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_folder_that_is_a_link_leads_to_nothing_of_the_users() {
+    let mut bench = Bench::new();
+    let diary = bench.folder.path().join("diary");
+    fs::create_dir_all(diary.join("260101-0900-mine/notes")).unwrap();
+    for file in ["monday.md", "260101-0900-mine/notes/monday.md"] {
+        fs::write(diary.join(file), "PRIVATE-DIARY").unwrap();
+    }
+    fs::write(diary.join("260101-0900-mine/state.json"), r#"{"id": "x", "summary": "PRIVATE-DIARY"}"#)
+        .unwrap();
+    let state = json!({"id": "260101-0900-good", "status": "active", "summary": "good"}).to_string();
+    bench.write("contexts/260101-0900-good/state.json", &state);
+    std::os::unix::fs::symlink(&diary, bench.output().join("contexts/260101-0900-good/notes")).unwrap();
+    std::os::unix::fs::symlink(&diary, bench.output().join("contexts/_archive")).unwrap();
+    let (found, _) = bench.import();
+    assert_eq!(found.contexts, [("260101-0900-good".to_owned(), 0)]);
+    let elsewhere = bench.folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&diary, elsewhere.join("contexts")).unwrap();
+    assert!(matches!(import(&elsewhere, &bench.paths, false, Timestamp::now()), Err(Error::NoContexts(_))));
+}
+
 /// Writes a context of each generation.
 fn generations(bench: &Bench) {
     bench.write(

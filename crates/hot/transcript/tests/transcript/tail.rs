@@ -277,7 +277,7 @@ fn what_is_typed_during_a_turn_is_its_prompt_only_where_it_covers_what_follows()
     let before = |lines: &[serde_json::Value]| {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         std::fs::write(&file, &text).unwrap();
-        tail::prompt_before(&file, text.len() as u64, |typed| typed == "hidden").unwrap().unwrap()
+        tail::prompt_before(&file, text.len() as u64, |typed| typed.text == "hidden").unwrap().unwrap().text
     };
     assert_eq!(before(&[prompt("one"), typed("go on")]), "one");
     assert_eq!(before(&[prompt("one"), typed("hidden"), typed("go on")]), "hidden");
