@@ -57,6 +57,26 @@ impl Desk {
         feed(&mut command, event.to_string().as_bytes())
     }
 
+    /// Returns the files of the data folder that have a text in them.
+    fn files_with(&self, text: &str) -> Result<Vec<PathBuf>> {
+        let (mut found, mut folders) = (Vec::new(), vec![self.sandbox.data()]);
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder)?.flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if fs::read(&path)
+                    .unwrap_or_default()
+                    .windows(text.len())
+                    .any(|window| window == text.as_bytes())
+                {
+                    found.push(path);
+                }
+            }
+        }
+        Ok(found)
+    }
+
     fn handoffs(&self) -> Vec<PathBuf> {
         let inside = |folder: &Path| -> Vec<PathBuf> {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -248,18 +268,39 @@ fn under_a_private_prompt_and_with_capture_off_nothing_of_it_is_on_the_disk() ->
     desk.run("grep merger-plan", Some("error: no merger"));
     check_silent(&desk.compact("auto", &[])?);
     assert!(desk.handoff()?.contains("make cart"));
-    let mut folders = vec![desk.sandbox.data()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder)?.flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let bytes = fs::read(&path).unwrap_or_default();
-                let is_in = bytes.windows(6).any(|window| window == b"merger");
-                assert!(!is_in, "{}", path.display());
-            }
-        }
-    }
+    assert_eq!(desk.files_with("merger")?, [PathBuf::new(); 0]);
+    Ok(())
+}
+
+#[test]
+fn what_was_forgotten_does_not_come_back_with_a_handoff() -> Result<()> {
+    let Some(mut desk) = Desk::new()? else { return Ok(()) };
+    let of_session = |hook: &str, mut event: Value| -> Result<()> {
+        event["session_id"] = json!("s");
+        event["cwd"] = json!(desk.sandbox.project());
+        ensure!(desk.sandbox.run(hook, event.to_string().as_bytes())?.status.success(), "{hook}");
+        Ok(())
+    };
+    let prompt = "what would the merger cost?";
+    of_session(
+        "prompt-record",
+        json!({"hook_event_name": "UserPromptSubmit", "prompt": prompt, "prompt_id": "p-2"}),
+    )?;
+    let id = format!("toolu_{}", desk.lines.len());
+    of_session(
+        "tool-record",
+        json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": id, "prompt_id": "p-1",
+            "tool_input": {"command": "grep merger-plan"}, "tool_response": {"stdout": "ok"}}),
+    )?;
+    desk.run("grep merger-plan", None);
+    desk.say(prompt);
+    desk.lines.last_mut().context("no line")?["promptId"] = json!("p-2");
+    desk.run("cat merger-costs", None);
+    desk.reply("The merger costs too much.");
+    let forgotten = desk.sandbox.wyren(&["forget", "--query", "merger", "--yes"])?;
+    ensure!(forgotten.status.success(), "{forgotten:?}");
+    check_silent(&desk.compact("auto", &[])?);
+    assert!(desk.handoff()?.contains("make cart"));
+    assert_eq!(desk.files_with("merger")?, [PathBuf::new(); 0]);
     Ok(())
 }

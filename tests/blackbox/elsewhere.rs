@@ -88,6 +88,11 @@ fn a_plugin_that_does_not_stay_is_copied_before_it_is_wired() -> Result<()> {
         for (way, file) in [(["--agent", "codex"], &hooks), (["--settings", "user"], &settings)] {
             install::plugin::copy(&assembled, from)?;
             fs::write(unpacked.with_file_name(&launcher), "").ok();
+            let wyren = from.join(format!("bin/wyren{}", std::env::consts::EXE_SUFFIX));
+            let printed = sandbox.command_for(&wyren).args(["statusline", "--print"]).output()?;
+            assert!(printed.status.success() && printed.stdout.ends_with(b"}\n"), "{printed:?}");
+            let advice = String::from_utf8(printed.stderr)?;
+            assert_eq!(advice.contains("wyren install --statusline"), from != stays, "{advice}");
             let install = [&["install"], &way[..], &from_local].concat();
             let shown = run_in(&sandbox, "one", &[&install[..], &["--dry-run"]].concat())?;
             let program = stays.join("bin/stop-distill").display().to_string();

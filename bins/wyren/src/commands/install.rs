@@ -243,7 +243,7 @@ fn copy_plugin(from: &Path, plugin: &Path, env: &Env) -> Result<()> {
 
 /// Returns where the plugin in a folder stays: there, or in the data folder for one that may go at any time. The client deletes
 /// its own copy with the next version, the user an archive that they unpacked.
-fn lasting(plugin: &Path, paths: &Paths) -> PathBuf {
+pub(super) fn lasting(plugin: &Path, paths: &Paths) -> PathBuf {
     let cache = paths.client().map(|client| files::canonical(&client.join("plugins")));
     let is_of_client = cache.is_some_and(|cache| plugin.starts_with(cache));
     let launcher = format!("install{}", std::env::consts::EXE_SUFFIX);

@@ -65,8 +65,18 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
         let cwd = std::env::current_dir().context("could not find the current folder")?;
         return refresh(&cwd, arguments.session.as_deref(), env, paths);
     }
-    let text = Member::StatusLine.to_paste(&install::plugin_folder()?)?;
-    Ok(terminal::exact_output().write_all(text.as_bytes())?)
+    let plugin = install::plugin_folder()?;
+    let text = Member::StatusLine.to_paste(&plugin)?;
+    terminal::exact_output().write_all(text.as_bytes())?;
+    if install::lasting(&plugin, paths) != plugin {
+        // Until the next version of the plugin is there.
+        writeln!(
+            terminal::errors(),
+            "wyren: this folder of the plugin may be deleted with its next version. `wyren install --statusline` copies the plugin \
+             to where it stays, and writes the setting."
+        )?;
+    }
+    Ok(())
 }
 
 /// Finds out what the status line shows of the project of a folder and of a session, unless another process does or just did.

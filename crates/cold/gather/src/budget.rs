@@ -9,9 +9,11 @@ pub const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// How far from the start the first prompt is looked for, in bytes.
 pub const FIRST_BYTES: u64 = 1024 * 1024;
 
-/// The most prompts, the first and the last of them, and characters of each.
+/// The most prompts, the first and the last of them, and characters of each. The first and the last, by which the reader knows
+/// what is wanted, have more.
 pub const PROMPTS: usize = 40;
 pub const PROMPT_CHARS: usize = 800;
+pub const WHOLE_PROMPT_CHARS: usize = 6_000;
 /// The most turns whose last reply is kept, the last of them, and characters of each. The last has more.
 pub const REPLIES: usize = 30;
 pub const REPLY_CHARS: usize = 900;
@@ -32,9 +34,9 @@ pub const ERROR_CHARS: usize = 220;
 /// The most ids, and characters of the line that each is in.
 pub const IDS: usize = 30;
 pub const ID_LINE_CHARS: usize = 160;
-/// The most decisions, and the last turns that they are looked for in.
+/// The most decisions, and the last prompts and replies that they are looked for in.
 pub const DECISIONS: usize = 30;
-pub const JUDGED_TURNS: usize = 100;
+pub const JUDGED: usize = 300;
 /// The longest plan, in characters.
 pub const PLAN_CHARS: usize = 20_000;
 /// The longest thread, in bytes.

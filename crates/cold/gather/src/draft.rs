@@ -1,8 +1,9 @@
 //! From what happened to the sections of a handoff.
 
+use crate::bounds::{Bounds, Screen};
 use crate::budget::{
-    CHANGED_FILES, COMMANDS, DEAD_ENDS, DECISIONS, ERRORS, JUDGED_TURNS, LAST_REPLY_CHARS, OUTPUT_CHARS,
-    PROMPTS, READ_FILES, REPLIES, REPLY_CHARS, SAID_CHARS, SERVER_CALLS, THREAD_BYTES,
+    CHANGED_FILES, COMMANDS, DEAD_ENDS, DECISIONS, ERRORS, JUDGED, LAST_REPLY_CHARS, OUTPUT_CHARS,
+    PROMPT_CHARS, PROMPTS, READ_FILES, REPLIES, REPLY_CHARS, SAID_CHARS, SERVER_CALLS, THREAD_BYTES,
 };
 use crate::thread::{Call, Ending, Thread, Turn};
 use distiller::{Action, Anchor, Mark, Message, Part, Role, clean_cut, machinery};
@@ -29,7 +30,7 @@ pub struct Around {
 }
 
 /// Returns the handoff of what happened; one without sections when nothing did that may be kept.
-pub fn draft(thread: &Thread, around: &Around) -> Draft {
+pub fn draft(thread: &Thread, around: &Around, bounds: Bounds<'_>) -> Draft {
     let mut draft = Draft { origin: Origin::Compaction, tasks: around.tasks.clone(), ..Draft::default() };
     // Without a prompt it is not known whether the calls are private.
     if thread.turns.is_empty() {
@@ -46,7 +47,7 @@ pub fn draft(thread: &Thread, around: &Around) -> Draft {
     add(Name::Context, context(thread, around));
     add(Name::Plan, thread.plan.iter().cloned().collect());
     if around.with_thread {
-        add(Name::Thread, spoken(thread));
+        add(Name::Thread, spoken(thread, bounds));
     }
     draft
 }
@@ -61,7 +62,8 @@ fn goals(thread: &Thread, around: &Around) -> Vec<String> {
     for (at, text) in asked.iter().enumerate() {
         // The first says what it is about, the last what is wanted now.
         if at == 0 || at > left_out {
-            lines.push(format!("- Asked: {}", one_line(text)));
+            let is_whole = at == 0 || at + 1 == asked.len();
+            lines.push(format!("- Asked: {}", if is_whole { below(text) } else { short(text) }));
         }
     }
     if left_out > 0 {
@@ -92,10 +94,10 @@ pub fn window(thread: &Thread, around: &Around) -> Option<String> {
 }
 
 fn completed(thread: &Thread) -> Vec<String> {
-    let told: Vec<&Turn> = thread.turns.iter().filter(|turn| !turn.reply.is_empty()).collect();
+    let told: Vec<&Turn> = thread.turns.iter().filter(|turn| !turn.reply().is_empty()).collect();
     let from = told.len().saturating_sub(REPLIES);
     let mut lines: Vec<String> =
-        told[from..].iter().map(|turn| format!("- {}", cut(&one_line(&turn.reply), REPLY_CHARS))).collect();
+        told[from..].iter().map(|turn| format!("- {}", cut(&one_line(turn.reply()), REPLY_CHARS))).collect();
     let changes = || thread.calls.iter().filter(|call| changes_file(call) && call.ending == Ending::Done);
     for path in last(changes(), CHANGED_FILES) {
         let count = changes().filter(|call| call.about == path).count();
@@ -109,20 +111,22 @@ fn changes_file(call: &Call) -> bool {
     matches!(call.tool.as_str(), "Edit" | "MultiEdit" | "Write" | "NotebookEdit")
 }
 
-/// What was decided, by the rules of distillation: over what people said and how each turn ended.
+/// What was decided, by the rules of distillation: over what people said, and the model also between its calls.
 fn decisions(thread: &Thread) -> Vec<String> {
-    let mut messages = Vec::new();
-    let mut say = |role: Role, text: &str| {
-        let parts = vec![Part::Said(text.to_owned())];
-        messages.push(Message { number: messages.len() as u64 + 1, role, parts });
+    let said = thread.turns.iter().flat_map(|turn| {
+        let replies = turn.replies.iter().map(|reply| (Role::Assistant, reply));
+        std::iter::once((Role::User, &turn.asked)).chain(replies)
+    });
+    let said: Vec<(Role, &String)> = said.collect();
+    let from = said.len().saturating_sub(JUDGED);
+    // The prompt that opens a session says what is wanted; a later one decides more often.
+    let first = if thread.first.is_some() || from > 0 { 2 } else { 1 };
+    let message = |(number, (role, text)): (u64, &(Role, &String))| Message {
+        number,
+        role: *role,
+        parts: vec![Part::Said((*text).clone())],
     };
-    let from = thread.turns.len().saturating_sub(JUDGED_TURNS);
-    for turn in &thread.turns[from..] {
-        say(Role::User, &turn.asked);
-        if !turn.reply.is_empty() {
-            say(Role::Assistant, &turn.reply);
-        }
-    }
+    let messages = (first..).zip(&said[from..]).map(message).collect();
     let slice = distiller::Slice {
         session: String::new(),
         messages,
@@ -203,7 +207,7 @@ fn dead_end(calls: &[Call], (tool, about): (&str, &str)) -> String {
         }
     }
     for comment in refusals {
-        let comment = if comment.is_empty() { String::new() } else { format!(": {}", one_line(comment)) };
+        let comment = if comment.is_empty() { String::new() } else { format!(": {}", short(comment)) };
         line.push_str(&format!(" was refused{comment}"));
     }
     line
@@ -240,13 +244,13 @@ fn pending(thread: &Thread, around: &Around) -> Vec<String> {
     }
     if let Some(turn) = thread.turns.last() {
         if turn.is_interrupted {
-            lines.push(format!("- The user stopped the model at: {}", one_line(&turn.asked)));
+            lines.push(format!("- The user stopped the model at: {}", short(&turn.asked)));
         } else if !turn.is_over {
-            lines.push(format!("- Not finished: {}", one_line(&turn.asked)));
+            lines.push(format!("- Not finished: {}", short(&turn.asked)));
         }
-        if !turn.reply.is_empty() {
+        if !turn.reply().is_empty() {
             lines.push(String::new());
-            lines.push(format!("The model's last words: {}", cut(&turn.reply, LAST_REPLY_CHARS)));
+            lines.push(format!("The model's last words: {}", cut(turn.reply(), LAST_REPLY_CHARS)));
         }
     }
     lines
@@ -292,35 +296,26 @@ fn last<'t>(calls: impl DoubleEndedIterator<Item = &'t Call>, most: usize) -> Ve
 }
 
 /// Returns the whole conversation, for those who asked for it.
-pub fn spoken(thread: &Thread) -> Vec<String> {
+pub fn spoken(thread: &Thread, bounds: Bounds<'_>) -> Vec<String> {
     let Some(slice) = &thread.slice else { return Vec::new() };
     let mut conversation = Conversation::new(Scope::Main);
-    let mut own: HashSet<String> = HashSet::new();
+    let mut screen = Screen::new(bounds, thread.begins_hidden);
     let mut lines: Vec<String> = Vec::new();
-    for (record, is_hidden) in slice.records().zip(&thread.hidden) {
-        let steps = conversation.steps(&record);
-        if *is_hidden {
-            continue;
-        }
-        for step in steps {
+    for record in slice.records() {
+        for step in conversation.steps(&record) {
+            if !screen.admits(&record, &step.act) {
+                continue;
+            }
             let line = match &step.act {
                 Act::Prompt { text, .. } => format!("**User:** {}", clean_cut(text, SAID_CHARS)),
                 Act::Command { name, arguments, .. } if !machinery::is_our_command(name) => {
                     format!("**User:** {}", clean_cut(&format!("{name} {arguments}"), SAID_CHARS))
                 }
                 Act::Reply(text) => format!("**Claude:** {}", clean_cut(text, SAID_CHARS)),
-                Act::ToolUse { id, name, input } => {
-                    let input = input.unwrap_or("{}");
-                    if machinery::is_our_call(name, input) {
-                        own.insert((*id).to_owned());
-                        continue;
-                    }
-                    format!("**{name}:** {}", clean_cut(input, OUTPUT_CHARS))
+                Act::ToolUse { name, input, .. } => {
+                    format!("**{name}:** {}", clean_cut(input.unwrap_or("{}"), OUTPUT_CHARS))
                 }
-                Act::ToolResult { tool_use_id, is_error, output } => {
-                    if own.contains(*tool_use_id) {
-                        continue;
-                    }
+                Act::ToolResult { is_error, output, .. } => {
                     let word = if *is_error { "Error" } else { "Result" };
                     format!("**{word}:** {}", clean_cut(output, OUTPUT_CHARS))
                 }
@@ -343,6 +338,18 @@ pub fn spoken(thread: &Thread) -> Vec<String> {
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the beginning of a prompt, on one line.
+fn short(text: &str) -> String {
+    cut(&one_line(text), PROMPT_CHARS)
+}
+
+/// Returns a text word for word, with its further lines below an item of a list.
+fn below(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim_end);
+    let first = lines.next().unwrap_or_default().to_owned();
+    lines.fold(first, |text, line| if line.is_empty() { text + "\n" } else { text + "\n  " + line })
 }
 
 fn cut(text: &str, most: usize) -> String {

@@ -1,6 +1,7 @@
 //! Ids by which things are found again: commits, pull requests, issues, subagents.
 
 use crate::budget::{ID_LINE_CHARS, IDS};
+use distiller::clean_cut;
 use text::sanitize;
 
 /// How short a commit's name may be, in digits.
@@ -20,6 +21,8 @@ impl Marks {
     /// Takes the ids from what a command printed, if it is one that makes things which have ids.
     pub(crate) fn of_command(&mut self, command: &str, output: &str) {
         if MAKERS.iter().any(|maker| command.contains(maker)) {
+            // Half a secret has no shape to know it by, and lines are cut.
+            let output = clean_cut(output, output.len());
             for line in output.lines().filter(|line| line.len() < 10 * ID_LINE_CHARS) {
                 for word in line.split(|c: char| c.is_whitespace() || "[](){}<>,;\"'`".contains(c)) {
                     let word = word.trim_end_matches(['.', ':']);

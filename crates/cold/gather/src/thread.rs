@@ -1,8 +1,9 @@
 //! What happened in the part of a transcript that a handoff is about.
 
+use crate::bounds::{Bounds, Screen};
 use crate::budget::{
     BACK_BYTES, COMMAND_CHARS, FIRST_BYTES, INPUT_CHARS, LAST_REPLY_CHARS, MOST_BYTES, PLAN_CHARS,
-    PROMPT_CHARS, TURNS,
+    PROMPT_CHARS, TURNS, WHOLE_PROMPT_CHARS,
 };
 use crate::marks::Marks;
 use crate::{background, failure};
@@ -10,10 +11,8 @@ use distiller::{clean_cut, machinery};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::Path;
-use text::privacy;
 use transcript::record::Body;
-use transcript::tail::{self, Prompt};
-use transcript::{Act, Conversation, Error, Record, Scope, Slice, Usage};
+use transcript::{Act, Conversation, Error, Record, Scope, Slice, Usage, tail};
 
 /// How many characters of a commit's or a subagent's output are looked through for ids.
 const OUTPUT_BYTES: usize = 64 * 1024;
@@ -21,16 +20,23 @@ const OUTPUT_BYTES: usize = 64 * 1024;
 /// How the name of a tool begins that an MCP server has.
 const SERVER: &str = "mcp__";
 
-/// A turn that is not private.
+/// A turn that may be kept.
 #[derive(Debug, Default)]
 pub struct Turn {
     /// The prompt, without secrets.
     pub asked: String,
-    /// What the model said last.
-    pub reply: String,
+    /// What the model said, in this order.
+    pub replies: Vec<String>,
     /// Whether that was the end: no call came after it.
     pub is_over: bool,
     pub is_interrupted: bool,
+}
+
+impl Turn {
+    /// Returns what the model said last; nothing where it said nothing.
+    pub fn reply(&self) -> &str {
+        self.replies.last().map_or("", String::as_str)
+    }
 }
 
 /// A call of a tool that is about a command or a file, or of one that an MCP server has.
@@ -77,33 +83,13 @@ pub struct Thread {
     pub(crate) marks: Marks,
     /// What was read of the file, for those who want all of it.
     pub(crate) slice: Option<Slice>,
-    /// Of each record of the slice, whether it is left out.
-    pub(crate) hidden: Vec<bool>,
-}
-
-/// What is left out besides what is private by its words.
-#[derive(Clone, Copy)]
-pub struct Without<'w> {
-    /// Says whether a prompt is, by the client's id of it, and with it what was done under it.
-    pub prompt: &'w dyn Fn(&str) -> bool,
-    /// Says whether what was done in a folder is.
-    pub folder: &'w dyn Fn(&Path) -> bool,
-}
-
-impl Without<'_> {
-    /// Leaves out nothing more.
-    pub const NOTHING: Without<'static> = Without { prompt: &|_| false, folder: &|_| false };
-
-    fn hides(&self, prompt: &Prompt) -> bool {
-        is_private(&prompt.text)
-            || prompt.id.as_deref().is_some_and(self.prompt)
-            || prompt.cwd.as_deref().is_some_and(|cwd| (self.folder)(Path::new(cwd)))
-    }
+    /// Whether that begins under a prompt that hides what follows.
+    pub(crate) begins_hidden: bool,
 }
 
 impl Thread {
     /// Reads the end of a transcript: since the last compaction, and further back where that is little.
-    pub fn read(path: &Path, without: Without<'_>) -> Result<Self, Error> {
+    pub fn read(path: &Path, bounds: Bounds<'_>) -> Result<Self, Error> {
         let compaction = tail::offset_of_last_compaction(path)?;
         let start = match compaction {
             None => 0,
@@ -116,50 +102,32 @@ impl Thread {
         };
         let slice = Slice::read(path, start)?;
         // What comes before the first prompt of the slice belongs to the one before.
-        let hides = |prompt: &Prompt| without.hides(prompt);
+        let hides = |record: &Record<'_>, prompt: &str| bounds.hide(record, prompt);
         let before = if start > 0 { tail::prompt_before(path, start, hides)? } else { None };
-        let mut thread = Self::of(&slice, before.as_ref(), without);
-        if start > 0 {
-            thread.first = tail::first_prompt(path, FIRST_BYTES)?
-                .filter(|first| !without.hides(first))
-                .map(|first| clean_cut(&first.text, PROMPT_CHARS));
+        let begins_hidden = before.as_ref().is_some_and(|(_, hides)| *hides);
+        let mut reader = Reader::new(Screen::new(bounds, begins_hidden));
+        if let Some((prompt, false)) = before {
+            reader.begin(clean_cut(&prompt, WHOLE_PROMPT_CHARS));
         }
+        for record in slice.records() {
+            reader.take(&record);
+        }
+        let mut thread = reader.thread;
+        if start > 0 {
+            thread.first = tail::first_prompt(path, FIRST_BYTES, |record, prompt| !hides(record, prompt))?
+                .map(|first| clean_cut(&first, WHOLE_PROMPT_CHARS));
+        }
+        thread.begins_hidden = begins_hidden;
         thread.slice = Some(slice);
         Ok(thread)
     }
-
-    fn of(slice: &Slice, before: Option<&Prompt>, without: Without<'_>) -> Self {
-        let mut reader = Reader::default();
-        match before {
-            Some(before) if without.hides(before) => reader.is_private = true,
-            Some(before) => {
-                reader.hear(&Act::Prompt { text: before.text.as_str().into(), images: 0 }, false, false)
-            }
-            None => {}
-        }
-        for record in slice.records() {
-            let is_outside = record.cwd.as_deref().is_some_and(|cwd| (without.folder)(Path::new(cwd)));
-            let is_hidden = is_outside || record.prompt_id.as_deref().is_some_and(without.prompt);
-            reader.take(&record, is_outside, is_hidden);
-            reader.thread.hidden.push(is_outside || reader.is_private);
-        }
-        reader.thread
-    }
-}
-
-/// Says whether a prompt is wholly private; of a slash command, its arguments.
-fn is_private(prompt: &str) -> bool {
-    let arguments = || prompt.strip_prefix('/').and_then(|command| command.split_once(' '));
-    privacy::strip(prompt).wholly_private
-        || arguments().is_some_and(|(_, arguments)| privacy::strip(arguments).wholly_private)
 }
 
 #[derive(Debug)]
-struct Reader {
+struct Reader<'b> {
     thread: Thread,
     conversation: Conversation,
-    /// Whether the last prompt was wholly private: what is done under it is, too.
-    is_private: bool,
+    screen: Screen<'b>,
     /// The calls without a result, by id: their place among the calls.
     open: HashMap<String, usize>,
     /// Plans and subagents without a result.
@@ -173,12 +141,12 @@ struct Reader {
     unexplained: Option<usize>,
 }
 
-impl Default for Reader {
-    fn default() -> Self {
+impl<'b> Reader<'b> {
+    fn new(screen: Screen<'b>) -> Self {
         Self {
             thread: Thread::default(),
             conversation: Conversation::new(Scope::Main),
-            is_private: false,
+            screen,
             open: HashMap::new(),
             plans: HashMap::new(),
             agents: HashMap::new(),
@@ -187,25 +155,40 @@ impl Default for Reader {
             unexplained: None,
         }
     }
-}
 
-impl Reader {
-    /// Takes a record, of which nothing counts when it `is_outside`; a prompt of it that `is_hidden` is as if it were private.
-    fn take(&mut self, record: &Record<'_>, is_outside: bool, is_hidden: bool) {
+    fn take(&mut self, record: &Record<'_>) {
         if record.is_sidechain {
             return;
         }
-        let is_queued = matches!(record.body, Body::Attachment(_));
-        if is_outside {
-            let is_prompt = self.conversation.steps(record).any(|step| step.act.starts_turn());
-            self.is_private |= is_prompt && !is_queued;
-            return;
+        for notice in background::notices(record) {
+            if let (false, Some(task)) = (self.screen.is_hidden, background::task_of(&notice)) {
+                self.settle(task, &notice);
+            }
         }
+        for step in self.conversation.steps(record) {
+            let is_admitted = self.screen.admits(record, &step.act);
+            if let (Act::ToolUse { .. }, false, Some(turn)) =
+                (&step.act, self.screen.is_hidden, self.thread.turns.last_mut())
+            {
+                turn.is_over = false;
+            }
+            if is_admitted {
+                self.hear(&step.act);
+            } else if step.act.starts_turn() {
+                // Only the very next prompt says why.
+                self.unexplained = None;
+            }
+        }
+        self.place(record);
+    }
+
+    /// Notes where the session is, and how full its window.
+    fn place(&mut self, record: &Record<'_>) {
+        let is_left_out = self.screen.leaves_out(record);
         let thread = &mut self.thread;
         for (known, said) in [(&mut thread.cwd, &record.cwd), (&mut thread.branch, &record.git_branch)] {
-            if let Some(said) =
-                said.as_deref().filter(|said| !said.is_empty() && known.as_deref() != Some(said))
-            {
+            let is_new = |said: &&str| !said.is_empty() && known.as_deref() != Some(*said);
+            if let (false, Some(said)) = (is_left_out, said.as_deref().filter(is_new)) {
                 *known = Some(said.to_owned());
             }
         }
@@ -220,41 +203,24 @@ impl Reader {
                 thread.model = Some(model.to_owned());
             }
         }
-        for notice in background::notices(record) {
-            if let (false, Some(task)) = (self.is_private, background::task_of(&notice)) {
-                self.settle(task, &notice);
-            }
-        }
-        for step in self.conversation.steps(record) {
-            self.hear(&step.act, is_queued, is_hidden);
-        }
     }
 
-    /// Takes in what one says or does. What is typed during a turn, and was queued, lifts no privacy.
-    fn hear(&mut self, act: &Act<'_>, is_queued: bool, is_hidden: bool) {
-        let was_private = if is_queued { self.is_private } else { is_hidden };
+    fn hear(&mut self, act: &Act<'_>) {
         match act {
-            Act::Prompt { text, .. } => {
-                self.is_private = privacy::strip(text).wholly_private || was_private;
-                self.begin(clean_cut(text, PROMPT_CHARS));
+            Act::Prompt { text, .. } => self.begin(clean_cut(text, WHOLE_PROMPT_CHARS)),
+            Act::Command { name, is_prompt: true, .. } if machinery::is_our_command(name) => {
+                self.unexplained = None;
             }
-            Act::Command { name, arguments, is_prompt } => {
-                if *is_prompt {
-                    self.is_private = privacy::strip(arguments).wholly_private || was_private;
-                }
-                if *is_prompt && machinery::is_our_command(name) {
-                    self.unexplained = None;
-                } else if *is_prompt {
-                    self.begin(clean_cut(format!("{name} {arguments}").trim_end(), PROMPT_CHARS));
-                }
+            Act::Command { name, arguments, is_prompt: true } => {
+                self.begin(clean_cut(format!("{name} {arguments}").trim_end(), WHOLE_PROMPT_CHARS));
             }
-            _ if self.is_private => {}
             Act::Shell(command) if !machinery::runs_us(command) => {
                 self.add("Bash", clean_cut(command, COMMAND_CHARS), Ending::Unknown);
             }
             Act::Reply(text) => {
                 if let Some(turn) = self.thread.turns.last_mut() {
-                    (turn.reply, turn.is_over) = (clean_cut(text, LAST_REPLY_CHARS), true);
+                    turn.replies.push(clean_cut(text, LAST_REPLY_CHARS));
+                    turn.is_over = true;
                 }
             }
             Act::Interruption => {
@@ -269,9 +235,8 @@ impl Reader {
     }
 
     fn begin(&mut self, asked: String) {
-        // Only the very next prompt says why.
         let unexplained = self.unexplained.take();
-        if !self.is_private && !asked.is_empty() {
+        if !asked.is_empty() {
             let refused = unexplained.and_then(|at| self.thread.calls.get_mut(at));
             if let Some(Ending::Refused(comment)) = refused.map(|call| &mut call.ending) {
                 comment.clone_from(&asked);
@@ -281,9 +246,6 @@ impl Reader {
     }
 
     fn call(&mut self, id: &str, name: &str, input: &str) {
-        if let Some(turn) = self.thread.turns.last_mut() {
-            turn.is_over = false;
-        }
         let is_known = matches!(
             name,
             "Bash"
@@ -297,9 +259,7 @@ impl Reader {
                 | "Task"
         );
         let is_of_server = name.starts_with(SERVER) && !name.contains("wyren");
-        if !(is_known || is_of_server || background::LOOKS.contains(&name))
-            || machinery::is_our_call(name, input)
-        {
+        if !(is_known || is_of_server || background::LOOKS.contains(&name)) {
             return;
         }
         if is_of_server {

@@ -1,6 +1,7 @@
 //! What a handoff must have, by the lists that were written by hand: `tests/data/handoffs`.
 
-use gather::{Around, Thread, Without, draft};
+use capture::Rules;
+use gather::{Around, Bounds, Thread};
 use handoff::{Draft, Name};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -78,6 +79,17 @@ fn transcript_of(session: &Path) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
+/// Gathers what is recorded by these rules, without what was forgotten.
+fn draft_by(rules: &Rules, forgotten: &[&str], path: &Path, around: &Around) -> Draft {
+    let is_forgotten = |id: &str| forgotten.contains(&id);
+    let bounds = Bounds { rules, is_forgotten: &is_forgotten };
+    gather::draft(&Thread::read(path, bounds).unwrap(), around, bounds)
+}
+
+fn draft(path: &Path, around: &Around) -> Draft {
+    draft_by(&Rules::default(), &[], path, around)
+}
+
 fn gathered(name: &str) -> Draft {
     let folder = data().join("journal").join(name);
     let written_by_hand = data().join("handoffs").join(format!("{name}.jsonl"));
@@ -90,7 +102,7 @@ fn gathered(name: &str) -> Draft {
         written.path().to_owned()
     };
     let around = Around { session: "s".to_owned(), window: Some(200_000), ..Around::default() };
-    draft(&Thread::read(&path, Without::NOTHING).unwrap(), &around)
+    draft(&path, &around)
 }
 
 #[test]
@@ -156,7 +168,7 @@ fn compacted() -> Value {
 
 fn whole(file: &tempfile::NamedTempFile) -> String {
     let around = Around { session: "s".to_owned(), with_thread: true, ..Around::default() };
-    let draft = draft(&Thread::read(file.path(), Without::NOTHING).unwrap(), &around);
+    let draft = draft(file.path(), &around);
     format!("{draft:?}")
 }
 
@@ -217,33 +229,6 @@ fn of_a_huge_transcript_the_end_is_read() {
 }
 
 #[test]
-fn what_hooks_left_out_and_what_was_done_in_an_excluded_folder_is_left_out() {
-    let with = |mut line: Value, more: Value| {
-        let more = more.as_object().cloned().unwrap_or_default();
-        line.as_object_mut().into_iter().for_each(|line| line.extend(more.clone()));
-        line
-    };
-    let mut lines = vec![with(said("plan the merger"), json!({"promptId": "1"}))];
-    lines.extend(ran("a", "grep merger-plan", "ok"));
-    lines.push(said("fix the cart"));
-    lines.extend(ran("b", "make cart", "ok"));
-    let aside = ran("c", "cat merger-costs", "ok");
-    lines.extend(aside.into_iter().map(|line| with(line, json!({"cwd": "/clients/merger"}))));
-    lines.push(with(said("now the merger"), json!({"cwd": "/clients/merger"})));
-    lines.extend(ran("d", "cat merger-names", "ok"));
-    let file = write(&lines);
-    let without = Without { prompt: &|id| id == "1", folder: &|folder| folder.starts_with("/clients") };
-    let around = Around { session: "s".to_owned(), with_thread: true, ..Around::default() };
-    let draft = draft(&Thread::read(file.path(), without).unwrap(), &around);
-    let text: String = draft.sections.iter().map(|section| section.text.as_str()).collect();
-    assert!(
-        text.contains("fix the cart") && text.contains("**Bash:**") && text.contains("make cart"),
-        "{text}"
-    );
-    assert!(!text.contains("merger"), "{text}");
-}
-
-#[test]
 fn secrets_and_calls_of_wyren_are_left_out() {
     let key = format!("sk-ant-api03-{}", "Ab9".repeat(31));
     let mut lines = vec![said(&format!("use {key}"))];
@@ -255,10 +240,7 @@ fn secrets_and_calls_of_wyren_are_left_out() {
 }
 
 fn sections(file: &tempfile::NamedTempFile) -> Draft {
-    draft(
-        &Thread::read(file.path(), Without::NOTHING).unwrap(),
-        &Around { session: "s".to_owned(), ..Around::default() },
-    )
+    draft(file.path(), &Around { session: "s".to_owned(), ..Around::default() })
 }
 
 #[test]
@@ -334,7 +316,105 @@ fn a_prompt_after_the_next_one_is_no_reason_of_a_refusal() {
 fn nothing_is_gathered_from_nothing() {
     let around = Around::default();
     let empty = write(&[]);
-    assert!(draft(&Thread::read(empty.path(), Without::NOTHING).unwrap(), &around).sections.is_empty());
+    assert!(draft(empty.path(), &around).sections.is_empty());
     let private = write(&[said("<private>x</private>")]);
-    assert!(draft(&Thread::read(private.path(), Without::NOTHING).unwrap(), &around).sections.is_empty());
+    assert!(draft(private.path(), &around).sections.is_empty());
+}
+
+#[test]
+fn what_was_forgotten_is_not_gathered_again() {
+    let of = |prompt: &str, mut line: Value| {
+        line["promptId"] = json!(prompt);
+        line
+    };
+    let mut lines = vec![of("p1", said("fix the cart"))];
+    lines.extend(ran("a", "make cart", "ok"));
+    lines.extend(ran("b", "grep merger-plan", "ok"));
+    lines.push(of("p2", said("what about the merger?")));
+    lines.extend(ran("c", "cat merger-costs", "ok"));
+    lines.push(of("p3", said("go on with the checkout")));
+    lines.extend(ran("d", "make checkout", "ok"));
+    let gathered = |lines: &[Value]| {
+        let around = Around { session: "s".to_owned(), with_thread: true, ..Around::default() };
+        format!("{:?}", draft_by(&Rules::default(), &["t:b", "p:p2"], write(lines).path(), &around))
+    };
+    let text = gathered(&lines);
+    assert!(
+        text.contains("make cart") && text.contains("make checkout") && !text.contains("merger"),
+        "{text}"
+    );
+    // Nor as the first prompt, or as that under which the end was written.
+    lines[0] = of("p2", said("what about the merger?"));
+    lines.truncate(1);
+    lines.extend(ran("c", "cat merger-costs", "ok"));
+    lines.push(compacted());
+    let filler = "x".repeat(gather::budget::BACK_BYTES as usize + 1);
+    lines.push(json!({"type": "system", "subtype": "note", "content": filler}));
+    lines.extend(ran("e", "cat merger-names", "ok"));
+    lines.push(of("p3", said("go on with the checkout")));
+    let text = gathered(&lines);
+    assert!(text.contains("go on with the checkout") && !text.contains("merger"), "{text}");
+}
+
+#[test]
+fn skipped_tools_and_folders_that_are_not_recorded_are_left_out() {
+    let settings = |rules: &[(&str, &str)]| {
+        let env = base::Env::fixed(rules.to_vec());
+        Rules::of(&base::settings::Settings::read(&env, Path::new("/nowhere")), &env)
+    };
+    let at = |cwd: &str, mut line: Value| {
+        line["cwd"] = json!(cwd);
+        line["gitBranch"] = json!(cwd.trim_start_matches('/'));
+        line
+    };
+    let mut lines = vec![at("/shop", said("fix the cart"))];
+    lines.extend(ran("a", "make cart", "ok").map(|line| at("/shop", line)));
+    lines.extend(ran("b", "ls merger-plan", "ok").map(|line| at("/secret/merger", line)));
+    lines.push(at("/secret/merger", said("what about the merger?")));
+    lines.extend(ran("c", "make costs", "ok").map(|line| at("/shop", line)));
+    lines.push(at(
+        "/secret/merger",
+        json!({"type": "assistant", "message": {"role": "assistant", "content": "The merger is off."}}),
+    ));
+    let around = Around { session: "s".to_owned(), with_thread: true, ..Around::default() };
+    let gathered = |rules: &Rules| format!("{:?}", draft_by(rules, &[], write(&lines).path(), &around));
+    let all = gathered(&Rules::default());
+    assert!(all.contains("The merger is off.") && all.contains("make costs"), "{all}");
+    let text = gathered(&settings(&[("CLAUDE_MEM_EXCLUDED_PROJECTS", "/secret/*")]));
+    assert!(text.contains("make cart") && text.contains("in /shop on shop"), "{text}");
+    assert!(!text.contains("merger") && !text.contains("make costs"), "{text}");
+    let text = gathered(&settings(&[("CLAUDE_MEM_SKIP_TOOLS", "Bash")]));
+    assert!(text.contains("fix the cart") && !text.contains("make cart"), "{text}");
+}
+
+#[test]
+fn the_first_and_the_last_prompt_are_there_word_for_word() {
+    let long = |about: &str| {
+        format!("{about}\n\n    make {about}\n{}\nend of {about}", "so that it works ".repeat(150))
+    };
+    let lines: Vec<Value> = ["cart", "checkout", "orders"].map(|about| said(&long(about))).into();
+    let text = sections(&write(&lines));
+    let summary = text.text(Name::Summary);
+    for about in ["cart", "orders"] {
+        assert!(summary.contains(&format!("- Asked: {about}\n\n      make {about}\n")), "{summary}");
+        assert!(summary.contains(&format!("\n  end of {about}")), "{summary}");
+    }
+    assert!(
+        summary.contains("- Asked: checkout make checkout") && !summary.contains("end of checkout"),
+        "{summary}"
+    );
+    assert!(text.text(Name::Pending).lines().all(|line| line.chars().count() < 1_000), "{text:?}");
+}
+
+#[test]
+fn a_decision_between_two_calls_is_kept() {
+    let mut lines = vec![said("Move the cart to integers.")];
+    let decision = "I went with integer cents instead of floats, because 0.1 + 0.2 is not 0.3.";
+    lines.push(json!({"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": decision}]}}));
+    lines.extend(ran("a", "make cart", "ok"));
+    lines.push(json!({"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": "Now the checkout."}]}}));
+    lines.extend(ran("b", "make checkout", "ok"));
+    let text = sections(&write(&lines));
+    assert!(text.text(Name::Decisions).contains("integer cents instead of floats, because 0.1"), "{text:?}");
+    assert!(text.text(Name::Pending).contains("Not finished: Move the cart"), "{text:?}");
 }

@@ -4,7 +4,6 @@
 //! between the end and the answer. The functions return offsets, which [`Reader::read`](crate::Reader::read) or
 //! [`Slice::read`](crate::Slice::read) then take, so that memory stays flat however far back the answer is.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -27,16 +26,6 @@ pub struct LastUsage {
     pub usage: Usage,
     /// The model that wrote it.
     pub model: Option<String>,
-}
-
-/// A prompt of the main conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prompt {
-    pub text: String,
-    /// The client's id of it.
-    pub id: Option<String>,
-    /// The working directory at that moment.
-    pub cwd: Option<String>,
 }
 
 /// Returns the usage of the last message that the model wrote in a conversation: how full its window is. Nothing when the
@@ -175,13 +164,14 @@ pub fn offset_of_turns_within(path: &Path, count: usize, bytes: u64) -> Result<u
     }
 }
 
-/// Returns the prompt under which the line at `offset` was written: the last of the main conversation before it. One that was typed
-/// during a turn counts only if it is such that it `covers` what follows: the turn is still that of the prompt that began it.
+/// Returns the prompt under which the line at `offset` was written, the last of the main conversation before it, and whether it is
+/// such that it `covers` what follows. One that was typed during a turn counts only if it does: the turn is still that of the
+/// prompt that began it.
 pub fn prompt_before(
     path: &Path,
     offset: u64,
-    covers: impl Fn(&Prompt) -> bool,
-) -> Result<Option<Prompt>, Error> {
+    covers: impl Fn(&Record<'_>, &str) -> bool,
+) -> Result<Option<(String, bool)>, Error> {
     // A result is never a prompt, and results are most of a transcript.
     let result = memmem::Finder::new(r#""tool_use_id":"#);
     let mut lines = Backwards::open(path)?;
@@ -192,32 +182,36 @@ pub fn prompt_before(
         }
         let Ok(record) = Record::parse(line.bytes) else { continue };
         let is_queued = matches!(record.body, Body::Attachment(_));
-        if let Some(prompt) = prompt_of(&record).filter(|prompt| !is_queued || covers(prompt)) {
-            return Ok(Some(prompt));
+        let Some(prompt) = prompt_of(&record) else { continue };
+        let covers = covers(&record, &prompt);
+        if !is_queued || covers {
+            return Ok(Some((prompt, covers)));
         }
     }
     Ok(None)
 }
 
-fn prompt_of(record: &Record<'_>) -> Option<Prompt> {
-    let text = Scope::Main.acts(record).iter().find_map(|act| match act {
+fn prompt_of(record: &Record<'_>) -> Option<String> {
+    Scope::Main.acts(record).iter().find_map(|act| match act {
         Act::Prompt { text, .. } => Some(text.clone().into_owned()),
         Act::Command { name, arguments, is_prompt: true } => Some(format!("{name} {arguments}")),
         _ => None,
-    })?;
-    let named = |name: &Option<Cow<'_, str>>| name.as_deref().map(str::to_owned);
-    Some(Prompt { text, id: named(&record.prompt_id), cwd: named(&record.cwd) })
+    })
 }
 
-/// Returns the first prompt of a transcript that begins within its first `bytes`.
-pub fn first_prompt(path: &Path, bytes: u64) -> Result<Option<Prompt>, Error> {
+/// Returns the first prompt of a transcript, if it begins within its first `bytes` and is such that it `counts`.
+pub fn first_prompt(
+    path: &Path,
+    bytes: u64,
+    counts: impl Fn(&Record<'_>, &str) -> bool,
+) -> Result<Option<String>, Error> {
     let mut head = Vec::new();
     let file = File::open(path).map_err(Error::open(path))?;
     file.take(bytes).read_to_end(&mut head).map_err(Error::read(path))?;
     for (_, line) in crate::lines::split(0, &head) {
         let Ok(record) = Record::parse(line) else { continue };
         if let Some(prompt) = prompt_of(&record) {
-            return Ok(Some(prompt));
+            return Ok(Some(prompt).filter(|prompt| counts(&record, prompt)));
         }
     }
     Ok(None)

@@ -44,7 +44,7 @@ pub enum Origin {
     Settings(String),
     /// More is or was in use than an ordinary window holds.
     Use,
-    /// A subagent has another model than the main window.
+    /// The model is another one than that whose window is known: a subagent's own, or the one that the user changed to.
     OtherModel(String),
     /// Nothing is known.
     Assumed,
@@ -132,10 +132,17 @@ impl Size {
         if let Some(told) = told {
             return Self { tokens: told.size, origin: Origin::StatusLine };
         }
-        match start {
-            Start::Model(model) => Self { tokens: of_model(&model), origin: Origin::Start(model) },
-            Start::Continued => Self { tokens: ORDINARY, origin: Origin::Continued },
-            Start::Unknown => around.known().unwrap_or(Self { tokens: ORDINARY, origin: Origin::Assumed }),
+        match (start, window.model) {
+            // After `/model`, which the client writes into the user's settings.
+            (Start::Model(model), Some(now)) if !is_same(now, &model) => {
+                let other = || Self { tokens: ORDINARY, origin: Origin::OtherModel(now.to_owned()) };
+                around.user_settings().and_then(|file| around.in_settings(&file)).unwrap_or_else(other)
+            }
+            (Start::Model(model), _) => Self { tokens: of_model(&model), origin: Origin::Start(model) },
+            (Start::Continued, _) => Self { tokens: ORDINARY, origin: Origin::Continued },
+            (Start::Unknown, _) => {
+                around.known().unwrap_or(Self { tokens: ORDINARY, origin: Origin::Assumed })
+            }
         }
     }
 }
@@ -149,13 +156,22 @@ impl Around<'_> {
             return Some(Size { tokens: of_model(&model), origin: Origin::Environment(MODEL) });
         }
         let of_project = |name: &str| self.project.join(".claude").join(name);
-        let of_user = self.paths.client().map(|folder| folder.join("settings.json"));
         // In the client's order.
-        let files = [Some(of_project("settings.local.json")), Some(of_project("settings.json")), of_user];
-        files.into_iter().flatten().find_map(|file| {
-            let tokens = of_model(&model_in(&file)?);
-            Some(Size { tokens, origin: Origin::Settings(with_tilde(&file, self.env)) })
-        })
+        let files = [
+            Some(of_project("settings.local.json")),
+            Some(of_project("settings.json")),
+            self.user_settings(),
+        ];
+        files.into_iter().flatten().find_map(|file| self.in_settings(&file))
+    }
+
+    fn user_settings(&self) -> Option<PathBuf> {
+        self.paths.client().map(|folder| folder.join("settings.json"))
+    }
+
+    fn in_settings(&self, file: &Path) -> Option<Size> {
+        let tokens = of_model(&model_in(file)?);
+        Some(Size { tokens, origin: Origin::Settings(with_tilde(file, self.env)) })
     }
 }
 
@@ -188,6 +204,9 @@ fn without_size(model: &str) -> &str {
     }
 }
 
+/// Says whether two names mean one model: a name may be a part of another one, as `opus` of `claude-opus-4-8`, and that of what a
+/// cloud calls it.
 fn is_same(model: &str, other: &str) -> bool {
-    without_size(model) == without_size(other)
+    let (model, other) = (without_size(model), without_size(other));
+    model.contains(other) || other.contains(model)
 }

@@ -183,6 +183,29 @@ fn the_model_of_the_start_comes_second() {
 }
 
 #[test]
+fn after_a_change_of_the_model_the_size_is_the_new_ones() {
+    let world = World::new().with("ANTHROPIC_MODEL", "opus[1m]");
+    world.start("startup", Some("claude-opus-4-8[1m]"));
+    let used = |model: &str, tokens| {
+        world.use_tokens(None, model, tokens);
+        world.call(None)
+    };
+    assert_eq!(used("claude-opus-4-8", 150_000), "");
+    check(&used("claude-sonnet-4-5", 150_000), &["25% of", "150k of 200k", "assumed for claude-sonnet-4-5"]);
+    let settings = world.path("home/.claude/settings.json");
+    fs::write(&settings, r#"{"model":"sonnet[1m]"}"#).unwrap();
+    assert_eq!(used("claude-sonnet-4-5", 185_000), "");
+    fs::write(&settings, r#"{"model":"sonnet"}"#).unwrap();
+    check(&used("claude-sonnet-4-5", 185_000), &["7% of", "by `model` in ~/.claude/settings.json"]);
+    // Other names of the same model.
+    for name in ["opus[1m]", "us.anthropic.claude-opus-4-8-v1:0[1m]", "claude-opus-4-8-20260101[1M]"] {
+        let world = World::new();
+        world.start("startup", Some(name));
+        assert_eq!(world.used(190_000), "", "{name}");
+    }
+}
+
+#[test]
 fn a_continued_session_has_an_ordinary_window_and_forgets_what_came_before() {
     let world = World::new().with("ANTHROPIC_MODEL", "opus[1m]");
     world.tell(1_000_000, "claude-opus-4-8[1m]");

@@ -3,11 +3,12 @@
 
 use anyhow::{Context as _, Result};
 use base::project::{Project, Repository};
+use base::settings::Settings;
 use base::{Env, Paths, Timestamp, notice, project};
 use capture::{CLAUDE_CODE, Rules, Spool};
 use child::{Group, Orphans};
 use compaction::{Asked, Saved};
-use gather::{Around, Thread, Without};
+use gather::{Around, Bounds, Thread};
 use handoff::{Draft, Name, OpenTask, Origin};
 use model::{Asker, Options, Outcome, Request, Schema};
 use std::io::{self, Read as _, Write as _};
@@ -17,6 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use store::Store;
 use store::observations::Drain;
+use store::transcripts::Forgotten;
 use work::contexts::write::{self, Place};
 use work::{line, tasks};
 
@@ -57,13 +59,14 @@ pub(super) fn run(env: &Env, paths: &Paths) -> Result<()> {
 
 fn save(asked: &Asked<'_>, env: &Env, paths: &Paths) -> Result<Option<Saved>> {
     let cwd = Path::new(&*asked.cwd);
-    let settings = base::settings::Settings::read(env, &paths.hook_settings());
+    let settings = Settings::read(env, &paths.hook_settings());
     // The transcript also has what hooks left out, such as what was done while recording was paused.
     let rules = Rules::of(&settings, env).knowing(&Spool::new(paths.spool()));
-    let without =
-        Without { prompt: &|id| rules.left_out(Some(id)), folder: &|folder| !rules.records_in(folder) };
-    let thread = Thread::read(Path::new(&*asked.transcript), without);
-    let thread = thread.context("could not read the transcript")?;
+    let forgotten = Forgotten::beside(&paths.database());
+    let is_forgotten = |id: &str| forgotten.has(&asked.session, id);
+    let bounds = Bounds { rules: &rules, is_forgotten: &is_forgotten };
+    let thread =
+        Thread::read(Path::new(&*asked.transcript), bounds).context("could not read the transcript")?;
     let around = Around {
         session: asked.session.clone().into_owned(),
         window: asked.window,
@@ -75,12 +78,13 @@ fn save(asked: &Asked<'_>, env: &Env, paths: &Paths) -> Result<Option<Saved>> {
         ready: issues(cwd, &["ready"]),
         with_thread: settings.is_on(SETTING),
     };
-    let mut draft = gather::draft(&thread, &around);
+    let mut draft = gather::draft(&thread, &around, bounds);
     if draft.sections.is_empty() {
         return Ok(None);
     }
     if asked.asks_model {
-        ask_model(&mut draft, &thread, cwd, env, paths);
+        let spoken = gather::spoken(&thread, bounds).join("\n");
+        ask_model(&mut draft, &spoken, cwd, env, paths);
     }
     if asked.is_for_another {
         draft.origin = Origin::Asked;
@@ -186,7 +190,7 @@ fn listed(cwd: &Path, arguments: &[&str]) -> io::Result<String> {
 }
 
 /// Has a model write the handoff, within the budget. Without an answer, what was gathered remains.
-fn ask_model(draft: &mut Draft, thread: &Thread, cwd: &Path, env: &Env, paths: &Paths) {
+fn ask_model(draft: &mut Draft, spoken: &str, cwd: &Path, env: &Env, paths: &Paths) {
     let deadline = Instant::now() + MODEL_LIMIT;
     let mut options = Options::of(&config::Config::load(env, paths));
     options.timeout = options.timeout.min(MODEL_LIMIT);
@@ -199,7 +203,7 @@ fn ask_model(draft: &mut Draft, thread: &Thread, cwd: &Path, env: &Env, paths: &
         job: JOB.to_owned(),
         project: Project::of(cwd).key,
         system: gather::SYSTEM.to_owned(),
-        prompt: gather::prompt(draft, &gather::spoken(thread).join("\n")),
+        prompt: gather::prompt(draft, spoken),
         schema,
         model: None,
         max_output: ANSWER_TOKENS,

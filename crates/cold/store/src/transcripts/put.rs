@@ -27,8 +27,12 @@ impl Forgotten {
 
     /// Reads the notes about the database that is open.
     pub fn of(store: &Store) -> Self {
-        let path = store.connection().path().unwrap_or_default();
-        Self::read(&crate::repair::notes_of_forgotten(Path::new(path)))
+        Self::beside(Path::new(store.connection().path().unwrap_or_default()))
+    }
+
+    /// Reads the notes about a database, which need not be there any more.
+    pub fn beside(database: &Path) -> Self {
+        Self::read(&crate::repair::notes_of_forgotten(database))
     }
 
     /// Says whether an observation was forgotten.

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use transcript::{Reader, Scope, Since, Slice, tail};
+use transcript::{Reader, Record, Scope, Since, Slice, tail};
 
 use crate::{sample, transcript_of, uuids_from};
 
@@ -277,9 +277,11 @@ fn what_is_typed_during_a_turn_is_its_prompt_only_where_it_covers_what_follows()
     let before = |lines: &[serde_json::Value]| {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         std::fs::write(&file, &text).unwrap();
-        tail::prompt_before(&file, text.len() as u64, |typed| typed.text == "hidden").unwrap().unwrap().text
+        let covers = |_: &Record<'_>, typed: &str| typed == "hidden";
+        tail::prompt_before(&file, text.len() as u64, covers).unwrap().unwrap()
     };
-    assert_eq!(before(&[prompt("one"), typed("go on")]), "one");
-    assert_eq!(before(&[prompt("one"), typed("hidden"), typed("go on")]), "hidden");
-    assert_eq!(before(&[prompt("one"), typed("hidden"), prompt("two")]), "two");
+    let found = |text: &str, covers| (text.to_owned(), covers);
+    assert_eq!(before(&[prompt("one"), typed("go on")]), found("one", false));
+    assert_eq!(before(&[prompt("one"), typed("hidden"), typed("go on")]), found("hidden", true));
+    assert_eq!(before(&[prompt("one"), typed("hidden"), prompt("two")]), found("two", false));
 }
