@@ -233,6 +233,22 @@ fn a_private_plan_that_is_accepted_with_a_new_window_stays_private_there() -> Re
 }
 
 #[test]
+fn a_session_that_ends_after_a_private_prompt_is_closed_and_what_it_left_comes_back_after_clear() -> Result<()>
+{
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    prompt(&sandbox, "a", "1", "move everything to cents")?;
+    plan(&sandbox, ACCEPTED, "a", "toolu_1", "# Cents everywhere")?;
+    prompt(&sandbox, "a", "2", "<private>about PRIVATE-PROMPT-WORD</private>")?;
+    end(&sandbox, "a", "clear-1", "clear")?;
+    assert!(start(&sandbox, &[], "clear", "b", "clear-1")?.contains("Cents everywhere"));
+    let lines = export(&sandbox, &[])?;
+    let ended = lines.iter().find(|line| line["type"] == "session-end").expect("an end");
+    assert_eq!((&ended["data"]["reason"], &ended["data"]["transcript"]), (&json!("clear"), &Value::Null));
+    assert_eq!(files_with(sandbox.folder(), "PRIVATE-")?, Vec::<std::path::PathBuf>::new());
+    Ok(())
+}
+
+#[test]
 fn a_session_is_closed_with_its_reason_without_a_team_and_with_distilling_off() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     for reason in ["clear", "logout", "prompt_input_exit", "other", "resume"] {

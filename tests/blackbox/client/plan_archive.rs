@@ -4,6 +4,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use wyren_tests::client::Client;
 use wyren_tests::mock::{Lane, Reply, Request};
+use wyren_tests::plugin;
 use wyren_tests::terminal::{Key, Terminal};
 
 use super::{check_processes, check_ran, client_with_plugin, exported, of_type};
@@ -196,6 +197,28 @@ fn an_accepted_plan_and_the_open_tasks_are_in_the_first_request_after_clear() ->
     let events = exported(&client)?;
     let kept = of_type(&events, "plan").iter().any(|plan| plan.to_string().contains("do a of FIRST"));
     assert!(kept, "{events:#?}");
+    check_processes(&client)
+}
+
+#[test]
+fn a_plan_that_was_refused_before_clear_is_marked_and_neither_restored_nor_taken_up() -> Result<()> {
+    let (Some(client), Some(plugin)) = (planning()?, plugin::folder()) else { return Ok(()) };
+    script_plans(&client, |_| Some(Reply::text("That is all.")));
+
+    let mut terminal = client.terminal()?;
+    decide_on_plan(&mut terminal, "FIRST", false)?;
+    terminal.submit("/clear")?;
+    terminal.wait_until("an empty conversation", |contents| !contents.contains("make plan FIRST"))?;
+    terminal.submit("something else")?;
+    terminal.wait_for("That is all.")?;
+    terminal.exit()?;
+
+    let after = client.mock().requests_of(Lane::Main).pop().context("no request")?;
+    assert_eq!((after.count(WORK), after.count("do a of FIRST")), (0, 0), "{}", after.texts());
+    let plans = client.wyren(&plugin, &["work", "plans", "--json"])?;
+    assert!(plans.contains("\"status\": \"rejected\""), "{plans}");
+    let contexts = client.wyren(&plugin, &["work", "list", "--json"])?;
+    assert!(contexts.contains("-plan-first\"") && !contexts.contains("\"artifact\""), "{contexts}");
     check_processes(&client)
 }
 

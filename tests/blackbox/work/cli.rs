@@ -79,6 +79,22 @@ fn a_context_is_begun_changed_noted_closed_and_opened_again() -> Result<()> {
 }
 
 #[test]
+fn a_context_that_is_done_is_found_by_a_part_of_its_id_and_named_as_done() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    work_json(&sandbox, &["new", "Write the manual"])?;
+    work_json(&sandbox, &["done", "manual"])?;
+    let (code, _, errors) = work(&sandbox, &["switch", "manual", "--session-id", "s-1"])?;
+    assert!(code == Some(1) && errors.contains("-write-manual is done; to open it again:"), "{errors}");
+    let again = work_json(&sandbox, &["done", "manual"])?;
+    assert_eq!(again["contexts"][0]["is_done"], true);
+    // What is open is meant first.
+    work_json(&sandbox, &["new", "Print the manual"])?;
+    let switched = work_json(&sandbox, &["switch", "manual", "--session-id", "s-1"])?;
+    assert_eq!(switched["contexts"][0]["summary"], "Print the manual");
+    Ok(())
+}
+
+#[test]
 fn only_the_list_that_a_caret_shows_has_its_numbers() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     for text in ["Move the parser", "Fix the login form"] {

@@ -53,7 +53,7 @@ impl<'s> Session<'s> {
     fn shows_plan(&self, plan: &str) -> Result<()> {
         // As `plan-archive` records it, which comes with plans.
         let spooled = json!({"v": 2, "kind": "plan", "id": format!("t:{}", plan.len()), "session": self.id, "cwd": self.sandbox.project(),
-            "ts": now()?, "data": {"text": plan}});
+            "prompt_id": "q-plan", "ts": now()?, "data": {"text": plan}});
         let folder = spool_of(self.sandbox, &self.id)?;
         let file = fs::read_dir(&folder)?.flatten().map(|entry| entry.path()).find(|path| path.is_file());
         let file = file.context("nothing was recorded")?;
@@ -233,6 +233,11 @@ fn line_27_carets_work_in_a_bound_session_too_and_are_never_passed_on() -> Resul
         assert!(shown(&session.prompt(bad)?).contains("^0 TEXT"), "{bad}");
     }
     let selected = session.prompt("^S:beta and test it")?;
+    let message = selected["systemMessage"].as_str().unwrap_or_default();
+    assert!(
+        message.starts_with("Wyren: this session works on ") && message.contains("-fix-beta"),
+        "{selected}"
+    );
     assert!(told(&selected).contains("-fix-beta-upload-widget` (the user typed `^S:beta`"), "{selected}");
     let beta = work_json(&sandbox, &["show", "beta"])?;
     assert_eq!(beta["sessions"].as_array().map(Vec::len), Some(2), "{beta:#}");

@@ -159,7 +159,12 @@ impl Contexts {
             Which::All => true,
         };
         let contexts: Vec<Context> = self.contexts.iter().filter(fits).cloned().collect();
-        match find::find(typed, &contexts) {
+        let found = find::find(typed, &contexts).or_else(|unfound| match unfound {
+            // The command says that it is done, or open.
+            Unfound::None => find::find(typed, &self.contexts),
+            several @ Unfound::Several(_) => Err(several),
+        });
+        match found {
             Ok(context) => Ok(context.clone()),
             Err(unfound) => Err(self.refusal(typed, &contexts, unfound, env).into()),
         }

@@ -8,7 +8,8 @@ use crate::contexts::read::{self, Which};
 use crate::contexts::write::{self, Place, Writer};
 use crate::contexts::{Action, Context, KIND, Work, id, plan};
 use crate::restore::{self, Start};
-use crate::{resume, words};
+use crate::resume;
+use crate::words::{self, Viewer};
 use base::lock::Lock;
 use base::project::Project;
 use base::{Paths, Timestamp, files, secret};
@@ -162,8 +163,9 @@ impl Binder<'_> {
     fn obey(&self, caret: &Caret<'_>, desk: &mut dyn Desk) -> Result<Bound, Error> {
         desk.catch_up();
         let contexts = self.of_project(desk, |store, row| read::list(store, Some(row), Which::Open))?;
-        let name = &self.project.name;
-        let (ended, selected, rest) = match wish(caret, &contexts, name, self.writer.now) {
+        let bound = write::read_binding(self.paths, &self.asked.session);
+        let viewer = Viewer { project: &self.project.name, context: bound.as_deref(), now: self.writer.now };
+        let (ended, selected, rest) = match wish(caret, &contexts, &viewer) {
             Wish::Answer(text) => return Ok(Bound { block: Some(text), ..Bound::default() }),
             Wish::Begin(text) => {
                 let id = self.begin(text)?;
@@ -179,14 +181,15 @@ impl Binder<'_> {
         let Some(selected) = selected else {
             let left: Vec<Context> =
                 contexts.iter().filter(|context| !ended.contains(context)).cloned().collect();
-            let text = format!("{told}\n{}", words::picker(&left, name, self.writer.now));
+            let text = format!("{told}\n{}", words::picker(&left, &viewer));
             return Ok(Bound { block: Some(text), ..Bound::default() });
         };
         self.bind_to(&selected.id, "caret")?;
-        let typed = self.asked.prompt.strip_suffix(rest).unwrap_or(&self.asked.prompt).trim();
+        let typed = self.asked.prompt.trim_end();
+        let typed = typed.strip_suffix(rest).unwrap_or(typed).trim();
         Ok(Bound {
             context: Some(self.taken_up(selected, Some(typed), desk)?),
-            message: (!told.is_empty()).then(|| told.trim_end().to_owned()),
+            message: Some(format!("{told}{}", words::works_on(selected))),
             block: None,
         })
     }
@@ -219,7 +222,8 @@ impl Binder<'_> {
                 desk.catch_up();
                 self.bind_to(&context.id, via)?;
                 let text = self.taken_up(context, None, desk)?;
-                return Ok(Bound { context: Some(text), ..Bound::default() });
+                let message = (!self.asked.is_headless).then(|| words::works_on(context));
+                return Ok(Bound { context: Some(text), message, block: None });
             }
         }
         let mut bound = Bound::default();

@@ -2,8 +2,7 @@
 
 use crate::contexts::Context;
 use crate::find::{self, Unfound};
-use crate::words;
-use base::Timestamp;
+use crate::words::{self, Viewer};
 use hook::caret::{Caret, LEAST_CHARS, Step, Which};
 use std::collections::BTreeSet;
 
@@ -25,13 +24,8 @@ pub enum Wish<'c, 'p> {
 }
 
 /// Returns what a prompt asks for, given the open contexts of the project as they are listed.
-pub fn wish<'c, 'p>(
-    caret: &Caret<'p>,
-    contexts: &'c [Context],
-    project: &str,
-    now: Timestamp,
-) -> Wish<'c, 'p> {
-    let picker = || words::picker(contexts, project, now);
+pub fn wish<'c, 'p>(caret: &Caret<'p>, contexts: &'c [Context], viewer: &Viewer<'_>) -> Wish<'c, 'p> {
+    let picker = || words::picker(contexts, viewer);
     let refused = |reason: &str| Wish::Answer(format!("{reason}\n\n{}", picker()));
     match caret {
         Caret::List => Wish::Answer(picker()),
@@ -113,10 +107,15 @@ mod tests {
             .to_vec()
     }
 
+    fn viewer() -> Viewer<'static> {
+        let context = Some("261118-0905-fix-parser");
+        Viewer { project: "acme/app", context, now: base::Timestamp::from_millis(0) }
+    }
+
     /// Returns what ends, what is selected and what follows, or the first line of the answer.
     fn check(prompt: &str) -> Result<(Vec<String>, Option<String>, String), String> {
         let contexts = contexts();
-        match wish(&Caret::of(prompt).unwrap(), &contexts, "acme/app", Timestamp::from_millis(0)) {
+        match wish(&Caret::of(prompt).unwrap(), &contexts, &viewer()) {
             Wish::Answer(text) => Err(text.lines().next().unwrap_or_default().to_owned()),
             Wish::Begin(text) => Ok((Vec::new(), None, text.to_owned())),
             Wish::Change { ended, selected, rest } => Ok((
@@ -164,11 +163,11 @@ mod tests {
             assert_eq!(check(prompt), Err(reason.to_owned()), "{prompt}");
         }
         let contexts = contexts();
-        let Wish::Answer(text) =
-            wish(&Caret::of("^S:fix").unwrap(), &contexts, "acme/app", Timestamp::from_millis(0))
-        else {
-            panic!()
-        };
+        let Wish::Answer(text) = wish(&Caret::of("^S:fix").unwrap(), &contexts, &viewer()) else { panic!() };
+        assert!(
+            text.contains("  1  261118-0907-session-store") && text.contains("  3* 261118-0905"),
+            "{text}"
+        );
         assert!(text.contains("2  261118-0906-fix-beta") && text.contains("^E1"), "{text}");
     }
 }

@@ -65,6 +65,25 @@ pub struct Binding {
     pub at: i64,
     /// Whether the session is bound to this context still.
     pub is_current: bool,
+    /// When it worked on this context and on no other, in their order.
+    #[serde(default)]
+    pub spans: Vec<Span>,
+}
+
+/// A time, in milliseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    pub from: i64,
+    /// `None` while it goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<i64>,
+}
+
+impl Span {
+    /// Says whether this moment is in it.
+    pub fn has(self, at: i64) -> bool {
+        self.from <= at && self.to.is_none_or(|to| at < to)
+    }
 }
 
 /// What one session leaves for the next.

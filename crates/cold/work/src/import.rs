@@ -5,7 +5,7 @@
 //! ids that could name another place are passed over. The folder itself stays as it is.
 
 mod state;
-mod tasks;
+pub(crate) mod tasks;
 
 use crate::contexts::write::{self, Place, Writer};
 use crate::contexts::{Action, File, Handoff, Imported, Mode, Origin, Section, id, plan};
@@ -110,8 +110,8 @@ struct Importing<'a> {
 impl Importing<'_> {
     fn record(&self) -> Result<(), Error> {
         let Old { id, created_at, last_active, sessions, .. } = &self.old;
-        let created = created_at.unwrap_or(self.now);
-        let active = last_active.unwrap_or(created);
+        let created = self.past(created_at.unwrap_or(self.now));
+        let active = self.past(last_active.unwrap_or(created));
         let key = Project::of(self.root).key;
         let writer = |place, at| Writer::new(self.paths, place, at);
         let by_hand = || Place::by_hand(&key, self.root);
@@ -138,13 +138,18 @@ impl Importing<'_> {
         }
         for (at, handoff) in self.handoffs() {
             let what = format!("handoff {} {}", handoff.id, handoff.digest);
-            let at = at.unwrap_or(active);
+            let at = self.past(at.unwrap_or(active));
             writer(by_hand(), at).act_as(&name(&what), id, Action::Handoff(Box::new(handoff)))?;
         }
         writer(by_hand(), active).act_as(&name(&what), id, Action::Import(Box::new(imported)))?;
         // The id is taken from now on.
         let _ = files::create_private_folder(&self.paths.work().join(id));
         Ok(())
+    }
+
+    /// Returns a moment of the folder's, which is no later than now: what lies ahead would make every session look silent since.
+    fn past(&self, moment: Timestamp) -> Timestamp {
+        moment.min(self.now)
     }
 
     /// Returns the session that plans and tasks are of, which has a made-up name where aiwcli knew none; `None` where there are
@@ -228,12 +233,12 @@ impl Importing<'_> {
             let session =
                 task.session.as_deref().filter(|session| sessions.iter().any(|known| known == session));
             let session = session.unwrap_or(holder);
-            let at = task.created_at.unwrap_or(created);
+            let at = self.past(task.created_at.unwrap_or(created));
             let added = Data::Task(task.added(id));
             self.append(session, name(&format!("task {}", task.id)), at, added)?;
             let changed = task.changed(id);
             let what = serde_json::to_string(&changed).map_err(write::Error::from)?;
-            let at = task.completed_at.unwrap_or(active).max(at);
+            let at = self.past(task.completed_at.unwrap_or(active)).max(at);
             self.append(session, name(&format!("task state {what}")), at, Data::Task(changed))?;
         }
         Ok(())

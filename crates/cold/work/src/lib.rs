@@ -16,6 +16,7 @@ pub mod observed;
 pub mod plans;
 pub mod restore;
 mod resume;
+pub mod share;
 pub mod tasks;
 pub mod words;
 

@@ -166,12 +166,17 @@ fn outcome(shown: &Observed, all: &[&Observed], later: &[&Observed]) -> Outcome 
         later.iter().filter(|observed| observed.session == shown.session && observed.agent == shown.agent);
     for observed in in_window {
         match observed.kind.as_str() {
-            // `/clear` has a prompt of its own: under the plan's, the user accepted it with a new window.
+            // `/clear` has a prompt of its own, and is typed after the question was left with Esc: under the plan's, the user accepted
+            // it with a new window.
             "session-end" if observed.text("reason") == "clear" => {
-                let prompt = observed.prompt_id.clone().filter(|prompt| !prompt.is_empty());
-                if prompt.is_some() && prompt == shown.prompt_id {
-                    return Outcome { status: Status::Accepted, at: Some(observed.at), cleared_by: prompt };
-                }
+                let id = |of: &Observed| of.prompt_id.clone().filter(|prompt| !prompt.is_empty());
+                return match (id(observed), id(shown)) {
+                    (Some(prompt), Some(of_plan)) if prompt == of_plan => {
+                        Outcome { status: Status::Accepted, at: Some(observed.at), cleared_by: Some(prompt) }
+                    }
+                    (Some(_), Some(_)) => rejected,
+                    _ => continue,
+                };
             }
             "prompt" | "plan" => return rejected,
             _ => {}

@@ -8,6 +8,7 @@
 use crate::contexts::read::{self, Handed};
 use crate::contexts::{ArtifactKind, Context, Mode, Origin};
 use crate::plans::{Plan, Status};
+use crate::share::Share;
 use crate::tasks::{IN_PROGRESS, Task};
 use crate::{handed, line, observed, plans, tasks};
 use std::collections::BTreeSet;
@@ -127,8 +128,9 @@ pub fn look(connection: &Connection, start: &Start<'_>) -> Result<Parts, Error> 
     };
     let Some(session) = session else { return Ok(Parts::default()) };
     let sessions = line::with_context(connection, &line::around(connection, session)?)?;
-    let handoff = read::latest_handoff(connection, &sessions)?;
-    Ok(Parts { handoff, ..of_sessions(connection, &sessions, start)? })
+    let context = read::current(connection, session)?;
+    let handoff = read::latest_handoff(connection, &sessions, context.as_deref())?;
+    Ok(Parts { handoff, ..of_sessions(connection, &sessions, context.as_deref(), start)? })
 }
 
 /// Returns what a session goes on with that takes up a context: of every session of it, also of one that still runs.
@@ -145,7 +147,7 @@ pub fn of_context(connection: &Connection, context: &Context, start: &Start<'_>)
     };
     // A plan that waits is what the session is for, also where every task that was listed for it is done.
     let is_for_plan = waits(ArtifactKind::Plan, Mode::HasPlan).is_some();
-    let mut parts = gather(connection, &sessions, start, is_for_plan)?;
+    let mut parts = gather(connection, &sessions, Some(&context.id), start, is_for_plan)?;
     parts.context = Some(context.id.clone());
     if let Some(artifact) = waits(ArtifactKind::Handoff, Mode::HasHandoff) {
         let handed = read::handoffs(connection, &[&context.id])?;
@@ -163,24 +165,32 @@ pub fn of_context(connection: &Connection, context: &Context, start: &Start<'_>)
     Ok(parts)
 }
 
-/// Returns the plan and the tasks of these sessions; no plan for which everything is done.
-pub fn of_sessions(connection: &Connection, sessions: &[i64], start: &Start<'_>) -> Result<Parts, Error> {
-    gather(connection, sessions, start, false)
+/// Returns the plan and the tasks of these sessions, those of a context alone where one is given; no plan for which everything is
+/// done.
+pub fn of_sessions(
+    connection: &Connection,
+    sessions: &[i64],
+    context: Option<&str>,
+    start: &Start<'_>,
+) -> Result<Parts, Error> {
+    gather(connection, sessions, context, start, false)
 }
 
 fn gather(
     connection: &Connection,
     sessions: &[i64],
+    context: Option<&str>,
     start: &Start<'_>,
     with_finished_plan: bool,
 ) -> Result<Parts, Error> {
+    let share = Share::of(connection, sessions, context)?;
     // A subagent's plans and lists are its own.
-    let plans = plans::of_sessions(connection, sessions)?;
+    let plans = share.plans(plans::of_sessions(connection, sessions)?);
     let accepted = plans.into_iter().filter(|plan| plan.status == Status::Accepted && plan.agent.is_none());
     let plan = accepted.max_by(|one, other| {
         (one.accepted_at, one.shown_at, &one.digest).cmp(&(other.accepted_at, other.shown_at, &other.digest))
     });
-    let mut tasks = tasks::of_sessions(connection, sessions)?;
+    let mut tasks = share.tasks(tasks::of_sessions(connection, sessions)?);
     tasks.retain(|task| !task.is_deleted && task.agent.is_none());
     let since = plan.as_ref().and_then(|plan| plan.accepted_at).unwrap_or_default();
     let progress = Progress::of(tasks.iter().filter(|task| task.created_at >= since));

@@ -58,6 +58,9 @@ pub struct Task {
     pub completed_at: Option<u64>,
     /// The session that changed it last.
     pub session: String,
+    /// The session that added it.
+    #[serde(skip)]
+    pub began_in: String,
     /// The subagent whose own list it is in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
@@ -274,6 +277,7 @@ impl Board {
             id: id.to_owned(),
             status: PENDING.to_owned(),
             created_at: call.at,
+            began_in: call.session.clone(),
             ..Task::default()
         });
         task.changed_at = call.at;

@@ -22,9 +22,19 @@ const USAGE: &str = "\
 ^E1  ^E2+  ^E*     end one; that and all after it; all
 ^E:NAME  ^E1S2     end by name; end one and go on with another";
 
+/// Who looks at the list of contexts.
+#[derive(Clone, Copy, Debug)]
+pub struct Viewer<'v> {
+    /// The name of the project.
+    pub project: &'v str,
+    /// The context that the session works on.
+    pub context: Option<&'v str>,
+    pub now: Timestamp,
+}
+
 /// Returns the list of contexts, and what to type.
-pub fn picker(contexts: &[Context], project: &str, now: Timestamp) -> String {
-    let project = sanitize::one_line(project, 80);
+pub fn picker(contexts: &[Context], viewer: &Viewer<'_>) -> String {
+    let project = sanitize::one_line(viewer.project, 80);
     if contexts.is_empty() {
         return format!(
             "No open contexts in {project}. ^0 TEXT begins one, and so does any other prompt.\n\n{USAGE}"
@@ -33,12 +43,18 @@ pub fn picker(contexts: &[Context], project: &str, now: Timestamp) -> String {
     let shown = &contexts[..contexts.len().min(MOST_LISTED)];
     let widest = |width: fn(&Context) -> usize| shown.iter().map(width).max().unwrap_or_default();
     let (ids, states) = (widest(|context| context.id.len()), widest(|context| state(context).len()));
-    let mut lines = format!("Contexts in {project}:\n");
+    let is_here = |context: &Context| viewer.context == Some(&*context.id);
+    let legend = if shown.iter().any(is_here) { " (* is that of this session)" } else { "" };
+    let mut lines = format!("Contexts in {project}{legend}:\n");
     for (place, context) in shown.iter().enumerate() {
         let (number, state) = (place + 1, state(context));
         let summary = sanitize::one_line(&context.summary, MAX_SUMMARY);
-        let age = age(context.last_active, now);
-        lines.push_str(&format!("\n{number:>3}  {:ids$}  {state:states$}  {age:>8}  {summary}", context.id));
+        let age = age(context.last_active, viewer.now);
+        let mark = if is_here(context) { '*' } else { ' ' };
+        lines.push_str(&format!(
+            "\n{number:>3}{mark} {:ids$}  {state:states$}  {age:>8}  {summary}",
+            context.id
+        ));
     }
     if contexts.len() > MOST_LISTED {
         lines.push_str(&format!("\n     and {} more: `wyren work`", contexts.len() - MOST_LISTED));
@@ -113,6 +129,15 @@ pub fn selected(context: &Context, typed: Option<&str>, fence: &Fence) -> String
 /// Returns what the model reads when the user began a context by a command.
 pub fn begun(id: &str) -> String {
     format!("Wyren: the user began the context `{id}`; the `^0` before the prompt was for Wyren.")
+}
+
+/// Returns what the user reads when their session works on a context from now on: a number or a wish may have meant another.
+pub fn works_on(context: &Context) -> String {
+    format!(
+        "Wyren: this session works on {}: {}",
+        context.id,
+        sanitize::one_line(&context.summary, MAX_SUMMARY)
+    )
 }
 
 /// Returns what the user reads once when something waits and they did not ask for it.

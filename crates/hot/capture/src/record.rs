@@ -100,7 +100,11 @@ pub fn record_start(call: &hook::SessionStart, host: &Host) -> Result<(), Error>
     let Some(session) = call.session_id() else { return Ok(()) };
     carry_privacy(call, session, host)?;
     let rules = Rules::of(host.settings(), &host.env);
-    let Some(place) = Place::of(&rules, session, call, host) else { return Ok(()) };
+    // It has no word of the conversation, and says which session this one goes on with.
+    let scene = Scene::of(session, call, host);
+    let Ok(place) = Place::even_if_private(&rules, &scene, Spool::new(host.paths.spool())) else {
+        return Ok(());
+    };
     let data = Data::SessionStart(SessionStart {
         source: named(call.source.as_deref()),
         model: named(call.model.as_deref()),
@@ -389,6 +393,15 @@ impl<'a> Place<'a> {
 
     /// Returns where an observation of this scene belongs, or why nothing is recorded.
     pub(crate) fn at(rules: &Rules, scene: &Scene<'a>, spool: Spool) -> Result<Self, Skipped> {
+        let place = Self::even_if_private(rules, scene, spool)?;
+        // A subagent that began under a private prompt may outlast its turn.
+        let is_private = place.spool.is_private(scene.session)
+            || scene.agent.is_some_and(|agent| place.spool.is_private(agent));
+        if is_private { Err(Skipped::Private) } else { Ok(place) }
+    }
+
+    /// As [`Self::at`], under a private prompt, too: for what has nothing of it and was not done for it.
+    pub(crate) fn even_if_private(rules: &Rules, scene: &Scene<'a>, spool: Spool) -> Result<Self, Skipped> {
         if !rules.sees_prompts() {
             return Err(Skipped::Off);
         }
@@ -396,10 +409,6 @@ impl<'a> Place<'a> {
             Some(Rule::Off) => return Err(Skipped::Off),
             Some(Rule::Excluded(_) | Rule::Paused(_)) => return Err(Skipped::Project),
             None => {}
-        }
-        // A subagent that began under a private prompt may outlast its turn.
-        if spool.is_private(scene.session) || scene.agent.is_some_and(|agent| spool.is_private(agent)) {
-            return Err(Skipped::Private);
         }
         Ok(Self {
             spool,

@@ -202,13 +202,15 @@ pub fn turn_end(
     append(&place.spool, &place.observation(id, prompt_id, data))
 }
 
-/// Records that a session ended, and why.
+/// Records that a session ended, and why. After a private prompt, too, without the way to its transcript: plans, tasks and contexts
+/// of a session that did not end would wait for it.
 pub fn end(sent: &End<'_>, scene: &Scene<'_>, rules: &Rules, spool: Spool) -> Result<Recorded, Error> {
-    let place = match Place::at(rules, scene, spool) {
+    let place = match Place::even_if_private(rules, scene, spool) {
         Ok(place) => place,
         Err(why) => return Ok(why.into()),
     };
-    let data = Data::SessionEnd(SessionEnd { reason: named(sent.reason), transcript: path(sent.transcript) });
+    let transcript = sent.transcript.filter(|_| !place.spool.is_private(scene.session));
+    let data = Data::SessionEnd(SessionEnd { reason: named(sent.reason), transcript: path(transcript) });
     append(&place.spool, &place.observation(scene.unique_id.clone(), named(scene.prompt_id), data))
 }
 

@@ -156,13 +156,13 @@ fn add_work(draft: &mut Draft, session: Option<&str>, context: Option<&str>, sto
     {
         sessions = line::with_context(connection, &line::around(connection, row)?)?;
     } else if let Some(context) = context
-        && let Some(context) = read::by_id(store, context)?
+        && let Some(known) = read::by_id(store, context)?
     {
-        for binding in context.sessions {
+        for binding in known.sessions {
             sessions.extend(line::row_of(connection, &binding.session.platform, &binding.session.id)?);
         }
     }
-    let parts = restore::of_sessions(connection, &sessions, &restore::Start::default())?;
+    let parts = restore::of_sessions(connection, &sessions, context, &restore::Start::default())?;
     let open = |task: work::tasks::Task| OpenTask {
         id: task.id,
         subject: task.subject,

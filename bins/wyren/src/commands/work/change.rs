@@ -153,6 +153,8 @@ pub(super) fn switch(arguments: &Switch, env: &Env, paths: &Paths) -> Result<()>
             Ending::misused(format!("{message}{}", sanitize::one_line(&arguments.id, MAX_SUMMARY))).into()
         );
     };
+    // The session's prompt may be binding it.
+    let _lock = work::bind::lock(paths)?;
     let contexts = Contexts::open(env, paths)?;
     let context = contexts.find(&arguments.id, Which::Open, env, paths)?;
     if context.is_done {
@@ -171,6 +173,7 @@ pub(super) fn switch(arguments: &Switch, env: &Env, paths: &Paths) -> Result<()>
 
 pub(super) fn done(arguments: &Several, is_done: bool, env: &Env, paths: &Paths) -> Result<()> {
     let folder = may_record(env, paths)?;
+    let _lock = work::bind::lock(paths)?;
     let contexts = Contexts::open(env, paths)?;
     let which = if is_done { Which::Open } else { Which::Done };
     // All of them or none, and each once.

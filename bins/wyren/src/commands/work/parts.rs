@@ -17,6 +17,7 @@ use text::sanitize;
 use work::contexts::read::Which;
 use work::contexts::{Binding, Context};
 use work::plans::{self, Plan, Status};
+use work::share::Share;
 use work::tasks::{self, Task};
 use work::{line, observed};
 
@@ -56,8 +57,8 @@ pub(super) struct Tasks {
 }
 
 pub(super) fn plans(arguments: &Plans, env: &Env, paths: &Paths) -> Result<()> {
-    let (store, groups) = arguments.whose.sessions(true, env, paths)?;
-    let plans = plans::of_sessions(store.connection(), &groups.concat())?;
+    let Meant { store, groups, share } = arguments.whose.sessions(true, env, paths)?;
+    let plans = share.plans(plans::of_sessions(store.connection(), &groups.concat())?);
     let mut output = terminal::output();
     if let Some(name) = &arguments.text {
         let plan = named(&plans, name)?;
@@ -113,8 +114,8 @@ fn short(plan: &Plan) -> &str {
 }
 
 pub(super) fn tasks(arguments: &Tasks, env: &Env, paths: &Paths) -> Result<()> {
-    let (store, groups) = arguments.whose.sessions(arguments.all, env, paths)?;
-    let mut tasks = tasks::of_groups(store.connection(), &groups)?;
+    let Meant { store, groups, share } = arguments.whose.sessions(arguments.all, env, paths)?;
+    let mut tasks = share.tasks(tasks::of_groups(store.connection(), &groups)?);
     let closed = tasks.iter().filter(|task| !task.is_open() && !task.is_deleted).count();
     tasks.retain(|task| task.is_open() || (arguments.all && !task.is_deleted));
     let mut output = terminal::output();
@@ -158,9 +159,10 @@ fn state(task: &Task, tasks: &[Task]) -> String {
 /// Returns the plans and the tasks of a context, without tasks that were taken out of their list.
 pub(super) fn of_context(context: &Context, store: &Store) -> Result<(Vec<Plan>, Vec<Task>)> {
     let sessions = sessions_of(context, store)?;
-    let mut tasks = tasks::of_sessions(store.connection(), &sessions)?;
+    let share = Share::of(store.connection(), &sessions, Some(&context.id))?;
+    let mut tasks = share.tasks(tasks::of_sessions(store.connection(), &sessions)?);
     tasks.retain(|task| !task.is_deleted);
-    Ok((plans::of_sessions(store.connection(), &sessions)?, tasks))
+    Ok((share.plans(plans::of_sessions(store.connection(), &sessions)?), tasks))
 }
 
 /// Returns the rows of the sessions of a context.
@@ -172,21 +174,32 @@ fn sessions_of(context: &Context, store: &Store) -> Result<Vec<i64>> {
     Ok(sessions)
 }
 
+/// The sessions that are meant.
+struct Meant {
+    store: Store,
+    /// Their rows, in groups that share their work.
+    groups: Vec<Vec<i64>>,
+    share: Share,
+}
+
 impl Whose {
-    /// Returns the rows of the sessions that are meant, in groups that share their work; of a whole project those of contexts that
-    /// are done only `with_done`.
-    fn sessions(&self, with_done: bool, env: &Env, paths: &Paths) -> Result<(Store, Vec<Vec<i64>>)> {
+    /// Returns the sessions that are meant; of a whole project those of contexts that are done only `with_done`.
+    fn sessions(&self, with_done: bool, env: &Env, paths: &Paths) -> Result<Meant> {
         let contexts = Contexts::open(env, paths)?;
         if let Some(id) = &self.id {
             let context = contexts.find(id, Which::All, env, paths)?;
             let sessions = sessions_of(&context, &contexts.store)?;
-            return Ok((contexts.store, vec![sessions]));
+            let share = Share::of(contexts.store.connection(), &sessions, Some(&context.id))?;
+            return Ok(Meant { store: contexts.store, groups: vec![sessions], share });
         }
         let connection = contexts.store.connection();
+        let mut share = Share::default();
         let groups = if let Some(session) = session(None, env)
             && let Some(row) = line::row_of(connection, CLAUDE_CODE, &session)?
         {
-            vec![line::with_context(connection, &line::around(connection, row)?)?]
+            let sessions = line::with_context(connection, &line::around(connection, row)?)?;
+            share = Share::of_session(connection, &sessions, row)?;
+            vec![sessions]
         } else {
             let mut latest = observed::sessions_of_project(connection, &contexts.project.key, MOST_SESSIONS)?;
             if !with_done {
@@ -199,6 +212,6 @@ impl Whose {
             }
             line::groups(connection, &latest)?
         };
-        Ok((contexts.store, groups))
+        Ok(Meant { store: contexts.store, groups, share })
     }
 }

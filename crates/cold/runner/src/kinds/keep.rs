@@ -17,8 +17,9 @@ use store::{Store, repair};
 const KIND: &str = "keep-transcript";
 const SETTING: &str = "capture.keep_transcripts";
 
-/// Only sessions of which something was heard within this time are looked at: two days.
-const RECENT_MILLIS: u64 = 2 * 86_400_000;
+/// Only sessions of which something was heard within this time are looked at: a week, so that one whose terminal was killed before
+/// a weekend is kept after it.
+const RECENT_MILLIS: u64 = 7 * 86_400_000;
 /// After how long without a word a session without an end counts as ended: its terminal was killed, or a shell went on in the
 /// background.
 const SILENCE_MILLIS: u64 = 12 * 60 * 60 * 1_000;
@@ -109,7 +110,8 @@ fn ended(store: &Store, now: Timestamp) -> Result<Vec<(Payload, u64)>, store::Er
     let mut select = store.connection().prepare_cached(
         "SELECT s.id, o.data ->> '$.transcript', max(o.at) FROM sessions AS s JOIN observations AS o ON o.session = s.row
          WHERE s.last_at >= ?1 AND s.platform = 'claude-code' AND json_valid(o.data)
-             AND (o.kind = 'session-end' OR o.kind = 'turn-end' AND s.ended_at IS NULL AND s.last_at < ?2)
+             AND (o.kind = 'session-end'
+                 OR o.kind = 'turn-end' AND CASE WHEN s.ended_at IS NULL THEN s.last_at < ?2 ELSE o.at <= s.ended_at END)
              AND o.data ->> '$.transcript' IS NOT NULL
          GROUP BY s.row",
     )?;
@@ -147,6 +149,9 @@ mod tests {
         };
         let transcript = json!({"transcript": "/t/s.jsonl"});
         put("ended", "session-end", 1, &json!({"transcript": "/t/ended.jsonl", "reason": "other"}));
+        // After a private prompt, an end does not name the transcript.
+        put("private", "turn-end", 1, &json!({"transcript": "/t/private.jsonl"}));
+        put("private", "session-end", 2, &json!({"reason": "clear"}));
         put("silent", "turn-end", 2, &transcript);
         put("open", "turn-end", 2 * HOUR, &transcript);
         Drain::unbounded(&spool).run(&mut store, Timestamp::from_millis(AT)).unwrap();
@@ -156,8 +161,9 @@ mod tests {
             sessions.sort();
             sessions
         };
-        assert_eq!(due(1), ["ended"]);
-        assert_eq!(due(13), ["ended", "silent"]);
-        assert_eq!(due(49), ["open"], "the others are too old");
+        assert_eq!(due(1), ["ended", "private"]);
+        assert_eq!(due(13), ["ended", "private", "silent"]);
+        assert_eq!(due(7 * 24), ["ended", "open", "private", "silent"]);
+        assert_eq!(due(7 * 24 + 1), ["open"], "the others are too old");
     }
 }

@@ -4,7 +4,7 @@
 use super::plan::Marks;
 use super::{
     Action, Artifact, ArtifactKind, Binding, ById, Context, File, Git, Imported, LastSession, Mode, Note,
-    Origin, SessionId, Work,
+    Origin, SessionId, Span, Work,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const PLAN_MODE: &str = "plan";
 /// The start and the end of a session that `/clear` separates.
 const CLEAR: &str = "clear";
+/// What bound a session that another system ran.
+const IMPORT: &str = "import";
 /// How a session began that continues none.
 const STARTUP: &str = "startup";
 
@@ -50,6 +52,8 @@ pub enum What {
     Accepted,
     /// The user refused it.
     Refused,
+    /// The client's list of tasks changed.
+    Task(Listed),
     Start {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         source: Option<String>,
@@ -59,6 +63,28 @@ pub enum What {
         reason: Option<String>,
     },
     Work(Box<Work>),
+}
+
+/// What a call did to a list of tasks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Listed {
+    /// A task was added under this number.
+    Added(String),
+    /// It is at this now.
+    Moved { number: String, to: Standing },
+    /// The whole list was written anew.
+    Written(Vec<Standing>),
+}
+
+/// How far a task is, as far as a plan is about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    Open,
+    Completed,
+    /// It was taken out of the list.
+    Gone,
 }
 
 impl What {
@@ -74,6 +100,7 @@ impl What {
             Self::AcceptedPlan(_) => 6,
             Self::Refused => 7,
             Self::Changed => 8,
+            Self::Task(_) => 9,
         }
     }
 }
@@ -94,6 +121,44 @@ fn key(seen: &Seen) -> (i64, u8, &SessionId, &str) {
     (seen.at, seen.what.rank(), &seen.session, &seen.id)
 }
 
+/// A plan that the user accepted, and how far its own session is with it.
+#[derive(Debug)]
+struct Pursued {
+    digest: String,
+    /// The tasks that were listed since, by their numbers.
+    tasks: BTreeMap<String, Standing>,
+}
+
+impl Pursued {
+    fn take(&mut self, listed: &Listed) {
+        match listed {
+            Listed::Added(number) => drop(self.tasks.insert(number.clone(), Standing::Open)),
+            Listed::Moved { number, to } => {
+                if let Some(task) = self.tasks.get_mut(number) {
+                    *task = *to;
+                }
+            }
+            Listed::Written(tasks) => {
+                self.tasks = tasks.iter().enumerate().map(|(at, task)| (at.to_string(), *task)).collect();
+            }
+        }
+    }
+
+    /// Says whether tasks were listed and none of them is open.
+    fn is_carried_out(&self) -> bool {
+        self.tasks.values().any(|task| *task == Standing::Completed)
+            && self.tasks.values().all(|task| *task != Standing::Open)
+    }
+}
+
+/// A plan that waits for the user's word.
+#[derive(Debug)]
+struct Shown {
+    /// The prompt that it was made for.
+    prompt_id: Option<String>,
+    marks: Marks,
+}
+
 #[derive(Debug, Default)]
 struct Folding {
     contexts: ById,
@@ -102,7 +167,13 @@ struct Folding {
     /// What a session worked on that ended with this prompt.
     left: BTreeMap<String, (SessionId, String)>,
     /// The plan that each session showed last, until it is accepted or the user says something else.
-    shown: BTreeMap<SessionId, (i64, Marks)>,
+    shown: BTreeMap<SessionId, Shown>,
+    /// The plan that each session had accepted last.
+    pursued: BTreeMap<SessionId, Pursued>,
+    /// The sessions that an import bound.
+    imported: BTreeSet<SessionId>,
+    /// The context that each session was bound to last, also after that was done.
+    held: BTreeMap<SessionId, String>,
     /// The digests of what was taken up, by context.
     consumed: BTreeSet<(String, String)>,
 }
@@ -128,17 +199,27 @@ impl Folding {
             }
             What::Plan(marks) => {
                 self.bound(session, seen.at);
-                self.shown.insert(session.clone(), (seen.at, marks.clone()));
+                self.show(seen, marks);
             }
             What::AcceptedPlan(marks) => {
-                self.shown.insert(session.clone(), (seen.at, marks.clone()));
+                self.show(seen, marks);
                 self.accept(session, seen.at);
             }
             What::Accepted => self.accept(session, seen.at),
             What::Refused => drop(self.shown.remove(session)),
+            What::Task(listed) => {
+                if let Some(pursued) = self.pursued.get_mut(session) {
+                    pursued.take(listed);
+                }
+            }
             What::Start { source } => self.start(seen, source.as_deref()),
             What::End { reason } => self.end(seen, reason.as_deref()),
         }
+    }
+
+    fn show(&mut self, seen: &Seen, marks: &Marks) {
+        let shown = Shown { prompt_id: seen.prompt_id.clone(), marks: marks.clone() };
+        self.shown.insert(seen.session.clone(), shown);
     }
 
     /// Returns the context that a session works on, which is active at this moment.
@@ -155,9 +236,11 @@ impl Folding {
             project: Some(seen.project),
             ..Context::default()
         });
-        context.last_active = context.last_active.max(seen.at);
-        if let Some(git) = &work.git {
-            context.git = Some(git.clone());
+        if work.action != Action::Offered {
+            context.last_active = context.last_active.max(seen.at);
+            if let Some(git) = &work.git {
+                context.git = Some(git.clone());
+            }
         }
         match &work.action {
             Action::New { summary, tags, method, bind, permission_mode } => {
@@ -177,8 +260,14 @@ impl Folding {
                     self.bind(seen, &work.context, permission_mode.as_deref());
                 }
             }
-            Action::Bind { permission_mode, .. } => {
-                self.bind(seen, &work.context, permission_mode.as_deref());
+            Action::Bind { via, permission_mode } => {
+                let mode = permission_mode.as_deref();
+                if via == IMPORT {
+                    self.imported.insert(seen.session.clone());
+                    self.attach(seen, &work.context, mode);
+                } else {
+                    self.bind(seen, &work.context, mode);
+                }
             }
             Action::Edit { summary, tags } => {
                 context.summary = summary.clone().unwrap_or_else(|| context.summary.clone());
@@ -227,18 +316,44 @@ impl Folding {
     }
 
     fn bind(&mut self, seen: &Seen, id: &str, permission_mode: Option<&str>) {
+        self.attach(seen, id, permission_mode);
+        self.hold(seen, id);
+    }
+
+    fn attach(&mut self, seen: &Seen, id: &str, permission_mode: Option<&str>) {
         let before = self.current.insert(seen.session.clone(), id.to_owned());
         if let Some(context) = self.contexts.get_mut(id)
             && !context.sessions.iter().any(|binding| binding.session == seen.session)
         {
-            let binding = Binding { session: seen.session.clone(), at: seen.at, is_current: true };
-            context.sessions.push(binding);
+            let session = seen.session.clone();
+            context.sessions.push(Binding { session, at: seen.at, is_current: true, spans: Vec::new() });
         }
         self.set_current(id);
         if let Some(before) = before.filter(|before| before != id) {
             self.set_current(&before);
         }
         self.activate(&seen.session, permission_mode);
+    }
+
+    /// Notes that what a session does from now on belongs to a context. What it did before its first one belongs to that, unless
+    /// it is of another system, where a session may be bound to several at once.
+    fn hold(&mut self, seen: &Seen, id: &str) {
+        let held = self.held.insert(seen.session.clone(), id.to_owned());
+        if held.as_deref() == Some(id) {
+            return;
+        }
+        let is_first = held.is_none() && !self.imported.contains(&seen.session);
+        let from = if is_first { 0 } else { seen.at };
+        if let Some(span) = held.and_then(|held| self.binding(&held, &seen.session)?.spans.last_mut()) {
+            span.to = Some(seen.at);
+        }
+        if let Some(binding) = self.binding(id, &seen.session) {
+            binding.spans.push(Span { from, to: None });
+        }
+    }
+
+    fn binding(&mut self, id: &str, session: &SessionId) -> Option<&mut Binding> {
+        self.contexts.get_mut(id)?.sessions.iter_mut().find(|binding| binding.session == *session)
     }
 
     /// A session goes on from a handoff: it waits for no other, whether or not the session that wrote it has ended.
@@ -283,7 +398,12 @@ impl Folding {
     }
 
     fn accept(&mut self, session: &SessionId, at: i64) {
-        let Some((_, marks)) = self.shown.remove(session) else { return };
+        let Some(Shown { marks, .. }) = self.shown.remove(session) else { return };
+        let pursued = Pursued { digest: marks.digest.clone(), tasks: BTreeMap::new() };
+        // It may be told twice, once with the call and once with the text.
+        if self.pursued.get(session).is_none_or(|before| before.digest != pursued.digest) {
+            self.pursued.insert(session.clone(), pursued);
+        }
         let Some(id) = self.current.get(session).cloned() else { return };
         let artifact = Artifact {
             kind: ArtifactKind::Plan,
@@ -308,14 +428,25 @@ impl Folding {
 
     fn end(&mut self, seen: &Seen, reason: Option<&str>) {
         let session = &seen.session;
-        // To accept a plan and clear the context ends the session at once, and fires nothing else.
-        if reason == Some(CLEAR) && self.shown.contains_key(session) {
+        // To accept a plan and clear the context ends the session at once under the plan's prompt, and fires nothing else. A
+        // `/clear` that the user types has a prompt of its own.
+        let is_accepted = |shown: &Shown| shown.prompt_id.is_some() && shown.prompt_id == seen.prompt_id;
+        if reason == Some(CLEAR) && self.shown.get(session).is_some_and(is_accepted) {
             self.accept(session, seen.at);
         }
         self.shown.remove(session);
         let Some(id) = self.current.get(session).cloned() else { return };
         let Some(context) = self.contexts.get_mut(&id) else { return };
         context.last_active = context.last_active.max(seen.at);
+        // A plan whose own session completed every task that it listed for it waits for no other.
+        if let Some(artifact) = context.artifact.as_mut()
+            && let Some(pursued) = self.pursued.get(session)
+            && pursued.digest == artifact.digest
+            && pursued.is_carried_out()
+        {
+            artifact.is_consumed = true;
+            self.consumed.insert((id.clone(), artifact.digest.clone()));
+        }
         let last = context.last_session.get_or_insert_default();
         if last.session_id != session.id {
             *last = LastSession::default();

@@ -56,6 +56,33 @@ pub fn of_session(store: &Store, platform: Option<&str>, session: &str) -> Resul
     Ok(select.query_row(params![platform.unwrap_or(CLAUDE_CODE), session], |row| row.get(0)).optional()?)
 }
 
+/// Returns the contexts that these sessions worked on at some time.
+pub(crate) fn of_sessions(connection: &Connection, sessions: &[i64]) -> Result<Vec<Context>, Error> {
+    if !are_made(connection) {
+        return Ok(Vec::new());
+    }
+    let mut select = connection.prepare_cached(
+        "SELECT state, project FROM work_contexts WHERE id IN (SELECT context FROM work_bindings
+         WHERE session IN (SELECT value FROM json_each(?1)))",
+    )?;
+    let mut rows = select.query([serde_json::to_string(sessions)?])?;
+    let mut contexts = Vec::new();
+    while let Some(row) = rows.next()? {
+        contexts.push(context(row)?);
+    }
+    Ok(contexts)
+}
+
+/// Returns the id of the context that a session works on, by its row.
+pub(crate) fn current(connection: &Connection, session: i64) -> Result<Option<String>, Error> {
+    if !are_made(connection) {
+        return Ok(None);
+    }
+    let mut select =
+        connection.prepare_cached("SELECT context FROM work_bindings WHERE session = ?1 AND is_current")?;
+    Ok(select.query_row([session], |row| row.get(0)).optional()?)
+}
+
 /// Returns the text of a file that an import brought.
 pub fn file(connection: &Connection, context: &str, path: &str) -> Result<Option<String>, Error> {
     let mut select = connection.prepare_cached(
@@ -88,8 +115,12 @@ pub struct Handed {
     pub handoff: Handoff,
 }
 
-/// Returns the latest handoff of what these sessions work on.
-pub(crate) fn latest_handoff(connection: &Connection, sessions: &[i64]) -> Result<Option<Handed>, Error> {
+/// Returns the latest handoff of a context, without one of what these sessions work on.
+pub(crate) fn latest_handoff(
+    connection: &Connection,
+    sessions: &[i64],
+    context: Option<&str>,
+) -> Result<Option<Handed>, Error> {
     if !are_made(connection) {
         return Ok(None);
     }
@@ -98,7 +129,8 @@ pub(crate) fn latest_handoff(connection: &Connection, sessions: &[i64]) -> Resul
     )?;
     let contexts = select.query_map([serde_json::to_string(sessions)?], |row| row.get(0))?;
     let contexts: Vec<String> = contexts.collect::<Result<_, _>>()?;
-    let contexts: Vec<&str> = contexts.iter().map(String::as_str).collect();
+    let contexts = contexts.iter().map(String::as_str);
+    let contexts: Vec<&str> = contexts.filter(|id| context.is_none_or(|context| context == *id)).collect();
     Ok(handoffs(connection, &contexts)?.into_iter().find(|handed| !handed.handoff.id.is_empty()))
 }
 

@@ -3,10 +3,12 @@
 //! `work_seen` has what contexts are about of each observation, so that a context is made anew without reading the calls of
 //! its sessions. Whenever something of a context comes, all of it is made anew: order does not matter.
 
-use super::fold::{Seen, What, fold};
+use super::fold::{Listed, Seen, Standing, What, fold};
 use super::plan::Marks;
 use super::{Action, Context, KIND, SessionId, Work};
 use crate::line::{self, End};
+use crate::tasks::COMPLETED;
+use capture::task::CREATE;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use store::rusqlite::{Connection, Row, Transaction, params};
@@ -58,13 +60,16 @@ CREATE INDEX work_bindings_open ON work_bindings (session) WHERE is_open;
 /// The tools that change something: a call of one outside of plan mode shows that the work has begun.
 const CHANGING: &str = "'Bash', 'Edit', 'Write', 'MultiEdit', 'NotebookEdit', 'apply_patch', 'edit', 'write', 'write_file', 'replace'";
 
+/// How long after a prompt a context may be made of it: the hook that does has far less.
+const QUOTED_WITHIN_MILLIS: i64 = 10_000;
+
 impl Derived for Contexts {
     fn name(&self) -> &'static str {
         "contexts"
     }
 
     fn version(&self) -> u32 {
-        3
+        4
     }
 
     fn tables(&self) -> &'static [&'static str] {
@@ -79,18 +84,25 @@ impl Derived for Contexts {
         Some("SELECT project FROM work_contexts WHERE project IS NOT NULL")
     }
 
-    /// What made a context quotes the prompt that it is of.
+    /// What made a context quotes the prompt that it is of, and so does the id that it got.
     fn along(&self, connection: &Connection, rows: &[i64]) -> Result<Vec<i64>, Error> {
+        // A client that gives prompts no id has the quoting follow within moments.
         let mut select = connection.prepare_cached(
             "SELECT quoting.row FROM observations AS quoted JOIN observations AS quoting
-                 ON quoting.session = quoted.session AND quoting.kind = 'work' AND quoting.prompt_id = quoted.prompt_id
-             WHERE quoted.row = ?1 AND quoted.kind = 'prompt' AND quoted.prompt_id IS NOT NULL",
+                 ON quoting.session = quoted.session AND quoting.kind = 'work'
+             WHERE quoted.row = ?1 AND quoted.kind = 'prompt' AND (quoting.prompt_id = quoted.prompt_id
+                 OR quoted.prompt_id IS NULL AND quoting.prompt_id IS NULL AND abs(quoting.at - quoted.at) <= ?2
+                     AND json_valid(quoting.data) AND quoting.data ->> '$.action' = 'new')",
         )?;
         let mut found = Vec::new();
         for row in rows {
-            for quoting in select.query_map([row], |row| row.get(0))? {
+            for quoting in select.query_map(params![row, QUOTED_WITHIN_MILLIS], |row| row.get(0))? {
                 found.push(quoting?);
             }
+        }
+        let gone: BTreeSet<i64> = rows.iter().chain(&found).copied().collect();
+        for context in made_by(connection, &gone)? {
+            found.extend(wordless(connection, &context, &gone)?);
         }
         Ok(found)
     }
@@ -123,6 +135,38 @@ impl Derived for Contexts {
     }
 }
 
+/// Returns the contexts that these observations made of a prompt.
+fn made_by(connection: &Connection, rows: &BTreeSet<i64>) -> Result<BTreeSet<String>, Error> {
+    let mut select = connection.prepare_cached(
+        "SELECT context FROM work_seen WHERE observation = ?1 AND what ->> '$.work.action' = 'new'",
+    )?;
+    let mut contexts = BTreeSet::new();
+    for row in rows {
+        for context in select.query_map([row], |row| row.get(0))? {
+            contexts.insert(context?);
+        }
+    }
+    Ok(contexts)
+}
+
+/// Returns the observations that have nothing of a context but its id, if none but those in `gone` has a text of its own: a note or
+/// handoff is kept, and its context with it.
+fn wordless(connection: &Connection, context: &str, gone: &BTreeSet<i64>) -> Result<Vec<i64>, Error> {
+    let mut select = connection.prepare_cached(
+        "SELECT observation, what ->> '$.work.action' IN ('new', 'edit', 'note', 'handoff', 'import')
+         FROM work_seen WHERE context = ?1",
+    )?;
+    let mut left = Vec::new();
+    for found in select.query_map([context], |row| Ok((row.get(0)?, row.get::<_, bool>(1)?)))? {
+        match found? {
+            (row, _) if gone.contains(&row) => {}
+            (_, true) => return Ok(Vec::new()),
+            (row, false) => left.push(row),
+        }
+    }
+    Ok(left)
+}
+
 /// What new observations are about.
 #[derive(Debug, Default)]
 struct Touched {
@@ -149,7 +193,7 @@ impl Making<'_> {
             "SELECT o.row, o.session, o.at, o.id, o.prompt_id, o.kind, o.tool, o.data, p.data
              FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row AND o.kind <> 'tool'
              WHERE o.row > ?1 AND o.row <= ?2 AND o.agent IS NULL AND (
-                 o.kind IN ('work', 'plan', 'prompt', 'session-start', 'session-end')
+                 o.kind IN ('work', 'plan', 'prompt', 'task', 'session-start', 'session-end')
                  OR o.kind = 'refused' AND o.tool = 'ExitPlanMode'
                  OR o.kind = 'tool' AND o.failed = 0 AND (o.tool IN ({CHANGING}) OR o.tool = 'ExitPlanMode'))"
         ))?;
@@ -357,6 +401,7 @@ fn what(row: &Row<'_>) -> Result<Option<What>, Error> {
             marks.map(|marks| if is_accepted { What::AcceptedPlan(marks) } else { What::Plan(marks) })
         }
         "refused" => Some(What::Refused),
+        "task" => listed(&data).map(What::Task),
         "prompt" => Some(What::Prompt { permission_mode: text("permission_mode"), branch: text("branch") }),
         "session-start" => Some(What::Start { source: text("source") }),
         "session-end" => Some(What::End { reason: text("reason") }),
@@ -364,6 +409,26 @@ fn what(row: &Row<'_>) -> Result<Option<What>, Error> {
         "tool" => (text("permission_mode").as_deref() != Some("plan")).then_some(What::Changed),
         _ => None,
     })
+}
+
+/// Returns what a call did to the list of tasks, as far as it says which.
+fn listed(data: &Value) -> Option<Listed> {
+    let text = |data: &Value, name: &str| data.get(name).and_then(Value::as_str).map(str::to_owned);
+    let standing = |status: &str| match status {
+        COMPLETED => Standing::Completed,
+        _ => Standing::Open,
+    };
+    if let Some(todos) = data.get("todos").and_then(Value::as_array) {
+        let todos = todos.iter().map(|todo| standing(text(todo, "status").unwrap_or_default().as_str()));
+        return Some(Listed::Written(todos.collect()));
+    }
+    let number = text(data, "task")?;
+    if text(data, "tool").as_deref() == Some(CREATE) {
+        return Some(Listed::Added(number));
+    }
+    let is_gone = data.get("deleted").and_then(Value::as_bool).unwrap_or_default();
+    let to = if is_gone { Standing::Gone } else { standing(&text(data, "status")?) };
+    Some(Listed::Moved { number, to })
 }
 
 /// Leaves the texts of files and handoffs to the observation that has them.

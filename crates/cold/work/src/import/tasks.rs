@@ -108,7 +108,10 @@ pub(super) fn is_taken_over(value: &Value) -> bool {
     OldTask::of(value).is_some() && fields.into_iter().all(|(name, _)| KNOWN.contains(&name.as_str()))
 }
 
+/// What the names of their lists begin with.
+pub(crate) const LIST: &str = "aiwcli ";
+
 /// Returns the list that the tasks of a context are in.
-fn list_of(context: &str) -> String {
-    format!("aiwcli {context}")
+pub(crate) fn list_of(context: &str) -> String {
+    format!("{LIST}{context}")
 }

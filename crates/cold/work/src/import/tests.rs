@@ -1,6 +1,7 @@
 use super::*;
 use crate::contexts::read::{self, Which};
 use crate::contexts::{Context, Contexts};
+use crate::share::Share;
 use base::Env;
 use store::observations::Drain;
 use store::{Derived, Store};
@@ -275,4 +276,46 @@ fn what_is_damaged_hostile_or_secret_is_left_out() {
     assert!(!stored.contains("a1B2") && !stored.contains("merger"), "{stored}");
     let nothing = bench.folder.path().join("nothing");
     assert!(matches!(import(&nothing, &bench.paths, false, Timestamp::now()), Err(Error::NoContexts(_))));
+}
+
+#[test]
+fn a_session_of_two_contexts_leaves_each_its_own_tasks() {
+    let mut bench = Bench::new();
+    for (name, subject, begun) in [
+        ("260201-0900-one", "cut", "2026-02-01T09:00:00.000"),
+        ("260202-0900-two", "paste", "2026-02-02T09:00:00.000"),
+    ] {
+        let state = json!({
+            "summary": name, "mode": "active", "session_ids": ["s-1"], "created_at": begun, "last_active": "2026-02-03T09:00:00.000",
+            "tasks": [{"id": "aiw-1", "subject": subject, "status": "pending", "created_at": "2026-02-03T09:00:00.000"}],
+        });
+        bench.write(&format!("contexts/{name}/state.json"), &state.to_string());
+    }
+    let (_, contexts) = bench.import();
+    assert_eq!(contexts.len(), 2);
+    for context in &contexts {
+        let share = Share::of(bench.store.connection(), &[1, 2, 3], Some(&context.id)).unwrap();
+        let tasks = share.tasks(tasks_of(&bench, context));
+        let subjects: Vec<&str> = tasks.iter().map(|task| &*task.subject).collect();
+        assert_eq!(subjects, [if context.id.ends_with("one") { "cut" } else { "paste" }]);
+    }
+}
+
+#[test]
+fn a_time_that_lies_ahead_counts_as_now() {
+    let mut bench = Bench::new();
+    bench.write(
+        "contexts/260301-0900-ahead/state.json",
+        &json!({
+            "summary": "ahead", "mode": "active", "session_ids": ["s-1"], "created_at": "2199-01-01T09:00:00.000Z",
+            "last_active": "2199-03-01T10:00:00.000Z",
+            "tasks": [{"id": "aiw-1", "subject": "cut", "status": "completed", "completed_at": "2199-03-01T10:00:00.000Z"}],
+        })
+        .to_string(),
+    );
+    bench.write("contexts/260301-0900-ahead/handoffs/2199-02-01-0930/index.md", "# Later\n\nmore");
+    bench.import();
+    let latest: u64 =
+        bench.store.connection().query_row("SELECT max(at) FROM observations", [], |row| row.get(0)).unwrap();
+    assert!(latest <= Timestamp::now().millis(), "{latest}");
 }

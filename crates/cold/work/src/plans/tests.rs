@@ -54,8 +54,9 @@ fn a_plan_before_the_end_of_the_window_under_the_same_prompt_was_accepted() {
     check(&observations, &[("A", 1, Status::Accepted)]);
     let plan = &state(&observations)[0];
     assert_eq!((plan.accepted_at, plan.cleared_by.as_deref()), (Some(3), Some("1")));
-    // `/clear` itself has another prompt; leaving is no acceptance.
-    check(&[prompt(1, "1"), shown(2, "1", "A"), end(3, "9", "clear")], &[("A", 1, Status::Shown)]);
+    // `/clear` itself has another prompt, and was typed after the question was left; leaving the client says nothing.
+    check(&[prompt(1, "1"), shown(2, "1", "A"), end(3, "9", "clear")], &[("A", 1, Status::Rejected)]);
+    check(&[prompt(1, "1"), shown(2, "1", "A"), end(3, "", "clear")], &[("A", 1, Status::Shown)]);
     check(
         &[prompt(1, "1"), shown(2, "1", "A"), end(3, "1", "prompt_input_exit")],
         &[("A", 1, Status::Shown)],

@@ -1,6 +1,6 @@
 //! What a start goes on with.
 
-use crate::bench::{Bench, end, plan, prompt, start, task, works};
+use crate::bench::{Bench, end, observed, plan, prompt, start, task, works};
 use serde_json::{Value, json};
 use work::contexts::read::by_id;
 use work::restore::{Parts, Start, look, of_context};
@@ -196,4 +196,36 @@ fn equal_words_are_one_task_in_one_piece_of_work_and_two_in_two() {
         create(3, "b", "1", "Run the tests"),
     ];
     assert_eq!(told(&linked), 1);
+}
+
+#[test]
+fn a_session_that_goes_to_another_context_leaves_plans_and_tasks_with_the_one_before() {
+    let work = |at, action: Value| {
+        let mut data = json!({"context": "261118-0930-manual"});
+        data.as_object_mut().unwrap().extend(action.as_object().unwrap().clone());
+        observed(at, "a", "work", "1", data)
+    };
+    let mut lines = accepted();
+    lines.extend([
+        works(1, "a", true),
+        work(10, json!({"action": "new", "summary": "manual", "method": "auto-created", "bind": true})),
+        plan(11, "a", "2", "# The manual", true),
+        create(12, "a", "3", "Write it"),
+        update(13, "a", "2", "in_progress"),
+    ]);
+    let told = |lines: &[Value], id: &str| {
+        let bench = Bench::with(lines);
+        let context = by_id(&bench.store, id).unwrap().unwrap();
+        of_context(bench.store.connection(), &context, &compacted("z")).unwrap()
+    };
+    let (cents, manual) = ("261118-0905-cents", "261118-0930-manual");
+    check(&told(&lines, cents), Some("The plan"), &["Do B"]);
+    check(&told(&lines, manual), Some("The manual"), &["Write it"]);
+    // After compaction and `/clear`, what the session works on counts.
+    check(&found(&lines, &compacted("a")), Some("The manual"), &["Write it"]);
+    let mut back = lines.clone();
+    back.push(works(14, "a", false));
+    check(&found(&back, &compacted("a")), Some("The plan"), &["Do B"]);
+    lines.push(end(15, "a", "clear-1", "clear"));
+    check(&found(&lines, &cleared("b", "clear-1")), Some("The manual"), &["Write it"]);
 }

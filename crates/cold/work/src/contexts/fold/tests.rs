@@ -131,14 +131,13 @@ fn a_plan_is_accepted_as_the_user_changed_it_and_not_after_they_refused_it() {
     let changed = Marks::of("# A plan, shorter");
     let mut seen = vec![
         new(1, "s", "c", None),
-        plan(2, "s", "# A plan"),
+        with_prompt("p", plan(2, "s", "# A plan")),
         self::seen(3, "s", What::Accepted),
         self::seen(4, "s", What::AcceptedPlan(changed.clone())),
         end(5, "s", "other"),
     ];
     assert_eq!(fold(&seen)["c"].artifact.as_ref().unwrap().digest, changed.digest);
-    seen.splice(2..4, [self::seen(3, "s", What::Refused)]);
-    seen.push(end(6, "s", "clear"));
+    seen.splice(2.., [self::seen(3, "s", What::Refused), with_prompt("p", end(6, "s", "clear"))]);
     assert_eq!(fold(&seen)["c"].mode, Mode::Active);
 }
 
@@ -192,13 +191,84 @@ fn the_latest_of_plan_and_handoff_wins() {
 fn to_accept_a_plan_with_a_clear_context_goes_on_in_the_next_session() {
     let seen = [
         new(1, "s", "c", Some("plan")),
-        plan(2, "s", "# A plan"),
+        with_prompt("q", plan(2, "s", "# A plan")),
         with_prompt("q", end(3, "s", "clear")),
         with_prompt("q", start(4, "t", "clear")),
     ];
     assert_eq!(modes(&seen), ["idle", "idle", "has_plan", "active"]);
     let context = &fold(&seen)["c"];
     assert_eq!(context.sessions.iter().map(|bound| &*bound.session.id).collect::<Vec<_>>(), ["s", "t"]);
+}
+
+#[test]
+fn line_10_a_plan_that_was_refused_is_not_accepted_by_a_clear_that_the_user_types() {
+    // Esc at a plan fires nothing, and `/clear` is no prompt.
+    for prompt in [Some("q"), None] {
+        let mut end = end(3, "s", "clear");
+        end.prompt_id = prompt.map(str::to_owned);
+        let shown = with_prompt("p", plan(2, "s", "# A plan"));
+        let context = &fold(&[new(1, "s", "c", Some("plan")), shown, end])["c"];
+        assert_eq!((context.mode, &context.artifact), (Mode::Idle, &None));
+    }
+    let unnamed = [new(1, "s", "c", Some("plan")), plan(2, "s", "# A plan"), end(3, "s", "clear")];
+    assert_eq!(fold(&unnamed)["c"].mode, Mode::Idle);
+}
+
+#[test]
+fn line_9_a_plan_whose_session_completed_every_task_of_it_waits_for_no_other() {
+    let listed = |at, listed| seen(at, "s", What::Task(listed));
+    let added = |at, number: &str| listed(at, Listed::Added(number.to_owned()));
+    let moved = |at, number: &str, to| listed(at, Listed::Moved { number: number.to_owned(), to });
+    let of = |tasks: &[Seen]| {
+        let accepted = [new(1, "s", "c", None), plan(3, "s", "# A plan"), seen(4, "s", What::Accepted)];
+        // What was listed before the plan is not of it.
+        let early = [added(2, "0")];
+        let ended = [end(20, "s", "other")];
+        fold(&[&accepted[..], &early, tasks, &ended].concat())["c"].mode
+    };
+    assert_eq!(of(&[]), Mode::HasPlan);
+    let both = [added(5, "1"), added(6, "2"), moved(7, "1", Standing::Completed)];
+    assert_eq!(of(&both), Mode::HasPlan);
+    assert_eq!(of(&[&both[..], &[moved(8, "2", Standing::Completed)]].concat()), Mode::Active);
+    assert_eq!(of(&[&both[..], &[moved(8, "2", Standing::Gone)]].concat()), Mode::Active);
+    assert_eq!(of(&[added(5, "1"), moved(6, "1", Standing::Gone)]), Mode::HasPlan, "none was done");
+    // The same plan, told again by the call, forgets nothing.
+    let again =
+        [plan(9, "s", "# A plan"), seen(10, "s", What::Accepted), moved(11, "2", Standing::Completed)];
+    assert_eq!(of(&[&both[..], &again].concat()), Mode::Active);
+    let written = |at, tasks: &[Standing]| listed(at, Listed::Written(tasks.to_vec()));
+    let half = written(5, &[Standing::Completed, Standing::Open]);
+    assert_eq!(of(std::slice::from_ref(&half)), Mode::HasPlan);
+    assert_eq!(of(&[half, written(6, &[Standing::Completed; 2])]), Mode::Active);
+}
+
+#[test]
+fn what_a_session_does_belongs_to_the_context_that_it_works_on_at_that_moment() {
+    let seen = [
+        new(10, "s", "c", None),
+        new(20, "s", "d", None),
+        bind(30, "s", "c"),
+        work(40, "x", "c", Action::Done),
+        new(50, "s", "e", None),
+    ];
+    let contexts = fold(&seen);
+    let has = |id: &str, at: i64| contexts[id].sessions[0].spans.iter().any(|span| span.has(at));
+    let owners = |at: i64| ["c", "d", "e"].into_iter().filter(|id| has(id, at)).collect::<Vec<_>>();
+    // Before its first context, and between the end of one and the next, too.
+    for (at, owner) in [(5, "c"), (10, "c"), (19, "c"), (20, "d"), (29, "d"), (30, "c"), (45, "c"), (50, "e")]
+    {
+        assert_eq!(owners(at), [owner], "{at}");
+    }
+}
+
+#[test]
+fn an_offer_is_no_activity() {
+    let git = Some(Git { branch: Some("main".to_owned()), ..Git::default() });
+    let mut offered = work(9, "t", "c", Action::Offered);
+    let What::Work(work) = &mut offered.what else { unreachable!() };
+    work.git = git;
+    let context = &fold(&[new(1, "s", "c", None), offered])["c"];
+    assert_eq!((context.last_active, &context.git), (1, &None));
 }
 
 #[test]
@@ -266,7 +336,7 @@ fn a_session_works_on_one_context_at_a_time() {
 fn any_seen() -> impl Strategy<Value = Seen> {
     let names = prop_oneof![Just("s"), Just("t"), Just("u")];
     let contexts = prop_oneof![Just("c"), Just("d")];
-    (0..40_i64, names, contexts, 0..15_u8, prop_oneof![Just("plan"), Just("default")]).prop_map(
+    (0..40_i64, names, contexts, 0..17_u8, prop_oneof![Just("plan"), Just("default")]).prop_map(
         |(at, by, context, kind, mode)| {
             let mut seen = match kind {
                 0 => new(at, by, context, Some(mode)),
@@ -282,6 +352,11 @@ fn any_seen() -> impl Strategy<Value = Seen> {
                 10 => work(at, by, context, Action::Note { text: format!("note {at}") }),
                 11 => self::seen(at, by, What::AcceptedPlan(Marks::of("# A changed plan"))),
                 12 => self::seen(at, by, What::Refused),
+                14 => self::seen(at, by, What::Task(Listed::Added(format!("{}", at % 3)))),
+                15 => {
+                    let to = if mode == "plan" { Standing::Completed } else { Standing::Open };
+                    self::seen(at, by, What::Task(Listed::Moved { number: format!("{}", at % 3), to }))
+                }
                 13 => work(at, by, context, Action::Resumed { digest: format!("h{}", at / 2) }),
                 _ => handoff_by(at, by, context),
             };

@@ -59,8 +59,8 @@ fn story() -> Vec<Value> {
         ),
         line(2, "s", "work", Some("p1"), new),
         line(3, "s", "plan", Some("p1"), json!({"text": "# Move the parser\n## Steps\n", "digest": "x"})),
-        line(4, "s", "session-end", Some("q"), json!({"reason": "clear"})),
-        line(5, "t", "session-start", Some("q"), json!({"source": "clear"})),
+        line(4, "s", "session-end", Some("p1"), json!({"reason": "clear"})),
+        line(5, "t", "session-start", Some("p1"), json!({"source": "clear"})),
         line(6, "t", "tool", Some("p2"), json!({"tool": "Edit", "permission_mode": "acceptEdits"})),
         line(
             7,
@@ -116,6 +116,67 @@ fn what_was_forgotten_leaves_no_word_in_a_context() {
         .query_row("SELECT count(*) FROM work_seen WHERE what LIKE '%summary%'", [], |row| row.get(0))
         .unwrap();
     assert_eq!(left, 0);
+}
+
+#[test]
+fn a_plan_that_its_session_carried_out_does_not_wait() {
+    let plan = json!({"text": "# Move the parser", "digest": "x", "accepted": true});
+    let task = |at, data: Value| line(at, "s", "task", Some("p1"), data);
+    for is_done in [false, true] {
+        let mut bench = Bench::new();
+        let status = if is_done { "completed" } else { "in_progress" };
+        let lines = [
+            story()[0].clone(),
+            story()[1].clone(),
+            line(3, "s", "plan", Some("p1"), plan.clone()),
+            task(4, json!({"tool": "TaskCreate", "list": "s", "task": "1", "subject": "Cut it out"})),
+            task(5, json!({"tool": "TaskUpdate", "list": "s", "task": "1", "status": status})),
+            line(6, "s", "session-end", Some("q"), json!({"reason": "other"})),
+        ];
+        lines.iter().for_each(|observation| bench.line(observation));
+        let context = &bench.drain()[0];
+        assert_eq!(context.mode == Mode::HasPlan, !is_done, "{context:?}");
+        assert_eq!(context.artifact.as_ref().unwrap().is_consumed, is_done);
+    }
+}
+
+#[test]
+fn a_context_that_has_nothing_but_its_id_goes_with_the_prompt_that_the_id_is_of() {
+    let said = |at, id: Option<&str>| line(at, "s", "prompt", id, json!({"text": "move the parser"}));
+    let about = |at, session: &str, id: Option<&str>, action: Value| {
+        let mut data = json!({"context": "261118-0905-move-parser"});
+        data.as_object_mut().unwrap().extend(action.as_object().unwrap().clone());
+        line(at, session, "work", id, data)
+    };
+    let new = json!({"action": "new", "summary": "move the parser", "method": "auto-created", "bind": true});
+    let later = [
+        about(20_000, "s", None, json!({"action": "window", "remaining_pct": 9})),
+        about(30_000, "t", Some("p7"), json!({"action": "bind", "via": "caret"})),
+        line(40_000, "s", "prompt", Some("p8"), json!({"text": "go on"})),
+    ];
+    let noted = about(50_000, "x", None, json!({"action": "note", "text": "half done"}));
+    // Some clients give prompts no id.
+    for id in [Some("p1"), None] {
+        for has_note in [false, true] {
+            let mut bench = Bench::new();
+            for observation in [said(1, id), about(9, "s", id, new.clone())].iter().chain(&later) {
+                bench.line(observation);
+            }
+            if has_note {
+                bench.line(&noted);
+            }
+            bench.drain();
+            let contexts = bench.forget(&Selection { ids: vec!["prompt:1".into()], ..Selection::default() });
+            assert_eq!(contexts.len(), usize::from(has_note), "{id:?}: {contexts:?}");
+            assert!(contexts.iter().all(|context| context.summary.is_empty() && context.notes.len() == 1));
+            let words = "SELECT count(*) FROM observations WHERE data LIKE '%move%parser%'";
+            let left: i64 = bench.store.connection().query_row(words, [], |row| row.get(0)).unwrap();
+            assert_eq!(left > 0, has_note, "{id:?}: {left}");
+            let others = "SELECT count(*) FROM observations WHERE id = 'prompt:40000'";
+            let kept: i64 = bench.store.connection().query_row(others, [], |row| row.get(0)).unwrap();
+            assert_eq!(kept, 1);
+        }
+    }
 }
 
 #[test]
