@@ -211,3 +211,18 @@ fn a_fact_about_a_project_is_proposed_for_its_memory_and_not_written() -> Result
     assert_eq!(facts(&review("--json")?)?, json!([]));
     Ok(())
 }
+
+#[test]
+fn nothing_is_scanned_while_recording_is_off() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let folder = say(&sandbox, "5e55-off", JOBS)?;
+    let mut command = sandbox.command("wyren");
+    command.args(["lessons", "scan", "--path", &folder]).env("WYREN_CAPTURE", "false");
+    let output = command.output()?;
+    ensure!(output.status.code() == Some(2), "{output:?}");
+    ensure!(String::from_utf8_lossy(&output.stderr).contains("recording is off"), "{output:?}");
+    // What it did not look at is still new.
+    let output = sandbox.wyren(&["lessons", "scan", "--path", &folder])?;
+    ensure!(String::from_utf8_lossy(&output.stdout).contains("1 new candidate"), "{output:?}");
+    Ok(())
+}

@@ -34,6 +34,9 @@ pub(crate) struct Arguments {
     /// Show what was missed and what was wrong.
     #[arg(long, short)]
     verbose: bool,
+    /// Evaluate the conversations in this folder alone, whatever the figures are: for those that were just written.
+    #[arg(long, value_name = "FOLDER")]
+    only: Option<PathBuf>,
 }
 
 #[derive(Default)]
@@ -76,12 +79,27 @@ impl Figures {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(folder) = &arguments.only {
+        return show(&[("these", &evaluate(folder, "txt")?)], arguments);
+    }
     let data = workspace::root().join("tests/data");
     let tuned = evaluate(&data.join("learning"), "txt")?;
     let held_out = evaluate(&data.join("learning/held-out"), "txt")?;
     let others = evaluate(&data.join("distiller"), "jsonl")?;
     let mut all = Figures::default();
     [&tuned, &held_out, &others].into_iter().for_each(|part| all.add(part));
+    show(
+        &[("tuned", &tuned), ("written last", &held_out), ("without mistakes", &others), ("= all", &all)],
+        arguments,
+    )?;
+    ensure!(all.with_mistakes >= MIN_WITH_MISTAKES, "too few conversations with a mistake");
+    ensure!(held_out.conversations >= MIN_HELD_OUT, "too few that were written last");
+    ensure!(all.disturbing == 0, "{} candidates would speak up in ordinary work", all.disturbing);
+    all.hold("all", ALL)?;
+    held_out.hold("written last", HELD_OUT)
+}
+
+fn show(parts: &[(&str, &Figures)], arguments: &Arguments) -> Result<()> {
     let mut table = Table::new(
         1,
         [
@@ -95,11 +113,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             "disturbing",
         ],
     );
-    for (name, part) in
-        [("tuned", &tuned), ("written last", &held_out), ("without mistakes", &others), ("= all", &all)]
-    {
+    for (name, part) in parts {
         table.row(vec![
-            name.to_owned(),
+            (*name).to_owned(),
             part.conversations.to_string(),
             part.with_mistakes.to_string(),
             part.planted.to_string(),
@@ -111,15 +127,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     print!("{table}");
     if arguments.verbose {
-        for part in [&tuned, &held_out, &others] {
+        for (_, part) in parts {
             part.remarks.iter().for_each(|remark| println!("{remark}"));
         }
     }
-    ensure!(all.with_mistakes >= MIN_WITH_MISTAKES, "too few conversations with a mistake");
-    ensure!(held_out.conversations >= MIN_HELD_OUT, "too few that were written last");
-    ensure!(all.disturbing == 0, "{} candidates would speak up in ordinary work", all.disturbing);
-    all.hold("all", ALL)?;
-    held_out.hold("written last", HELD_OUT)
+    Ok(())
 }
 
 fn evaluate(folder: &Path, ending: &str) -> Result<Figures> {

@@ -67,8 +67,8 @@ pub fn others(lessons: &Path, state: &Path, now: Timestamp) -> BTreeMap<String, 
     for file in files::files_in(&lessons.join(FOLDER)).into_iter().filter(is_others).take(MAX_FILES) {
         let Ok(text) = files::read_text_capped(&file, MAX_BYTES) else { continue };
         for ((slug, period), counts) in parse(&text) {
-            let at =
-                (period * PERIOD_DAYS + PERIOD_DAYS / 2).saturating_mul(MILLIS_PER_DAY).min(now.millis());
+            let middle = period.saturating_mul(PERIOD_DAYS).saturating_add(PERIOD_DAYS / 2);
+            let at = middle.saturating_mul(MILLIS_PER_DAY).min(now.millis());
             let tally = tallies.entry(slug).or_default();
             for (verdict, count) in VERDICTS.into_iter().zip(counts).filter(|(_, count)| *count > 0) {
                 tally.count(at, verdict, count, now.millis());
@@ -201,5 +201,10 @@ mod tests {
         }
         let counts = parse(&format!("{HEAD}\nours 1 99999999 0 0 0 0\n"));
         assert_eq!(counts[&("ours".to_owned(), 1)][0], MAX_COUNT);
+        // A period after the end of time is now.
+        let (_folder, lessons, state) = folder();
+        let file = lessons.join(FOLDER).join("0123456789abcdef").with_extension(ENDING);
+        files::write_atomic(&file, format!("{HEAD}\nours {} 1 0 0 0 0\n", u64::MAX).as_bytes()).unwrap();
+        assert_eq!(others(&lessons, &state, Timestamp::from_millis(NOW))["ours"].last_at, NOW);
     }
 }

@@ -253,7 +253,7 @@ impl Maker<'_> {
             lesson.slug = slug::of(&lesson.summary);
             // What is so in this project has a say in it alone, and so has what others do all the time.
             let is_of_project = fix.change.is_of_project
-                || (fix.change.program.is_some() && quiet::disturbed(&lesson).is_some());
+                || ((fix.change.program.is_some() || fix.is_alone) && quiet::disturbed(&lesson).is_some());
             lesson.scope = is_of_project.then(|| self.project.clone());
             self.add_examples(&mut lesson, &fix.before, &fix.after);
             match check(&lesson) {
@@ -427,23 +427,46 @@ impl Maker<'_> {
         let part = self.here.generalise(&it.part);
         let words =
             self.here.generalise(&text::sanitize::one_line(&text::privacy::strip_private(&it.words), 200));
-        let about = format!("`{part}` is not to be edited here");
+        let about = match it.is_place {
+            true => format!("New files do not belong into `{part}/` here"),
+            false => format!("`{part}` is not to be edited here"),
+        };
         // A general path is the path of no file.
         if part != it.part {
             return Err(Held { about, reason: "its path has a name or a number of its own".to_owned() });
         }
+        // Other kinds of files may well belong there.
+        let ending = Path::new(&before).extension().map(|ending| ending.to_string_lossy().into_owned());
+        let ending = ending.filter(|ending| is_program(ending));
+        let (tools, path) = match (it.is_place, &ending) {
+            (true, Some(ending)) => (vec!["Write".to_owned()], format!("**/{part}/**/*.{ending}")),
+            (true, None) => (vec!["Write".to_owned()], format!("**/{part}/**")),
+            (false, _) => {
+                let path = if it.is_folder { format!("**/{part}/**") } else { format!("**/{part}") };
+                (FILE_TOOLS.map(str::to_owned).to_vec(), path)
+            }
+        };
         let mut lesson = Lesson {
             summary: summary(std::slice::from_ref(&about)),
-            problem: format!("The user corrected an edit of `{before}` in this project:\n\n> {words}"),
-            solution: format!(
-                "Do not edit `{part}`. Edit its source instead; last time that was `{after}`. If that is not possible, ask the user first."
-            ),
-            trigger: Trigger {
-                tools: FILE_TOOLS.map(str::to_owned).to_vec(),
-                paths: vec![if it.is_folder { format!("**/{part}/**") } else { format!("**/{part}") }],
-                ..Trigger::default()
+            problem: match it.is_place {
+                true => {
+                    format!("The user had a new file moved in this project, from `{before}`:\n\n> {words}")
+                }
+                false => format!("The user corrected an edit of `{before}` in this project:\n\n> {words}"),
             },
-            tags: vec!["tool:Edit".to_owned(), "source:correction".to_owned()],
+            solution: match it.is_place {
+                true => format!(
+                    "Put such a file where the user wants it; last time that was `{after}`. Files that are there already may stay."
+                ),
+                false => format!(
+                    "Do not edit `{part}`. Edit its source instead; last time that was `{after}`. If that is not possible, ask the user first."
+                ),
+            },
+            trigger: Trigger { tools, paths: vec![path], ..Trigger::default() },
+            tags: vec![
+                format!("tool:{}", if it.is_place { "Write" } else { "Edit" }),
+                "source:correction".to_owned(),
+            ],
             confidence: 65,
             source: Tier::Corrected.source().to_owned(),
             scope: Some(self.project.clone()),
@@ -451,17 +474,23 @@ impl Maker<'_> {
         };
         lesson.slug = slug::of(&lesson.summary);
         let call = |tool: &str, path: &str| serde_json::json!({"tool": tool, "file_path": path}).to_string();
+        // Another new file of the same kind.
+        let other = ending.map(|ending| Path::new(&before).with_file_name(format!("other.{ending}")));
+        let other = other.map(|other| other.to_string_lossy().into_owned()).unwrap_or_default();
         for (tool, path, fires) in [
             ("Edit", &before, true),
             ("Write", &before, true),
+            ("Write", &other, it.is_place),
             ("Edit", &after, false),
+            ("Write", &after, false),
             ("Read", &before, false),
         ] {
             add_example(&mut lesson, &call(tool, path), fires);
         }
         match check(&lesson) {
             Ok(()) => {
-                let calls = (call("Edit", &before), call("Edit", &after));
+                let tool = if it.is_place { "Write" } else { "Edit" };
+                let calls = (call(tool, &before), call(tool, &after));
                 Ok(self.candidate(lesson, Tier::Corrected, calls, true))
             }
             Err(reason) => Err(Held { about, reason }),
@@ -678,6 +707,7 @@ fn missing(name: &str, trigger: &Trigger) -> String {
     match trigger.without.first().map(String::as_str) {
         None => String::new(),
         Some("<") => format!("`{name}` fails without an input"),
+        Some("&") => format!("`{name}` does not return: it belongs into the background"),
         Some(item) => match item.strip_prefix('@') {
             Some(wrapper) => format!("`{name}` fails outside `{wrapper}`"),
             None => format!("`{name}` fails without `{}`", item.trim_end_matches('=')),
@@ -768,7 +798,9 @@ fn advice(fix: &Fix) -> String {
     let quoted =
         |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     let mut parts = Vec::new();
-    if let Some((old, new)) = change.program.as_ref().or(change.subcommand.as_ref()) {
+    if let Some((_, around)) = change.program.as_ref().filter(|_| change.is_around) {
+        parts.push(format!("Run it with `{around}`, as above"));
+    } else if let Some((old, new)) = change.program.as_ref().or(change.subcommand.as_ref()) {
         parts.push(format!("Use `{new}` in place of `{old}`"));
     }
     match (&change.removed[..], &change.added[..]) {
@@ -794,6 +826,7 @@ fn advice(fix: &Fix) -> String {
     for condition in &change.conditions {
         parts.push(match condition.as_str() {
             "<" => "Give it an input".to_owned(),
+            "&" => "Run it in the background, with its output in a file".to_owned(),
             other if other.starts_with('@') => format!("Run it with `{}`", &other[1..]),
             other => match other.strip_suffix('=') {
                 Some(name) => format!("Set `{name}` for it"),

@@ -82,6 +82,94 @@ const FOLDER_FLAGS: [&str; 16] = [
 ];
 /// Flags that ask for a terminal.
 const TERMINAL_FLAGS: [&str; 6] = ["-i", "-it", "-t", "-ti", "--interactive", "--tty"];
+/// Flags that put a check aside: that a command succeeds with one of them does not make it a mistake without.
+const OVERRIDES: [&str; 15] = [
+    "--allow-dirty",
+    "--allow-empty",
+    "--allow-unrelated-histories",
+    "--break-system-packages",
+    "--force",
+    "--hard",
+    "--ignore-scripts",
+    "--insecure",
+    "--no-check",
+    "--no-check-certificate",
+    "--no-gpg-sign",
+    "--no-strict-ssl",
+    "--no-verify",
+    "--no-verify-ssl",
+    "--skip-checks",
+];
+/// Programs whose `-f` or `-D` puts a check aside.
+const SHORT_OVERRIDES: [(&str, &str); 7] = [
+    ("curl", "-k"),
+    ("docker", "-f"),
+    ("git", "-D"),
+    ("git", "-f"),
+    ("mv", "-f"),
+    ("podman", "-f"),
+    ("rm", "-f"),
+];
+/// Flags that have a command repair what it found, or only look for it.
+const REPAIRS: [&str; 15] = [
+    "-u",
+    "-w",
+    "--accept",
+    "--apply",
+    "--bless",
+    "--check",
+    "--diff",
+    "--dry-run",
+    "--fix",
+    "--list-different",
+    "--snapshot-update",
+    "--unsafe-fixes",
+    "--update",
+    "--update-snapshots",
+    "--write",
+];
+/// Flags that change what a command prints and not what it does.
+const SHOWN: [&str; 25] = [
+    "-q",
+    "-v",
+    "-vv",
+    "-vvv",
+    "--backtrace",
+    "--color",
+    "--colour",
+    "--debug",
+    "--info",
+    "--log-level",
+    "--no-color",
+    "--no-pager",
+    "--no-progress",
+    "--nocapture",
+    "--oneline",
+    "--progress",
+    "--quiet",
+    "--reporter",
+    "--show-output",
+    "--silent",
+    "--stacktrace",
+    "--stat",
+    "--tb",
+    "--trace",
+    "--verbose",
+];
+/// Variables that do the same.
+const SHOWN_VARIABLES: [&str; 7] =
+    ["DEBUG=", "FORCE_COLOR=", "LOG_LEVEL=", "NO_COLOR=", "RUST_BACKTRACE=", "RUST_LOG=", "VERBOSE="];
+/// Subcommands that take names which hold everywhere, and those that only show something.
+const INSTALLS: [&str; 7] = ["add", "get", "i", "install", "pull", "require", "tap"];
+const LOOKS: [&str; 21] = [
+    "describe", "diff", "help", "history", "images", "info", "inspect", "list", "log", "logs", "ls",
+    "outdated", "ps", "search", "show", "status", "tree", "version", "view", "whoami", "why",
+];
+/// Programs that only show something.
+const LOOKING: [&str; 24] = [
+    "awk", "cat", "command", "date", "df", "diff", "du", "env", "file", "find", "grep", "head", "jq", "ls",
+    "printenv", "ps", "rg", "stat", "tail", "tree", "type", "uname", "wc", "which",
+];
 /// The longest value of a flag or a variable that is compared. In bytes.
 const MAX_VALUE: usize = 40;
 /// The most commands of a script: of more it cannot be said which one was the mistake.
@@ -109,6 +197,8 @@ pub struct Change {
     pub is_separated: bool,
     /// The value that was replaced.
     pub value: Option<Value>,
+    /// Whether another program was put around the command, with its words as they were.
+    pub is_around: bool,
     /// Whether it answers what is so in this project alone: a port, a variable, a folder, a tool that was chosen.
     pub is_of_project: bool,
 }
@@ -161,6 +251,7 @@ impl Change {
             program: None,
             is_separated: false,
             value: None,
+            is_around: false,
             is_of_project: false,
         };
         let (old, new) = (before.program(), after.program());
@@ -175,15 +266,23 @@ impl Change {
                 || error.contains(&new.to_lowercase());
             // `docker-compose up` and `docker compose up`.
             let joined = new_words.first().map(|word| format!("{new}-{word}"));
-            let is_same_work = !old_words.is_empty() && old_words.iter().all(|word| new_words.contains(word))
+            // `dotenv -- pytest`: whatever the program around it is.
+            let is_around = is_around(before, after);
+            let is_same_work = is_around
+                || !old_words.is_empty() && old_words.iter().all(|word| new_words.contains(word))
                 || joined.as_deref() == Some(old)
                 || new.starts_with(old);
             // Someone said that the one is used and not the other.
             let is_chosen = has_word(said, &old.to_lowercase()) && has_word(said, &new.to_lowercase());
-            if !(is_missing || is_chosen) || !is_same_work || !is_plain(old) {
+            if !(is_missing || is_chosen || is_around) || !is_same_work || !is_plain(old) {
                 return None;
             }
-            change.is_of_project = !is_missing;
+            change.is_of_project = !is_missing && is_chosen;
+            change.is_around = is_around && !is_missing && !is_chosen;
+            if change.is_around {
+                change.program = Some((old.to_owned(), new.to_owned()));
+                return Some(change);
+            }
             let new = joined.filter(|joined| joined == old).map_or(new.to_owned(), |_| {
                 format!("{new} {}", new_words.first().map(String::as_str).unwrap_or_default())
             });
@@ -196,6 +295,10 @@ impl Change {
         change.is_separated =
             new_words.iter().any(|word| word == "--") && !old_words.iter().any(|word| word == "--");
         change.conditions = conditions(before, after);
+        let is_sent_back = after.is_background && !before.is_background && failure::is_hang(error);
+        if is_sent_back {
+            change.conditions.push("&".to_owned());
+        }
         let (old_sub, new_sub) = (subcommand(before), subcommand(after));
         if old_sub != new_sub && !old_sub.is_empty() && !new_sub.is_empty() {
             let (old_sub, new_sub) = (old_sub.join(" "), new_sub.join(" "));
@@ -224,6 +327,8 @@ impl Change {
         change.is_of_project = [error, said].iter().any(|text| change.has_named_variable(text))
             || change.has_named_wrapper(error)
             || change.has_named_folder(error)
+            || change.is_renamed(error)
+            || is_sent_back
             || (failure::cause(error) == Cause::Matter && change.is_named_in(said));
         Some(change)
     }
@@ -244,6 +349,49 @@ impl Change {
     fn has_named_wrapper(&self, error: &str) -> bool {
         let names = self.conditions.iter().filter_map(|condition| condition.strip_prefix('@'));
         names.map(str::to_lowercase).any(|name| has_word(error, &name))
+    }
+
+    /// Says whether it has the right name of the script or target that the error, in lower case, does not know.
+    fn is_renamed(&self, error: &str) -> bool {
+        let last = |words: &str| words.rsplit(' ').next().unwrap_or_default().to_owned();
+        self.subcommand.as_ref().is_some_and(|(old, new)| {
+            let (old, new) = (last(old), last(new));
+            failure::is_about_name(error) && has_word(error, &old) && is_related(&old, &new)
+        })
+    }
+
+    /// Says whether it only puts a check aside, has the command repair what it found, or changes what is shown.
+    pub fn is_no_correction(&self, error: &str) -> bool {
+        let is_of_flags = self.program.is_none()
+            && self.subcommand.is_none()
+            && self.value.is_none()
+            && self.conditions.iter().all(|it| SHOWN_VARIABLES.contains(&it.as_str()))
+            && !self.is_separated
+            && !(self.added.is_empty() && self.removed.is_empty() && self.conditions.is_empty());
+        let is_override = |flag: &String| {
+            let short = (self.before.program(), flag.as_str());
+            OVERRIDES.contains(&flag.as_str()) || SHORT_OVERRIDES.contains(&short)
+        };
+        let is_beside = |flag: &String| {
+            [&REPAIRS[..], &SHOWN].iter().any(|list| list.contains(&flag.as_str())) || is_override(flag)
+        };
+        // A flag that the command does not know is a mistake, whatever it would do.
+        let is_known = self.removed.is_empty() || failure::cause(error) != Cause::Usage;
+        let are_overrides = is_known && !self.added.is_empty() && self.added.iter().all(is_override);
+        let are_beside = is_known && self.added.iter().chain(&self.removed).all(is_beside);
+        is_of_flags && (are_overrides || are_beside)
+    }
+
+    /// Says whether what was changed must be what helped, where nothing else was done in between: the command does the same work
+    /// on the same things, and failed by the way it was called.
+    pub fn is_all_that_changed(&self, error: &str) -> bool {
+        let is_of_call = self.is_around
+            || (self.program.is_none()
+                && self.subcommand.is_none()
+                && self.added.len() + self.removed.len() + self.conditions.len() <= MAX_FLAGS
+                && is_same_work(self));
+        let has_told = !failure::line(error).is_empty();
+        is_of_call && has_told && !failure::is_judgement(error)
     }
 
     /// Says whether it names the folder that the command did not run in.
@@ -287,6 +435,10 @@ impl Change {
         if let Some((old, _)) = &self.program {
             let mut base = vec![old.clone()];
             base.extend(subcommand(&self.before));
+            if self.is_around {
+                base.extend(script(&self.before));
+                return vec![pattern(&base, &[], &[])];
+            }
             return vec![pattern(std::slice::from_ref(old), &[], &[]), pattern(&base, &[], &[])];
         }
         let program = self.before.program().to_owned();
@@ -305,7 +457,8 @@ impl Change {
         }
         if let Some(value) = &self.value {
             let trigger = if value.of.is_empty() {
-                pattern(&base, &["...".to_owned(), format!("{}*", value.old)], &[])
+                let star = if value.old.contains("://") { "*" } else { "" };
+                pattern(&base, &["...".to_owned(), format!("{}{star}", value.old)], &[])
             } else if value.is_variable {
                 Trigger { with: vec![format!("{}={}*", value.of, value.old)], ..pattern(&base, &[], &[]) }
             } else {
@@ -399,13 +552,32 @@ fn value(before: &Command, after: &Command, error: &str) -> Option<(Value, bool)
         return is_it.then_some((value, true));
     }
     let is_short = |text: &String| (2..=MAX_VALUE).contains(&text.len()) && is_plain(text) && !is_flag(text);
-    if ![&old, &new].into_iter().all(is_short) || !is_plain(&of) {
+    if ![&old, &new].into_iter().all(is_short) || !(of.is_empty() || is_plain(&of)) {
         return None;
     }
     let value = named(Value { of, old, new, is_variable: false })?;
-    let is_port = [&value.old, &value.new].into_iter().all(|text| is_number(text) && text.len() <= 5);
+    let is_port = !value.of.is_empty()
+        && [&value.old, &value.new].into_iter().all(|text| is_number(text) && text.len() <= 5);
     if is_port {
         return failure::is_unanswered(error).then_some((value, true));
+    }
+    // The same thing by its right name. What git works on has another name each time.
+    let takes_names = !value.of.is_empty() || subcommand(before).iter().any(|word| *word != value.old);
+    let is_name = |word: &str| {
+        word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_alphabetic() || b"-_:".contains(&byte))
+    };
+    if before.program() != "git"
+        && takes_names
+        && failure::is_about_name(error)
+        && is_name(&value.old)
+        && is_name(&value.new)
+        && is_related(&value.old, &value.new)
+    {
+        let is_everywhere = subcommand(before).iter().any(|word| INSTALLS.contains(&word.as_str()));
+        return Some((value, !is_everywhere));
+    }
+    if value.of.is_empty() {
+        return None;
     }
     // Only a word of a few that the command names: another file or branch is another call.
     let is_choice = failure::is_about_value(error) && has_word(error, &value.new.to_lowercase());
@@ -435,6 +607,57 @@ fn is_slip(old: &str, new: &str) -> bool {
         letters
     };
     sorted(old) == sorted(new) || (old.len().min(new.len()) > 4 && distance(old, new) <= 2)
+}
+
+/// Says whether one name is the other one in full, or a part of it: `yaml` and `pyyaml`, `engine` and `shop-engine`. A slip of the
+/// fingers is none.
+fn is_related(old: &str, new: &str) -> bool {
+    let (old, new) = (old.to_lowercase(), new.to_lowercase());
+    let has_part = |one: &str, other: &str| {
+        let mut parts = one.split(|character: char| !character.is_ascii_alphanumeric());
+        parts.any(|part| part.len() > 2 && other.contains(part))
+    };
+    old.len().abs_diff(new.len()) > 1
+        && distance(&old, &new) > 1
+        && (has_part(&old, &new) || has_part(&new, &old))
+}
+
+/// Says whether a script only shows something: whatever it was, it repaired nothing.
+pub fn is_look(script: &str) -> bool {
+    shell::commands(script).iter().all(|command| {
+        let words = words(command);
+        command.words.is_empty()
+            || BESIDE.contains(&command.program())
+            || LOOKING.contains(&command.program())
+            || is_question(&words)
+            || subcommand(command).last().is_some_and(|word| LOOKS.contains(&word.as_str()))
+            || (command.program() == "kubectl" && words.first().is_some_and(|word| word == "get"))
+    })
+}
+
+/// Says whether the whole of a command is the end of another one, as it is.
+fn is_around(before: &Command, after: &Command) -> bool {
+    let whole = |command: &Command| -> Vec<String> {
+        let texts = command.words.iter().map(|word| word.text.as_str());
+        texts.map(|text| text.strip_prefix("./").unwrap_or(text).to_owned()).collect()
+    };
+    let (before, after) = (whole(before), whole(after));
+    !before.is_empty() && after.len() > before.len() && after.ends_with(&before)
+}
+
+/// Says whether both forms work on the same things: beside flags they have the same words, those apart that may be the values of
+/// flags which came or went.
+fn is_same_work(change: &Change) -> bool {
+    let (old, new) = (words(&change.before), words(&change.after));
+    let all = |words: &[String], flags: &[String], has_values: bool| -> Vec<String> {
+        let is_flag = |word: &String| word.len() > 1 && word.starts_with('-');
+        let is_value = |at: usize| has_values && at > 0 && flags.contains(&words[at - 1]);
+        let kept = words.iter().enumerate().filter(|(at, word)| !is_flag(word) && !is_value(*at));
+        kept.map(|(_, word)| word.clone()).collect()
+    };
+    let ways = [(false, false), (false, true), (true, false), (true, true)];
+    ways.into_iter()
+        .any(|(of_old, of_new)| all(&old, &change.removed, of_old) == all(&new, &change.added, of_new))
 }
 
 /// Says whether a text has a word, and not only as a part of another. Both are in lower case.
@@ -487,11 +710,12 @@ fn own(script: &str, others: &BTreeSet<String>) -> Vec<Command> {
 fn shape(command: &Command) -> String {
     let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
     format!(
-        "{} {:?} {:?} {}",
+        "{} {:?} {:?} {} {}",
         words.join("\u{1f}"),
         command.assignments,
         command.wrappers,
-        has_input(command)
+        has_input(command),
+        command.is_background
     )
 }
 
@@ -800,6 +1024,130 @@ mod tests {
             &["docker run -it"],
         );
         check("docker pull node", "docker pull --quiet node", "net/http: TLS handshake timeout", &[]);
+    }
+
+    #[test]
+    fn the_right_name_of_the_same_thing_is_a_lesson() {
+        check(
+            "pip install yaml",
+            "pip install pyyaml",
+            "ERROR: No matching distribution found for yaml",
+            &["pip install ... yaml"],
+        );
+        check(
+            "systemctl restart mysql-server",
+            "systemctl restart mysql",
+            "Failed to restart mysql-server.service: Unit mysql-server.service not found.",
+            &["systemctl restart ... mysql-server"],
+        );
+        check(
+            "npm run tests",
+            "npm run unit-tests",
+            "npm error Missing script: \"tests\"",
+            &["npm run tests"],
+        );
+        for (before, after, error) in [
+            ("pip install reqests", "pip install requests", "No matching distribution found for reqests"),
+            (
+                "git checkout cart",
+                "git checkout cart-totals",
+                "error: pathspec 'cart' did not match any file(s)",
+            ),
+            ("cat cart", "cat cart-totals", "cat: cart: No such file or directory"),
+            ("docker logs web", "docker logs cache", "Error: No such container: web"),
+        ] {
+            check(before, after, error, &[]);
+        }
+    }
+
+    #[test]
+    fn what_never_ends_belongs_into_the_background() {
+        let error = "Command timed out after 2m 0.0s\n VITE ready";
+        check("npm run dev", "npm run dev > dev.log 2>&1 &", error, &["npm run dev without &"]);
+        check("npm run dev", "npm run dev &", "Error: no such file", &[]);
+    }
+
+    #[track_caller]
+    fn is_all(before: &str, after: &str, error: &str) -> bool {
+        let change = Change::between(before, after, error, "").unwrap();
+        change.is_all_that_changed(error) && !change.is_no_correction(error)
+    }
+
+    #[test]
+    fn what_alone_was_changed_is_what_helped() {
+        for (before, after, error) in [
+            (
+                "kubectl logs web",
+                "kubectl logs web -c app",
+                "error: a container name must be specified for pod web",
+            ),
+            (
+                "git cherry-pick abc",
+                "git cherry-pick -m 1 abc",
+                "error: commit abc is a merge but no -m option was given.",
+            ),
+            (
+                "npm run build",
+                "NODE_OPTIONS=--max-old-space-size=8192 npm run build",
+                "JavaScript heap out of memory",
+            ),
+            ("aws s3 ls", "aws s3 ls --profile shop", "An error occurred (AccessDenied)"),
+            ("go vet ./...", "dotenv go vet ./...", "panic: DATABASE_URL is empty"),
+        ] {
+            assert!(is_all(before, after, error), "{before} -> {after}");
+        }
+        for (before, after, error) in [
+            // It did something else, on something else, or was only shown in another way.
+            ("pytest tests", "pytest tests -k cart", "1 failed, FAILED tests/test_a.py"),
+            ("cargo build", "cargo build --lib", "error[E0412]: cannot find type"),
+            ("make all", "make all --silent", "make: *** [all] Error 1"),
+            ("git merge topic", "git merge -X theirs topic", "CONFLICT (content): Merge conflict in a"),
+            ("grep cart src", "grep -i cart src", "Exit code 1"),
+        ] {
+            assert!(!is_all(before, after, error), "{before} -> {after}");
+        }
+    }
+
+    #[test]
+    fn what_puts_a_check_aside_or_repairs_what_was_found_corrects_nothing() {
+        for (before, after, error) in [
+            (
+                "git worktree remove wt",
+                "git worktree remove --force wt",
+                "fatal: 'wt' contains modified or untracked files, use --force to delete it",
+            ),
+            (
+                "git branch -d topic",
+                "git branch -D topic",
+                "error: the branch 'topic' is not fully merged. If you are sure you want to delete it, run 'git branch -D topic'",
+            ),
+            (
+                "npx eslint src",
+                "npx eslint src --fix",
+                "2 errors potentially fixable with the `--fix` option.",
+            ),
+            (
+                "npx prettier --check .",
+                "npx prettier --write .",
+                "Code style issues found. Run Prettier with --write to fix.",
+            ),
+            (
+                "npx jest src",
+                "npx jest src -u",
+                "1 snapshot failed. Inspect your code changes or run with `-u` to update them.",
+            ),
+            (
+                "curl https://x",
+                "curl -k https://x",
+                "curl: (60) SSL certificate problem: self-signed certificate",
+            ),
+        ] {
+            let change = Change::between(before, after, error, "").unwrap();
+            assert!(change.is_no_correction(error), "{before} -> {after}");
+        }
+        let error = "error: unexpected argument '--fix' found";
+        let change = Change::between("ruff format --fix src", "ruff format src", error, "").unwrap();
+        assert!(!change.is_no_correction(error));
     }
 
     #[test]

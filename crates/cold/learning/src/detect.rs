@@ -29,6 +29,9 @@ const MAX_SAID: usize = 4;
 const MAX_REPLY: usize = 4_000;
 /// The tools that edit a file.
 pub const FILE_TOOLS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
+/// Tools that change nothing.
+const LOOKING: [&str; 9] =
+    ["BashOutput", "Glob", "Grep", "LS", "NotebookRead", "Read", "TodoWrite", "WebFetch", "WebSearch"];
 /// The most characters of a sentence that is quoted.
 const MAX_SENTENCE: usize = 240;
 
@@ -66,6 +69,8 @@ pub struct Fix {
     pub after: String,
     pub error: String,
     pub change: Change,
+    /// Whether nothing tells that the change helped but that nothing else was done.
+    pub is_alone: bool,
     /// What the model said was the cause.
     pub announced: Option<String>,
     /// What the user said about it.
@@ -95,6 +100,8 @@ pub struct HandsOff {
     /// The folder or the file that they name, as they wrote it.
     pub part: String,
     pub is_folder: bool,
+    /// Whether it is about new files alone, which belong elsewhere.
+    pub is_place: bool,
 }
 
 /// A command that was run.
@@ -119,6 +126,8 @@ struct Open {
     said: Vec<String>,
     corrected: Option<String>,
     is_edited: bool,
+    /// Whether anything else was done since that may be what helped: only looking at things is not.
+    is_disturbed: bool,
     calls: usize,
     /// The programs that it ran.
     programs: Vec<String>,
@@ -153,6 +162,9 @@ pub struct Detector<'p> {
     /// Files that were edited, and what the user said about them.
     edited: VecDeque<String>,
     hands_off: Option<Waiting>,
+    /// Files that were written whole, and what the user said about where.
+    written: VecDeque<String>,
+    misplaced: Option<Waiting>,
     /// What was fixed last, for a report that follows.
     last_fix: Option<Box<Fix>>,
     last_misuse: Option<Box<Misuse>>,
@@ -229,6 +241,8 @@ impl<'p> Detector<'p> {
             recent: VecDeque::new(),
             edited: VecDeque::new(),
             hands_off: None,
+            written: VecDeque::new(),
+            misplaced: None,
             last_fix: None,
             last_misuse: None,
             found: Found::default(),
@@ -261,6 +275,8 @@ impl<'p> Detector<'p> {
                 self.recent.clear();
                 self.edited.clear();
                 self.hands_off = None;
+                self.written.clear();
+                self.misplaced = None;
                 self.last_fix = None;
                 self.last_misuse = None;
             }
@@ -279,19 +295,22 @@ impl<'p> Detector<'p> {
     fn prompt(&mut self, text: &str) {
         self.waiting = None;
         self.hands_off = None;
+        self.misplaced = None;
         if !self.phrases.is_correction(text) {
             return;
         }
         let words = text.trim().to_owned();
+        let about = |files: &VecDeque<String>| Waiting {
+            words: words.clone(),
+            before: files.iter().rev().cloned().collect(),
+            is_next_task: false,
+            is_for_good: false,
+            calls: 0,
+        };
         if !self.edited.is_empty() && self.phrases.is_hands_off(&folded(text)) {
-            let before = self.edited.iter().rev().cloned().collect();
-            self.hands_off = Some(Waiting {
-                words: words.clone(),
-                before,
-                is_next_task: false,
-                is_for_good: false,
-                calls: 0,
-            });
+            self.hands_off = Some(about(&self.edited));
+        } else if !self.written.is_empty() {
+            self.misplaced = Some(about(&self.written));
         }
         if let Some(open) = self.open.back_mut() {
             open.corrected = Some(words.clone());
@@ -331,10 +350,13 @@ impl<'p> Detector<'p> {
     fn call(&mut self, call: Call) {
         self.at = call.at;
         let Some(command) = call.command.filter(|command| command.len() <= MAX_COMMAND) else {
+            if !LOOKING.contains(&call.tool.as_str()) {
+                self.open.iter_mut().for_each(|open| open.is_disturbed = true);
+            }
             if FILE_TOOLS.contains(&call.tool.as_str()) {
                 self.open.iter_mut().for_each(|open| open.is_edited = true);
                 if call.outcome == Outcome::Succeeded {
-                    self.edited(call.input.as_deref());
+                    self.edited(call.input.as_deref(), call.tool == "Write");
                 }
             }
             if let Some(input) = call.input {
@@ -358,12 +380,16 @@ impl<'p> Detector<'p> {
                     said: Vec::new(),
                     corrected: None,
                     is_edited: false,
+                    is_disturbed: false,
                     calls: 0,
                 });
             }
             Outcome::Succeeded => {
                 self.ran(&command, false);
                 self.succeeded(&command);
+                if !self.open.is_empty() && !change::is_look(&command) {
+                    self.open.iter_mut().for_each(|open| open.is_disturbed = true);
+                }
                 self.age();
             }
         }
@@ -374,7 +400,7 @@ impl<'p> Detector<'p> {
     }
 
     /// Follows the edit of a file.
-    fn edited(&mut self, input: Option<&str>) {
+    fn edited(&mut self, input: Option<&str>, is_written: bool) {
         let path = |input: &str| {
             let input: serde_json::Value = serde_json::from_str(input).ok()?;
             let path = input["file_path"].as_str().or_else(|| input["notebook_path"].as_str())?;
@@ -390,6 +416,15 @@ impl<'p> Detector<'p> {
                 self.hands_off = None;
             }
             found.into_iter().for_each(|found| self.find(Evidence::HandsOff(found)));
+        }
+        if is_written {
+            if let Some(found) = self.misplaced.take().and_then(|waiting| moved(&waiting, &path)) {
+                self.find(Evidence::HandsOff(found));
+            }
+            self.written.push_back(path.clone());
+            if self.written.len() > CALLS_BEFORE {
+                self.written.pop_front();
+            }
         }
         self.edited.push_back(path);
         if self.edited.len() > CALLS_BEFORE {
@@ -467,7 +502,8 @@ impl<'p> Detector<'p> {
             }
             // Another program took its place only where the error says that it is not there.
             let shares = open.programs.iter().any(|program| programs.contains(program));
-            if !shares && open.cause != Cause::Usage && open.said.is_empty() {
+            let is_next = !open.is_disturbed;
+            if !shares && open.cause != Cause::Usage && open.said.is_empty() && !is_next {
                 continue;
             }
             let said = open.said.iter().map(String::as_str).chain(open.corrected.as_deref());
@@ -477,20 +513,26 @@ impl<'p> Detector<'p> {
             // What was edited meanwhile may be what helped.
             let may_be_edit = open.is_edited && open.cause != Cause::Usage;
             let said = [announced.as_deref(), open.corrected.as_deref()];
-            let answers = change.answers(&open.error) || mentions(&said, &change);
+            // Flags that put a check aside, or have it repaired, are a lesson only at the user's word.
+            if change.is_no_correction(&open.error) && !mentions(&[open.corrected.as_deref()], &change) {
+                break;
+            }
+            let is_alone = !open.is_disturbed && change.is_all_that_changed(&open.error);
+            let answers = change.answers(&open.error) || mentions(&said, &change) || is_alone;
             if answers && !may_be_edit {
-                fixed = Some((at, change, announced));
+                fixed = Some((at, change, announced, is_alone && open.cause != Cause::Usage));
             }
             break;
         }
-        let Some((mut at, mut change, announced)) = fixed else { return };
+        let Some((mut at, mut change, announced, is_alone)) = fixed else { return };
         // Of several attempts the first is the mistake that will be made again.
         if self.open[at].cause == Cause::Usage {
             let first = (0..at).find_map(|other| {
                 let open = &self.open[other];
                 let is_of_it = open.cause == Cause::Usage && !open.is_edited;
                 let change = is_of_it.then(|| Change::between(&open.command, command, &open.error, ""))??;
-                change.answers(&open.error).then_some((other, change))
+                let is_answer = change.answers(&open.error) && !change.is_no_correction(&open.error);
+                is_answer.then_some((other, change))
             });
             if let Some(first) = first {
                 (at, change) = first;
@@ -505,6 +547,7 @@ impl<'p> Detector<'p> {
             after: command.to_owned(),
             error: open.error,
             change,
+            is_alone,
             announced,
             corrected: open.corrected,
         });
@@ -569,6 +612,34 @@ fn followed(waiting: &Waiting, command: &str) -> Option<Correction> {
     None
 }
 
+/// Says whether a path is, or is in, what a person wrote of it.
+fn holds(path: &str, part: &str) -> (bool, bool) {
+    let path = format!("/{}", path.trim_start_matches('/'));
+    (path.ends_with(&format!("/{part}")), path.contains(&format!("/{part}/")))
+}
+
+/// Returns the folder of a new file that the user named as the wrong one, where the next new file is in a place that they named
+/// as well. A folder is what is written with a slash.
+fn moved(waiting: &Waiting, after: &str) -> Option<HandsOff> {
+    let is_inside = |character: char| character.is_alphanumeric() || "-_./".contains(character);
+    let words = waiting.words.split(|character| !is_inside(character)).filter(|word| word.contains('/'));
+    let parts: Vec<&str> =
+        words.map(|word| word.trim_matches(['/', '.'])).filter(|part| part.len() > 1).collect();
+    let is_at = |path: &str, part: &str| holds(path, part) != (false, false);
+    waiting.before.iter().find_map(|before| {
+        let wrong = parts.iter().find(|part| holds(before, part).1 && !is_at(after, part))?;
+        let is_named = parts.iter().any(|part| is_at(after, part) && !is_at(before, part));
+        is_named.then(|| HandsOff {
+            before: before.clone(),
+            after: after.to_owned(),
+            words: waiting.words.clone(),
+            part: (*wrong).to_owned(),
+            is_folder: true,
+            is_place: true,
+        })
+    })
+}
+
 /// Returns the folder or the file that the user named of an earlier edit and that another edit leaves alone. A plain word is
 /// the name of one only where the user wrote that a program makes it.
 fn named_part(waiting: &Waiting, after: &str, is_generated: bool) -> Option<HandsOff> {
@@ -579,17 +650,14 @@ fn named_part(waiting: &Waiting, after: &str, is_generated: bool) -> Option<Hand
     let mut parts: Vec<&str> = named.collect();
     // What says most comes first.
     parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
-    let holds = |path: &str, part: &str| {
-        let path = format!("/{}", path.trim_start_matches('/'));
-        (path.ends_with(&format!("/{part}")), path.contains(&format!("/{part}/")))
-    };
     for part in parts {
         for before in &waiting.before {
             let (is_file, is_folder) = holds(before, part);
             if (is_file || is_folder) && holds(after, part) == (false, false) {
                 let (words, part) = (waiting.words.clone(), part.to_owned());
                 let (before, after) = (before.clone(), after.to_owned());
-                return Some(HandsOff { before, after, words, part, is_folder: is_folder && !is_file });
+                let is_folder = is_folder && !is_file;
+                return Some(HandsOff { before, after, words, part, is_folder, is_place: false });
             }
         }
     }

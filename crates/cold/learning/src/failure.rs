@@ -148,6 +148,86 @@ const ELSEWHERE: [&str; 14] = [
     "no such workspace",
 ];
 
+/// What they print that judge what they were given, or tell the state that it is in: another form of the command that succeeds
+/// has not corrected the first one, it has done something else. In lower case.
+const JUDGED: [&str; 31] = [
+    "already exists",
+    "already in use",
+    "already running",
+    "address in use",
+    "assert",
+    "build failed",
+    "compilation",
+    "conflict",
+    "could not compile",
+    "error ts",
+    "error[",
+    "expected",
+    "failing",
+    "failures",
+    " lock",
+    "mismatch",
+    "modified",
+    "not fully merged",
+    "panicked",
+    "problems (",
+    "referenceerror",
+    "rejected",
+    "syntax error",
+    "syntaxerror",
+    "test failed",
+    "tests failed",
+    "traceback",
+    "typeerror",
+    "uncommitted",
+    "unstaged",
+    "would be overwritten",
+];
+
+/// What they print that do not know a name which they were given, in lower case.
+const UNKNOWN_NAMES: [&str; 19] = [
+    "404",
+    "cannot find",
+    "can't find",
+    "could not find",
+    "couldn't find",
+    "did not match",
+    "didn't match",
+    "does not exist",
+    "doesn't exist",
+    "missing script",
+    "no matching",
+    "no module named",
+    "no rule to make target",
+    "no such",
+    "not exist",
+    "not found",
+    "unable to find",
+    "unable to locate",
+    "unknown",
+];
+
+/// How a line begins that refuses a call, in lower case. A line of anything else is what was asked for.
+const REFUSING: [&str; 14] = [
+    "error",
+    "fatal",
+    "usage",
+    "unknown",
+    "unrecognized",
+    "unrecognised",
+    "invalid",
+    "illegal",
+    "unexpected",
+    "bash:",
+    "sh:",
+    "zsh:",
+    "/bin/",
+    "(eval)",
+];
+
+/// The most of an output that is a refusal and nothing else, in bytes.
+const MAX_REFUSAL: usize = 1_500;
+
 /// What marks the line that tells most.
 const TELLING: [&str; 12] = [
     "error",
@@ -191,6 +271,48 @@ pub fn cause(error: &str) -> Cause {
     } else {
         Cause::Matter
     }
+}
+
+/// Says whether a command was given something, or met a state, that was not right: nothing about the call itself.
+pub fn is_judgement(error: &str) -> bool {
+    let lower = error.to_lowercase();
+    // Of a test runner's lines; in small letters, without a number, it is in every other error.
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    let is_count =
+        |pair: &[&str]| pair[0].bytes().all(|byte| byte.is_ascii_digit()) && pair[1].starts_with("fail");
+    let is_of_tests = || {
+        words.windows(2).any(is_count)
+            || error.contains("FAIL")
+            || ['✗', '✕', '✖'].iter().any(|mark| error.contains(*mark))
+    };
+    is_of_tests() || [&JUDGED[..], &NETWORK].iter().any(|list| list.iter().any(|it| lower.contains(it)))
+}
+
+/// Says whether a command did not know a name that it was given.
+pub fn is_about_name(error: &str) -> bool {
+    let lower = error.to_lowercase();
+    UNKNOWN_NAMES.iter().any(|phrase| lower.contains(phrase))
+}
+
+/// Says whether a command did not come to an end.
+pub fn is_hang(error: &str) -> bool {
+    error.to_lowercase().contains("timed out after")
+}
+
+/// Says whether an output is that of a program which refused its call, although the line that it was in succeeded: of
+/// `cargo test --nocapture | tail` only `tail` did.
+pub fn is_refusal<'p>(output: &str, mut programs: impl Iterator<Item = &'p str>) -> bool {
+    let output = output.trim_start();
+    if output.is_empty() || output.len() > MAX_REFUSAL {
+        return false;
+    }
+    let first = output.lines().next().unwrap_or_default().to_lowercase();
+    let is_by = |program: &str| {
+        let rest = first.strip_prefix(&program.to_lowercase());
+        rest.is_some_and(|rest| rest.trim_start_matches(".exe").starts_with(':'))
+    };
+    let begins = REFUSING.iter().any(|beginning| first.starts_with(beginning)) || programs.any(is_by);
+    begins && cause(&first) == Cause::Usage
 }
 
 /// Says whether a command was run in a folder that is not the one it works on.
@@ -261,6 +383,39 @@ mod tests {
         assert_eq!(cause("git: Fehler: unbekannte Option `foo'"), Cause::Usage);
         assert_eq!(cause("Do you want to continue? [Y/n] Abort."), Cause::Surroundings);
         assert_eq!(cause("net/http: TLS handshake timeout"), Cause::Matter);
+    }
+
+    #[test]
+    fn a_refusal_is_told_from_what_was_asked_for() {
+        let is_refusal = |output: &str| is_refusal(output, ["cargo", "tail"].into_iter());
+        assert!(is_refusal("error: unexpected argument '--nocapture' found\n\nUsage: cargo test [OPTIONS]"));
+        assert!(is_refusal("cargo: unrecognized option '--x'"));
+        assert!(is_refusal("bash: pnpx: command not found"));
+        for output in [
+            "",
+            "test result: ok",
+            "12 tests passed; 'unknown option' is one of them",
+            "error: could not compile `shop`",
+            "commit abc1234\n    Handle the unknown option",
+        ] {
+            assert!(!is_refusal(output), "{output}");
+        }
+        assert!(!is_refusal(&format!("error: unknown option\n{}", "x\n".repeat(1_000))));
+    }
+
+    #[test]
+    fn what_is_judged_differs_from_a_call_that_cannot_be() {
+        for error in [
+            "test result: FAILED. 1 passed",
+            "CONFLICT (content): Merge conflict in a",
+            "error TS2304: x",
+            "✖ 3 problems",
+        ] {
+            assert!(is_judgement(error), "{error}");
+        }
+        for error in ["a container name must be specified", "JavaScript heap out of memory", "AccessDenied"] {
+            assert!(!is_judgement(error), "{error}");
+        }
     }
 
     #[test]

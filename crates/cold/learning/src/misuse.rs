@@ -65,10 +65,55 @@ pub struct Misuse {
 pub enum Flaw {
     /// This value was, and this one was right.
     Value(String, String),
+    /// This value was, and the call went through without the field.
+    Refused(String),
+    /// It was of another type than this one.
+    Type(Type),
     /// The tool has no such field.
     Unknown,
     /// The tool needs the field.
     Missing,
+}
+
+/// A type of JSON that a pattern can tell from others by their text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    Array,
+    Object,
+    Number,
+}
+
+impl Type {
+    /// Returns the type of a value that is right where another one, whose text differs in its beginning or its characters, is wrong.
+    fn that_differs(wrong: &Value, right: &Value) -> Option<Self> {
+        let is_text = |value: &Value| matches!(value, Value::String(_) | Value::Bool(_) | Value::Number(_));
+        match right {
+            Value::Array(_) if is_text(wrong) || wrong.is_object() => Some(Self::Array),
+            Value::Object(_) if is_text(wrong) || wrong.is_array() => Some(Self::Object),
+            // "20" and 20 are the same text.
+            Value::Number(_) if wrong.as_str().is_some_and(|text| text.parse::<f64>().is_err()) => {
+                Some(Self::Number)
+            }
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Array => "an array",
+            Self::Object => "an object",
+            Self::Number => "a number",
+        }
+    }
+
+    /// Returns an expression that fits what is of no such type.
+    fn wrong(self) -> &'static str {
+        match self {
+            Self::Array => r"^[^\[]",
+            Self::Object => r"^[^{]",
+            Self::Number => "[A-Za-z]",
+        }
+    }
 }
 
 impl Misuse {
@@ -85,7 +130,15 @@ impl Misuse {
             let says = ["missing", "required", "must have", "must be provided"];
             is_named(name) && says.iter().any(|phrase| lower.contains(phrase))
         };
-        let gone = before.keys().filter(|name| !after.contains_key(*name) && is_named(name));
+        let is_gone = |name: &str| !after.contains_key(name);
+        // "unrecognized file type: tsx": of the field and its value, the value is what is wrong.
+        let refused = before.iter().filter_map(|(name, old)| {
+            let old = old.as_str().filter(|old| is_gone(name) && is_choice(old) && is_named(old))?;
+            (!SUBJECTS.contains(&name.as_str())).then(|| (name.clone(), Flaw::Refused(old.to_owned())))
+        });
+        let refused: Vec<_> = refused.collect();
+        let is_refused = |name: &str| refused.iter().any(|(other, _)| other == name);
+        let gone = before.keys().filter(|name| is_gone(name) && is_named(name) && !is_refused(name));
         let came = after.keys().filter(|name| !before.contains_key(*name) && is_missing(name));
         let came = came.filter(|name| !SUBJECTS.contains(&name.as_str()));
         let changed = before.iter().filter_map(|(name, old)| {
@@ -96,7 +149,14 @@ impl Misuse {
             (is_wrong && !SUBJECTS.contains(&name.as_str()))
                 .then(|| (name.clone(), Flaw::Value(old.to_owned(), new.to_owned())))
         });
-        let mut wrong: Vec<_> = gone.map(|name| (name.clone(), Flaw::Unknown)).chain(changed).collect();
+        let is_of_type =
+            ["array", "list", "object", "number", "integer", "type"].iter().any(|it| lower.contains(it));
+        let typed = before.iter().filter_map(|(name, old)| {
+            let right = Type::that_differs(old, after.get(name)?)?;
+            (is_of_type && is_named(name)).then(|| (name.clone(), Flaw::Type(right)))
+        });
+        let gone = gone.map(|name| (name.clone(), Flaw::Unknown));
+        let mut wrong: Vec<_> = gone.chain(refused.iter().cloned()).chain(changed).chain(typed).collect();
         // A field in the place of another is what the error is about.
         if wrong.is_empty() {
             wrong.extend(came.map(|name| (name.clone(), Flaw::Missing)));
@@ -110,7 +170,8 @@ impl Misuse {
     pub fn trigger(&self) -> Trigger {
         // A value is made of letters and hyphens: none of them means anything else in an expression.
         let expression = match &self.flaw {
-            Flaw::Value(wrong, _) => format!("^{wrong}$"),
+            Flaw::Value(wrong, _) | Flaw::Refused(wrong) => format!("^{wrong}$"),
+            Flaw::Type(right) => right.wrong().to_owned(),
             Flaw::Unknown => ".".to_owned(),
             // What is not there reads as empty.
             Flaw::Missing => "^$".to_owned(),
@@ -125,10 +186,19 @@ impl Misuse {
     /// Returns what is wrong about the call, in a few words.
     pub fn summary(&self) -> String {
         match &self.flaw {
-            Flaw::Value(wrong, _) => format!("{} takes no `{wrong}` as {}", self.tool, self.field),
+            Flaw::Value(wrong, _) | Flaw::Refused(wrong) => {
+                format!("{} takes no `{wrong}` as {}", self.tool, self.field)
+            }
+            Flaw::Type(right) => format!("{} wants {} as {}", self.tool, right.name(), self.field),
             Flaw::Unknown => format!("{} has no field `{}`", self.tool, self.field),
             Flaw::Missing => format!("{} needs the field `{}`", self.tool, self.field),
         }
+    }
+
+    /// Returns the names of the fields that only the call which worked has.
+    fn came(&self) -> Vec<String> {
+        let came = self.after.keys().filter(|name| !self.before.contains_key(*name));
+        came.map(|name| format!("`{name}`")).collect()
     }
 
     /// Says what was changed.
@@ -137,6 +207,11 @@ impl Misuse {
             Flaw::Value(wrong, right) => {
                 format!("Use `{right}` as `{}` in place of `{wrong}`.", self.field)
             }
+            Flaw::Refused(wrong) => match &self.came()[..] {
+                [] => format!("Leave out `{}`: `{wrong}` is none that it knows.", self.field),
+                came => format!("Use {} in place of `{}`.", came.join(", "), self.field),
+            },
+            Flaw::Type(right) => format!("Give `{}` as {}.", self.field, right.name()),
             Flaw::Unknown => format!("Leave out `{}`.", self.field),
             Flaw::Missing => format!("Always give `{}`.", self.field),
         }
@@ -148,7 +223,8 @@ pub fn written(tool: &str, input: &Map<String, Value>) -> String {
     let is_short = |value: &Value| match value {
         Value::String(text) => text.len() <= MAX_VALUE,
         Value::Bool(_) | Value::Number(_) => true,
-        _ => false,
+        Value::Array(_) | Value::Object(_) => value.to_string().len() <= MAX_VALUE,
+        Value::Null => false,
     };
     let mut fields: Map<String, Value> = input
         .iter()
@@ -202,6 +278,33 @@ mod tests {
             between(r#"{"labels_any":"bug","state":"open"}"#, r#"{"labels":"bug","state":"open"}"#, error),
             Some(("labels_any".into(), Flaw::Unknown))
         );
+    }
+
+    #[test]
+    fn a_value_that_the_tool_refuses_is_no_flaw_of_its_field() {
+        assert_eq!(
+            between(
+                r#"{"pattern":"a","type":"tsx"}"#,
+                r#"{"pattern":"a","glob":"*.tsx"}"#,
+                "rg: unrecognized file type: tsx"
+            ),
+            Some(("type".into(), Flaw::Refused("tsx".into())))
+        );
+    }
+
+    #[test]
+    fn a_field_of_the_wrong_type_is_found_where_its_text_tells() {
+        let error = "Invalid arguments: labels: Expected array, received string";
+        assert_eq!(
+            between(r#"{"labels":"bug"}"#, r#"{"labels":["bug"]}"#, error),
+            Some(("labels".into(), Flaw::Type(Type::Array)))
+        );
+        let error = "limit must be a number";
+        assert_eq!(
+            between(r#"{"limit":"all"}"#, r#"{"limit":100}"#, error),
+            Some(("limit".into(), Flaw::Type(Type::Number)))
+        );
+        assert_eq!(between(r#"{"limit":"20"}"#, r#"{"limit":20}"#, error), None);
     }
 
     #[test]

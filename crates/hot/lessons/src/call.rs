@@ -100,6 +100,11 @@ impl<'a> Call<'a> {
         self.tool == "Bash" && self.command.is_some()
     }
 
+    /// Says whether the client itself runs the call in the background.
+    pub(crate) fn is_background(&self) -> bool {
+        self.fields.get("run_in_background").is_some_and(|value| value == "true")
+    }
+
     /// Takes files and added lines out of a patch in Codex' form.
     fn take_patch(&mut self, patch: &str, project: &Path) {
         const HEADS: [&str; 4] =

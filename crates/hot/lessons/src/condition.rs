@@ -40,6 +40,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) command: &'a Command,
     pub(crate) arguments: &'a Arguments<'a>,
     pub(crate) place: Place<'a>,
+    /// Whether it runs in the background, by the line or by the tool's own field.
+    pub(crate) is_background: bool,
 }
 
 impl Item {
@@ -100,7 +102,7 @@ impl Condition {
     }
 
     fn holds(&self, subject: Subject<'_>) -> bool {
-        let Subject { command, arguments, place } = subject;
+        let Subject { command, arguments, place, is_background } = subject;
         match self {
             Self::Flag(flag) => flag.is_in(arguments, place),
             Self::Word(text) => arguments.has_word(text, place),
@@ -136,7 +138,7 @@ impl Condition {
                 let is_appended = |operator: &str| operator.trim_start_matches(['1', '&']) == ">>";
                 command.redirects.iter().any(|redirect| is_appended(&redirect.operator))
             }
-            Self::Background => command.is_background,
+            Self::Background => is_background,
             Self::Below(name) => command.wrappers.iter().any(|wrapper| {
                 wrapper
                     .strip_prefix(name.as_str())
@@ -208,7 +210,8 @@ mod tests {
                 let words = command.words.iter().skip(1).map(Argument::of).collect();
                 let arguments = Arguments::new("it", words);
                 let place = Place { folders: &Folders::default(), moved_to: None };
-                let subject = Subject { command, arguments: &arguments, place };
+                let is_background = command.is_background;
+                let subject = Subject { command, arguments: &arguments, place, is_background };
                 assert_eq!(parsed.holds(subject), expected, "{item} for {script}");
             }
         }

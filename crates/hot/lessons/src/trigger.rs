@@ -287,7 +287,7 @@ impl Entry<'_> {
             let is_cheap = self.matches.is_empty() && self.raw.is_empty();
             if !is_cheap && !self.commands.is_empty() {
                 let conditions = conditions.get_or_init(|| Conditions::of(self));
-                if self.what_keeps_from(simple, commands, place, conditions).is_some() {
+                if self.what_keeps_from(simple, commands, call, conditions).is_some() {
                     continue;
                 }
             }
@@ -331,7 +331,7 @@ impl Entry<'_> {
                 }
             }
             let conditions = conditions.get_or_init(|| Conditions::of(self));
-            match self.what_keeps_from(simple, commands, place, conditions) {
+            match self.what_keeps_from(simple, commands, call, conditions) {
                 // What is about the whole line fails for every command of it.
                 None if !fits_raw() => return Verdict::Unrelated,
                 None => {
@@ -352,10 +352,15 @@ impl Entry<'_> {
         &self,
         simple: &Simple<'_>,
         commands: &[Simple<'_>],
-        place: Place<'_>,
+        call: &Call<'_>,
         conditions: &Conditions<'e>,
     ) -> Option<KeptBy<'e>> {
-        let subject = Subject { command: simple.command, arguments: simple.arguments(), place };
+        let subject = Subject {
+            command: simple.command,
+            arguments: simple.arguments(),
+            place: simple.place(call),
+            is_background: simple.command.is_background || call.is_background(),
+        };
         if let Some((text, _)) = conditions.without.iter().find(|(_, item)| item.holds(subject)) {
             return Some(KeptBy::Without(text));
         }

@@ -621,3 +621,17 @@ proptest! {
         bash(&lessons, &line);
     }
 }
+
+#[test]
+fn a_call_that_the_client_runs_in_the_background_is_in_the_background() {
+    let lessons = [lesson("it", Trigger { without: words(&["&"]), ..command("npm run dev") })];
+    for (input, expected) in [
+        (r#"{"command":"npm run dev"}"#, &["it"][..]),
+        (r#"{"command":"npm run dev","run_in_background":false}"#, &["it"]),
+        (r#"{"command":"npm run dev","run_in_background":true}"#, &[]),
+        (r#"{"command":"cd web && npm run dev","run_in_background":true}"#, &[]),
+        (r#"{"command":"npm run dev &"}"#, &[]),
+    ] {
+        assert_eq!(applying(&lessons, "Bash", input), expected, "{input}");
+    }
+}

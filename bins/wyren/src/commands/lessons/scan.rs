@@ -2,6 +2,7 @@
 
 use super::shown;
 use crate::database::{self, Look};
+use crate::exit::Ending;
 use crate::terminal::{self, DIM, STRONG, WARNING, counted};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -56,6 +57,10 @@ impl Observer for Bar {
 }
 
 pub(super) fn run(arguments: &Arguments, places: &Places) -> Result<()> {
+    if !places.settings().is_on("capture.enabled") {
+        let message = "wyren: recording is off (capture.enabled), and a scan goes by the same rules";
+        return Err(Ending::misused(message).into());
+    }
     let mut options = Options::of(&places.env, &places.paths);
     options.is_full = arguments.full;
     options.is_trial = arguments.dry_run;

@@ -1,6 +1,6 @@
 //! Observations of the store as happenings. The store has nothing of private prompts.
 
-use super::{command, failed, input};
+use super::{command, failed, input, succeeded};
 use crate::detect::{Detector, Found, Spoken};
 use crate::happening::{Call, Happening, Outcome, Place};
 use serde_json::Value;
@@ -61,14 +61,19 @@ fn follow(
                 let tool: String =
                     row.get::<_, Option<String>>(4)?.or_else(|| text("tool")).unwrap_or_default();
                 let has_failed: bool = row.get(5)?;
+                let given = data("input").map(|given| given.to_string());
+                let (command, input) = (command(&tool, given.as_deref()), input(&tool, given.as_deref()));
+                let printed = || {
+                    let output = data("output").unwrap_or_default();
+                    let part = |name: &str| output[name].as_str().unwrap_or_default().to_owned();
+                    format!("{}\n{}", part("stderr"), part("stdout"))
+                };
                 let outcome = match kind.as_str() {
                     "refused" => Outcome::Refused,
                     _ if data("interrupted").is_some_and(|value| value == true) => Outcome::Refused,
                     _ if has_failed => failed(&text("error").unwrap_or_default()),
-                    _ => Outcome::Succeeded,
+                    _ => succeeded(command.as_deref(), printed),
                 };
-                let given = data("input").map(|given| given.to_string());
-                let (command, input) = (command(&tool, given.as_deref()), input(&tool, given.as_deref()));
                 let at = row.get::<_, u64>(2)?;
                 detector.take(Happening::Call(Call { tool, command, input, outcome, at }));
             }

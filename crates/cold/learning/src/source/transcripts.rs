@@ -1,7 +1,7 @@
 //! Transcripts as happenings. Needles first: of most of a file nothing is parsed. Around each line that has one, a window of
 //! the file is read: the call before it, and what followed.
 
-use super::{command, failed, input};
+use super::{command, failed, input, succeeded};
 use crate::detect::{Detector, Found, Spoken};
 use crate::happening::{Call, Happening, Outcome, Place};
 use crate::tag;
@@ -281,7 +281,7 @@ impl Telling<'_> {
                             None => failed(&output),
                         }
                     } else {
-                        Outcome::Succeeded
+                        succeeded(call.command.as_deref(), || output_of(result).into_owned())
                     };
                     self.detector.take(Happening::Call(Call { outcome, at: at(record), ..call }));
                 }

@@ -384,3 +384,118 @@ fn what_is_private_in_a_report_does_not_reach_a_candidate() {
         "{it:?}"
     );
 }
+
+#[test]
+fn a_refusal_that_a_pipe_hides_is_a_failure() {
+    let hidden = "\
+> check it
+$ cargo clippy --all-target 2>&1 | tail -20
+= error: unexpected argument '--all-target' found
+$ cargo clippy --all-targets 2>&1 | tail -20
+= Finished
+$ git status
+= clean
+> the failing one as well
+$ ls --nothing
+! ls: unrecognized option '--nothing'
+";
+    assert_eq!(patterns(&found(hidden)), ["cargo clippy --all-target"]);
+    // What is only looked at may have any words.
+    for command in ["cat usage.txt | head -3", "docker logs web | tail -20", "rg unknown | head"] {
+        let shown = hidden.replace("cargo clippy --all-target 2>&1 | tail -20", command);
+        assert_eq!(patterns(&found(&shown)), [""; 0], "{command}");
+    }
+}
+
+#[test]
+fn a_call_that_only_came_to_an_end_in_the_background_is_a_lesson() {
+    let hung = "\
+> start it
+$ npm run dev
+! Command timed out after 2m 0.0s
+@ Bash {\"command\": \"npm run dev\", \"run_in_background\": true}
+= Command running in background
+$ curl -s localhost:3000
+= ok
+";
+    let candidates = found(hung);
+    assert_eq!(patterns(&candidates), ["npm run dev"]);
+    let lesson = &candidates[0].lesson;
+    assert_eq!(lesson.trigger.without, ["&"]);
+    assert!(lesson.solution.contains("in the background"), "{}", lesson.solution);
+    assert!(lesson.tags.contains(&"severity:hang".to_owned()), "{:?}", lesson.tags);
+}
+
+#[test]
+fn what_alone_was_changed_is_what_helped() {
+    let logs = "\
+> why does it crash?
+$ bq query 'select 1'
+! BigQuery error in query operation: Not authorized for project
+$ cat README.md
+= x
+$ bq query --project_id shop-prod 'select 1'
+= 1
+$ bq ls --project_id shop-prod
+= carts
+";
+    assert_eq!(patterns(&found(logs)), ["bq query"]);
+    // Something else was done in between, and may be what helped.
+    for between in ["$ gcloud auth login", "~ .bigqueryrc", "@ mcp__cloud__login {\"user\": \"ada\"}"] {
+        let disturbed = logs.replace("$ cat README.md\n= x", between);
+        assert_eq!(patterns(&found(&disturbed)), [""; 0], "{between}");
+    }
+    // It judged what it was given, or did less afterwards.
+    let judged = logs.replace("Not authorized for project", "1 of 3 assertions failed: FAILED");
+    assert_eq!(patterns(&found(&judged)), [""; 0]);
+}
+
+#[test]
+fn what_puts_a_check_aside_is_a_lesson_only_at_the_users_word() {
+    let forced = "\
+> clean up
+$ git worktree remove wt
+! fatal: 'wt' contains modified or untracked files, use --force to delete it
+$ git worktree remove --force wt
+= done
+$ git worktree list
+= main
+$ git status
+= clean
+";
+    assert_eq!(patterns(&found(forced)), [""; 0]);
+    let told = forced.replace(
+        "$ git worktree remove --force",
+        "> always use --force there\n$ git worktree remove --force",
+    );
+    assert_eq!(patterns(&found(&told)).len(), 1);
+}
+
+#[test]
+fn where_new_files_belong_is_a_lesson_of_its_project() {
+    let moved = "\
+> write a test
+@ Write {\"file_path\": \"/home/ada/engine/tests/lexer_test.py\", \"content\": \"x\"}
+> don't put tests into tests/, they live next to the code: src/lexer/lexer_test.py
+@ Write {\"file_path\": \"/home/ada/engine/src/lexer/lexer_test.py\", \"content\": \"x\"}
+";
+    let candidates = found(moved);
+    let [it] = &candidates[..] else { panic!("{candidates:?}") };
+    assert_eq!((it.tier, it.lesson.trigger.paths[0].as_str()), (Tier::Corrected, "**/tests/**/*.py"));
+    assert!(it.is_of_project && it.lesson.scope.is_some());
+    for (call, fires) in [
+        (r#"{"tool":"Write","file_path":"tests/parser_test.py","content":"x"}"#, true),
+        (r#"{"tool":"Write","file_path":"tests/data/a.json","content":"x"}"#, false),
+        (r#"{"tool":"Edit","file_path":"tests/old_test.py","new_string":"x"}"#, false),
+        (r#"{"tool":"Write","file_path":"src/lexer/a_test.py","content":"x"}"#, false),
+    ] {
+        let verdict = rehearsal::judge(&it.lesson, call).unwrap();
+        assert_eq!(matches!(verdict, Verdict::Applies { .. }), fires, "{call}");
+    }
+    // One file that was meant instead of another says nothing about folders.
+    let other = moved.replace(
+        "don't put tests into tests/, they live next to the code: src/lexer/lexer_test.py",
+        "no, call it parser_test.py",
+    );
+    assert_eq!(found(&other).len(), 0);
+}
