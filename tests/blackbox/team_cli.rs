@@ -273,6 +273,8 @@ fn c19_status_is_one_screen_on_a_terminal_and_the_old_lines_in_a_pipe() -> Resul
     let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
     ada.decide("Use Postgres")?;
     ada.wyren(&["memory", "handoff", "Cart is next"])?;
+    ada.wyren(&["remember", "float sums drift"])?;
+    ada.wyren(&["work", "new", "Move the cart to cents"])?;
     let event = |command: &str| {
         json!({
             "session_id": "s-1", "cwd": ada.clone_folder(), "hook_event_name": "PreToolUse", "tool_name": "Bash",
@@ -293,6 +295,8 @@ fn c19_status_is_one_screen_on_a_terminal_and_the_old_lines_in_a_pipe() -> Resul
             "  news       none from teammates since yesterday\n",
             "  handoff    ada, today ",
             ": Cart is next\n",
+            "Journal      1 entry today, 1 this week: wyren recap\n",
+            "Work         1 open: wyren work\n",
             "today 0 shown, 1 call refused",
             "Spend        no model is asked",
             "Waiting      nothing\n",
@@ -311,6 +315,8 @@ fn c19_status_is_one_screen_on_a_terminal_and_the_old_lines_in_a_pipe() -> Resul
     );
     let facts = json(&ada, &["status", "--json"])?;
     assert_eq!(facts["lessons"]["refused_today"], 1);
+    assert_eq!(facts["journal"], json!({"today": 1, "this_week": 1, "recorded": true}));
+    assert_eq!(facts["work"], json!({"open": 1, "waiting": 0}));
     assert_eq!(facts["entries"]["Decisions"], 1);
     assert_eq!(facts["handoff_notes"][0]["text"], "Cart is next");
     Ok(())
@@ -322,6 +328,8 @@ fn c19_without_a_memory_status_shows_the_rest_and_how_to_start_one() -> Result<(
     let text = stdout(&sandbox.wyren(&["status", "--screen"])?);
     for expected in [
         "Team memory  none here. To start one: wyren init\n",
+        "Journal      no entries this week\n",
+        "Work         nothing open\n",
         "Lessons      ",
         "Spend        ",
         "Health       ",

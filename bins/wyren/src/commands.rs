@@ -142,7 +142,7 @@ enum Command {
     Show(show::Arguments),
     /// Show the cost of model calls and today's remaining budget.
     Spend(spend::Arguments),
-    /// Show memory, lessons, spending, what waits for you and health, on one screen.
+    /// Show memory, journal, work, lessons, spending, what waits for you and health, on one screen.
     Status(status::Arguments),
     /// Print the setting for the status line of Claude Code.
     Statusline(statusline::Arguments),
