@@ -22,6 +22,9 @@ const INDENT: usize = 4;
 const GAP: usize = 2;
 const ID: usize = 8;
 const WHEN: usize = 16;
+/// Of a day, in characters.
+const DAY: usize = 10;
+const DAY_MILLIS: u64 = 24 * 60 * 60 * 1_000;
 
 /// How lines are laid out.
 pub(crate) struct Layout {
@@ -105,9 +108,15 @@ impl Layout {
     }
 }
 
-/// Returns when something was, to the minute; a dash where that is unknown.
+/// Returns when something was, to the minute; the day alone where no more is known, as of entries of a memory; a dash where not
+/// even that is.
 fn moment(at: u64) -> String {
-    if at == 0 { "–".to_owned() } else { when::local_minute(Timestamp::from_millis(at)) }
+    let moment = Timestamp::from_millis(at);
+    match at {
+        0 => "–".to_owned(),
+        _ if at.is_multiple_of(DAY_MILLIS) => moment.to_string().chars().take(DAY).collect(),
+        _ => when::local_minute(moment),
+    }
 }
 
 /// Writes a line with the words of the question in their colour, cut to the room there is.
@@ -197,6 +206,14 @@ mod tests {
                 assert!(widest <= width.max(ID + GAP + WHEN + GAP + 3), "{width}: {text}");
             }
         }
+    }
+
+    #[test]
+    fn a_day_without_a_time_is_shown_as_that_day_in_every_zone() {
+        let day: Timestamp = "2026-11-12T00:00:00Z".parse().unwrap();
+        assert_eq!(moment(day.millis()), "2026-11-12");
+        assert_eq!(moment(day.millis() + 60_000).len(), WHEN);
+        assert_eq!(moment(0), "–");
     }
 
     #[test]
