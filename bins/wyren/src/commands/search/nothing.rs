@@ -123,8 +123,8 @@ impl Reasons {
             lines.push(format!("  Without any filter, in all projects: {}.", hits(&self.without_all)));
         }
         if self.lessons > 0 {
-            let lessons = counted(self.lessons as u64, "lesson", "lessons");
-            lines.push(format!("  With --type lesson: {lessons} that ship with Wyren."));
+            let lessons = counted(self.lessons as u64, "lesson that ships", "lessons that ship");
+            lines.push(format!("  With --type lesson: {lessons} with Wyren."));
         }
         lines
     }
