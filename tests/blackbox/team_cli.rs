@@ -100,10 +100,7 @@ fn init_is_done_once_and_leaves_git_as_it_was() -> Result<()> {
     let expected = "Team memory started in .wyren/ (branch wyren/memory, outside code review).\n\
                     From now on, decisions made in sessions here are added to it and pushed to origin.\n\n";
     assert!(shown.starts_with(expected), "text 14: {shown}");
-    assert!(
-        shown.contains("\n  wyren config set distill.enabled false  stop adding decisions\n"),
-        "{shown}"
-    );
+    assert!(shown.contains("\n  wyren config set distill.enabled false  stop adding decisions\n"), "{shown}");
     assert!(!ada.memory()?.contains("Be brief"), "c2: the client loads CLAUDE.md by itself");
     assert_eq!(ada.wyren(&["init"])?, "Wyren already initialized.\n");
     fs::remove_file(ada.clone_folder().join("CLAUDE.md"))?;
