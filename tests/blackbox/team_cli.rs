@@ -100,10 +100,7 @@ fn init_is_done_once_and_leaves_git_as_it_was() -> Result<()> {
     let expected = "Team memory started in .wyren/ (branch wyren/memory, outside code review).\n\
                     From now on, decisions made in sessions here are added to it and pushed to origin.\n\n";
     assert!(shown.starts_with(expected), "text 14: {shown}");
-    assert!(
-        shown.contains("\n  wyren config set distill.enabled false    stop adding decisions\n"),
-        "{shown}"
-    );
+    assert!(shown.contains("\n  wyren config set distill.enabled false  stop adding decisions\n"), "{shown}");
     assert!(!ada.memory()?.contains("Be brief"), "c2: the client loads CLAUDE.md by itself");
     assert_eq!(ada.wyren(&["init"])?, "Wyren already initialized.\n");
     fs::remove_file(ada.clone_folder().join("CLAUDE.md"))?;
@@ -273,6 +270,8 @@ fn c19_status_is_one_screen_on_a_terminal_and_the_old_lines_in_a_pipe() -> Resul
     let Some(ada) = Member::set_up(&remote, "ada", Mode::Side)? else { return Ok(()) };
     ada.decide("Use Postgres")?;
     ada.wyren(&["memory", "handoff", "Cart is next"])?;
+    ada.wyren(&["remember", "float sums drift"])?;
+    ada.wyren(&["work", "new", "Move the cart to cents"])?;
     let event = |command: &str| {
         json!({
             "session_id": "s-1", "cwd": ada.clone_folder(), "hook_event_name": "PreToolUse", "tool_name": "Bash",
@@ -293,6 +292,8 @@ fn c19_status_is_one_screen_on_a_terminal_and_the_old_lines_in_a_pipe() -> Resul
             "  news       none from teammates since yesterday\n",
             "  handoff    ada, today ",
             ": Cart is next\n",
+            "Journal      1 entry today, 1 this week: wyren recap\n",
+            "Work         1 open: wyren work\n",
             "today 0 shown, 1 call refused",
             "Spend        no model is asked",
             "Waiting      nothing\n",
@@ -311,6 +312,8 @@ fn c19_status_is_one_screen_on_a_terminal_and_the_old_lines_in_a_pipe() -> Resul
     );
     let facts = json(&ada, &["status", "--json"])?;
     assert_eq!(facts["lessons"]["refused_today"], 1);
+    assert_eq!(facts["journal"], json!({"today": 1, "this_week": 1, "recorded": true}));
+    assert_eq!(facts["work"], json!({"open": 1, "waiting": 0}));
     assert_eq!(facts["entries"]["Decisions"], 1);
     assert_eq!(facts["handoff_notes"][0]["text"], "Cart is next");
     Ok(())
@@ -322,6 +325,8 @@ fn c19_without_a_memory_status_shows_the_rest_and_how_to_start_one() -> Result<(
     let text = stdout(&sandbox.wyren(&["status", "--screen"])?);
     for expected in [
         "Team memory  none here. To start one: wyren init\n",
+        "Journal      no entries this week\n",
+        "Work         nothing open\n",
         "Lessons      ",
         "Spend        ",
         "Health       ",

@@ -14,7 +14,26 @@ use std::time::{Duration, Instant};
 const FETCH_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How many lines of a text the demo shows.
-const SHOWN_LINES: usize = 12;
+const SHOWN_LINES: usize = 16;
+
+/// The turn of work that the demo records.
+const REQUEST: &str = "Expired tokens are accepted. Fix that";
+const SIGNATURE: &str = "fn verify_token(token: &str) -> Result<Claims>";
+const BEFORE: &str = "    Ok(claims)";
+const AFTER: &str = "    check_expiry(&claims)?;";
+const ANSWER: &str = "Fixed. We decided to compare with the server's clock, since clients' clocks drift.\n\n\
+     Next step: shorten the lifetime to an hour.";
+
+/// What the model of the demo leaves for the next session.
+const HANDOFF: &str = "\
+# Expired tokens are refused
+## Completed work
+src/auth.rs compares with the server's clock; cargo test passes
+## Dead ends
+Checking in the middleware: it has no claims yet
+## Pending
+- shorten the lifetime to an hour: begin with `cargo test lifetime`
+";
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -44,10 +63,7 @@ fn play(stage: &Stage) -> Result<()> {
     heading("Morning: a session starts");
     stage.session_start("startup")?;
     heading("The user asks for something, and it is recorded");
-    stage.hook(
-        "prompt-record",
-        &stage.event("UserPromptSubmit", json!({"prompt": "Clean up the build and push it"})),
-    )?;
+    stage.hook("prompt-record", &stage.prompt("Clean up the build and push it"))?;
     heading("The model is about to do something that is nearly always wrong: a guard refuses");
     stage.shell("git push --force origin main")?;
     heading("Something that deserves a second thought: a pause refuses once, and lets the repeat through");
@@ -69,7 +85,8 @@ fn play(stage: &Stage) -> Result<()> {
     stage.session_start("resume")?;
     heading("A bad day: half a payload arrives. The hook fails open, and says so in its log");
     stage.hook("session-start-lessons", r#"{"session_id": "demo", "sour"#)?;
-    journal(stage)?;
+    let desk = journal(stage)?;
+    work(&desk)?;
     learning(stage)?;
     team(stage)?;
     heading("What the hooks did: wyren log --hooks");
@@ -78,7 +95,8 @@ fn play(stage: &Stage) -> Result<()> {
     Ok(())
 }
 
-/// Returns the picture of the README: a decision on its way to a teammate, and a call that is refused.
+/// Returns the picture of the README: a decision on its way to a teammate, a call that is refused, what was done, and where to go
+/// on.
 fn draw(stage: &Stage) -> Result<String> {
     let (ada, bob) = clones(stage)?;
     let mut picture = Picture::default();
@@ -113,12 +131,27 @@ fn draw(stage: &Stage) -> Result<String> {
     picture.add(Ink::Person, "", "Bob's git is as it was");
     picture.add(Ink::Typed, "$ ", "git status --short --branch");
     picture.add(Ink::Context, "  ", bob.git_status()?.trim_end());
+
+    let desk = ada;
+    desk.turn(&desk.cwd.join("src/auth.rs"))?;
+    desk.end()?;
+    let next = Stage { session: "the next one", ..desk };
+    picture.gap();
+    picture.add(Ink::Person, "", "Ada, the next day: what was done, and what is open");
+    picture.add(Ink::Typed, "$ ", "wyren recap");
+    picture.add(Ink::Said, "  ", next.wyren(&["recap"])?.trim_end());
+    picture.add(Ink::Typed, "> ", "^");
+    let answer = next.answer("prompt-bind", &next.prompt("^"))?;
+    let list = answer.json["reason"].as_str().context("prompt-bind did not answer `^`")?;
+    // Below the contexts is what to type.
+    let (contexts, _) = list.rsplit_once("\n\n").context("`^` has no usage")?;
+    picture.add(Ink::Said, "  ", &contexts.replace("\n\n", "\n"));
     Ok(picture.svg("Wyren: what one session decides, the next one knows"))
 }
 
 /// Makes the clones of two members of a team.
 fn clones(stage: &Stage) -> Result<(Stage, Stage)> {
-    let remote = stage.folder.join("remote.git");
+    let remote = stage.folder.join("acme/shop.git");
     let address = remote.display().to_string();
     git(&stage.folder, &["init", "--quiet", "--bare", "--initial-branch=main", &address])?;
     let [ada, bob] =
@@ -153,7 +186,7 @@ fn team(stage: &Stage) -> Result<()> {
     let text = std::fs::read_to_string(&memory)?;
     std::fs::write(&memory, text + "- Retries: three, then the dead letter\n")?;
     print!("{}", ada.wyren(&["sync"])?);
-    let prompt = bob.event("UserPromptSubmit", json!({"prompt": "Write the consumer"}));
+    let prompt = bob.prompt("Write the consumer");
     bob.hook("prompt-sync", &prompt)?;
     bob.wait_for_news()?;
     let call =
@@ -166,52 +199,40 @@ fn team(stage: &Stage) -> Result<()> {
     Ok(())
 }
 
-/// Plays a turn of work, and what is left of it for a stand-up, for the next session and for one that reads the file.
-fn journal(stage: &Stage) -> Result<()> {
+/// Plays a turn of work, and what is left of it for a stand-up, for the next session and for one that reads the file; returns where
+/// it was done.
+fn journal(stage: &Stage) -> Result<Stage> {
     let desk = stage.member("shop");
     let file = desk.cwd.join("src/auth.rs");
     std::fs::create_dir_all(desk.cwd.join("src"))?;
     git(&desk.cwd, &["init", "--quiet", "--initial-branch=main"])?;
-    let (before, after) = ("    Ok(claims)", "    check_expiry(&claims)?;");
-    std::fs::write(
-        &file,
-        format!("fn verify_token(token: &str) -> Result<Claims> {{\n{after}\n{before}\n}}\n"),
-    )?;
+    std::fs::write(&file, format!("{SIGNATURE} {{\n{AFTER}\n{BEFORE}\n}}\n"))?;
     heading("The journal: a turn of work is recorded, call by call, without a model");
-    desk.hook(
-        "prompt-record",
-        &desk.event("UserPromptSubmit", json!({"prompt": "Expired tokens are accepted. Fix that"})),
-    )?;
-    let test = |id: &str, stdout: &str| {
-        json!({
-            "tool_name": "Bash", "tool_use_id": id, "tool_input": {"command": "cargo test"}, "tool_response": {"stdout": stdout},
-        })
-    };
-    let lines =
-        [" fn verify_token(token: &str) -> Result<Claims> {", &format!("+{after}"), &format!(" {before}")];
-    let patch = json!([{"oldStart": 1, "oldLines": 2, "newStart": 1, "newLines": 3, "lines": lines}]);
-    let edit = json!({
-        "tool_name": "Edit", "tool_use_id": "toolu_2",
-        "tool_input": {"file_path": file, "old_string": before, "new_string": format!("{after}\n{before}")},
-        "tool_response": {"filePath": file, "structuredPatch": patch},
-    });
-    for call in [
-        test("toolu_1", "test result: FAILED. 7 passed; 1 failed"),
-        edit,
-        test("toolu_3", "test result: ok. 8 passed"),
-    ] {
-        desk.answer("tool-record", &desk.event("PostToolUse", call))?;
-    }
-    let message = "Fixed. We decided to compare with the server's clock, since clients' clocks drift.\n\nNext step: shorten the lifetime to an hour.";
-    desk.answer("stop-summary", &desk.event("Stop", json!({"last_assistant_message": message})))?;
+    println!("  > {REQUEST}");
+    desk.turn(&file)?;
     heading("What was done, for a stand-up: wyren recap");
     print!("{}", desk.wyren(&["recap"])?);
+    heading("Everything that was recorded is found by its words: wyren search");
+    print!("{}", desk.wyren(&["search", "clock", "drift"])?);
     heading("What the next session knows at its start");
-    let next = Stage { session: "the next one", ..desk };
+    let next = Stage { session: "the next one", ..desk.clone() };
     next.hook("session-start-recall", &next.event("SessionStart", json!({"source": "startup"})))?;
     heading("And when it reads the file, once");
     let read = json!({"tool_name": "Read", "tool_use_id": "toolu_4", "tool_input": {"file_path": file}});
-    next.hook("file-recall", &next.event("PreToolUse", read))
+    next.hook("file-recall", &next.event("PreToolUse", read))?;
+    Ok(desk)
+}
+
+/// Plays how work goes on in another session: a handoff, the list of what is open, and what the model gets of it.
+fn work(desk: &Stage) -> Result<()> {
+    heading("Before the session ends, /wyren:handoff: the model writes what the next one must know");
+    print!("{}", desk.decide(&["handoff", "save", "--session-id", desk.session], HANDOFF)?);
+    desk.end()?;
+    let tomorrow = Stage { session: "tomorrow's", ..desk.clone() };
+    heading("Tomorrow, in a new session. What was I at? The user types ^");
+    tomorrow.hook("prompt-bind", &tomorrow.prompt("^"))?;
+    heading("^1 goes on with it: the model gets the dead ends and what is pending");
+    tomorrow.hook("prompt-bind", &tomorrow.prompt("^1"))
 }
 
 /// Plays how a mistake becomes a lesson: made, found, promoted, shown before it is made again, and counted.
@@ -297,6 +318,36 @@ impl Stage {
         self.event("PreToolUse", call)
     }
 
+    /// Has the hooks record a turn of work: a test that fails, an edit of `file`, the test that passes.
+    fn turn(&self, file: &Path) -> Result<()> {
+        for hook in ["prompt-record", "prompt-bind"] {
+            self.answer(hook, &self.prompt(REQUEST))?;
+        }
+        let lines = [format!(" {SIGNATURE} {{"), format!("+{AFTER}"), format!(" {BEFORE}")];
+        let patch = json!([{"oldStart": 1, "oldLines": 2, "newStart": 1, "newLines": 3, "lines": lines}]);
+        let edit = json!({
+            "tool_name": "Edit", "tool_use_id": "toolu_2",
+            "tool_input": {"file_path": file, "old_string": BEFORE, "new_string": format!("{AFTER}\n{BEFORE}")},
+            "tool_response": {"filePath": file, "structuredPatch": patch},
+        });
+        self.ran("toolu_1", "cargo test", Ok("test result: FAILED. 7 passed; 1 failed"))?;
+        self.answer("tool-record", &self.event("PostToolUse", edit))?;
+        self.ran("toolu_3", "cargo test", Ok("test result: ok. 8 passed"))?;
+        self.answer("stop-summary", &self.event("Stop", json!({"last_assistant_message": ANSWER})))?;
+        Ok(())
+    }
+
+    /// Ends the session.
+    fn end(&self) -> Result<()> {
+        self.answer("session-end", &self.event("SessionEnd", json!({"reason": "prompt_input_exit"})))
+            .map(drop)
+    }
+
+    /// Returns the event of a prompt.
+    fn prompt(&self, text: &str) -> String {
+        self.event("UserPromptSubmit", json!({"prompt": text}))
+    }
+
     fn git_status(&self) -> Result<String> {
         read(Command::new("git").args(["status", "--short", "--branch"]).current_dir(&self.cwd))
     }
@@ -314,12 +365,18 @@ impl Stage {
     fn hook(&self, hook: &str, input: &str) -> Result<()> {
         let answer = self.answer(hook, input)?;
         println!("  {hook}: exit {}, {:.1} ms", answer.exit_code, answer.millis);
+        let line = answer.json["systemMessage"].as_str().or(answer.json["reason"].as_str());
+        if let Some(line) = line {
+            println!("    the user reads:");
+            print_quoted(line);
+        }
         match said(&answer.json) {
             Some((how, text)) => {
                 println!("    {how}");
                 print_quoted(&text);
             }
-            None => println!("    (says nothing)"),
+            None if line.is_none() => println!("    (says nothing)"),
+            None => {}
         }
         Ok(())
     }
@@ -394,7 +451,7 @@ impl Stage {
         read(self.command("wyren").args(arguments))
     }
 
-    /// Runs a command that asks a person, and answers as one.
+    /// Runs a command that reads standard input, as a person would.
     fn decide(&self, arguments: &[&str], answers: &str) -> Result<String> {
         let mut command = self.command("wyren");
         for shell in &base::env::SHELLS {
@@ -456,6 +513,6 @@ fn print_quoted(text: &str) {
     }
     let more = text.lines().count().saturating_sub(SHOWN_LINES);
     if more > 0 {
-        println!("    │ … and {more} lines more");
+        println!("    │ … and {more} more lines");
     }
 }

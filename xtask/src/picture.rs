@@ -100,12 +100,14 @@ text {{ font: 13.3px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono
     }
 }
 
-/// Breaks a line between words; a word that is longer than a line stays whole.
+/// Breaks a line between words, each part indented as it is; a word that is longer than a line stays whole.
 fn wrap(line: &str, columns: usize) -> Vec<String> {
+    let text = line.trim_start_matches(' ');
+    let indent = line.len() - text.len();
     let mut lines = vec![String::new()];
-    for word in line.split(' ') {
+    for word in text.split(' ') {
         let last = lines.last_mut().expect("there is a line");
-        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > columns {
+        if !last.is_empty() && indent + last.chars().count() + 1 + word.chars().count() > columns {
             lines.push(word.to_owned());
         } else {
             if !last.is_empty() {
@@ -114,7 +116,7 @@ fn wrap(line: &str, columns: usize) -> Vec<String> {
             last.push_str(word);
         }
     }
-    lines
+    lines.iter().map(|line| format!("{:indent$}{line}", "")).collect()
 }
 
 fn escaped(text: &str) -> String {
@@ -132,6 +134,10 @@ mod tests {
         assert_eq!(picture.lines.len(), 2);
         assert!(picture.lines.iter().all(|(_, line)| line.chars().count() <= COLUMNS));
         assert!(picture.lines[0].1.starts_with("$ word") && picture.lines[1].1.starts_with("  word"));
+        let mut picture = Picture::default();
+        picture.add(Ink::Said, "  ", &format!("  {}", "word ".repeat(30)));
+        assert_eq!(picture.lines.len(), 2);
+        assert!(picture.lines.iter().all(|(_, line)| line.starts_with("    word")));
     }
 
     #[test]

@@ -142,7 +142,7 @@ enum Command {
     Show(show::Arguments),
     /// Show the cost of model calls and today's remaining budget.
     Spend(spend::Arguments),
-    /// Show memory, lessons, spending, what waits for you and health, on one screen.
+    /// Show memory, journal, work, lessons, spending, what waits for you and health, on one screen.
     Status(status::Arguments),
     /// Print the setting for the status line of Claude Code.
     Statusline(statusline::Arguments),
@@ -220,7 +220,9 @@ impl Arguments {
     /// [`QUICK`] is read by itself; every call for help and every mistake is answered with the whole list.
     pub(crate) fn read(words: &[OsString]) -> Self {
         Self::read_quick(words).unwrap_or_else(|| {
-            let given = program().get_matches_from(words);
+            let is_help = words.iter().any(|word| HELP.iter().any(|help| word == help));
+            let program = if is_help { groups::program_to_show() } else { program() };
+            let given = program.get_matches_from(words);
             Self::from_arg_matches(&given).unwrap_or_else(|error| error.exit())
         })
     }
@@ -233,6 +235,9 @@ impl Arguments {
         Some(Self { command: Some(command), home: None, version: None })
     }
 }
+
+/// What asks for help.
+const HELP: [&str; 3] = ["--help", "-h", "help"];
 
 /// What makes the arguments of a command, and the command from what was given.
 type Quick =
@@ -292,7 +297,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     // Hooks see a config file edited by hand from the next command on.
     let _ = ::config::flatten_for_hooks(&paths);
     let Some(command) = arguments.command else {
-        let help = Styled(program().render_help().ansi().to_string());
+        let help = Styled(groups::program_to_show().render_help().ansi().to_string());
         return Ok(write!(crate::terminal::output(), "{help}")?);
     };
     if !command.only_looks() {

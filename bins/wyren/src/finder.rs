@@ -26,7 +26,7 @@ pub(crate) fn open(env: &Env, paths: &Paths) -> Result<Finder> {
         Err(store::Error::Busy | store::Error::Locked(_)) => false,
         drained => drained.map(|()| true).context("could not drain the spool")?,
     };
-    let spinner = terminal::spinner("Bringing the search index in step…");
+    let spinner = terminal::spinner("updating the search index");
     let refreshed = Finder::refreshed(store, is_drained, paths, &cwd);
     spinner.finish_and_clear();
     let (finder, step) = refreshed.map_err(exit::of)?;
@@ -35,7 +35,7 @@ pub(crate) fn open(env: &Env, paths: &Paths) -> Result<Finder> {
         InStep::Yes => {}
         InStep::Failed(error) => {
             let reason = with_causes(&error);
-            writeln!(errors, "{WARNING}Could not bring the search index in step{WARNING:#}: {reason}")?;
+            writeln!(errors, "{WARNING}Could not update the search index{WARNING:#}: {reason}")?;
         }
         InStep::NotYet => {
             let documents = counted(finder.index.len() as u64, "document", "documents");

@@ -118,7 +118,7 @@ fn the_first_session_says_what_is_on_once_and_not_where_no_person_sees_it() -> R
 
     let mut terminal = client.terminal()?;
     wait_for(&terminal, "lessons and recording are on; data is in ")?;
-    wait_for(&terminal, "See /wyren:status; turn parts off with wyren config set NAME false.")?;
+    wait_for(&terminal, "See /wyren:status; to turn parts off: wyren config.")?;
     assert_eq!(screen(&terminal).matches(AT_START).count(), 1, "{}", terminal.contents());
     ask(&client, &mut terminal, "the first question", "The first answer.")?;
     assert_eq!(screen(&terminal).matches("Wyren: ").count(), 1, "{}", terminal.contents());

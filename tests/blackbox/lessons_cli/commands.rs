@@ -57,6 +57,22 @@ fn every_subcommand_that_the_texts_name_exists() -> Result<()> {
 }
 
 #[test]
+fn every_lesson_that_the_texts_show_as_an_example_is_accepted() -> Result<()> {
+    let (Some(sandbox), Some(plugin)) = (Sandbox::new()?, plugin::folder()) else { return Ok(()) };
+    for name in ["commands/lessons-add.md", "skills/writing-lessons/SKILL.md"] {
+        let text = fs::read_to_string(plugin.join(name))?;
+        // From the head of a lesson's file to the end of the block that it is in.
+        let lines = text.lines().map(str::trim).skip_while(|line| !line.starts_with("summary: "));
+        let example: Vec<&str> = lines.take_while(|line| !["LESSON", "```"].contains(line)).collect();
+        let example = format!("---\n{}\n", example.join("\n"));
+        let output =
+            feed(sandbox.command("wyren").args(["lessons", "add", "--file", "-"]), example.as_bytes())?;
+        assert_eq!(output.status.code(), Some(0), "{name}: {}\n{example}", stderr(&output));
+    }
+    Ok(())
+}
+
+#[test]
 fn line_18_every_slash_command_reaches_the_model_in_the_real_client() -> Result<()> {
     for (command, expected) in [
         ("lessons-add", "bin/wyren\" lessons add"),

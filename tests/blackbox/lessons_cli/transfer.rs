@@ -470,7 +470,7 @@ fn an_exported_manifest_works_as_an_old_manifest() -> Result<()> {
 #[test]
 fn backups_are_whole_and_the_newest_fourteen_are_kept() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
-    assert!(refused(&sandbox, &["backup"])?.contains("lessons"));
+    assert!(refused(&sandbox, &["backup"])?.contains("there are no lessons of your own to back up"));
     add(&sandbox, &frobnicate())?;
     lessons(&sandbox, &["archive", SLUG])?;
     let mut newest = String::new();

@@ -1,6 +1,6 @@
 //! Handoffs by command, and what the next session gets of them.
 
-use super::cli::{ids, work_json};
+use super::cli::{ids, work, work_json};
 use super::prompts::Session;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
@@ -101,7 +101,11 @@ fn a_session_that_begins_with_a_command_of_wyren_works_on_no_context_of_that_nam
 fn line_9_a_handoff_that_was_resumed_binds_the_session_and_does_not_wait_again() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     let name = saved(&sandbox, "s-1")?;
+    let shown = |id: &str| work(&sandbox, &["show", id]).map(|(_, shown, _)| shown);
+    let id = ids(&sandbox)?.remove(0);
+    assert!(!shown(&id)?.contains("waits for a session"), "its own session goes on: {}", shown(&id)?);
     Session::new(&sandbox, "s-1").ends("other", "p-end")?;
+    assert!(shown(&id)?.contains("waits for a session"), "{}", shown(&id)?);
     let waits = |sandbox: &Sandbox| -> Result<Value> {
         Ok(handoff_json(sandbox, None, &["list"], "")?["handoffs"][0]["state"].clone())
     };

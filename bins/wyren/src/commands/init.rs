@@ -26,9 +26,6 @@ const MAX_AUTHORS: usize = 3;
 /// In characters.
 const MAX_CHARS: usize = 60;
 
-/// Of a command in the list of those that may follow, in columns.
-const COMMAND: usize = 40;
-
 const EXAMPLES: &str = "\
 Examples:
   wyren init                     share on the branch wyren/memory, outside code review
@@ -262,8 +259,10 @@ impl Done {
             writeln!(output, "  git push")?;
         }
         writeln!(output)?;
-        for (command, what) in self.next_commands(env) {
-            writeln!(output, "  {command:COMMAND$}  {what}")?;
+        let commands = self.next_commands(env);
+        let widest = commands.iter().map(|(command, _)| command.len()).max().unwrap_or_default();
+        for (command, what) in commands {
+            writeln!(output, "  {command:widest$}  {what}")?;
         }
         self.warn_unless_published(env)
     }

@@ -40,7 +40,7 @@ const MAX_REMOVED_CHARS: usize = 60;
 
 const EXAMPLES: &str = "\
 Examples:
-  wyren status              one screen: memory, lessons, spending, what waits, health
+  wyren status              one screen: memory, journal, work, lessons, spending, what waits, health
   wyren status | cat        the lines for scripts: size, last distillation, remote
   wyren status --screen     the screen, also into a pipe
   wyren status --json       print JSON";

@@ -1,6 +1,7 @@
 //! Questions about the journal.
 
 use crate::entry::{Entry, File, Source, Summary};
+use base::Timestamp;
 use store::rusqlite::{Connection, OptionalExtension as _, Params, Row};
 use store::{Error, Store};
 
@@ -39,6 +40,18 @@ pub fn summaries_where(store: &Store, condition: &str, values: impl Params) -> R
     let mut select = store.connection().prepare_cached(&format!("{SUMMARY} WHERE {condition}"))?;
     let rows = select.query_map(values, summary)?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Returns how many entries of a project are about this time or later; without noise, and of entries that replace each other the
+/// last alone.
+pub fn count_since(store: &Store, project: i64, since: Timestamp) -> Result<u64, Error> {
+    if !is_made(store, "journal")? {
+        return Ok(0);
+    }
+    let mut select = store.connection().prepare_cached(
+        "SELECT COUNT(*) FROM entries WHERE project = ?1 AND at >= ?2 AND is_noise = 0 AND replaced_by IS NULL",
+    )?;
+    Ok(select.query_row((project, since.millis()), |row| row.get(0))?)
 }
 
 /// Returns the entries whose id begins with this.

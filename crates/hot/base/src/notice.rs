@@ -466,7 +466,9 @@ impl Line {
                 0 => String::new(),
                 count => format!(" ({count} more with your next prompt)"),
             };
-            line.text = format!("{PREFIX}{}.{more}", sentences.join(" · "));
+            let text = sentences.join(" · ");
+            let end = if text.ends_with(['?', '!', '…']) { "" } else { "." };
+            line.text = format!("{PREFIX}{text}{end}{more}");
         }
         line
     }
@@ -569,6 +571,13 @@ mod tests {
         let expected = "Wyren: saved a handoff of this session before its compaction: wyren handoff show 2026-11-18-1412.";
         assert_eq!(desk.speak(None, true), expected);
         assert_eq!(desk.speak(None, true), "");
+    }
+
+    #[test]
+    fn a_question_ends_without_a_full_stop() {
+        let desk = Desk::new();
+        desk.leave(Key::Entries, "Bob noted: who owns the checkout?");
+        assert_eq!(desk.speak(None, true), "Wyren: Bob noted: who owns the checkout?");
     }
 
     #[test]

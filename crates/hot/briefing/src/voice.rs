@@ -77,7 +77,5 @@ fn introduction(host: &Host) -> String {
         _ => ". The model that you configured finds decisions".to_owned(),
     };
     let data = sanitize::one_line(&with_tilde(host.paths.data(), &host.env), MAX_PATH_CHARS);
-    format!(
-        "{parts} are on; data is in {data}{model}. See /wyren:status; turn parts off with wyren config set NAME false"
-    )
+    format!("{parts} are on; data is in {data}{model}. See /wyren:status; to turn parts off: wyren config")
 }

@@ -6,7 +6,7 @@ use text::sanitize::{DATA_NOTE, Fence};
 
 /// What the lines about a file begin with. The path is in the fence: a repository chose it.
 const ABOUT_FILE: &str = "Wyren: what earlier sessions did in this file, newest first. The result of this Read is complete and \
-     current, a line below may be out of date. `wyren show ID` prints an entry whole.";
+     current; a line below may be out of date. `wyren show ID` prints an entry whole.";
 /// What the lines at a prompt begin with.
 const ABOUT_PROMPT: &str = "Wyren: what earlier sessions did about something that this prompt names; it may be out of date. \
      `wyren show ID` prints an entry whole.";

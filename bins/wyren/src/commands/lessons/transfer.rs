@@ -165,6 +165,9 @@ pub(super) fn backup(arguments: &Backup, places: &Places) -> Result<()> {
         }
         return Ok(());
     }
+    if !places.personal().is_dir() {
+        bail!("there are no lessons of your own to back up");
+    }
     let (copy, files) = copies::make(places, Timestamp::now())?;
     if arguments.json {
         writeln!(output, "{:#}", json!({"backup": copy, "files": files}))?;

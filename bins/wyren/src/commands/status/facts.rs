@@ -9,8 +9,9 @@ use crate::when;
 use base::allowed::{self, Allowed, Extent};
 use base::paths::with_tilde;
 use base::project::Project;
+use base::settings::Settings;
 use base::{Env, Paths, Timestamp};
-use capture::Spool;
+use capture::{Rules, Spool};
 use chrono::{Days, NaiveDate};
 use config::Config;
 use lessons_admin::catalogue::{Catalogue, Places};
@@ -25,6 +26,7 @@ use store::jobs::{self, State};
 use store::{Store, observations};
 use team_sync::Share;
 use text::{redact, sanitize};
+use work::contexts::read::{self as contexts, Which};
 
 /// In characters.
 const MAX_CHARS: usize = 300;
@@ -40,6 +42,8 @@ pub(super) struct Facts {
     /// The project's short name.
     pub(super) project: String,
     pub(super) memory: TeamMemory,
+    pub(super) journal: Journal,
+    pub(super) work: Work,
     pub(super) lessons: Lessons,
     pub(super) spend: Spend,
     pub(super) waiting: Vec<Waiting>,
@@ -81,6 +85,23 @@ pub(super) struct Note {
     pub(super) author: Option<String>,
     /// As people speak of it.
     pub(super) when: Option<String>,
+}
+
+/// What was done in the project, as far as the database has it.
+#[derive(Default)]
+pub(super) struct Journal {
+    pub(super) today: u64,
+    pub(super) this_week: u64,
+    /// Whether what is done here is recorded.
+    pub(super) is_recorded: bool,
+}
+
+/// The pieces of work of the project.
+#[derive(Default)]
+pub(super) struct Work {
+    pub(super) open: usize,
+    /// Of these, the ones with a plan or a handoff that waits for a session.
+    pub(super) waiting: usize,
 }
 
 #[derive(Default)]
@@ -154,10 +175,15 @@ impl Facts {
         let mut lessons = Lessons::today(store.as_ref(), paths, today);
         lessons.in_use = catalogue.in_use().count();
         lessons.lifted = lifted(paths, &project.root, now);
+        let mut journal = Journal::of(store.as_ref(), &project.key, today).unwrap_or_default();
+        let rules = Rules::of(&Settings::read(env, &paths.hook_settings()), env);
+        journal.is_recorded = rules.against(cwd).is_none();
         let worst = doctor::worst(env, paths, now).filter(|worst| worst.state != "ok");
         Self {
             project: projects::name(&project.key),
             memory,
+            journal,
+            work: Work::of(store.as_ref(), &project.key).unwrap_or_default(),
             lessons,
             spend: Spend::of(env, paths, now),
             waiting,
@@ -187,6 +213,9 @@ impl Facts {
             facts["learned"] = json!({"today": there.learned_today, "this_week": there.learned_this_week});
         }
         facts["project"] = json!(self.project);
+        let Journal { today, this_week, is_recorded } = self.journal;
+        facts["journal"] = json!({"today": today, "this_week": this_week, "recorded": is_recorded});
+        facts["work"] = json!({"open": self.work.open, "waiting": self.work.waiting});
         let lifted = self.lessons.lifted.iter();
         let lifted = lifted.map(|(slug, extent)| json!({"slug": slug, "extent": extent.name()}));
         facts["lessons"] = json!({
@@ -293,6 +322,26 @@ fn handoff(entry: &Entry, today: NaiveDate) -> Note {
         text: shown(&note.text),
         author: note.author.map(|author| shown(&author)),
         when: moment.map(|moment| when::spoken_moment(moment, today)),
+    }
+}
+
+impl Journal {
+    fn of(store: Option<&Store>, project: &str, today: NaiveDate) -> Option<Self> {
+        let store = store?;
+        let project = journal::read::project_row(store, project).ok()??;
+        let since = |day| journal::read::count_since(store, project, when::start_of(day)).ok();
+        let week = today.checked_sub_days(WEEK).unwrap_or(today);
+        Some(Self { today: since(today)?, this_week: since(week)?, is_recorded: true })
+    }
+}
+
+impl Work {
+    fn of(store: Option<&Store>, project: &str) -> Option<Self> {
+        let store = store.filter(|store| contexts::is_made(store))?;
+        let project = contexts::project_row(store, project).ok()??;
+        let open = contexts::list(store, Some(project), Which::Open).ok()?;
+        let waiting = open.iter().filter(|context| context.mode.is_staged()).count();
+        Some(Self { open: open.len(), waiting })
     }
 }
 

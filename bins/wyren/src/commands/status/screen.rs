@@ -1,6 +1,6 @@
 //! `wyren status` for a person: everything on one screen.
 
-use super::facts::{Facts, Note, Problem, TeamMemory, There};
+use super::facts::{Facts, Journal, Note, Problem, TeamMemory, There, Work};
 use crate::commands::spend::cents;
 use crate::person;
 use crate::terminal::{self, DIM, FAILURE, STRONG, SUCCESS, WARNING, counted, cut, wrap};
@@ -21,7 +21,7 @@ const LABEL: usize = 13;
 
 /// The most of each that is shown.
 const MAX_HANDOFFS: usize = 2;
-const MAX_WAITING: usize = 5;
+const MAX_WAITING: usize = 4;
 const MAX_SECTIONS: usize = 6;
 const MAX_NAMES: usize = 3;
 const MAX_PROBLEM_LINES: usize = 3;
@@ -91,6 +91,8 @@ fn lines(facts: &Facts, width: usize) -> Vec<Line> {
             add("Learned", &learned(there), plain);
         }
     }
+    add("Journal", &journal(facts), plain);
+    add("Work", &work(facts), plain);
     for (index, line) in wrap(&lessons(facts), width).iter().take(MAX_TEXT_LINES).enumerate() {
         add(if index == 0 { "Lessons" } else { "" }, line, plain);
     }
@@ -185,6 +187,36 @@ fn learned(there: &There) -> String {
     }
 }
 
+/// Returns what was done here, as in `3 entries today, 12 this week: wyren recap`.
+fn journal(facts: &Facts) -> String {
+    let Journal { today, this_week, is_recorded } = facts.journal;
+    if !is_recorded {
+        return format!("nothing is recorded here: {}", person::in_terminal(&facts.env, "capture status"));
+    }
+    let command = person::command_for(&facts.env, "search WORDS", "recap");
+    match (today, this_week) {
+        (0, 0) => "no entries this week".to_owned(),
+        (0, week) => format!("{} this week: {command}", counted(week, "entry", "entries")),
+        (today, week) => format!("{} today, {week} this week: {command}", counted(today, "entry", "entries")),
+    }
+}
+
+/// Returns how many pieces of work are open, as in `2 open, 1 waits to be taken up: wyren work`.
+fn work(facts: &Facts) -> String {
+    let Work { open, waiting } = facts.work;
+    if open == 0 {
+        return "nothing open".to_owned();
+    }
+    let waits =
+        if waiting == 0 { String::new() } else { format!(", {waiting} with a plan or handoff that waits") };
+    let command = if person::is_in_prompt(&facts.env) {
+        "^".to_owned()
+    } else {
+        person::in_terminal(&facts.env, "work")
+    };
+    format!("{open} open{waits}: {command}")
+}
+
 fn lessons(facts: &Facts) -> String {
     let lessons = &facts.lessons;
     let mut text = format!("{} in use; today {} shown", lessons.in_use, lessons.shown_today);
@@ -261,6 +293,8 @@ mod tests {
         Facts {
             project: "acme/app".to_owned(),
             memory: TeamMemory::There(there),
+            journal: Journal { today: 3, this_week: 12, is_recorded: true },
+            work: Work { open: 2, waiting: 1 },
             lessons: Lessons {
                 in_use: 205,
                 shown_today: 3,
@@ -335,6 +369,29 @@ mod tests {
         assert!(!text.contains("wyren log") && !text.contains(": wyren "), "{text}");
         let text = drawn(&Facts { env: env(), memory: TeamMemory::Absent, ..busy() }, 100);
         assert!(text.contains("To start one: /wyren:init\n"), "{text}");
+        assert!(
+            text.contains("12 this week: /wyren:search WORDS\n") && text.contains(" waits: ^\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_was_done_and_what_is_open_is_shown_and_that_nothing_is_recorded() {
+        let line = |journal: Journal, work: Work, label: &str| {
+            let text = drawn(&Facts { journal, work, ..busy() }, 80);
+            text.lines().find(|line| line.starts_with(label)).map(str::to_owned)
+        };
+        let journal = |today, this_week, is_recorded| {
+            line(Journal { today, this_week, is_recorded }, Work::default(), "Journal").unwrap()
+        };
+        assert_eq!(journal(1, 1, true), "Journal      1 entry today, 1 this week: wyren recap");
+        assert_eq!(journal(0, 7, true), "Journal      7 entries this week: wyren recap");
+        assert_eq!(journal(0, 0, true), "Journal      no entries this week");
+        assert_eq!(journal(0, 7, false), "Journal      nothing is recorded here: wyren capture status");
+        let work = |open, waiting| line(Journal::default(), Work { open, waiting }, "Work").unwrap();
+        assert_eq!(work(0, 0), "Work         nothing open");
+        assert_eq!(work(3, 0), "Work         3 open: wyren work");
+        assert_eq!(work(3, 2), "Work         3 open, 2 with a plan or handoff that waits: wyren work");
     }
 
     #[test]
@@ -362,7 +419,7 @@ mod tests {
             let drawn = drawn(&facts, width);
             assert!(drawn.lines().count() <= MAX_LINES, "{drawn}");
             assert!(drawn.lines().all(|line| columns_of(line) <= width), "{drawn}");
-            assert!(drawn.contains("4 more: wyren doctor"), "{drawn}");
+            assert!(drawn.contains("5 more: wyren doctor"), "{drawn}");
         }
     }
 }

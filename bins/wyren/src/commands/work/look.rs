@@ -85,8 +85,11 @@ pub(super) fn list(list: &List, env: &Env, paths: &Paths) -> Result<()> {
     if contexts.is_empty() {
         let name = projects::name(&project.key);
         let place = if list.everywhere { String::new() } else { format!(" in {name}") };
-        let state = if which == Which::Done { "No contexts are done" } else { "No contexts" };
-        return Ok(writeln!(output, "{state}{place}.")?);
+        let (state, hint) = match which {
+            Which::Done => ("No contexts are done", ""),
+            _ => ("No contexts", " The first prompt of a session begins one."),
+        };
+        return Ok(writeln!(output, "{state}{place}.{hint}")?);
     }
     let now = Timestamp::now();
     let mut header = vec!["", "context", "state", "active", "sessions", "summary"];
@@ -172,8 +175,13 @@ pub(super) fn show(Show { one, file }: &Show, env: &Env, paths: &Paths) -> Resul
     }
     if let Some(artifact) = context.artifact.as_ref() {
         let kind = if artifact.kind == ArtifactKind::Plan { "plan" } else { "handoff" };
-        let taken = if artifact.is_consumed { "taken up" } else { "waits for a session" };
-        row(kind, format!("of {}, {taken}", when::local_minute(moment(artifact.at))), Style::new());
+        // It waits once its own session has ended.
+        let taken = match artifact.is_consumed {
+            true => ", taken up",
+            false if context.mode.is_staged() => ", waits for a session",
+            false => "",
+        };
+        row(kind, format!("of {}{taken}", when::local_minute(moment(artifact.at))), Style::new());
     }
     let (all_plans, all_tasks) = counts(&plans, &tasks);
     row("plans", all_plans, Style::new());
@@ -186,7 +194,10 @@ pub(super) fn show(Show { one, file }: &Show, env: &Env, paths: &Paths) -> Resul
         .map(|(what, _)| format!("wyren work {what} {}", context.id))
         .collect();
     if !commands.is_empty() {
-        writeln!(output, "\n{DIM}{}{DIM:#}", commands.join("  "))?;
+        writeln!(output)?;
+        for command in commands {
+            writeln!(output, "{DIM}{command}{DIM:#}")?;
+        }
     }
     for note in &context.notes {
         writeln!(output, "\n{DIM}{}{DIM:#}", when::local_minute(moment(note.at)))?;
@@ -228,7 +239,11 @@ pub(super) fn inventory(one: &One, env: &Env, paths: &Paths) -> Result<()> {
         None => row("waits", "nothing".to_owned()),
         Some(artifact) => {
             let kind = if artifact.kind == ArtifactKind::Plan { "a plan" } else { "a handoff" };
-            let state = if artifact.is_consumed { "taken up" } else { "waits" };
+            let state = match artifact.is_consumed {
+                true => "taken up",
+                false if context.mode.is_staged() => "waits",
+                false => "has",
+            };
             let path = artifact.path.as_deref().map(|path| {
                 let missing = if folder.join(path).exists() { "" } else { " (not found)" };
                 format!(": {}{missing}", sanitize::one_line(path, MAX_SUMMARY))

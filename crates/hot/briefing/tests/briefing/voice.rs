@@ -30,7 +30,7 @@ fn the_first_session_ever_says_what_is_on_where_data_goes_and_how_to_change_it()
     assert_eq!(
         line,
         "Wyren: team memory, lessons and recording are on; data is in ~/data. A model finds decisions with your Claude \
-         login, at most $0.50 a day. See /wyren:status; turn parts off with wyren config set NAME false."
+         login, at most $0.50 a day. See /wyren:status; to turn parts off: wyren config."
     );
     assert!(notice::is_introduced(&paths(&clone)));
     assert_eq!(clone.line_at_start(elsewhere.path(), "t"), "");
@@ -66,7 +66,7 @@ fn review_8_a_newcomer_reads_at_once_that_a_memory_was_found() {
                  git config wyren.discover false";
     leave_for(&clone, Key::Found, found);
     let line = clone.line_at_start(&clone.root(), "s");
-    assert!(line.ends_with(&format!("wyren config set NAME false · {found}.")), "{line}");
+    assert!(line.ends_with(&format!("to turn parts off: wyren config · {found}.")), "{line}");
     assert_eq!(clone.line_at_prompt(&clone.root(), "s", true), "");
 }
 
