@@ -268,7 +268,7 @@ fn under_a_private_prompt_and_with_capture_off_nothing_of_it_is_on_the_disk() ->
     desk.run("grep merger-plan", Some("error: no merger"));
     check_silent(&desk.compact("auto", &[])?);
     assert!(desk.handoff()?.contains("make cart"));
-    assert_eq!(desk.files_with("merger")?, [PathBuf::new(); 0]);
+    assert_eq!(desk.files_with("merger")?, Vec::<PathBuf>::new());
     Ok(())
 }
 
@@ -301,6 +301,6 @@ fn what_was_forgotten_does_not_come_back_with_a_handoff() -> Result<()> {
     ensure!(forgotten.status.success(), "{forgotten:?}");
     check_silent(&desk.compact("auto", &[])?);
     assert!(desk.handoff()?.contains("make cart"));
-    assert_eq!(desk.files_with("merger")?, [PathBuf::new(); 0]);
+    assert_eq!(desk.files_with("merger")?, Vec::<PathBuf>::new());
     Ok(())
 }
