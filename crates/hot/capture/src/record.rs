@@ -100,11 +100,13 @@ pub fn record_start(call: &hook::SessionStart, host: &Host) -> Result<(), Error>
     let Some(session) = call.session_id() else { return Ok(()) };
     carry_privacy(call, session, host)?;
     let rules = Rules::of(host.settings(), &host.env);
-    // It has no word of the conversation, and says which session this one goes on with.
-    let scene = Scene::of(session, call, host);
-    let Ok(place) = Place::even_if_private(&rules, &scene, Spool::new(host.paths.spool())) else {
-        return Ok(());
+    let (scene, spool) = (Scene::of(session, call, host), Spool::new(host.paths.spool()));
+    let place = match call.source() {
+        // Nothing else says which session this one goes on with.
+        Source::Clear => Place::even_if_private(&rules, &scene, spool),
+        _ => Place::at(&rules, &scene, spool),
     };
+    let Ok(place) = place else { return Ok(()) };
     let data = Data::SessionStart(SessionStart {
         source: named(call.source.as_deref()),
         model: named(call.model.as_deref()),
