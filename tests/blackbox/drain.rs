@@ -121,12 +121,24 @@ fn where_nothing_is_recorded_no_worker_starts() -> Result<()> {
         record(&sandbox, "run the tests", &off)?;
         end(&sandbox, ending, json!({}), &off)?;
         check_not_started(&sandbox)?;
-
-        let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
-        record(&sandbox, "<private>the merger</private>", &[])?;
-        end(&sandbox, ending, json!({}), &[])?;
-        check_not_started(&sandbox)?;
     }
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    record(&sandbox, "<private>the merger</private>", &[])?;
+    end(&sandbox, NUDGING[0], json!({}), &[])?;
+    check_not_started(&sandbox)
+}
+
+#[test]
+fn after_a_private_prompt_the_end_of_the_session_alone_is_recorded() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    record(&sandbox, "<private>the merger</private>", &[])?;
+    end(&sandbox, NUDGING[1], json!({"reason": "clear"}), &[])?;
+    wait_for("a database", || Ok(sandbox.data().join("wyren.db").exists()))?;
+    wait_for("no process", || Ok(sandbox.processes().is_empty()))?;
+    let exported = String::from_utf8(sandbox.wyren(&["export"])?.stdout)?;
+    let kinds = exported.matches("\"kind\":").count();
+    assert!(exported.contains("session-end") && kinds == 1, "{exported}");
+    assert!(!exported.contains("merger") && !exported.contains("cargo test"), "{exported}");
     Ok(())
 }
 
