@@ -136,8 +136,9 @@ fn after_a_private_prompt_the_end_of_the_session_alone_is_recorded() -> Result<(
     wait_for("a database", || Ok(sandbox.data().join("wyren.db").exists()))?;
     wait_for("no process", || Ok(sandbox.processes().is_empty()))?;
     let exported = String::from_utf8(sandbox.wyren(&["export"])?.stdout)?;
-    let kinds = exported.matches("\"kind\":").count();
-    assert!(exported.contains("session-end") && kinds == 1, "{exported}");
+    let lines: Vec<Value> = exported.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let kinds: Vec<&str> = lines.iter().filter_map(|line| line["type"].as_str()).collect();
+    assert_eq!(kinds, ["session", "session-end"]);
     assert!(!exported.contains("merger") && !exported.contains("cargo test"), "{exported}");
     Ok(())
 }

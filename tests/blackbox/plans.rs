@@ -129,7 +129,9 @@ pub(crate) fn end(sandbox: &Sandbox, session: &str, prompt_id: &str, reason: &st
         "session_id": session, "cwd": sandbox.project(), "prompt_id": prompt_id, "reason": reason,
         "hook_event_name": "SessionEnd", "transcript_path": sandbox.folder().join("none.jsonl"),
     });
-    let output = feed(&mut sandbox.command("session-end"), call.to_string().as_bytes())?;
+    let mut command = sandbox.command("session-end");
+    // The worker that it starts waits for no more work.
+    let output = feed(command.env("WYREN_WORKER_IDLE_SECONDS", "0"), call.to_string().as_bytes())?;
     ensure!(output.status.success(), "{output:?}");
     Ok(())
 }

@@ -14,7 +14,7 @@ pub(crate) use answers::rows::{kind, passage, to_json};
 
 /// The longest title, in characters, where no terminal bounds it.
 const MAX_TITLE: usize = 200;
-/// The same for what is told of a document besides: each word of a long question has a part in its score.
+/// The same for the lines below a document: each word of a long question has a part in its score.
 const MAX_FACTS: usize = 4_000;
 /// A title that would have less room than this goes below the other columns.
 const LEAST_TITLE: usize = 24;

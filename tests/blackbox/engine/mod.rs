@@ -8,6 +8,7 @@ mod spool;
 mod told;
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -50,15 +51,21 @@ fn succeed(output: Output) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Returns the files below `folder` that contain `text`.
+/// Returns the files below `folder` that contain `text`. A worker may remove one meanwhile.
 pub(crate) fn files_with(folder: &Path, text: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
             found.extend(files_with(&path, text)?);
-        } else if fs::read(&path)?.windows(text.len()).any(|window| window == text.as_bytes()) {
-            found.push(path);
+            continue;
+        }
+        match fs::read(&path) {
+            Ok(bytes) if bytes.windows(text.len()).any(|window| window == text.as_bytes()) => {
+                found.push(path)
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
         }
     }
     Ok(found)

@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_from_what_was_asked_for() {
+    fn a_refusal_differs_from_what_was_asked_for() {
         let is_refusal = |output: &str| is_refusal(output, ["cargo", "tail"].into_iter());
         assert!(is_refusal("error: unexpected argument '--nocapture' found\n\nUsage: cargo test [OPTIONS]"));
         assert!(is_refusal("cargo: unrecognized option '--x'"));
