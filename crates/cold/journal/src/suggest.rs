@@ -44,12 +44,16 @@ pub fn suggest(
     files.extend_from_slice(&new);
     let ages: HashMap<&str, usize> =
         recent.iter().enumerate().rev().map(|(age, path)| (&**path, age)).collect();
-    if choose(query, files.iter().map(String::as_str), &ages).len() < MOST {
-        let others = others(repository.as_ref().map(|repository| repository.root.as_path()));
-        files.extend(others.into_iter().filter(|path| !new.contains(path)));
+    let mut chosen = choose(query, files.iter().map(String::as_str), &ages);
+    let others = match chosen.len() < MOST {
+        true => others(repository.as_ref().map(|repository| repository.root.as_path())),
+        false => Vec::new(),
+    };
+    if !others.is_empty() {
+        let others = others.iter().filter(|path| !new.contains(path));
+        chosen = choose(query, files.iter().chain(others).map(String::as_str), &ages);
     }
     let from_root = cwd.strip_prefix(root).unwrap_or(Path::new(""));
-    let chosen = choose(query, files.iter().map(String::as_str), &ages);
     chosen.into_iter().map(|path| relative(path, from_root)).collect()
 }
 
@@ -63,11 +67,11 @@ fn choose<'a>(
         query.trim().trim_start_matches("./").bytes().map(|byte| byte.to_ascii_lowercase()).collect();
     let mut lower = Vec::new();
     let mut found: Vec<_> = files
-        .filter(|path| !path.contains(char::is_control))
         .filter_map(|path| {
             lower.clear();
-            lower.extend(path.bytes().map(|byte| byte.to_ascii_lowercase()));
-            let fit = fit(&query, &lower)?;
+            lower.extend_from_slice(path.as_bytes());
+            lower.make_ascii_lowercase();
+            let fit = fit(&query, &lower).filter(|_| !path.contains(char::is_control))?;
             let age = ages.get(path).copied().unwrap_or(usize::MAX);
             Some((Reverse(fit), age, path.len(), path))
         })
@@ -82,23 +86,27 @@ fn choose<'a>(
 
 /// Returns how well a path fits; both are in lower case.
 fn fit(query: &[u8], path: &[u8]) -> Option<Fit> {
+    // All that fits has these letters in this order, and few files of a large repository have.
+    let mut rest = path.iter();
+    if !query.iter().all(|letter| rest.any(|byte| byte == letter)) {
+        return None;
+    }
     if query.is_empty() {
         return Some(Fit::Scattered);
     }
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
     let stem = name.split(|byte| *byte == b'.').next().unwrap_or(name);
-    if name == query || stem == query || path == query {
-        Some(Fit::Name)
+    Some(if name == query || stem == query || path == query {
+        Fit::Name
     } else if name.starts_with(query) || path.starts_with(query) {
-        Some(Fit::StartOfName)
+        Fit::StartOfName
     } else if contains(name, query) {
-        Some(Fit::InName)
+        Fit::InName
     } else if contains(path, query) {
-        Some(Fit::InPath)
+        Fit::InPath
     } else {
-        let mut rest = path.iter();
-        query.iter().all(|letter| rest.any(|byte| byte == letter)).then_some(Fit::Scattered)
-    }
+        Fit::Scattered
+    })
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
