@@ -549,9 +549,11 @@ fn refused(observed: &Observed) -> Option<String> {
         "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => format!("an edit of {}", relative(observed, what)),
         _ => format!("{tool} {}", sanitize::one_line(what, 80)).trim().to_owned(),
     };
-    let reason = sanitize::one_line(observed.text("reason"), 110);
-    let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
     let lesson = observed.text("lesson");
+    let reason = observed.text("reason");
+    let reason = if lesson.is_empty() { reason } else { what_goes_wrong(reason) };
+    let reason = sanitize::one_line(reason, 110);
+    let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
     Some(match observed.text("by") {
         "user" => format!("the user refused {what}{reason}"),
         "interrupt" => format!("the user interrupted {what}"),
@@ -560,6 +562,15 @@ fn refused(observed: &Observed) -> Option<String> {
         by if !lesson.is_empty() => format!("{by} `{lesson}` refused {what}{reason}"),
         by => format!("{by} refused {what}{reason}"),
     })
+}
+
+/// Returns what a lesson says goes wrong, out of the text that it refused a call with: not that Wyren did, and not what to do.
+fn what_goes_wrong(refusal: &str) -> &str {
+    let said = match refusal.strip_prefix("Wyren ") {
+        Some(ours) => ours.split_once("): ").map_or("", |(_, said)| said),
+        None => refusal,
+    };
+    said.split_once(". ").map_or(said, |(sentence, _)| sentence).trim_end_matches('.')
 }
 
 /// Returns a path relative to the project's root, with `/`; absolute outside of it.
@@ -607,6 +618,14 @@ pub(super) fn is_generated(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_refusal_what_goes_wrong_is_kept() {
+        let one = "Wyren paused this call once (lesson hard-reset): git reset --hard drops changes. Stash them. If it is right, run it again.";
+        assert_eq!(what_goes_wrong(one), "git reset --hard drops changes");
+        assert_eq!(what_goes_wrong("Wyren paused this call once (lessons a, b).\n\na: it fails."), "");
+        assert_eq!(what_goes_wrong("pushes to main"), "pushes to main");
+    }
 
     #[test]
     fn the_verb_in_a_tools_name_says_whether_it_writes() {
