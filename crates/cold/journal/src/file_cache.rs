@@ -25,6 +25,8 @@ const MAX_ROOTS: usize = 32;
 const MAX_READ_FILES: usize = 8;
 /// When a cache that was not written since is removed: its folder may be gone. Where it is not, the next drain writes it.
 const KEEP: Duration = Duration::from_secs(30 * 24 * 3_600);
+/// How long a drain waits for another process that writes caches: it may have begun before the entries changed.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The caches, while no other process writes them.
 #[derive(Debug)]
@@ -42,13 +44,13 @@ struct Known {
     has_entries: bool,
 }
 
-/// Writes the caches of the projects whose entries changed, unless another process is at it: the next drain does then.
+/// Writes the caches of the projects whose entries changed, unless another process is at it for long: the next drain does then.
 pub fn refresh(store: &Store, paths: &Paths) -> Result<(), Error> {
     let stale = stale(store, paths)?;
     if stale.is_empty() {
         return Ok(());
     }
-    match Caches::lock(paths, Duration::ZERO)? {
+    match Caches::lock(paths, PATIENCE)? {
         Some(caches) => caches.write(store),
         None => Ok(()),
     }
