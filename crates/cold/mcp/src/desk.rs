@@ -554,8 +554,9 @@ impl Desk {
         }
         let since = self.began.checked_sub(COARSENESS).unwrap_or(self.began);
         let is_recent = |marker: PathBuf| {
-            let changed = fs::symlink_metadata(marker).and_then(|metadata| metadata.modified());
-            changed.is_ok_and(|changed| changed >= since)
+            // That of a subagent has a word in it: the prompt that it began under has a mark of its own.
+            let of_prompt = fs::symlink_metadata(marker).ok().filter(|metadata| metadata.len() == 0);
+            of_prompt.is_some_and(|metadata| metadata.modified().is_ok_and(|changed| changed >= since))
         };
         let sessions = fs::read_dir(self.paths.spool()).into_iter().flatten().flatten();
         sessions.map(|session| session.path().join(PRIVATE_MARKER)).any(is_recent)

@@ -332,6 +332,9 @@ fn what_is_remembered_goes_by_the_rules_of_recording() {
     fs::File::options().append(true).open(marker).unwrap().set_modified(long_ago).unwrap();
     assert!(call(&desk, "remember", &json!({"text": "under an open prompt"})).is_ok());
     spool.set_private("some-session", false).unwrap();
+    // The mark of a subagent outlasts the prompt that it began under.
+    spool.set_subagent_private("some-agent").unwrap();
+    assert!(call(&desk, "remember", &json!({"text": "after a subagent of a private prompt"})).is_ok());
 
     let paused = Env::fixed([
         ("WYREN_DATA_DIR", Paths::of(&shop.env).data().as_os_str().to_owned()),

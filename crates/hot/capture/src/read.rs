@@ -2,6 +2,7 @@
 
 use crate::write::{BULK, Pointer, Spool};
 use base::lock::Lock;
+use base::paths::PRIVATE_MARKER;
 use base::{Timestamp, files, system};
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -11,6 +12,8 @@ use std::time::Duration;
 
 /// A file that is fully drained is deleted once no process can still be about to write to it.
 const DELETE_AFTER_MILLIS: u64 = 2 * 3_600_000;
+/// When a subagent that began under a private prompt has certainly ended.
+const SUBAGENT_ENDED: Duration = Duration::from_secs(7 * 24 * 3_600);
 /// How long to wait for writers before lines are taken out of a file; each needs some microseconds.
 const WRITER_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -109,6 +112,12 @@ impl Spool {
     }
 
     fn sweep_session(&self, session: &Path, min_age: Duration, now: Timestamp) -> io::Result<usize> {
+        let marker = session.join(PRIVATE_MARKER);
+        let is_subagents = fs::metadata(&marker).is_ok_and(|metadata| metadata.len() > 0);
+        if is_subagents && age(&marker, now).is_ok_and(|age| age >= SUBAGENT_ENDED.max(min_age)) {
+            fs::remove_file(&marker)?;
+            remove_if_empty(session);
+        }
         // Looked for before the lines are read: a line that comes meanwhile points to a file that is not among these.
         let mut leftovers = read_folder(&session.join(BULK))?;
         leftovers.extend(read_folder(session)?.into_iter().filter(|path| is_temporary(path)));

@@ -134,7 +134,7 @@ fn carry_privacy(call: &hook::SessionStart, session: &str, host: &Host) -> Resul
 pub fn carry_privacy_to_subagent(call: &SubagentStart, host: &Host) {
     let (Some(session), Some(agent)) = (call.session_id(), call.agent_id()) else { return };
     let spool = Spool::new(host.paths.spool());
-    if spool.is_private(session) && spool.set_private(agent, true).is_err() {
+    if spool.is_private(session) && spool.set_subagent_private(agent).is_err() {
         host.log(
             Level::Alert,
             "could not note that a subagent is private; what it does after the next prompt may be recorded",

@@ -15,6 +15,8 @@ const MAX_LINE_BYTES: usize = 64 * 1024;
 /// How often a file is opened anew when it was drained and deleted in between.
 const ATTEMPTS: usize = 8;
 const MILLIS_PER_HOUR: u64 = 3_600_000;
+/// What is in the mark of a subagent that began under a private prompt.
+const SUBAGENT: &[u8] = b"subagent";
 
 /// Why an observation could not be kept.
 #[derive(Debug, thiserror::Error)]
@@ -92,6 +94,13 @@ impl Spool {
             files::remove_if_there(&marker).map(|_| ())
         };
         done.map_err(|error| Error::of(&marker, error))
+    }
+
+    /// Notes that a subagent began under a wholly private prompt. The mark has a word in it, and no prompt takes it away.
+    pub fn set_subagent_private(&self, agent: &str) -> Result<(), Error> {
+        let marker = self.session_folder(agent).join(PRIVATE_MARKER);
+        let noted = files::open_append(&marker).and_then(|mut file| file.write_all(SUBAGENT));
+        noted.map_err(|error| Error::of(&marker, error))
     }
 
     /// Says whether the session's last prompt was wholly private.
