@@ -100,7 +100,13 @@ impl Thread {
             true => start.max(tail::offset_of_turns_within(path, usize::MAX, MOST_BYTES)?),
             false => start,
         };
-        let slice = Slice::read(path, start)?;
+        let mut start = start;
+        let mut slice = Slice::read(path, start)?;
+        if length > MOST_BYTES && slice.records().next().is_none() {
+            // No turn begins there: one turn is longer than that. The line that it begins in the middle of is no record.
+            start = length - MOST_BYTES;
+            slice = Slice::read(path, start)?;
+        }
         // What comes before the first prompt of the slice belongs to the one before.
         let hides = |record: &Record<'_>, prompt: &str| bounds.hide(record, prompt);
         let before = if start > 0 { tail::prompt_before(path, start, hides)? } else { None };
