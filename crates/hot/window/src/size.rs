@@ -134,7 +134,7 @@ impl Size {
         }
         match (start, window.model) {
             // After `/model`, which the client writes into the user's settings.
-            (Start::Model(model), Some(now)) if !is_same(now, &model) => {
+            (Start::Model(model), Some(now)) if names_a_model(&model) && !is_same(now, &model) => {
                 let other = || Self { tokens: ORDINARY, origin: Origin::OtherModel(now.to_owned()) };
                 around.user_settings().and_then(|file| around.in_settings(&file)).unwrap_or_else(other)
             }
@@ -202,6 +202,11 @@ fn without_size(model: &str) -> &str {
         Some(end) if end.eq_ignore_ascii_case(SUFFIX) => &model[..start],
         _ => model,
     }
+}
+
+/// Says whether a name tells which model it means: that of a profile in a cloud may not.
+fn names_a_model(name: &str) -> bool {
+    ["claude", "opus", "sonnet", "haiku"].iter().any(|family| name.contains(family))
 }
 
 /// Says whether two names mean one model: a name may be a part of another one, as `opus` of `claude-opus-4-8`, and that of what a
