@@ -332,16 +332,16 @@ async fn stream(asked: Asked, shared: &Arc<Shared>) -> Response {
         last: joined.last,
     };
     let (server, missed) = (Arc::clone(&shared.server), joined.missed);
-    let is_replayed = missed.is_some();
     let asked_for = tokio::task::spawn_blocking(move || {
-        let missed = keeper::as_they_are(&server, missed.unwrap_or_default());
+        let missed = missed.and_then(|missed| keeper::as_they_are(&server, missed));
         (missed, rows::projects(&server, &Asked::default()))
     });
     let (missed, projects) = match asked_for.await {
         Ok((missed, projects)) => (missed, projects.ok()),
-        Err(_) => (VecDeque::new(), None),
+        Err(_) => (None, None),
     };
-    listening.waiting = missed;
+    let is_replayed = missed.is_some();
+    listening.waiting = missed.unwrap_or_default();
     let mut load = projects.unwrap_or_else(|| json!({}));
     load["type"] = "initial_load".into();
     let now = Timestamp::now().millis();

@@ -89,10 +89,11 @@ impl Told {
     }
 }
 
-/// Returns events that were missed with their rows as they are now; without those whose rows are gone.
-pub(crate) fn as_they_are(server: &Server, missed: Vec<Event>) -> VecDeque<Event> {
+/// Returns events that were missed with their rows as they are now, without those whose rows are gone; `None` when the database
+/// cannot be read: the listener then loads everything anew.
+pub(crate) fn as_they_are(server: &Server, missed: Vec<Event>) -> Option<VecDeque<Event>> {
     if missed.iter().all(|event| event.row.is_none()) {
-        return missed.into();
+        return Some(missed.into());
     }
     let (mut told, with_rows): (Vec<Event>, Vec<Event>) =
         missed.into_iter().partition(|event| event.row.is_none());
@@ -110,7 +111,7 @@ pub(crate) fn as_they_are(server: &Server, missed: Vec<Event>) -> VecDeque<Event
         }
         Ok(told)
     });
-    told.extend(read.unwrap_or_default());
+    told.extend(read.ok()?);
     told.sort_by_key(|event| event.number);
-    told.into()
+    Some(told.into())
 }
