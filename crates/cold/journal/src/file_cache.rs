@@ -130,7 +130,12 @@ pub fn lend(store: &Store, paths: &Paths, project: &Project) -> Result<(), Error
     };
     // What is forgotten meanwhile is lent to no work tree.
     match Caches::lock(paths, Duration::ZERO)? {
-        Some(_caches) if known.exists() => fs::hard_link(&known, &file).map_err(io(&file)),
+        Some(_caches) if known.exists() => {
+            // Not every file system has links.
+            let lent = fs::hard_link(&known, &file)
+                .or_else(|_| fs::read(&known).and_then(|bytes| files::write_atomic(&file, &bytes)));
+            lent.map_err(io(&file))
+        }
         _ => Ok(()),
     }
 }
