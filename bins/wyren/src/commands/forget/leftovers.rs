@@ -138,10 +138,10 @@ pub(super) fn empty_transcripts(
         if copy.metadata().is_ok_and(|metadata| metadata.len() == 0) {
             continue;
         }
-        // The folder of a project may be gone, and then nothing in the copy says which project it is.
+        // That of a session which lost something is made anew when it ends again, and may not have it yet. What cannot be read may
+        // have it.
         let is_losing = losing.contains(&file);
-        // What cannot be read may have it.
-        if has_line(BufReader::new(GzDecoder::new(copy)), selection, is_losing).unwrap_or(true) {
+        if is_losing || has_line(BufReader::new(GzDecoder::new(copy)), selection).unwrap_or(true) {
             empty(&file)?;
         }
     }
@@ -151,21 +151,21 @@ pub(super) fn empty_transcripts(
     Ok(())
 }
 
-fn has_line(mut copy: impl io::BufRead, selection: &Selection, is_losing: bool) -> io::Result<bool> {
+fn has_line(mut copy: impl io::BufRead, selection: &Selection) -> io::Result<bool> {
     let mut line = Vec::new();
     loop {
         line.clear();
         if copy.read_until(b'\n', &mut line)? == 0 {
             return Ok(false);
         }
-        if is_line_meant(&line, selection, is_losing) {
+        if is_line_meant(&line, selection) {
             return Ok(true);
         }
     }
 }
 
 /// Says whether a line of a transcript is meant: by every text, session, project and time that is given, and by one of the ids.
-fn is_line_meant(line: &[u8], selection: &Selection, is_losing: bool) -> bool {
+fn is_line_meant(line: &[u8], selection: &Selection) -> bool {
     let record: Value = serde_json::from_slice(line).unwrap_or_default();
     // An observation's id is the client's, with what says its kind before it.
     let bare = |id: &str| id.split_once(':').map_or(id, |(_, id)| id).to_owned();
@@ -178,7 +178,7 @@ fn is_line_meant(line: &[u8], selection: &Selection, is_losing: bool) -> bool {
     };
     let has_names = !named.ids.is_empty() || named.query.is_some() || named.session.is_some();
     let cwd = record["cwd"].as_str().unwrap_or_default();
-    let is_of = |key: &String| is_losing || Project::of(Path::new(cwd)).key == *key;
+    let is_of = |key: &String| Project::of(Path::new(cwd)).key == *key;
     let is_placed = selection.project.as_ref().is_none_or(is_of);
     let at: Option<Timestamp> = record["timestamp"].as_str().and_then(|at| at.parse().ok());
     (!has_names || named.mentions(line)) && is_placed && at.is_none_or(|at| selection.covers(at))
