@@ -153,9 +153,9 @@ pub(super) fn switch(arguments: &Switch, env: &Env, paths: &Paths) -> Result<()>
             Ending::misused(format!("{message}{}", sanitize::one_line(&arguments.id, MAX_SUMMARY))).into()
         );
     };
-    // The session's prompt may be binding it.
-    let _lock = work::bind::lock(paths)?;
     let contexts = Contexts::open(env, paths)?;
+    // The session's prompt may be binding it. Opening may take long, and prompts wait for the lock.
+    let _lock = work::bind::lock(paths)?;
     let context = contexts.find(&arguments.id, Which::Open, env, paths)?;
     if context.is_done {
         let reopen = person::in_terminal(env, &format!("work reopen {}", context.id));
@@ -173,8 +173,8 @@ pub(super) fn switch(arguments: &Switch, env: &Env, paths: &Paths) -> Result<()>
 
 pub(super) fn done(arguments: &Several, is_done: bool, env: &Env, paths: &Paths) -> Result<()> {
     let folder = may_record(env, paths)?;
-    let _lock = work::bind::lock(paths)?;
     let contexts = Contexts::open(env, paths)?;
+    let _lock = work::bind::lock(paths)?;
     let which = if is_done { Which::Open } else { Which::Done };
     // All of them or none, and each once.
     let mut found: Vec<Context> = Vec::new();
