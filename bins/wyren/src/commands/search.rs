@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     words: Vec<String>,
     #[command(flatten)]
     filter: asked::Filters,
-    /// The most that is shown; with --transcripts, as many again from there.
+    /// The most hits to show; --transcripts adds as many lines of transcripts at most.
     #[arg(long, short = 'n', value_name = "NUMBER", default_value_t = DEFAULT_LIMIT, value_parser = limit)]
     limit: usize,
     /// Also search Claude Code's transcripts, word for word; that takes seconds.

@@ -242,13 +242,19 @@ pub(super) fn inventory(one: &One, env: &Env, paths: &Paths) -> Result<()> {
             let state = match artifact.is_consumed {
                 true => "taken up",
                 false if context.mode.is_staged() => "waits",
-                false => "has",
+                false if artifact.kind == ArtifactKind::Plan => "plan",
+                false => "handoff",
             };
             let path = artifact.path.as_deref().map(|path| {
                 let missing = if folder.join(path).exists() { "" } else { " (not found)" };
                 format!(": {}{missing}", sanitize::one_line(path, MAX_SUMMARY))
             });
-            row(state, format!("{kind}{}", path.unwrap_or_default()));
+            let path = path.unwrap_or_default();
+            let is_staged = artifact.is_consumed || context.mode.is_staged();
+            row(
+                state,
+                if is_staged { format!("{kind}{path}") } else { format!("waits for no session{path}") },
+            );
         }
     }
     Ok(terminal::write_table(&mut output, &rows)?)
