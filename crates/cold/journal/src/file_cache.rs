@@ -132,8 +132,11 @@ pub fn lend(store: &Store, paths: &Paths, project: &Project) -> Result<(), Error
     match Caches::lock(paths, Duration::ZERO)? {
         Some(_caches) if known.exists() => {
             // Not every file system has links.
-            let lent = fs::hard_link(&known, &file)
-                .or_else(|_| fs::read(&known).and_then(|bytes| files::write_atomic(&file, &bytes)));
+            let copied = || {
+                let bytes = files::read_capped(&known, files::cap::LARGEST)?;
+                files::write_atomic(&file, &bytes)
+            };
+            let lent = fs::hard_link(&known, &file).or_else(|_| copied());
             lent.map_err(io(&file))
         }
         _ => Ok(()),
