@@ -10,7 +10,10 @@ const KIND: &str = "password";
 const REACH: usize = 256;
 
 /// How far back the name of a command is looked for from its option.
-const REACH_BACK: usize = 128;
+const REACH_BACK: usize = 512;
+
+/// Letters of options without a value, which may stand before that of a password behind one dash: `-sSu`.
+const FLAGS: &[u8] = b"efgijklnoqrstvxBGIJLNORS0123456789";
 
 /// How an option and its value are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,11 +24,11 @@ enum Form {
     Attached,
     /// Either.
     Both,
-    /// `-u USER:VALUE`.
+    /// `-u USER:VALUE` or `-uUSER:VALUE`.
     AfterColon,
-    /// `-U USER%VALUE`.
+    /// `-U USER%VALUE` or `-UUSER%VALUE`.
     AfterPercent,
-    /// `-u USER,VALUE`.
+    /// `-u USER,VALUE` or `-uUSER,VALUE`.
     AfterComma,
     /// `-pass pass:VALUE`.
     AfterPass,
@@ -48,7 +51,7 @@ const OPTIONS: &[(&str, &str, &str, Form)] = &[
     ("zip", "", "P", Both), ("unzip", "", "P", Both), ("7z*", "", "p", Attached), ("rar", "", "p", Attached), ("unrar", "", "p", Attached), ("rar", "", "hp", Attached),
     ("ldap*", "", "w", Separate), ("sqlcmd", "", "P", Both), ("bcp", "", "P", Both), ("isql", "", "P", Both), ("tsql", "", "P", Separate), ("vsql", "", "w", Separate),
     ("ipmitool", "", "P", Separate), ("mosquitto_*", "", "P", Separate), ("snmp*", "", "A", Separate), ("snmp*", "", "X", Separate),
-    ("rdesktop", "", "p", Separate), ("evil-winrm", "", "p", Separate), ("rabbitmqadmin", "", "p", Separate), ("qpdf", "", "encrypt", Separate),
+    ("plink", "", "pw", Separate), ("pscp", "", "pw", Separate), ("curl", "", "E", AfterColon), ("rdesktop", "", "p", Separate), ("evil-winrm", "", "p", Separate), ("rabbitmqadmin", "", "p", Separate), ("qpdf", "", "encrypt", Separate),
 ];
 
 /// Returns the password that the option announces whose dashes are `start..end`.
@@ -64,7 +67,7 @@ pub(super) fn option(text: &[u8], start: usize, end: usize) -> Option<Secret> {
     let may_be = if is_long {
         matches!(first, b'u' | b'p' | b'a' | b'b' | b'e')
     } else {
-        b"uUapPNkbwAXh".contains(&first)
+        b"uUapPNkbwAXhE".contains(&first) || FLAGS.contains(&first)
     };
     if !may_be {
         return None;
@@ -75,9 +78,11 @@ pub(super) fn option(text: &[u8], start: usize, end: usize) -> Option<Secret> {
     // Which rows of the table have this option, and of which of these the command, or the other word, is there.
     let (mut rows, mut commands, mut words) = (0_u128, 0_u128, 0_u128);
     for (row, &(_, word, option, form)) in OPTIONS.iter().enumerate() {
-        let is_attached = matches!(form, Attached | Both) && !is_long && name.starts_with(option.as_bytes());
-        let is_separate = form != Attached && name == option.as_bytes() && (!is_long || option.len() > 1);
-        rows |= u128::from(is_attached || is_separate) << row;
+        let fits = end_of(name, option, is_long).is_some_and(|end| {
+            let is_attached = !is_long && !matches!(form, Separate | AfterPass);
+            is_attached || (form != Attached && end == name.len())
+        });
+        rows |= u128::from(fits) << row;
         words |= u128::from(word.is_empty()) << row;
     }
     if rows == 0 {
@@ -88,6 +93,7 @@ pub(super) fn option(text: &[u8], start: usize, end: usize) -> Option<Secret> {
             continue;
         }
         // A line break of a string leaves its letter: `\ncurl`.
+        let word = word.strip_suffix(b".exe").unwrap_or(word);
         let rest = word.strip_prefix(b"n").unwrap_or(word);
         let mut left = rows;
         while left != 0 {
@@ -100,19 +106,42 @@ pub(super) fn option(text: &[u8], start: usize, end: usize) -> Option<Secret> {
     }
     let row = (rows & commands & words).trailing_zeros() as usize;
     let &(_, _, option, form) = OPTIONS.get(row)?;
-    let is_attached = matches!(form, Attached | Both)
-        && text.get(end + option.len()).is_some_and(|byte| !b" =\t\n,".contains(byte))
-        && !text[end + option.len()..].starts_with(b"\",");
-    let at = if is_attached { end + option.len() } else { after_blank(text, name_end)? };
+    let option_end = end + end_of(name, option, is_long)?;
+    let is_attached = !is_long
+        && !matches!(form, Separate | AfterPass)
+        && text.get(option_end).is_some_and(|byte| !b" =\t\n,".contains(byte))
+        && !text[option_end..].starts_with(b"\",");
+    let at = if is_attached { option_end } else { after_blank(text, name_end)? };
     argument(text, at, form)
 }
 
 const _: () = assert!(OPTIONS.len() <= 128, "the rows are counted in 128 bits");
 
-/// Returns the part of the command line before `at`.
+/// Returns where an option ends in the name behind the dashes, which may begin with [`FLAGS`].
+fn end_of(name: &[u8], option: &str, is_long: bool) -> Option<usize> {
+    let option = option.as_bytes();
+    let flags = match option {
+        [letter] if !is_long => run_end(name, 0, |byte| byte != *letter && FLAGS.contains(&byte)),
+        [_] => return None,
+        _ => 0,
+    };
+    name[flags..].starts_with(option).then_some(flags + option.len())
+}
+
+/// Returns the part of the command line before `at`: since a line break that nothing escapes, or a sign that ends a command and
+/// is in no quotes.
 fn segment_before(text: &[u8], at: usize) -> &[u8] {
     let window = &text[at.saturating_sub(REACH_BACK)..at];
-    let start = window.iter().rposition(|byte| matches!(byte, b'\n' | b'|' | b';' | b'&' | b'(' | b'`'));
+    let mut quotes = [false; 2];
+    let start = window.iter().enumerate().rposition(|(at, byte)| match byte {
+        b'"' | b'\'' => {
+            quotes[usize::from(*byte == b'"')] ^= true;
+            false
+        }
+        b'\n' => !window[..at].ends_with(b"\\"),
+        b'|' | b';' | b'&' | b'(' | b'`' => quotes == [false; 2],
+        _ => false,
+    });
     &window[start.map_or(0, |last| last + 1)..]
 }
 
@@ -170,6 +199,8 @@ fn argument(text: &[u8], at: usize, form: Form) -> Option<Secret> {
         }
         Separate | Attached | Both => start,
     };
+    // The shell joins `alice:'VALUE'`.
+    let (start, end) = if start == end { extent(text, start)? } else { (start, end) };
     password(text, start, end)
 }
 

@@ -90,6 +90,43 @@ fn passwords_of_command_lines_are_found() {
 }
 
 #[test]
+fn an_option_behind_others_and_far_from_its_command_is_found() {
+    for around in [
+        "curl -sSu alice:{} https://example.com",
+        "curl -fsSLu 'alice:{}' https://example.com",
+        "curl -sualice:{} https://example.com",
+        "curl -uadmin:{} https://example.com/api",
+        "curl -u'admin:{}' https://example.com/api",
+        "curl -u admin:'{}' https://example.com/api",
+        "curl --user=admin:\"{}\" https://example.com/api",
+        "curl \"https://example.com/?a=1&b=2\" -u admin:{}",
+        "curl -H 'Accept: text/html; q=1' -A 'Mozilla/5.0 (X11; Linux)' -u admin:{} example.com",
+        "curl -X POST \\\n  -H 'Accept: */*' \\\n  -sSu admin:{} \\\n  https://example.com",
+        "/usr/bin/curl.exe -u admin:{} https://example.com",
+        "mysql -Bp{} app",
+        "sshpass -vp {} ssh alice@example.com",
+        "zip -r9P {} all.zip folder",
+        "ldapsearch -LLLxw {} -D cn=admin",
+        "smbclient //server/share -NUalice%{}",
+        "plink -ssh -pw {} alice@example.com",
+    ] {
+        check(around, PLAIN);
+    }
+    for text in [
+        "curl -fsSLo out.tar https://example.com:8080/x",
+        "curl -sS https://example.com/users:admin123 -o user:admin123",
+        "curl -s example.com; mkdir -pv build1234",
+        "mysql app < dump.sql; mkdir -pbuild1234",
+        "mysql -e 'select 1'\nmkdir -pbuild1234",
+        "zip -r -9 all.zip Projects2024",
+        "7z a -spf -tzip all.7z folder2024",
+        "unzip -o Photos2024.zip -d Pictures2024",
+    ] {
+        assert_eq!(redact(text), text);
+    }
+}
+
+#[test]
 fn passwords_of_files_are_found() {
     for around in [
         "machine api.example.com login alice password {}",
