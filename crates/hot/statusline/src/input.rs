@@ -53,8 +53,8 @@ pub struct Usage {
 }
 
 impl ContextWindow {
-    /// Returns how much of the window is left, in percent: by the tokens in use, else as the client rounds it. A window that
-    /// nothing is in yet is whole.
+    /// Returns how much of the window is left, in percent: by the tokens in use, else as the client rounds it. `None` while the
+    /// client does not know: what a session that goes on brings along is in no usage before its first answer.
     pub fn left(&self) -> Option<u8> {
         let size = self.context_window_size.filter(|size| *size > 0);
         let used = self.current_usage.map(|usage| {
@@ -66,12 +66,54 @@ impl ContextWindow {
             ];
             parts.into_iter().flatten().fold(0_u64, u64::saturating_add)
         });
-        let percent = match (size, used, self.remaining_percentage) {
+        let percent = match (size, used.filter(|used| *used > 0), self.remaining_percentage) {
             (Some(size), Some(used), _) => size.saturating_sub(used) as f64 * 100.0 / size as f64,
-            (_, _, Some(percent)) => percent,
-            (Some(_), None, None) => 100.0,
-            (None, ..) => return None,
+            // Every request has instructions in it.
+            (_, _, percent) => percent.filter(|percent| *percent < 100.0)?,
         };
         Some(percent.clamp(0.0, 100.0) as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[track_caller]
+    fn check(expected: Option<u8>, told: Value) {
+        let window: ContextWindow = serde_json::from_str(&told.to_string()).unwrap();
+        assert_eq!(window.left(), expected, "{told}");
+    }
+
+    #[test]
+    fn a_window_of_which_no_use_is_known_has_no_figure() {
+        let none = [json!(null), json!({}), json!({"input_tokens": 0, "cache_read_input_tokens": null})];
+        for usage in none {
+            for rest in [json!(null), json!(100), json!(100.0)] {
+                check(
+                    None,
+                    json!({"context_window_size": 200_000, "current_usage": usage, "remaining_percentage": rest}),
+                );
+            }
+        }
+        for told in
+            [json!({}), json!({"context_window_size": 1_000_000}), json!({"remaining_percentage": 100})]
+        {
+            check(None, told);
+        }
+    }
+
+    #[test]
+    fn what_is_in_use_counts_else_what_the_client_says() {
+        let usage = |tokens: u64| json!({"input_tokens": 10, "cache_read_input_tokens": tokens});
+        check(Some(69), json!({"context_window_size": 200_000, "current_usage": usage(60_000)}));
+        check(Some(99), json!({"context_window_size": 1_000_000, "current_usage": usage(10)}));
+        check(Some(0), json!({"context_window_size": 200_000, "current_usage": usage(300_000)}));
+        check(Some(40), json!({"current_usage": usage(60_000), "remaining_percentage": 40}));
+        check(
+            Some(40),
+            json!({"context_window_size": 200_000, "current_usage": null, "remaining_percentage": 40.9}),
+        );
     }
 }
