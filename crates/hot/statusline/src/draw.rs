@@ -1,7 +1,7 @@
 //! The line itself: what fits into a width, on one row or two.
 //!
-//! Parts are in the order of their worth. Names are cut until a row fits, and what does not fit even then is left out. Two rows
-//! are used where one has no room for everything.
+//! Parts are in the order of their worth. Names are cut until a row fits; what does not fit even then is said in fewer words or
+//! left out. Two rows are used where one has no room for everything.
 
 use crate::facts::Facts;
 use base::Env;
@@ -9,10 +9,11 @@ use base::Env;
 /// Between two parts.
 const BETWEEN: &str = " │ ";
 
-/// Below these columns the names are shorter.
+/// Below these columns the names are shorter, and from the last on longer.
 const NANO: usize = 35;
 const MICRO: usize = 55;
 const MINI: usize = 76;
+const WIDE: usize = 120;
 
 /// A window with no more than this much left, in percent, is urgent, or soon will be; as in the warning to the model.
 const URGENT: u8 = 10;
@@ -33,9 +34,9 @@ impl Colour {
     }
 }
 
-/// A part of the line, with the escape sequence of its colour.
+/// A part of the line: what it may say, the longest first, and the escape sequence of its colour.
 struct Part {
-    text: String,
+    texts: Vec<String>,
     colour: &'static str,
 }
 
@@ -47,6 +48,7 @@ const CYAN: &str = "\x1b[36m";
 const RESET: &str = "\x1b[0m";
 
 /// How long names and the bar may be, in columns.
+#[derive(Clone, Copy)]
 struct Lengths {
     model: usize,
     bar: usize,
@@ -63,25 +65,44 @@ const CLASSES: [Lengths; 4] = [
     Lengths { model: 8, bar: 0, project: 8, branch: 8, task: 12 },
 ];
 
-/// Returns the lengths that may be tried for a width, the longest first.
-fn classes(width: usize) -> &'static [Lengths] {
-    match width {
+/// How much longer names may be where there is room, in steps of so many columns each.
+const STEPS: usize = 10;
+const STEP: usize = 6;
+
+/// Returns the lengths that may be tried for a width, the longest first, and how many of them are tried for a single row before
+/// there are two.
+fn classes(width: usize) -> (usize, Vec<Lengths>) {
+    let shorter = match width {
         0..NANO => &CLASSES[3..],
         NANO..MICRO => &CLASSES[2..],
         MICRO..MINI => &CLASSES[1..],
         _ => &CLASSES,
-    }
+    };
+    let steps = if width < WIDE { 0 } else { STEPS };
+    let longer = (1..=steps).rev().map(|step| {
+        let more = step * STEP;
+        let Lengths { model, bar, project, branch, task } = shorter[0];
+        Lengths {
+            model: model + more,
+            bar,
+            project: project + more,
+            branch: branch + more,
+            task: task + more,
+        }
+    });
+    (steps + 1, longer.chain(shorter.iter().copied()).collect())
 }
 
 /// Draws the line for a width in columns, on `rows` rows at most. Each row ends with a newline.
 pub fn draw(facts: &Facts, width: usize, rows: usize, colour: Colour) -> String {
-    let classes = classes(width);
-    let all = |lengths: &Lengths| first(facts, lengths).into_iter().chain(second(facts, lengths)).collect();
-    let whole: Vec<Part> = all(&classes[0]);
-    if rows < 2 || columns_of(&whole) <= width {
-        return row(&fitting(classes, width, all), width, colour);
+    let (whole, classes) = classes(width);
+    let all = |lengths: &Lengths| {
+        first(facts, lengths).into_iter().chain(second(facts, lengths)).collect::<Vec<_>>()
+    };
+    if rows < 2 || classes[..whole].iter().any(|lengths| columns_of(&all(lengths)) <= width) {
+        return row(&fitting(&classes, width, all), width, colour);
     }
-    let rows = [first, second].map(|parts| fitting(classes, width, |lengths| parts(facts, lengths)));
+    let rows = [first, second].map(|parts| fitting(&classes, width, |lengths| parts(facts, lengths)));
     rows.iter().map(|parts| row(parts, width, colour)).collect()
 }
 
@@ -101,13 +122,15 @@ fn fitting(classes: &[Lengths], width: usize, parts: impl Fn(&Lengths) -> Vec<Pa
 fn first(facts: &Facts, lengths: &Lengths) -> Vec<Part> {
     let mut parts = Vec::new();
     if facts.is_planning {
-        parts.push(Part { text: "Planning".to_owned(), colour: CYAN });
+        parts.push(Part { texts: vec!["Planning".to_owned()], colour: CYAN });
     }
     parts.extend(facts.left.map(|left| window(left, lengths.bar)));
     let project = cut(&facts.project, lengths.project);
     match &facts.branch {
         Some(branch) => {
-            parts.push(plain(format!("{project} ⎇ {}{}", cut(branch, lengths.branch), counts(facts))))
+            let branch = format!("{project} ⎇ {}", cut(branch, lengths.branch));
+            let texts = vec![format!("{branch}{}", counts(facts)), branch, project];
+            parts.push(Part { texts, colour: PLAIN });
         }
         None => parts.push(plain(project)),
     }
@@ -119,12 +142,14 @@ fn first(facts: &Facts, lengths: &Lengths) -> Vec<Part> {
 fn second(facts: &Facts, lengths: &Lengths) -> Vec<Part> {
     let mut parts = Vec::new();
     let work = [&facts.context, &facts.task].into_iter().flatten().map(|name| cut(name, lengths.task));
-    let work = work.collect::<Vec<_>>().join(" › ");
+    let work: Vec<String> = work.collect();
     if !work.is_empty() {
-        parts.push(plain(work));
+        // What is done now says more than what it is a part of.
+        let texts = std::iter::once(work.join(" › ")).chain(work.into_iter().rev()).collect();
+        parts.push(Part { texts, colour: PLAIN });
     }
     if facts.news > 0 {
-        parts.push(Part { text: format!("{} new from team", facts.news), colour: GREEN });
+        parts.push(Part { texts: vec![format!("{} new from team", facts.news)], colour: GREEN });
     }
     if facts.lessons > 0 {
         let noun = if facts.lessons == 1 { "lesson" } else { "lessons" };
@@ -139,7 +164,7 @@ fn second(facts: &Facts, lengths: &Lengths) -> Vec<Part> {
 }
 
 fn plain(text: String) -> Part {
-    Part { text, colour: PLAIN }
+    Part { texts: vec![text], colour: PLAIN }
 }
 
 /// Returns how much of the window is left, as a bar of this many columns and a figure.
@@ -151,8 +176,10 @@ fn window(left: u8, bar: usize) -> Part {
     };
     // An empty bar is an empty window.
     let full = (usize::from(left) * bar).div_ceil(100);
+    let figure = format!("{left}% left");
     let space = if bar == 0 { "" } else { " " };
-    Part { text: format!("{}{}{space}{left}% left", "█".repeat(full), "░".repeat(bar - full)), colour }
+    let whole = format!("{}{}{space}{figure}", "█".repeat(full), "░".repeat(bar - full));
+    Part { texts: vec![whole, figure], colour }
 }
 
 /// Returns how a branch differs from its upstream, and its files from the last commit.
@@ -170,15 +197,13 @@ fn row(parts: &[Part], width: usize, colour: Colour) -> String {
     let (mut row, mut used) = (String::new(), 0);
     for part in parts {
         let between = if row.is_empty() { "" } else { BETWEEN };
-        let needed = columns(between) + columns(&part.text);
-        if used + needed > width {
-            continue;
-        }
-        used += needed;
+        let needed = |text: &str| columns(between) + columns(text);
+        let Some(text) = part.texts.iter().find(|text| used + needed(text) <= width) else { continue };
+        used += needed(text);
         row += between;
         match colour {
-            Colour::On if !part.colour.is_empty() => row.extend([part.colour, &part.text, RESET]),
-            _ => row += &part.text,
+            Colour::On if !part.colour.is_empty() => row.extend([part.colour, text, RESET]),
+            _ => row += text,
         }
     }
     if row.is_empty() { row } else { row + "\n" }
@@ -186,7 +211,7 @@ fn row(parts: &[Part], width: usize, colour: Colour) -> String {
 
 fn columns_of(parts: &[Part]) -> usize {
     let between = columns(BETWEEN) * parts.len().saturating_sub(1);
-    parts.iter().map(|part| columns(&part.text)).sum::<usize>() + between
+    parts.iter().filter_map(|part| part.texts.first()).map(|text| columns(text)).sum::<usize>() + between
 }
 
 /// Returns a text that takes this many columns at most, with `…` for what is cut.
@@ -195,28 +220,56 @@ fn cut(text: &str, most: usize) -> String {
         return text.to_owned();
     }
     let mut used = 1;
-    let fits = |letter: &char| {
-        used += columns_of_char(*letter);
+    let fits = |(_, wide): &(char, usize)| {
+        used += wide;
         used <= most
     };
-    let start: String = text.chars().take_while(fits).collect();
-    format!("{}…", start.trim_end())
+    let start: String = letters(text).take_while(fits).map(|(letter, _)| letter).collect();
+    let is_open = |letter: char| letter.is_whitespace() || letter == JOINER;
+    format!("{}…", start.trim_end_matches(is_open))
 }
 
 fn columns(text: &str) -> usize {
-    text.chars().map(columns_of_char).sum()
+    letters(text).map(|(_, wide)| wide).sum()
+}
+
+/// Makes one sign of those around it.
+const JOINER: char = '\u{200d}';
+/// Has the sign before it drawn in colour, and wide.
+const IN_COLOUR: char = '\u{fe0f}';
+
+/// Returns the characters of a text with the columns that each adds.
+fn letters(text: &str) -> impl Iterator<Item = (char, usize)> {
+    text.chars().scan(0, |before, letter| {
+        let wide = match letter {
+            IN_COLOUR => usize::from(*before == 1),
+            _ => columns_of_char(letter),
+        };
+        *before = if letter == IN_COLOUR { 2 } else { wide };
+        Some((letter, wide))
+    })
 }
 
 /// Returns the columns of a character: two for the scripts and signs that terminals draw wide. The tables of Unicode would be
 /// half of this program; what they call narrow and is counted as wide here leaves a column free.
 fn columns_of_char(letter: char) -> usize {
     match letter as u32 {
-        0x0300..=0x036f | 0x200b..=0x200f | 0xfe00..=0xfe0f => 0,
+        // Marks on the letter before: accents, points of Hebrew and Arabic, vowels of Hindi and Thai, and the rest of a syllable of
+        // Korean or a sound mark of Japanese, as macOS writes the names of folders.
+        0x0300..=0x036f | 0x0483..=0x0489 | 0x0591..=0x05bd | 0x064b..=0x065f | 0x0941..=0x0948 | 0x094d => 0,
+        0x0e31 | 0x0e34..=0x0e3a | 0x0e47..=0x0e4e | 0x1160..=0x11ff | 0x3099..=0x309a | 0xd7b0..=0xd7ff => 0,
+        0x1ab0..=0x1aff | 0x1dc0..=0x1dff | 0x20d0..=0x20ff | 0xfe20..=0xfe2f | 0xe0100..=0xe01ef => 0,
+        0x200b..=0x200f | 0xfe00..=0xfe0f => 0,
         0x1100..=0x115f | 0x2e80..=0xa4cf | 0xa960..=0xa97f | 0xac00..=0xd7a3 | 0xf900..=0xfaff => 2,
         0xfe10..=0xfe19 | 0xfe30..=0xfe6f | 0xff00..=0xff60 | 0xffe0..=0xffe6 => 2,
         0x16fe0..=0x1b2ff | 0x1f000..=0x1faff | 0x20000..=0x3fffd => 2,
         // Signs in colour among older ones: ⌚ ⏰ ☕ ⚡ ✅ ❌ ⭐.
-        0x231a..=0x231b | 0x23e9..=0x23f3 | 0x25fd..=0x25fe | 0x2600..=0x27bf | 0x2b00..=0x2bff => 2,
+        0x231a..=0x231b
+        | 0x2329..=0x232a
+        | 0x23e9..=0x23f3
+        | 0x25fd..=0x25fe
+        | 0x2600..=0x27bf
+        | 0x2b00..=0x2bff => 2,
         _ => 1,
     }
 }
@@ -280,8 +333,60 @@ mod tests {
             50,
             &["62% left │ wyren ⎇ feature… ↑1 ↓2 *3 │ Opus 4.…", "window › Draw the st… │ 2 new from team"],
         );
-        check(&facts(), 20, &["62% left │ Opus 4.…", "2 new from team"]);
+        check(&facts(), 36, &["62% left │ wyren ⎇ feature… ↑1 ↓2 *3", "window › Draw the st… │ 5 lessons"]);
+        check(&facts(), 20, &["62% left │ wyren", "Draw the st…"]);
         check(&facts(), 3, &[]);
+    }
+
+    #[test]
+    fn a_wide_terminal_shows_whole_names_as_far_as_there_is_room() {
+        let long = Facts {
+            task: Some("Teach the status line what a name is, and cut none that has room".to_owned()),
+            branch: Some("fix/names-of-branches-that-are-long".to_owned()),
+            ..facts()
+        };
+        let drawn = draw(&long, 220, 2, Colour::Off);
+        let [task, branch] = [&long.task, &long.branch].map(|name| name.as_deref().unwrap());
+        assert!(drawn.lines().count() == 1 && drawn.contains(task) && drawn.contains(branch), "{drawn}");
+        let drawn = draw(&long, 200, 2, Colour::Off);
+        assert!(
+            drawn.lines().count() == 1 && drawn.contains("Teach the status line what a name is, and"),
+            "{drawn}"
+        );
+    }
+
+    #[test]
+    fn no_width_is_overrun_whatever_the_names_are() {
+        let names = [
+            "wyren",
+            "漢字の名前のプロジェクト",
+            "가나다라마바사아자차",
+            "👩‍💻👨‍👩‍👧 ℹ️ ©️ 1️⃣",
+            "ex\u{301}e\u{301}",
+        ];
+        for name in names {
+            let name = name.repeat(4);
+            let facts = Facts {
+                model: Some(name.clone()),
+                project: name.clone(),
+                branch: Some(name.clone()),
+                context: Some(name.clone()),
+                task: Some(name),
+                is_planning: true,
+                ..facts()
+            };
+            for width in 0..260 {
+                for rows in [1, 2] {
+                    let drawn = draw(&facts, width, rows, Colour::Off);
+                    assert!(drawn.lines().all(|line| columns(line) <= width), "{width}: {drawn}");
+                    assert!(
+                        width < "Planning │ 62% left".chars().count() || drawn.contains("62% left"),
+                        "{width}: {drawn}"
+                    );
+                    assert!(!drawn.contains("\u{200d}…"), "{width}: {drawn}");
+                }
+            }
+        }
     }
 
     #[test]
@@ -317,6 +422,10 @@ mod tests {
         assert_eq!(cut("漢字", 4), "漢字");
         assert_eq!(columns("🙂a"), 3);
         assert_eq!(columns("✅⚡⌚⭐☕"), 10);
+        // Drawn in colour because of what follows, or a part of the letter before.
+        assert_eq!(columns("ℹ️©️❤️"), 6);
+        assert_eq!(columns("e\u{301}\u{1112}\u{1161}\u{11ab}か\u{3099}ก็"), 6);
+        assert_eq!(cut("👨‍👩‍👧‍👦", 6), "👨‍👩…");
         // What the line itself is drawn with.
         assert_eq!(columns("█░⎇↑↓*│…›"), 9);
     }

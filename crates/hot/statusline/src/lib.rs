@@ -44,7 +44,8 @@ pub fn run() {
     let mut text = String::new();
     if let Ok(input) = serde_json::from_slice::<Input<'_>>(&bytes) {
         let facts = Facts::gather(&input, &env, &paths, now);
-        let columns = env.text("COLUMNS").and_then(|columns| columns.parse().ok()).unwrap_or(DEFAULT_COLUMNS);
+        let columns = env.text("COLUMNS").and_then(|columns| columns.trim().parse().ok());
+        let columns = columns.filter(|columns| *columns > 0).unwrap_or(DEFAULT_COLUMNS);
         let rows = if wrapped.is_some() { 1 } else { 2 };
         text = draw(&facts, columns.saturating_sub(MARGIN), rows, Colour::of(&env));
         if facts.is_stale {
