@@ -2,11 +2,13 @@
 //! the name that it came with.
 
 use crate::Name;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use work::contexts::{OpenTask, Origin, Section};
 
 /// A line that begins a section, as aiwcli wrote it: `<!-- SECTION: dead-ends -->`.
 const MARKER: &str = "<!-- section:";
-/// The level of headings that begin sections where no heading names a known one.
+/// The level of headings that begin sections where no heading has a known name.
 const LEVEL: usize = 2;
 
 /// A handoff that is to be saved.
@@ -22,39 +24,57 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Reads Markdown. Sections begin at headings of the level on which a known name comes first, or at the markers of aiwcli
-    /// where there are any; what comes before the first one is the summary.
+    /// Reads Markdown. Sections begin at headings of a known name, at others beside or above the section before, or at the markers
+    /// of aiwcli where there are any; what comes before the first one is the summary.
     pub fn parse(text: &str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut draft = Self::default();
         let body = draft.take_front_matter(text);
-        let lines = Lines::of(body);
-        let has_markers = lines.any(|line| marker(line).is_some());
-        let level = lines.first(|line| heading(line).filter(|(_, name)| Name::of(name).is_some()));
-        let level = level.map_or(LEVEL, |(level, _)| level);
-        let (mut name, mut part) = (Name::Summary.label().to_owned(), String::new());
-        let mut is_first = true;
-        for (line, is_code) in lines.0 {
-            let begun = match () {
-                () if is_code => None,
-                () if has_markers => marker(line).map(str::to_owned),
-                () => heading(line).filter(|(found, _)| *found == level).map(|(_, name)| name.to_owned()),
+        let lines = lines(body);
+        let is_marked = lines.iter().any(|(line, is_code)| !is_code && marker(line).is_some());
+        let outline = Outline::of(&lines);
+        let mut section = Begun { name: Name::Summary.label(), ..Begun::default() };
+        let (mut before, mut level, mut subject) = (section.name, outline.level, None);
+        let mut at = 0;
+        while let Some((line, is_code)) = lines.get(at).copied() {
+            at += 1;
+            let heading = outline.at(at - 1);
+            let begun = match heading {
+                _ if is_code => None,
+                Some(heading) if heading.is_title(&draft, &section, &outline) => {
+                    draft.title = heading.name.to_owned();
+                    at = heading.end;
+                    continue;
+                }
+                _ if is_marked => marker(line).map(|name| Begun { name, ..Begun::default() }),
+                Some(heading) if outline.begins(heading, level, subject, section.source.is_empty()) => {
+                    Some(heading.begin(&lines))
+                }
+                _ => None,
             };
             if let Some(begun) = begun {
-                draft.add(&name, &part);
-                (name, part, is_first) = (begun, String::new(), false);
+                draft.end(&section, before);
+                before = if section.is_empty() { before } else { section.name };
+                section = begun;
+                (level, subject) = (heading.map_or(level, |heading| heading.level), None);
+                at = heading.filter(|_| !is_marked).map_or(at, |heading| heading.end);
                 continue;
             }
-            // The title of the whole document.
-            let title = heading(line).filter(|(found, _)| is_first && !is_code && *found == 1);
-            if let Some((_, title)) = title.filter(|_| draft.title.is_empty() && part.trim().is_empty()) {
-                draft.title = title.to_owned();
-                continue;
+            if let Some(heading) = heading.filter(|heading| heading.name().is_none()) {
+                subject = Some(subject.map_or(heading.level, |level: usize| level.min(heading.level)));
             }
-            part.push_str(line);
+            section.text.push_str(line);
         }
-        draft.add(&name, &part);
+        draft.end(&section, before);
         draft
+    }
+
+    /// Adds a section that ends. A heading of the writer's own with nothing below is text, of the section before.
+    fn end(&mut self, section: &Begun<'_>, before: &str) {
+        match section.is_empty() && Name::of(section.name).is_none() {
+            true => self.add(before, &section.source),
+            false => self.add(section.name, &section.text),
+        }
     }
 
     /// Adds to a section, which is made where there is none of the name. Nothing is added without text.
@@ -122,38 +142,199 @@ fn is_value(line: &str) -> bool {
     line.starts_with([' ', '-']) || line.split_once(':').is_some_and(|(name, _)| is_name(name))
 }
 
-/// The lines of a text with their ends, and whether each is in a block of code.
-struct Lines<'t>(Vec<(&'t str, bool)>);
+/// A section that is read.
+#[derive(Default)]
+struct Begun<'t> {
+    name: &'t str,
+    /// The heading as it was written; empty for what has none.
+    source: String,
+    text: String,
+}
 
-impl<'t> Lines<'t> {
-    fn of(text: &'t str) -> Self {
-        let mut fence: Option<&str> = None;
-        let lines = text.split_inclusive('\n').map(|line| {
-            let start = line.trim_start();
-            let marks = start.len() - start.trim_start_matches(['`', '~']).len();
-            let mark = &start[..marks];
-            let is_mark = marks >= 3 && (mark.bytes().all(|c| c == b'`') || mark.bytes().all(|c| c == b'~'));
-            match fence {
-                None if is_mark => fence = Some(mark),
-                Some(open) if is_mark && mark.starts_with(open) && start.trim_end() == mark => fence = None,
-                open => return (line, open.is_some()),
-            }
-            (line, true)
-        });
-        let lines: Vec<(&str, bool)> = lines.collect();
-        // A block that never ends is no block: its headings are headings.
+impl Begun<'_> {
+    fn is_empty(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+}
+
+/// Returns the lines of a text with their ends, and whether each is in a block of code.
+fn lines(text: &str) -> Vec<(&str, bool)> {
+    let mut fence: Option<(usize, &str)> = None;
+    let mut lines: Vec<(&str, bool)> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let start = line.trim();
+        let marks = start.len() - start.trim_start_matches(['`', '~']).len();
+        let (mark, rest) = start.split_at(marks);
+        let is_mark = marks >= 3 && (mark.bytes().all(|c| c == b'`') || mark.bytes().all(|c| c == b'~'));
+        // Backquotes behind it make it code in a line.
+        let opens = is_mark && !(mark.starts_with('`') && rest.contains('`'));
+        let is_code = opens || fence.is_some();
         match fence {
-            Some(_) => Self(lines.into_iter().map(|(line, _)| (line, false)).collect()),
-            None => Self(lines),
+            None if opens => fence = Some((lines.len(), mark)),
+            Some((_, open)) if is_mark && mark.starts_with(open) && rest.is_empty() => fence = None,
+            _ => {}
+        }
+        lines.push((line, is_code));
+    }
+    // A block that never ends is no block: its headings are headings.
+    if let Some((from, _)) = fence {
+        lines[from..].iter_mut().for_each(|(_, is_code)| *is_code = false);
+    }
+    lines
+}
+
+/// The level of a line in bold that is a heading: below all others.
+const BOLD: usize = 7;
+
+/// A heading: `## Pending`, a line in bold, or one that is underlined with `=` or `-`.
+#[derive(Debug)]
+struct Heading<'t> {
+    /// The number of its line, and of the first one behind it.
+    at: usize,
+    end: usize,
+    level: usize,
+    name: &'t str,
+    /// What follows the name in brackets: `(in this order)`.
+    aside: &'t str,
+}
+
+impl<'t> Heading<'t> {
+    fn of(lines: &[(&'t str, bool)], at: usize) -> Option<Self> {
+        let (line, false) = *lines.get(at)? else { return None };
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        let text = line.trim();
+        if indent > 3 || text.is_empty() {
+            return None;
+        }
+        let (level, name, end) = match hashes(text).or_else(|| bold(text)) {
+            Some((level, name)) => (level, name, at + 1),
+            None => (underline(lines, at, text)?, text, at + 2),
+        };
+        let (name, aside) = match name.strip_suffix(')').and_then(|name| name.rsplit_once('(')) {
+            Some((start, _)) if Name::of(name).is_none() && Name::of(start).is_some() => {
+                (start.trim_end(), &name[start.len()..])
+            }
+            _ => (name, ""),
+        };
+        Some(Self { at, end, level, name, aside })
+    }
+
+    fn name(&self) -> Option<Name> {
+        Name::of(self.name)
+    }
+
+    /// Says whether it is the title of the whole document.
+    fn is_title(&self, draft: &Draft, section: &Begun<'_>, outline: &Outline<'_>) -> bool {
+        let is_first = section.source.is_empty() && section.is_empty() && draft.sections.is_empty();
+        // Beside the sections it is one, unless nothing is below.
+        let is_above = outline.level > 1 || outline.is_bare(self);
+        self.level == 1 && self.name().is_none() && is_first && draft.title.is_empty() && is_above
+    }
+
+    fn begin(&self, lines: &[(&'t str, bool)]) -> Begun<'t> {
+        let source = lines[self.at..self.end].iter().map(|(line, _)| *line).collect();
+        let text = if self.aside.is_empty() { String::new() } else { format!("{}\n", self.aside) };
+        Begun { name: self.name, source, text }
+    }
+}
+
+/// The headings of a document.
+struct Outline<'t> {
+    headings: Vec<Heading<'t>>,
+    /// That of the sections: the one on which most known names are.
+    level: usize,
+    /// The known names that are on this level or above.
+    names: Vec<Name>,
+    /// The headings that another one follows, with nothing in between.
+    bare: Vec<usize>,
+}
+
+impl<'t> Outline<'t> {
+    fn of(lines: &[(&'t str, bool)]) -> Self {
+        let mut headings: Vec<Heading<'t>> = Vec::new();
+        for at in 0..lines.len() {
+            if headings.last().is_none_or(|last| last.end <= at) {
+                headings.extend(Heading::of(lines, at));
+            }
+        }
+        let weight = |level: usize| {
+            let known = headings.iter().filter(|heading| heading.level == level);
+            let known: BTreeMap<Name, bool> = known.filter_map(|heading| Name::read(heading.name)).collect();
+            known.values().map(|is_clear| if *is_clear { 2 } else { 1 }).sum::<usize>()
+        };
+        let level = (1..=BOLD).filter(|level| weight(*level) > 0);
+        let level = level.max_by_key(|level| (weight(*level), Reverse(*level))).unwrap_or(LEVEL);
+        let above = headings.iter().filter(|heading| heading.level <= level);
+        let names = above.filter_map(Heading::name).collect();
+        let is_blank =
+            |range: std::ops::Range<usize>| lines[range].iter().all(|(line, _)| line.trim().is_empty());
+        let pairs = headings.iter().zip(headings.iter().skip(1));
+        let bare = pairs.filter(|(one, next)| is_blank(one.end..next.at)).map(|(one, _)| one.at).collect();
+        Self { headings, level, names, bare }
+    }
+
+    /// Returns the heading that begins with a line.
+    fn at(&self, line: usize) -> Option<&Heading<'t>> {
+        let found = self.headings.binary_search_by_key(&line, |heading| heading.at);
+        found.ok().map(|found| &self.headings[found])
+    }
+
+    fn is_bare(&self, heading: &Heading<'_>) -> bool {
+        self.bare.contains(&heading.at)
+    }
+
+    /// Says whether a heading begins a section, below one of this level; `subject` is the highest level of other headings in that
+    /// one.
+    fn begins(&self, heading: &Heading<'_>, level: usize, subject: Option<usize>, is_first: bool) -> bool {
+        match Name::read(heading.name) {
+            Some(_) if heading.level <= self.level => true,
+            // It may be a part of what is told of: the context of a decision.
+            Some((name, is_clear)) => {
+                is_clear
+                    && !self.names.contains(&name)
+                    && subject.is_none_or(|subject| heading.level <= subject)
+            }
+            None if is_first => heading.level == self.level,
+            None => heading.level <= level.max(self.level),
         }
     }
+}
 
-    fn first<T>(&self, find: impl Fn(&'t str) -> Option<T>) -> Option<T> {
-        self.0.iter().filter(|(_, is_code)| !is_code).find_map(|(line, _)| find(line))
-    }
+/// Returns the level and the text of a line that begins with `#`.
+fn hashes(line: &str) -> Option<(usize, &str)> {
+    let level = line.len() - line.trim_start_matches('#').len();
+    let name = line[level..].strip_prefix([' ', '\t'])?.trim();
+    // Behind the text they are no part of it, unless they belong to a word: `C#`.
+    let text = name.trim_end_matches('#');
+    let name = if text.ends_with(char::is_whitespace) { text.trim_end() } else { name };
+    ((1..=6).contains(&level) && !text.is_empty()).then_some((level, name))
+}
 
-    fn any(&self, fits: impl Fn(&'t str) -> bool) -> bool {
-        self.first(|line| fits(line).then_some(())).is_some()
+/// Returns the level and the text of a line that is in bold.
+fn bold(line: &str) -> Option<(usize, &str)> {
+    let line = line.strip_suffix(':').unwrap_or(line);
+    let inside = |mark: &str| {
+        let name = line.strip_prefix(mark)?.strip_suffix(mark)?.trim();
+        (!name.contains(mark) && name.contains(char::is_alphanumeric)).then_some((BOLD, name))
+    };
+    inside("**").or_else(|| inside("__"))
+}
+
+/// Returns the level of a line that the next one underlines. With `-` that may be a rule: it is no longer than three, or the line is
+/// longer.
+fn underline(lines: &[(&str, bool)], at: usize, text: &str) -> Option<usize> {
+    let is_alone = at.checked_sub(1).is_none_or(|before| {
+        lines[before].1 || lines[before].0.trim().is_empty() || hashes(lines[before].0.trim()).is_some()
+    });
+    let (next, false) = *lines.get(at + 1)? else { return None };
+    let next = next.trim();
+    let is_text = !text.starts_with(['-', '*', '+', '>', '|', '<', '=']);
+    let is_of = |mark: u8| next.len() >= 3 && next.bytes().all(|byte| byte == mark);
+    let is_known = || Name::of(text).is_some();
+    match is_alone && is_text {
+        true if is_of(b'=') => Some(1),
+        true if is_of(b'-') && (is_known() || next.len() >= text.chars().count().max(4)) => Some(2),
+        _ => None,
     }
 }
 
@@ -162,13 +343,6 @@ fn marker(line: &str) -> Option<&str> {
     let line = line.trim();
     let start = line.get(..MARKER.len()).filter(|start| start.eq_ignore_ascii_case(MARKER))?;
     Some(line[start.len()..].strip_suffix("-->")?.trim()).filter(|name| !name.is_empty())
-}
-
-/// Returns the level and the text of a heading.
-fn heading(line: &str) -> Option<(usize, &str)> {
-    let level = line.len() - line.trim_start_matches('#').len();
-    let name = line[level..].strip_prefix([' ', '\t'])?.trim().trim_end_matches('#').trim_end();
-    ((1..=6).contains(&level) && !name.is_empty()).then_some((level, name))
 }
 
 /// Returns a text without the blank lines around it; what its first line is indented by stays.
@@ -227,6 +401,85 @@ mod tests {
         assert_eq!(sections(text), expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
         // A block that was never closed hides no section.
         assert_eq!(sections("## Context\n```\n## Pending\nx\n").len(), 2);
+    }
+
+    #[test]
+    fn sections_begin_at_headings_of_any_level_and_form() {
+        let expected = [("completed work", "cart.js"), ("dead ends", "floats"), ("pending", "checkout.js")];
+        let expected = expected.map(|(name, text)| (name.to_owned(), text.to_owned()));
+        for text in [
+            "# Completed work\ncart.js\n## Dead ends\nfloats\n### Pending\ncheckout.js\n",
+            "### Completed work\ncart.js\n# Dead ends\nfloats\n## Pending\ncheckout.js\n",
+            "## Completed work\ncart.js\n### Dead ends\nfloats\n### Next steps\ncheckout.js\n",
+            "Completed work\n==============\ncart.js\n\nDead ends\n---\nfloats\n\nPending\n-------\ncheckout.js\n",
+            "**Completed work**\ncart.js\n\n**Dead ends:**\nfloats\n\n__Pending__:\n\ncheckout.js\n",
+            "## 1. Completed work\ncart.js\n## 2) Dead ends ##\nfloats\n## ⏳ Pending:\ncheckout.js\n",
+            "## Completed work\ncart.js\n\n**Dead ends**\nfloats\n\nPending\n=======\ncheckout.js\n",
+            "# Done\ncart.js\n# Failed approaches\nfloats\n# Next\ncheckout.js\n",
+        ] {
+            assert_eq!(sections(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn headings_of_what_a_section_tells_of_stay_in_it() {
+        for (text, expected) in [
+            (
+                "## Completed work\n### Files\n- a\n### Notes\n- b\n## Dead ends\nc\n",
+                vec![("completed work", "### Files\n- a\n### Notes\n- b"), ("dead ends", "c")],
+            ),
+            (
+                "## Decisions\n### Cents\n#### Context\n0.1 + 0.2\n#### Plan\nno floats\n## Pending\nd\n",
+                vec![
+                    ("decisions", "### Cents\n#### Context\n0.1 + 0.2\n#### Plan\nno floats"),
+                    ("pending", "d"),
+                ],
+            ),
+            (
+                "## Decisions\n### Context\na\n## Context\nb\n",
+                vec![("decisions", "### Context\na"), ("context", "b")],
+            ),
+            (
+                "## Dead ends\n**decimal.js**\n40 KB\n\nand so on\n---\nafter\n",
+                vec![("dead ends", "**decimal.js**\n40 KB\n\nand so on\n---\nafter")],
+            ),
+            (
+                "## Context\n```\n# Pending\n```\nx\n## Dead ends\ny\n```\nnever closed\n",
+                vec![("context", "```\n# Pending\n```\nx"), ("dead ends", "y\n```\nnever closed")],
+            ),
+            (
+                "## Context\n```code``` in a line\n## Dead ends\n    # a comment\ny\n",
+                vec![("context", "```code``` in a line"), ("dead ends", "    # a comment\ny")],
+            ),
+        ] {
+            let expected: Vec<_> =
+                expected.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+            assert_eq!(sections(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn headings_of_the_writers_own_are_kept_with_or_without_text() {
+        for (text, expected) in [
+            (
+                "## Pending\n- a\n# Appendix\nb\n## C#\nc\n",
+                vec![("pending", "- a"), ("Appendix", "b"), ("C#", "c")],
+            ),
+            (
+                "## Dead ends\na\n# Never on Fridays\n## Pending\nb\n",
+                vec![("dead ends", "a\n\n# Never on Fridays"), ("pending", "b")],
+            ),
+            (
+                "## Pending (in this order)\n- a\n## Risks (two)\nb\n",
+                vec![("pending", "(in this order)\n- a"), ("Risks (two)", "b")],
+            ),
+        ] {
+            let expected: Vec<_> =
+                expected.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+            assert_eq!(sections(text), expected, "{text}");
+        }
+        assert_eq!(Draft::parse("# Cents\n\n# Dead ends\nfloats\n").title, "Cents");
+        assert_eq!(Draft::parse("Cents\n=====\n\n## Dead ends\nfloats\n").title, "Cents");
     }
 
     #[test]

@@ -53,13 +53,21 @@ impl Name {
     pub const ASKED: [Self; 6] =
         [Self::CompletedWork, Self::Decisions, Self::DeadEnds, Self::Pending, Self::Context, Self::Plan];
 
-    /// Returns the section that a heading names, in any case, with blanks, `-` or `_` between its words.
+    /// Returns the section that a heading names, in any case, with blanks, `-` or `_` between its words, and with a number or a
+    /// sign around them.
     pub fn of(heading: &str) -> Option<Self> {
+        Self::read(heading).map(|(name, _)| name)
+    }
+
+    /// Returns the section that a heading names, and whether it does so in words that name little else.
+    pub(crate) fn read(heading: &str) -> Option<(Self, bool)> {
         let plain = heading.to_lowercase().replace(['-', '_'], " ");
-        let plain = plain.trim_matches(|c: char| c.is_whitespace() || matches!(c, ':' | '#' | '*' | '.'));
+        let plain = plain.trim_matches(|c: char| !c.is_alphabetic());
         let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-        let own = NAMES.iter().find(|(_, label, _)| *label == plain).map(|(name, ..)| *name);
-        own.or_else(|| ALIASES.iter().find(|(alias, _)| *alias == plain).map(|(_, name)| *name))
+        let own = NAMES.iter().find(|(_, label, _)| *label == plain).map(|(name, ..)| (*name, true));
+        let alias = || ALIASES.iter().find(|(alias, _)| *alias == plain);
+        // One word is as likely a part of another section: `### Files`.
+        own.or_else(|| alias().map(|(alias, name)| (*name, alias.contains(' '))))
     }
 
     /// Returns what a person calls it.

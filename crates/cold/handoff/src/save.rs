@@ -16,6 +16,8 @@ pub const MAX_BYTES: usize = 1024 * 1024;
 /// The most sections, and the longest name of one and the longest title, in characters.
 const MOST_SECTIONS: usize = 100;
 const MAX_NAME: usize = 80;
+/// The section of what comes after the most.
+const MORE: &str = "more sections";
 const MAX_TITLE: usize = 160;
 /// The most tasks, and how long each may be, in characters.
 const MOST_TASKS: usize = 200;
@@ -144,8 +146,12 @@ fn cleaned(draft: &Draft) -> Result<Draft, Error> {
     }
     let line = |text: &str, most: usize| sanitize::one_line(&public(text), most);
     let mut clean = Draft { title: line(&draft.title, MAX_TITLE), origin: draft.origin, ..Draft::default() };
-    for section in draft.sections.iter().take(MOST_SECTIONS) {
-        clean.add(&line(&section.name, MAX_NAME), &public(&section.text));
+    for (number, section) in draft.sections.iter().enumerate() {
+        let name = line(&section.name, MAX_NAME);
+        match number < MOST_SECTIONS {
+            true => clean.add(&name, &public(&section.text)),
+            false => clean.add(MORE, &format!("## {name}\n\n{}", public(&section.text))),
+        }
     }
     for task in draft.tasks.iter().take(MOST_TASKS) {
         clean.tasks.push(OpenTask {
