@@ -91,7 +91,7 @@ fn of_contexts(contexts: &Contexts, of: &[Context]) -> Result<Vec<Kept>> {
     Ok(handoff::of_contexts(&contexts.store, &ids)?)
 }
 
-/// Returns the handoff that was typed: by its id, else the latest of the context that has this in its id.
+/// Returns the handoff that was typed: by its id, else the one to go on from of the context that has this in its id.
 fn named(typed: &str, contexts: &Contexts, env: &Env) -> Result<Kept> {
     let kept = of_contexts(contexts, &contexts.contexts)?;
     let shown = sanitize::one_line(typed, MAX_SHOWN);
@@ -108,10 +108,11 @@ fn named(typed: &str, contexts: &Contexts, env: &Env) -> Result<Kept> {
         ))
         .into()),
         Err(Unfound::None) => {
-            if let Ok(context) = find::find(typed, &contexts.contexts)
-                && let Some(latest) = kept.iter().find(|kept| kept.context == context.id)
-            {
-                return Ok(latest.clone());
+            if let Ok(context) = find::find(typed, &contexts.contexts) {
+                let of_context: Vec<&Kept> = kept.iter().filter(|kept| kept.context == context.id).collect();
+                if let Some(next) = handoff::next(&of_context, &contexts.contexts) {
+                    return Ok(next.clone());
+                }
             }
             let names: Vec<String> = kept.iter().take(MOST_NAMED).map(Kept::name).collect();
             let hint = match &*names {

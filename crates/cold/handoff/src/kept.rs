@@ -6,7 +6,7 @@ use base::{Paths, Timestamp};
 use std::path::PathBuf;
 use store::{Error, Store};
 use work::contexts::read::{self, Handed};
-use work::contexts::{Context, Handoff, Mode, Origin, id};
+use work::contexts::{Context, Handoff, Mode, Origin, id, is_stale};
 
 /// A handoff that was saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +41,9 @@ impl Kept {
     }
 }
 
-/// What became of a handoff that waits for a session.
+/// What became of a handoff that waits for a session, and of one whose own session may still run.
 pub const WAITS: &str = "waits";
+const SAVED: &str = "saved";
 
 /// Returns what became of a handoff, in words.
 pub fn state(kept: &Kept, contexts: &[Context]) -> &'static str {
@@ -52,11 +53,23 @@ pub fn state(kept: &Kept, contexts: &[Context]) -> &'static str {
     match (artifact, kept.handoff.origin) {
         (Some(artifact), _) if artifact.is_consumed => "taken up",
         (Some(_), _) if context.is_some_and(|context| context.mode == Mode::HasHandoff) => WAITS,
-        (Some(_), _) => "saved",
-        (None, Origin::Compaction) => "of a compaction",
+        (Some(_), _) => SAVED,
+        (None, Origin::Compaction | Origin::Stopped) => "of a compaction",
         (None, Origin::Import) => "imported",
         (None, Origin::Asked) => "earlier",
     }
+}
+
+/// Returns the handoff to go on from, of these, the latest first: the one that waits, else one that a person left and no session
+/// has gone on from; the latest where there is neither, or where that is old beside it.
+pub fn next<'k>(kept: &[&'k Kept], contexts: &[Context]) -> Option<&'k Kept> {
+    let latest = *kept.first()?;
+    let millis = |kept: &Kept| i64::try_from(kept.at.millis()).unwrap_or(i64::MAX);
+    let is_left = |wanted: &str| {
+        let mut kept = kept.iter().filter(|kept| !is_stale(millis(kept), millis(latest)));
+        kept.find(|kept| state(kept, contexts) == wanted).copied()
+    };
+    is_left(WAITS).or_else(|| is_left(SAVED)).or(Some(latest))
 }
 
 /// Returns the handoffs of a context, the latest first.

@@ -13,9 +13,9 @@ mod tree;
 
 pub use draft::Draft;
 pub use folder::{folder_of, folders, sweep, write_missing};
-pub use kept::{Kept, Unfound, WAITS, all, find, of_context, of_contexts, state};
+pub use kept::{Kept, Unfound, WAITS, all, find, next, of_context, of_contexts, state};
 pub use name::Name;
-pub use resume::{Resume, STALE_DAYS};
+pub use resume::Resume;
 pub use save::{Error, Into, MAX_BYTES, Saved, save};
 pub use tree::{since, tree_of};
-pub use work::contexts::{OpenTask, Origin, Section};
+pub use work::contexts::{OpenTask, Origin, STALE_DAYS, Section};

@@ -4,10 +4,8 @@ use crate::folder::{capital, others, task_line};
 use crate::{Kept, Name};
 use base::Timestamp;
 use team_sync::Since;
-use work::contexts::Git;
+use work::contexts::{Git, STALE_DAYS};
 
-/// After how many days a handoff is flagged.
-pub const STALE_DAYS: u64 = 7;
 const MILLIS_PER_DAY: u64 = 24 * 60 * 60 * 1_000;
 /// The most files that are listed.
 const MOST_FILES: usize = 60;

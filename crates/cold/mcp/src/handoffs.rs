@@ -5,7 +5,7 @@ use crate::desk::{Desk, minute, said, told};
 use crate::sheet::{self, Beyond, Sheet, weight};
 use base::Timestamp;
 use base::project::Project;
-use handoff::{Kept, Resume, Unfound, WAITS, state};
+use handoff::{Kept, Resume, Unfound, state};
 use journal::read;
 use search::highlight::Words;
 use search::sources::{self, Loaded};
@@ -46,12 +46,12 @@ impl Left {
         state(kept, &self.contexts)
     }
 
-    /// Returns the one to go on from: that which waits, else the latest.
+    /// Returns the one to go on from.
     fn next(&self) -> Option<&Kept> {
-        self.kept.iter().find(|kept| self.state(kept) == WAITS).or(self.kept.first())
+        handoff::next(&self.kept.iter().collect::<Vec<_>>(), &self.contexts)
     }
 
-    /// Returns the one that was named: by its id, else the latest of a context that has this in its id.
+    /// Returns the one that was named: by its id, else the one to go on from of a context that has this in its id.
     fn named(&self, typed: &str) -> Result<&Kept, String> {
         let shown = one_line(typed, MAX_NAME);
         let listed = |names: &[String]| names.iter().map(|name| format!("\n  {name}")).collect::<String>();
@@ -67,7 +67,10 @@ impl Left {
             Err(Unfound::Unfit(_) | Unfound::None) => {}
         }
         let context = context::find(typed, &self.contexts).ok();
-        let of_context = context.and_then(|context| self.kept.iter().find(|kept| kept.context == context.id));
+        let of_context = context.and_then(|context| {
+            let kept: Vec<&Kept> = self.kept.iter().filter(|kept| kept.context == context.id).collect();
+            handoff::next(&kept, &self.contexts)
+        });
         of_context.ok_or_else(|| match &*self.kept {
             [] => format!("there is no handoff {shown:?}: none was saved in this project"),
             kept => {

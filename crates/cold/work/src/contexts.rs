@@ -300,6 +300,8 @@ pub enum Origin {
     Asked,
     /// The window of the session was compacted: the session itself goes on, and nothing waits for another.
     Compaction,
+    /// A compaction was stopped, and another session shall go on. What a person asked for comes first.
+    Stopped,
     /// Another system wrote it.
     Import,
 }
@@ -309,6 +311,19 @@ impl Origin {
     fn is_asked(&self) -> bool {
         *self == Self::Asked
     }
+
+    /// Says whether a program saved it by itself.
+    pub fn is_automatic(self) -> bool {
+        matches!(self, Self::Compaction | Self::Stopped)
+    }
+}
+
+/// After how many days a handoff is old.
+pub const STALE_DAYS: u64 = 7;
+
+/// Says whether a handoff is old at a moment, or beside work of that moment; both in milliseconds since 1970.
+pub fn is_stale(saved: i64, at: i64) -> bool {
+    at.saturating_sub(saved) > STALE_DAYS as i64 * 24 * 60 * 60 * 1000
 }
 
 /// A context of another system.

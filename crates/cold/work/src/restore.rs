@@ -64,8 +64,8 @@ pub struct Start<'a> {
 /// What there is to go on with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
-    /// The latest of the context, which may be older than the window before.
-    pub handoff: Option<Handed>,
+    /// The latest of the context, which may be older than the window before; what a person asked for comes first.
+    pub handoffs: Vec<Handed>,
     /// The plan that was accepted last, unless everything that was listed for it is done.
     pub plan: Option<Plan>,
     /// Whether the client puts the plan into the window itself.
@@ -129,8 +129,8 @@ pub fn look(connection: &Connection, start: &Start<'_>) -> Result<Parts, Error> 
     let Some(session) = session else { return Ok(Parts::default()) };
     let sessions = line::with_context(connection, &line::around(connection, session)?)?;
     let context = read::current(connection, session)?;
-    let handoff = read::latest_handoff(connection, &sessions, context.as_deref())?;
-    Ok(Parts { handoff, ..of_sessions(connection, &sessions, context.as_deref(), start)? })
+    let handoffs = read::last_handoffs(connection, &sessions, context.as_deref())?;
+    Ok(Parts { handoffs, ..of_sessions(connection, &sessions, context.as_deref(), start)? })
 }
 
 /// Returns what a session goes on with that takes up a context: of every session of it, also of one that still runs.
@@ -151,7 +151,8 @@ pub fn of_context(connection: &Connection, context: &Context, start: &Start<'_>)
     parts.context = Some(context.id.clone());
     if let Some(artifact) = waits(ArtifactKind::Handoff, Mode::HasHandoff) {
         let handed = read::handoffs(connection, &[&context.id])?;
-        parts.handoff = handed.into_iter().find(|handed| handed.handoff.digest == artifact.digest);
+        parts.handoffs =
+            handed.into_iter().filter(|handed| handed.handoff.digest == artifact.digest).collect();
     }
     // An import may have brought the plan as a file alone.
     if let Some(artifact) = waits(ArtifactKind::Plan, Mode::HasPlan)
@@ -218,10 +219,10 @@ pub struct Restored {
 impl Parts {
     /// Says whether there is nothing to go on with.
     pub fn is_empty(&self) -> bool {
-        self.handoff.is_none() && self.plan.is_none() && self.open.is_empty()
+        self.handoffs.is_empty() && self.plan.is_none() && self.open.is_empty()
     }
 
-    /// Returns the text, of at most `room` bytes: the handoff's part in at most half of it unless it is all there is, the plan whole
+    /// Returns the text, of at most `room` bytes: the handoffs' part in at most half of it unless it is all there is, the plan whole
     /// where it fits, and as many tasks as do.
     pub fn text(&self, room: usize, fence: &Fence) -> Restored {
         if self.is_empty() {
@@ -230,7 +231,7 @@ impl Parts {
         let is_alone = self.plan.is_none() && self.open.is_empty();
         let most = if is_alone { room.saturating_sub(AROUND_HANDOFF) } else { 0 };
         let share = most.max(room / 2);
-        let handoff = self.handoff.as_ref().map(|handoff| handed::part(handoff, share)).unwrap_or_default();
+        let handoff = self.handoff_part(share);
         let most = self.open.len().min(MOST_TASKS);
         for is_whole in [true, false] {
             let least = if is_whole { most.min(LEAST_TASKS) } else { 0 };
@@ -244,12 +245,24 @@ impl Parts {
         Restored::default()
     }
 
+    /// Returns the handoffs' part, of at most `room` bytes. The last one keeps a third of the room, however long the first is.
+    fn handoff_part(&self, room: usize) -> String {
+        let Some((last, first)) = self.handoffs.split_last() else { return String::new() };
+        let mut part = String::new();
+        for handed in first {
+            part.push_str(&handed::part(handed, room - room / 3));
+        }
+        let between = if part.is_empty() { "" } else { "\n" };
+        let last = handed::part(last, room.saturating_sub(part.len() + between.len()));
+        if last.is_empty() { part } else { part + between + &last }
+    }
+
     fn compose(&self, handoff: &str, is_plan_whole: bool, count: usize, fence: &Fence) -> String {
         let plan = self.plan.as_ref().map(|plan| self.plan_part(plan, is_plan_whole)).unwrap_or_default();
         let tasks = self.task_part(count);
         let parts: Vec<&str> = [handoff, &plan, &tasks].into_iter().filter(|part| !part.is_empty()).collect();
         let fenced = fence.around(SOURCE, &[], &parts.join("\n"));
-        let is_imported = self.handoff.as_ref().is_some_and(|handed| handed.handoff.origin == Origin::Import);
+        let is_imported = self.handoffs.iter().any(|handed| handed.handoff.origin == Origin::Import);
         let heed = match handoff {
             "" => "",
             _ if is_imported => IMPORTED,
@@ -320,11 +333,11 @@ impl Parts {
     }
 
     fn told(&self, handoff: &str, count: usize) -> String {
-        let handoff = self.handoff.as_ref().filter(|_| !handoff.is_empty());
-        let handoff = handoff.map(|handoff| format!("The handoff {}; ", handed::name(handoff)));
+        let names = self.handoffs.iter().map(handed::name).filter(|name| handoff.contains(name));
+        let handoffs: String = names.map(|name| format!("The handoff {name}; ")).collect();
         let ids: Vec<&str> = self.open.iter().take(count).map(|task| task.id.as_str()).collect();
         let plan = self.plan.as_ref().map(|plan| format!("The plan {}; ", plan.digest)).unwrap_or_default();
-        format!("{}{plan}{} open tasks: {}", handoff.unwrap_or_default(), self.open.len(), ids.join(" "))
+        format!("{handoffs}{plan}{} open tasks: {}", self.open.len(), ids.join(" "))
     }
 }
 
@@ -404,12 +417,12 @@ mod tests {
             vec![section("pending", "- checkout.js"), section("dead ends", "| floats |\n|---|\n\n---\nno")];
         let handoff = Handoff { id: "2026-11-18-1412".to_owned(), sections, ..Handoff::default() };
         let handed = Handed { context: "261118-0905-cart".to_owned(), at: 0, session: None, handoff };
-        let alone = Parts { handoff: Some(handed.clone()), ..Parts::default() };
+        let alone = Parts { handoffs: vec![handed.clone()], ..Parts::default() };
         assert!(
             text(&alone, 6_000)
                 .contains("\nDead ends\n| floats |\n|---|\n\n---\nno\n\nPending\n- checkout.js\n")
         );
-        let all = Parts { handoff: Some(handed), ..parts(20_000, 200) };
+        let all = Parts { handoffs: vec![handed], ..parts(20_000, 200) };
         let text = text(&all, 3_000);
         let places =
             ["Dead ends", "Pending", "Accepted plan", "Open tasks"].map(|what| text.find(what).unwrap());

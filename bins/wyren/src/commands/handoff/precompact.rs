@@ -87,7 +87,7 @@ fn save(asked: &Asked<'_>, env: &Env, paths: &Paths) -> Result<Option<Saved>> {
         ask_model(&mut draft, &spoken, cwd, env, paths);
     }
     if asked.is_for_another {
-        draft.origin = Origin::Asked;
+        draft.origin = Origin::Stopped;
     }
     let context = write::read_binding(paths, &asked.session);
     let place = Place { prompt_id: asked.prompt_id.as_deref(), ..Place::in_session(&asked.session, cwd) };

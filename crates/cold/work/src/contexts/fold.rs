@@ -4,7 +4,7 @@
 use super::plan::Marks;
 use super::{
     Action, Artifact, ArtifactKind, Binding, ById, Context, File, Git, Imported, LastSession, Mode, Note,
-    Origin, SessionId, Span, Work,
+    Origin, SessionId, Span, Work, is_stale,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -176,6 +176,8 @@ struct Folding {
     held: BTreeMap<SessionId, String>,
     /// The digests of what was taken up, by context.
     consumed: BTreeSet<(String, String)>,
+    /// The digests of handoffs of compactions that were stopped.
+    stopped: BTreeSet<String>,
 }
 
 impl Folding {
@@ -294,8 +296,16 @@ impl Folding {
                     path: handoff.path.clone(),
                     is_consumed: false,
                 };
-                // What an import brought waits only where its own state says so.
-                if handoff.origin == Origin::Asked {
+                let is_left = match handoff.origin {
+                    Origin::Asked => true,
+                    Origin::Stopped => !self.has_of_a_person(&work.context, seen.at),
+                    // What an import brought waits only where its own state says so.
+                    Origin::Compaction | Origin::Import => false,
+                };
+                if handoff.origin == Origin::Stopped {
+                    self.stopped.insert(handoff.digest.clone());
+                }
+                if is_left {
                     self.leave(&work.context, artifact);
                 }
             }
@@ -414,6 +424,17 @@ impl Folding {
             is_consumed: false,
         };
         self.leave(&id, artifact);
+    }
+
+    /// Says whether a context holds a handoff that a person asked for and no session has gone on from, unless it is old.
+    fn has_of_a_person(&self, id: &str, now: i64) -> bool {
+        let artifact = self.contexts.get(id).and_then(|context| context.artifact.as_ref());
+        artifact.is_some_and(|artifact| {
+            artifact.kind == ArtifactKind::Handoff
+                && !artifact.is_consumed
+                && !self.stopped.contains(&artifact.digest)
+                && !is_stale(artifact.at, now)
+        })
     }
 
     /// Has a context hold this for the next session. The latest wins; what was taken up before is not left again.

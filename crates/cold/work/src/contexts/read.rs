@@ -1,6 +1,6 @@
 //! Contexts as the database has them.
 
-use super::{Action, Context, Contexts, File, Handoff, Work};
+use super::{Action, Context, Contexts, File, Handoff, Work, is_stale};
 use capture::CLAUDE_CODE;
 use store::rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use store::{Derived as _, Error, Store};
@@ -115,14 +115,15 @@ pub struct Handed {
     pub handoff: Handoff,
 }
 
-/// Returns the latest handoff of a context, without one of what these sessions work on.
-pub(crate) fn latest_handoff(
+/// Returns what a window goes on with of the handoffs of a context, without one of what these sessions work on: the latest; before
+/// one that was saved by itself, the latest that was not, unless that is old beside it.
+pub(crate) fn last_handoffs(
     connection: &Connection,
     sessions: &[i64],
     context: Option<&str>,
-) -> Result<Option<Handed>, Error> {
+) -> Result<Vec<Handed>, Error> {
     if !are_made(connection) {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let mut select = connection.prepare_cached(
         "SELECT DISTINCT context FROM work_bindings WHERE is_current AND session IN (SELECT value FROM json_each(?1))",
@@ -131,7 +132,19 @@ pub(crate) fn latest_handoff(
     let contexts: Vec<String> = contexts.collect::<Result<_, _>>()?;
     let contexts = contexts.iter().map(String::as_str);
     let contexts: Vec<&str> = contexts.filter(|id| context.is_none_or(|context| context == *id)).collect();
-    Ok(handoffs(connection, &contexts)?.into_iter().find(|handed| !handed.handoff.id.is_empty()))
+    Ok(last_of(handoffs(connection, &contexts)?))
+}
+
+/// Returns the handoffs to go on with of these, the latest first.
+fn last_of(handoffs: Vec<Handed>) -> Vec<Handed> {
+    let mut handoffs = handoffs.into_iter().filter(|handed| !handed.handoff.id.is_empty());
+    let Some(latest) = handoffs.next() else { return Vec::new() };
+    let asked = match latest.handoff.origin.is_automatic() {
+        true => handoffs.find(|handed| !handed.handoff.origin.is_automatic()),
+        false => None,
+    };
+    let asked = asked.filter(|asked| !is_stale(asked.at, latest.at));
+    asked.into_iter().chain([latest]).collect()
 }
 
 /// A session that works on the same context as others.

@@ -178,6 +178,33 @@ fn a_handoff_of_a_compaction_waits_for_no_session() {
 }
 
 #[test]
+fn a_handoff_of_a_stopped_compaction_waits_where_none_of_a_person_does() {
+    let of = |at: i64, origin| {
+        let handoff = Handoff { digest: format!("h{at}"), origin, ..Handoff::default() };
+        work(at, "s", "c", Action::Handoff(Box::new(handoff)))
+    };
+    let stopped = |at| of(at, Origin::Stopped);
+    let asked = |at| of(at, Origin::Asked);
+    let resumed = |at| work(at, "t", "c", Action::Resumed { digest: "h2".to_owned() });
+    let week = crate::contexts::STALE_DAYS as i64 * 86_400_000;
+    for (what, seen, expected) in [
+        ("alone", vec![stopped(2)], "h2"),
+        ("the latest of two", vec![stopped(2), stopped(3)], "h3"),
+        ("behind a person's", vec![asked(2), stopped(3), stopped(4)], "h2"),
+        ("before a person's", vec![stopped(2), asked(3)], "h3"),
+        ("after a person's was resumed", vec![asked(2), resumed(3), stopped(4)], "h4"),
+        ("beside a person's of last week", vec![asked(2), stopped(week + 2)], "h2"),
+        ("a week after a person's", vec![asked(2), stopped(week + 3)], "h604800003"),
+        ("of a compaction that went on", vec![asked(2), of(3, Origin::Compaction)], "h2"),
+    ] {
+        let ended = [vec![new(1, "s", "c", None)], seen, vec![end(week + 9, "s", "other")]].concat();
+        let context = &fold(&ended)["c"];
+        assert_eq!(context.artifact.as_ref().unwrap().digest, expected, "{what}");
+        assert_eq!(context.mode, Mode::HasHandoff, "{what}");
+    }
+}
+
+#[test]
 fn the_latest_of_plan_and_handoff_wins() {
     let plan = |at| [plan(at, "s", "# A plan"), seen(at + 1, "s", What::Accepted)];
     let of = |seen: Vec<Seen>| {
