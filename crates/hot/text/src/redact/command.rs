@@ -12,9 +12,6 @@ const REACH: usize = 256;
 /// How far back the name of a command is looked for from its option.
 const REACH_BACK: usize = 512;
 
-/// Letters of options without a value, which may stand before that of a password behind one dash: `-sSu`.
-const FLAGS: &[u8] = b"efgijklnoqrstvxBGIJLNORS0123456789";
-
 /// How an option and its value are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
@@ -51,7 +48,7 @@ const OPTIONS: &[(&str, &str, &str, Form)] = &[
     ("zip", "", "P", Both), ("unzip", "", "P", Both), ("7z*", "", "p", Attached), ("rar", "", "p", Attached), ("unrar", "", "p", Attached), ("rar", "", "hp", Attached),
     ("ldap*", "", "w", Separate), ("sqlcmd", "", "P", Both), ("bcp", "", "P", Both), ("isql", "", "P", Both), ("tsql", "", "P", Separate), ("vsql", "", "w", Separate),
     ("ipmitool", "", "P", Separate), ("mosquitto_*", "", "P", Separate), ("snmp*", "", "A", Separate), ("snmp*", "", "X", Separate),
-    ("plink", "", "pw", Separate), ("pscp", "", "pw", Separate), ("curl", "", "E", AfterColon), ("rdesktop", "", "p", Separate), ("evil-winrm", "", "p", Separate), ("rabbitmqadmin", "", "p", Separate), ("qpdf", "", "encrypt", Separate),
+    ("rdesktop", "", "p", Separate), ("evil-winrm", "", "p", Separate), ("rabbitmqadmin", "", "p", Separate), ("qpdf", "", "encrypt", Separate),
 ];
 
 /// Returns the password that the option announces whose dashes are `start..end`.
@@ -64,25 +61,25 @@ pub(super) fn option(text: &[u8], start: usize, end: usize) -> Option<Secret> {
         return None;
     }
     let is_long = end - start == 2;
-    let may_be = if is_long {
-        matches!(first, b'u' | b'p' | b'a' | b'b' | b'e')
-    } else {
-        b"uUapPNkbwAXhE".contains(&first) || FLAGS.contains(&first)
-    };
-    if !may_be {
+    if is_long && !matches!(first, b'u' | b'p' | b'a' | b'b' | b'e') {
         return None;
     }
     let name_end =
         run_end(&text[..text.len().min(end + 16)], end, |byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let mut end = end;
+    if !is_long {
+        // One of these letters may be the option itself.
+        let flags = run_end(&text[..name_end], end, is_flag);
+        end = if flags < name_end { flags } else { end };
+    }
     let name = &text[end..name_end];
     // Which rows of the table have this option, and of which of these the command, or the other word, is there.
     let (mut rows, mut commands, mut words) = (0_u128, 0_u128, 0_u128);
     for (row, &(_, word, option, form)) in OPTIONS.iter().enumerate() {
-        let fits = end_of(name, option, is_long).is_some_and(|end| {
-            let is_attached = !is_long && !matches!(form, Separate | AfterPass);
-            is_attached || (form != Attached && end == name.len())
-        });
-        rows |= u128::from(fits) << row;
+        let is_attached =
+            !matches!(form, Separate | AfterPass) && !is_long && name.starts_with(option.as_bytes());
+        let is_separate = form != Attached && name == option.as_bytes() && (!is_long || option.len() > 1);
+        rows |= u128::from(is_attached || is_separate) << row;
         words |= u128::from(word.is_empty()) << row;
     }
     if rows == 0 {
@@ -93,7 +90,6 @@ pub(super) fn option(text: &[u8], start: usize, end: usize) -> Option<Secret> {
             continue;
         }
         // A line break of a string leaves its letter: `\ncurl`.
-        let word = word.strip_suffix(b".exe").unwrap_or(word);
         let rest = word.strip_prefix(b"n").unwrap_or(word);
         let mut left = rows;
         while left != 0 {
@@ -106,9 +102,9 @@ pub(super) fn option(text: &[u8], start: usize, end: usize) -> Option<Secret> {
     }
     let row = (rows & commands & words).trailing_zeros() as usize;
     let &(_, _, option, form) = OPTIONS.get(row)?;
-    let option_end = end + end_of(name, option, is_long)?;
-    let is_attached = !is_long
-        && !matches!(form, Separate | AfterPass)
+    let option_end = end + option.len();
+    let is_attached = !matches!(form, Separate | AfterPass)
+        && !is_long
         && text.get(option_end).is_some_and(|byte| !b" =\t\n,".contains(byte))
         && !text[option_end..].starts_with(b"\",");
     let at = if is_attached { option_end } else { after_blank(text, name_end)? };
@@ -117,29 +113,24 @@ pub(super) fn option(text: &[u8], start: usize, end: usize) -> Option<Secret> {
 
 const _: () = assert!(OPTIONS.len() <= 128, "the rows are counted in 128 bits");
 
-/// Returns where an option ends in the name behind the dashes, which may begin with [`FLAGS`].
-fn end_of(name: &[u8], option: &str, is_long: bool) -> Option<usize> {
-    let option = option.as_bytes();
-    let flags = match option {
-        [letter] if !is_long => run_end(name, 0, |byte| byte != *letter && FLAGS.contains(&byte)),
-        [_] => return None,
-        _ => 0,
-    };
-    name[flags..].starts_with(option).then_some(flags + option.len())
+/// Returns whether a letter is an option without a value, which may stand before that of a password behind one dash: `-sSu`.
+fn is_flag(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'e'..=b'g' | b'i'..=b'l' | b'n' | b'o' | b'q'..=b't' | b'v' | b'x')
+        || matches!(byte, b'B' | b'G' | b'I' | b'J' | b'L' | b'N' | b'O' | b'R' | b'S')
 }
 
 /// Returns the part of the command line before `at`: since a line break that nothing escapes, or a sign that ends a command and
 /// is in no quotes.
 fn segment_before(text: &[u8], at: usize) -> &[u8] {
     let window = &text[at.saturating_sub(REACH_BACK)..at];
-    let mut quotes = [false; 2];
+    let mut quotes = 0;
     let start = window.iter().enumerate().rposition(|(at, byte)| match byte {
         b'"' | b'\'' => {
-            quotes[usize::from(*byte == b'"')] ^= true;
+            quotes ^= byte;
             false
         }
-        b'\n' => !window[..at].ends_with(b"\\"),
-        b'|' | b';' | b'&' | b'(' | b'`' => quotes == [false; 2],
+        b'\n' => at == 0 || window[at - 1] != b'\\',
+        b'|' | b';' | b'&' | b'(' | b'`' => quotes == 0,
         _ => false,
     });
     &window[start.map_or(0, |last| last + 1)..]
@@ -199,8 +190,6 @@ fn argument(text: &[u8], at: usize, form: Form) -> Option<Secret> {
         }
         Separate | Attached | Both => start,
     };
-    // The shell joins `alice:'VALUE'`.
-    let (start, end) = if start == end { extent(text, start)? } else { (start, end) };
     password(text, start, end)
 }
 
