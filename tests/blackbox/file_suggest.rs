@@ -87,6 +87,26 @@ fn files_of_gits_index_are_suggested_by_name_and_recent_work() -> Result<()> {
 }
 
 #[test]
+fn a_deleted_file_is_not_suggested_and_a_path_is_looked_for_where_it_leads() -> Result<()> {
+    let Some(sandbox) = repository()? else { return Ok(()) };
+    let project = sandbox.project();
+    fs::remove_file(project.join("src/auth.rs"))?;
+    assert_eq!(suggested(&sandbox, &project, "AUTH")?, ["docs/auth.md", "src/author.rs"]);
+    assert_eq!(suggested(&sandbox, &project.join("docs"), "../src/au")?, ["../src/author.rs"]);
+    let whole = |path: &str| project.join(path).display().to_string();
+    assert_eq!(suggested(&sandbox, &project, &whole("docs/au"))?, [whole("docs/auth.md")]);
+    // Outside of the project there is no index.
+    let beside = sandbox.folder().join("beside");
+    fs::create_dir_all(beside.join("notes"))?;
+    fs::write(beside.join("Notes.md"), "")?;
+    let query = format!("{}/no", beside.display());
+    let found = ["Notes.md", "notes/"].map(|name| beside.join(name).display().to_string());
+    assert_eq!(suggested(&sandbox, &project, &query)?, found);
+    assert_eq!(suggested(&sandbox, &project, "/nonexistent/x")?, [""; 0]);
+    Ok(())
+}
+
+#[test]
 fn bad_input_and_a_folder_without_git_are_no_failure() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     assert_eq!(suggested(&sandbox, &sandbox.project(), "a")?, [""; 0]);

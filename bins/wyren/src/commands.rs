@@ -317,7 +317,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Doctor(arguments) => doctor::run(&arguments, &env, &paths),
         Command::Edit(arguments) => edit::run(&arguments, &env, &paths),
         Command::Export(arguments) => export::run(&arguments, &env, &paths),
-        Command::FileSuggest(_) => file_suggest::run(&paths),
+        Command::FileSuggest(_) => file_suggest::run(&env, &paths),
         Command::Forget(arguments) => forget::run(arguments, &env, &paths),
         Command::Handoff(arguments) => handoff::run(&arguments, &env, &paths),
         Command::Import(arguments) => import::run(&arguments, &env, &paths),

@@ -2,8 +2,9 @@
 
 use crate::terminal;
 use anyhow::Result;
-use base::Paths;
+use base::{Env, Paths};
 use clap::Args;
+use journal::suggest::Asked;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::fs;
@@ -36,7 +37,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {}
 
-pub(crate) fn run(paths: &Paths) -> Result<()> {
+pub(crate) fn run(env: &Env, paths: &Paths) -> Result<()> {
     let mut input = Vec::new();
     io::stdin().lock().take(MAX_INPUT_BYTES).read_to_end(&mut input)?;
     let input: Value = serde_json::from_slice(&input).unwrap_or_default();
@@ -48,7 +49,14 @@ pub(crate) fn run(paths: &Paths) -> Result<()> {
         Some(root) => untracked(root).unwrap_or_default(),
         None => files_below(&cwd, Instant::now() + LOOK),
     };
-    let files = journal::suggest::suggest(input["query"].as_str().unwrap_or_default(), &cwd, paths, others);
+    let home = base::system::home(env);
+    let asked = Asked {
+        query: input["query"].as_str().unwrap_or_default(),
+        cwd: &cwd,
+        session: input["session_id"].as_str().filter(|session| !session.is_empty()),
+        home: home.as_deref(),
+    };
+    let files = journal::suggest::suggest(asked, paths, others);
     let lines: String = files.iter().map(|file| format!("{file}\n")).collect();
     Ok(terminal::exact_output().write_all(lines.as_bytes())?)
 }
