@@ -174,6 +174,18 @@ fn an_automatic_compaction_is_stopped_by_all_alone_and_saved_once_for_a_prompt()
 }
 
 #[test]
+fn who_asked_for_it_hears_that_an_automatic_compaction_was_stopped_and_how_to_go_on() -> Result<()> {
+    let Some(desk) = Desk::new()? else { return Ok(()) };
+    assert_eq!(desk.compact("auto", &[(STOP, "all")])?.status.code(), Some(2));
+    let line = desk.sandbox.read_line()?;
+    let name = line.split("paste: /wyren:handoff-resume ").nth(1).context("no line to paste")?;
+    assert!(line.contains("stopped the compaction of this session"), "{line}");
+    let resumed = desk.sandbox.wyren(&["handoff", "resume", name.trim_end_matches('.')])?;
+    assert!(String::from_utf8_lossy(&resumed.stdout).contains("checkout.js takes euros"), "{resumed:?}");
+    Ok(())
+}
+
+#[test]
 fn the_handoff_alone_goes_to_the_summariser_and_stops_nothing() -> Result<()> {
     let Some(desk) = Desk::new()? else { return Ok(()) };
     let output = desk.compact("manual", &[("LESSONS_HANDOFF_ONLY", "1"), (STOP, "all")])?;

@@ -376,9 +376,32 @@ pub fn learned(paths: &Paths, wyren: &Path, session: &str, count: u64, whereto: 
     Notice { session, ..Notice::new(Key::Learned, text).counting(count) }.leave(paths, about)
 }
 
-/// Leaves a notice that the handoff called `name` was saved before the window of `session` was compacted.
-pub fn handed_over(paths: &Paths, session: &str, name: &str) -> io::Result<()> {
-    let text = format!("saved a handoff of {SESSION} before its compaction: wyren handoff show {name}");
+/// What happened at a compaction of which the client shows nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compacted<'a> {
+    /// The handoff of this name was saved, and the compaction goes on.
+    Saved(&'a str),
+    /// The handoff of this name was saved, and the compaction was stopped.
+    Stopped(&'a str),
+    /// It would have been stopped, and goes on because no handoff could be saved.
+    Unsaved,
+}
+
+/// Leaves a notice of what happened before the window of `session` was compacted, in place of an earlier one.
+pub fn compacted(paths: &Paths, session: &str, what: Compacted<'_>) -> io::Result<()> {
+    let text = match what {
+        Compacted::Saved(name) => {
+            format!("saved a handoff of {SESSION} before its compaction: wyren handoff show {name}")
+        }
+        Compacted::Stopped(name) => {
+            format!(
+                "stopped the compaction of {SESSION}; type /clear and paste: /wyren:handoff-resume {name}"
+            )
+        }
+        Compacted::Unsaved => {
+            format!("did not stop the compaction of {SESSION}: no handoff could be saved; run wyren doctor")
+        }
+    };
     let session = Some(digest::short_hex(session.as_bytes()));
     Notice { session, ..Notice::new(Key::Saved, text) }.leave(paths, About::Everything)
 }
@@ -567,10 +590,18 @@ mod tests {
     #[test]
     fn a_handoff_before_a_compaction_comes_with_the_next_prompt() {
         let desk = Desk::new();
-        handed_over(&desk.paths, "s", "2026-11-18-1412").unwrap();
+        compacted(&desk.paths, "s", Compacted::Saved("2026-11-18-1412")).unwrap();
         let expected = "Wyren: saved a handoff of this session before its compaction: wyren handoff show 2026-11-18-1412.";
         assert_eq!(desk.speak(None, true), expected);
         assert_eq!(desk.speak(None, true), "");
+        // The last one counts.
+        let name = "261118-0905-keep-prices-of-the-cart-in-cents/2026-11-18-1412";
+        compacted(&desk.paths, "s", Compacted::Unsaved).unwrap();
+        compacted(&desk.paths, "s", Compacted::Stopped(name)).unwrap();
+        let expected = format!(
+            "Wyren: stopped the compaction of this session; type /clear and paste: /wyren:handoff-resume {name}."
+        );
+        assert_eq!(desk.speak(None, true), expected);
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod ask;
 mod wish;
 
 use base::log::Level;
-use base::notice;
+use base::notice::{self, About, Compacted, Key};
 use capture::Rules;
 use hook::{Answer, Event as _, Host, Keep, Outcome, PreCompact};
 use serde::{Deserialize, Serialize};
@@ -69,7 +69,9 @@ pub fn answer(call: &PreCompact, host: &Host, is_first: bool) -> Outcome<PreComp
     }
     let wish = Wish::of(&host.env, is_manual(call));
     if !is_first {
-        return Ok(if wish.stops() { wish::stop_again() } else { Answer::silent() });
+        // What an earlier prompt left is no handoff of this one.
+        let is_stopped = wish.stops() && host.claims(call).is_taken(&saved_name(call));
+        return Ok(if is_stopped { wish::stop_again() } else { Answer::silent() });
     }
     let asked = Asked {
         session: session.into(),
@@ -85,19 +87,37 @@ pub fn answer(call: &PreCompact, host: &Host, is_first: bool) -> Outcome<PreComp
         Ok(None) => return Ok(Answer::silent()),
         Err(error) => {
             host.log(Level::Warn, &format!("could not save a handoff: {error}"));
+            match wish.stops() {
+                true => tell(session, Compacted::Unsaved, host),
+                // One that waits to be shown is of an earlier compaction.
+                false => notice::withdraw(&host.paths, About::Everything, Key::Saved),
+            }
             return Ok(Answer::silent());
         }
     };
     // The context's name has words of a prompt, which no log has.
     let id = saved.name.rsplit('/').next().unwrap_or_default();
     host.log(Level::Info, &format!("saved the handoff {id}"));
+    host.claims(call).take_for_good(&saved_name(call), Keep::UntilCompaction);
     // The client shows nothing of an automatic compaction that is stopped, and nothing of one that goes on.
-    if !(wish.stops() && is_manual(call)) {
-        notice::handed_over(&host.paths, session, &saved.name).unwrap_or_else(|error| {
-            host.log(Level::Warn, &format!("could not leave a notice: {error}"));
-        });
+    match (wish.stops(), is_manual(call)) {
+        (false, _) => tell(session, Compacted::Saved(&saved.name), host),
+        (true, false) => tell(session, Compacted::Stopped(&saved.name), host),
+        (true, true) => {}
     }
     Ok(wish.answer(saved))
+}
+
+/// Has the next prompt say what happened.
+fn tell(session: &str, what: Compacted<'_>, host: &Host) {
+    notice::compacted(&host.paths, session, what).unwrap_or_else(|error| {
+        host.log(Level::Warn, &format!("could not leave a notice: {error}"));
+    });
+}
+
+/// The claim of a handoff that was saved since the prompt.
+fn saved_name(call: &PreCompact) -> String {
+    format!("handoff-saved-{}", call.prompt_id().unwrap_or_default())
 }
 
 fn is_manual(call: &PreCompact) -> bool {
@@ -151,6 +171,25 @@ mod tests {
         assert!(answer(&call("manual", "p"), &host, true).unwrap().texts().is_empty());
         let log = std::fs::read_dir(folder.path().join("logs")).unwrap().count();
         assert_eq!(log, 1);
+    }
+
+    #[test]
+    fn without_a_handoff_of_this_prompt_no_compaction_is_stopped_and_the_user_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let host = host(folder.path(), &[("LESSONS_PRECOMPACT_HANDOFF", "all")]);
+        notice::compacted(&host.paths, "s", Compacted::Stopped("an-earlier-one")).unwrap();
+        for _ in 0..3 {
+            let call = call("auto", "p");
+            let is_first = is_first(&call, &host);
+            assert!(answer(&call, &host, is_first).unwrap().texts().is_empty());
+        }
+        let notices = std::fs::read_dir(host.paths.notices()).unwrap();
+        let notices: String =
+            notices.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
+        assert!(
+            notices.contains("no handoff could be saved") && !notices.contains("an-earlier-one"),
+            "{notices}"
+        );
     }
 
     #[test]

@@ -59,7 +59,8 @@ impl Wish {
 
 /// Returns the answer to an automatic compaction that was stopped before, of which the client shows nothing.
 pub(crate) fn stop_again() -> Answer<PreCompact> {
-    Answer::stop_compaction("", format!("Wyren stopped the compaction: {STOP}={ALL}"))
+    let what = "type /clear, and then /wyren:handoff-resume";
+    Answer::stop_compaction("", format!("Wyren stopped the compaction ({STOP}={ALL}). To go on, {what}"))
 }
 
 #[cfg(test)]
