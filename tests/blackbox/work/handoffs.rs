@@ -158,6 +158,43 @@ fn line_7_after_clear_and_compaction_the_dead_ends_and_what_is_pending_come_back
 }
 
 #[test]
+fn what_a_person_left_comes_before_the_handoff_of_a_later_compaction() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let name = saved(&sandbox, "s-1")?;
+    let transcript = sandbox.folder().join("t.jsonl");
+    let lines = [
+        json!({"type": "user", "message": {"role": "user", "content": "print the labels of parcels twice"}}),
+        json!({"type": "assistant", "message": {"role": "assistant", "id": "m", "model": "claude-opus-4-8",
+            "content": [{"type": "text", "text": "The labels are done; the printer still jams."}]}}),
+    ];
+    fs::write(&transcript, lines.iter().map(|line| format!("{line}\n")).collect::<String>())?;
+    let event = json!({"session_id": "s-1", "cwd": sandbox.project(), "prompt_id": "p", "hook_event_name": "PreCompact",
+        "trigger": "auto", "transcript_path": transcript});
+    sandbox.run("precompact-handoff", event.to_string().as_bytes())?;
+    let handoffs = handoff_json(&sandbox, None, &["list"], "")?["handoffs"].clone();
+    let states: Vec<&str> =
+        handoffs.as_array().into_iter().flatten().filter_map(|one| one["state"].as_str()).collect();
+    assert_eq!(states, ["of a compaction", "saved"], "{handoffs:#}");
+    // The window of the same session gets both, another session what was left for it.
+    let compacted = Session::new(&sandbox, "s-1").recalls("compact", "p-compact")?;
+    let places = [TABLE, "the printer still jams"].map(|text| compacted.find(text));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{compacted}");
+    let id = ids(&sandbox)?.remove(0);
+    for typed in [&[][..], &[id.as_str()]] {
+        let resumed = handoff_json(&sandbox, None, &[&["resume"], typed].concat(), "")?;
+        assert_eq!((&resumed["name"], &resumed["later"]), (&json!(name), &handoffs[0]["name"]), "{typed:?}");
+    }
+    handoff_json(&sandbox, Some("s-2"), &["resume"], "")?;
+    let resumed = handoff_json(&sandbox, None, &["resume"], "")?;
+    assert_eq!(
+        (&resumed["name"], &resumed["later"]),
+        (&handoffs[0]["name"], &Value::Null),
+        "it was taken up"
+    );
+    Ok(())
+}
+
+#[test]
 fn empty_sections_are_named_and_what_is_no_handoff_is_refused() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     let (code, said, _) = handoff(&sandbox, None, &[], "")?;

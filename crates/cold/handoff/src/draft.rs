@@ -459,6 +459,70 @@ mod tests {
     }
 
     #[test]
+    fn what_people_and_tools_write_keeps_its_places() {
+        for (text, expected) in [
+            (
+                "# Handoff: parser\n\n## Summary\nmoved\n\n## ✅ Completed Work\n- crate\n\n### Dead Ends\n- nom\n\n## Next Steps:\n1. tests\n",
+                vec![
+                    ("summary", "moved"),
+                    ("completed work", "- crate"),
+                    ("dead ends", "- nom"),
+                    ("pending", "1. tests"),
+                ],
+            ),
+            (
+                "Summary\n-------\nmoved\n\nOpen questions\n--------------\nwho reviews?\n\nDead ends\n---------\nnom\n",
+                vec![("summary", "moved"), ("Open questions", "who reviews?"), ("dead ends", "nom")],
+            ),
+            (
+                "**Goal**\nmove it\n\n**Done**\n- crate\n\n**Risks**\nrounding\n\n**Next**\n- tests\n",
+                vec![
+                    ("summary", "move it"),
+                    ("completed work", "- crate"),
+                    ("Risks", "rounding"),
+                    ("pending", "- tests"),
+                ],
+            ),
+            (
+                "### Decisions\n- serde\n#### Why\nsmall\n### PENDING\n- tests\n#### Later\n- docs\n",
+                vec![("decisions", "- serde\n#### Why\nsmall"), ("pending", "- tests\n#### Later\n- docs")],
+            ),
+            (
+                "# Context\nrust\n# Dead ends\n## nom\nslow\n## pest\nbig\n# Pending\n~~~sh\n# Plan\ncargo test\n~~~\n",
+                vec![
+                    ("context", "rust"),
+                    ("dead ends", "## nom\nslow\n## pest\nbig"),
+                    ("pending", "~~~sh\n# Plan\ncargo test\n~~~"),
+                ],
+            ),
+            (
+                "## Plan\n1. move\n\n## Dead ends\n\nTried nom\n---------\nslow\n\n## Pending\n\nfirst\n\n---\n\nsecond\n",
+                vec![("plan", "1. move"), ("Tried nom", "slow"), ("pending", "first\n\n---\n\nsecond")],
+            ),
+            (
+                "   ## Completed work\n   crate\n   ## Dead ends\n   nom\n",
+                vec![("completed work", "   crate"), ("dead ends", "   nom")],
+            ),
+            (
+                "## Decisions\n**Use serde**\nsmall\n**Context**\nbig inputs\n\n## Dead ends\nnom\n## Context\nrust\n",
+                vec![
+                    ("decisions", "**Use serde**\nsmall\n**Context**\nbig inputs"),
+                    ("dead ends", "nom"),
+                    ("context", "rust"),
+                ],
+            ),
+            (
+                "## Completed work\n```rust\n/// # Pending\n# Dead ends\n```\n```\n## Plan\n```\ndone\n",
+                vec![("completed work", "```rust\n/// # Pending\n# Dead ends\n```\n```\n## Plan\n```\ndone")],
+            ),
+        ] {
+            let expected: Vec<_> =
+                expected.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+            assert_eq!(sections(text), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn headings_of_the_writers_own_are_kept_with_or_without_text() {
         for (text, expected) in [
             (

@@ -124,10 +124,60 @@ pub fn find<'k>(typed: &str, kept: &'k [Kept]) -> Result<&'k Kept, Unfound> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use work::contexts::{Artifact, ArtifactKind};
 
     fn kept(context: &str, id: &str) -> Kept {
         let handoff = Handoff { id: id.to_owned(), ..Handoff::default() };
         Kept { context: context.to_owned(), at: Timestamp::from_millis(0), session: None, handoff }
+    }
+
+    #[test]
+    fn what_a_person_left_comes_first_until_it_is_taken_up_or_old() {
+        let day = 24 * 60 * 60 * 1000;
+        let of = |context: &str, at: u64, origin: Origin| {
+            let handoff = Handoff {
+                id: format!("{at}"),
+                digest: format!("{context}{at}"),
+                origin,
+                ..Handoff::default()
+            };
+            Kept { at: Timestamp::from_millis(at), handoff, ..kept(context, "") }
+        };
+        let holds = |context: &str, at: u64, mode: Mode, is_consumed: bool| {
+            let digest = format!("{context}{at}");
+            let artifact = Artifact {
+                kind: ArtifactKind::Handoff,
+                at: at as i64,
+                digest,
+                marks: None,
+                path: None,
+                is_consumed,
+            };
+            Context { id: context.to_owned(), mode, artifact: Some(artifact), ..Context::default() }
+        };
+        let found = |kept: &[Kept], contexts: &[Context]| {
+            next(&kept.iter().collect::<Vec<_>>(), contexts).map(|kept| kept.handoff.id.clone())
+        };
+        let (asked, automatic) = (of("c", day, Origin::Asked), |at| of("c", at, Origin::Compaction));
+        let is = |id: u64| Some(id.to_string());
+        assert_eq!(found(&[], &[]), None);
+        for (mode, is_consumed, later, expected) in [
+            // Its session goes on, or has ended.
+            (Mode::Active, false, 2 * day, day),
+            (Mode::HasHandoff, false, 2 * day, day),
+            (Mode::HasHandoff, false, 8 * day, day),
+            (Mode::Active, true, 2 * day, 2 * day),
+            (Mode::HasHandoff, false, 9 * day, 9 * day),
+        ] {
+            let kept = [automatic(later), automatic(day + 1), asked.clone()];
+            let contexts = [holds("c", day, mode, is_consumed)];
+            assert_eq!(found(&kept, &contexts), is(expected), "{mode:?} {is_consumed} {later}");
+        }
+        // The one that waits comes before one whose session may still run.
+        let kept = [of("d", 3 * day, Origin::Asked), automatic(2 * day), asked];
+        let contexts = [holds("d", 3 * day, Mode::Active, false), holds("c", day, Mode::HasHandoff, false)];
+        assert_eq!(found(&kept, &contexts), is(day));
+        assert_eq!(found(&kept, &contexts[..1]), is(3 * day));
     }
 
     #[test]

@@ -435,6 +435,27 @@ mod tests {
     }
 
     #[test]
+    fn what_a_person_left_comes_before_what_was_saved_by_itself_and_both_have_room() {
+        let handed = |id: &str, lines: usize| {
+            let text = format!("- never {id}\n").repeat(lines);
+            let sections = vec![Section { name: "dead ends".to_owned(), text }];
+            let handoff = Handoff { id: id.to_owned(), sections, ..Handoff::default() };
+            Handed { context: "261118-0905-cart".to_owned(), at: 0, session: None, handoff }
+        };
+        for lines in [1, 500] {
+            let both =
+                Parts { handoffs: vec![handed("asked", lines), handed("later", lines)], ..Parts::default() };
+            let text = text(&both, 3_000);
+            let places = ["- never asked\n", "- never later\n"].map(|what| text.find(what).unwrap());
+            assert!(places.is_sorted(), "{text}");
+            let told = both.text(3_000, &Fence::new("00ff")).told;
+            assert!(
+                told.starts_with("The handoff 261118-0905-cart/asked; The handoff 261118-0905-cart/later; ")
+            );
+        }
+    }
+
+    #[test]
     fn in_hardly_any_room_and_without_work_there_is_no_text() {
         assert_eq!(text(&parts(100, 1), 200), "");
         assert_eq!(text(&Parts::default(), 6_000), "");
