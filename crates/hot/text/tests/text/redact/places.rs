@@ -121,7 +121,6 @@ fn an_option_behind_others_and_far_from_its_command_is_found() {
         "mysqladmin -fp{} drop app",
         "mariadb -u root --password={} app",
         "sshpass -p\"{}\" rsync -a a b:",
-        "[\"curl\", \"-sSu\", \"ci:{}\", \"https://example.com\"]",
         "subprocess.run([\"mysql\", \"-p{}\", \"app\"])",
         "curl -x proxy:3128 -U ci:{} https://example.com",
         "zip -qrP {} a.zip a",
