@@ -178,8 +178,8 @@ fn who_asked_for_it_hears_that_an_automatic_compaction_was_stopped_and_how_to_go
     let Some(desk) = Desk::new()? else { return Ok(()) };
     assert_eq!(desk.compact("auto", &[(STOP, "all")])?.status.code(), Some(2));
     let line = desk.sandbox.read_line()?;
-    let name = line.split("paste: /wyren:handoff-resume ").nth(1).context("no line to paste")?;
-    assert!(line.contains("stopped the compaction of this session"), "{line}");
+    let name = line.split("/clear, then /wyren:handoff-resume ").nth(1).context("no line to paste")?;
+    assert!(line.contains("stopped compacting an earlier session"), "{line}");
     let resumed = desk.sandbox.wyren(&["handoff", "resume", name.trim_end_matches('.')])?;
     assert!(String::from_utf8_lossy(&resumed.stdout).contains("checkout.js takes euros"), "{resumed:?}");
     Ok(())

@@ -394,9 +394,7 @@ pub fn compacted(paths: &Paths, session: &str, what: Compacted<'_>) -> io::Resul
             format!("saved a handoff of {SESSION} before its compaction: wyren handoff show {name}")
         }
         Compacted::Stopped(name) => {
-            format!(
-                "stopped the compaction of {SESSION}; type /clear and paste: /wyren:handoff-resume {name}"
-            )
+            format!("stopped compacting {SESSION}: /clear, then /wyren:handoff-resume {name}")
         }
         Compacted::Unsaved => {
             format!("did not stop the compaction of {SESSION}: no handoff could be saved; run wyren doctor")
@@ -595,12 +593,11 @@ mod tests {
         assert_eq!(desk.speak(None, true), expected);
         assert_eq!(desk.speak(None, true), "");
         // The last one counts.
-        let name = "261118-0905-keep-prices-of-the-cart-in-cents/2026-11-18-1412";
+        let name = format!("261118-0905-{}/2026-11-18-1412-2", "x".repeat(52));
         compacted(&desk.paths, "s", Compacted::Unsaved).unwrap();
-        compacted(&desk.paths, "s", Compacted::Stopped(name)).unwrap();
-        let expected = format!(
-            "Wyren: stopped the compaction of this session; type /clear and paste: /wyren:handoff-resume {name}."
-        );
+        compacted(&desk.paths, "s", Compacted::Stopped(&name)).unwrap();
+        let expected =
+            format!("Wyren: stopped compacting this session: /clear, then /wyren:handoff-resume {name}.");
         assert_eq!(desk.speak(None, true), expected);
     }
 
