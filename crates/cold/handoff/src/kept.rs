@@ -60,16 +60,19 @@ pub fn state(kept: &Kept, contexts: &[Context]) -> &'static str {
     }
 }
 
-/// Returns the handoff to go on from, of these, the latest first: the one that waits, else one that a person left and no session
-/// has gone on from; the latest where there is neither, or where that is old beside it.
+/// Returns the handoff to go on from, of these, the latest first: the one that waits, else the latest. Before one that was saved by
+/// itself comes the last that a person left, until a session has gone on from it. What is old beside the latest does not count.
 pub fn next<'k>(kept: &[&'k Kept], contexts: &[Context]) -> Option<&'k Kept> {
     let latest = *kept.first()?;
     let millis = |kept: &Kept| i64::try_from(kept.at.millis()).unwrap_or(i64::MAX);
-    let is_left = |wanted: &str| {
-        let mut kept = kept.iter().filter(|kept| !is_stale(millis(kept), millis(latest)));
-        kept.find(|kept| state(kept, contexts) == wanted).copied()
+    let recent = || kept.iter().copied().filter(move |kept| !is_stale(millis(kept), millis(latest)));
+    let asked = || {
+        let asked = || recent().filter(|kept| !kept.handoff.origin.is_automatic());
+        let last = [asked().find(|kept| kept.context == latest.context), asked().next()];
+        let mut last = last.into_iter().flatten().filter(|_| latest.handoff.origin.is_automatic());
+        last.find(|kept| state(kept, contexts) == SAVED)
     };
-    is_left(WAITS).or_else(|| is_left(SAVED)).or(Some(latest))
+    recent().find(|kept| state(kept, contexts) == WAITS).or_else(asked).or(Some(latest))
 }
 
 /// Returns the handoffs of a context, the latest first.
@@ -178,6 +181,13 @@ mod tests {
         let contexts = [holds("d", 3 * day, Mode::Active, false), holds("c", day, Mode::HasHandoff, false)];
         assert_eq!(found(&kept, &contexts), is(day));
         assert_eq!(found(&kept, &contexts[..1]), is(3 * day));
+        // One that was taken up is still the latest, and one that was left before it in another context is not.
+        let kept = [of("d", 3 * day, Origin::Asked), of("c", day, Origin::Asked)];
+        let contexts = [holds("d", 3 * day, Mode::Active, true), holds("c", day, Mode::Active, false)];
+        assert_eq!(found(&kept, &contexts), is(3 * day));
+        // That of the same context comes before any other.
+        let kept = [automatic(4 * day), of("d", 3 * day, Origin::Asked), of("c", day, Origin::Asked)];
+        assert_eq!(found(&kept, &contexts), is(day));
     }
 
     #[test]
