@@ -136,6 +136,10 @@ fn text(arguments: &Save) -> Result<String> {
             bytes
         }
     };
+    // Such as UTF-16, which a redirection in PowerShell writes.
+    if bytes.contains(&0) {
+        return Err(Ending::misused("wyren: no handoff was saved: it is no text in UTF-8").into());
+    }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
