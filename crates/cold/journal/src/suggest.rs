@@ -56,10 +56,12 @@ pub fn suggest(
     let repository = Repository::above(cwd);
     let root = repository.as_ref().map_or(cwd, |repository| &repository.root);
     let (folder, name) = match elsewhere(&asked) {
-        Some((folder, name)) => match folder.strip_prefix(root) {
-            Ok(below) => (slashed(below), name),
-            Err(_) => return inside(&folder, name, query),
-        },
+        Some((folder, name)) => {
+            match repository.as_ref().and_then(|repository| folder.strip_prefix(&repository.root).ok()) {
+                Some(below) => (slashed(below), name),
+                None => return inside(&folder, name, query),
+            }
+        }
         None => (String::new(), query.trim().trim_start_matches("./")),
     };
     let mut files = repository.as_ref().map(tree::indexed).unwrap_or_default();
