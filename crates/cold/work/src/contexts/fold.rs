@@ -162,6 +162,8 @@ struct Shown {
 #[derive(Debug, Default)]
 struct Folding {
     contexts: ById,
+    /// The sessions that something was seen of.
+    known: BTreeSet<SessionId>,
     /// What each session works on.
     current: BTreeMap<SessionId, String>,
     /// What a session worked on that ended with this prompt.
@@ -180,6 +182,11 @@ struct Folding {
 
 impl Folding {
     fn take(&mut self, seen: &Seen) {
+        self.apply(seen);
+        self.known.insert(seen.session.clone());
+    }
+
+    fn apply(&mut self, seen: &Seen) {
         let session = &seen.session;
         match &seen.what {
             What::Work(work) => self.act(seen, work),
@@ -465,13 +472,13 @@ impl Folding {
         }
     }
 
-    /// `/clear`, `/branch` and `/resume` end one session and start another with the same prompt: that one goes on with the work,
-    /// unless it has some of its own.
+    /// `/clear`, `/branch` and `/resume` end one session and start another with the same prompt: a new one goes on with the work.
+    /// An earlier one, which `/resume` goes back to, has work of its own, or none that is still open.
     fn start(&mut self, seen: &Seen, source: Option<&str>) {
         let left = seen.prompt_id.as_ref().and_then(|prompt| self.left.get(prompt)).cloned();
         let Some((before, id)) = left.filter(|_| source != Some(STARTUP)) else { return };
         let is_open = self.contexts.get(&id).is_some_and(|context| !context.is_done);
-        if before == seen.session || self.current.contains_key(&seen.session) || !is_open {
+        if before == seen.session || self.known.contains(&seen.session) || !is_open {
             return;
         }
         // What waits is taken up by `/clear` itself, and else by the first prompt.

@@ -297,6 +297,24 @@ fn clear_branch_and_resume_go_on_with_the_work_of_the_session_before() {
 }
 
 #[test]
+fn a_session_that_resume_goes_back_to_takes_up_no_work_of_the_session_before() {
+    let back = [
+        new(5, "s", "c", None),
+        with_prompt("q", end(6, "s", "resume")),
+        with_prompt("q", start(7, "t", "resume")),
+    ];
+    let of_t = |before: &[Seen]| {
+        let contexts = fold(&[before, &back].concat());
+        contexts["c"].sessions.iter().any(|binding| binding.session == session("t"))
+    };
+    assert!(of_t(&[]), "a branch has nothing from before");
+    // Its own work is done, or it named none.
+    assert!(!of_t(&[new(1, "t", "own", None), work(2, "x", "own", Action::Done), end(3, "t", "other")]));
+    assert!(!of_t(&[prompt(1, "t", "default")]));
+    assert!(!of_t(&[start(1, "t", "startup"), end(2, "t", "other")]));
+}
+
+#[test]
 fn line_5_the_reason_of_the_end_is_kept_and_what_was_left_of_the_window_survives_it() {
     let seen = [
         new(1, "s", "c", None),
