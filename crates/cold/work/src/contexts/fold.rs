@@ -367,11 +367,9 @@ impl Folding {
     fn resume(&mut self, seen: &Seen, id: &str, digest: &str) {
         self.consumed.insert((id.to_owned(), digest.to_owned()));
         if let Some(context) = self.contexts.get_mut(id)
-            && let Some(artifact) = context.artifact.as_mut().filter(|artifact| artifact.digest == digest)
+            && context.artifact.as_ref().is_some_and(|artifact| artifact.digest == digest)
         {
-            artifact.is_consumed = true;
-            context.staged_at = None;
-            context.is_offered = false;
+            context.take_up();
             context.mode = Mode::Active;
         }
         // A plan that waits in the same context goes on waiting.
@@ -394,12 +392,9 @@ impl Folding {
         let Some(id) = self.current.get(session) else { return };
         let Some(context) = self.contexts.get_mut(id) else { return };
         if context.mode.is_staged() {
-            context.staged_at = None;
-            context.is_offered = false;
-            if let Some(artifact) = &mut context.artifact {
-                artifact.is_consumed = true;
-                self.consumed.insert((id.clone(), artifact.digest.clone()));
-            }
+            context.take_up();
+            let digest = context.artifact.as_ref().map(|artifact| artifact.digest.clone());
+            self.consumed.extend(digest.map(|digest| (id.clone(), digest)));
         }
         context.mode = Mode::Active;
     }
@@ -428,7 +423,9 @@ impl Folding {
         let is_consumed = self.consumed.contains(&(id.to_owned(), artifact.digest.clone()));
         let Some(context) = self.contexts.get_mut(id) else { return };
         context.artifact = Some(Artifact { is_consumed, ..artifact });
-        if context.mode.is_staged() {
+        if is_consumed {
+            context.take_up();
+        } else if context.mode.is_staged() {
             context.stage();
         }
     }
@@ -446,13 +443,13 @@ impl Folding {
         let Some(context) = self.contexts.get_mut(&id) else { return };
         context.last_active = context.last_active.max(seen.at);
         // A plan whose own session completed every task that it listed for it waits for no other.
-        if let Some(artifact) = context.artifact.as_mut()
+        if let Some(digest) = context.artifact.as_ref().map(|artifact| artifact.digest.clone())
             && let Some(pursued) = self.pursued.get(session)
-            && pursued.digest == artifact.digest
+            && pursued.digest == digest
             && pursued.is_carried_out()
         {
-            artifact.is_consumed = true;
-            self.consumed.insert((id.clone(), artifact.digest.clone()));
+            context.take_up();
+            self.consumed.insert((id.clone(), digest));
         }
         let last = context.last_session.get_or_insert_default();
         if last.session_id != session.id {
@@ -492,6 +489,18 @@ impl Context {
     fn rest(&mut self) {
         self.mode = Mode::Idle;
         self.artifact = None;
+        self.staged_at = None;
+        self.is_offered = false;
+    }
+
+    /// What was left is a session's now, and waits for no other.
+    fn take_up(&mut self) {
+        if let Some(artifact) = &mut self.artifact {
+            artifact.is_consumed = true;
+        }
+        if self.mode.is_staged() {
+            self.mode = Mode::Active;
+        }
         self.staged_at = None;
         self.is_offered = false;
     }

@@ -107,6 +107,21 @@ fn line_9_work_consumed_by_any_path_is_not_staged_again() {
 }
 
 #[test]
+fn line_9_a_plan_that_was_taken_up_once_does_not_wait_in_the_place_of_another() {
+    let accepted = |at: i64, by: &str, text: &str| [plan(at, by, text), seen(at + 1, by, What::Accepted)];
+    let mut all = vec![new(1, "s", "c", None)];
+    all.extend(accepted(2, "s", "# First plan"));
+    all.extend([end(4, "s", "other"), bind(5, "t", "c")]);
+    all.extend(accepted(6, "t", "# Second plan"));
+    all.extend([with_prompt("q", end(8, "t", "resume")), with_prompt("q", start(9, "u", "resume"))]);
+    assert_eq!(fold(&all)["c"].mode, Mode::HasPlan);
+    // Nothing has begun yet: this session plans.
+    all.extend(accepted(10, "u", "# First plan"));
+    let context = &fold(&all)["c"];
+    assert_eq!((context.mode, context.staged_at), (Mode::Active, None), "{context:?}");
+}
+
+#[test]
 fn line_10_a_second_accepted_plan_is_staged_and_a_rejected_one_never_is() {
     let mut seen = vec![
         new(1, "s", "c", None),
@@ -354,7 +369,7 @@ fn a_session_works_on_one_context_at_a_time() {
 fn any_seen() -> impl Strategy<Value = Seen> {
     let names = prop_oneof![Just("s"), Just("t"), Just("u")];
     let contexts = prop_oneof![Just("c"), Just("d")];
-    (0..40_i64, names, contexts, 0..17_u8, prop_oneof![Just("plan"), Just("default")]).prop_map(
+    (0..40_i64, names, contexts, 0..18_u8, prop_oneof![Just("plan"), Just("default")]).prop_map(
         |(at, by, context, kind, mode)| {
             let mut seen = match kind {
                 0 => new(at, by, context, Some(mode)),
@@ -375,6 +390,7 @@ fn any_seen() -> impl Strategy<Value = Seen> {
                     let to = if mode == "plan" { Standing::Completed } else { Standing::Open };
                     self::seen(at, by, What::Task(Listed::Moved { number: format!("{}", at % 3), to }))
                 }
+                16 => work(at, by, context, Action::Offered),
                 13 => work(at, by, context, Action::Resumed { digest: format!("h{}", at / 2) }),
                 _ => handoff_by(at, by, context),
             };
@@ -405,6 +421,11 @@ proptest! {
         for context in fold(&shuffled[..most.min(shuffled.len())]).values() {
             prop_assert!(whole.contains_key(&context.id));
             prop_assert!(!context.is_done || !context.mode.is_staged());
+            // What waits was not taken up, and is offered once.
+            let waits = context.artifact.as_ref().is_some_and(|artifact| !artifact.is_consumed);
+            prop_assert!(waits || !context.mode.is_staged(), "{:?}", context);
+            prop_assert_eq!(context.staged_at.is_some(), context.mode.is_staged(), "{:?}", context);
+            prop_assert!(context.mode.is_staged() || !context.is_offered);
         }
     }
 }
