@@ -1,6 +1,6 @@
 use super::*;
 use crate::contexts::read::{self, Which};
-use crate::contexts::{ArtifactKind, Mode};
+use crate::contexts::{ArtifactKind, Mode, write};
 use base::Timestamp;
 use capture::{Observation, Spool};
 use serde_json::json;
@@ -239,4 +239,29 @@ fn a_session_that_an_import_or_a_command_bound_never_ends_by_itself() {
     bench.line(&line(2, "t", "work", None, bind("command")));
     bench.line(&line(90_000_000, "other", "prompt", Some("p9"), json!({"text": "fix the login form"})));
     assert_eq!(bench.drain()[0].last_session, None);
+}
+
+#[test]
+fn what_is_done_by_hand_has_no_other_context_made_anew() {
+    let by_hand = |at: u64, data: Value| {
+        let mut line = line(at, "by-hand-1", "work", None, data);
+        line["platform"] = write::BY_HAND.into();
+        line
+    };
+    let mut bench = Bench::new();
+    for (at, id) in [(1, "261118-0905-a"), (2, "261118-0905-b")] {
+        bench
+            .line(&by_hand(at, json!({"context": id, "action": "new", "summary": id, "method": "imported"})));
+    }
+    bench.line(&by_hand(3, json!({"context": "261118-0905-a", "action": "note", "text": "half done"})));
+    assert_eq!(bench.drain().iter().map(|context| context.notes.len()).collect::<Vec<_>>(), [1, 0]);
+    let session =
+        bench.store.connection().query_row("SELECT row FROM sessions", [], |row| row.get(0)).unwrap();
+    let transaction = bench.store.connection().unchecked_transaction().unwrap();
+    let work = Making::of(&transaction).unwrap();
+    let noted = "261118-0905-a".to_owned();
+    let touched = Touched { sessions: [session].into(), contexts: [noted.clone()].into() };
+    assert_eq!(work.contexts_of(&touched).unwrap(), [noted.clone()].into());
+    let (seen, _) = work.load(&noted, &work.linked([session].into()).unwrap()).unwrap();
+    assert_eq!(seen.len(), 2);
 }
