@@ -160,9 +160,12 @@ impl Board {
         }
         let subject = call.text("subject");
         // The id of a deleted task is not given again, not even to one that asks for it.
-        let known = named.filter(|id| !self.tasks.get(id).is_some_and(|task| task.is_deleted));
+        let named = named.filter(|id| !self.tasks.get(id).is_some_and(|task| task.is_deleted));
+        // A model may copy an id with a mistake in it: then the words tell which task it is.
+        let known = named.clone().filter(|id| self.tasks.contains_key(id));
         let id = known
             .or_else(|| self.continued(&list, subject))
+            .or(named)
             .unwrap_or_else(|| made_id(&[&call.session, &call.id]));
         self.slots.insert((list.clone(), number.clone()), Slot::Task(id.clone()));
         let is_new = !self.tasks.contains_key(&id);
@@ -181,9 +184,11 @@ impl Board {
         let place = (list_of(call), call.text("task").to_owned());
         let named = named_id(call);
         let id = match (named, self.slots.get(&place)) {
+            (Some(named), _) if self.tasks.contains_key(&named) => named,
+            // An id that no task has is a model's mistake where the number is known.
+            (_, Some(Slot::Task(id))) => id.clone(),
             (Some(named), _) => named,
             (None, Some(Slot::Skipped)) => return,
-            (None, Some(Slot::Task(id))) => id.clone(),
             // The call that added it was not recorded.
             (None, None) => made_id(&[&place.0, "#", &place.1]),
         };
