@@ -7,8 +7,9 @@
 mod state;
 pub(crate) mod tasks;
 
+use crate::contexts::id::{self, Unfit};
 use crate::contexts::write::{self, Place, Writer};
-use crate::contexts::{Action, File, Handoff, Imported, Mode, Origin, Section, id, plan};
+use crate::contexts::{Action, File, Handoff, Imported, Mode, Origin, Section, plan};
 use base::project::Project;
 use base::{Paths, Timestamp, digest, files};
 use capture::{Data, Kept, Observation, Spool};
@@ -82,16 +83,22 @@ pub fn import(output: &Path, paths: &Paths, is_dry_run: bool, now: Timestamp) ->
     let root = output.parent().unwrap_or(output);
     let mut found = Found::default();
     for (name, (folder, is_archived)) in folders.into_iter().take(MOST_CONTEXTS) {
-        if let Err(unfit) = id::check(&name) {
-            found.skipped.push((name, unfit.to_string()));
-            continue;
-        }
+        let id = match id::check(&name) {
+            Ok(()) => name.clone(),
+            // The first generation cut its names later.
+            Err(Unfit::Long(_)) => id::shortened(&name),
+            Err(unfit) => {
+                found.skipped.push((name, unfit.to_string()));
+                continue;
+            }
+        };
         let Some(old) = Old::read(&name, &folder, is_archived, &index) else {
             found.skipped.push((name, "its state cannot be read".to_owned()));
             continue;
         };
+        let old = if id == name { old } else { old.renamed(&id) };
         let texts = texts_in(&folder);
-        found.contexts.push((name, texts.len()));
+        found.contexts.push((id, texts.len()));
         if !is_dry_run {
             Importing { old, texts, root, paths, now }.record()?;
         }
@@ -257,7 +264,8 @@ impl Importing<'_> {
 fn handoff_of(folder: &str, files: &[(&str, &str)]) -> Handoff {
     let mut handoff = Handoff { id: folder.to_owned(), origin: Origin::Import, ..Handoff::default() };
     for (name, text) in files {
-        let (title, body) = titled(without_front_matter(text));
+        let unix = text.replace("\r\n", "\n");
+        let (title, body) = titled(without_front_matter(unix.trim_start_matches('\u{feff}')));
         let section = if *name == INDEX { "summary" } else { name.trim_end_matches(".md") };
         if *name == INDEX {
             // As the artifact of a context that waits with it.

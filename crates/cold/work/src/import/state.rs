@@ -82,6 +82,12 @@ impl Old {
         Some(old)
     }
 
+    /// Gives it another id, and keeps the one that it had.
+    pub(super) fn renamed(mut self, id: &str) -> Self {
+        self.extra.insert("aiwcli_id".to_owned(), std::mem::replace(&mut self.id, id.to_owned()).into());
+        self
+    }
+
     fn of(id: &str, state: &Map<String, Value>) -> Self {
         let whole = Value::Object(state.clone());
         // The first generation has all of it in one object.
