@@ -34,19 +34,17 @@ pub(crate) fn asked_for<'c>(prompt: &str, staged: &'c [Context]) -> Option<&'c C
     }
     let named = |context: &&Context| {
         let slug = id::slug(&context.summary);
-        let known: Vec<&str> = context.id.split('-').skip(2).chain(slug.split('-')).collect();
-        about.iter().all(|word| known.contains(&word.as_str()))
+        let known: Vec<&str> = context.id.split('-').chain(slug.split('-')).collect();
+        about.iter().all(|word| known.contains(&id::to_ascii(word).as_str()))
     };
     staged.iter().find(named)
 }
 
 /// Returns the words that name what a prompt asks to go on with; `None` where it does not ask.
 fn about(prompt: &str) -> Option<Vec<String>> {
-    let lower = prompt.to_lowercase();
-    let mut words: Vec<&str> = lower
-        .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
-        .filter(|word| !word.is_empty())
-        .collect();
+    let lower = prompt.to_lowercase().replace('’', "'");
+    let mut words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
     if words.len() > MOST_WORDS {
         return None;
     }
@@ -101,7 +99,13 @@ mod tests {
         ] {
             assert_eq!(found(prompt).as_deref(), Some("fix-beta-upload"), "{prompt}");
         }
-        assert_eq!(found("continue with the parser").as_deref(), Some("move-parser"));
+        for prompt in
+            ["continue with the parser", "continue 261118-0905-move-parser", "let’s go on with the parser"]
+        {
+            assert_eq!(found(prompt).as_deref(), Some("move-parser"), "{prompt}");
+        }
+        let word = Context { summary: "die Prüfung der Größe".to_owned(), ..Context::default() };
+        assert!(asked_for("mach weiter mit der Prüfung", &[word]).is_some());
         for prompt in [
             "fix the login form",
             "resume the download when the connection drops",
