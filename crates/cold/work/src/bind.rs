@@ -203,9 +203,9 @@ impl Binder<'_> {
             write::write_binding(self.paths, &self.asked.session, &context)?;
             return Ok(Bound::default());
         }
-        // They do not say what the work is. The next prompt does, or the title of the handoff that is saved.
+        // They do not say what the work is, nor does an image alone. The next prompt does, or the title of the handoff that is saved.
         let prompt = self.asked.prompt.trim_start();
-        if COMMANDS.iter().any(|command| prompt.starts_with(command)) {
+        if prompt.is_empty() || COMMANDS.iter().any(|command| prompt.starts_with(command)) {
             return Ok(Bound::default());
         }
         if resume::is_wish(prompt) {
