@@ -18,7 +18,7 @@ use store::Store;
 use text::sanitize;
 use work::contexts::read::{self, Which};
 use work::contexts::{ArtifactKind, Context, Mode, SessionId};
-use work::plans::{Plan, Status};
+use work::plans::{self, Plan};
 use work::tasks::Task;
 
 /// In characters.
@@ -262,8 +262,7 @@ pub(super) fn inventory(one: &One, env: &Env, paths: &Paths) -> Result<()> {
 
 /// Returns how many plans and tasks there are, and what is to be known of them first.
 fn counts(plans: &[Plan], tasks: &[Task]) -> (String, String) {
-    let accepted = plans.iter().rev().find(|plan| plan.status == Status::Accepted);
-    let accepted = accepted
+    let accepted = plans::last_accepted(plans)
         .map(|plan| format!(", the last accepted: {}", sanitize::one_line(plan.title(), MAX_SUMMARY)))
         .unwrap_or_default();
     let of_plans = if plans.is_empty() { "none".to_owned() } else { format!("{}{accepted}", plans.len()) };

@@ -93,7 +93,7 @@ pub(super) fn plans(arguments: &Plans, env: &Env, paths: &Paths) -> Result<()> {
 
 fn named<'p>(plans: &'p [Plan], name: &str) -> Result<&'p Plan> {
     let fitting: Vec<&Plan> = if name.is_empty() {
-        plans.iter().rev().find(|plan| plan.status == Status::Accepted).into_iter().collect()
+        plans::last_accepted(plans).into_iter().collect()
     } else {
         plans.iter().filter(|plan| plan.digest.starts_with(name)).collect()
     };

@@ -83,6 +83,18 @@ pub(crate) fn current(connection: &Connection, session: i64) -> Result<Option<St
     Ok(select.query_row([session], |row| row.get(0)).optional()?)
 }
 
+/// Says whether everything that a session worked on is done by now.
+pub fn is_over(connection: &Connection, session: i64) -> Result<bool, Error> {
+    if !are_made(connection) {
+        return Ok(false);
+    }
+    let mut select = connection.prepare_cached(
+        "SELECT coalesce(min(is_done), 0) FROM work_bindings JOIN work_contexts ON work_contexts.id = context
+         WHERE session = ?1",
+    )?;
+    Ok(select.query_row([session], |row| row.get(0))?)
+}
+
 /// Returns the text of a file that an import brought.
 pub fn file(connection: &Connection, context: &str, path: &str) -> Result<Option<String>, Error> {
     let mut select = connection.prepare_cached(
