@@ -18,7 +18,7 @@ continuar,sigue,retoma,retomar,riprendi,riprendiamo,ga verder,doorgaan,прод�
 /// What a wish to go on may be about without naming the work.
 const GENERIC: &str = " with the my our your this that it last previous earlier old work working task tasks plan planned handoff \
 session implementation implementing context where we i you left off stopped from on here there now please next step steps what was \
-were doing yesterday today again go ahead and finish staged mit der dem den die das arbeit aufgabe sitzung wo wir aufgehört haben le \
+were doing yesterday today again go ahead and finish staged a an of for to in at by all rest remaining then mit der dem den die das arbeit aufgabe sitzung wo wir aufgehört haben le \
 la travail el trabajo il lavoro bitte execute implement ";
 
 /// Says whether a prompt asks to go on with something.
@@ -89,6 +89,7 @@ mod tests {
     fn line_8_only_a_prompt_that_asks_for_it_adopts_what_waits() {
         for prompt in [
             "continue",
+            "continue to the next step of the plan",
             "Please continue.",
             "ok, let's resume where we left off",
             "can you pick up where we stopped?",
