@@ -215,6 +215,25 @@ pub fn ids(store: &Store) -> Result<Vec<String>, Error> {
     Ok(ids)
 }
 
+/// The project that a session is filed under.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filed {
+    pub row: i64,
+    pub name: String,
+}
+
+/// Returns where a session is filed; `None` where nothing of it was taken in yet.
+pub fn filed(store: &Store, platform: Option<&str>, session: &str) -> Result<Option<Filed>, Error> {
+    let mut select = store.connection().prepare_cached(
+        "SELECT projects.row, name FROM sessions JOIN projects ON projects.row = project
+         WHERE platform = ?1 AND sessions.id = ?2",
+    )?;
+    let filed = select.query_row(params![platform.unwrap_or(CLAUDE_CODE), session], |row| {
+        Ok(Filed { row: row.get(0)?, name: row.get(1)? })
+    });
+    Ok(filed.optional()?)
+}
+
 /// Returns the row of a project.
 pub fn project_row(store: &Store, key: &str) -> Result<Option<i64>, Error> {
     let mut select = store.connection().prepare_cached("SELECT row FROM projects WHERE key = ?1")?;
