@@ -380,6 +380,13 @@ fn what_a_context_left_does_not_come_back_once_it_is_ended() -> Result<()> {
     session.prompt("^S:parser")?;
     assert!(session.recalls("compact", "q-compact")?.contains("Paste it in"));
     assert!(shown(&session.prompt("^E:parser")?).starts_with("Ended "));
+    let listed = |arguments: &[&str]| -> Result<String> {
+        let mut command = sandbox.command("wyren");
+        command.args(["work", "tasks"]).args(arguments).env("CLAUDE_CODE_SESSION_ID", "planner");
+        Ok(String::from_utf8_lossy(&command.current_dir(sandbox.project()).output()?.stdout).into_owned())
+    };
+    assert_eq!(listed(&[])?, "No tasks.\n");
+    assert!(listed(&["--all"])?.contains("Paste it in"));
     for (id, source) in [("s-2", "compact"), ("s-3", "clear"), ("s-4", "startup")] {
         if source == "clear" {
             session.ends("clear", "q-clear")?;

@@ -9,7 +9,7 @@ use crate::contexts::read::{self, Handed};
 use crate::contexts::{ArtifactKind, Context, Mode, Origin};
 use crate::plans::Plan;
 use crate::share::Share;
-use crate::tasks::{IN_PROGRESS, Task};
+use crate::tasks::{IN_PROGRESS, Task, UNTOLD};
 use crate::{handed, line, observed, plans, tasks};
 use std::collections::BTreeSet;
 use store::Error;
@@ -330,7 +330,7 @@ impl Parts {
 fn task_line(task: &Task, mark: &str, shown: &BTreeSet<&str>) -> String {
     let status = sanitize::model_line(&task.status, 20);
     let subject = match sanitize::model_line(&task.subject, MAX_SUBJECT_CHARS) {
-        subject if subject.is_empty() => "(its subject was not recorded)".to_owned(),
+        subject if subject.is_empty() => UNTOLD.to_owned(),
         subject => subject,
     };
     let mut line = format!("- {} [{status}{mark}] {subject}\n", task.id);

@@ -52,9 +52,17 @@ impl Share {
         Ok(self)
     }
 
-    /// Returns the share of the context that one of these sessions works on.
-    pub fn of_session(connection: &Connection, sessions: &[i64], session: i64) -> Result<Self, Error> {
-        Self::of(connection, sessions, read::current(connection, session)?.as_deref())
+    /// Returns the share of the context that one of these sessions works on; where there is none, that of contexts that are done
+    /// only `with_done`.
+    pub fn of_session(
+        connection: &Connection,
+        sessions: &[i64],
+        session: i64,
+        with_done: bool,
+    ) -> Result<Self, Error> {
+        let context = read::current(connection, session)?;
+        let share = if with_done { Self::of } else { Self::to_go_on_with };
+        share(connection, sessions, context.as_deref())
     }
 
     /// Leaves out the plans of other contexts.

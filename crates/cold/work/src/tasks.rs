@@ -28,6 +28,9 @@ pub const IN_PROGRESS: &str = "in_progress";
 /// The state of a new task.
 pub const PENDING: &str = "pending";
 
+/// What is shown of a task without a subject.
+pub const UNTOLD: &str = "(its subject was not recorded)";
+
 /// One task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Task {
@@ -224,9 +227,10 @@ impl Board {
             let slot = self.slots.get(&(list.clone(), number.clone())).cloned();
             let id = match slot {
                 Some(Slot::Task(id)) => id,
+                // A subagent goes on with no task of the main window.
                 _ => self
                     .continued(&list, subject)
-                    .filter(|id| !kept.contains(id))
+                    .filter(|id| call.agent.is_none() && !kept.contains(id))
                     .unwrap_or_else(|| made_id(&[&call.session, &call.id, &number])),
             };
             self.slots.insert((list.clone(), number), Slot::Task(id.clone()));

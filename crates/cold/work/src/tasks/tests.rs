@@ -231,6 +231,23 @@ fn a_list_of_todos_replaces_the_one_before_and_keeps_what_was_completed() {
 }
 
 #[test]
+fn a_subagent_that_writes_the_same_words_completes_no_task_of_the_main_window() {
+    let todos = |status: &str| json!({"tool": "TodoWrite", "todos": [{"content": "Run the tests", "status": status}]});
+    let of_agent = |at, session: &str| Observed {
+        agent: Some("agent-1".into()),
+        ..call(at, session, todos("completed"))
+    };
+    for main in [create(1, "a", "1", "Run the tests"), call(1, "a", todos("pending"))] {
+        // In its own session, and in the next one.
+        for session in ["a", "b"] {
+            let tasks = state(&[main.clone(), of_agent(2, session)]);
+            assert_eq!(subjects(&tasks, "pending"), ["Run the tests"], "{tasks:#?}");
+            assert_eq!(subjects(&tasks, "completed"), ["Run the tests"]);
+        }
+    }
+}
+
+#[test]
 fn an_update_whose_task_was_never_seen_is_a_task_without_words() {
     let tasks = state(&[update(1, "a", "4", "in_progress")]);
     assert_eq!((tasks.len(), &*tasks[0].subject, &*tasks[0].status), (1, "", "in_progress"));
