@@ -474,12 +474,13 @@ impl Folding {
     fn start(&mut self, seen: &Seen, source: Option<&str>) {
         let left = seen.prompt_id.as_ref().and_then(|prompt| self.left.get(prompt)).cloned();
         let Some((before, id)) = left.filter(|_| source != Some(STARTUP)) else { return };
-        let is_open = self.contexts.get(&id).is_some_and(|context| !context.is_done);
-        if before == seen.session || self.known.contains(&seen.session) || !is_open {
+        let Some(context) = self.contexts.get(&id).filter(|context| !context.is_done) else { return };
+        if before == seen.session || self.known.contains(&seen.session) {
             return;
         }
-        // What waits is taken up by `/clear` itself, and else by the first prompt.
-        let permission_mode = (source != Some(CLEAR)).then_some(PLAN_MODE);
+        // What waits is taken up by `/clear` itself; and else the first prompt says whether the work begins.
+        let is_taken_up = source == Some(CLEAR) && context.mode.is_staged();
+        let permission_mode = (!is_taken_up).then_some(PLAN_MODE);
         self.bind(seen, &id, permission_mode);
     }
 }

@@ -64,6 +64,15 @@ fn a_prompt_activates_and_plan_mode_never_does() {
         self::seen(5, "s", What::Changed),
     ];
     assert_eq!(modes(&seen), ["idle", "idle", "idle", "idle", "active"]);
+    // `/clear` keeps the permission mode, and tells nothing of it.
+    let cleared = [
+        new(1, "s", "c", Some("plan")),
+        with_prompt("q", end(2, "s", "clear")),
+        with_prompt("q", start(3, "t", "clear")),
+        prompt(4, "t", "plan"),
+        prompt(5, "t", "default"),
+    ];
+    assert_eq!(modes(&cleared), ["idle", "idle", "idle", "idle", "active"]);
 }
 
 #[test]
