@@ -181,7 +181,12 @@ pub(super) fn show(Show { one, file }: &Show, env: &Env, paths: &Paths) -> Resul
             false if context.mode.is_staged() => ", waits for a session",
             false => "",
         };
-        row(kind, format!("of {}{taken}", when::local_minute(moment(artifact.at))), Style::new());
+        // An import may not know.
+        let of = match artifact.at {
+            0 => "of an unknown time".to_owned(),
+            at => format!("of {}", when::local_minute(moment(at))),
+        };
+        row(kind, format!("{of}{taken}"), Style::new());
     }
     let (all_plans, all_tasks) = counts(&plans, &tasks);
     row("plans", all_plans, Style::new());

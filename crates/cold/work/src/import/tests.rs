@@ -360,3 +360,20 @@ fn a_file_with_the_line_ends_of_windows_is_read_like_any_other() {
     );
     assert_eq!(contexts[0].mode, Mode::HasHandoff);
 }
+
+#[test]
+fn what_says_no_time_is_of_the_time_in_its_id() {
+    let mut bench = Bench::new();
+    bench.write(
+        "contexts/260110-0903-x/context.json",
+        r#"{"summary":"x","in_flight":{"mode":"implementing"}}"#,
+    );
+    let state = json!({"summary": "y", "last_active": "2026-01-12T10:00:00.000Z",
+        "in_flight": {"mode": "implementing", "artifact_path": "plans/p.md"}});
+    bench.write("contexts/260110-0904-y/context.json", &state.to_string());
+    let (_, contexts) = bench.import();
+    let begun = i64::try_from(moment_of("260110-0903", OF_ID).unwrap().millis()).unwrap();
+    assert_eq!((contexts[1].created_at, contexts[1].last_active), (begun, begun));
+    assert_eq!(contexts[0].artifact.as_ref().unwrap().at, contexts[0].last_active);
+    assert_eq!(bench.import().1, contexts);
+}
