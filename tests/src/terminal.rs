@@ -17,6 +17,9 @@ use crate::process;
 const SCREEN_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long the input box may take to become empty by itself.
 const EMPTY_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long what was typed may take to be in the input box before it is typed anew: a client that shows another conversation may
+/// drop it.
+const TYPING_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the client may take to leave, or to die, before it is given up.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(20);
 /// How often a leaving client is asked whether it has left.
@@ -205,15 +208,22 @@ impl Terminal {
     ///
     /// Typed and sent in one go, the client would take the line end for a part of pasted text.
     fn enter(&mut self, text: &str) -> Result<()> {
-        self.wait_until("an input box", |contents| input(contents).is_some())?;
+        let deadline = Instant::now() + SCREEN_TIMEOUT;
         let is_empty = |contents: &str| input(contents) == Some("");
-        if self.wait_at_most(EMPTY_TIMEOUT, "an empty input box", is_empty).is_err() {
-            self.press(Key::ControlU)?;
-            self.wait_until("an empty input box", is_empty)?;
+        loop {
+            self.wait_until("an input box", |contents| input(contents).is_some())?;
+            if self.wait_at_most(EMPTY_TIMEOUT, "an empty input box", is_empty).is_err() {
+                self.press(Key::ControlU)?;
+                self.wait_until("an empty input box", is_empty)?;
+            }
+            self.type_text(text)?;
+            let is_typed = |contents: &str| input(contents) == Some(text);
+            match self.wait_at_most(TYPING_TIMEOUT, &format!("`{text}` to be typed"), is_typed) {
+                Ok(()) => return self.press(Key::Enter),
+                Err(error) if Instant::now() >= deadline || self.screen.state().closed => return Err(error),
+                Err(_) => self.press(Key::ControlU)?,
+            }
         }
-        self.type_text(text)?;
-        self.wait_until(&format!("`{text}` to be typed"), |contents| input(contents) == Some(text))?;
-        self.press(Key::Enter)
     }
 
     fn send(&mut self, bytes: &[u8]) -> Result<()> {

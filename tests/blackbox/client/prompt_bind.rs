@@ -177,6 +177,8 @@ fn a_branch_goes_on_with_the_work_and_a_resumed_session_with_its_own() -> Result
         Ok(of_type(&events, "session-start").iter().filter(|start| start["data"]["source"] == source).count())
     };
     terminal.submit("/branch")?;
+    // The hooks run before the screen belongs to the new session, and what is typed in between is lost.
+    terminal.wait_for("Branched conversation")?;
     wait_for("the branch", || Ok(began("resume")? == 1))?;
     terminal.submit("run the tests of everything")?;
     terminal.wait_for("The branch is tested.")?;
@@ -184,6 +186,9 @@ fn a_branch_goes_on_with_the_work_and_a_resumed_session_with_its_own() -> Result
     terminal.wait_for("The form is fixed.")?;
     let first = sessions(&client).first().cloned().context("no session")?;
     terminal.submit(&format!("/resume {first}"))?;
+    terminal.wait_until("the conversation of the first session alone", |contents| {
+        contents.contains("The parser is moved.") && !contents.contains("The form is fixed.")
+    })?;
     wait_for("the first session", || Ok(began("resume")? == 2))?;
     terminal.submit("is the parser still there?")?;
     terminal.wait_for("The parser is back.")?;

@@ -254,6 +254,10 @@ fn line_27_carets_work_in_a_bound_session_too_and_are_never_passed_on() -> Resul
     assert!(told(&session.prompt(&format!("^{number}"))?).contains("-move-parser"));
     let ended = session.prompt("^E:manual")?;
     assert!(shown(&ended).starts_with("Ended ") && !shown(&ended).contains("  3  "), "{ended}");
+    assert!(!shown(&ended).contains("Not sent:"), "{ended}");
+    session.prompt("^0 draw the cover of it")?;
+    let ended = session.prompt("^E:cover and print\nthe manual")?;
+    assert!(shown(&ended).contains(".\nNot sent: and print the manual\n\nContexts in "), "{ended}");
     let rest = session.prompt("^E*")?;
     assert!(shown(&rest).contains("No open contexts"), "{rest}");
     // What ended is let go of: the next prompt begins anew.
@@ -365,6 +369,75 @@ fn a_session_that_takes_up_a_context_gets_its_plan_and_its_open_tasks() -> Resul
         let silent = Session::new(&sandbox, "s-3").with("WYREN_RECALL_WORK_BYTES", "0");
         assert!(!told(&silent.prompt("^S:parser")?).contains("Paste it in"));
     }
+    Ok(())
+}
+
+#[test]
+fn what_a_context_left_does_not_come_back_once_it_is_ended() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    leave_a_plan_and_tasks(&sandbox)?;
+    let session = Session::new(&sandbox, "s-2");
+    session.prompt("^S:parser")?;
+    assert!(session.recalls("compact", "q-compact")?.contains("Paste it in"));
+    assert!(shown(&session.prompt("^E:parser")?).starts_with("Ended "));
+    let listed = |arguments: &[&str]| -> Result<String> {
+        let mut command = sandbox.command("wyren");
+        command.args(["work", "tasks"]).args(arguments).env("CLAUDE_CODE_SESSION_ID", "planner");
+        Ok(String::from_utf8_lossy(&command.current_dir(sandbox.project()).output()?.stdout).into_owned())
+    };
+    assert_eq!(listed(&[])?, "No tasks.\n");
+    assert!(listed(&["--all"])?.contains("Paste it in"));
+    for (id, source) in [("s-2", "compact"), ("s-3", "clear"), ("s-4", "startup")] {
+        if source == "clear" {
+            session.ends("clear", "q-clear")?;
+        }
+        let told = Session::new(&sandbox, id).recalls(source, "q-clear")?;
+        assert!(!told.contains("Paste it in") && !told.contains("Accepted plan"), "{source}: {told}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_session_that_resume_goes_back_to_takes_up_no_work_of_the_session_before() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let earlier = Session::new(&sandbox, "s-1");
+    earlier.prompt("fix the old importer")?;
+    earlier.prompt("^E:importer")?;
+    earlier.ends("prompt_input_exit", "q-1")?;
+    let session = Session::new(&sandbox, "s-2");
+    session.prompt("move the parser into a crate")?;
+    session.ends("resume", "q-2")?;
+    earlier.starts("resume", "q-2")?;
+    earlier.prompt("what is left of the importer?")?;
+    let parser = work_json(&sandbox, &["show", "parser"])?;
+    assert_eq!(parser["sessions"].as_array().map(Vec::len), Some(1), "{parser:#}");
+    assert_eq!(ids(&sandbox)?.len(), 3);
+    Ok(())
+}
+
+#[test]
+fn a_session_that_left_its_folder_has_the_contexts_of_its_project() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let session = Session::new(&sandbox, "s-1");
+    session.prompt("move the parser into a crate")?;
+    let elsewhere = sandbox.folder().join("elsewhere");
+    fs::create_dir_all(&elsewhere)?;
+    let event =
+        json!({"session_id": "s-1", "cwd": elsewhere, "hook_event_name": "UserPromptSubmit", "prompt": "^"});
+    let output = feed(&mut sandbox.command("prompt-bind"), event.to_string().as_bytes())?;
+    let answer: Value = serde_json::from_slice(&output.stdout)?;
+    assert!(shown(&answer).starts_with("Contexts in project") && shown(&answer).contains("1* "), "{answer}");
+    Ok(())
+}
+
+#[test]
+fn an_image_alone_names_no_context_and_the_prompt_after_it_does() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let session = Session::new(&sandbox, "s-1");
+    session.prompt("")?;
+    assert!(ids(&sandbox)?.is_empty());
+    session.prompt("fix the login form")?;
+    assert!(ids(&sandbox)?[0].ends_with("-fix-login-form"));
     Ok(())
 }
 

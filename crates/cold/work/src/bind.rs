@@ -4,7 +4,7 @@
 //! session without its file: the next prompt finds the observation and writes the file.
 
 use crate::caret::{Wish, wish};
-use crate::contexts::read::{self, Which};
+use crate::contexts::read::{self, Filed, Which};
 use crate::contexts::write::{self, Place, Writer};
 use crate::contexts::{Action, Context, KIND, Work, id, plan};
 use crate::restore::{self, Start};
@@ -162,9 +162,16 @@ struct Binder<'a> {
 impl Binder<'_> {
     fn obey(&self, caret: &Caret<'_>, desk: &mut dyn Desk) -> Result<Bound, Error> {
         desk.catch_up();
-        let contexts = self.of_project(desk, |store, row| read::list(store, Some(row), Which::Open))?;
+        // A call may have left the folder of the session since.
+        let filed = self.filed(desk)?;
+        let contexts =
+            self.of_project(filed.as_ref(), desk, |store, row| read::list(store, Some(row), Which::Open))?;
         let bound = write::read_binding(self.paths, &self.asked.session);
-        let viewer = Viewer { project: &self.project.name, context: bound.as_deref(), now: self.writer.now };
+        let viewer = Viewer {
+            project: filed.as_ref().map_or(&self.project.name, |filed| &filed.name),
+            context: bound.as_deref(),
+            now: self.writer.now,
+        };
         let (ended, selected, rest) = match wish(caret, &contexts, &viewer) {
             Wish::Answer(text) => return Ok(Bound { block: Some(text), ..Bound::default() }),
             Wish::Begin(text) => {
@@ -181,7 +188,8 @@ impl Binder<'_> {
         let Some(selected) = selected else {
             let left: Vec<Context> =
                 contexts.iter().filter(|context| !ended.contains(context)).cloned().collect();
-            let text = format!("{told}\n{}", words::picker(&left, &viewer));
+            let unsent = words::unsent(rest);
+            let text = format!("{told}{unsent}\n{}", words::picker(&left, &viewer));
             return Ok(Bound { block: Some(text), ..Bound::default() });
         };
         self.bind_to(&selected.id, "caret")?;
@@ -203,16 +211,16 @@ impl Binder<'_> {
             write::write_binding(self.paths, &self.asked.session, &context)?;
             return Ok(Bound::default());
         }
-        // They do not say what the work is. The next prompt does, or the title of the handoff that is saved.
+        // They do not say what the work is, nor does an image alone. The next prompt does, or the title of the handoff that is saved.
         let prompt = self.asked.prompt.trim_start();
-        if COMMANDS.iter().any(|command| prompt.starts_with(command)) {
+        if prompt.is_empty() || COMMANDS.iter().any(|command| prompt.starts_with(command)) {
             return Ok(Bound::default());
         }
         if resume::is_wish(prompt) {
             // The session that left it may have ended a moment ago.
             desk.catch_up();
         }
-        let staged = self.of_project(desk, read::staged)?;
+        let staged = self.of_project(None, desk, read::staged)?;
         for (found, via) in [
             (carried(&self.asked.prompt, &staged), "plan"),
             (resume::asked_for(&self.asked.prompt, &staged), "resume"),
@@ -288,14 +296,24 @@ impl Binder<'_> {
         stored(desk)
     }
 
+    /// Returns contexts of the project that the session is filed under, else of that of its folder.
     fn of_project(
         &self,
+        filed: Option<&Filed>,
         desk: &mut dyn Desk,
         look: impl Fn(&Store, i64) -> Result<Vec<Context>, store::Error>,
     ) -> Result<Vec<Context>, Error> {
         let Some(store) = desk.store().filter(|store| read::is_made(store)) else { return Ok(Vec::new()) };
-        let row = read::project_row(store, &self.project.key)?;
+        let row = match filed {
+            Some(filed) => Some(filed.row),
+            None => read::project_row(store, &self.project.key)?,
+        };
         Ok(row.map_or(Ok(Vec::new()), |row| look(store, row))?)
+    }
+
+    fn filed(&self, desk: &mut dyn Desk) -> Result<Option<Filed>, Error> {
+        let Some(store) = desk.store() else { return Ok(None) };
+        Ok(read::filed(store, self.asked.platform.as_deref(), &self.asked.session)?)
     }
 
     fn begin(&self, text: &str) -> Result<String, Error> {

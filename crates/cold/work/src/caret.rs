@@ -31,6 +31,7 @@ pub fn wish<'c, 'p>(caret: &Caret<'p>, contexts: &'c [Context], viewer: &Viewer<
         Caret::List => Wish::Answer(picker()),
         Caret::Unknown(typed) => {
             let typed = text::sanitize::one_line(typed, 40);
+            let typed = if typed.is_empty() { " with a blank after it" } else { &typed };
             refused(&format!(
                 "^{typed} is no command. To send a prompt that begins with ^, put a blank before it."
             ))
@@ -157,6 +158,10 @@ mod tests {
             (
                 "^nonsense",
                 "^nonsense is no command. To send a prompt that begins with ^, put a blank before it.",
+            ),
+            (
+                "^ 2",
+                "^ with a blank after it is no command. To send a prompt that begins with ^, put a blank before it.",
             ),
             ("^0 short", "^0 needs a text of at least 10 characters: what is to be done?"),
         ] {

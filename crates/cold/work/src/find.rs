@@ -1,6 +1,6 @@
 //! Finds the context that a person means: by its id, the beginning of it, or a part of it.
 
-use crate::contexts::Context;
+use crate::contexts::{Context, id};
 
 /// Why no context is meant.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub enum Unfound {
 
 /// Returns the one context that is meant: exactly, else by the beginning, else by a part of its id, in any case.
 pub fn find<'c>(query: &str, contexts: &'c [Context]) -> Result<&'c Context, Unfound> {
-    let query = query.trim().to_lowercase();
+    let query = id::to_ascii(&query.trim().to_lowercase());
     if query.is_empty() {
         return Err(Unfound::None);
     }
@@ -56,6 +56,11 @@ mod tests {
         assert_eq!(found("261118-0905"), Ok("261118-0905-fix-beta"));
         assert_eq!(found("gamma"), Err(Unfound::None));
         assert_eq!(found(" "), Err(Unfound::None));
+        let word =
+            Context { id: format!("261118-0908-{}", id::slug("Füge Prüfung hinzu")), ..Context::default() };
+        for query in ["prüfung", "Füge", "PRUEFUNG"] {
+            assert!(find(query, std::slice::from_ref(&word)).is_ok(), "{query}");
+        }
         let Err(Unfound::Several(several)) = found("fix") else { panic!() };
         assert_eq!(several, ["261118-0905-fix-beta", "261118-0906-fix-parser"]);
     }

@@ -7,8 +7,9 @@
 mod state;
 pub(crate) mod tasks;
 
+use crate::contexts::id::{self, Unfit};
 use crate::contexts::write::{self, Place, Writer};
-use crate::contexts::{Action, File, Handoff, Imported, Mode, Origin, Section, id, plan};
+use crate::contexts::{Action, File, Handoff, Imported, Mode, Origin, Section, plan};
 use base::project::Project;
 use base::{Paths, Timestamp, digest, files};
 use capture::{Data, Kept, Observation, Spool};
@@ -35,6 +36,9 @@ const MAX_FILES: usize = 2 * 1024 * 1024;
 const MOST_CONTEXTS: usize = 5_000;
 const MOST_FILES: usize = 200;
 const MOST_DEPTH: usize = 3;
+/// How the names of contexts and of handoffs begin, and how long that is.
+const OF_ID: (&str, usize) = ("%y%m%d-%H%M", 11);
+const OF_HANDOFF: (&str, usize) = ("%Y-%m-%d-%H%M", 15);
 /// A bound session does not activate a context by the import itself.
 const PLAN_MODE: &str = "plan";
 
@@ -82,16 +86,22 @@ pub fn import(output: &Path, paths: &Paths, is_dry_run: bool, now: Timestamp) ->
     let root = output.parent().unwrap_or(output);
     let mut found = Found::default();
     for (name, (folder, is_archived)) in folders.into_iter().take(MOST_CONTEXTS) {
-        if let Err(unfit) = id::check(&name) {
-            found.skipped.push((name, unfit.to_string()));
-            continue;
-        }
+        let id = match id::check(&name) {
+            Ok(()) => name.clone(),
+            // The first generation cut its names later.
+            Err(Unfit::Long(_)) => id::shortened(&name),
+            Err(unfit) => {
+                found.skipped.push((name, unfit.to_string()));
+                continue;
+            }
+        };
         let Some(old) = Old::read(&name, &folder, is_archived, &index) else {
             found.skipped.push((name, "its state cannot be read".to_owned()));
             continue;
         };
+        let old = if id == name { old } else { old.renamed(&id) };
         let texts = texts_in(&folder);
-        found.contexts.push((name, texts.len()));
+        found.contexts.push((id, texts.len()));
         if !is_dry_run {
             Importing { old, texts, root, paths, now }.record()?;
         }
@@ -110,7 +120,8 @@ struct Importing<'a> {
 impl Importing<'_> {
     fn record(&self) -> Result<(), Error> {
         let Old { id, created_at, last_active, sessions, .. } = &self.old;
-        let created = self.past(created_at.unwrap_or(self.now));
+        let created = created_at.or_else(|| moment_of(id, OF_ID)).unwrap_or(self.now);
+        let created = self.past(created);
         let active = self.past(last_active.unwrap_or(created));
         let key = Project::of(self.root).key;
         let writer = |place, at| Writer::new(self.paths, place, at);
@@ -200,7 +211,10 @@ impl Importing<'_> {
                 folders.entry(folder).or_default().push((name, &file.text));
             }
         }
-        folders.into_iter().map(|(folder, files)| (moment_of(folder), handoff_of(folder, &files))).collect()
+        folders
+            .into_iter()
+            .map(|(folder, files)| (moment_of(folder, OF_HANDOFF), handoff_of(folder, &files)))
+            .collect()
     }
 
     /// Records the plan that waits as a plan of the last session, which the next one gets.
@@ -257,7 +271,8 @@ impl Importing<'_> {
 fn handoff_of(folder: &str, files: &[(&str, &str)]) -> Handoff {
     let mut handoff = Handoff { id: folder.to_owned(), origin: Origin::Import, ..Handoff::default() };
     for (name, text) in files {
-        let (title, body) = titled(without_front_matter(text));
+        let unix = text.replace("\r\n", "\n");
+        let (title, body) = titled(without_front_matter(unix.trim_start_matches('\u{feff}')));
         let section = if *name == INDEX { "summary" } else { name.trim_end_matches(".md") };
         if *name == INDEX {
             // As the artifact of a context that waits with it.
@@ -288,9 +303,9 @@ fn without_front_matter(text: &str) -> &str {
     front.map_or(text, |(_, body)| body)
 }
 
-/// Returns the moment in the name of a folder: `YYYY-MM-DD-HHMM`, in local time.
-fn moment_of(folder: &str) -> Option<Timestamp> {
-    let moment = NaiveDateTime::parse_from_str(folder.get(..15)?, "%Y-%m-%d-%H%M").ok()?;
+/// Returns the moment that a name begins with, in local time.
+fn moment_of(name: &str, (format, length): (&str, usize)) -> Option<Timestamp> {
+    let moment = NaiveDateTime::parse_from_str(name.get(..length)?, format).ok()?;
     let moment = Local.from_local_datetime(&moment).earliest()?;
     u64::try_from(moment.timestamp_millis()).ok().map(Timestamp::from_millis)
 }

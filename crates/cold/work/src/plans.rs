@@ -64,6 +64,9 @@ pub struct Plan {
     /// When the user accepted it; the first time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_at: Option<u64>,
+    /// The last time.
+    #[serde(skip)]
+    pub accepted_last_at: Option<u64>,
     /// Whether a file that was imported says all of this.
     #[serde(skip)]
     pub is_imported: bool,
@@ -79,6 +82,12 @@ impl Plan {
         let heading = lines().find(|line| line.starts_with('#')).or_else(|| lines().next());
         heading.unwrap_or_default().trim_start_matches('#').trim()
     }
+}
+
+/// Returns the plan that was accepted last; a subagent's are its own.
+pub fn last_accepted(plans: &[Plan]) -> Option<&Plan> {
+    let accepted = plans.iter().filter(|plan| plan.status == Status::Accepted && plan.agent.is_none());
+    accepted.max_by_key(|plan| (plan.accepted_last_at, plan.shown_at, &plan.digest))
 }
 
 /// Returns the plans of these sessions, the oldest first.
@@ -123,6 +132,7 @@ pub fn state(observations: &[Observed]) -> Vec<Plan> {
             plan.status = outcome.status;
         }
         plan.accepted_at = plan.accepted_at.or(outcome.at);
+        plan.accepted_last_at = plan.accepted_last_at.max(outcome.at);
         plan.cleared_by = plan.cleared_by.take().or(outcome.cleared_by);
     }
     let mut plans: Vec<Plan> = plans.into_values().collect();

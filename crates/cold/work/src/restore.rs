@@ -7,9 +7,9 @@
 
 use crate::contexts::read::{self, Handed};
 use crate::contexts::{ArtifactKind, Context, Mode, Origin};
-use crate::plans::{Plan, Status};
+use crate::plans::Plan;
 use crate::share::Share;
-use crate::tasks::{IN_PROGRESS, Task};
+use crate::tasks::{IN_PROGRESS, Task, UNTOLD};
 use crate::{handed, line, observed, plans, tasks};
 use std::collections::BTreeSet;
 use store::Error;
@@ -184,22 +184,21 @@ fn gather(
     start: &Start<'_>,
     with_finished_plan: bool,
 ) -> Result<Parts, Error> {
-    let share = Share::of(connection, sessions, context)?;
-    // A subagent's plans and lists are its own.
+    let share = Share::to_go_on_with(connection, sessions, context)?;
     let plans = share.plans(plans::of_sessions(connection, sessions)?);
-    let accepted = plans.into_iter().filter(|plan| plan.status == Status::Accepted && plan.agent.is_none());
-    let plan = accepted.max_by(|one, other| {
-        (one.accepted_at, one.shown_at, &one.digest).cmp(&(other.accepted_at, other.shown_at, &other.digest))
-    });
+    let plan = plans::last_accepted(&plans).cloned();
     let mut tasks = share.tasks(tasks::of_sessions(connection, sessions)?);
+    // A subagent's lists are its own.
     tasks.retain(|task| !task.is_deleted && task.agent.is_none());
     let since = plan.as_ref().and_then(|plan| plan.accepted_at).unwrap_or_default();
     let progress = Progress::of(tasks.iter().filter(|task| task.created_at >= since));
-    let open: Vec<Task> = tasks.into_iter().filter(Task::is_open).collect();
     let list = start.shared_list.unwrap_or(start.session);
     let is_list_empty = start.is_cleared && start.shared_list.is_none();
-    let listed = open.iter().filter(|task| !is_list_empty && task.numbers.contains_key(list));
-    let listed = listed.map(|task| task.id.clone()).collect();
+    let is_listed = |task: &Task| !is_list_empty && task.numbers.contains_key(list);
+    // Without words there is nothing to add to another list.
+    let is_to_do = |task: &Task| task.is_open() && (!task.subject.is_empty() || is_listed(task));
+    let open: Vec<Task> = tasks.into_iter().filter(is_to_do).collect();
+    let listed = open.iter().filter(|task| is_listed(task)).map(|task| task.id.clone()).collect();
     let plan = plan.filter(|_| with_finished_plan || !progress.is_done());
     let is_plan_in_window = start.is_cleared
         && start.prompt_id.is_some()
@@ -344,7 +343,7 @@ impl Parts {
 fn task_line(task: &Task, mark: &str, shown: &BTreeSet<&str>) -> String {
     let status = sanitize::model_line(&task.status, 20);
     let subject = match sanitize::model_line(&task.subject, MAX_SUBJECT_CHARS) {
-        subject if subject.is_empty() => "(its subject was not recorded)".to_owned(),
+        subject if subject.is_empty() => UNTOLD.to_owned(),
         subject => subject,
     };
     let mut line = format!("- {} [{status}{mark}] {subject}\n", task.id);

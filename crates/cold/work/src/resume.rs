@@ -18,7 +18,7 @@ continuar,sigue,retoma,retomar,riprendi,riprendiamo,ga verder,doorgaan,прод�
 /// What a wish to go on may be about without naming the work.
 const GENERIC: &str = " with the my our your this that it last previous earlier old work working task tasks plan planned handoff \
 session implementation implementing context where we i you left off stopped from on here there now please next step steps what was \
-were doing yesterday today again go ahead and finish staged mit der dem den die das arbeit aufgabe sitzung wo wir aufgehört haben le \
+were doing yesterday today again go ahead and finish staged a an of for to in at by all rest remaining then mit der dem den die das arbeit aufgabe sitzung wo wir aufgehört haben le \
 la travail el trabajo il lavoro bitte execute implement ";
 
 /// Says whether a prompt asks to go on with something.
@@ -34,19 +34,17 @@ pub(crate) fn asked_for<'c>(prompt: &str, staged: &'c [Context]) -> Option<&'c C
     }
     let named = |context: &&Context| {
         let slug = id::slug(&context.summary);
-        let known: Vec<&str> = context.id.split('-').skip(2).chain(slug.split('-')).collect();
-        about.iter().all(|word| known.contains(&word.as_str()))
+        let known: Vec<&str> = context.id.split('-').chain(slug.split('-')).collect();
+        about.iter().all(|word| known.contains(&id::to_ascii(word).as_str()))
     };
     staged.iter().find(named)
 }
 
 /// Returns the words that name what a prompt asks to go on with; `None` where it does not ask.
 fn about(prompt: &str) -> Option<Vec<String>> {
-    let lower = prompt.to_lowercase();
-    let mut words: Vec<&str> = lower
-        .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
-        .filter(|word| !word.is_empty())
-        .collect();
+    let lower = prompt.to_lowercase().replace('’', "'");
+    let mut words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
     if words.len() > MOST_WORDS {
         return None;
     }
@@ -91,6 +89,7 @@ mod tests {
     fn line_8_only_a_prompt_that_asks_for_it_adopts_what_waits() {
         for prompt in [
             "continue",
+            "continue to the next step of the plan",
             "Please continue.",
             "ok, let's resume where we left off",
             "can you pick up where we stopped?",
@@ -101,7 +100,13 @@ mod tests {
         ] {
             assert_eq!(found(prompt).as_deref(), Some("fix-beta-upload"), "{prompt}");
         }
-        assert_eq!(found("continue with the parser").as_deref(), Some("move-parser"));
+        for prompt in
+            ["continue with the parser", "continue 261118-0905-move-parser", "let’s go on with the parser"]
+        {
+            assert_eq!(found(prompt).as_deref(), Some("move-parser"), "{prompt}");
+        }
+        let word = Context { summary: "die Prüfung der Größe".to_owned(), ..Context::default() };
+        assert!(asked_for("mach weiter mit der Prüfung", &[word]).is_some());
         for prompt in [
             "fix the login form",
             "resume the download when the connection drops",

@@ -1,7 +1,7 @@
 //! Whose plans and tasks are whose: a session that went from one context to another did something for each, and what it did belongs
 //! to the one that it worked on at that moment.
 
-use crate::contexts::{Span, read};
+use crate::contexts::{Context, Span, read};
 use crate::import::tasks::{LIST, list_of};
 use crate::plans::Plan;
 use crate::tasks::Task;
@@ -14,7 +14,7 @@ use store::rusqlite::Connection;
 pub struct Share {
     /// `None` for all of them.
     context: Option<String>,
-    /// When each session worked on another context.
+    /// When each session worked on something that is left out.
     elsewhere: BTreeMap<String, Vec<Span>>,
 }
 
@@ -22,21 +22,47 @@ impl Share {
     /// Returns the share of a context in what these sessions did; without a context, all of it.
     pub fn of(connection: &Connection, sessions: &[i64], context: Option<&str>) -> Result<Self, Error> {
         let Some(context) = context else { return Ok(Self::default()) };
-        let mut share = Self { context: Some(context.to_owned()), ..Self::default() };
-        for other in read::of_sessions(connection, sessions)? {
-            if other.id == context {
-                continue;
-            }
-            for binding in other.sessions {
-                share.elsewhere.entry(binding.session.id).or_default().extend(binding.spans);
-            }
-        }
-        Ok(share)
+        let share = Self { context: Some(context.to_owned()), ..Self::default() };
+        share.without(connection, sessions, |other| other.id != context)
     }
 
-    /// Returns the share of the context that one of these sessions works on.
-    pub fn of_session(connection: &Connection, sessions: &[i64], session: i64) -> Result<Self, Error> {
-        Self::of(connection, sessions, read::current(connection, session)?.as_deref())
+    /// As [`Self::of`]; without a context, all but what was done for contexts that are done by now.
+    pub fn to_go_on_with(
+        connection: &Connection,
+        sessions: &[i64],
+        context: Option<&str>,
+    ) -> Result<Self, Error> {
+        match context {
+            Some(context) => Self::of(connection, sessions, Some(context)),
+            None => Self::default().without(connection, sessions, |context| context.is_done),
+        }
+    }
+
+    fn without(
+        mut self,
+        connection: &Connection,
+        sessions: &[i64],
+        is_left_out: impl Fn(&Context) -> bool,
+    ) -> Result<Self, Error> {
+        for other in read::of_sessions(connection, sessions)?.into_iter().filter(is_left_out) {
+            for binding in other.sessions {
+                self.elsewhere.entry(binding.session.id).or_default().extend(binding.spans);
+            }
+        }
+        Ok(self)
+    }
+
+    /// Returns the share of the context that one of these sessions works on; where there is none, that of contexts that are done
+    /// only `with_done`.
+    pub fn of_session(
+        connection: &Connection,
+        sessions: &[i64],
+        session: i64,
+        with_done: bool,
+    ) -> Result<Self, Error> {
+        let context = read::current(connection, session)?;
+        let share = if with_done { Self::of } else { Self::to_go_on_with };
+        share(connection, sessions, context.as_deref())
     }
 
     /// Leaves out the plans of other contexts.

@@ -28,6 +28,9 @@ pub const IN_PROGRESS: &str = "in_progress";
 /// The state of a new task.
 pub const PENDING: &str = "pending";
 
+/// What is shown of a task without a subject.
+pub const UNTOLD: &str = "(its subject was not recorded)";
+
 /// One task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Task {
@@ -160,9 +163,12 @@ impl Board {
         }
         let subject = call.text("subject");
         // The id of a deleted task is not given again, not even to one that asks for it.
-        let known = named.filter(|id| !self.tasks.get(id).is_some_and(|task| task.is_deleted));
+        let named = named.filter(|id| !self.tasks.get(id).is_some_and(|task| task.is_deleted));
+        // A model may copy an id with a mistake in it: then the words tell which task it is.
+        let known = named.clone().filter(|id| self.tasks.contains_key(id));
         let id = known
             .or_else(|| self.continued(&list, subject))
+            .or(named)
             .unwrap_or_else(|| made_id(&[&call.session, &call.id]));
         self.slots.insert((list.clone(), number.clone()), Slot::Task(id.clone()));
         let is_new = !self.tasks.contains_key(&id);
@@ -181,9 +187,11 @@ impl Board {
         let place = (list_of(call), call.text("task").to_owned());
         let named = named_id(call);
         let id = match (named, self.slots.get(&place)) {
+            (Some(named), _) if self.tasks.contains_key(&named) => named,
+            // An id that no task has is a model's mistake where the number is known.
+            (_, Some(Slot::Task(id))) => id.clone(),
             (Some(named), _) => named,
             (None, Some(Slot::Skipped)) => return,
-            (None, Some(Slot::Task(id))) => id.clone(),
             // The call that added it was not recorded.
             (None, None) => made_id(&[&place.0, "#", &place.1]),
         };
@@ -219,9 +227,10 @@ impl Board {
             let slot = self.slots.get(&(list.clone(), number.clone())).cloned();
             let id = match slot {
                 Some(Slot::Task(id)) => id,
+                // A subagent goes on with no task of the main window.
                 _ => self
                     .continued(&list, subject)
-                    .filter(|id| !kept.contains(id))
+                    .filter(|id| call.agent.is_none() && !kept.contains(id))
                     .unwrap_or_else(|| made_id(&[&call.session, &call.id, &number])),
             };
             self.slots.insert((list.clone(), number), Slot::Task(id.clone()));

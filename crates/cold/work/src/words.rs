@@ -12,6 +12,7 @@ const MOST_LISTED: usize = 30;
 const MAX_SUMMARY: usize = 60;
 const MAX_MODEL_SUMMARY: usize = 600;
 const MAX_NOTE: usize = 400;
+const MAX_UNSENT: usize = 400;
 /// The most notes that a session gets.
 const MOST_NOTES: usize = 5;
 
@@ -88,6 +89,14 @@ fn age(at: i64, now: Timestamp) -> String {
 /// Returns the lines about what ended.
 pub fn ended(contexts: &[&Context]) -> String {
     contexts.iter().map(|context| format!("Ended {}.\n", context.id)).collect()
+}
+
+/// Returns the line about a prompt after commands that only end contexts; nothing where there is none.
+pub fn unsent(prompt: &str) -> String {
+    match sanitize::one_line(prompt, MAX_UNSENT) {
+        prompt if prompt.is_empty() => prompt,
+        prompt => format!("Not sent: {prompt}\n"),
+    }
 }
 
 /// Returns what the model reads when its session goes on with a context. `typed` is what the user typed for it. What the context says

@@ -18,7 +18,7 @@ use store::Store;
 use text::sanitize;
 use work::contexts::read::{self, Which};
 use work::contexts::{ArtifactKind, Context, Mode, SessionId};
-use work::plans::{Plan, Status};
+use work::plans::{self, Plan};
 use work::tasks::Task;
 
 /// In characters.
@@ -181,7 +181,12 @@ pub(super) fn show(Show { one, file }: &Show, env: &Env, paths: &Paths) -> Resul
             false if context.mode.is_staged() => ", waits for a session",
             false => "",
         };
-        row(kind, format!("of {}{taken}", when::local_minute(moment(artifact.at))), Style::new());
+        // An import may not know.
+        let of = match artifact.at {
+            0 => "of an unknown time".to_owned(),
+            at => format!("of {}", when::local_minute(moment(at))),
+        };
+        row(kind, format!("{of}{taken}"), Style::new());
     }
     let (all_plans, all_tasks) = counts(&plans, &tasks);
     row("plans", all_plans, Style::new());
@@ -262,8 +267,7 @@ pub(super) fn inventory(one: &One, env: &Env, paths: &Paths) -> Result<()> {
 
 /// Returns how many plans and tasks there are, and what is to be known of them first.
 fn counts(plans: &[Plan], tasks: &[Task]) -> (String, String) {
-    let accepted = plans.iter().rev().find(|plan| plan.status == Status::Accepted);
-    let accepted = accepted
+    let accepted = plans::last_accepted(plans)
         .map(|plan| format!(", the last accepted: {}", sanitize::one_line(plan.title(), MAX_SUMMARY)))
         .unwrap_or_default();
     let of_plans = if plans.is_empty() { "none".to_owned() } else { format!("{}{accepted}", plans.len()) };

@@ -93,7 +93,7 @@ pub(super) fn plans(arguments: &Plans, env: &Env, paths: &Paths) -> Result<()> {
 
 fn named<'p>(plans: &'p [Plan], name: &str) -> Result<&'p Plan> {
     let fitting: Vec<&Plan> = if name.is_empty() {
-        plans.iter().rev().find(|plan| plan.status == Status::Accepted).into_iter().collect()
+        plans::last_accepted(plans).into_iter().collect()
     } else {
         plans.iter().filter(|plan| plan.digest.starts_with(name)).collect()
     };
@@ -133,10 +133,14 @@ pub(super) fn tasks(arguments: &Tasks, env: &Env, paths: &Paths) -> Result<()> {
     let header = ["task", "state", "subject"].map(|title| (title.to_owned(), DIM));
     let mut rows: Vec<Vec<Cell>> = vec![header.to_vec()];
     for task in &tasks {
+        let subject = match sanitize::one_line(&task.subject, MAX_TITLE) {
+            subject if subject.is_empty() => (tasks::UNTOLD.to_owned(), DIM),
+            subject => (subject, Style::new()),
+        };
         rows.push(vec![
             (sanitize::one_line(&task.id, MAX_TITLE), STRONG),
             (state(task, &tasks), Style::new()),
-            (sanitize::one_line(&task.subject, MAX_TITLE), Style::new()),
+            subject,
         ]);
     }
     terminal::write_table(&mut output, &rows)?;
@@ -183,7 +187,7 @@ struct Meant {
 }
 
 impl Whose {
-    /// Returns the sessions that are meant; of a whole project those of contexts that are done only `with_done`.
+    /// Returns the sessions that are meant; without a context, what is of contexts that are done only `with_done`.
     fn sessions(&self, with_done: bool, env: &Env, paths: &Paths) -> Result<Meant> {
         let contexts = Contexts::open(env, paths)?;
         if let Some(id) = &self.id {
@@ -198,7 +202,7 @@ impl Whose {
             && let Some(row) = line::row_of(connection, CLAUDE_CODE, &session)?
         {
             let sessions = line::with_context(connection, &line::around(connection, row)?)?;
-            share = Share::of_session(connection, &sessions, row)?;
+            share = Share::of_session(connection, &sessions, row, with_done)?;
             vec![sessions]
         } else {
             let mut latest = observed::sessions_of_project(connection, &contexts.project.key, MOST_SESSIONS)?;

@@ -210,11 +210,11 @@ fn candidate(row: &Row<'_>) -> store::rusqlite::Result<Candidate> {
     Ok(Candidate { entry, turn: (row.get(9)?, row.get(10)?) })
 }
 
-/// Returns the tasks that the last session with tasks left open.
+/// Returns the tasks that the last session with tasks left open; those of work that is done are not.
 fn open_tasks(store: &Store, project: i64) -> Result<Vec<String>, Error> {
     for session in last_sessions(store, project)? {
         let calls = last_observations(store, session, "tool", |tool| tasks::TOOLS.contains(&tool))?;
-        if !calls.is_empty() {
+        if !calls.is_empty() && !work::contexts::read::is_over(store.connection(), session)? {
             return Ok(tasks::open(calls.iter().rev().map(|(tool, data)| (&**tool, data))));
         }
     }

@@ -162,6 +162,8 @@ struct Shown {
 #[derive(Debug, Default)]
 struct Folding {
     contexts: ById,
+    /// The sessions that something was seen of.
+    known: BTreeSet<SessionId>,
     /// What each session works on.
     current: BTreeMap<SessionId, String>,
     /// What a session worked on that ended with this prompt.
@@ -182,6 +184,11 @@ struct Folding {
 
 impl Folding {
     fn take(&mut self, seen: &Seen) {
+        self.apply(seen);
+        self.known.insert(seen.session.clone());
+    }
+
+    fn apply(&mut self, seen: &Seen) {
         let session = &seen.session;
         match &seen.what {
             What::Work(work) => self.act(seen, work),
@@ -370,11 +377,9 @@ impl Folding {
     fn resume(&mut self, seen: &Seen, id: &str, digest: &str) {
         self.consumed.insert((id.to_owned(), digest.to_owned()));
         if let Some(context) = self.contexts.get_mut(id)
-            && let Some(artifact) = context.artifact.as_mut().filter(|artifact| artifact.digest == digest)
+            && context.artifact.as_ref().is_some_and(|artifact| artifact.digest == digest)
         {
-            artifact.is_consumed = true;
-            context.staged_at = None;
-            context.is_offered = false;
+            context.take_up();
             context.mode = Mode::Active;
         }
         // A plan that waits in the same context goes on waiting.
@@ -397,12 +402,9 @@ impl Folding {
         let Some(id) = self.current.get(session) else { return };
         let Some(context) = self.contexts.get_mut(id) else { return };
         if context.mode.is_staged() {
-            context.staged_at = None;
-            context.is_offered = false;
-            if let Some(artifact) = &mut context.artifact {
-                artifact.is_consumed = true;
-                self.consumed.insert((id.clone(), artifact.digest.clone()));
-            }
+            context.take_up();
+            let digest = context.artifact.as_ref().map(|artifact| artifact.digest.clone());
+            self.consumed.extend(digest.map(|digest| (id.clone(), digest)));
         }
         context.mode = Mode::Active;
     }
@@ -442,7 +444,9 @@ impl Folding {
         let is_consumed = self.consumed.contains(&(id.to_owned(), artifact.digest.clone()));
         let Some(context) = self.contexts.get_mut(id) else { return };
         context.artifact = Some(Artifact { is_consumed, ..artifact });
-        if context.mode.is_staged() {
+        if is_consumed {
+            context.take_up();
+        } else if context.mode.is_staged() {
             context.stage();
         }
     }
@@ -460,13 +464,13 @@ impl Folding {
         let Some(context) = self.contexts.get_mut(&id) else { return };
         context.last_active = context.last_active.max(seen.at);
         // A plan whose own session completed every task that it listed for it waits for no other.
-        if let Some(artifact) = context.artifact.as_mut()
+        if let Some(digest) = context.artifact.as_ref().map(|artifact| artifact.digest.clone())
             && let Some(pursued) = self.pursued.get(session)
-            && pursued.digest == artifact.digest
+            && pursued.digest == digest
             && pursued.is_carried_out()
         {
-            artifact.is_consumed = true;
-            self.consumed.insert((id.clone(), artifact.digest.clone()));
+            context.take_up();
+            self.consumed.insert((id.clone(), digest));
         }
         let last = context.last_session.get_or_insert_default();
         if last.session_id != session.id {
@@ -486,17 +490,18 @@ impl Folding {
         }
     }
 
-    /// `/clear`, `/branch` and `/resume` end one session and start another with the same prompt: that one goes on with the work,
-    /// unless it has some of its own.
+    /// `/clear`, `/branch` and `/resume` end one session and start another with the same prompt: a new one goes on with the work.
+    /// An earlier one, which `/resume` goes back to, has work of its own, or none that is still open.
     fn start(&mut self, seen: &Seen, source: Option<&str>) {
         let left = seen.prompt_id.as_ref().and_then(|prompt| self.left.get(prompt)).cloned();
         let Some((before, id)) = left.filter(|_| source != Some(STARTUP)) else { return };
-        let is_open = self.contexts.get(&id).is_some_and(|context| !context.is_done);
-        if before == seen.session || self.current.contains_key(&seen.session) || !is_open {
+        let Some(context) = self.contexts.get(&id).filter(|context| !context.is_done) else { return };
+        if before == seen.session || self.known.contains(&seen.session) {
             return;
         }
-        // What waits is taken up by `/clear` itself, and else by the first prompt.
-        let permission_mode = (source != Some(CLEAR)).then_some(PLAN_MODE);
+        // What waits is taken up by `/clear` itself; and else the first prompt says whether the work begins.
+        let is_taken_up = source == Some(CLEAR) && context.mode.is_staged();
+        let permission_mode = (!is_taken_up).then_some(PLAN_MODE);
         self.bind(seen, &id, permission_mode);
     }
 }
@@ -506,6 +511,18 @@ impl Context {
     fn rest(&mut self) {
         self.mode = Mode::Idle;
         self.artifact = None;
+        self.staged_at = None;
+        self.is_offered = false;
+    }
+
+    /// What was left is a session's now, and waits for no other.
+    fn take_up(&mut self) {
+        if let Some(artifact) = &mut self.artifact {
+            artifact.is_consumed = true;
+        }
+        if self.mode.is_staged() {
+            self.mode = Mode::Active;
+        }
         self.staged_at = None;
         self.is_offered = false;
     }

@@ -1,5 +1,6 @@
 //! Ids of contexts: `YYMMDD-HHMM-slug`, in local time. The slug is made of the prompt's words, without a model.
 
+use base::digest;
 use chrono::{DateTime, Local, TimeZone};
 use std::fmt;
 use std::fs;
@@ -16,6 +17,8 @@ const LEAST_WORDS: usize = 2;
 const MOST_PLAIN_WORDS: usize = 6;
 /// The slug of a prompt without words.
 const FALLBACK: &str = "context";
+/// How many digits tell names apart that are cut to the same words.
+const NAME_DIGITS: usize = 8;
 /// The highest number that tells equal ids apart.
 const MOST_EQUAL: u32 = 10_000;
 
@@ -100,12 +103,12 @@ pub fn slug(text: &str) -> String {
     if chosen.is_empty() { FALLBACK.to_owned() } else { chosen.join("-") }
 }
 
-/// Returns a word in ASCII: German letters by their usual spelling, other accents dropped, other scripts by their code.
-fn to_ascii(word: &str) -> String {
+/// Returns a word as ids have it, in ASCII: German letters by their usual spelling, other accents dropped, other scripts by their code.
+pub(crate) fn to_ascii(word: &str) -> String {
     let mut ascii = String::with_capacity(word.len());
     for c in word.chars() {
         match c {
-            'a'..='z' | '0'..='9' => ascii.push(c),
+            c if c.is_ascii() => ascii.push(c),
             'ä' => ascii.push_str("ae"),
             'ö' => ascii.push_str("oe"),
             'ü' => ascii.push_str("ue"),
@@ -143,6 +146,14 @@ where
         slug.truncate(whole.unwrap_or(room));
     }
     format!("{start}{slug}{end}")
+}
+
+/// Returns an id for a name that is too long for one: its first words, and digits that follow from all of it.
+pub(crate) fn shortened(name: &str) -> String {
+    let end = format!("-{}", &digest::short_hex(name.as_bytes())[..NAME_DIGITS]);
+    let room = name.floor_char_boundary(MAX_CHARS - end.len());
+    let whole = name[..room].rfind('-').filter(|at| *at > 0);
+    format!("{}{end}", &name[..whole.unwrap_or(room)])
 }
 
 /// Takes an id for a new context: makes its folder in `folder`, which one process alone can do.

@@ -4,6 +4,7 @@ pub use capture::plan::{digest, normalised};
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// The most headings that a plan is recognised by.
 const MOST_ANCHORS: usize = 5;
@@ -14,6 +15,16 @@ const MIN_ANCHOR_CHARS: usize = 4;
 const MIN_LINE_CHARS: usize = 21;
 /// How many headings a prompt must have.
 const LEAST_ANCHORS: usize = 2;
+/// How many words one of them must have that are not in [`TEMPLATE`].
+const LEAST_TELLING_WORDS: usize = 2;
+/// The words of headings that any plan may have.
+const TEMPLATE: &str = " a acceptance affected after all an and approach assumption assumptions background before change changes \
+code context criteria critical current decision decisions deliverables design detail details edge cases existing feature file \
+files fix fixes for future goal goals how implement implementation in key known list milestone milestones modified modify \
+motivation new next non note notes objective objectives of on open order out overview part phase phases plan planned problem \
+proposal proposed questions reference references requirement requirements result results review risk risks rollout root cause \
+scope section solution stage stages state status step steps strategy success summary task tasks test tests testing the to todo \
+update updated validation verification verify what why with work ";
 /// How much of a plan's beginning is kept, and how far into a prompt it is looked for, in characters.
 const SIGNATURE_CHARS: usize = 200;
 const SIGNATURE_WITHIN: usize = 500;
@@ -64,22 +75,44 @@ impl Marks {
         if self.id.is_some() && self.id == prompt.id {
             return Some(Tier::Id);
         }
-        if !self.digest.is_empty() && self.digest == prompt.digest {
+        if !prompt.normalised.is_empty() && self.digest == prompt.digest {
             return Some(Tier::Digest);
         }
-        let found = self.anchors.iter().filter(|anchor| prompt.text.contains(&***anchor)).count();
-        if found >= LEAST_ANCHORS && found >= self.anchors.len() / 2 {
+        if self.has_anchors_in(prompt) {
             return Some(Tier::Anchors);
         }
         let is_long = self.signature.chars().count() >= MIN_SIGNATURE_CHARS;
         (is_long && prompt.start.contains(&self.signature)).then_some(Tier::Signature)
     }
+
+    /// Says whether a prompt has the plan's title and enough of its other headings, each on a line of its own. Plans that are made
+    /// after one template share all headings but the title.
+    fn has_anchors_in(&self, prompt: &Prompt<'_>) -> bool {
+        let found: Vec<&String> =
+            self.anchors.iter().filter(|anchor| prompt.lines.contains(&***anchor)).collect();
+        found.len() >= LEAST_ANCHORS
+            && found.len() >= self.anchors.len() / 2
+            && found.first() == self.anchors.first().as_ref()
+            && found.iter().any(|anchor| telling_words(anchor) >= LEAST_TELLING_WORDS)
+    }
+}
+
+/// Returns how many words of a heading say what a plan is about.
+fn telling_words(anchor: &str) -> usize {
+    let lower = anchor.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| {
+        !word.is_empty()
+            && !word.bytes().all(|byte| byte.is_ascii_digit())
+            && !TEMPLATE.contains(&format!(" {word} "))
+    });
+    words.count()
 }
 
 /// A prompt that may carry a plan.
 #[derive(Clone, Debug)]
 pub struct Prompt<'a> {
-    text: &'a str,
+    /// Its lines, as anchors would be made of them.
+    lines: BTreeSet<Cow<'a, str>>,
     id: Option<String>,
     digest: String,
     /// All of it, and its beginning, without tags and with single blanks.
@@ -91,7 +124,8 @@ impl<'a> Prompt<'a> {
     pub fn new(text: &'a str) -> Self {
         let normalised = normalised(text);
         let start = normalised.chars().take(SIGNATURE_WITHIN).collect();
-        Self { text, id: id_in(text), digest: digest(text), normalised, start }
+        let lines = text.lines().map(|line| heading(line).unwrap_or(line.trim())).map(cut).collect();
+        Self { lines, id: id_in(text), digest: digest(text), normalised, start }
     }
 
     /// Says whether all of a plan is in the prompt.
@@ -112,15 +146,12 @@ fn anchors(plan: &str) -> Vec<String> {
     let mut anchors = Vec::new();
     let mut has_heading = false;
     for line in plan.lines().map(str::trim) {
-        let heading = line.strip_prefix('#').map(|rest| rest.trim_start_matches('#').trim());
-        let anchor: Cow<'_, str> = match heading {
+        let anchor = match heading(line) {
             Some(heading) => {
                 has_heading = true;
-                heading.chars().take(MAX_ANCHOR_CHARS).collect::<String>().trim_end().to_owned().into()
+                cut(heading)
             }
-            None if !has_heading && anchors.is_empty() && line.chars().count() >= MIN_LINE_CHARS => {
-                line.chars().take(MAX_ANCHOR_CHARS).collect::<String>().into()
-            }
+            None if !has_heading && anchors.is_empty() && line.chars().count() >= MIN_LINE_CHARS => cut(line),
             None => continue,
         };
         if anchor.chars().count() >= MIN_ANCHOR_CHARS {
@@ -131,6 +162,18 @@ fn anchors(plan: &str) -> Vec<String> {
         }
     }
     anchors
+}
+
+/// Returns the words of a heading.
+fn heading(line: &str) -> Option<&str> {
+    line.trim().strip_prefix('#').map(|rest| rest.trim_start_matches('#').trim())
+}
+
+fn cut(line: &str) -> Cow<'_, str> {
+    match line.char_indices().nth(MAX_ANCHOR_CHARS) {
+        Some((end, _)) => line[..end].trim_end().into(),
+        None => line.into(),
+    }
 }
 
 #[cfg(test)]
@@ -165,5 +208,37 @@ mod tests {
         }
         assert_eq!(tier("", "anything"), None);
         assert_eq!(tier("do it", "do it now"), None);
+        assert_eq!(tier("<plan></plan>", "<notes></notes>"), None);
+    }
+
+    #[test]
+    fn a_plan_of_the_same_template_is_another_plan() {
+        let of = |title: &str| {
+            format!(
+                "# {title}\n\n## Context\n\nIt is slow.\n\n## Steps\n\n1. do it\n\n## Files to modify\n\n- a\n\n## Verification\n\nTry.\n"
+            )
+        };
+        let plan = of("Cache the tax rates per region");
+        for other in [
+            of("Rename the login form"),
+            of("Cache"),
+            // Its headings are words like any others here.
+            "Give me the Context first, list the Steps, and say how Verification of the Cache the tax rates per region works".to_owned(),
+            "## Context\nours\n## Steps\nours\n## Verification\nours".to_owned(),
+        ] {
+            assert_eq!(tier(&plan, &other), None, "{other}");
+        }
+        for generic in ["Plan", "Implementation plan", "Context", "Phase 1"] {
+            let mine = of(generic);
+            assert_eq!(tier(&mine, &mine.replace("It is slow.", "It fails.")), None, "{generic}");
+        }
+        let edited = plan.replace("1. do it", "1. do it by hand").replace("It is slow.", "It fails.");
+        assert_eq!(tier(&plan, &edited), Some(Tier::Anchors));
+        let first = "We cache the rates of every region, since they hardly change.\n## Steps\n- do it\n";
+        let edited = format!("Do this:\n{}", first.replace("- do it", "- do less"));
+        assert_eq!(
+            tier(first, &format!("{}{edited}", "So much before it. ".repeat(40))),
+            Some(Tier::Anchors)
+        );
     }
 }

@@ -83,6 +83,18 @@ pub(crate) fn current(connection: &Connection, session: i64) -> Result<Option<St
     Ok(select.query_row([session], |row| row.get(0)).optional()?)
 }
 
+/// Says whether everything that a session worked on is done by now.
+pub fn is_over(connection: &Connection, session: i64) -> Result<bool, Error> {
+    if !are_made(connection) {
+        return Ok(false);
+    }
+    let mut select = connection.prepare_cached(
+        "SELECT coalesce(min(is_done), 0) FROM work_bindings JOIN work_contexts ON work_contexts.id = context
+         WHERE session = ?1",
+    )?;
+    Ok(select.query_row([session], |row| row.get(0))?)
+}
+
 /// Returns the text of a file that an import brought.
 pub fn file(connection: &Connection, context: &str, path: &str) -> Result<Option<String>, Error> {
     let mut select = connection.prepare_cached(
@@ -214,6 +226,25 @@ pub fn ids(store: &Store) -> Result<Vec<String>, Error> {
     let mut select = store.connection().prepare_cached("SELECT id FROM work_contexts")?;
     let ids = select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     Ok(ids)
+}
+
+/// The project that a session is filed under.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filed {
+    pub row: i64,
+    pub name: String,
+}
+
+/// Returns where a session is filed; `None` where nothing of it was taken in yet.
+pub fn filed(store: &Store, platform: Option<&str>, session: &str) -> Result<Option<Filed>, Error> {
+    let mut select = store.connection().prepare_cached(
+        "SELECT projects.row, name FROM sessions JOIN projects ON projects.row = project
+         WHERE platform = ?1 AND sessions.id = ?2",
+    )?;
+    let filed = select.query_row(params![platform.unwrap_or(CLAUDE_CODE), session], |row| {
+        Ok(Filed { row: row.get(0)?, name: row.get(1)? })
+    });
+    Ok(filed.optional()?)
 }
 
 /// Returns the row of a project.

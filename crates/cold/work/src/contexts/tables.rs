@@ -5,6 +5,7 @@
 
 use super::fold::{Listed, Seen, Standing, What, fold};
 use super::plan::Marks;
+use super::write::BY_HAND;
 use super::{Action, Context, KIND, SessionId, Work};
 use crate::line::{self, End};
 use crate::tasks::COMPLETED;
@@ -69,7 +70,7 @@ impl Derived for Contexts {
     }
 
     fn version(&self) -> u32 {
-        4
+        5
     }
 
     fn tables(&self) -> &'static [&'static str] {
@@ -178,11 +179,15 @@ struct Making<'t> {
     transaction: &'t Transaction<'t>,
     /// The moment of the newest observation of all.
     newest: u64,
+    /// The sessions of what was done outside of any: they have something of every context, work on none, and lead to no other.
+    by_hand: BTreeSet<i64>,
 }
 
 impl<'t> Making<'t> {
     fn of(transaction: &'t Transaction<'t>) -> Result<Self, Error> {
-        Ok(Self { transaction, newest: line::newest(transaction)? })
+        let mut select = transaction.prepare_cached("SELECT row FROM sessions WHERE platform = ?1")?;
+        let by_hand = select.query_map([BY_HAND], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        Ok(Self { transaction, newest: line::newest(transaction)?, by_hand })
     }
 }
 
@@ -252,8 +257,10 @@ impl Making<'_> {
         Ok(contexts)
     }
 
-    /// Adds the sessions that ended or started with a prompt that another of these started or ended with.
+    /// Adds the sessions that ended or started with a prompt that another of these started or ended with; leaves out those of what
+    /// was done by hand.
     fn linked(&self, mut sessions: BTreeSet<i64>) -> Result<BTreeSet<i64>, Error> {
+        sessions.retain(|session| !self.by_hand.contains(session));
         let mut waiting: Vec<i64> = sessions.iter().copied().collect();
         let mut select = self.transaction.prepare_cached(
             "SELECT DISTINCT other.session FROM work_seen AS own JOIN work_seen AS other

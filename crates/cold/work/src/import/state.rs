@@ -82,6 +82,12 @@ impl Old {
         Some(old)
     }
 
+    /// Gives it another id, and keeps the one that it had.
+    pub(super) fn renamed(mut self, id: &str) -> Self {
+        self.extra.insert("aiwcli_id".to_owned(), std::mem::replace(&mut self.id, id.to_owned()).into());
+        self
+    }
+
     fn of(id: &str, state: &Map<String, Value>) -> Self {
         let whole = Value::Object(state.clone());
         // The first generation has all of it in one object.
@@ -109,9 +115,11 @@ impl Old {
         (old.last_session, old.git) = last_session(&whole["last_session"]);
         let mode = text(&whole, "mode").or_else(|| text(flight, "mode")).unwrap_or_default();
         let wanted = text(&whole, "next_artifact_type");
-        let plan = artifact(&whole, ArtifactKind::Plan).or_else(|| flown(flight));
-        let handoff =
-            artifact(&whole, ArtifactKind::Handoff).or_else(|| artifact(flight, ArtifactKind::Handoff));
+        let plan = artifact(&whole, ArtifactKind::Plan).or_else(|| flown(flight, old.last_active));
+        let handoff = artifact(&whole, ArtifactKind::Handoff).or_else(|| {
+            let flown = artifact(flight, ArtifactKind::Handoff)?;
+            Some(Artifact { at: old.last_active.map_or(0, millis), ..flown })
+        });
         old.settle(&mode, wanted.as_deref(), plan, handoff);
         old
     }
@@ -178,11 +186,12 @@ fn artifact(state: &Value, kind: ArtifactKind) -> Option<Artifact> {
 }
 
 /// Returns the plan of the first generation.
-fn flown(flight: &Value) -> Option<Artifact> {
+fn flown(flight: &Value, last_active: Option<Timestamp>) -> Option<Artifact> {
     let path = text(flight, "artifact_path")?;
     let digest = text(flight, "artifact_hash").unwrap_or_default();
     let marks = Some(Marks { digest: digest.clone(), ..Marks::default() });
-    Some(Artifact { kind: ArtifactKind::Plan, at: 0, digest, marks, path: Some(path), is_consumed: false })
+    let at = last_active.map_or(0, millis);
+    Some(Artifact { kind: ArtifactKind::Plan, at, digest, marks, path: Some(path), is_consumed: false })
 }
 
 fn last_session(value: &Value) -> (Option<LastSession>, Option<Git>) {

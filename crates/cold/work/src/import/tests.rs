@@ -319,3 +319,61 @@ fn a_time_that_lies_ahead_counts_as_now() {
         bench.store.connection().query_row("SELECT max(at) FROM observations", [], |row| row.get(0)).unwrap();
     assert!(latest <= Timestamp::now().millis(), "{latest}");
 }
+
+#[test]
+fn a_name_that_is_too_long_for_an_id_is_shortened_and_kept() {
+    let mut bench = Bench::new();
+    let name = |end: &str| {
+        format!("260110-0900-implement-authentication-middleware-pipeline-configuration-for-{end}")
+    };
+    for end in ["transport-layer", "transport-layers"] {
+        let state = json!({"summary": end, "in_flight": {"mode": "implementing"}});
+        bench.write(&format!("contexts/{}/context.json", name(end)), &state.to_string());
+        bench.write(&format!("contexts/{}/plans/p.md", name(end)), PLAN);
+    }
+    bench.write("index.json", &json!({"sessions": {"s-1": name("transport-layer")}}).to_string());
+    let (found, contexts) = bench.import();
+    assert_eq!((found.contexts.len(), found.skipped.len()), (2, 0), "{found:?}");
+    for context in &contexts {
+        assert_eq!(id::check(&context.id), Ok(()), "{context:?}");
+        assert!(context.id.starts_with("260110-0900-implement-authentication-middleware-"), "{context:?}");
+        assert_eq!(context.extra["aiwcli_id"], name(&context.summary));
+        assert_eq!((context.files.len(), context.mode), (1, Mode::Active));
+        assert_eq!(context.sessions.len(), usize::from(context.summary == "transport-layer"));
+    }
+    assert_eq!(bench.import().1, contexts);
+}
+
+#[test]
+fn a_file_with_the_line_ends_of_windows_is_read_like_any_other() {
+    let mut bench = Bench::new();
+    let state = json!({"summary": "move it", "mode": "has_handoff", "handoff_path": "handoffs/2026-02-01-0930/index.md"});
+    bench.write("contexts/260201-0900-x/state.json", &state.to_string());
+    let index =
+        "\u{feff}---\r\ntype: handoff\r\n---\r\n# Moved\r\n\r\n| a |\r\n|---|\r\n\r\n---\r\nafter\r\n";
+    bench.write("contexts/260201-0900-x/handoffs/2026-02-01-0930/index.md", index);
+    let (_, contexts) = bench.import();
+    let handed = read::handoffs(bench.store.connection(), &[&contexts[0].id]).unwrap();
+    assert_eq!(
+        (&*handed[0].handoff.title, handed[0].handoff.text("summary")),
+        ("Moved", "| a |\n|---|\n\n---\nafter")
+    );
+    assert_eq!(contexts[0].mode, Mode::HasHandoff);
+}
+
+#[test]
+fn what_says_no_time_is_of_the_time_in_its_id() {
+    let mut bench = Bench::new();
+    bench.write(
+        "contexts/260110-0903-x/context.json",
+        r#"{"summary":"x","in_flight":{"mode":"implementing"}}"#,
+    );
+    let state = json!({"summary": "y", "last_active": "2026-01-12T10:00:00.000Z",
+        "in_flight": {"mode": "implementing", "artifact_path": "plans/p.md"}});
+    bench.write("contexts/260110-0904-y/context.json", &state.to_string());
+    let (_, contexts) = bench.import();
+    let begun = i64::try_from(moment_of("260110-0903", OF_ID).unwrap().millis()).unwrap();
+    assert_eq!((contexts[1].created_at, contexts[1].last_active), (begun, begun));
+    assert_eq!(contexts[0].artifact.as_ref().unwrap().at, contexts[0].last_active);
+    assert_eq!(bench.import().1, contexts);
+}

@@ -85,6 +85,36 @@ fn line_12_the_id_of_a_deleted_task_is_never_given_again() {
 }
 
 #[test]
+fn line_12_an_id_that_no_task_has_makes_no_second_task() {
+    let named = |at, session: &str, tool: &str, number: &str, more: Value| {
+        let mut data =
+            json!({"tool": tool, "task": number, "persistent_id": "t-0bad", "skip_persistence": true});
+        data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        call(at, session, data)
+    };
+    let calls = [
+        create(1, "a", "1", "Do A"),
+        create(2, "a", "2", "Do B"),
+        // Made again with a slip of the pen, and changed with one.
+        named(3, "b", "TaskCreate", "1", json!({"subject": "Do B"})),
+        create(4, "b", "2", "Do C"),
+        named(5, "b", "TaskUpdate", "2", json!({"status": "completed"})),
+    ];
+    let tasks = state(&calls);
+    assert_eq!(tasks.len(), 3, "{tasks:#?}");
+    assert_eq!(
+        (subjects(&tasks, "pending"), subjects(&tasks, "completed")),
+        (vec!["Do A".into(), "Do B".into()], vec!["Do C".into()])
+    );
+    // Where the task itself was not recorded, the id is all that is known of it.
+    let tasks = state(&[
+        named(1, "b", "TaskCreate", "1", json!({"subject": "Do D"})),
+        update(2, "b", "1", "completed"),
+    ]);
+    assert_eq!((&*tasks[0].id, &*tasks[0].status, tasks.len()), ("t-0bad", "completed", 1));
+}
+
+#[test]
 fn a_restored_task_without_its_id_is_known_by_its_subject_and_not_recorded_twice() {
     let calls = [
         create(1, "a", "1", "Do A"),
@@ -198,6 +228,23 @@ fn a_list_of_todos_replaces_the_one_before_and_keeps_what_was_completed() {
     let tasks = state(&calls);
     assert_eq!(subjects(&tasks, "completed"), ["Do A", "Do C"], "{tasks:#?}");
     assert_eq!(tasks.last().and_then(|task| task.agent.as_deref()), Some("agent-1"));
+}
+
+#[test]
+fn a_subagent_that_writes_the_same_words_completes_no_task_of_the_main_window() {
+    let todos = |status: &str| json!({"tool": "TodoWrite", "todos": [{"content": "Run the tests", "status": status}]});
+    let of_agent = |at, session: &str| Observed {
+        agent: Some("agent-1".into()),
+        ..call(at, session, todos("completed"))
+    };
+    for main in [create(1, "a", "1", "Run the tests"), call(1, "a", todos("pending"))] {
+        // In its own session, and in the next one.
+        for session in ["a", "b"] {
+            let tasks = state(&[main.clone(), of_agent(2, session)]);
+            assert_eq!(subjects(&tasks, "pending"), ["Run the tests"], "{tasks:#?}");
+            assert_eq!(subjects(&tasks, "completed"), ["Run the tests"]);
+        }
+    }
 }
 
 #[test]

@@ -229,3 +229,36 @@ fn a_session_that_goes_to_another_context_leaves_plans_and_tasks_with_the_one_be
     lines.push(end(15, "a", "clear-1", "clear"));
     check(&found(&lines, &cleared("b", "clear-1")), Some("The manual"), &["Write it"]);
 }
+
+#[test]
+fn what_was_done_for_a_context_that_is_done_does_not_come_back() {
+    let done = observed(10, "x", "work", "", json!({"context": "261118-0905-cents", "action": "done"}));
+    let mut lines = [accepted(), vec![works(1, "a", true), done]].concat();
+    check(&found(&lines, &compacted("a")), None, &[]);
+    lines.push(end(11, "a", "clear-1", "clear"));
+    check(&found(&lines, &cleared("b", "clear-1")), None, &[]);
+    // Opened again, it is to be done again.
+    lines.push(observed(12, "x", "work", "", json!({"context": "261118-0905-cents", "action": "reopen"})));
+    check(&found(&lines, &cleared("b", "clear-1")), Some("The plan"), &["Do B"]);
+}
+
+#[test]
+fn a_plan_that_was_accepted_again_counts_more_than_one_in_between() {
+    let shown = |at: u64, title: &str| plan(at, "a", "1", title, true);
+    let lines = [prompt(1, "a", "1"), shown(2, "# One"), shown(3, "# Another"), shown(4, "# One")];
+    check(&found(&lines, &compacted("a")), Some("One"), &[]);
+    check(&found(&lines[..3], &compacted("a")), Some("Another"), &[]);
+}
+
+#[test]
+fn a_task_whose_words_were_not_recorded_is_not_added_to_another_list() {
+    // It was added under a private prompt.
+    let lines = [
+        prompt(1, "a", "1"),
+        update(2, "a", "1", "in_progress"),
+        create(3, "a", "2", "Do B"),
+        end(4, "a", "clear-1", "clear"),
+    ];
+    check(&found(&lines, &cleared("b", "clear-1")), None, &["Do B"]);
+    check(&found(&lines, &compacted("a")), None, &["", "Do B"]);
+}

@@ -64,6 +64,15 @@ fn a_prompt_activates_and_plan_mode_never_does() {
         self::seen(5, "s", What::Changed),
     ];
     assert_eq!(modes(&seen), ["idle", "idle", "idle", "idle", "active"]);
+    // `/clear` keeps the permission mode, and tells nothing of it.
+    let cleared = [
+        new(1, "s", "c", Some("plan")),
+        with_prompt("q", end(2, "s", "clear")),
+        with_prompt("q", start(3, "t", "clear")),
+        prompt(4, "t", "plan"),
+        prompt(5, "t", "default"),
+    ];
+    assert_eq!(modes(&cleared), ["idle", "idle", "idle", "idle", "active"]);
 }
 
 #[test]
@@ -104,6 +113,21 @@ fn line_9_work_consumed_by_any_path_is_not_staged_again() {
         all.push(end(12, "t", "other"));
         assert_eq!(fold(&all)["c"].mode, Mode::Active, "{all:?}");
     }
+}
+
+#[test]
+fn line_9_a_plan_that_was_taken_up_once_does_not_wait_in_the_place_of_another() {
+    let accepted = |at: i64, by: &str, text: &str| [plan(at, by, text), seen(at + 1, by, What::Accepted)];
+    let mut all = vec![new(1, "s", "c", None)];
+    all.extend(accepted(2, "s", "# First plan"));
+    all.extend([end(4, "s", "other"), bind(5, "t", "c")]);
+    all.extend(accepted(6, "t", "# Second plan"));
+    all.extend([with_prompt("q", end(8, "t", "resume")), with_prompt("q", start(9, "u", "resume"))]);
+    assert_eq!(fold(&all)["c"].mode, Mode::HasPlan);
+    // Nothing has begun yet: this session plans.
+    all.extend(accepted(10, "u", "# First plan"));
+    let context = &fold(&all)["c"];
+    assert_eq!((context.mode, context.staged_at), (Mode::Active, None), "{context:?}");
 }
 
 #[test]
@@ -324,6 +348,24 @@ fn clear_branch_and_resume_go_on_with_the_work_of_the_session_before() {
 }
 
 #[test]
+fn a_session_that_resume_goes_back_to_takes_up_no_work_of_the_session_before() {
+    let back = [
+        new(5, "s", "c", None),
+        with_prompt("q", end(6, "s", "resume")),
+        with_prompt("q", start(7, "t", "resume")),
+    ];
+    let of_t = |before: &[Seen]| {
+        let contexts = fold(&[before, &back].concat());
+        contexts["c"].sessions.iter().any(|binding| binding.session == session("t"))
+    };
+    assert!(of_t(&[]), "a branch has nothing from before");
+    // Its own work is done, or it named none.
+    assert!(!of_t(&[new(1, "t", "own", None), work(2, "x", "own", Action::Done), end(3, "t", "other")]));
+    assert!(!of_t(&[prompt(1, "t", "default")]));
+    assert!(!of_t(&[start(1, "t", "startup"), end(2, "t", "other")]));
+}
+
+#[test]
 fn line_5_the_reason_of_the_end_is_kept_and_what_was_left_of_the_window_survives_it() {
     let seen = [
         new(1, "s", "c", None),
@@ -363,7 +405,7 @@ fn a_session_works_on_one_context_at_a_time() {
 fn any_seen() -> impl Strategy<Value = Seen> {
     let names = prop_oneof![Just("s"), Just("t"), Just("u")];
     let contexts = prop_oneof![Just("c"), Just("d")];
-    (0..40_i64, names, contexts, 0..17_u8, prop_oneof![Just("plan"), Just("default")]).prop_map(
+    (0..40_i64, names, contexts, 0..18_u8, prop_oneof![Just("plan"), Just("default")]).prop_map(
         |(at, by, context, kind, mode)| {
             let mut seen = match kind {
                 0 => new(at, by, context, Some(mode)),
@@ -384,6 +426,7 @@ fn any_seen() -> impl Strategy<Value = Seen> {
                     let to = if mode == "plan" { Standing::Completed } else { Standing::Open };
                     self::seen(at, by, What::Task(Listed::Moved { number: format!("{}", at % 3), to }))
                 }
+                16 => work(at, by, context, Action::Offered),
                 13 => work(at, by, context, Action::Resumed { digest: format!("h{}", at / 2) }),
                 _ => handoff_by(at, by, context),
             };
@@ -414,6 +457,11 @@ proptest! {
         for context in fold(&shuffled[..most.min(shuffled.len())]).values() {
             prop_assert!(whole.contains_key(&context.id));
             prop_assert!(!context.is_done || !context.mode.is_staged());
+            // What waits was not taken up, and is offered once.
+            let waits = context.artifact.as_ref().is_some_and(|artifact| !artifact.is_consumed);
+            prop_assert!(waits || !context.mode.is_staged(), "{:?}", context);
+            prop_assert_eq!(context.staged_at.is_some(), context.mode.is_staged(), "{:?}", context);
+            prop_assert!(context.mode.is_staged() || !context.is_offered);
         }
     }
 }

@@ -1,8 +1,9 @@
 use super::*;
 use crate::contexts::read::{self, Which};
-use crate::contexts::{ArtifactKind, Mode};
+use crate::contexts::{ArtifactKind, Mode, write};
 use base::Timestamp;
 use capture::{Observation, Spool};
+use proptest::prelude::*;
 use serde_json::json;
 use store::Store;
 use store::observations::{Drain, Selection};
@@ -239,4 +240,80 @@ fn a_session_that_an_import_or_a_command_bound_never_ends_by_itself() {
     bench.line(&line(2, "t", "work", None, bind("command")));
     bench.line(&line(90_000_000, "other", "prompt", Some("p9"), json!({"text": "fix the login form"})));
     assert_eq!(bench.drain()[0].last_session, None);
+}
+
+#[test]
+fn what_is_done_by_hand_has_no_other_context_made_anew() {
+    let by_hand = |at: u64, data: Value| {
+        let mut line = line(at, "by-hand-1", "work", None, data);
+        line["platform"] = write::BY_HAND.into();
+        line
+    };
+    let mut bench = Bench::new();
+    for (at, id) in [(1, "261118-0905-a"), (2, "261118-0905-b")] {
+        bench
+            .line(&by_hand(at, json!({"context": id, "action": "new", "summary": id, "method": "imported"})));
+    }
+    bench.line(&by_hand(3, json!({"context": "261118-0905-a", "action": "note", "text": "half done"})));
+    assert_eq!(bench.drain().iter().map(|context| context.notes.len()).collect::<Vec<_>>(), [1, 0]);
+    let session =
+        bench.store.connection().query_row("SELECT row FROM sessions", [], |row| row.get(0)).unwrap();
+    let transaction = bench.store.connection().unchecked_transaction().unwrap();
+    let work = Making::of(&transaction).unwrap();
+    let noted = "261118-0905-a".to_owned();
+    let touched = Touched { sessions: [session].into(), contexts: [noted.clone()].into() };
+    assert_eq!(work.contexts_of(&touched).unwrap(), [noted.clone()].into());
+    let (seen, _) = work.load(&noted, &work.linked([session].into()).unwrap()).unwrap();
+    assert_eq!(seen.len(), 2);
+}
+
+/// Anything that is about one of two contexts or three sessions; a fourth is of what is done by hand.
+fn any_line() -> impl Strategy<Value = Value> {
+    (1..30_u64, 0..4_usize, prop_oneof![Just("c"), Just("d")], 0..10_u8).prop_map(|(at, by, context, kind)| {
+        let context = format!("261118-0905-{context}");
+        let act = |more: Value| {
+            let mut data = json!({"context": context});
+            data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            ("work", data)
+        };
+        let is_by_hand = by == 3;
+        let (kind, data) = match kind {
+            0 => act(json!({"action": "new", "summary": context, "method": "auto-created", "bind": !is_by_hand})),
+            1 => act(json!({"action": "note", "text": format!("note {at}")})),
+            2 => act(json!({"action": "done"})),
+            3 => act(json!({"action": "reopen"})),
+            _ if is_by_hand => act(json!({"action": "edit", "summary": format!("about {at}")})),
+            4 => act(json!({"action": "bind", "via": "caret"})),
+            5 => ("prompt", json!({"text": "go on", "permission_mode": "default"})),
+            6 => ("plan", json!({"text": "# A plan", "digest": "x", "accepted": true})),
+            7 => ("session-start", json!({"source": if at % 2 == 0 { "clear" } else { "resume" }})),
+            _ => ("session-end", json!({"reason": if at % 2 == 0 { "clear" } else { "other" }})),
+        };
+        let prompt = format!("q{}", at % 4);
+        let mut line = line(at, ["s", "t", "u", "by-hand-1"][by], kind, Some(&prompt), data);
+        line["id"] = format!("{kind}:{at}:{context}").into();
+        if is_by_hand {
+            line["platform"] = write::BY_HAND.into();
+        }
+        line
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_drained_piece_by_piece_makes_the_contexts_of_the_whole(
+        lines in proptest::collection::vec(any_line(), 0..24),
+        pieces in 2..24_usize,
+    ) {
+        let mut whole = Bench::new();
+        lines.iter().for_each(|line| whole.line(line));
+        let mut in_pieces = Bench::new();
+        for piece in lines.chunks(lines.len().div_ceil(pieces).max(1)) {
+            piece.iter().for_each(|line| in_pieces.line(line));
+            in_pieces.drain();
+        }
+        prop_assert_eq!(in_pieces.drain(), whole.drain());
+    }
 }
