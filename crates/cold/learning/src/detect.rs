@@ -5,6 +5,8 @@ use crate::change::{self, Change};
 use crate::failure::{self, Cause};
 use crate::happening::{Call, Happening, Outcome, Place};
 use crate::misuse::Misuse;
+use crate::step::Prepared;
+use crate::style::{self, Style};
 use crate::tag::{self, Report, Tag};
 use language::{Phrases, folded, lexicon};
 use std::collections::{BTreeSet, VecDeque};
@@ -54,12 +56,16 @@ pub enum Evidence {
     Withdrawn(String),
     /// A command failed and another form of it worked.
     Fixed(Box<Fix>),
+    /// A command failed, and worked once something else was done.
+    Prepared(Box<Prepared>),
     /// A tool other than the shell refused a call and took another one.
     Misused(Box<Misuse>),
     /// The user said what to do instead, and it was done.
     Corrected(Correction),
     /// The user said that a file is not to be edited, and another one was.
     HandsOff(HandsOff),
+    /// The user said how code is written here, and it was written so.
+    Styled(Style),
 }
 
 /// A command that failed and the form of it that worked.
@@ -128,6 +134,11 @@ struct Open {
     is_edited: bool,
     /// Whether anything else was done since that may be what helped: only looking at things is not.
     is_disturbed: bool,
+    /// Whether anything was done by another tool than the shell.
+    is_touched: bool,
+    /// What was done by the shell since, and where the shell was moved to.
+    steps: Vec<String>,
+    folder: Option<String>,
     calls: usize,
     /// The programs that it ran.
     programs: Vec<String>,
@@ -148,6 +159,8 @@ struct Waiting {
     is_next_task: bool,
     /// Whether it is to hold from now on.
     is_for_good: bool,
+    /// Whether it is how things are done here.
+    is_custom: bool,
     calls: usize,
 }
 
@@ -165,6 +178,9 @@ pub struct Detector<'p> {
     /// Files that were written whole, and what the user said about where.
     written: VecDeque<String>,
     misplaced: Option<Waiting>,
+    /// Texts that were written, and what the user said about how.
+    texts: VecDeque<style::Text>,
+    styled: Option<style::Asked>,
     /// What was fixed last, for a report that follows.
     last_fix: Option<Box<Fix>>,
     last_misuse: Option<Box<Misuse>>,
@@ -180,6 +196,7 @@ pub struct Spoken {
     for_good: Phrases<()>,
     hands_off: Phrases<()>,
     generated: Phrases<()>,
+    customs: Phrases<()>,
 }
 
 impl Default for Spoken {
@@ -199,6 +216,7 @@ impl Default for Spoken {
             for_good: Phrases::of(lexicon::LEARNING, "for good"),
             hands_off: Phrases::of(lexicon::LEARNING, "hands off"),
             generated: Phrases::of(lexicon::LEARNING, "generated"),
+            customs: Phrases::of(lexicon::LEARNING, "custom"),
         }
     }
 }
@@ -243,6 +261,8 @@ impl<'p> Detector<'p> {
             hands_off: None,
             written: VecDeque::new(),
             misplaced: None,
+            texts: VecDeque::new(),
+            styled: None,
             last_fix: None,
             last_misuse: None,
             found: Found::default(),
@@ -277,6 +297,8 @@ impl<'p> Detector<'p> {
                 self.hands_off = None;
                 self.written.clear();
                 self.misplaced = None;
+                self.texts.clear();
+                self.styled = None;
                 self.last_fix = None;
                 self.last_misuse = None;
             }
@@ -296,15 +318,21 @@ impl<'p> Detector<'p> {
         self.waiting = None;
         self.hands_off = None;
         self.misplaced = None;
+        self.styled = None;
         if !self.phrases.is_correction(text) {
             return;
         }
         let words = text.trim().to_owned();
+        if !self.texts.is_empty() && self.phrases.customs.occur(&folded(text)) {
+            let before = self.texts.iter().rev().cloned().collect();
+            self.styled = Some(style::Asked { words: words.clone(), before });
+        }
         let about = |files: &VecDeque<String>| Waiting {
             words: words.clone(),
             before: files.iter().rev().cloned().collect(),
             is_next_task: false,
             is_for_good: false,
+            is_custom: false,
             calls: 0,
         };
         if !self.edited.is_empty() && self.phrases.is_hands_off(&folded(text)) {
@@ -320,7 +348,8 @@ impl<'p> Detector<'p> {
             let folded = folded(&words);
             let is_next_task = self.phrases.next_tasks.occur(&folded);
             let is_for_good = self.phrases.for_good.occur(&folded);
-            self.waiting = Some(Waiting { words, before, is_next_task, is_for_good, calls: 0 });
+            let is_custom = is_for_good || self.phrases.customs.occur(&folded);
+            self.waiting = Some(Waiting { words, before, is_next_task, is_for_good, is_custom, calls: 0 });
         }
     }
 
@@ -351,7 +380,10 @@ impl<'p> Detector<'p> {
         self.at = call.at;
         let Some(command) = call.command.filter(|command| command.len() <= MAX_COMMAND) else {
             if !LOOKING.contains(&call.tool.as_str()) {
-                self.open.iter_mut().for_each(|open| open.is_disturbed = true);
+                self.open.iter_mut().for_each(|open| {
+                    open.is_disturbed = true;
+                    open.is_touched = true;
+                });
             }
             if FILE_TOOLS.contains(&call.tool.as_str()) {
                 self.open.iter_mut().for_each(|open| open.is_edited = true);
@@ -381,14 +413,24 @@ impl<'p> Detector<'p> {
                     corrected: None,
                     is_edited: false,
                     is_disturbed: false,
+                    is_touched: false,
+                    steps: Vec::new(),
+                    folder: None,
                     calls: 0,
                 });
             }
             Outcome::Succeeded => {
                 self.ran(&command, false);
                 self.succeeded(&command);
-                if !self.open.is_empty() && !change::is_look(&command) {
-                    self.open.iter_mut().for_each(|open| open.is_disturbed = true);
+                if !self.open.is_empty() {
+                    let (is_look, folder) = (change::is_look(&command), moved_to(&command));
+                    for open in &mut self.open {
+                        open.folder = folder.clone().or(open.folder.take());
+                        if !is_look {
+                            open.is_disturbed = true;
+                            open.steps.push(command.clone());
+                        }
+                    }
                 }
                 self.age();
             }
@@ -407,6 +449,16 @@ impl<'p> Detector<'p> {
             Some(path.to_owned())
         };
         let Some(path) = input.and_then(path) else { return };
+        if let Some(text) = input.and_then(|input| style::Text::of(&path, input)) {
+            if let Some(found) = self.styled.as_ref().and_then(|asked| asked.followed(&text)) {
+                self.styled = None;
+                self.find(Evidence::Styled(found));
+            }
+            self.texts.push_back(text);
+            if self.texts.len() > CALLS_BEFORE {
+                self.texts.pop_front();
+            }
+        }
         if let Some(waiting) = &mut self.hands_off {
             waiting.calls += 1;
             let is_over = waiting.calls > MAX_CALLS_TO_FOLLOW;
@@ -446,12 +498,16 @@ impl<'p> Detector<'p> {
             }
             Outcome::Succeeded => {
                 let same = self.refused.iter().rev().filter(|refused| refused.tool == tool);
-                let misuse = same
-                    .filter_map(|it| Misuse::between(&tool, &it.input, &input, &it.error))
-                    .map(Box::new)
-                    .next();
-                if let Some(misuse) = misuse {
-                    self.refused.retain(|refused| refused.tool != tool);
+                let by_call =
+                    same.filter_map(|it| Misuse::between(&tool, &it.input, &input, &it.error)).next();
+                let misuse = by_call.or_else(|| {
+                    let others = self.refused.iter().rev().filter(|refused| refused.tool != tool);
+                    others
+                        .filter_map(|it| Misuse::of_tools(&it.tool, &tool, &it.input, &input, &it.error))
+                        .next()
+                });
+                if let Some(misuse) = misuse.map(Box::new) {
+                    self.refused.retain(|refused| refused.tool != misuse.tool);
                     self.last_misuse = Some(misuse.clone());
                     self.find(Evidence::Misused(misuse));
                 }
@@ -496,8 +552,17 @@ impl<'p> Detector<'p> {
         for at in (0..self.open.len()).rev() {
             let open = &self.open[at];
             if open.command == command {
-                // It works now: whatever was wrong, it was not the command.
-                self.open.remove(at);
+                // It works now: whatever was wrong, it was not the command, but something may have been missing.
+                let Some(open) = self.open.remove(at) else { return };
+                self.works_now(open);
+                return;
+            }
+            if let Some(step) = Prepared::of_line(&open.command, command)
+                && !open.is_touched
+            {
+                let Some(mut open) = self.open.remove(at) else { return };
+                open.steps.push(step);
+                self.works_now(open);
                 return;
             }
             // Another program took its place only where the error says that it is not there.
@@ -554,6 +619,37 @@ impl<'p> Detector<'p> {
         self.last_fix = Some(fix.clone());
         self.find(Evidence::Fixed(fix));
     }
+
+    /// Looks for what a command waited for that failed and works now, as it was.
+    fn works_now(&mut self, open: Open) {
+        if open.is_touched {
+            return;
+        }
+        let said = open.said.iter().map(String::as_str).chain(open.corrected.as_deref());
+        let said = said.collect::<Vec<_>>().join("\n");
+        let announced = open.said.iter().rev().find_map(|said| self.phrases.announcement(said));
+        if let Some(folder) = open.folder.filter(|_| open.steps.is_empty()) {
+            let after = format!("cd {folder} && {}", open.command);
+            let Some(change) = Change::between(&open.command, &after, &open.error, &said) else { return };
+            let (before, error, corrected) = (open.command, open.error, open.corrected);
+            let fix = Box::new(Fix { before, after, error, change, is_alone: false, announced, corrected });
+            self.find(Evidence::Fixed(fix));
+            return;
+        }
+        if let Some(prepared) = Prepared::between(&open.command, &open.steps, &open.error, &said) {
+            let program = change::of_line(&open.command).map(|command| command.program().to_owned());
+            self.open.retain(|other| !program.iter().any(|program| other.programs.contains(program)));
+            self.find(Evidence::Prepared(Box::new(Prepared { announced, ..prepared })));
+        }
+    }
+}
+
+/// Returns the folder that a line moves the shell to, where it does nothing else.
+fn moved_to(line: &str) -> Option<String> {
+    match &shell::commands(line)[..] {
+        [only] if only.program() == "cd" && only.words.len() == 2 => Some(only.words[1].text.clone()),
+        _ => None,
+    }
 }
 
 /// Returns the programs that a script runs.
@@ -599,6 +695,10 @@ fn followed(waiting: &Waiting, command: &str) -> Option<Correction> {
             }
         };
         if (wrong.is_empty() && !is_added()) || (right.is_empty() && !is_left_out()) {
+            if let Some((wrong, right)) = custom(waiting, before, command, &said) {
+                let (before, words) = (before.clone(), waiting.words.clone());
+                return Some(Correction { before, after: command.to_owned(), words, wrong, right });
+            }
             continue;
         }
         // "Now the same with `lint`" is about the same program, and the last call of it was right.
@@ -610,6 +710,44 @@ fn followed(waiting: &Waiting, command: &str) -> Option<Correction> {
         return Some(Correction { before: before.clone(), after: command.to_owned(), words, wrong, right });
     }
     None
+}
+
+/// Returns what is wrong and what is right about a call, where the user said how that is done here: they named the call that
+/// follows and not the last one, or only what that one worked on.
+fn custom(
+    waiting: &Waiting,
+    before: &str,
+    after: &str,
+    said: &[String],
+) -> Option<(Vec<String>, Vec<String>)> {
+    if !waiting.is_custom || waiting.is_next_task || change::is_look(before) || change::is_look(after) {
+        return None;
+    }
+    let (old, new) = (change::of_line(before)?, change::of_line(after)?);
+    let name = |command: &shell::Command| -> Vec<String> {
+        let mut name = vec![command.program().to_lowercase()];
+        name.extend(change::subcommand(command));
+        name
+    };
+    let (old_name, new_name) = (name(&old), name(&new));
+    if old_name == new_name {
+        // "Never push to main."
+        let all = |command: &shell::Command| -> Vec<String> {
+            command.words.iter().skip(old_name.len()).map(|word| word.text.to_lowercase()).collect()
+        };
+        let (was, is) = (all(&old), all(&new));
+        let is_wrong = |word: &&String| !word.starts_with('-') && said.contains(word) && !is.contains(word);
+        return was.iter().find(is_wrong).map(|_| (vec![old_name[0].clone()], Vec::new()));
+    }
+    let words = waiting.words.to_lowercase();
+    let is_last = waiting.before.first().is_some_and(|last| last == before);
+    let is_whole = new_name.len() > 1 || new_name[0].contains(['.', '-', '_']);
+    let is_first = change::has_word(&words, "first") || change::has_word(&words, "before");
+    let is_named = is_last && is_whole && !is_first && change::has_word(&words, &new_name.join(" "));
+    is_named.then(|| match old_name[0] == new_name[0] {
+        true => (old_name[1..].to_vec(), new_name[1..].to_vec()),
+        false => (vec![old_name[0].clone()], new_name.clone()),
+    })
 }
 
 /// Says whether a path is, or is in, what a person wrote of it.
@@ -666,9 +804,9 @@ fn named_part(waiting: &Waiting, after: &str, is_generated: bool) -> Option<Hand
 
 /// Returns the words of a prompt that may name a program, a subcommand or a flag.
 fn tokens(text: &str) -> Vec<String> {
-    let is_inside = |character: char| character.is_ascii_alphanumeric() || "-_.+".contains(character);
+    let is_inside = |character: char| character.is_ascii_alphanumeric() || "-_.+:".contains(character);
     text.split(|character| !is_inside(character))
-        .map(|word| word.trim_matches(['.', '_']).to_lowercase())
+        .map(|word| word.trim_matches(['.', '_', ':']).to_lowercase())
         .filter(|word| word.len() > 1)
         .collect()
 }
@@ -679,6 +817,7 @@ fn call_tokens(command: &str) -> Vec<String> {
     for command in shell::commands(command) {
         found.push(command.program().to_lowercase());
         found.extend(change::subcommand(&command));
+        found.extend(command.assignments.iter().map(|(name, _)| name.to_lowercase()));
         let flags = command.words.iter().skip(1).filter(|word| word.text.starts_with('-'));
         found.extend(flags.map(|word| word.text.split('=').next().unwrap_or_default().to_lowercase()));
     }

@@ -321,6 +321,12 @@ pub fn is_elsewhere(error: &str) -> bool {
     ELSEWHERE.iter().any(|phrase| lower.contains(phrase))
 }
 
+/// Says whether the network, or the other end, did not work just then.
+pub fn is_of_network(error: &str) -> bool {
+    let lower = error.to_lowercase();
+    NETWORK.iter().any(|phrase| lower.contains(phrase))
+}
+
 /// Says whether nothing answered where a command tried to connect to.
 pub fn is_unanswered(error: &str) -> bool {
     let lower = error.to_lowercase();
