@@ -182,7 +182,8 @@ pub fn is_same_call(one: &Lesson, other: &Lesson) -> bool {
 
 /// Returns the programs that a conversation ran.
 fn programs(ran: &[Ran]) -> BTreeSet<String> {
-    let commands = ran.iter().flat_map(|ran| shell::commands(&ran.command));
+    let lines = ran.iter().filter(|ran| !is_of_tool(&ran.command));
+    let commands = lines.flat_map(|ran| shell::commands(&ran.command));
     commands.map(|command| command.program().to_owned()).collect()
 }
 
@@ -364,7 +365,7 @@ impl Maker<'_> {
 
     fn misused(&self, misuse: &Misuse) -> Result<Candidate, Held> {
         let other = match &misuse.flaw {
-            Flaw::Tool(other) => other,
+            Flaw::Tool(other) | Flaw::Before(other) => other,
             _ => &misuse.tool,
         };
         let call =
@@ -719,8 +720,10 @@ impl Maker<'_> {
         let program =
             lesson.trigger.commands.first().and_then(|pattern| pattern.split(' ').next().map(str::to_owned));
         let of_program = |ran: &&Ran| program.as_deref().is_some_and(|program| ran.command.contains(program));
-        let (near, far): (Vec<&Ran>, Vec<&Ran>) =
+        let (near, mut far): (Vec<&Ran>, Vec<&Ran>) =
             self.ran.iter().filter(|ran| !ran.has_failed).partition(of_program);
+        // Calls of the same kind of tool say more.
+        far.sort_by_key(|ran| is_of_tool(&ran.command) == program.is_some());
         for ran in near.into_iter().chain(far) {
             if lesson.quiet.len() < MIN_EXAMPLES {
                 add_example(lesson, &self.here.generalise(&ran.command), false);
@@ -747,9 +750,8 @@ fn add_example(lesson: &mut Lesson, call: &str, fires: bool) {
         return;
     }
     // An example is a call, not a sentence.
-    let is_of_tool = call.starts_with("{\"");
     if !fires
-        && !is_of_tool
+        && !is_of_tool(call)
         && !shell::commands(call).first().is_some_and(|command| is_program(command.program()))
     {
         return;
@@ -759,6 +761,11 @@ fn add_example(lesson: &mut Lesson, call: &str, fires: bool) {
     if applies == fires && !examples.iter().any(|example| example == call) {
         examples.push(call.to_owned());
     }
+}
+
+/// Says whether an example is the call of another tool than the shell.
+fn is_of_tool(call: &str) -> bool {
+    call.starts_with("{\"")
 }
 
 fn is_program(word: &str) -> bool {
@@ -908,6 +915,10 @@ fn advice(fix: &Fix) -> String {
     let mut parts = Vec::new();
     if let Some(folder) = &change.folder {
         parts.push(format!("Run it in the folder `{}`", folder.trim_end_matches('/')));
+    }
+    if let Some((flag, is_ahead)) = &change.order {
+        let side = if *is_ahead { "before" } else { "behind" };
+        parts.push(format!("Give `{flag}` {side} the subcommand"));
     }
     if let Some(quoting) = &change.quoting {
         parts.push(format!("Quote `{}` for the shell", quoting.word));

@@ -221,6 +221,8 @@ pub struct Change {
     pub is_kin: bool,
     /// The quotes that came.
     pub quoting: Option<Quoting>,
+    /// The flag that came before the subcommand, or behind it, and whether it came before.
+    pub order: Option<(String, bool)>,
     /// The folder that the same command worked in, as it was written.
     pub folder: Option<String>,
     /// Whether it answers what is so in this project alone: a port, a variable, a folder, a tool that was chosen.
@@ -285,6 +287,7 @@ impl Change {
             is_around: false,
             is_kin: false,
             quoting: None,
+            order: None,
             folder: None,
             is_of_project: false,
         }
@@ -326,7 +329,12 @@ impl Change {
             let joined = new_words.first().map(|word| format!("{new}-{word}"));
             // `dotenv -- pytest`: whatever the program around it is.
             let is_around = is_around(before, after);
-            let is_kin = !is_around && is_same_program(old, new) && !is_judged && is_for_same(before, after);
+            // `php artisan migrate` and `sail artisan migrate`.
+            let has_same_words = old_words == new_words && old_words.iter().any(|word| is_keyword(word));
+            let is_kin = !is_around
+                && !is_judged
+                && !LOOKING.contains(&old)
+                && (has_same_words || (is_same_program(old, new) && is_for_same(before, after)));
             // "Run `make migrate` instead."
             let is_advised = new_words.first().is_some_and(|word| {
                 word.len() > 2
@@ -354,6 +362,10 @@ impl Change {
                 format!("{new} {}", new_words.first().map(String::as_str).unwrap_or_default())
             });
             change.program = Some((old.to_owned(), new));
+            return Some(change);
+        }
+        change.order = order(&old_words, &new_words);
+        if change.order.is_some() {
             return Some(change);
         }
         let (old_flags, new_flags) = (flags(&old_words), flags(&new_words));
@@ -438,6 +450,7 @@ impl Change {
             && self.subcommand.is_none()
             && self.value.is_none()
             && self.quoting.is_none()
+            && self.order.is_none()
             && self.folder.is_none()
             && self.conditions.iter().all(|it| SHOWN_VARIABLES.contains(&it.as_str()))
             && !self.is_separated
@@ -487,7 +500,7 @@ impl Change {
         if self.value.is_some() || self.is_of_project {
             return true;
         }
-        if self.quoting.is_some() {
+        if self.quoting.is_some() || self.order.is_some() {
             return !failure::is_of_network(error);
         }
         let lower = error.to_lowercase();
@@ -555,8 +568,17 @@ impl Change {
             base.extend(old.split(' ').map(str::to_owned));
             return vec![pattern(&base, &[], &[])];
         }
+        if let Some((flag, false)) = &self.order {
+            let raw = format!(r"\b{}\s+{}\b", quoting::escaped(&program), quoting::escaped(flag));
+            return vec![Trigger { raw: vec![raw], ..pattern(&[program], std::slice::from_ref(flag), &[]) }];
+        }
         let mut base = vec![program];
         base.extend(subcommand(&self.before));
+        if let Some((flag, true)) = &self.order {
+            let last = base.last().map(|word| quoting::escaped(word)).unwrap_or_default();
+            let raw = format!(r"\b{last}\b.*\s{}\b", quoting::escaped(flag));
+            return vec![Trigger { raw: vec![raw], ..pattern(&base, std::slice::from_ref(flag), &[]) }];
+        }
         if self.is_of_project {
             base.extend(script(&self.before));
         }
@@ -742,7 +764,10 @@ pub fn is_look(script: &str) -> bool {
             || BESIDE.contains(&command.program())
             || LOOKING.contains(&command.program())
             || is_question(&words)
-            || subcommand(command).last().is_some_and(|word| LOOKS.contains(&word.as_str()))
+            || subcommand(command).last().is_some_and(|word| {
+                let verb = word.split('-').next().unwrap_or_default();
+                LOOKS.contains(&word.as_str()) || (verb != word && (verb == "get" || LOOKS.contains(&verb)))
+            })
             || (command.program() == "kubectl" && words.first().is_some_and(|word| word == "get"))
     })
 }
@@ -765,6 +790,28 @@ fn is_for_same(before: &Command, after: &Command) -> bool {
     let is_install =
         |words: &[String]| words.is_empty() || words.iter().all(|word| INSTALLS.contains(&word.as_str()));
     (is_install(&old) && is_install(&new)) || (!old.is_empty() && old.iter().all(|word| new.contains(word)))
+}
+
+/// Returns the flag that is on the other side of the subcommand now, and whether it came before it: of the same words.
+fn order(old: &[String], new: &[String]) -> Option<(String, bool)> {
+    let sorted = |words: &[String]| {
+        let mut words = words.to_vec();
+        words.sort_unstable();
+        words
+    };
+    if old == new || sorted(old) != sorted(new) {
+        return None;
+    }
+    let is_flag = |word: &&String| word.len() > 1 && word.starts_with('-') && *word != "--";
+    let place = |words: &[String], word: &String| words.iter().position(|other| other == word);
+    // A word that may be a subcommand, first in the one and behind a flag in the other.
+    let subcommand = old
+        .iter()
+        .find(|word| is_keyword(word) && (place(old, word) == Some(0)) != (place(new, word) == Some(0)))?;
+    let is_first = place(old, subcommand) == Some(0);
+    let flag = if is_first { new.first() } else { old.first() }.filter(|word| is_flag(word))?;
+    let name = flag.split('=').next().unwrap_or(flag);
+    (is_plain(name) && !old.iter().any(|word| word == "--")).then(|| (name.to_owned(), is_first))
 }
 
 /// Returns the one word that came into a command, before everything that it works on.
@@ -1214,6 +1261,52 @@ mod tests {
     }
 
     #[test]
+    fn what_was_forgotten_misplaced_or_meant_for_another_program_is_a_lesson() {
+        check(
+            "npx vitest src/cart",
+            "npx vitest run src/cart",
+            "Command timed out after 2m 0.0s",
+            &["vitest without run"],
+        );
+        check(
+            "pnpm test --filter web",
+            "pnpm --filter web test",
+            "Missing script: test",
+            &["pnpm test --filter"],
+        );
+        check(
+            "docker -d compose up",
+            "docker compose up -d",
+            "unknown shorthand flag: 'd' in -d",
+            &["docker -d"],
+        );
+        check(
+            "npm run typecheck",
+            "cd web && npm run typecheck",
+            "Missing script: \"typecheck\"",
+            &["npm run typecheck"],
+        );
+        check(
+            "curl -s http://x/a?b=1",
+            "curl -s 'http://x/a?b=1'",
+            "no matches found: http://x/a?b=1",
+            &["curl"],
+        );
+        // A test that fails in both, and what was only looked at.
+        check("npm test", "cd web && npm test", "1 failing", &[]);
+        check("cat a.txt", "cd web && cat a.txt", "cat: a.txt: No such file or directory", &[]);
+        for (before, after, error) in [
+            ("npm install zod", "pnpm add zod", "npm error Unsupported URL Type \"workspace:\": workspace:*"),
+            ("php artisan migrate", "./vendor/bin/sail artisan migrate", "getaddrinfo for mysql failed"),
+            ("pip install -r requirements.txt", "uv pip install -r requirements.txt", "No module named pip"),
+        ] {
+            assert!(is_all(before, after, error), "{before} -> {after}");
+        }
+        let judged = "FAIL src/cart.test.ts";
+        assert!(Change::between("npm test", "pnpm test", judged, "").is_none());
+    }
+
+    #[test]
     fn what_never_ends_belongs_into_the_background() {
         let error = "Command timed out after 2m 0.0s\n VITE ready";
         check("npm run dev", "npm run dev > dev.log 2>&1 &", error, &["npm run dev without &"]);
@@ -1222,7 +1315,8 @@ mod tests {
 
     #[track_caller]
     fn is_all(before: &str, after: &str, error: &str) -> bool {
-        let change = Change::between(before, after, error, "").unwrap();
+        let change = Change::between(before, after, error, "");
+        let change = change.unwrap_or_else(|| panic!("{before} -> {after}"));
         change.is_all_that_changed(error) && !change.is_no_correction(error)
     }
 

@@ -4,8 +4,8 @@
 use crate::change::{self, Change};
 use crate::failure::{self, Cause};
 use crate::happening::{Call, Happening, Outcome, Place};
-use crate::misuse::Misuse;
-use crate::step::Prepared;
+use crate::misuse::{self, Misuse};
+use crate::step::{self, Prepared};
 use crate::style::{self, Style};
 use crate::tag::{self, Report, Tag};
 use language::{Phrases, folded, lexicon};
@@ -110,7 +110,7 @@ pub struct HandsOff {
     pub is_place: bool,
 }
 
-/// A command that was run.
+/// A command that was run, or the call of another tool as examples have it.
 #[derive(Clone, Debug)]
 pub struct Ran {
     pub command: String,
@@ -379,7 +379,7 @@ impl<'p> Detector<'p> {
     fn call(&mut self, call: Call) {
         self.at = call.at;
         let Some(command) = call.command.filter(|command| command.len() <= MAX_COMMAND) else {
-            if !LOOKING.contains(&call.tool.as_str()) {
+            if !is_looking(&call.tool) {
                 self.open.iter_mut().for_each(|open| {
                     open.is_disturbed = true;
                     open.is_touched = true;
@@ -400,6 +400,7 @@ impl<'p> Detector<'p> {
             Outcome::Refused => {}
             Outcome::Failed(error) => {
                 self.ran(&command, true);
+                self.fails_otherwise(&command, &error);
                 self.age();
                 if self.open.len() >= MAX_OPEN {
                     self.open.pop_front();
@@ -426,8 +427,8 @@ impl<'p> Detector<'p> {
                     let (is_look, folder) = (change::is_look(&command), moved_to(&command));
                     for open in &mut self.open {
                         open.folder = folder.clone().or(open.folder.take());
-                        if !is_look {
-                            open.is_disturbed = true;
+                        open.is_disturbed |= !is_look;
+                        if !is_look || step::is_setting_up(&command) {
                             open.steps.push(command.clone());
                         }
                     }
@@ -497,6 +498,12 @@ impl<'p> Detector<'p> {
                 self.refused.push_back(Refused { tool, input, error, calls: 0 });
             }
             Outcome::Succeeded => {
+                // Most calls only look: what the shell ran is of more use.
+                if self.found.ran.len() < MAX_CALLS / 2
+                    && let Ok(input) = serde_json::from_str(&input)
+                {
+                    self.ran(&misuse::written(&tool, &input), false);
+                }
                 let same = self.refused.iter().rev().filter(|refused| refused.tool == tool);
                 let by_call =
                     same.filter_map(|it| Misuse::between(&tool, &it.input, &input, &it.error)).next();
@@ -557,12 +564,13 @@ impl<'p> Detector<'p> {
                 self.works_now(open);
                 return;
             }
-            if let Some(step) = Prepared::of_line(&open.command, command)
-                && !open.is_touched
+            let said = open.said.iter().map(String::as_str).chain(open.corrected.as_deref());
+            let said = said.collect::<Vec<_>>().join("\n");
+            if !open.is_touched
+                && let Some(prepared) = Prepared::in_line(&open.command, command, &open.error, &said)
             {
-                let Some(mut open) = self.open.remove(at) else { return };
-                open.steps.push(step);
-                self.works_now(open);
+                let Some(open) = self.open.remove(at) else { return };
+                self.prepared(prepared, &open.said);
                 return;
             }
             // Another program took its place only where the error says that it is not there.
@@ -571,8 +579,6 @@ impl<'p> Detector<'p> {
             if !shares && open.cause != Cause::Usage && open.said.is_empty() && !is_next {
                 continue;
             }
-            let said = open.said.iter().map(String::as_str).chain(open.corrected.as_deref());
-            let said = said.collect::<Vec<_>>().join("\n");
             let Some(change) = Change::between(&open.command, command, &open.error, &said) else { continue };
             let announced = open.said.iter().rev().find_map(|said| self.phrases.announcement(said));
             // What was edited meanwhile may be what helped.
@@ -620,6 +626,20 @@ impl<'p> Detector<'p> {
         self.find(Evidence::Fixed(fix));
     }
 
+    /// Looks for what a command waited for that fails in another way now: what its error asked for was done.
+    fn fails_otherwise(&mut self, command: &str, error: &str) {
+        let at = self.open.iter().rposition(|open| open.command == command && !open.is_touched);
+        let Some(open) = at.and_then(|at| self.open.get(at)) else { return };
+        if failure::line(&open.error) == failure::line(error) {
+            return;
+        }
+        let prepared = Prepared::between(&open.command, &open.steps, &open.error, "");
+        if let Some(prepared) = prepared.filter(|it| it.is_named) {
+            let said = open.said.clone();
+            self.prepared(prepared, &said);
+        }
+    }
+
     /// Looks for what a command waited for that failed and works now, as it was.
     fn works_now(&mut self, open: Open) {
         if open.is_touched {
@@ -627,21 +647,34 @@ impl<'p> Detector<'p> {
         }
         let said = open.said.iter().map(String::as_str).chain(open.corrected.as_deref());
         let said = said.collect::<Vec<_>>().join("\n");
-        let announced = open.said.iter().rev().find_map(|said| self.phrases.announcement(said));
         if let Some(folder) = open.folder.filter(|_| open.steps.is_empty()) {
             let after = format!("cd {folder} && {}", open.command);
             let Some(change) = Change::between(&open.command, &after, &open.error, &said) else { return };
+            let announced = open.said.iter().rev().find_map(|said| self.phrases.announcement(said));
             let (before, error, corrected) = (open.command, open.error, open.corrected);
             let fix = Box::new(Fix { before, after, error, change, is_alone: false, announced, corrected });
             self.find(Evidence::Fixed(fix));
             return;
         }
         if let Some(prepared) = Prepared::between(&open.command, &open.steps, &open.error, &said) {
-            let program = change::of_line(&open.command).map(|command| command.program().to_owned());
-            self.open.retain(|other| !program.iter().any(|program| other.programs.contains(program)));
-            self.find(Evidence::Prepared(Box::new(Prepared { announced, ..prepared })));
+            self.prepared(prepared, &open.said);
         }
     }
+
+    fn prepared(&mut self, prepared: Prepared, said: &[String]) {
+        let announced = said.iter().rev().find_map(|said| self.phrases.announcement(said));
+        // Attempts before it waited for the same.
+        let program = change::of_line(&prepared.command).map(|command| command.program().to_owned());
+        self.open.retain(|other| !program.iter().any(|program| other.programs.contains(program)));
+        self.find(Evidence::Prepared(Box::new(Prepared { announced, ..prepared })));
+    }
+}
+
+/// Says whether a tool changes nothing, as far as its name tells.
+fn is_looking(tool: &str) -> bool {
+    const VERBS: [&str; 7] = ["describe", "fetch", "find", "get", "list", "read", "search"];
+    let verb = tool.rsplit("__").next().unwrap_or_default().split(['_', '-']).next().unwrap_or_default();
+    LOOKING.contains(&tool) || (tool.starts_with("mcp__") && VERBS.contains(&verb))
 }
 
 /// Returns the folder that a line moves the shell to, where it does nothing else.

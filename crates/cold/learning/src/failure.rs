@@ -72,7 +72,9 @@ const USAGE: [&str; 65] = [
 ];
 
 /// What they print when they could not run where they were run, in lower case.
-const SURROUNDINGS: [&str; 29] = [
+const SURROUNDINGS: [&str; 31] = [
+    "unknown file extension",
+    "not properly specified",
     "externally-managed-environment",
     "eresolve",
     "permission denied",

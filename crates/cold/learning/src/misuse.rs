@@ -100,6 +100,8 @@ const BOUNDS: [&str; 12] = [
 const MARKS: [&str; 6] = ["://", "/", "#", "@", " ", ":"];
 /// The longest value whose form is looked at. In bytes.
 const MAX_FORM: usize = 120;
+/// The longest text within an inner object. In bytes.
+const MAX_INNER: usize = 16;
 /// The longest line of an example. In bytes.
 const MAX_LINE: usize = 60;
 
@@ -133,8 +135,12 @@ pub enum Flaw {
     Form(String, String),
     /// The lines of the file are indented the other way: with tabs, or with spaces.
     Indent { is_tabs: bool },
+    /// The text had the numbers of its lines before them.
+    Numbered,
     /// Another tool is meant for it.
     Tool(String),
+    /// Another tool must be called before it.
+    Before(String),
 }
 
 /// A type of JSON that a pattern can tell from others by their text.
@@ -185,7 +191,7 @@ impl Misuse {
         let (before, after) = (read(before)?, read(after)?);
         let lower = error.to_lowercase();
         if FILE_TOOLS.contains(&tool) {
-            let flaw = indent(&before, &after, &lower);
+            let flaw = written_otherwise(&before, &after, &lower);
             if let Some(flaw) = flaw {
                 let (tool, field) = (tool.to_owned(), "old_string".to_owned());
                 return Some(Self { tool, before, after, error: error.to_owned(), field, flaw });
@@ -237,9 +243,31 @@ impl Misuse {
             let expression = form(old, new).filter(|_| is_about)?;
             Some((name.clone(), Flaw::Form(expression, new.to_owned())))
         });
+        // Of a field within another one, as `parent.database`.
+        let inner = before.iter().filter_map(|(name, old)| {
+            let (old, new) = (old.as_object()?, after.get(name)?.as_object()?);
+            let mut wrong = old.iter().filter_map(|(key, was)| {
+                let is_choice_of = |value: &Value| value.as_str().is_some_and(is_choice);
+                match new.get(key) {
+                    None if is_named(key) => Some(format!(r#""{}"\s*:"#, escaped(key))),
+                    Some(is) if was != is && is_choice_of(was) && is_choice_of(is) => {
+                        let was = was.as_str().filter(|was| is_named(was))?;
+                        Some(format!(r#""{}"\s*:\s*"{was}""#, escaped(key)))
+                    }
+                    _ => None,
+                }
+            });
+            let expression = wrong.next().filter(|_| wrong.next().is_none())?;
+            Some((name.clone(), Flaw::Form(expression, Value::from(shortened(new)).to_string())))
+        });
         let gone = gone.map(|name| (name.clone(), Flaw::Unknown));
-        let mut wrong: Vec<_> =
-            gone.chain(refused.iter().cloned()).chain(changed).chain(typed).chain(above).collect();
+        let mut wrong: Vec<_> = gone
+            .chain(refused.iter().cloned())
+            .chain(changed)
+            .chain(typed)
+            .chain(above)
+            .chain(inner)
+            .collect();
         let is_about_form = FORMS.iter().any(|phrase| lower.contains(phrase))
             && !UNKNOWN.iter().any(|phrase| lower.contains(phrase));
         if wrong.is_empty() && is_about_form && tool.starts_with("mcp__") {
@@ -264,23 +292,29 @@ impl Misuse {
         let field = if FILE_TOOLS.contains(&tool) { "file_path" } else { "" };
         let is_kind =
             if field.is_empty() { tool.starts_with("mcp__") } else { kind_of_file(&before).is_some() };
+        let lower = error.to_lowercase();
+        let is_order =
+            ["first", "before", "must call", "need to call"].iter().any(|phrase| lower.contains(phrase));
+        let flaw = if is_order { Flaw::Before(other.to_owned()) } else { Flaw::Tool(other.to_owned()) };
         (is_other && is_kind && has_word(error, last)).then(|| Self {
             tool: tool.to_owned(),
             before,
             after,
             error: error.to_owned(),
             field: field.to_owned(),
-            flaw: Flaw::Tool(other.to_owned()),
+            flaw,
         })
     }
 
     /// Returns what fires on the call that was refused.
     pub fn trigger(&self) -> Trigger {
         let paths: Vec<String> = match &self.flaw {
-            Flaw::Indent { .. } | Flaw::Tool(_) => kind_of_file(&self.before).into_iter().collect(),
+            Flaw::Indent { .. } | Flaw::Tool(_) | Flaw::Before(_) => {
+                kind_of_file(&self.before).into_iter().collect()
+            }
             _ => Vec::new(),
         };
-        if let Flaw::Tool(_) = &self.flaw {
+        if let Flaw::Tool(_) | Flaw::Before(_) = &self.flaw {
             return Trigger { tools: vec![self.tool.clone()], paths, ..Trigger::default() };
         }
         // A value is made of letters and hyphens: none of them means anything else in an expression.
@@ -294,7 +328,8 @@ impl Misuse {
             Flaw::Form(wrong, _) => wrong.clone(),
             Flaw::Indent { is_tabs: true } => r"(^|\n) {2,}\S".to_owned(),
             Flaw::Indent { is_tabs: false } => r"(^|\n)\t".to_owned(),
-            Flaw::Tool(_) => String::new(),
+            Flaw::Numbered => r"(^|\n)\s*[0-9]+[→|\t]".to_owned(),
+            Flaw::Tool(_) | Flaw::Before(_) => String::new(),
         };
         Trigger {
             tools: vec![self.tool.clone()],
@@ -322,6 +357,8 @@ impl Misuse {
                 let (right, wrong) = if *is_tabs { ("tabs", "spaces") } else { ("spaces", "tabs") };
                 format!("{} is indented with {right}, not {wrong}", self.files())
             }
+            Flaw::Numbered => format!("{} wants the text without the numbers of its lines", self.tool),
+            Flaw::Before(other) => format!("{} needs a call of {other} before it", self.tool),
             Flaw::Tool(other) if self.field.is_empty() => format!("{} is not there: use {other}", self.tool),
             Flaw::Tool(other) => format!("{} is for {other}, not for {}", self.files(), self.tool),
         }
@@ -337,7 +374,7 @@ impl Misuse {
     /// Returns calls that are as wrong, and calls that are right: of both, those that were made come first.
     pub fn examples(&self) -> Vec<(String, bool)> {
         let other_tool = match &self.flaw {
-            Flaw::Tool(other) => other.as_str(),
+            Flaw::Tool(other) | Flaw::Before(other) => other.as_str(),
             _ => self.tool.as_str(),
         };
         let alone = |input: &Map<String, Value>| -> Map<String, Value> {
@@ -386,11 +423,18 @@ impl Misuse {
         match &self.flaw {
             // A call of one field is its own short form: it is as wrong with another value.
             Flaw::Unknown => add(&self.tool, &with(&self.before, Value::from("other")), true),
+            Flaw::Numbered => {
+                for (text, fires) in
+                    [("     1→other", true), ("    12→other", true), ("other", false), ("    other", false)]
+                {
+                    add(&self.tool, &with(&self.before, Value::from(text)), fires);
+                }
+            }
             Flaw::Above(most) => {
                 add(&self.tool, &with(&self.before, Value::from(most.saturating_mul(10))), true);
                 add(&self.tool, &with(&self.before, Value::from(*most)), false);
             }
-            Flaw::Tool(_) if !self.field.is_empty() => {
+            Flaw::Tool(_) | Flaw::Before(_) if !self.field.is_empty() => {
                 let path = self.before.get(&self.field).and_then(Value::as_str).unwrap_or_default();
                 let path = Path::new(path);
                 let of = |name: String| Value::from(path.with_file_name(name).to_string_lossy());
@@ -436,7 +480,11 @@ impl Misuse {
                 "Give the text with the spaces that the file has, in `old_string` and in `new_string`."
                     .to_owned()
             }
+            Flaw::Numbered => {
+                "Leave out what Read puts before each line: the number and the mark behind it are not in the file.".to_owned()
+            }
             Flaw::Tool(other) => format!("Call {other} for it in place of {}.", self.tool),
+            Flaw::Before(other) => format!("Call {other} first, and then {}.", self.tool),
         }
     }
 }
@@ -452,15 +500,25 @@ fn kind_of_file(input: &Map<String, Value>) -> Option<String> {
     is_plain(name.trim_start_matches('*')).then(|| format!("**/{name}"))
 }
 
-/// Returns how a file is indented, where a text was not found in it until it was indented in that way.
-fn indent(before: &Map<String, Value>, after: &Map<String, Value>, error: &str) -> Option<Flaw> {
+/// Returns how a file is written, where a text was not found in it until it was given in that way.
+fn written_otherwise(before: &Map<String, Value>, after: &Map<String, Value>, error: &str) -> Option<Flaw> {
     let text = |input: &Map<String, Value>| Some(input.get("old_string")?.as_str()?.to_owned());
     let (old, new) = (text(before)?, text(after)?);
     let is_same_file = before.get("file_path").is_some() && before.get("file_path") == after.get("file_path");
-    let bare = |text: &str| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
     let is_missed = error.contains("not found") || error.contains("no match");
-    if !is_same_file || !is_missed || bare(&old) != bare(&new) {
+    if !is_same_file || !is_missed {
         return None;
+    }
+    let bare = |text: &str| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
+    if bare(&old) != bare(&new) {
+        let numbered = |line: &str| {
+            let rest = line.trim_start().trim_start_matches(|digit: char| digit.is_ascii_digit());
+            rest.strip_prefix(['→', '\t', '|'])
+                .filter(|_| rest.len() < line.trim_start().len())
+                .map(str::to_owned)
+        };
+        let lines: Option<Vec<String>> = old.lines().map(numbered).collect();
+        return lines.filter(|lines| bare(&lines.join("\n")) == bare(&new)).map(|_| Flaw::Numbered);
     }
     let begins = |text: &str, with: &str| text.lines().any(|line| line.starts_with(with));
     let has = |text: &str| (begins(text, "\t"), begins(text, "  "));
@@ -521,6 +579,7 @@ fn form(old: &str, new: &str) -> Option<String> {
 
 /// Returns a call in writing, as examples have it: without the texts of its input.
 pub fn written(tool: &str, input: &Map<String, Value>) -> String {
+    let input = &shortened(input);
     let is_short = |value: &Value| match value {
         Value::String(text) => text.len() <= MAX_VALUE,
         Value::Bool(_) | Value::Number(_) => true,
@@ -534,6 +593,21 @@ pub fn written(tool: &str, input: &Map<String, Value>) -> String {
         .collect();
     fields.insert("tool".to_owned(), tool.into());
     Value::from(fields).to_string()
+}
+
+/// Returns an object with words in the place of the texts and names of its inner objects, which are of one call.
+fn shortened(input: &Map<String, Value>) -> Map<String, Value> {
+    let is_long = |value: &Value| value.as_str().is_some_and(|text| text.len() > MAX_INNER);
+    let short = |value: &Value| match value {
+        Value::Object(inner) => {
+            let inner = inner.iter().map(|(name, value)| {
+                (name.clone(), if is_long(value) { Value::from("other") } else { value.clone() })
+            });
+            Value::Object(inner.collect())
+        }
+        other => other.clone(),
+    };
+    input.iter().map(|(name, value)| (name.clone(), short(value))).collect()
 }
 
 /// Says whether a value is one of a few that a tool knows, as far as can be seen: a word, and no name of a file or a number.
@@ -665,6 +739,13 @@ mod tests {
     }
 
     #[test]
+    fn a_field_within_another_one_is_found_by_its_name() {
+        let error = "body failed validation: body.parent.database should be not present. body.parent.database_id should be defined";
+        let found = of_server(r#"{"parent":{"database":"a"}}"#, r#"{"parent":{"database_id":"a"}}"#, error);
+        assert_eq!(found, Some(("parent".into(), r#""database"\s*:"#.into())));
+    }
+
+    #[test]
     fn an_edit_that_was_not_found_until_it_was_indented_as_the_file_tells_how_that_is() {
         let edit =
             |text: &str| serde_json::json!({"file_path": "/p/Makefile", "old_string": text}).to_string();
@@ -674,6 +755,7 @@ mod tests {
         };
         assert_eq!(between("a:\n    b", "a:\n\tb"), Some(Flaw::Indent { is_tabs: true }));
         assert_eq!(between("a:\n\tb", "a:\n  b"), Some(Flaw::Indent { is_tabs: false }));
+        assert_eq!(between("    12→a:\n    13→    b", "a:\n    b"), Some(Flaw::Numbered));
         assert_eq!(between("a:\n    b", "a:\n\tc"), None);
         assert_eq!(between("a:\n    b", "a:\n  b"), None);
     }

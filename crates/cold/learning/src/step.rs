@@ -5,12 +5,11 @@ use crate::failure;
 use crate::quoting::escaped;
 use lessons::Trigger;
 use shell::Command;
-use std::collections::BTreeSet;
 
 /// Programs that change one thing once: the next time there is nothing to do, or something else.
-const ONCE: [&str; 24] = [
-    "chmod", "chown", "cp", "curl", "dropdb", "export", "git", "kill", "killall", "ln", "mkdir", "mv",
-    "open", "perl", "pkill", "psql", "python", "python3", "rm", "sed", "ssh", "tee", "touch", "unzip",
+const ONCE: [&str; 23] = [
+    "chmod", "chown", "cp", "curl", "dropdb", "git", "kill", "killall", "ln", "mkdir", "mv", "open", "perl",
+    "pkill", "psql", "python", "python3", "rm", "sed", "ssh", "tee", "touch", "unzip",
 ];
 /// What git does that others wait for.
 const GIT_STEPS: [&str; 3] = ["lfs", "push", "submodule"];
@@ -18,43 +17,26 @@ const GIT_STEPS: [&str; 3] = ["lfs", "push", "submodule"];
 const NO_STEPS: [&str; 12] = [
     "auth", "clean", "delete", "destroy", "down", "kill", "login", "logout", "prune", "remove", "rm", "stop",
 ];
+/// Words of a step that makes one thing, which is there for good.
+const MAKES_ONE: [&str; 4] = ["add", "create", "createdb", "new"];
 /// Words of a step that starts something.
 const STARTS: [&str; 9] = ["db", "infra", "serve", "server", "service", "services", "start", "started", "up"];
-/// Words of a step that makes or gets what others need.
-const MAKES: [&str; 31] = [
-    "bootstrap",
-    "build",
-    "bundle",
-    "ci",
-    "codegen",
-    "compile",
-    "configure",
-    "create",
-    "deps",
-    "download",
-    "fetch",
-    "gen",
-    "generate",
-    "get",
-    "i",
-    "init",
-    "install",
-    "link",
-    "makemigrations",
-    "migrate",
-    "package",
-    "prebuild",
-    "prepare",
-    "protoc",
-    "pull",
-    "restore",
-    "seed",
-    "setup",
-    "submodule",
-    "sync",
-    "typegen",
+/// Words of a step that looks for mistakes, which makes nothing that others need.
+const CHECKS: [&str; 12] = [
+    "bench",
+    "check",
+    "clippy",
+    "eslint",
+    "fmt",
+    "format",
+    "lint",
+    "spec",
+    "test",
+    "tests",
+    "typecheck",
+    "vet",
 ];
-/// Of those, the ones that get what they are given: one package is there for good.
+/// Words of a step that gets what it is given: one package is there for good.
 const GETS: [&str; 6] = ["add", "download", "get", "i", "install", "pull"];
 /// What an error says that asks for a step.
 const ASKS: [&str; 9] =
@@ -111,6 +93,16 @@ impl Prepared {
     /// Returns what a command waited for, of the things that were done since it failed; `said` is what the model and the user
     /// said meanwhile. `None` where that may have been something else.
     pub fn between(command: &str, steps: &[String], error: &str, said: &str) -> Option<Self> {
+        Self::found(command, steps, error, said, false)
+    }
+
+    /// Returns what a command waited for that was done in the line in which it worked.
+    pub fn in_line(command: &str, line: &str, error: &str, said: &str) -> Option<Self> {
+        let step = Self::of_line(command, line)?;
+        Self::found(command, &[step], error, said, true)
+    }
+
+    fn found(command: &str, steps: &[String], error: &str, said: &str, is_in_line: bool) -> Option<Self> {
         let failed = change::of_line(command).filter(|_| !change::is_look(command))?;
         let base = base(&failed)?;
         let (lower, said) = (error.to_lowercase(), said.to_lowercase());
@@ -127,12 +119,13 @@ impl Prepared {
             })
         });
         // What nothing names must be all that was done.
+        let is_explained = |step: &Command| {
+            (is_down && starts(step))
+                || (is_absent && !is_down && (makes(step) || is_setting(step)))
+                || (is_in_line && !failure::is_judgement(error) && (makes(step) || is_setting(step)))
+        };
         let only = || match steps {
-            [only] => own(only).filter(|step| {
-                is_lasting(step, false)
-                    && !is_asking
-                    && ((is_down && starts(step)) || (is_absent && !is_down && makes(step)))
-            }),
+            [only] => own(only).filter(|step| is_lasting(step, false) && !is_asking && is_explained(step)),
             _ => None,
         };
         let step = named.or_else(|| only().and(steps.first()))?;
@@ -147,8 +140,8 @@ impl Prepared {
     }
 
     /// Returns what is done in a line before the command that it ends with.
-    pub fn of_line(command: &str, line: &str) -> Option<String> {
-        let (old, new) = (change::own(command, &BTreeSet::new()), change::own(line, &BTreeSet::new()));
+    fn of_line(command: &str, line: &str) -> Option<String> {
+        let (old, new) = (direct(command), direct(line));
         let ([failed], [step, last]) = (&old[..], &new[..]) else { return None };
         let is_it =
             change::shape(failed) == change::shape(last) && step.start < last.start && last.place == 0;
@@ -178,14 +171,36 @@ fn base(command: &Command) -> Option<Vec<String>> {
     (!is_broad && base.iter().all(|word| word.split([':', '/']).all(is_plain))).then_some(base)
 }
 
+/// Returns the commands of a line that do something for what follows: where the shell is does not count, nor what is piped into.
+fn direct(line: &str) -> Vec<Command> {
+    const BESIDE: [&str; 7] = ["cd", "echo", "printf", "pwd", "set", "sleep", "true"];
+    let mut commands = shell::commands(line);
+    commands.retain(|command| {
+        command.depth == 0
+            && command.place == 0
+            && !command.words.is_empty()
+            && !BESIDE.contains(&command.program())
+    });
+    commands
+}
+
 /// Returns the one command that a step is.
 fn own(step: &str) -> Option<Command> {
     if step.len() > MAX_STEP || step.contains('\n') {
         return None;
     }
-    let mut commands = change::own(step, &BTreeSet::new());
-    commands.retain(|command| command.place == 0);
+    let mut commands = direct(step);
     if commands.len() == 1 { commands.pop() } else { None }
+}
+
+/// Says whether a line only sets up the shell for what follows.
+pub fn is_setting_up(line: &str) -> bool {
+    own(line).is_some_and(|step| is_setting(&step))
+}
+
+fn is_setting(step: &Command) -> bool {
+    ["source", ".", "export", "eval", "nvm", "conda", "fnm", "pyenv", "rbenv", "asdf", "mise"]
+        .contains(&step.program())
 }
 
 /// Returns the words of a command, those apart that are joined.
@@ -209,6 +224,7 @@ fn is_lasting(step: &Command, is_named: bool) -> bool {
     is_plain(step.program())
         && (is_of_git || has_file || !ONCE.contains(&step.program()))
         && !has_one(step, &NO_STEPS)
+        && (is_named || !has_one(step, &MAKES_ONE))
         && !step.is_background
 }
 
@@ -223,8 +239,8 @@ fn makes(step: &Command) -> bool {
     let is_list = |word: &str| word.contains("require") || word == "." || word.ends_with(".txt");
     let words = change::words(step);
     let behind = words.iter().skip(change::subcommand(step).len()).filter(|word| !word.starts_with('-'));
-    let of_packages = behind.filter(|word| !is_list(word) && !MAKES.contains(&word.as_str())).count() > 0;
-    has_one(step, &MAKES) && !(gets && of_packages)
+    let of_packages = behind.filter(|word| !is_list(word)).count() > 0;
+    !has_one(step, &CHECKS) && !(gets && of_packages)
 }
 
 /// Says whether a text, in lower case, names a step: its program and what that is to do.
@@ -299,9 +315,11 @@ mod tests {
             ("docker compose up", &["docker rm -f db"], "Conflict. The container name is already in use"),
             ("npm test", &["npm ci", "npm run lint"], "sh: 1: jest: not found"),
             ("npm test", &["npm ci"], "1 failing"),
+            ("npm test", &["npm run lint"], "Error: Cannot find module './cart'"),
             ("curl localhost:3000", &["npm run start"], "curl: (7) Failed to connect: Connection refused"),
             ("aws s3 ls", &["aws sso login"], "Token has expired, please run aws sso login"),
             ("ls build", &["mkdir build"], "ls: build: No such file or directory"),
+            ("kubectl apply -f a.yaml", &["kubectl create ns shop"], "namespaces \"shop\" not found"),
             ("git push", &["sleep 5"], "Could not resolve host: github.com"),
         ] {
             assert_eq!(step(command, done, error), None, "{command}");
@@ -310,10 +328,24 @@ mod tests {
 
     #[test]
     fn a_step_may_be_in_the_line_that_worked() {
-        let of_line = |line: &str| Prepared::of_line("yarn build", line);
-        assert_eq!(of_line("yarn codegen && yarn build").as_deref(), Some("yarn codegen"));
-        assert_eq!(of_line("yarn codegen; yarn build").as_deref(), Some("yarn codegen"));
-        assert_eq!(of_line("yarn build && yarn codegen"), None);
-        assert_eq!(of_line("yarn codegen && yarn build --silent"), None);
+        let in_line = |command: &str, line: &str, error: &str| {
+            Prepared::in_line(command, line, error, "").map(|it| it.step)
+        };
+        for (command, line, error, expected) in [
+            ("yarn build", "yarn codegen && yarn build", "TS2307: no types", Some("yarn codegen")),
+            ("yarn build", "cd web && yarn codegen; yarn build", "no types", Some("yarn codegen")),
+            (
+                "pytest",
+                "source .venv/bin/activate && pytest",
+                "No module named 'flask'",
+                Some("source .venv/bin/activate"),
+            ),
+            ("npm ci", "nvm use 22 && npm ci", "npm error code EBADENGINE", Some("nvm use 22")),
+            ("yarn build", "yarn build && yarn codegen", "no types", None),
+            ("yarn build", "yarn codegen && yarn build --silent", "no types", None),
+            ("yarn test", "yarn lint && yarn test", "1 failing\n  AssertionError", None),
+        ] {
+            assert_eq!(in_line(command, line, error).as_deref(), expected, "{line}");
+        }
     }
 }
