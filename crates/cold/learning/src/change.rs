@@ -46,11 +46,12 @@ const TWO_WORDS: [&str; 34] = [
 /// Programs whose subcommands are two words: a group and what is done in it.
 const GROUPED: [&str; 7] = ["aws", "az", "doctl", "gcloud", "gh", "oci", "vault"];
 /// Programs of which one does everything that another does.
-const SAME_WORK: [&[&str]; 12] = [
+const SAME_WORK: [&[&str]; 13] = [
     &["npm", "pnpm", "yarn", "bun", "cnpm"],
     &["npx", "bunx", "pnpx"],
     &["pip", "pip3", "uv", "poetry", "pdm", "pipenv", "conda"],
     &["docker", "podman", "nerdctl"],
+    &["docker-compose", "podman-compose"],
     &["grep", "egrep", "rg", "ag", "ack"],
     &["python", "python2", "python3"],
     &["vim", "vi", "nano", "emacs"],
@@ -179,9 +180,9 @@ const SHOWN_VARIABLES: [&str; 7] =
     ["DEBUG=", "FORCE_COLOR=", "LOG_LEVEL=", "NO_COLOR=", "RUST_BACKTRACE=", "RUST_LOG=", "VERBOSE="];
 /// Subcommands that take names which hold everywhere, and those that only show something.
 const INSTALLS: [&str; 7] = ["add", "get", "i", "install", "pull", "require", "tap"];
-const LOOKS: [&str; 21] = [
-    "describe", "diff", "help", "history", "images", "info", "inspect", "list", "log", "logs", "ls",
-    "outdated", "ps", "search", "show", "status", "tree", "version", "view", "whoami", "why",
+const LOOKS: [&str; 23] = [
+    "current", "describe", "heads", "diff", "help", "history", "images", "info", "inspect", "list", "log",
+    "logs", "ls", "outdated", "ps", "search", "show", "status", "tree", "version", "view", "whoami", "why",
 ];
 /// Programs that only show something.
 const LOOKING: [&str; 24] = [
@@ -347,12 +348,22 @@ impl Change {
                 || new.starts_with(old);
             // Someone said that the one is used and not the other.
             let is_chosen = has_word(said, &old.to_lowercase()) && has_word(said, &new.to_lowercase());
+            // The error does not know what it was asked for, and what was run then was named before.
+            let is_unknown = failure::cause(error) == Cause::Usage
+                || failure::is_about_name(error)
+                || error.contains("not defined");
+            let is_told = is_unknown
+                && new.len() > 2
+                && has_word(said, &new.to_lowercase())
+                && subcommand(before).last().is_some_and(|word| has_word(error, word))
+                && !LOOKING.contains(&new)
+                && !INTERPRETERS.contains(&new);
             let is_known = is_missing || is_chosen || is_around;
-            if !(is_known && is_same_work || is_kin || is_advised) || !is_plain(old) {
+            if !(is_known && is_same_work || is_kin || is_advised || is_told) || !is_plain(old) {
                 return None;
             }
             change.is_kin = is_kin && !is_known;
-            change.is_of_project = (!is_missing && is_chosen) || is_kin || is_advised;
+            change.is_of_project = (!is_missing && is_chosen) || is_kin || is_advised || is_told;
             change.is_around = is_around && !is_missing && !is_chosen;
             if change.is_around {
                 change.program = Some((old.to_owned(), new.to_owned()));
@@ -413,7 +424,7 @@ impl Change {
             || change.has_named_folder(error)
             || change.is_renamed(error)
             || is_sent_back
-            || (failure::cause(error) == Cause::Matter && change.is_named_in(said));
+            || (failure::cause(error) != Cause::Usage && change.is_named_in(said));
         Some(change)
     }
 
@@ -631,6 +642,11 @@ impl Change {
             }
         }
         if removed.is_empty() && !without.is_empty() {
+            // What is put before the subcommand is about all of them.
+            let is_ahead = words(&self.after).first().is_some_and(|word| self.added.contains(word));
+            if is_ahead && base.len() > 1 && script(&self.before).is_none() {
+                triggers.push(pattern(&base[..1], &[], &without));
+            }
             triggers.push(pattern(&base, &[], &without));
             for count in 1..=shared.len().min(MAX_FLAGS) {
                 triggers.push(pattern(&base, &shared[..count], &without));

@@ -20,6 +20,8 @@ const MAX_CALLS_TO_FOLLOW: usize = 6;
 const CALLS_BEFORE: usize = 4;
 /// A longer prompt is a new task, not a correction. In characters.
 const MAX_CORRECTION: usize = 400;
+/// A prompt that only adds to the one before it. In characters.
+const MAX_ADDITION: usize = 80;
 /// How many calls are kept as examples.
 const MAX_CALLS: usize = 200;
 /// The longest command that is looked at: a longer one is a program of its own. In bytes.
@@ -315,11 +317,14 @@ impl<'p> Detector<'p> {
     }
 
     fn prompt(&mut self, text: &str) {
-        self.waiting = None;
+        // What is added before anything was done takes nothing back.
+        let is_addition = text.chars().count() <= MAX_ADDITION;
+        let waiting = self.waiting.take().filter(|waiting| waiting.calls == 0 && is_addition);
         self.hands_off = None;
         self.misplaced = None;
         self.styled = None;
         if !self.phrases.is_correction(text) {
+            self.waiting = waiting;
             return;
         }
         let words = text.trim().to_owned();
@@ -425,10 +430,11 @@ impl<'p> Detector<'p> {
                 self.succeeded(&command);
                 if !self.open.is_empty() {
                     let (is_look, folder) = (change::is_look(&command), moved_to(&command));
+                    let is_step = !is_look || step::is_setting_up(&command);
                     for open in &mut self.open {
                         open.folder = folder.clone().or(open.folder.take());
                         open.is_disturbed |= !is_look;
-                        if !is_look || step::is_setting_up(&command) {
+                        if is_step {
                             open.steps.push(command.clone());
                         }
                     }
@@ -540,6 +546,7 @@ impl<'p> Detector<'p> {
     }
 
     fn succeeded(&mut self, command: &str) {
+        self.refute(command);
         let followed = self.waiting.as_ref().and_then(|waiting| followed(waiting, command));
         if let Some(correction) = followed {
             self.waiting = None;
@@ -564,9 +571,12 @@ impl<'p> Detector<'p> {
                 self.works_now(open);
                 return;
             }
+            let shares = open.programs.iter().any(|program| programs.contains(program));
             let said = open.said.iter().map(String::as_str).chain(open.corrected.as_deref());
             let said = said.collect::<Vec<_>>().join("\n");
-            if !open.is_touched
+            let is_longer = shares && programs.len() > open.programs.len();
+            if is_longer
+                && !open.is_touched
                 && let Some(prepared) = Prepared::in_line(&open.command, command, &open.error, &said)
             {
                 let Some(open) = self.open.remove(at) else { return };
@@ -574,7 +584,6 @@ impl<'p> Detector<'p> {
                 return;
             }
             // Another program took its place only where the error says that it is not there.
-            let shares = open.programs.iter().any(|program| programs.contains(program));
             let is_next = !open.is_disturbed;
             if !shares && open.cause != Cause::Usage && open.said.is_empty() && !is_next {
                 continue;
@@ -624,6 +633,22 @@ impl<'p> Detector<'p> {
         });
         self.last_fix = Some(fix.clone());
         self.find(Evidence::Fixed(fix));
+    }
+
+    /// Takes back what was found about a command that works as it was: it had failed for another reason. What another program did
+    /// in between was done before it, and not in its place.
+    fn refute(&mut self, command: &str) {
+        let is_refuted = |evidence: &Evidence| matches!(evidence, Evidence::Fixed(fix) if fix.before == command && fix.change.folder.is_none());
+        let Some(at) = self.found.findings.iter().rposition(|finding| is_refuted(&finding.evidence)) else {
+            return;
+        };
+        let finding = self.found.findings.remove(at);
+        let Evidence::Fixed(fix) = finding.evidence else { return };
+        let steps = [fix.after];
+        let is_other = fix.change.program.is_some() || fix.change.subcommand.is_some();
+        if let Some(prepared) = Prepared::between(&fix.before, &steps, &fix.error, "").filter(|_| is_other) {
+            self.prepared(prepared, &[]);
+        }
     }
 
     /// Looks for what a command waited for that fails in another way now: what its error asked for was done.

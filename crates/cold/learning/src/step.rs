@@ -240,7 +240,8 @@ fn makes(step: &Command) -> bool {
     let words = change::words(step);
     let behind = words.iter().skip(change::subcommand(step).len()).filter(|word| !word.starts_with('-'));
     let of_packages = behind.filter(|word| !is_list(word)).count() > 0;
-    !has_one(step, &CHECKS) && !(gets && of_packages)
+    let is_of_one = gets && of_packages;
+    !is_of_one && !has_one(step, &CHECKS)
 }
 
 /// Says whether a text, in lower case, names a step: its program and what that is to do.

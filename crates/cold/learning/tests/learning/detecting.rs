@@ -501,6 +501,24 @@ fn where_new_files_belong_is_a_lesson_of_its_project() {
 }
 
 #[test]
+fn what_works_later_as_it_was_had_failed_for_another_reason() {
+    let flaky = "> run them\n$ npx playwright test\n! Timeout 30000ms exceeded.\n$ npx playwright test --workers 1\n= ok\n";
+    assert_eq!(patterns(&found(flaky)), ["playwright test"]);
+    assert_eq!(found(&format!("{flaky}$ npx playwright test\n= ok\n")).len(), 0);
+    // What was advised was meant to come before it.
+    let target = "> build it\n$ cargo build --target wasm32-unknown-unknown\n! error[E0463]: can't find crate for `core`\n  = help: consider downloading the target with `rustup target add wasm32-unknown-unknown`\n$ rustup target add wasm32-unknown-unknown\n= ok\n$ cargo build --target wasm32-unknown-unknown\n= Finished\n";
+    let candidates = found(target);
+    assert_eq!(patterns(&candidates), ["cargo build"]);
+    assert!(candidates[0].lesson.summary.contains("before `rustup target add"), "{:?}", candidates[0].lesson);
+}
+
+#[test]
+fn a_correction_is_not_taken_back_by_what_is_added_to_it() {
+    let text = "> start it\n$ docker-compose up -d\n> no, we use podman-compose here, not docker-compose\n> quickly please\n$ podman-compose up -d\n= ok\n$ git status\n";
+    assert_eq!(patterns(&found(text)), ["docker-compose"]);
+}
+
+#[test]
 fn what_has_to_run_first_is_a_lesson_of_its_project() {
     let refused = "! dial tcp 127.0.0.1:5432: connect: connection refused\n";
     let text = format!(
