@@ -6,6 +6,8 @@ use crate::failure;
 use crate::general::Particulars;
 use crate::misuse::{self, Flaw, Misuse};
 use crate::quiet;
+use crate::step::Prepared;
+use crate::style::Style;
 use crate::tag::Tag;
 use base::project::Project;
 use lessons::trigger::Verdict;
@@ -180,7 +182,8 @@ pub fn is_same_call(one: &Lesson, other: &Lesson) -> bool {
 
 /// Returns the programs that a conversation ran.
 fn programs(ran: &[Ran]) -> BTreeSet<String> {
-    let commands = ran.iter().flat_map(|ran| shell::commands(&ran.command));
+    let lines = ran.iter().filter(|ran| !is_of_tool(&ran.command));
+    let commands = lines.flat_map(|ran| shell::commands(&ran.command));
     commands.map(|command| command.program().to_owned()).collect()
 }
 
@@ -203,6 +206,8 @@ fn of(
         Evidence::Corrected(correction) => maker.corrected(correction),
         Evidence::Misused(misuse) => maker.misused(misuse),
         Evidence::HandsOff(hands_off) => maker.hands_off(hands_off),
+        Evidence::Prepared(prepared) => maker.prepared(prepared),
+        Evidence::Styled(style) => maker.styled(style),
         Evidence::Reported { tag, change, misuse } => match tag.tool.as_deref() {
             None | Some("Bash") => maker.reported(tag, change.as_deref()),
             Some(tool) => maker.reported_of(tag, misuse.as_deref().filter(|misuse| misuse.tool == tool)),
@@ -222,6 +227,10 @@ impl Maker<'_> {
         let error = self.here.generalise(&failure::line(&fix.error));
         let (before, after) = (self.here.generalise(&fix.before), self.here.generalise(&fix.after));
         let about = |trigger: &Trigger| trigger.commands.first().cloned().unwrap_or_default();
+        let is_outside = |folder: &String| self.here.generalise(folder).starts_with(['/', '~']);
+        if fix.change.folder.as_ref().is_some_and(is_outside) {
+            return Err(Held { about: before, reason: "it works in a folder of this machine".to_owned() });
+        }
         let triggers = fix.change.triggers(&fix.error);
         let mut reason = "no pattern tells the two forms apart".to_owned();
         for trigger in &triggers {
@@ -266,9 +275,102 @@ impl Maker<'_> {
         Err(Held { about: triggers.first().map(about).unwrap_or(before), reason })
     }
 
+    /// Makes a lesson of what has to be done before a command.
+    fn prepared(&self, it: &Prepared) -> Result<Candidate, Held> {
+        let error = self.here.generalise(&failure::line(&it.error));
+        let (before, step) = (self.here.generalise(&it.command), self.here.generalise(&it.step));
+        let (name, announced) = (it.name(), it.announced.as_deref().map(|said| self.here.generalise(said)));
+        let whole = format!("{step} && {before}");
+        let mut lesson = Lesson {
+            summary: summary(&[
+                format!("`{name}` fails here before `{step}`"),
+                format!("`{name}` fails here: something has to be done first"),
+            ]),
+            problem: problem(&before, &error, announced.as_deref()),
+            solution: format!(
+                "Something has to be done before it in this project, unless that was done already:\n\n    {step}\n\nAfter that the same call worked."
+            ),
+            trigger: it.trigger(),
+            tags: tags(name.split(' ').next().unwrap_or_default(), "", false),
+            confidence: if it.is_named { 65 } else { 55 },
+            source: Tier::Fixed.source().to_owned(),
+            scope: Some(self.project.clone()),
+            ..Lesson::default()
+        };
+        lesson.slug = slug::of(&lesson.summary);
+        add_example(&mut lesson, &whole, false);
+        add_example(&mut lesson, &step, false);
+        self.add_examples(&mut lesson, &it.command, "");
+        match check(&lesson) {
+            Ok(()) => Ok(self.candidate(lesson, Tier::Fixed, (before, whole), true)),
+            Err(reason) => Err(Held { about: name, reason }),
+        }
+    }
+
+    /// Makes a lesson of how the user wants code to be written.
+    fn styled(&self, it: &Style) -> Result<Candidate, Held> {
+        let clean = |text: &str| self.here.generalise(&text::sanitize::one_line(text, MAX_EXAMPLE / 2));
+        let words =
+            self.here.generalise(&text::sanitize::one_line(&text::privacy::strip_private(&it.words), 200));
+        let (path, before, after) = (clean(&it.path), clean(&it.before), clean(&it.after));
+        let about = match &it.right {
+            Some(right) => format!("`{}` is not what is wanted here: use `{right}`", it.wrong),
+            None => format!("`{}` is not wanted here", it.wrong),
+        };
+        // A general name is the name of nothing.
+        if clean(&it.wrong) != it.wrong {
+            return Err(Held { about, reason: "it has a name of its own".to_owned() });
+        }
+        let instead = match &it.right {
+            Some(right) => format!("Use `{right}` in its place, as in:\n\n    {after}"),
+            None => "Say it without, and look at how the code around it does.".to_owned(),
+        };
+        let mut lesson = Lesson {
+            summary: summary(&[about.clone(), format!("`{}` is not wanted here", it.wrong)]),
+            problem: format!(
+                "The user corrected this line of a .{} file in this project:\n\n    {before}\n\n> {words}",
+                it.ending
+            ),
+            solution: format!("Do not write `{}` in .{} files. {instead}", it.wrong, it.ending),
+            trigger: Trigger {
+                tools: FILE_TOOLS.map(str::to_owned).to_vec(),
+                paths: vec![format!("**/*.{}", it.ending)],
+                content: vec![it.expression()],
+                ..Trigger::default()
+            },
+            tags: vec!["tool:Edit".to_owned(), "source:correction".to_owned()],
+            confidence: 60,
+            source: Tier::Corrected.source().to_owned(),
+            scope: Some(self.project.clone()),
+            ..Lesson::default()
+        };
+        lesson.slug = slug::of(&lesson.summary);
+        let call = |tool: &str, text: &str| {
+            let field = if tool == "Edit" { "new_string" } else { "content" };
+            serde_json::json!({"tool": tool, "file_path": path, field: text}).to_string()
+        };
+        for tool in ["Edit", "Write"] {
+            add_example(&mut lesson, &call(tool, &before), true);
+            add_example(&mut lesson, &call(tool, &after), false);
+        }
+        add_example(&mut lesson, &serde_json::json!({"tool": "Read", "file_path": path}).to_string(), false);
+        match check(&lesson) {
+            Ok(()) => {
+                let calls = (call("Edit", &before), call("Edit", &after));
+                Ok(self.candidate(lesson, Tier::Corrected, calls, true))
+            }
+            Err(reason) => Err(Held { about, reason }),
+        }
+    }
+
     fn misused(&self, misuse: &Misuse) -> Result<Candidate, Held> {
-        let call = |input: &Map<String, Value>| self.here.generalise(&misuse::written(&misuse.tool, input));
-        let (before, after) = (call(&misuse.before), call(&misuse.after));
+        let other = match &misuse.flaw {
+            Flaw::Tool(other) | Flaw::Before(other) => other,
+            _ => &misuse.tool,
+        };
+        let call =
+            |tool: &str, input: &Map<String, Value>| self.here.generalise(&misuse::written(tool, input));
+        let (before, after) = (call(&misuse.tool, &misuse.before), call(other, &misuse.after));
         let error = self.here.generalise(&failure::line(&misuse.error));
         let is_named = matches!(&misuse.flaw, Flaw::Value(_, right) if misuse.error.contains(right));
         let mut lesson = Lesson {
@@ -282,29 +384,25 @@ impl Maker<'_> {
             ..Lesson::default()
         };
         lesson.slug = slug::of(&lesson.summary);
+        // Other projects indent in their own way.
+        let is_of_project = matches!(misuse.flaw, Flaw::Indent { .. });
+        lesson.scope = is_of_project.then(|| self.project.clone());
         self.add_calls(&mut lesson, misuse);
         match check(&lesson) {
-            Ok(()) => Ok(self.candidate(lesson, Tier::Fixed, (before, after), false)),
+            Ok(()) => Ok(self.candidate(lesson, Tier::Fixed, (before, after), is_of_project)),
             Err(reason) => Err(Held { about: misuse.summary(), reason }),
         }
     }
 
-    /// Adds the calls of a misuse: both, and both with nothing but the field that it is about.
+    /// Adds the calls of a misuse, and what else went well.
     fn add_calls(&self, lesson: &mut Lesson, misuse: &Misuse) {
-        let call = |input: &Map<String, Value>| self.here.generalise(&misuse::written(&misuse.tool, input));
-        let alone = |input: &Map<String, Value>| {
-            let field = input.get_key_value(&misuse.field);
-            call(&field.map(|(name, value)| (name.clone(), value.clone())).into_iter().collect())
-        };
-        for (input, fires) in [(&misuse.before, true), (&misuse.after, false)] {
-            add_example(lesson, &call(input), fires);
-            add_example(lesson, &alone(input), fires);
+        for (call, fires) in misuse.examples() {
+            let so_far = if fires { lesson.fires.len() } else { lesson.quiet.len() };
+            if so_far < MIN_EXAMPLES {
+                add_example(lesson, &self.here.generalise(&call), fires);
+            }
         }
-        // A call of one field is its own short form: it is as wrong with another value.
-        if misuse.flaw == Flaw::Unknown {
-            let other = Map::from_iter([(misuse.field.clone(), Value::from("other"))]);
-            add_example(lesson, &call(&other), true);
-        }
+        self.fill_quiet(lesson);
     }
 
     /// Makes a lesson of a report about another tool than the shell: of the call of it that was refused just before.
@@ -391,6 +489,8 @@ impl Maker<'_> {
                     format!("`{pattern}` is not wanted without `{right}` here"),
                     format!("Always add `{right}`."),
                 )
+            } else if right.is_empty() && pattern.contains("...") {
+                (format!("`{pattern}` is not wanted here"), "Do it as the user said.".to_owned())
             } else if right.is_empty() {
                 let about = match with.is_empty() {
                     true => format!("`{pattern}` is not wanted here: leave out `{wrong}`"),
@@ -597,20 +697,33 @@ impl Maker<'_> {
         for pattern in lesson.trigger.commands.clone().iter().filter(is_call) {
             add_example(lesson, pattern, true);
         }
-        // It is as wrong in another folder.
+        // It is as wrong in another folder, and with less of its output.
         if let [only] = &lesson.fires[..] {
-            let elsewhere = format!("cd app && {only}");
-            add_example(lesson, &elsewhere, true);
+            let only = only.clone();
+            add_example(lesson, &format!("cd app && {only}"), true);
+            if lesson.fires.len() < MIN_EXAMPLES {
+                add_example(lesson, &format!("{only} 2>&1 | tail -20"), true);
+            }
         }
         self.fill_quiet(lesson);
+        // And the right form is as right: by itself, and in another folder.
+        if lesson.quiet.len() < MIN_EXAMPLES {
+            let after = self.here.generalise(after);
+            for command in shell::commands(&after) {
+                add_example(lesson, &command.text(), false);
+            }
+            add_example(lesson, &format!("cd app && {after}"), false);
+        }
     }
 
     fn fill_quiet(&self, lesson: &mut Lesson) {
         let program =
             lesson.trigger.commands.first().and_then(|pattern| pattern.split(' ').next().map(str::to_owned));
         let of_program = |ran: &&Ran| program.as_deref().is_some_and(|program| ran.command.contains(program));
-        let (near, far): (Vec<&Ran>, Vec<&Ran>) =
+        let (near, mut far): (Vec<&Ran>, Vec<&Ran>) =
             self.ran.iter().filter(|ran| !ran.has_failed).partition(of_program);
+        // Calls of the same kind of tool say more.
+        far.sort_by_key(|ran| is_of_tool(&ran.command) == program.is_some());
         for ran in near.into_iter().chain(far) {
             if lesson.quiet.len() < MIN_EXAMPLES {
                 add_example(lesson, &self.here.generalise(&ran.command), false);
@@ -637,9 +750,8 @@ fn add_example(lesson: &mut Lesson, call: &str, fires: bool) {
         return;
     }
     // An example is a call, not a sentence.
-    let is_of_tool = call.starts_with("{\"");
     if !fires
-        && !is_of_tool
+        && !is_of_tool(call)
         && !shell::commands(call).first().is_some_and(|command| is_program(command.program()))
     {
         return;
@@ -649,6 +761,11 @@ fn add_example(lesson: &mut Lesson, call: &str, fires: bool) {
     if applies == fires && !examples.iter().any(|example| example == call) {
         examples.push(call.to_owned());
     }
+}
+
+/// Says whether an example is the call of another tool than the shell.
+fn is_of_tool(call: &str) -> bool {
+    call.starts_with("{\"")
 }
 
 fn is_program(word: &str) -> bool {
@@ -697,8 +814,17 @@ fn only_here(fix: &Fix, trigger: &Trigger) -> String {
             let given = |it: &str| format!("{} {it}", value.of).trim().to_owned();
             format!("`{base} {}` fails here: use `{}`", given(&value.old), given(&value.new))
         }
-        None if fix.change.is_of_project => missing(name, trigger),
-        _ => String::new(),
+        None => match (&fix.change.folder, &fix.change.program) {
+            (Some(folder), _) => {
+                format!("`{name}` works in the folder `{}` here", folder.trim_end_matches('/'))
+            }
+            (None, Some((old, new))) if fix.change.is_kin => {
+                format!("`{new}` is used here in place of `{old}`")
+            }
+            _ if fix.change.is_of_project => missing(name, trigger),
+            _ => String::new(),
+        },
+        Some(_) => String::new(),
     }
 }
 
@@ -753,20 +879,9 @@ fn solution(after: &str, advice: &str, corrected: Option<&str>) -> String {
     text
 }
 
-/// Programs of which one does everything that another does.
-const SAME_WORK: [&[&str]; 6] = [
-    &["npm", "pnpm", "yarn", "bun", "cnpm"],
-    &["pip", "pip3", "uv", "poetry", "pdm", "pipenv", "conda"],
-    &["docker", "podman", "nerdctl"],
-    &["grep", "egrep", "rg", "ag", "ack"],
-    &["python", "python2", "python3"],
-    &["vim", "vi", "nano", "emacs"],
-];
-
 /// Says whether one of these words is a program that takes the place of another in all of its calls.
 fn is_replaced(program: &str, right: &[String]) -> bool {
-    let same = SAME_WORK.iter().find(|programs| programs.contains(&program));
-    same.is_some_and(|programs| right.iter().any(|word| programs.contains(&word.as_str())))
+    right.iter().any(|word| change::is_same_program(program, word))
 }
 
 /// Says whether the call that followed runs the same program with everything that the user named.
@@ -798,6 +913,16 @@ fn advice(fix: &Fix) -> String {
     let quoted =
         |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     let mut parts = Vec::new();
+    if let Some(folder) = &change.folder {
+        parts.push(format!("Run it in the folder `{}`", folder.trim_end_matches('/')));
+    }
+    if let Some((flag, is_ahead)) = &change.order {
+        let side = if *is_ahead { "before" } else { "behind" };
+        parts.push(format!("Give `{flag}` {side} the subcommand"));
+    }
+    if let Some(quoting) = &change.quoting {
+        parts.push(format!("Quote `{}` for the shell", quoting.word));
+    }
     if let Some((_, around)) = change.program.as_ref().filter(|_| change.is_around) {
         parts.push(format!("Run it with `{around}`, as above"));
     } else if let Some((old, new)) = change.program.as_ref().or(change.subcommand.as_ref()) {

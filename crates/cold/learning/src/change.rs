@@ -1,6 +1,7 @@
 //! How a command was changed until it worked, and the patterns that fit the old form and not the new one.
 
 use crate::failure::{self, Cause};
+use crate::quoting::{self, Quoting};
 use lessons::Trigger;
 use shell::{Command, Origin};
 use std::collections::BTreeSet;
@@ -41,6 +42,24 @@ const TWO_WORDS: [&str; 34] = [
     "workflow",
     "workspace",
     "worktree",
+];
+/// Programs whose subcommands are two words: a group and what is done in it.
+const GROUPED: [&str; 7] = ["aws", "az", "doctl", "gcloud", "gh", "oci", "vault"];
+/// Programs of which one does everything that another does.
+const SAME_WORK: [&[&str]; 13] = [
+    &["npm", "pnpm", "yarn", "bun", "cnpm"],
+    &["npx", "bunx", "pnpx"],
+    &["pip", "pip3", "uv", "poetry", "pdm", "pipenv", "conda"],
+    &["docker", "podman", "nerdctl"],
+    &["docker-compose", "podman-compose"],
+    &["grep", "egrep", "rg", "ag", "ack"],
+    &["python", "python2", "python3"],
+    &["vim", "vi", "nano", "emacs"],
+    &["jest", "vitest", "mocha"],
+    &["make", "just", "task", "mage"],
+    &["mvn", "mvnw", "gradle", "gradlew"],
+    &["eslint", "biome", "oxlint"],
+    &["terraform", "tofu"],
 ];
 /// Programs whose first word is a file, a name or a text, never a subcommand.
 const NO_SUBCOMMANDS: [&str; 79] = [
@@ -161,9 +180,9 @@ const SHOWN_VARIABLES: [&str; 7] =
     ["DEBUG=", "FORCE_COLOR=", "LOG_LEVEL=", "NO_COLOR=", "RUST_BACKTRACE=", "RUST_LOG=", "VERBOSE="];
 /// Subcommands that take names which hold everywhere, and those that only show something.
 const INSTALLS: [&str; 7] = ["add", "get", "i", "install", "pull", "require", "tap"];
-const LOOKS: [&str; 21] = [
-    "describe", "diff", "help", "history", "images", "info", "inspect", "list", "log", "logs", "ls",
-    "outdated", "ps", "search", "show", "status", "tree", "version", "view", "whoami", "why",
+const LOOKS: [&str; 23] = [
+    "current", "describe", "heads", "diff", "help", "history", "images", "info", "inspect", "list", "log",
+    "logs", "ls", "outdated", "ps", "search", "show", "status", "tree", "version", "view", "whoami", "why",
 ];
 /// Programs that only show something.
 const LOOKING: [&str; 24] = [
@@ -199,6 +218,14 @@ pub struct Change {
     pub value: Option<Value>,
     /// Whether another program was put around the command, with its words as they were.
     pub is_around: bool,
+    /// Whether another program took the place of one that does the same work.
+    pub is_kin: bool,
+    /// The quotes that came.
+    pub quoting: Option<Quoting>,
+    /// The flag that came before the subcommand, or behind it, and whether it came before.
+    pub order: Option<(String, bool)>,
+    /// The folder that the same command worked in, as it was written.
+    pub folder: Option<String>,
     /// Whether it answers what is so in this project alone: a port, a variable, a folder, a tool that was chosen.
     pub is_of_project: bool,
 }
@@ -225,11 +252,19 @@ impl Change {
         let (old_texts, new_texts) = (texts(&old), texts(&new));
         let gone: Vec<&Command> = old.iter().filter(|command| !new_texts.contains(&shape(command))).collect();
         let came: Vec<&Command> = new.iter().filter(|command| !old_texts.contains(&shape(command))).collect();
+        let is_judged = failure::is_judgement(error);
         let (error, said) = (error.to_lowercase(), said.to_lowercase());
+        if gone.is_empty() && came.is_empty() {
+            let quoted = old.iter().zip(&new).find_map(|(old, new)| Self::quoted(old, new));
+            return quoted.or_else(|| match (&old[..], &new[..]) {
+                ([old], [new]) if !is_judged => Self::moved(before, old, new, &error),
+                _ => None,
+            });
+        }
         let mut pairs = Vec::new();
         for before in &gone {
             for after in &came {
-                pairs.extend(Self::of(before, after, &error, &said));
+                pairs.extend(Self::of(before, after, &error, &said, is_judged));
             }
         }
         if pairs.len() > 1 {
@@ -239,9 +274,8 @@ impl Change {
         if pairs.len() == 1 { pairs.pop() } else { None }
     }
 
-    /// `error` and `said` are in lower case.
-    fn of(before: &Command, after: &Command, error: &str, said: &str) -> Option<Self> {
-        let mut change = Self {
+    fn none(before: &Command, after: &Command) -> Self {
+        Self {
             before: before.clone(),
             after: after.clone(),
             removed: Vec::new(),
@@ -252,8 +286,36 @@ impl Change {
             is_separated: false,
             value: None,
             is_around: false,
+            is_kin: false,
+            quoting: None,
+            order: None,
+            folder: None,
             is_of_project: false,
-        };
+        }
+    }
+
+    /// The same words, some of which are quoted now.
+    fn quoted(before: &Command, after: &Command) -> Option<Self> {
+        let quoting = Quoting::between(before, after)?;
+        Some(Self { quoting: Some(quoting), ..Self::none(before, after) })
+    }
+
+    /// The same command in another folder, where the error says that something was not there. `error` is in lower case.
+    fn moved(script: &str, before: &Command, after: &Command, error: &str) -> Option<Self> {
+        let folder = after.folder.clone().filter(|_| before.folder.is_none())?;
+        let is_plain =
+            !folder.contains("..") && folder.split('/').all(|part| part.is_empty() || is_plain(part));
+        let is_about_place = failure::is_elsewhere(error) || failure::is_about_name(error);
+        let is_known = is_plain && is_about_place && !is_look(script);
+        is_known.then(|| Self { folder: Some(folder), is_of_project: true, ..Self::none(before, after) })
+    }
+
+    /// `error` and `said` are in lower case.
+    fn of(before: &Command, after: &Command, error: &str, said: &str, is_judged: bool) -> Option<Self> {
+        let mut change = Self::none(before, after);
+        if let Some(change) = Self::quoted(before, after) {
+            return Some(change);
+        }
         let (old, new) = (before.program(), after.program());
         let (old_words, new_words) = (words(before), words(after));
         if is_question(&new_words) {
@@ -268,16 +330,40 @@ impl Change {
             let joined = new_words.first().map(|word| format!("{new}-{word}"));
             // `dotenv -- pytest`: whatever the program around it is.
             let is_around = is_around(before, after);
+            // `php artisan migrate` and `sail artisan migrate`.
+            let has_same_words = old_words == new_words && old_words.iter().any(|word| is_keyword(word));
+            let is_kin = !is_around
+                && !is_judged
+                && !LOOKING.contains(&old)
+                && (has_same_words || (is_same_program(old, new) && is_for_same(before, after)));
+            // "Run `make migrate` instead."
+            let is_advised = new_words.first().is_some_and(|word| {
+                word.len() > 2
+                    && !word.starts_with('-')
+                    && has_word(error, &format!("{new} {word}").to_lowercase())
+            });
             let is_same_work = is_around
                 || !old_words.is_empty() && old_words.iter().all(|word| new_words.contains(word))
                 || joined.as_deref() == Some(old)
                 || new.starts_with(old);
             // Someone said that the one is used and not the other.
             let is_chosen = has_word(said, &old.to_lowercase()) && has_word(said, &new.to_lowercase());
-            if !(is_missing || is_chosen || is_around) || !is_same_work || !is_plain(old) {
+            // The error does not know what it was asked for, and what was run then was named before.
+            let is_unknown = failure::cause(error) == Cause::Usage
+                || failure::is_about_name(error)
+                || error.contains("not defined");
+            let is_told = is_unknown
+                && new.len() > 2
+                && has_word(said, &new.to_lowercase())
+                && subcommand(before).last().is_some_and(|word| has_word(error, word))
+                && !LOOKING.contains(&new)
+                && !INTERPRETERS.contains(&new);
+            let is_known = is_missing || is_chosen || is_around;
+            if !(is_known && is_same_work || is_kin || is_advised || is_told) || !is_plain(old) {
                 return None;
             }
-            change.is_of_project = !is_missing && is_chosen;
+            change.is_kin = is_kin && !is_known;
+            change.is_of_project = (!is_missing && is_chosen) || is_kin || is_advised || is_told;
             change.is_around = is_around && !is_missing && !is_chosen;
             if change.is_around {
                 change.program = Some((old.to_owned(), new.to_owned()));
@@ -287,6 +373,10 @@ impl Change {
                 format!("{new} {}", new_words.first().map(String::as_str).unwrap_or_default())
             });
             change.program = Some((old.to_owned(), new));
+            return Some(change);
+        }
+        change.order = order(&old_words, &new_words);
+        if change.order.is_some() {
             return Some(change);
         }
         let (old_flags, new_flags) = (flags(&old_words), flags(&new_words));
@@ -300,7 +390,11 @@ impl Change {
             change.conditions.push("&".to_owned());
         }
         let (old_sub, new_sub) = (subcommand(before), subcommand(after));
-        if old_sub != new_sub && !old_sub.is_empty() && !new_sub.is_empty() {
+        // `vitest src` and `vitest run src`: a word that was forgotten.
+        let forgotten = forgotten(before, after);
+        if let Some(word) = &forgotten {
+            change.conditions.push(word.clone());
+        } else if old_sub != new_sub && !old_sub.is_empty() && !new_sub.is_empty() {
             let (old_sub, new_sub) = (old_sub.join(" "), new_sub.join(" "));
             // A slip of the fingers is no lesson.
             if distance(&old_sub, &new_sub) <= 2 {
@@ -310,6 +404,7 @@ impl Change {
         }
         // `ruff --fix` and `ruff check --fix`: the subcommand was forgotten, and the error has it.
         if old_sub.is_empty()
+            && forgotten.is_none()
             && let Some(missing) = new_sub.first().filter(|word| has_word(error, word))
             && old_words.first().is_some_and(|word| word.starts_with('-'))
         {
@@ -329,7 +424,7 @@ impl Change {
             || change.has_named_folder(error)
             || change.is_renamed(error)
             || is_sent_back
-            || (failure::cause(error) == Cause::Matter && change.is_named_in(said));
+            || (failure::cause(error) != Cause::Usage && change.is_named_in(said));
         Some(change)
     }
 
@@ -365,6 +460,9 @@ impl Change {
         let is_of_flags = self.program.is_none()
             && self.subcommand.is_none()
             && self.value.is_none()
+            && self.quoting.is_none()
+            && self.order.is_none()
+            && self.folder.is_none()
             && self.conditions.iter().all(|it| SHOWN_VARIABLES.contains(&it.as_str()))
             && !self.is_separated
             && !(self.added.is_empty() && self.removed.is_empty() && self.conditions.is_empty());
@@ -386,6 +484,8 @@ impl Change {
     /// on the same things, and failed by the way it was called.
     pub fn is_all_that_changed(&self, error: &str) -> bool {
         let is_of_call = self.is_around
+            || self.is_kin
+            || forgotten(&self.before, &self.after).is_some()
             || (self.program.is_none()
                 && self.subcommand.is_none()
                 && self.added.len() + self.removed.len() + self.conditions.len() <= MAX_FLAGS
@@ -403,9 +503,16 @@ impl Change {
 
     /// Says whether the change answers the error: the error is about the call, or names what was changed.
     pub fn answers(&self, error: &str) -> bool {
+        // That one is used here and not the other shows in nothing but what was done.
+        if self.is_kin {
+            return false;
+        }
         // Of these it was seen that the error, or what the user wrote, is about them.
         if self.value.is_some() || self.is_of_project {
             return true;
+        }
+        if self.quoting.is_some() || self.order.is_some() {
+            return !failure::is_of_network(error);
         }
         let lower = error.to_lowercase();
         let names = |word: &String| word.len() > 1 && lower.contains(&word.to_lowercase());
@@ -432,9 +539,31 @@ impl Change {
 
     /// Returns triggers that fit the old form and may not fit the new one, the broadest first.
     pub fn triggers(&self, error: &str) -> Vec<Trigger> {
+        if let Some(quoting) = &self.quoting {
+            return quoting.trigger(&self.before).into_iter().collect();
+        }
+        if self.folder.is_some() {
+            let mut base = vec![self.before.program().to_owned()];
+            base.extend(subcommand(&self.before));
+            base.extend(script(&self.before));
+            // At the beginning of the line, where nothing has moved the shell.
+            let wrapped = self.before.wrappers.iter().filter(|wrapper| **wrapper != "env");
+            let words: Vec<String> =
+                wrapped.map(|wrapper| (*wrapper).to_owned()).chain(base.iter().cloned()).collect();
+            let line = quoting::escaped(&words.join(" ")).replace(' ', r"\s+");
+            let raw = vec![format!(r"^\s*(\./)?{line}")];
+            return vec![Trigger { raw, ..pattern(&base, &[], &[]) }];
+        }
         if let Some((old, _)) = &self.program {
             let mut base = vec![old.clone()];
             base.extend(subcommand(&self.before));
+            if !self.is_around && self.is_of_project {
+                base.extend(script(&self.before));
+                // Only where one takes the place of the other in everything is it about all of its calls.
+                if !is_same_program(old, self.after.program()) {
+                    return vec![pattern(&base, &[], &[])];
+                }
+            }
             if self.is_around {
                 base.extend(script(&self.before));
                 return vec![pattern(&base, &[], &[])];
@@ -450,8 +579,17 @@ impl Change {
             base.extend(old.split(' ').map(str::to_owned));
             return vec![pattern(&base, &[], &[])];
         }
+        if let Some((flag, false)) = &self.order {
+            let raw = format!(r"\b{}\s+{}\b", quoting::escaped(&program), quoting::escaped(flag));
+            return vec![Trigger { raw: vec![raw], ..pattern(&[program], std::slice::from_ref(flag), &[]) }];
+        }
         let mut base = vec![program];
         base.extend(subcommand(&self.before));
+        if let Some((flag, true)) = &self.order {
+            let last = base.last().map(|word| quoting::escaped(word)).unwrap_or_default();
+            let raw = format!(r"\b{last}\b.*\s{}\b", quoting::escaped(flag));
+            return vec![Trigger { raw: vec![raw], ..pattern(&base, std::slice::from_ref(flag), &[]) }];
+        }
         if self.is_of_project {
             base.extend(script(&self.before));
         }
@@ -460,6 +598,13 @@ impl Change {
                 let star = if value.old.contains("://") { "*" } else { "" };
                 pattern(&base, &["...".to_owned(), format!("{}{star}", value.old)], &[])
             } else if value.is_variable {
+                // What is wrong for one script is wrong for all.
+                let base = match &base[..] {
+                    [program, group, _] if TWO_WORDS.contains(&group.as_str()) => {
+                        vec![program.clone(), group.clone()]
+                    }
+                    _ => base,
+                };
                 Trigger { with: vec![format!("{}={}*", value.of, value.old)], ..pattern(&base, &[], &[]) }
             } else {
                 pattern(&base, &[format!("{}={}", value.of, value.old)], &[])
@@ -497,6 +642,11 @@ impl Change {
             }
         }
         if removed.is_empty() && !without.is_empty() {
+            // What is put before the subcommand is about all of them.
+            let is_ahead = words(&self.after).first().is_some_and(|word| self.added.contains(word));
+            if is_ahead && base.len() > 1 && script(&self.before).is_none() {
+                triggers.push(pattern(&base[..1], &[], &without));
+            }
             triggers.push(pattern(&base, &[], &without));
             for count in 1..=shared.len().min(MAX_FLAGS) {
                 triggers.push(pattern(&base, &shared[..count], &without));
@@ -630,9 +780,69 @@ pub fn is_look(script: &str) -> bool {
             || BESIDE.contains(&command.program())
             || LOOKING.contains(&command.program())
             || is_question(&words)
-            || subcommand(command).last().is_some_and(|word| LOOKS.contains(&word.as_str()))
+            || subcommand(command).last().is_some_and(|word| {
+                let verb = word.split('-').next().unwrap_or_default();
+                LOOKS.contains(&word.as_str()) || (verb != word && (verb == "get" || LOOKS.contains(&verb)))
+            })
             || (command.program() == "kubectl" && words.first().is_some_and(|word| word == "get"))
     })
+}
+
+/// Says whether one of two programs does everything that the other does.
+pub fn is_same_program(old: &str, new: &str) -> bool {
+    SAME_WORK.iter().any(|programs| programs.contains(&old) && programs.contains(&new))
+}
+
+/// Says whether two commands of programs for the same work are about the same things: the words behind the subcommand, or the
+/// subcommand itself where nothing is behind it.
+fn is_for_same(before: &Command, after: &Command) -> bool {
+    let rest = |command: &Command| -> Vec<String> {
+        let is_word = |word: &String| !word.starts_with('-') && word != "run" && word != "exec";
+        let words: Vec<String> = words(command).into_iter().filter(is_word).collect();
+        let of_call = subcommand(command).iter().filter(|word| is_word(word)).count();
+        if words.len() > of_call { words[of_call..].to_vec() } else { words }
+    };
+    let (old, new) = (rest(before), rest(after));
+    let is_install =
+        |words: &[String]| words.is_empty() || words.iter().all(|word| INSTALLS.contains(&word.as_str()));
+    (is_install(&old) && is_install(&new)) || (!old.is_empty() && old.iter().all(|word| new.contains(word)))
+}
+
+/// Returns the flag that is on the other side of the subcommand now, and whether it came before it: of the same words.
+fn order(old: &[String], new: &[String]) -> Option<(String, bool)> {
+    let sorted = |words: &[String]| {
+        let mut words = words.to_vec();
+        words.sort_unstable();
+        words
+    };
+    if old == new || sorted(old) != sorted(new) {
+        return None;
+    }
+    let is_flag = |word: &&String| word.len() > 1 && word.starts_with('-') && *word != "--";
+    let place = |words: &[String], word: &String| words.iter().position(|other| other == word);
+    // A word that may be a subcommand, first in the one and behind a flag in the other.
+    let subcommand = old
+        .iter()
+        .find(|word| is_keyword(word) && (place(old, word) == Some(0)) != (place(new, word) == Some(0)))?;
+    let is_first = place(old, subcommand) == Some(0);
+    let flag = if is_first { new.first() } else { old.first() }.filter(|word| is_flag(word))?;
+    let name = flag.split('=').next().unwrap_or(flag);
+    (is_plain(name) && !old.iter().any(|word| word == "--")).then(|| (name.to_owned(), is_first))
+}
+
+/// Returns the one word that came into a command, before everything that it works on.
+fn forgotten(before: &Command, after: &Command) -> Option<String> {
+    let (old, new) = (words(before), words(after));
+    let is_word = |word: &String| !word.starts_with('-');
+    let at = new.iter().position(is_word)?;
+    let is_it = before.program() == after.program()
+        && !NO_SUBCOMMANDS.contains(&before.program())
+        && new.len() == old.len() + 1
+        && is_keyword(&new[at])
+        && old.iter().any(is_word)
+        && new[..at] == old[..at]
+        && new[at + 1..] == old[at..];
+    is_it.then(|| new[at].clone())
 }
 
 /// Says whether the whole of a command is the end of another one, as it is.
@@ -675,12 +885,12 @@ pub fn of_line(line: &str) -> Option<Command> {
     own(line, &programs(line)).into_iter().next()
 }
 
-fn programs(script: &str) -> BTreeSet<String> {
+pub fn programs(script: &str) -> BTreeSet<String> {
     shell::commands(script).iter().map(|command| command.program().to_owned()).collect()
 }
 
 /// Returns the commands of a script that do its work: those that are written in it, without what only moves the shell.
-fn own(script: &str, others: &BTreeSet<String>) -> Vec<Command> {
+pub fn own(script: &str, others: &BTreeSet<String>) -> Vec<Command> {
     let mut commands = shell::commands(script);
     commands.retain(|command| {
         matches!(command.origin, Origin::Direct | Origin::Wrapped)
@@ -707,7 +917,7 @@ fn own(script: &str, others: &BTreeSet<String>) -> Vec<Command> {
 }
 
 /// Returns a command with what is around it: two of the same shape do not differ.
-fn shape(command: &Command) -> String {
+pub fn shape(command: &Command) -> String {
     let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
     format!(
         "{} {:?} {:?} {} {}",
@@ -719,7 +929,7 @@ fn shape(command: &Command) -> String {
     )
 }
 
-fn words(command: &Command) -> Vec<String> {
+pub fn words(command: &Command) -> Vec<String> {
     command.words.iter().skip(1).map(|word| word.text.clone()).collect()
 }
 
@@ -768,7 +978,8 @@ pub fn subcommand(command: &Command) -> Vec<String> {
         found.push(word.text.clone());
         // What follows `docker run` is an image.
         let is_image = word.text == "run" && ELSEWHERE.contains(&command.program());
-        let has_second = found.len() == 1 && TWO_WORDS.contains(&word.text.as_str()) && !is_image;
+        let is_group = TWO_WORDS.contains(&word.text.as_str()) || GROUPED.contains(&command.program());
+        let has_second = found.len() == 1 && is_group && !is_image;
         if !has_second {
             break;
         }
@@ -776,8 +987,13 @@ pub fn subcommand(command: &Command) -> Vec<String> {
     found
 }
 
+/// Says whether a program runs whatever file it is given.
+pub fn is_interpreter(program: &str) -> bool {
+    INTERPRETERS.contains(&program)
+}
+
 /// Returns the file that an interpreter runs.
-fn script(command: &Command) -> Option<String> {
+pub fn script(command: &Command) -> Option<String> {
     let word = &command.words.get(1).filter(|_| INTERPRETERS.contains(&command.program()))?.text;
     let is_file = !word.starts_with('-') && word.contains('.') && word.split('/').all(is_plain);
     is_file.then(|| word.clone())
@@ -791,7 +1007,7 @@ fn is_keyword(word: &str) -> bool {
 }
 
 /// Says whether a word means nothing else in a pattern.
-fn is_plain(word: &str) -> bool {
+pub fn is_plain(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.+".contains(&byte))
 }
 
@@ -820,7 +1036,7 @@ fn conditions(before: &Command, after: &Command) -> Vec<String> {
     found
 }
 
-fn pattern(base: &[String], flags: &[String], without: &[String]) -> Trigger {
+pub fn pattern(base: &[String], flags: &[String], without: &[String]) -> Trigger {
     let words: Vec<&str> = base.iter().chain(flags).map(String::as_str).collect();
     Trigger { commands: vec![words.join(" ")], without: without.to_vec(), ..Trigger::default() }
 }
@@ -1061,6 +1277,52 @@ mod tests {
     }
 
     #[test]
+    fn what_was_forgotten_misplaced_or_meant_for_another_program_is_a_lesson() {
+        check(
+            "npx vitest src/cart",
+            "npx vitest run src/cart",
+            "Command timed out after 2m 0.0s",
+            &["vitest without run"],
+        );
+        check(
+            "pnpm test --filter web",
+            "pnpm --filter web test",
+            "Missing script: test",
+            &["pnpm test --filter"],
+        );
+        check(
+            "docker -d compose up",
+            "docker compose up -d",
+            "unknown shorthand flag: 'd' in -d",
+            &["docker -d"],
+        );
+        check(
+            "npm run typecheck",
+            "cd web && npm run typecheck",
+            "Missing script: \"typecheck\"",
+            &["npm run typecheck"],
+        );
+        check(
+            "curl -s http://x/a?b=1",
+            "curl -s 'http://x/a?b=1'",
+            "no matches found: http://x/a?b=1",
+            &["curl"],
+        );
+        // A test that fails in both, and what was only looked at.
+        check("npm test", "cd web && npm test", "1 failing", &[]);
+        check("cat a.txt", "cd web && cat a.txt", "cat: a.txt: No such file or directory", &[]);
+        for (before, after, error) in [
+            ("npm install zod", "pnpm add zod", "npm error Unsupported URL Type \"workspace:\": workspace:*"),
+            ("php artisan migrate", "./vendor/bin/sail artisan migrate", "getaddrinfo for mysql failed"),
+            ("pip install -r requirements.txt", "uv pip install -r requirements.txt", "No module named pip"),
+        ] {
+            assert!(is_all(before, after, error), "{before} -> {after}");
+        }
+        let judged = "FAIL src/cart.test.ts";
+        assert!(Change::between("npm test", "pnpm test", judged, "").is_none());
+    }
+
+    #[test]
     fn what_never_ends_belongs_into_the_background() {
         let error = "Command timed out after 2m 0.0s\n VITE ready";
         check("npm run dev", "npm run dev > dev.log 2>&1 &", error, &["npm run dev without &"]);
@@ -1069,7 +1331,8 @@ mod tests {
 
     #[track_caller]
     fn is_all(before: &str, after: &str, error: &str) -> bool {
-        let change = Change::between(before, after, error, "").unwrap();
+        let change = Change::between(before, after, error, "");
+        let change = change.unwrap_or_else(|| panic!("{before} -> {after}"));
         change.is_all_that_changed(error) && !change.is_no_correction(error)
     }
 

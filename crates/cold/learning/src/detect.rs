@@ -4,7 +4,9 @@
 use crate::change::{self, Change};
 use crate::failure::{self, Cause};
 use crate::happening::{Call, Happening, Outcome, Place};
-use crate::misuse::Misuse;
+use crate::misuse::{self, Misuse};
+use crate::step::{self, Prepared};
+use crate::style::{self, Style};
 use crate::tag::{self, Report, Tag};
 use language::{Phrases, folded, lexicon};
 use std::collections::{BTreeSet, VecDeque};
@@ -18,6 +20,8 @@ const MAX_CALLS_TO_FOLLOW: usize = 6;
 const CALLS_BEFORE: usize = 4;
 /// A longer prompt is a new task, not a correction. In characters.
 const MAX_CORRECTION: usize = 400;
+/// A prompt that only adds to the one before it. In characters.
+const MAX_ADDITION: usize = 80;
 /// How many calls are kept as examples.
 const MAX_CALLS: usize = 200;
 /// The longest command that is looked at: a longer one is a program of its own. In bytes.
@@ -54,12 +58,16 @@ pub enum Evidence {
     Withdrawn(String),
     /// A command failed and another form of it worked.
     Fixed(Box<Fix>),
+    /// A command failed, and worked once something else was done.
+    Prepared(Box<Prepared>),
     /// A tool other than the shell refused a call and took another one.
     Misused(Box<Misuse>),
     /// The user said what to do instead, and it was done.
     Corrected(Correction),
     /// The user said that a file is not to be edited, and another one was.
     HandsOff(HandsOff),
+    /// The user said how code is written here, and it was written so.
+    Styled(Style),
 }
 
 /// A command that failed and the form of it that worked.
@@ -104,7 +112,7 @@ pub struct HandsOff {
     pub is_place: bool,
 }
 
-/// A command that was run.
+/// A command that was run, or the call of another tool as examples have it.
 #[derive(Clone, Debug)]
 pub struct Ran {
     pub command: String,
@@ -128,6 +136,11 @@ struct Open {
     is_edited: bool,
     /// Whether anything else was done since that may be what helped: only looking at things is not.
     is_disturbed: bool,
+    /// Whether anything was done by another tool than the shell.
+    is_touched: bool,
+    /// What was done by the shell since, and where the shell was moved to.
+    steps: Vec<String>,
+    folder: Option<String>,
     calls: usize,
     /// The programs that it ran.
     programs: Vec<String>,
@@ -148,6 +161,8 @@ struct Waiting {
     is_next_task: bool,
     /// Whether it is to hold from now on.
     is_for_good: bool,
+    /// Whether it is how things are done here.
+    is_custom: bool,
     calls: usize,
 }
 
@@ -165,6 +180,9 @@ pub struct Detector<'p> {
     /// Files that were written whole, and what the user said about where.
     written: VecDeque<String>,
     misplaced: Option<Waiting>,
+    /// Texts that were written, and what the user said about how.
+    texts: VecDeque<style::Text>,
+    styled: Option<style::Asked>,
     /// What was fixed last, for a report that follows.
     last_fix: Option<Box<Fix>>,
     last_misuse: Option<Box<Misuse>>,
@@ -180,6 +198,7 @@ pub struct Spoken {
     for_good: Phrases<()>,
     hands_off: Phrases<()>,
     generated: Phrases<()>,
+    customs: Phrases<()>,
 }
 
 impl Default for Spoken {
@@ -199,6 +218,7 @@ impl Default for Spoken {
             for_good: Phrases::of(lexicon::LEARNING, "for good"),
             hands_off: Phrases::of(lexicon::LEARNING, "hands off"),
             generated: Phrases::of(lexicon::LEARNING, "generated"),
+            customs: Phrases::of(lexicon::LEARNING, "custom"),
         }
     }
 }
@@ -243,6 +263,8 @@ impl<'p> Detector<'p> {
             hands_off: None,
             written: VecDeque::new(),
             misplaced: None,
+            texts: VecDeque::new(),
+            styled: None,
             last_fix: None,
             last_misuse: None,
             found: Found::default(),
@@ -277,6 +299,8 @@ impl<'p> Detector<'p> {
                 self.hands_off = None;
                 self.written.clear();
                 self.misplaced = None;
+                self.texts.clear();
+                self.styled = None;
                 self.last_fix = None;
                 self.last_misuse = None;
             }
@@ -293,18 +317,27 @@ impl<'p> Detector<'p> {
     }
 
     fn prompt(&mut self, text: &str) {
-        self.waiting = None;
+        // What is added before anything was done takes nothing back.
+        let is_addition = text.chars().count() <= MAX_ADDITION;
+        let waiting = self.waiting.take().filter(|waiting| waiting.calls == 0 && is_addition);
         self.hands_off = None;
         self.misplaced = None;
+        self.styled = None;
         if !self.phrases.is_correction(text) {
+            self.waiting = waiting;
             return;
         }
         let words = text.trim().to_owned();
+        if !self.texts.is_empty() && self.phrases.customs.occur(&folded(text)) {
+            let before = self.texts.iter().rev().cloned().collect();
+            self.styled = Some(style::Asked { words: words.clone(), before });
+        }
         let about = |files: &VecDeque<String>| Waiting {
             words: words.clone(),
             before: files.iter().rev().cloned().collect(),
             is_next_task: false,
             is_for_good: false,
+            is_custom: false,
             calls: 0,
         };
         if !self.edited.is_empty() && self.phrases.is_hands_off(&folded(text)) {
@@ -320,7 +353,8 @@ impl<'p> Detector<'p> {
             let folded = folded(&words);
             let is_next_task = self.phrases.next_tasks.occur(&folded);
             let is_for_good = self.phrases.for_good.occur(&folded);
-            self.waiting = Some(Waiting { words, before, is_next_task, is_for_good, calls: 0 });
+            let is_custom = is_for_good || self.phrases.customs.occur(&folded);
+            self.waiting = Some(Waiting { words, before, is_next_task, is_for_good, is_custom, calls: 0 });
         }
     }
 
@@ -350,8 +384,11 @@ impl<'p> Detector<'p> {
     fn call(&mut self, call: Call) {
         self.at = call.at;
         let Some(command) = call.command.filter(|command| command.len() <= MAX_COMMAND) else {
-            if !LOOKING.contains(&call.tool.as_str()) {
-                self.open.iter_mut().for_each(|open| open.is_disturbed = true);
+            if !is_looking(&call.tool) {
+                self.open.iter_mut().for_each(|open| {
+                    open.is_disturbed = true;
+                    open.is_touched = true;
+                });
             }
             if FILE_TOOLS.contains(&call.tool.as_str()) {
                 self.open.iter_mut().for_each(|open| open.is_edited = true);
@@ -368,6 +405,7 @@ impl<'p> Detector<'p> {
             Outcome::Refused => {}
             Outcome::Failed(error) => {
                 self.ran(&command, true);
+                self.fails_otherwise(&command, &error);
                 self.age();
                 if self.open.len() >= MAX_OPEN {
                     self.open.pop_front();
@@ -381,14 +419,25 @@ impl<'p> Detector<'p> {
                     corrected: None,
                     is_edited: false,
                     is_disturbed: false,
+                    is_touched: false,
+                    steps: Vec::new(),
+                    folder: None,
                     calls: 0,
                 });
             }
             Outcome::Succeeded => {
                 self.ran(&command, false);
                 self.succeeded(&command);
-                if !self.open.is_empty() && !change::is_look(&command) {
-                    self.open.iter_mut().for_each(|open| open.is_disturbed = true);
+                if !self.open.is_empty() {
+                    let (is_look, folder) = (change::is_look(&command), moved_to(&command));
+                    let is_step = !is_look || step::is_setting_up(&command);
+                    for open in &mut self.open {
+                        open.folder = folder.clone().or(open.folder.take());
+                        open.is_disturbed |= !is_look;
+                        if is_step {
+                            open.steps.push(command.clone());
+                        }
+                    }
                 }
                 self.age();
             }
@@ -407,6 +456,16 @@ impl<'p> Detector<'p> {
             Some(path.to_owned())
         };
         let Some(path) = input.and_then(path) else { return };
+        if let Some(text) = input.and_then(|input| style::Text::of(&path, input)) {
+            if let Some(found) = self.styled.as_ref().and_then(|asked| asked.followed(&text)) {
+                self.styled = None;
+                self.find(Evidence::Styled(found));
+            }
+            self.texts.push_back(text);
+            if self.texts.len() > CALLS_BEFORE {
+                self.texts.pop_front();
+            }
+        }
         if let Some(waiting) = &mut self.hands_off {
             waiting.calls += 1;
             let is_over = waiting.calls > MAX_CALLS_TO_FOLLOW;
@@ -445,13 +504,23 @@ impl<'p> Detector<'p> {
                 self.refused.push_back(Refused { tool, input, error, calls: 0 });
             }
             Outcome::Succeeded => {
+                // Most calls only look: what the shell ran is of more use.
+                if self.found.ran.len() < MAX_CALLS / 2
+                    && let Ok(input) = serde_json::from_str(&input)
+                {
+                    self.ran(&misuse::written(&tool, &input), false);
+                }
                 let same = self.refused.iter().rev().filter(|refused| refused.tool == tool);
-                let misuse = same
-                    .filter_map(|it| Misuse::between(&tool, &it.input, &input, &it.error))
-                    .map(Box::new)
-                    .next();
-                if let Some(misuse) = misuse {
-                    self.refused.retain(|refused| refused.tool != tool);
+                let by_call =
+                    same.filter_map(|it| Misuse::between(&tool, &it.input, &input, &it.error)).next();
+                let misuse = by_call.or_else(|| {
+                    let others = self.refused.iter().rev().filter(|refused| refused.tool != tool);
+                    others
+                        .filter_map(|it| Misuse::of_tools(&it.tool, &tool, &it.input, &input, &it.error))
+                        .next()
+                });
+                if let Some(misuse) = misuse.map(Box::new) {
+                    self.refused.retain(|refused| refused.tool != misuse.tool);
                     self.last_misuse = Some(misuse.clone());
                     self.find(Evidence::Misused(misuse));
                 }
@@ -477,6 +546,7 @@ impl<'p> Detector<'p> {
     }
 
     fn succeeded(&mut self, command: &str) {
+        self.refute(command);
         let followed = self.waiting.as_ref().and_then(|waiting| followed(waiting, command));
         if let Some(correction) = followed {
             self.waiting = None;
@@ -496,18 +566,28 @@ impl<'p> Detector<'p> {
         for at in (0..self.open.len()).rev() {
             let open = &self.open[at];
             if open.command == command {
-                // It works now: whatever was wrong, it was not the command.
-                self.open.remove(at);
+                // It works now: whatever was wrong, it was not the command, but something may have been missing.
+                let Some(open) = self.open.remove(at) else { return };
+                self.works_now(open);
+                return;
+            }
+            let shares = open.programs.iter().any(|program| programs.contains(program));
+            let said = open.said.iter().map(String::as_str).chain(open.corrected.as_deref());
+            let said = said.collect::<Vec<_>>().join("\n");
+            let is_longer = shares && programs.len() > open.programs.len();
+            if is_longer
+                && !open.is_touched
+                && let Some(prepared) = Prepared::in_line(&open.command, command, &open.error, &said)
+            {
+                let Some(open) = self.open.remove(at) else { return };
+                self.prepared(prepared, &open.said);
                 return;
             }
             // Another program took its place only where the error says that it is not there.
-            let shares = open.programs.iter().any(|program| programs.contains(program));
             let is_next = !open.is_disturbed;
             if !shares && open.cause != Cause::Usage && open.said.is_empty() && !is_next {
                 continue;
             }
-            let said = open.said.iter().map(String::as_str).chain(open.corrected.as_deref());
-            let said = said.collect::<Vec<_>>().join("\n");
             let Some(change) = Change::between(&open.command, command, &open.error, &said) else { continue };
             let announced = open.said.iter().rev().find_map(|said| self.phrases.announcement(said));
             // What was edited meanwhile may be what helped.
@@ -554,6 +634,80 @@ impl<'p> Detector<'p> {
         self.last_fix = Some(fix.clone());
         self.find(Evidence::Fixed(fix));
     }
+
+    /// Takes back what was found about a command that works as it was: it had failed for another reason. What another program did
+    /// in between was done before it, and not in its place.
+    fn refute(&mut self, command: &str) {
+        let is_refuted = |evidence: &Evidence| matches!(evidence, Evidence::Fixed(fix) if fix.before == command && fix.change.folder.is_none());
+        let Some(at) = self.found.findings.iter().rposition(|finding| is_refuted(&finding.evidence)) else {
+            return;
+        };
+        let finding = self.found.findings.remove(at);
+        let Evidence::Fixed(fix) = finding.evidence else { return };
+        let steps = [fix.after];
+        let is_other = fix.change.program.is_some() || fix.change.subcommand.is_some();
+        if let Some(prepared) = Prepared::between(&fix.before, &steps, &fix.error, "").filter(|_| is_other) {
+            self.prepared(prepared, &[]);
+        }
+    }
+
+    /// Looks for what a command waited for that fails in another way now: what its error asked for was done.
+    fn fails_otherwise(&mut self, command: &str, error: &str) {
+        let at = self.open.iter().rposition(|open| open.command == command && !open.is_touched);
+        let Some(open) = at.and_then(|at| self.open.get(at)) else { return };
+        if failure::line(&open.error) == failure::line(error) {
+            return;
+        }
+        let prepared = Prepared::between(&open.command, &open.steps, &open.error, "");
+        if let Some(prepared) = prepared.filter(|it| it.is_named) {
+            let said = open.said.clone();
+            self.prepared(prepared, &said);
+        }
+    }
+
+    /// Looks for what a command waited for that failed and works now, as it was.
+    fn works_now(&mut self, open: Open) {
+        if open.is_touched {
+            return;
+        }
+        let said = open.said.iter().map(String::as_str).chain(open.corrected.as_deref());
+        let said = said.collect::<Vec<_>>().join("\n");
+        if let Some(folder) = open.folder.filter(|_| open.steps.is_empty()) {
+            let after = format!("cd {folder} && {}", open.command);
+            let Some(change) = Change::between(&open.command, &after, &open.error, &said) else { return };
+            let announced = open.said.iter().rev().find_map(|said| self.phrases.announcement(said));
+            let (before, error, corrected) = (open.command, open.error, open.corrected);
+            let fix = Box::new(Fix { before, after, error, change, is_alone: false, announced, corrected });
+            self.find(Evidence::Fixed(fix));
+            return;
+        }
+        if let Some(prepared) = Prepared::between(&open.command, &open.steps, &open.error, &said) {
+            self.prepared(prepared, &open.said);
+        }
+    }
+
+    fn prepared(&mut self, prepared: Prepared, said: &[String]) {
+        let announced = said.iter().rev().find_map(|said| self.phrases.announcement(said));
+        // Attempts before it waited for the same.
+        let program = change::of_line(&prepared.command).map(|command| command.program().to_owned());
+        self.open.retain(|other| !program.iter().any(|program| other.programs.contains(program)));
+        self.find(Evidence::Prepared(Box::new(Prepared { announced, ..prepared })));
+    }
+}
+
+/// Says whether a tool changes nothing, as far as its name tells.
+fn is_looking(tool: &str) -> bool {
+    const VERBS: [&str; 7] = ["describe", "fetch", "find", "get", "list", "read", "search"];
+    let verb = tool.rsplit("__").next().unwrap_or_default().split(['_', '-']).next().unwrap_or_default();
+    LOOKING.contains(&tool) || (tool.starts_with("mcp__") && VERBS.contains(&verb))
+}
+
+/// Returns the folder that a line moves the shell to, where it does nothing else.
+fn moved_to(line: &str) -> Option<String> {
+    match &shell::commands(line)[..] {
+        [only] if only.program() == "cd" && only.words.len() == 2 => Some(only.words[1].text.clone()),
+        _ => None,
+    }
 }
 
 /// Returns the programs that a script runs.
@@ -599,6 +753,10 @@ fn followed(waiting: &Waiting, command: &str) -> Option<Correction> {
             }
         };
         if (wrong.is_empty() && !is_added()) || (right.is_empty() && !is_left_out()) {
+            if let Some((wrong, right)) = custom(waiting, before, command, &said) {
+                let (before, words) = (before.clone(), waiting.words.clone());
+                return Some(Correction { before, after: command.to_owned(), words, wrong, right });
+            }
             continue;
         }
         // "Now the same with `lint`" is about the same program, and the last call of it was right.
@@ -610,6 +768,44 @@ fn followed(waiting: &Waiting, command: &str) -> Option<Correction> {
         return Some(Correction { before: before.clone(), after: command.to_owned(), words, wrong, right });
     }
     None
+}
+
+/// Returns what is wrong and what is right about a call, where the user said how that is done here: they named the call that
+/// follows and not the last one, or only what that one worked on.
+fn custom(
+    waiting: &Waiting,
+    before: &str,
+    after: &str,
+    said: &[String],
+) -> Option<(Vec<String>, Vec<String>)> {
+    if !waiting.is_custom || waiting.is_next_task || change::is_look(before) || change::is_look(after) {
+        return None;
+    }
+    let (old, new) = (change::of_line(before)?, change::of_line(after)?);
+    let name = |command: &shell::Command| -> Vec<String> {
+        let mut name = vec![command.program().to_lowercase()];
+        name.extend(change::subcommand(command));
+        name
+    };
+    let (old_name, new_name) = (name(&old), name(&new));
+    if old_name == new_name {
+        // "Never push to main."
+        let all = |command: &shell::Command| -> Vec<String> {
+            command.words.iter().skip(old_name.len()).map(|word| word.text.to_lowercase()).collect()
+        };
+        let (was, is) = (all(&old), all(&new));
+        let is_wrong = |word: &&String| !word.starts_with('-') && said.contains(word) && !is.contains(word);
+        return was.iter().find(is_wrong).map(|_| (vec![old_name[0].clone()], Vec::new()));
+    }
+    let words = waiting.words.to_lowercase();
+    let is_last = waiting.before.first().is_some_and(|last| last == before);
+    let is_whole = new_name.len() > 1 || new_name[0].contains(['.', '-', '_']);
+    let is_first = change::has_word(&words, "first") || change::has_word(&words, "before");
+    let is_named = is_last && is_whole && !is_first && change::has_word(&words, &new_name.join(" "));
+    is_named.then(|| match old_name[0] == new_name[0] {
+        true => (old_name[1..].to_vec(), new_name[1..].to_vec()),
+        false => (vec![old_name[0].clone()], new_name.clone()),
+    })
 }
 
 /// Says whether a path is, or is in, what a person wrote of it.
@@ -666,9 +862,9 @@ fn named_part(waiting: &Waiting, after: &str, is_generated: bool) -> Option<Hand
 
 /// Returns the words of a prompt that may name a program, a subcommand or a flag.
 fn tokens(text: &str) -> Vec<String> {
-    let is_inside = |character: char| character.is_ascii_alphanumeric() || "-_.+".contains(character);
+    let is_inside = |character: char| character.is_ascii_alphanumeric() || "-_.+:".contains(character);
     text.split(|character| !is_inside(character))
-        .map(|word| word.trim_matches(['.', '_']).to_lowercase())
+        .map(|word| word.trim_matches(['.', '_', ':']).to_lowercase())
         .filter(|word| word.len() > 1)
         .collect()
 }
@@ -679,6 +875,7 @@ fn call_tokens(command: &str) -> Vec<String> {
     for command in shell::commands(command) {
         found.push(command.program().to_lowercase());
         found.extend(change::subcommand(&command));
+        found.extend(command.assignments.iter().map(|(name, _)| name.to_lowercase()));
         let flags = command.words.iter().skip(1).filter(|word| word.text.starts_with('-'));
         found.extend(flags.map(|word| word.text.split('=').next().unwrap_or_default().to_lowercase()));
     }

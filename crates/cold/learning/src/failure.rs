@@ -72,7 +72,9 @@ const USAGE: [&str; 65] = [
 ];
 
 /// What they print when they could not run where they were run, in lower case.
-const SURROUNDINGS: [&str; 29] = [
+const SURROUNDINGS: [&str; 31] = [
+    "unknown file extension",
+    "not properly specified",
     "externally-managed-environment",
     "eresolve",
     "permission denied",
@@ -319,6 +321,12 @@ pub fn is_refusal<'p>(output: &str, mut programs: impl Iterator<Item = &'p str>)
 pub fn is_elsewhere(error: &str) -> bool {
     let lower = error.to_lowercase();
     ELSEWHERE.iter().any(|phrase| lower.contains(phrase))
+}
+
+/// Says whether the network, or the other end, did not work just then.
+pub fn is_of_network(error: &str) -> bool {
+    let lower = error.to_lowercase();
+    NETWORK.iter().any(|phrase| lower.contains(phrase))
 }
 
 /// Says whether nothing answered where a command tried to connect to.

@@ -274,16 +274,23 @@ impl Telling<'_> {
                     let structured = user.tool_use_result.filter(|_| blocks.len() == 1);
                     let Some(call) = self.calls.remove(&*result.tool_use_id) else { continue };
                     // Most results are long and worked: their text is not looked at.
+                    let mut said = None;
                     let outcome = if result.is_error {
                         let output = output_of(result);
                         match Refusal::of(true, structured, &output) {
-                            Some(_) => Outcome::Refused,
+                            Some(refusal) => {
+                                let words = refusal.reason.filter(|_| refusal.by == "user");
+                                said = words.map(|words| privacy::strip(words).text.into_owned());
+                                Outcome::Refused
+                            }
                             None => failed(&output),
                         }
                     } else {
                         succeeded(call.command.as_deref(), || output_of(result).into_owned())
                     };
                     self.detector.take(Happening::Call(Call { outcome, at: at(record), ..call }));
+                    // What the user refuses a call with is about that call.
+                    said.into_iter().for_each(|words| self.detector.take(Happening::Prompt(words)));
                 }
             }
             if blocks.iter().any(|block| matches!(block, Block::ToolResult(_))) {

@@ -499,3 +499,98 @@ fn where_new_files_belong_is_a_lesson_of_its_project() {
     );
     assert_eq!(found(&other).len(), 0);
 }
+
+#[test]
+fn what_works_later_as_it_was_had_failed_for_another_reason() {
+    let flaky = "> run them\n$ npx playwright test\n! Timeout 30000ms exceeded.\n$ npx playwright test --workers 1\n= ok\n";
+    assert_eq!(patterns(&found(flaky)), ["playwright test"]);
+    assert_eq!(found(&format!("{flaky}$ npx playwright test\n= ok\n")).len(), 0);
+    // What was advised was meant to come before it.
+    let target = "> build it\n$ cargo build --target wasm32-unknown-unknown\n! error[E0463]: can't find crate for `core`\n  = help: consider downloading the target with `rustup target add wasm32-unknown-unknown`\n$ rustup target add wasm32-unknown-unknown\n= ok\n$ cargo build --target wasm32-unknown-unknown\n= Finished\n";
+    let candidates = found(target);
+    assert_eq!(patterns(&candidates), ["cargo build"]);
+    assert!(candidates[0].lesson.summary.contains("before `rustup target add"), "{:?}", candidates[0].lesson);
+}
+
+#[test]
+fn a_correction_is_not_taken_back_by_what_is_added_to_it() {
+    let text = "> start it\n$ docker-compose up -d\n> no, we use podman-compose here, not docker-compose\n> quickly please\n$ podman-compose up -d\n= ok\n$ git status\n";
+    assert_eq!(patterns(&found(text)), ["docker-compose"]);
+}
+
+#[test]
+fn what_has_to_run_first_is_a_lesson_of_its_project() {
+    let refused = "! dial tcp 127.0.0.1:5432: connect: connection refused\n";
+    let text = format!(
+        "> run the tests\n$ go test ./store\n{refused}$ docker compose up -d db\n$ go test ./store\n= ok\n"
+    );
+    let candidates = found(&text);
+    assert_eq!(patterns(&candidates), ["go test"]);
+    let lesson = &candidates[0].lesson;
+    assert_eq!(intake::check(lesson), []);
+    assert_eq!(lesson.scope.as_deref(), Some(candidates[0].project.as_str()));
+    assert!(lesson.solution.contains("docker compose up -d db"), "{}", lesson.solution);
+    assert!(lesson.quiet.contains(&"docker compose up -d db && go test ./store".to_owned()), "{lesson:?}");
+    // Something else may have helped: an edit, or the time that passed.
+    for other in ["~ store/open.go\n$ docker compose up -d db\n", "", "$ sleep 5\n", "$ kill 4411\n"] {
+        let text = text.replace("$ docker compose up -d db\n", other);
+        assert_eq!(patterns(&found(&text)), [""; 0], "{other}");
+    }
+}
+
+#[test]
+fn what_an_error_asks_for_is_found_although_the_command_fails_in_another_way_then() {
+    let text = "> run them\n$ npx playwright test\n! Executable doesn't exist. Please run: npx playwright install\n$ npx playwright install\n$ npx playwright test\n! 1 failed\n~ a.ts\n";
+    assert_eq!(patterns(&found(text)), ["playwright test"]);
+}
+
+#[test]
+fn what_the_user_refuses_a_call_with_is_a_correction() {
+    let text = "> push it\n$ git push --force origin cart\n^\n$ git push --force-with-lease origin cart\n";
+    let said = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\\nnever --force, only --force-with-lease";
+    let silent = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
+    let transcript = conversation::transcript(text, HERE);
+    assert!(transcript.contains(silent));
+    assert_eq!(found_in(&transcript).len(), 0);
+    assert_eq!(patterns(&found_in(&transcript.replace(silent, said))), ["git push --force"]);
+    let private = said.replace("never --force", "<private>never --force</private>").replace("only --", "");
+    assert_eq!(found_in(&transcript.replace(silent, &private)).len(), 0);
+}
+
+#[test]
+fn how_code_is_written_here_is_a_lesson_about_the_text_of_an_edit() {
+    let edit = |text: &str| {
+        let input = serde_json::json!({"file_path": "/home/ada/engine/src/pay.ts", "old_string": "a", "new_string": text});
+        format!("@ Edit {input}\n= updated\n")
+    };
+    let (wrong, right) = (edit("console.log('failed')"), edit("logger.warn('failed')"));
+    let candidates =
+        found(&format!("> log it\n{wrong}> we don't use console.log here, use logger.warn\n{right}"));
+    assert_eq!(candidates.len(), 1);
+    let lesson = &candidates[0].lesson;
+    assert_eq!(intake::check(lesson), []);
+    assert_eq!(
+        (&lesson.trigger.content[..], &lesson.trigger.paths[..]),
+        (&[r"\bconsole\.log\b".to_owned()][..], &["**/*.ts".to_owned()][..])
+    );
+    assert!(candidates[0].is_of_project && lesson.fires.len() >= 2 && lesson.quiet.len() >= 2, "{lesson:?}");
+    // A wish for this one text.
+    assert_eq!(found(&format!("> log it\n{wrong}> hm, log it with logger.warn instead\n{right}")).len(), 0);
+}
+
+#[test]
+fn the_same_command_in_another_folder_is_a_lesson_about_where_it_works() {
+    let missing = "! npm error Missing script: \"typecheck\"\n";
+    for line in ["$ cd web && npm run typecheck\n", "$ cd web\n$ npm run typecheck\n"] {
+        let candidates =
+            found(&format!("> check it\n$ npm run typecheck\n{missing}{line}= ok\n$ git status\n"));
+        assert_eq!(patterns(&candidates), ["npm run typecheck"], "{line}");
+        let lesson = &candidates[0].lesson;
+        assert_eq!(lesson.summary, "`npm run typecheck` works in the folder `web` here");
+        assert!(lesson.quiet.contains(&"cd web && npm run typecheck".to_owned()), "{lesson:?}");
+    }
+    let outside = found(&format!(
+        "> check it\n$ npm run typecheck\n{missing}$ cd /srv/web && npm run typecheck\n= ok\n"
+    ));
+    assert_eq!(outside.len(), 0);
+}
