@@ -310,6 +310,59 @@ mod tests {
     }
 
     #[test]
+    fn answers_in_other_words_are_told_with_what_was_offered() {
+        let list = "There are three ways:\n\n1) Lock the row.\n2) Use an optimistic version column.\n3) Serialise in the queue.\n\nWhich one do you prefer?";
+        let version = "Use an optimistic version column";
+        for prompt in [
+            "the second one please",
+            "2)",
+            "nimm die zweite",
+            "la deuxième",
+            "la segunda",
+            "вторую",
+            "第二个",
+            "二つ目で",
+            "option 2 sounds right",
+        ] {
+            let before = Before { prompt: String::new(), answer: list.to_owned() };
+            let found = answered(prompt, &before).filter(|answered| answered.is_decision);
+            assert!(found.as_ref().is_some_and(|answered| answered.about == version), "{prompt}: {found:?}");
+        }
+        let advice =
+            "The import is slow. My recommendation: write in batches of 500 instead of one row at a time.";
+        let told = "My recommendation: write in batches of 500 instead of one row at a time";
+        for prompt in [
+            "yes please",
+            "ok, do it",
+            "agreed, in batches",
+            "ja, so machen wir das",
+            "d'accord",
+            "de acuerdo",
+            "да, давай",
+            "好的，就这样",
+            "はい、お願いします",
+            "nope",
+            "nein, lieber einzeln",
+            "no, keep one row at a time",
+        ] {
+            let before = Before { prompt: String::new(), answer: advice.to_owned() };
+            let found = answered(prompt, &before).filter(|answered| answered.is_decision);
+            assert!(found.as_ref().is_some_and(|answered| answered.about == told), "{prompt}: {found:?}");
+        }
+        for prompt in [
+            "ok",
+            "hm, why 500?",
+            "no idea what you mean, explain",
+            "great, and now the export",
+            "continue",
+            "what does that change for the nightly job",
+        ] {
+            let before = Before { prompt: String::new(), answer: format!("{advice} The export is fine.") };
+            assert_eq!(answered(prompt, &before), None, "{prompt}");
+        }
+    }
+
+    #[test]
     fn agreeing_to_work_decides_nothing_and_what_is_about_something_else_answers_nothing() {
         check(
             "All pass. Shall I open a pull request?",
