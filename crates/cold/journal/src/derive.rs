@@ -8,7 +8,7 @@ use crate::entry::{Entry, Summary, tokens_of};
 use crate::id::entry_id;
 use crate::link::{self, Links};
 use crate::make::Made;
-use crate::turn::{Observed, Turn};
+use crate::turn::{Before, Observed, Turn};
 use crate::{find, kept, schema};
 use base::project::Project;
 use serde_json::Value;
@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 use store::observations::{Projects, joined};
 use store::rusqlite::{Connection, OptionalExtension as _, Params, Transaction, params};
 use store::{Derived, Error};
+
+/// A prompt of more characters says itself what it is about.
+const MOST_LEANING: usize = 400;
 
 /// The journal as derived tables.
 #[derive(Debug)]
@@ -66,6 +69,7 @@ impl Derived for Journal {
             let turn = select.query_row([row], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
             turns.extend(turn);
         }
+        work.with_next(&mut turns)?;
         turns.extend(work.drop_amends(rows)?);
         let gone = gone.as_str();
         work.delete("anchor IN (SELECT value FROM json_each(?1))", [gone])?;
@@ -168,6 +172,7 @@ impl<'t> Work<'t> {
         }
         let sessions: BTreeSet<i64> = turns.iter().map(|(session, _)| *session).collect();
         turns.extend(self.refiled(&sessions)?);
+        self.with_next(&mut turns)?;
         Ok(turns)
     }
 
@@ -322,6 +327,7 @@ impl<'t> Work<'t> {
             session: known.id.clone(),
             number,
             branch: known.branch.clone(),
+            before: Before::default(),
             observed: Vec::new(),
         };
         while let Some(row) = rows.next()? {
@@ -348,7 +354,48 @@ impl<'t> Work<'t> {
             }
             turn.observed.push(observed);
         }
+        let prompt = turn.observed.iter().find(|observed| observed.kind == "prompt");
+        if prompt.is_some_and(|prompt| prompt.text("text").chars().count() <= MOST_LEANING) {
+            turn.before = self.before(session, number, first, last)?;
+        }
         Ok(Some(turn))
+    }
+
+    /// Returns what the turn before a turn said.
+    fn before(&self, session: i64, number: u64, first: i64, last: i64) -> Result<Before, Error> {
+        let mut select = self.transaction.prepare_cached(
+            "SELECT o.row, o.kind, o.data, p.data FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row
+             WHERE o.row BETWEEN ?3 AND ?4 AND o.session = ?1 AND o.prompt = ?2 - 1 AND o.kind IN ('prompt', 'turn-end')
+             ORDER BY o.at, o.id",
+        )?;
+        let mut rows = select.query(params![session, number, first, last])?;
+        let mut before = Before::default();
+        while let Some(row) = rows.next()? {
+            if self.gone.contains(&row.get(0)?) {
+                continue;
+            }
+            let data = joined(row, 2)?;
+            let text = || data.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
+            match row.get_ref(1)?.as_str() {
+                Ok("prompt") if before.prompt.is_empty() => before.prompt = text(),
+                Ok("turn-end") => before.answer = text(),
+                _ => {}
+            }
+        }
+        Ok(before)
+    }
+
+    /// Adds the turns after those that are there: a short prompt is told with what the turn before said.
+    fn with_next(&self, turns: &mut BTreeSet<Key>) -> Result<(), Error> {
+        let mut select =
+            self.transaction.prepare_cached("SELECT 1 FROM turns WHERE session = ?1 AND number = ?2")?;
+        let next: Vec<Key> = turns.iter().map(|(session, number)| (*session, number + 1)).collect();
+        for key in next {
+            if !turns.contains(&key) && select.exists(params![key.0, key.1])? {
+                turns.insert(key);
+            }
+        }
+        Ok(())
     }
 
     fn session(&mut self, row: i64) -> Result<Option<Session>, Error> {

@@ -3,6 +3,8 @@
 mod change;
 mod given;
 mod lines;
+mod mood;
+mod offer;
 pub(crate) mod prose;
 mod report;
 mod run;
@@ -30,7 +32,7 @@ pub fn make(turn: &Turn) -> Made {
     if !has_calls && story.end.is_none() && !(made.entries.is_empty() && made.summaries.is_empty()) {
         return made;
     }
-    let words = work::Words::of(&story);
+    let words = work::Words::of(&story, &turn.before);
     made.entries.extend(work::entries(turn, &story, &words));
     if made.summaries.is_empty() {
         made.summaries.extend(summary::of(turn, &story, &words));

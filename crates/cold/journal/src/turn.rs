@@ -12,7 +12,16 @@ pub struct Turn {
     pub number: u64,
     /// The branch of the turn's prompt, else of the session.
     pub branch: Option<String>,
+    pub before: Before,
     pub observed: Vec<Observed>,
+}
+
+/// What the turn before said, which a short prompt may be about; empty where the prompt needs it not.
+#[derive(Clone, Debug, Default)]
+pub struct Before {
+    pub prompt: String,
+    /// The model's last message.
+    pub answer: String,
 }
 
 /// One observation of a turn.

@@ -1,66 +1,44 @@
 //! What prompts and answers say: the gist, what they decide, what they found out, what is left.
 
-use language::lexicon::{self, JOURNAL, LANGUAGES, PEOPLE};
+use super::mood;
+use crate::turn::Before;
+use language::lexicon::{self, JOURNAL};
 use language::{Phrases, Sentence, content_words, folded, sentences, words};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use text::sanitize;
 
-/// What a person's sentence must weigh to count as a decision.
-const DECIDES: f64 = 0.7;
-/// What a phrase of another language weighs, and a normative word.
-const FOREIGN: f64 = 0.7;
-const NORMATIVE: f64 = 0.3;
-/// What a phrase weighs that rejects something, or only reports that it does not work.
-const REPORTS: f64 = 0.3;
 /// A sentence of fewer words says nothing a month later.
 const FEWEST_WORDS: usize = 4;
 /// How many words of a discovery say what it is about: `I found it, and it is not that` has none.
 const FEWEST_CONTENT_WORDS: usize = 3;
+/// Of what is left open, a name is enough: `docs are missing`.
+const FEWEST_WORDS_LEFT: usize = 2;
 /// The longest sentence that is kept, in characters.
 const MOST_CHARS: usize = 300;
 
-/// Phrases of a person that decide, reject or cut, with what each counts.
-static DECISIONS: LazyLock<Phrases<f64>> = LazyLock::new(|| {
-    let is_wanted = |name: &str| matches!(name, "decision" | "rejection" | "scope");
-    let reports: BTreeSet<&str> = lexicon::list(JOURNAL, "reports").collect();
-    let people = lexicon::weighed(PEOPLE)
-        .filter(move |(name, ..)| is_wanted(name))
-        .map(|(_, phrase, weight)| (phrase, weight));
-    let foreign = lexicon::phrases(LANGUAGES).filter_map(move |(heading, phrase)| match heading {
-        "normative" => Some((phrase, NORMATIVE)),
-        heading => is_wanted(heading).then_some((phrase, FOREIGN)),
-    });
-    let weighed = people.chain(foreign);
-    Phrases::new(
-        weighed
-            .map(move |(phrase, weight)| (phrase, if reports.contains(phrase) { REPORTS } else { weight })),
-    )
-});
-
 /// Tables of one heading each.
 macro_rules! phrases {
-    ($($name:ident, $file:expr, $heading:literal;)*) => {
-        $(static $name: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::of($file, $heading));)*
+    ($($name:ident, $heading:literal;)*) => {
+        $(static $name: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::of(JOURNAL, $heading));)*
     };
 }
 phrases! {
-    FOUND, JOURNAL, "found";
-    CHOSE, JOURNAL, "chose";
-    NORMS, JOURNAL, "norms";
-    NEXT, JOURNAL, "next";
-    WEIGHS, JOURNAL, "weighs";
-    REASONS, JOURNAL, "reasons";
-    HEADING_FOUND, JOURNAL, "heading found";
-    HEADING_DECIDED, JOURNAL, "heading decided";
-    HEADING_LEFT, JOURNAL, "heading left";
-    NOTHING, JOURNAL, "nothing";
-    REFERS, JOURNAL, "refers";
-    FIX, JOURNAL, "fix";
-    FEATURE, JOURNAL, "feature";
-    REFACTOR, JOURNAL, "refactor";
-    SUPERSEDES, JOURNAL, "supersedes";
-    DECIDED, LANGUAGES, "decision";
+    HEADING_FOUND, "heading found";
+    HEADING_DECIDED, "heading decided";
+    HEADING_ADVISED, "heading advised";
+    HEADING_LEFT, "heading left";
+    NONE, "none";
+    NOTHING, "nothing";
+    REFERS, "refers";
+    DANGLES, "dangles";
+    POINTS, "points";
+    GREETS, "greets";
+    WANTS, "wants";
+    FIX, "fix";
+    FEATURE, "feature";
+    REFACTOR, "refactor";
+    SUPERSEDES, "supersedes";
 }
 
 /// What a text says.
@@ -73,50 +51,90 @@ pub(super) struct Said {
 
 /// Returns what a person's text decides.
 pub(super) fn of_person(text: &str) -> Said {
+    const FEWEST_WORDS: usize = 3;
     let mut said = Said::default();
-    for sentence in sentences(text) {
-        if sentence.is_question || !says_something(&sentence.text) {
+    for sentence in sentences(&without_comments(text)) {
+        if sentence.is_question || words(&sentence.text).len() < FEWEST_WORDS {
             continue;
         }
-        let folded = folded(&sentence.text);
-        if weight(&DECISIONS, &folded) >= DECIDES {
+        let heard = mood::heard(&sentence.text);
+        if mood::is_settled_by_person(&heard) {
             said.decisions.push(shown(without_link(&sentence.text)));
-        } else if FOUND.occur(&folded) && has_figures(&sentence.text) {
+        } else if says_something(&sentence.text) && mood::finds(&heard) && has_figures(&sentence.text) {
             said.discoveries.push(shown(&sentence.text));
         }
     }
     said
 }
 
-/// Returns what a model's text says that it chose, found and left.
+/// Returns what a model's text says that it chose, found and left. What it recommends or offers is none of these.
 pub(super) fn of_model(text: &str) -> Said {
     let mut said = Said::default();
     for (topic, is_first, sentence) in by_topic(text) {
-        if sentence.is_question || !says_something(&sentence.text) {
+        let shown = shown(&sentence.text);
+        if topic == Topic::Left {
+            said.next.extend(left(&sentence));
             continue;
         }
-        let folded = folded(&sentence.text);
-        let shown = shown(&sentence.text);
-        let chose = || {
-            let weighs = WEIGHS.occur(&folded) && REASONS.occur(&folded);
-            weighs || CHOSE.occur(&folded) || DECIDED.occur(&folded) || NORMS.begin(&folded)
-        };
+        // What ends with a colon only announces what follows.
+        let announces = sentence.text.ends_with([':', '：']);
+        if sentence.is_question || announces || !says_something(&sentence.text) {
+            continue;
+        }
+        let heard = mood::heard(&sentence.text);
+        let is_finding = || says_what(&sentence.text) && !only_announces(&sentence.text);
         match topic {
-            Topic::Left => said.next.push(shown),
-            Topic::Found if is_first && says_what(&sentence.text) && !only_announces(&sentence.text) => {
+            Topic::Found if is_first && is_finding() && !mood::is_unsure(&heard) => {
                 said.discoveries.push(shown);
             }
-            Topic::Decided if is_first => said.decisions.push(shown),
-            _ if NEXT.occur(&folded) => said.next.extend(says_what(&sentence.text).then_some(shown)),
-            _ if FOUND.occur(&folded) || compares_figures(&sentence.text) => {
-                let says = says_what(&sentence.text) && !only_announces(&sentence.text);
-                said.discoveries.extend(says.then_some(shown));
+            Topic::Decided if is_first && mood::is_statement(&heard) => said.decisions.push(shown),
+            Topic::Advised => {}
+            _ if mood::leaves_open(&heard) => {
+                let is_named = content_words(&sentence.text).len() >= FEWEST_WORDS_LEFT;
+                said.next.extend(is_named.then_some(shown));
             }
-            Topic::Other if chose() => said.decisions.push(shown),
+            Topic::Other if mood::is_choice_of_model(&heard) => said.decisions.push(shown),
+            _ if mood::finds(&heard) || (compares_figures(&sentence.text) && mood::is_statement(&heard)) => {
+                said.discoveries.extend(is_finding().then_some(shown));
+            }
             _ => {}
         }
     }
     said
+}
+
+/// Returns what a sentence below a heading such as "Not done" leaves open; nothing where it says that there is nothing.
+fn left(sentence: &Sentence) -> Option<String> {
+    const OFFERS: [&str; 12] = [
+        "let me know",
+        "want me",
+        "shall i",
+        "should i",
+        "do you want",
+        "would you like",
+        "soll ich",
+        "möchtest du",
+        "veux tu",
+        "quieres que",
+        "quer que",
+        "如果您",
+    ];
+    let folded = folded(&sentence.text);
+    let is_named = words(&sentence.text).len() >= FEWEST_WORDS_LEFT;
+    let is_none = NONE.begin(&folded) && content_words(&sentence.text).len() < FEWEST_WORDS_LEFT;
+    let is_offer = OFFERS.iter().any(|offer| folded.starts_with(offer));
+    let mark = if sentence.is_question { "?" } else { "" };
+    (is_named && !is_none && !is_offer).then(|| shown(&format!("{}{mark}", sentence.text)))
+}
+
+/// Returns a text without lines of code that nobody fenced: what a comment says was not said here.
+fn without_comments(text: &str) -> String {
+    let is_comment = |line: &&str| {
+        let line = line.trim_start();
+        ["//", "/*", "*/", "<!--", "$ ", "--- ", "+++ "].iter().any(|mark| line.starts_with(mark))
+            || ["; //", "{ //", "; /*"].iter().any(|mark| line.contains(mark))
+    };
+    text.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// What the heading or label over a sentence says that it is about.
@@ -124,6 +142,7 @@ pub(super) fn of_model(text: &str) -> Said {
 enum Topic {
     Found,
     Decided,
+    Advised,
     Left,
     Other,
 }
@@ -132,10 +151,13 @@ impl Topic {
     /// Returns the topic of a heading.
     fn of(heading: &str) -> Self {
         let folded = folded(heading);
+        // What is in parentheses behind it says how much: `Not done (yet)`, `Left (2)`.
+        let folded = folded.split_once('(').map_or(&*folded, |(before, _)| before);
         match () {
-            () if HEADING_LEFT.head(&folded) => Self::Left,
-            () if HEADING_DECIDED.head(&folded) => Self::Decided,
-            () if HEADING_FOUND.head(&folded) => Self::Found,
+            () if HEADING_LEFT.head(folded) => Self::Left,
+            () if HEADING_ADVISED.head(folded) => Self::Advised,
+            () if HEADING_DECIDED.head(folded) => Self::Decided,
+            () if HEADING_FOUND.head(folded) => Self::Found,
             () => Self::Other,
         }
     }
@@ -147,7 +169,7 @@ fn by_topic(text: &str) -> Vec<(Topic, bool, Sentence)> {
     let mut topic = Topic::Other;
     // A list below a label ends with the first paragraph behind it.
     let (mut has_items, mut is_behind_blank) = (false, false);
-    for line in language::without_code(text).lines() {
+    for line in without_comments(&language::without_code(text)).lines() {
         let line = without_emphasis(line.trim());
         let line = line.as_str();
         if let Some(heading) = heading(line) {
@@ -161,8 +183,9 @@ fn by_topic(text: &str) -> Vec<(Topic, bool, Sentence)> {
         }
         has_items |= is_item;
         is_behind_blank = line.is_empty();
-        let label = label(line);
-        let (of_line, rest) = match label {
+        let (of_line, rest) = match label(line) {
+            // A box that is not ticked is left to do, whatever is above it.
+            _ if is_unticked(line) => (Topic::Left, &line[line.find(']').map_or(0, |at| at + 1)..]),
             Some((label, rest)) if Topic::of(label) != Topic::Other => (Topic::of(label), rest),
             _ => (topic, line),
         };
@@ -171,10 +194,18 @@ fn by_topic(text: &str) -> Vec<(Topic, bool, Sentence)> {
             join_first_two(rest, &mut sentences);
         }
         join_what_refers(rest, &mut sentences);
-        let sentences = sentences.into_iter().enumerate();
-        found.extend(sentences.map(|(place, sentence)| (of_line, place == 0, sentence)));
+        for (place, sentence) in sentences.into_iter().enumerate() {
+            let of_sentence = label(&sentence.text).map_or(Topic::Other, |(label, _)| Topic::of(label));
+            let of_sentence = if of_sentence == Topic::Other { of_line } else { of_sentence };
+            found.push((of_sentence, place == 0 || of_sentence != of_line, sentence));
+        }
     }
     found
+}
+
+/// Returns whether a line is a box that is not ticked: `- [ ] write docs`.
+fn is_unticked(line: &str) -> bool {
+    language::without_bullet(line).starts_with("[ ]")
 }
 
 /// Makes one sentence of the first two: of what is below a heading, the second often says what the first one means.
@@ -200,7 +231,10 @@ fn join_what_refers(line: &str, sentences: &mut Vec<Sentence>) {
         let by_semicolon = format!("{}; {}", before.text, this.text);
         let joined = match () {
             () if REFERS.begin(&folded) && line.contains(&by_semicolon) => Some(by_semicolon),
-            () if NEXT.occur(&folded) && !says_what(&this.text) && REFERS.occur(&folded) => {
+            () if mood::leaves_open(&mood::heard(&this.text))
+                && !says_what(&this.text)
+                && REFERS.occur(&folded) =>
+            {
                 Some(format!("{}. {}", before.text, this.text))
             }
             () => None,
@@ -273,18 +307,6 @@ fn without_link(sentence: &str) -> &str {
     rest.filter(|rest| says_something(rest)).unwrap_or(sentence)
 }
 
-fn weight(table: &Phrases<f64>, folded: &str) -> f64 {
-    let (mut weight, mut covered) = (0.0, 0);
-    for hit in table.find(folded) {
-        // A phrase inside another one has been heard already.
-        if hit.start >= covered {
-            weight += hit.label;
-            covered = hit.end;
-        }
-    }
-    weight
-}
-
 fn shown(sentence: &str) -> String {
     sanitize::one_line(sentence, MOST_CHARS)
 }
@@ -298,8 +320,10 @@ fn has_figures(sentence: &str) -> bool {
 fn compares_figures(sentence: &str) -> bool {
     let folded = folded(sentence);
     let is_number = |part: &&str| part.starts_with(|c: char| c.is_ascii_digit());
-    let numbers =
-        folded.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ','))).filter(is_number).count();
+    let numbers = folded
+        .split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | ':')))
+        .filter(is_number)
+        .count();
     let has = |marks: &[&str]| marks.iter().any(|mark| folded.contains(mark));
     if numbers == 1 {
         return has(&[
@@ -425,6 +449,12 @@ pub(super) fn cut(line: &str, most: usize) -> String {
     }
     let end = line.char_indices().nth(most.saturating_sub(1)).map_or(line.len(), |(at, _)| at);
     let head = &line[..end];
+    // A whole clause is understood, where it is most of what there is room for.
+    let clause =
+        [", ", "; ", ": ", " – ", " — ", " (", "，", "；"].iter().filter_map(|mark| head.rfind(mark)).max();
+    if let Some(clause) = clause.filter(|clause| clause * 4 >= head.len() * 3) {
+        return format!("{}…", &head[..clause]);
+    }
     let end = match head.rfind(' ') {
         Some(space) if !line[end..].starts_with(' ') && space * 3 >= head.len() * 2 => space,
         _ => end,
@@ -572,9 +602,120 @@ pub(super) fn first_of_answer(text: &str) -> String {
     pieces(text).into_iter().find(says).unwrap_or_default()
 }
 
+/// Returns a prompt that names nothing, with what the turn before was about: `fix it (after: Why does the login fail?)`.
+pub(super) fn with_before(prompt: &str, before: &Before) -> String {
+    const MOST_BEFORE: usize = 100;
+    let asked = asked(prompt, MOST_BEFORE);
+    let is_telling =
+        !before.prompt.trim().is_empty() && !is_nothing(&before.prompt) && !dangles(&before.prompt);
+    let about = match is_telling {
+        true => self::asked(&before.prompt, MOST_BEFORE),
+        false => gist(&first_of_answer(&before.answer), MOST_BEFORE),
+    };
+    match about.trim_end_matches(['.', '。']) {
+        "" => asked,
+        about => format!("{} (after: {about})", asked.trim_end_matches(['.', '。'])),
+    }
+}
+
+/// Returns whether a prompt points at something that it does not name: `do the same there`, `now the other one`.
+pub(crate) fn dangles(prompt: &str) -> bool {
+    const MOST_WORDS: usize = 8;
+    const MOST_CHARS: usize = 60;
+    let folded = folded(prompt.trim());
+    let is_short = folded.chars().count() <= MOST_CHARS && words(&folded).len() <= MOST_WORDS;
+    if !is_short || !POINTS.occur(&folded) || slash_command(prompt).is_some() {
+        return false;
+    }
+    let is_unspaced = folded.chars().any(language::is_unspaced);
+    let is_named = |word: &String| {
+        let is_long = word.chars().count() > 2 && !word.bytes().all(|byte| byte.is_ascii_digit());
+        is_long && !language::is_stop_word(word) && !DANGLES.occur(word)
+    };
+    match is_unspaced {
+        true => folded.chars().count() <= MOST_WORDS,
+        false => !words(&folded).iter().any(is_named),
+    }
+}
+
+/// Returns whether a prompt wants an answer: it is a question, or asks to find something out.
+pub(super) fn wants_answer(prompt: &str) -> bool {
+    const REQUESTS: [&str; 18] = [
+        "can you ",
+        "could you ",
+        "would you ",
+        "will you ",
+        "please ",
+        "bitte ",
+        "kannst du ",
+        "könntest du ",
+        "kannst du bitte ",
+        "peux tu ",
+        "peux-tu ",
+        "pourrais-tu ",
+        "pouvez-vous ",
+        "puedes ",
+        "podrías ",
+        "pode ",
+        "você pode ",
+        "можешь ",
+    ];
+    if slash_command(prompt).is_some() {
+        return false;
+    }
+    let wants = |sentence: &Sentence| {
+        let heard = mood::heard(&sentence.text);
+        let heard = heard.trim_start_matches('¿');
+        let mut rest = heard;
+        while let Some(behind) = REQUESTS.iter().find_map(|request| rest.strip_prefix(request)) {
+            rest = behind;
+        }
+        match rest.len() == heard.len() {
+            true => sentence.is_question || mood::asks(heard) || WANTS.begin(heard),
+            false => WANTS.begin(rest),
+        }
+    };
+    let sentences = sentences(without_greeting(prompt.trim()));
+    sentences.first().is_some_and(wants) || sentences.last().is_some_and(wants)
+}
+
+/// Returns a prompt without a greeting or thanks at its beginning and end, where something else is said.
+fn without_greeting(prompt: &str) -> &str {
+    const MARKS: [char; 10] = [',', '!', '.', '，', '！', '。', '、', ':', ' ', '\n'];
+    let mut rest = prompt;
+    while let Some(behind) =
+        greeted(rest).map(|behind| behind.trim_start_matches(MARKS)).filter(|rest| says_more(rest))
+    {
+        rest = behind;
+    }
+    let end = rest.trim_end_matches(MARKS);
+    let last = end.rfind(['.', '!', '?', '\n', '。', '！', '？']);
+    let last = last.map(|at| at + end[at..].chars().next().map_or(0, char::len_utf8));
+    match last.filter(|at| greeted(end[*at..].trim_start()).is_some_and(|behind| !says_more(behind))) {
+        Some(at) => rest[..at].trim_end(),
+        None => rest,
+    }
+}
+
+fn says_more(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
+}
+
+/// Returns what is behind the greeting that a text begins with.
+fn greeted(text: &str) -> Option<&str> {
+    const MOST_CHARS: usize = 40;
+    let head: String = folded(text).chars().take(MOST_CHARS).collect();
+    let start = head.find(char::is_alphanumeric)?;
+    let hits = GREETS.find(&head);
+    let end = hits.iter().filter(|hit| hit.start == start).map(|hit| hit.end).max()?;
+    let behind = text.get(end..).filter(|_| text.is_char_boundary(end))?;
+    let is_apart = behind.is_empty() || behind.starts_with([',', '!', '.', '，', '！', '。', '、', '\n']);
+    is_apart.then_some(behind)
+}
+
 /// What a prompt asks for, as a person would repeat it.
 pub(super) fn asked(prompt: &str, most: usize) -> String {
-    let prompt = prompt.trim();
+    let prompt = without_greeting(prompt.trim());
     if let Some(command) = slash_command(prompt) {
         return sanitize::one_line(&command, most);
     }
@@ -754,6 +895,129 @@ mod tests {
             pieces("Port 25 ist seit dem 17. November zu, z.B. bei Azure. Wir nehmen 587."),
             ["Port 25 ist seit dem 17. November zu, z.B. bei Azure.", "Wir nehmen 587."]
         );
+    }
+
+    #[test]
+    fn a_prompt_that_names_nothing_is_known() {
+        let mut wrong = Vec::new();
+        for prompt in [
+            "fix it",
+            "do the same there",
+            "now the other one",
+            "this",
+            "step 3",
+            "same for the rest please",
+            "and that one?",
+            "try it again",
+            "now do the second part",
+            "undo that",
+            "the other way round",
+            "ok, and the rest?",
+            "can you also do it here",
+            "make it better",
+            "again but with the other option",
+            "mach das auch dort",
+            "jetzt das andere",
+            "und jetzt Schritt 2",
+            "dasselbe nochmal hier",
+            "et l'autre ?",
+            "ahora el otro",
+            "faz o mesmo aqui",
+            "исправь это",
+            "同じように直して",
+            "corrige ça",
+            "fais pareil ici",
+            "arréglalo",
+            "haz lo mismo allí",
+            "то же самое там",
+            "这个也一样",
+        ] {
+            wrong.extend((!dangles(prompt)).then_some(prompt));
+        }
+        for prompt in [
+            "fix the login page",
+            "commit it",
+            "push that to staging",
+            "run the tests",
+            "why?",
+            "rename it to carrier",
+            "do the same in billing",
+            "/review 214",
+            "entferne die Spalte dort",
+            "update the changelog for this",
+            "deploy it to staging",
+            "use UTC there",
+            "delete the cache folder",
+            "supprime la colonne",
+        ] {
+            wrong.extend(dangles(prompt).then_some(prompt));
+        }
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+
+    #[test]
+    fn what_wants_an_answer_is_known() {
+        let mut wrong = Vec::new();
+        for prompt in [
+            "Where are the labels stored?",
+            "are the tests green on main",
+            "How many orders are open on staging?",
+            "Check whether the index is used",
+            "Can you check if port 25 is open?",
+            "Run the suite. Does it pass?",
+            "Hi, which version of node do we use?",
+            "wie viele Bestellungen sind offen",
+            "Kannst du prüfen, ob der Port offen ist?",
+            "combien de commandes sont ouvertes",
+            "¿Pasan las pruebas?",
+            "сколько заказов открыто",
+            "测试通过了吗",
+            "show me who calls `flush`",
+            "Is the index used for this query?",
+            "count the rows without a tenant",
+            "tell me why the build is red",
+            "Please explain how the cache is emptied",
+            "where is the retry done",
+            "welche Tests schlagen fehl?",
+            "pourquoi la page est lente",
+            "¿cuántos pedidos hay sin pagar?",
+            "哪些测试失败了？",
+            "テストは通りますか",
+            "quantos pedidos estão abertos?",
+        ] {
+            wrong.extend((!wants_answer(prompt)).then_some(prompt));
+        }
+        for prompt in [
+            "Fix the login page",
+            "Can you run the tests?",
+            "Please add a test for that",
+            "Could you restart the worker?",
+            "run the linter",
+            "/review 214",
+            "Kannst du die Tests laufen lassen?",
+            "please run the migration on staging",
+            "commit this",
+            "lance les tests",
+            "ejecuta las pruebas",
+        ] {
+            wrong.extend(wants_answer(prompt).then_some(prompt));
+        }
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+
+    #[test]
+    fn greetings_and_thanks_are_not_what_was_asked() {
+        for (prompt, expected) in [
+            ("Hi! Fix the login page.", "Fix the login page."),
+            ("hey claude, thanks, that works. Now add a test for it", "that works. Now add a test for it"),
+            ("Fix the login page. Thanks!", "Fix the login page."),
+            ("Guten Morgen! Die Suche ist langsam. Danke dir", "Die Suche ist langsam."),
+            ("Bonjour, la recherche est lente", "la recherche est lente"),
+            ("Hello world is printed twice", "Hello world is printed twice"),
+            ("thanks!", "thanks!"),
+        ] {
+            assert_eq!(asked(prompt, 80), expected);
+        }
     }
 
     #[test]

@@ -1,14 +1,18 @@
 //! Entries of a turn: one per piece of work, and one for each thing decided or found out.
 
 use super::lines::{self, MOST_LINE, MOST_TITLE};
+use super::offer;
 use super::prose::{self, Said};
 use super::story::{Part, Story};
 use crate::entry::{Detail, Entry, File, Kind, Source, tokens_of};
 use crate::id::entry_id;
-use crate::turn::{Observed, Turn};
+use crate::turn::{Before, Observed, Turn};
 use std::collections::BTreeSet;
 use text::sanitize;
 
+/// How much of a prompt says what was asked, and how much of that what it answers to, in characters.
+const MOST_ASKED: usize = 220;
+const MOST_ABOUT_ASKED: usize = 100;
 /// How many decisions, and how many discoveries, of a turn become entries.
 const MOST_OF_A_KIND: usize = 4;
 /// How many lines the answer of a turn may take; one more where nothing was done after so many calls.
@@ -26,6 +30,8 @@ const MOST_FILES: usize = 200;
 pub(super) struct Words<'t> {
     /// What was asked; empty when the prompt says nothing by itself.
     pub(super) asked: String,
+    /// Whether what was asked wants an answer, and not work.
+    pub(super) is_question: bool,
     pub(super) prompt: Said,
     pub(super) answer: Said,
     /// The model's last message.
@@ -35,7 +41,7 @@ pub(super) struct Words<'t> {
 }
 
 impl<'t> Words<'t> {
-    pub(super) fn of(story: &Story<'t>) -> Self {
+    pub(super) fn of(story: &Story<'t>, before: &Before) -> Self {
         let prompt = story.prompt.map_or("", |prompt| prompt.text("text"));
         let text = story.end.map_or("", |end| end.text("text"));
         let failed = story.end.filter(|end| end.text("outcome") == "failed" || !end.text("error").is_empty());
@@ -45,10 +51,17 @@ impl<'t> Words<'t> {
                 140,
             )
         });
-        let asked = match story.prompt {
-            None => String::new(),
-            Some(_) if prose::is_nothing(prompt) && !prompt.trim().is_empty() => String::new(),
-            Some(_) => prose::asked(prompt, 220),
+        let answered = offer::answered(prompt, before);
+        let asked = match (story.prompt, &answered) {
+            (None, _) => String::new(),
+            (Some(_), Some(answered)) => {
+                let about = prose::gist(&answered.about, MOST_ABOUT_ASKED);
+                let room = MOST_ASKED - about.chars().count();
+                format!("{about} → {}", prose::asked(prompt, room))
+            }
+            (Some(_), _) if prose::is_nothing(prompt) && !prompt.trim().is_empty() => String::new(),
+            (Some(_), _) if prose::dangles(prompt) => prose::with_before(prompt, before),
+            (Some(_), _) => prose::asked(prompt, MOST_ASKED),
         };
         let is_command = prose::slash_command(prompt).is_some();
         let mut of_prompt = if is_command { Said::default() } else { prose::of_person(prompt) };
@@ -56,8 +69,12 @@ impl<'t> Words<'t> {
             let more = prose::of_person(said.text("text"));
             of_prompt.decisions.extend(more.decisions);
         }
+        if let Some(answered) = answered.filter(|answered| answered.is_decision) {
+            of_prompt.decisions.retain(|decision| !answered.said.contains(decision.trim_end_matches('…')));
+            of_prompt.decisions.insert(0, answered.text);
+        }
         let answer = if error.is_some() { Said::default() } else { prose::of_model(text) };
-        Self { asked, prompt: of_prompt, answer, text, error }
+        Self { asked, is_question: prose::wants_answer(prompt), prompt: of_prompt, answer, text, error }
     }
 
     /// Returns whether the prompt is nothing but decisions.
@@ -88,7 +105,7 @@ pub(super) fn main_part(story: &Story<'_>) -> Option<usize> {
 
 /// Returns the entry about the work of one part.
 fn work(turn: &Turn, story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &Words<'_>) -> Option<Entry> {
-    let has_work = has_work(part);
+    let has_work = works(part, is_main, words);
     let mut phrases: Vec<String> = lines::changes(part.changed());
     let checks = lines::checks(&part.runs);
     // What a mere look ran into comes behind what was asked.
@@ -168,6 +185,12 @@ fn work(turn: &Turn, story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &
     entry.is_noise |= is_bare && error.is_none() && part.errors.is_empty() && part.refused.is_empty();
     finish(&mut entry);
     Some(entry)
+}
+
+/// Returns whether a part is told as work. What was only run to answer a question is told as its answer.
+fn works(part: &Part<'_>, is_main: bool, words: &Words<'_>) -> bool {
+    let is_answer = is_main && words.is_question && !words.text.is_empty() && words.error.is_none();
+    has_work(part) && !(is_answer && part.changed().next().is_none() && part.did.is_empty())
 }
 
 /// Returns whether a part did something that lasts, or checked something.
@@ -420,7 +443,8 @@ fn kind(part: &Part<'_>, words: &Words<'_>, has_work: bool, has_failed: bool, is
         texts.push(words.text.lines().next().unwrap_or_default());
         return prose::kind_of_work(&texts);
     }
-    if has_failed || outcome(part, false) == "failed" {
+    // What failed may be the answer to a question.
+    if has_failed || (has_work && outcome(part, false) == "failed") {
         return Kind::FAILURE;
     }
     if has_work { Kind::CHANGE } else { Kind::DISCOVERY }
@@ -474,7 +498,7 @@ fn files(part: &Part<'_>) -> Vec<File> {
 /// Returns an entry for each thing that a turn decided or found out.
 fn settled(turn: &Turn, story: &Story<'_>, words: &Words<'_>, main: Option<usize>) -> Vec<(i64, Entry)> {
     let part = main.map(|at| &story.parts[at]);
-    let has_work = part.is_some_and(|part| part.calls > 0 && has_work(part));
+    let has_work = part.is_some_and(|part| part.calls > 0 && works(part, true, words));
     let mut found: Vec<(&Observed, &str, &str)> = Vec::new();
     let prompt = story.prompt.or(story.said.first().copied());
     if let Some(prompt) = prompt {

@@ -122,6 +122,59 @@ fn continuing_prompts_say_what_was_done() {
 }
 
 #[test]
+fn what_was_run_for_a_question_is_told_as_its_answer() {
+    let mut bench = Bench::new();
+    bench
+        .prompt("Do the tests of billing pass on main?")
+        .bash_fails(
+            "cargo test -p billing",
+            "test invoice::rounding ... FAILED\ntest result: FAILED. 3 passed; 1 failed;",
+        )
+        .done("No: `invoice::rounding` fails on main since the rounding change.");
+    let lines = bench.lines();
+    assert_eq!(
+        lines[0],
+        "discovery: asked: Do the tests of billing pass on main?; answer: No: `invoice::rounding` fails on main since the rounding change; cargo test failed (rounding)"
+    );
+    let mut bench = Bench::new();
+    bench
+        .prompt("Run the tests of billing")
+        .bash("cargo test -p billing", "test result: ok. 4 passed; 0 failed;")
+        .done("All pass.");
+    assert!(bench.lines()[0].starts_with("change: cargo test passed (4 passed)"), "{:?}", bench.lines());
+}
+
+#[test]
+fn an_answer_to_an_offer_is_a_decision_with_what_was_offered() {
+    let mut bench = Bench::new();
+    bench
+        .prompt("Where should the sessions of the shop go?")
+        .done("Both would work. I'd suggest using Redis for the sessions, since it expires keys by itself.");
+    assert!(bench.lines().iter().all(|line| !line.starts_with("decision")), "{:#?}", bench.lines());
+    bench.prompt("no, keep Postgres").done("Fine, they stay there.");
+    let decision = "decision: I'd suggest using Redis for the sessions, since it expires keys by itself → no, keep Postgres";
+    assert!(bench.lines().contains(&decision.to_owned()), "{:#?}", bench.lines());
+}
+
+#[test]
+fn a_prompt_that_names_nothing_is_told_with_the_one_before() {
+    let mut bench = Bench::new();
+    bench
+        .prompt("Why does the login page of the shop show the wrong name?")
+        .done("`Header` keeps the name of the last session in a cache that nothing empties.");
+    bench
+        .prompt("fix it")
+        .edit(
+            "web/header.ts",
+            &[" export function name() {", "-  return cache.name;", "+  return session.name;", " }"],
+        )
+        .done("The header reads the name from the session.");
+    let lines = bench.lines().join("\n");
+    let asked = "asked: fix it (after: Why does the login page of the shop show the wrong name?)";
+    assert!(lines.contains(asked), "{lines}");
+}
+
+#[test]
 fn reverted_work_says_so_and_renames_and_deletions_are_named() {
     let mut bench = Bench::new();
     bench

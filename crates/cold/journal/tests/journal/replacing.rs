@@ -184,3 +184,26 @@ fn line_07_every_turn_has_a_record_without_a_model() {
     assert_eq!(summaries.len(), 4, "{summaries:#?}");
     assert!(summaries.iter().all(|summary| !summary.request.is_empty()));
 }
+
+#[test]
+fn an_answer_that_comes_late_or_is_forgotten_changes_what_the_next_prompt_is_told_with() {
+    let told = |bench: &mut Bench| {
+        let is_decision = |line: &String| line.starts_with("decision");
+        bench.lines().into_iter().filter(is_decision).collect::<Vec<_>>()
+    };
+    let mut bench = Bench::new();
+    bench.prompt("Where should the sessions of the shop go?");
+    bench.done("I'd suggest using Redis for the sessions of the shop.");
+    bench.prompt("sounds good").done("Then they go there.");
+    let decision = "decision: I'd suggest using Redis for the sessions of the shop → sounds good";
+    assert_eq!(told(&mut bench), [decision]);
+    let store = &mut bench.store;
+    let query = "SELECT row FROM observations WHERE kind = 'turn-end' ORDER BY at LIMIT 1";
+    let row: i64 = store.connection().query_row(query, [], |row| row.get(0)).unwrap();
+    store
+        .write(|transaction| {
+            journal::DERIVED.iter().try_for_each(|derived| derived.forget(transaction, &[row]))
+        })
+        .unwrap();
+    assert_eq!(told(&mut bench), Vec::<String>::new(), "what was forgotten is in no other turn");
+}
