@@ -17,6 +17,9 @@ const REPORTS: f64 = 0.3;
 const FEWEST_WORDS: usize = 4;
 /// How many words of a discovery say what it is about: `I found it, and it is not that` has none.
 const FEWEST_CONTENT_WORDS: usize = 3;
+/// What is before a question that the user was asked, and before the answer.
+pub(crate) const ASKED: &str = "asked the user: ";
+pub(crate) const ANSWERED: &str = " → answered ";
 /// The longest sentence that is kept, in characters.
 const MOST_CHARS: usize = 300;
 

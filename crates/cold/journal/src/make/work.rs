@@ -475,6 +475,10 @@ fn files(part: &Part<'_>) -> Vec<File> {
 fn settled(turn: &Turn, story: &Story<'_>, words: &Words<'_>, main: Option<usize>) -> Vec<(i64, Entry)> {
     let part = main.map(|at| &story.parts[at]);
     let has_work = part.is_some_and(|part| part.calls > 0 && has_work(part));
+    let answers = story.parts.iter().flat_map(|part| &part.answers);
+    let answers: Vec<(&Observed, String, String)> = answers
+        .map(|(observed, answer)| (*observed, answer.line(MOST_LINE), answer.line(MOST_TITLE)))
+        .collect();
     let mut found: Vec<(&Observed, &str, &str)> = Vec::new();
     let prompt = story.prompt.or(story.said.first().copied());
     if let Some(prompt) = prompt {
@@ -490,9 +494,7 @@ fn settled(turn: &Turn, story: &Story<'_>, words: &Words<'_>, main: Option<usize
             words.prompt.discoveries.iter().take(1).map(|text| (prompt, Kind::DISCOVERY, text.as_str())),
         );
     }
-    for part in &story.parts {
-        found.extend(part.answers.iter().map(|(observed, text)| (*observed, Kind::DECISION, text.as_str())));
-    }
+    found.extend(answers.iter().map(|(observed, text, _)| (*observed, Kind::DECISION, text.as_str())));
     // The answer to a question is a discovery as a whole; it has its line.
     if let Some(end) = story.end.filter(|_| has_work) {
         found.extend(
@@ -516,7 +518,8 @@ fn settled(turn: &Turn, story: &Story<'_>, words: &Words<'_>, main: Option<usize
     }
     let mut entries: Vec<(i64, Entry)> = Vec::new();
     for (observed, kind, text) in found {
-        let title = prose::cut(&sanitize::one_line(text, MOST_LINE), MOST_TITLE);
+        let answered = answers.iter().find(|(_, whole, _)| whole == text).map(|(.., title)| title.clone());
+        let title = answered.unwrap_or_else(|| prose::cut(&sanitize::one_line(text, MOST_LINE), MOST_TITLE));
         if entries.iter().any(|(_, entry)| entry.title == title) {
             continue;
         }

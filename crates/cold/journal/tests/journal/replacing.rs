@@ -60,6 +60,43 @@ fn line_19_the_same_function_changed_again_replaces_the_earlier_change() {
 }
 
 #[test]
+fn the_users_answers_to_questions_are_decisions() {
+    let mut bench = Bench::new();
+    let long = "Which of the three ways that the design names for the storage of proof photos should be taken, given that the database \
+                grows by two gigabytes a day and ops has no object store in the second region yet?";
+    bench
+        .prompt("Store the proof photos")
+        .answered(long, "Object store in the first region")
+        .answered("Which fields may be searched?", json!(["Name", "Street"]))
+        .put(
+            "tool",
+            json!({
+                "tool": "AskUserQuestion", "input": {"questions": []},
+                "output": {
+                    "answers": {"Keep EXIF?": "No"}, "annotations": {"Keep EXIF?": {"notes": "it is personal data"}},
+                },
+            }),
+        )
+        .put("refused", json!({"tool": "AskUserQuestion", "by": "user", "input": {"questions": [{"question": "Deploy now?"}]}}))
+        .done("They are stored.");
+    let entries = bench.entries();
+    let decided: Vec<&Entry> = entries.iter().filter(|entry| entry.kind == "decision").collect();
+    for (title, answer) in [
+        ("asked the user: Which of the three ways", "→ answered Object store in the first region"),
+        ("asked the user: Which fields may be searched?", "→ answered Name, Street"),
+        ("asked the user: Keep EXIF?", "→ answered No (it is personal data)"),
+    ] {
+        let entry = decided
+            .iter()
+            .find(|entry| entry.title.starts_with(title))
+            .unwrap_or_else(|| panic!("{title}: {decided:#?}"));
+        assert!(entry.title.ends_with(answer) && entry.title.chars().count() <= 160, "{}", entry.title);
+    }
+    let all = format!("{entries:?}");
+    assert!(all.contains("the user did not answer \\\"Deploy now?\\\""), "{all}");
+}
+
+#[test]
 fn what_a_person_wrote_or_pinned_is_not_replaced() {
     let mut bench = Bench::new();
     let entry = json!({"type": "decision", "title": "Prices are kept as integer cents", "source": "by-hand"});
