@@ -3,10 +3,11 @@
 use super::lines::{self, MOST_LINE, MOST_TITLE};
 use super::prose::{self, Said};
 use super::story::{Part, Story};
-use crate::entry::{Detail, Entry, File, Kind, Source, tokens_of};
+use crate::entry::{Detail, Entry, File, Kind, Lines, Source, tokens_of};
 use crate::id::entry_id;
+use crate::link;
 use crate::turn::{Observed, Turn};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use text::sanitize;
 
 /// How many decisions, and how many discoveries, of a turn become entries.
@@ -151,6 +152,7 @@ fn work(turn: &Turn, story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &
             failed: part.failed_looks.clone(),
             outcome: outcome(part, error.is_some()),
             symbols: symbols(part),
+            lines: lines_of(part),
             ..Detail::default()
         },
         files: files(part),
@@ -459,6 +461,23 @@ fn symbols(part: &Part<'_>) -> Vec<String> {
     symbols.sort();
     symbols.dedup();
     symbols
+}
+
+/// Returns the lines that came and went, without those that only moved.
+fn lines_of(part: &Part<'_>) -> Lines {
+    let mut net: HashMap<&str, i64> = HashMap::new();
+    for change in part.changed().filter(|change| !change.is_reverted() && !change.is_deleted) {
+        for (line, count) in change.lines() {
+            *net.entry(line.trim()).or_default() += count;
+        }
+    }
+    let says_something = |line: &str| line.chars().any(char::is_alphanumeric);
+    let of = |sign: i64| -> Vec<u32> {
+        let lines = net.iter().filter(|(line, count)| **count * sign > 0 && says_something(line));
+        let hashes: BTreeSet<u32> = lines.map(|(line, _)| link::hash_of_line(line)).collect();
+        hashes.into_iter().take(Lines::MOST).collect()
+    };
+    Lines { added: of(1), removed: of(-1) }
 }
 
 fn files(part: &Part<'_>) -> Vec<File> {
