@@ -83,8 +83,15 @@ pub(super) fn entries(turn: &Turn, story: &Story<'_>, words: &Words<'_>) -> Vec<
 /// Returns the part that the turn is about: where something was changed, else where the prompt was.
 pub(super) fn main_part(story: &Story<'_>) -> Option<usize> {
     let has_prompt = |part: &Part<'_>| story.prompt.is_some_and(|prompt| prompt.project == part.project);
-    let found = story.parts.iter().position(has_prompt);
-    found.or((!story.parts.is_empty()).then_some(0))
+    let of_prompt = story.parts.iter().position(has_prompt);
+    let at_work = of_prompt.filter(|at| has_work(&story.parts[*at]));
+    let at_work = at_work.or_else(|| story.parts.iter().position(has_work));
+    at_work.or(of_prompt).or((!story.parts.is_empty()).then_some(0))
+}
+
+/// Returns the observation that stands for one of a turn: what is said in another project than the turn is about belongs there.
+pub(super) fn anchor_of(observed: &Observed, main: Option<&Part<'_>>) -> i64 {
+    main.filter(|part| part.project != observed.project).map_or(observed.row, |part| part.anchor.row)
 }
 
 /// Returns the entry about the work of one part.
@@ -554,7 +561,7 @@ fn settled(turn: &Turn, story: &Story<'_>, words: &Words<'_>, main: Option<usize
             ..Entry::default()
         };
         finish(&mut entry);
-        entries.push((observed.row, entry));
+        entries.push((anchor_of(observed, part), entry));
     }
     entries
 }
