@@ -89,7 +89,7 @@ pub(super) fn main_part(story: &Story<'_>) -> Option<usize> {
     at_work.or(of_prompt).or((!story.parts.is_empty()).then_some(0))
 }
 
-/// Returns the observation that stands for one of a turn: what is said in another project than the turn is about belongs there.
+/// Returns the row that an entry about an observation is filed under: words in another project than the turn is about belong there.
 pub(super) fn anchor_of(observed: &Observed, main: Option<&Part<'_>>) -> i64 {
     main.filter(|part| part.project != observed.project).map_or(observed.row, |part| part.anchor.row)
 }

@@ -59,7 +59,7 @@ fn another_session_in_the_folder_leaves_what_is_under_the_name_where_it_is() {
 }
 
 #[test]
-fn work_that_was_asked_for_in_another_project_is_told_where_it_was_done() {
+fn work_that_was_asked_for_in_another_project_appears_where_it_was_done() {
     let folder = tempfile::tempdir().unwrap();
     let repository = |name: &str| {
         let path = folder.path().join(name);
