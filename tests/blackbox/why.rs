@@ -11,12 +11,16 @@ use serde_json::{Value, json};
 use wyren_tests::sandbox::Sandbox;
 
 use crate::engine::{prompt, wyren};
-use world::World;
+use world::{Way, World};
 
 /// The share of lines of sessions that must have the right prompt.
 const RIGHT: f64 = 0.95;
 /// The share of the user's own lines that may be given to a session.
 const WRONG: f64 = 0.10;
+/// The same where sessions move code between files that the user renames, formats and moves, too: every line has a history of
+/// several files.
+const RIGHT_WHERE_MOVED: f64 = 0.89;
+const WRONG_WHERE_MOVED: f64 = 0.30;
 
 /// Returns what `wyren why` says of each line: the prompt, or `None` for lines that are from no recorded session.
 fn told(sandbox: &Sandbox, path: &str) -> Result<Vec<Option<String>>> {
@@ -80,11 +84,24 @@ fn the_right_prompt_is_named_for_the_lines_of_200_sessions() -> Result<()> {
     let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
     let mut world = World::new(&sandbox.project(), 7);
     world.run(200);
-    record(&sandbox, &world)?;
+    judge(&sandbox, &world, RIGHT, WRONG)
+}
 
+#[test]
+fn the_right_prompt_is_named_where_sessions_split_files_and_move_code_between_them() -> Result<()> {
+    let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+    let mut world = World::new(&sandbox.project(), 7);
+    world.moves_code = true;
+    world.run(200);
+    judge(&sandbox, &world, RIGHT_WHERE_MOVED, WRONG_WHERE_MOVED)
+}
+
+/// Asks about every line.
+fn judge(sandbox: &Sandbox, world: &World, least: f64, most: f64) -> Result<()> {
+    record(sandbox, world)?;
     let mut score = Score::default();
     for (path, lines) in world.files() {
-        let told = told(&sandbox, path)?;
+        let told = told(sandbox, path)?;
         ensure!(told.len() == lines.len(), "{path}: {} of {} lines", told.len(), lines.len());
         for (number, (line, told)) in lines.iter().zip(&told).enumerate() {
             score.count(path, number, line, told.as_deref());
@@ -97,7 +114,35 @@ fn the_right_prompt_is_named_for_the_lines_of_200_sessions() -> Result<()> {
     // The figures of docs/status.md.
     writeln!(std::io::stderr(), "{report}")?;
     let examples = score.wrong.iter().take(40).cloned().collect::<Vec<_>>().join("\n");
-    ensure!(right >= RIGHT && wrong <= WRONG, "{report}\n{examples}");
+    ensure!(right >= least && wrong <= most, "{report}\n{examples}");
+    Ok(())
+}
+
+#[test]
+fn moved_lines_have_the_prompt_that_wrote_them_and_the_one_that_moved_them() -> Result<()> {
+    for way in
+        [Way::CutAndPaste, Way::PasteAndCut, Way::InTwoPrompts, Way::SplitAndRemove, Way::RenameAndEdit]
+    {
+        let Some(sandbox) = Sandbox::new()? else { return Ok(()) };
+        let mut world = World::new(&sandbox.project(), 7);
+        let (path, writer, mover) = world.write_and_move(way);
+        record(&sandbox, &world)?;
+        let lines = world.files().find(|(name, _)| **name == path).context("no file")?.1;
+        for (number, line) in lines.iter().enumerate().filter(|(_, line)| line.text.starts_with("fn ")) {
+            let target = format!("{path}:{}", number + 1);
+            let answer: Value = serde_json::from_str(&wyren(&sandbox, &["why", &target, "--json"])?)?;
+            let block = &answer["blocks"][0];
+            let prompt = |name: &str| {
+                block[name].as_u64().and_then(|edit| answer["edits"][edit as usize]["prompt"].as_str())
+            };
+            let is_moved = line.prompt.as_deref() == Some(&writer);
+            ensure!(prompt("edit") == line.prompt.as_deref(), "{way:?} {target} {line:?}: {answer:#}");
+            let moved_by = prompt("moved").map(|prompt| prompt == mover || prompt == "go on");
+            ensure!(moved_by == is_moved.then_some(true), "{way:?} {target} {line:?}: {answer:#}");
+            let text = wyren(&sandbox, &["why", &target])?;
+            ensure!(text.contains("moved     from src/orders.rs") == is_moved, "{way:?}: {text}");
+        }
+    }
     Ok(())
 }
 

@@ -103,6 +103,16 @@ impl Dice {
     }
 }
 
+/// How a session moves code to another file.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Way {
+    CutAndPaste,
+    PasteAndCut,
+    InTwoPrompts,
+    SplitAndRemove,
+    RenameAndEdit,
+}
+
 pub(super) struct World {
     root: PathBuf,
     dice: Dice,
@@ -113,6 +123,8 @@ pub(super) struct World {
     /// The session and prompt that is at work.
     session: (String, String),
     made: u32,
+    /// Whether sessions move code from file to file.
+    pub(super) moves_code: bool,
 }
 
 impl World {
@@ -127,6 +139,7 @@ impl World {
             calls: 0,
             session: Default::default(),
             made: 0,
+            moves_code: false,
         };
         world.git(&["init", "--quiet", "--initial-branch", "main"]);
         for (name, value) in
@@ -211,6 +224,71 @@ impl World {
         self.check_disk();
     }
 
+    /// Has a first session write a file, and a third move functions of it to another one, which a second wrote. Returns where
+    /// they are, and the prompts of the first and the third.
+    pub(super) fn write_and_move(&mut self, way: Way) -> (String, String, String) {
+        let names = ["src/orders.rs", "src/routes.rs"];
+        let mut prompts = Vec::new();
+        for (number, name) in names.iter().enumerate() {
+            self.begin_session(number);
+            prompts.push(self.session.1.clone());
+            let lines = (0..5).flat_map(|_| self.function()).collect();
+            self.files.insert((*name).to_owned(), lines);
+            self.record_write(name);
+            self.commit(&format!("Write {name}"));
+        }
+        self.begin_session(2);
+        let mover = self.session.1.clone();
+        let [from, to] = names;
+        let functions = self.functions(from);
+        let (begin, end) = (functions[1].0, functions[2].1);
+        let lines = self.files[from][begin..end].to_vec();
+        let behind = self.functions(to)[2].0;
+        let place = match way {
+            Way::CutAndPaste => {
+                self.put(from, begin, end, Vec::new());
+                self.put(to, behind, behind, lines);
+                to
+            }
+            Way::PasteAndCut => {
+                self.put(to, behind, behind, lines);
+                self.put(from, begin, end, Vec::new());
+                to
+            }
+            Way::InTwoPrompts => {
+                self.put(from, begin, end, Vec::new());
+                self.observe(
+                    "prompt",
+                    json!({"text": "go on", "permission_mode": "default", "branch": "main"}),
+                );
+                self.put(to, behind, behind, lines);
+                to
+            }
+            Way::SplitAndRemove => {
+                self.files.insert("src/orders/rest.rs".to_owned(), lines);
+                self.record_write("src/orders/rest.rs");
+                self.files.remove(from);
+                fs::remove_file(self.root.join(from)).unwrap();
+                self.call("Bash", json!({"command": "git rm -q src/orders.rs"}), json!({"stdout": ""}));
+                "src/orders/rest.rs"
+            }
+            Way::RenameAndEdit => {
+                self.git(&["mv", from, "src/parcels.rs"]);
+                let lines = self.files.remove(from).unwrap();
+                self.files.insert("src/parcels.rs".to_owned(), lines);
+                let command = format!("git mv {from} src/parcels.rs");
+                self.call("Bash", json!({"command": command}), json!({"stdout": ""}));
+                let new = self.statement(4);
+                self.put("src/parcels.rs", begin + 1, begin + 2, new);
+                "src/parcels.rs"
+            }
+        };
+        self.session = Default::default();
+        self.check_disk();
+        let [writer, _] = <[String; 2]>::try_from(prompts).unwrap();
+        (place.to_owned(), writer, mover)
+    }
+
     fn begin_session(&mut self, number: usize) {
         let prompt = format!("Prompt {number}: please {} the {}", self.dice.verb(), self.dice.word());
         self.session = (format!("session-{number:04}"), prompt.clone());
@@ -232,12 +310,18 @@ impl World {
     }
 
     fn session_step(&mut self) {
-        match self.dice.below(24) {
+        match self.dice.below(if self.moves_code { 28 } else { 24 }) {
             0 => self.write_file(),
             1 => self.rename(true),
             2 => self.move_function(),
             3 => self.remove_function(),
             4 => self.indent_function(),
+            24..=25 => self.move_to_other_file(),
+            26 => self.split_file(),
+            27 => {
+                self.rename(true);
+                self.change_lines();
+            }
             5..=11 => self.add_function(),
             _ => self.change_lines(),
         }
@@ -442,6 +526,30 @@ impl World {
         self.put(&other, begin, begin, lines);
     }
 
+    /// Writes the functions of a file into two new ones: the old one is removed, or keeps the first half.
+    fn split_file(&mut self) {
+        let path = self.some_file();
+        let functions = self.functions(&path);
+        let Some((middle, _)) = functions.get(functions.len() / 2).copied().filter(|_| functions.len() > 3)
+        else {
+            return;
+        };
+        let lines = self.files[&path].clone();
+        let stays = self.dice.below(2) == 0;
+        let halves = if stays { vec![middle..lines.len()] } else { vec![0..middle, middle..lines.len()] };
+        for half in &halves {
+            let new = format!("src/{}_{}_{}.rs", self.dice.word(), self.calls, half.start);
+            self.files.insert(new.clone(), lines[half.clone()].to_vec());
+            self.record_write(&new);
+        }
+        if stays {
+            return self.put(&path, middle, lines.len(), Vec::new());
+        }
+        self.files.remove(&path);
+        fs::remove_file(self.root.join(&path)).unwrap();
+        self.call("Bash", json!({"command": format!("rm {path}")}), json!({"stdout": ""}));
+    }
+
     /// Puts a condition around the body of a function: the lines in it are only indented.
     fn indent_function(&mut self) {
         let Some((path, from, to)) = self.some_function() else { return };
@@ -468,7 +576,14 @@ impl World {
         for _ in 0..count {
             lines.extend(self.function());
         }
-        let content: String = lines.iter().map(|line| format!("{}\n", line.text)).collect();
+        self.files.insert(path.clone(), lines);
+        self.record_write(&path);
+    }
+
+    /// Records that a session wrote a whole file.
+    fn record_write(&mut self, path: &str) {
+        self.save(path);
+        let content = fs::read_to_string(self.root.join(path)).unwrap();
         let recorded = match content.len() > CUT_OVER {
             true => format!(
                 "{} …[cut: {} bytes, xxh3 0123456789abcdef]… {}",
@@ -478,9 +593,7 @@ impl World {
             ),
             false => content,
         };
-        self.files.insert(path.clone(), lines);
-        self.save(&path);
-        let file = self.root.join(&path);
+        let file = self.root.join(path);
         let input = json!({"file_path": file, "content": recorded});
         self.call("Write", input, json!({"type": "create", "filePath": file, "structuredPatch": []}));
     }

@@ -80,8 +80,29 @@ pub(crate) fn run(arguments: &Arguments, env: &Env, paths: &Paths) -> Result<()>
     } else {
         let width = terminal::width().unwrap_or(DEFAULT_WIDTH).min(MAX_WIDTH);
         note.write(&mut output, width)?;
+        let others = recap::projects(&store, arguments.since.millis(), until.millis())?.into_values();
+        let others: Vec<String> =
+            others.filter(|other| key.as_ref().is_some_and(|key| key != other)).collect();
+        write_others(&mut output, &others)?;
     }
     Ok(())
+}
+
+/// Names the other projects of these days.
+fn write_others(output: &mut impl Write, keys: &[String]) -> io::Result<()> {
+    const MOST: usize = 4;
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let mut names: Vec<String> = keys.iter().take(MOST).map(|key| projects::name(key)).collect();
+    if keys.len() > MOST {
+        names.push(format!("{} more", keys.len() - MOST));
+    }
+    writeln!(
+        output,
+        "\n{DIM}Also worked in: {}. All of it: wyren recap --project all{DIM:#}",
+        names.join(", ")
+    )
 }
 
 /// The lines of a recap by local day and by the key of the project.

@@ -7,7 +7,8 @@ pub use facts::Block;
 use crate::{Error, counted};
 use base::project::Repository;
 use base::{Env, files};
-use journal::why::{self, Call, How, Origin, Place, Present, Reason, ReasonKind};
+use journal::why::{self, Call, How, LEAST_MOVED, MOST_SOURCES, Origin, Place, Present, Reason, ReasonKind};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,12 @@ const MAX_FILE: usize = 16 * 1024 * 1024;
 /// How long a line is that is looked for in other files, in bytes, and how many lines around those that were asked about are.
 const TELLING: usize = 12;
 const NEAR: usize = 20;
+
+/// How far apart lines of one block are at most, when those are left out that say little.
+const BESIDE: usize = 4;
+
+/// How often lines are followed from file to file.
+const MOST_MOVES: usize = 3;
 
 /// The most reasons that are shown for an edit.
 const MAX_REASONS: usize = 3;
@@ -94,8 +101,10 @@ pub struct Answer {
     pub commits: Vec<BlamedCommit>,
     /// Whether the file is in a repository that has commits of it.
     pub is_committed: bool,
-    /// The calls that lines are from, by the place of the edit.
+    /// The calls that lines are from, or that moved them here, by the place of the edit.
     pub calls: BTreeMap<usize, Known>,
+    /// What the file of each edit was called then.
+    paths: Vec<String>,
 }
 
 /// A call with the reasons behind it.
@@ -132,24 +141,50 @@ impl Answer {
         let texts = Texts::of(&lines, &blame, is_notebook);
         place.add(former_names(&blame, file));
         why::former_names(&store, &mut place)?;
-        let mut found = Found::of(&store, &place, &blame, &texts, &[])?;
-        let open = found.open_lines(&texts, range.as_ref());
-        let open_texts: Vec<&str> = open.iter().map(|at| texts.texts[*at].as_str()).collect();
-        let mut sources = why::sources_of(&store, &place, &open_texts)?;
-        if !sources.is_empty() {
-            sources.iter_mut().flat_map(|(_, lines)| lines).for_each(|line| *line = open[*line]);
-            found = Found::of(&store, &place, &blame, &texts, &sources)?;
+        let mut sources = Sources::default();
+        let mut edits = why::edits_of(&store, &place, &[])?;
+        for _ in 0..MOST_MOVES {
+            let cut = why::cut_from(&store, &place, &edits, &sources.paths)?;
+            if cut.is_empty() {
+                break;
+            }
+            cut.into_iter().for_each(|path| sources.add(path, &[]));
+            edits = why::edits_of(&store, &place, &sources.paths)?;
+        }
+        let mut found = Found::of(edits, &blame, &texts, &sources);
+        let asked = found.asked(&texts, range.as_ref());
+        let asked_texts: Vec<&str> = asked.iter().map(|at| texts.texts[*at].as_str()).collect();
+        let others = why::sources_of(&store, &place, &asked_texts)?;
+        let others = others
+            .into_iter()
+            .map(|(path, lines)| (path, lines.into_iter().map(|line| asked[line]).collect()))
+            .collect();
+        let root = repository.as_ref().map(|repository| repository.root.as_path());
+        let taken_over = found.take_over(others, &mut sources, &texts, root);
+        if taken_over.is_new {
+            let mut edits = why::edits_of(&store, &place, &sources.paths)?;
+            let removals = taken_over.removed.iter().filter_map(|(by, lines)| {
+                let lines: Vec<&str> = lines.iter().map(|at| texts.texts[*at].as_str()).collect();
+                why::removal(&edits, &found.edits[*by], &lines)
+            });
+            let removals: Vec<why::Edit> = removals.collect();
+            edits.extend(removals);
+            edits.sort_by_key(|edit| (edit.at, edit.row));
+            found = Found::of(edits, &blame, &texts, &sources);
         }
 
         let mut answer = Self {
             is_committed: !blame.lines.is_empty(),
             commits: blame.commits,
             calls: BTreeMap::new(),
+            paths: found.edits.iter().map(|edit| edit.path.clone()).collect(),
             origins: found.origins,
             commit_of: found.commit_of,
             lines,
         };
         answer.read_calls(&store, &found.edits, &place, range.as_ref())?;
+        let name = repository.as_ref().and_then(|repository| name_in(&repository.root, file));
+        answer.read_renames(&store, &place, name.as_deref().unwrap_or_default())?;
         if let Some(range) = range {
             answer.read_reasons(&store, &place, file, &range, env)?;
         }
@@ -163,15 +198,41 @@ impl Answer {
         place: &Place,
         range: Option<&RangeInclusive<usize>>,
     ) -> Result<(), Error> {
-        for (at, origin) in self.origins.iter().enumerate() {
-            let is_asked = range.is_none_or(|range| range.contains(&(at + 1)));
-            let Some(edit) = origin.map(|origin| origin.edit).filter(|_| is_asked) else { continue };
-            if self.calls.contains_key(&edit) {
-                continue;
-            }
-            if let Some(call) = Call::of(store, &edits[edit], place)? {
+        let is_asked = |at: usize| range.is_none_or(|range| range.contains(&(at + 1)));
+        let asked = self.origins.iter().enumerate().filter(|(at, _)| is_asked(*at));
+        let wanted: BTreeSet<usize> = asked
+            .filter_map(|(_, origin)| *origin)
+            .flat_map(|origin| [Some(origin.edit), origin.moved])
+            .flatten()
+            .collect();
+        for edit in wanted {
+            // What is known of it is about the file that it was in.
+            let mut there = place.clone();
+            there.add([self.paths[edit].clone()]);
+            if let Some(call) = Call::of(store, edits[edit].row, &there)? {
                 self.calls.insert(edit, Known { call, reasons: Vec::new() });
             }
+        }
+        Ok(())
+    }
+
+    /// Reads the calls that renamed the file since it was edited under another name.
+    fn read_renames(&mut self, store: &Store, place: &Place, name: &str) -> Result<(), Error> {
+        let mut known: BTreeMap<String, Option<usize>> = BTreeMap::new();
+        for origin in self.origins.iter_mut().flatten() {
+            let path = &self.paths[origin.edit];
+            let is_own = place.names.iter().any(|(_, name)| name == path);
+            if origin.moved.is_some() || path == name || !is_own || !self.calls.contains_key(&origin.edit) {
+                continue;
+            }
+            if !known.contains_key(path) {
+                let call = why::renamed_by(store, place, path)?.map(|row| Call::of(store, row, place));
+                let next = self.paths.len() + known.len();
+                let call = call.transpose()?.flatten().map(|call| Known { call, reasons: Vec::new() });
+                known.insert(path.clone(), call.is_some().then_some(next));
+                self.calls.extend(call.map(|call| (next, call)));
+            }
+            origin.moved = known[path];
         }
         Ok(())
     }
@@ -189,6 +250,9 @@ impl Answer {
             let is_its = |at: &usize| self.origins[*at - 1].is_some_and(|origin| origin.edit == *edit);
             let lines: Vec<&str> =
                 range.clone().filter(is_its).map(|at| self.lines[at - 1].as_str()).collect();
+            if lines.is_empty() {
+                continue;
+            }
             known.reasons = why::reasons(store, &known.call, place, &lines)?;
             let about = memory.iter().filter(|text| why::is_about(text, place, &lines));
             known.reasons.extend(about.map(|text| Reason {
@@ -234,6 +298,38 @@ impl Texts {
     }
 }
 
+/// Other files that lines were moved from.
+#[derive(Default)]
+struct Sources {
+    paths: Vec<String>,
+    /// The lines, by their places, that no edit of the file itself added.
+    lines: Vec<Vec<usize>>,
+}
+
+impl Sources {
+    fn add(&mut self, path: String, lines: &[usize]) {
+        // The file with the most of them comes first.
+        let free = lines.iter().filter(|line| self.lines.iter().all(|known| !known.contains(line)));
+        let free: Vec<usize> = free.copied().collect();
+        match self.paths.iter().position(|known| *known == path) {
+            Some(known) => self.lines[known].extend(free),
+            None => {
+                self.paths.push(path);
+                self.lines.push(free);
+            }
+        }
+    }
+}
+
+/// What files that lines are in as well have to say.
+#[derive(Default)]
+struct TakenOver {
+    is_new: bool,
+    /// The lines, by the edit that put them here, from the first to the last that is known from a file which does not have them
+    /// any more.
+    removed: BTreeMap<usize, Vec<usize>>,
+}
+
 /// What the recorded edits and git say together.
 struct Found {
     edits: Vec<why::Edit>,
@@ -242,19 +338,10 @@ struct Found {
 }
 
 impl Found {
-    /// `sources` are other files that lines, by their places, may be moved from.
-    fn of(
-        store: &Store,
-        place: &Place,
-        blame: &Blame,
-        texts: &Texts,
-        sources: &[(String, Vec<usize>)],
-    ) -> Result<Self, Error> {
-        let paths: Vec<String> = sources.iter().map(|(path, _)| path.clone()).collect();
-        let edits = why::edits_of(store, place, &paths)?;
+    fn of(edits: Vec<why::Edit>, blame: &Blame, texts: &Texts, sources: &Sources) -> Self {
         let commit_of = texts.commits(blame);
         let mut source_of: BTreeMap<usize, usize> = BTreeMap::new();
-        for (source, (_, lines)) in sources.iter().enumerate() {
+        for (source, lines) in sources.lines.iter().enumerate() {
             for line in lines {
                 source_of.entry(*line).or_insert(source);
             }
@@ -270,17 +357,97 @@ impl Found {
             }
         });
         let origins = why::attribute(&edits, &present.collect::<Vec<_>>());
-        Ok(Self { edits, origins, commit_of })
+        Self { edits, origins, commit_of }
     }
 
-    /// Returns the lines that were asked about, that no edit added and that say enough to be found elsewhere.
-    fn open_lines(&self, texts: &Texts, range: Option<&RangeInclusive<usize>>) -> Vec<usize> {
+    /// Returns the lines that were asked about, that say enough to be found elsewhere, and of which is not known yet that they
+    /// were moved here.
+    fn asked(&self, texts: &Texts, range: Option<&RangeInclusive<usize>>) -> Vec<usize> {
         // A block that was moved is around the lines that were asked about.
         let near = |range: &RangeInclusive<usize>| range.start().saturating_sub(NEAR)..=range.end() + NEAR;
         let is_asked = |at: usize| range.is_none_or(|range| near(range).contains(&(at + 1)));
-        let is_open = |at: &usize| self.origins[*at].is_none() && texts.texts[*at].trim().len() >= TELLING;
-        (0..self.origins.len()).filter(|at| is_asked(*at)).filter(is_open).collect()
+        let is_here = |at: &usize| {
+            self.origins[*at]
+                .is_none_or(|origin| origin.how == How::Same && self.edits[origin.edit].source.is_none())
+        };
+        let says_enough = |at: &usize| texts.texts[*at].trim().len() >= TELLING;
+        (0..self.origins.len()).filter(|at| is_asked(*at)).filter(is_here).filter(says_enough).collect()
     }
+
+    /// Adds the files that lines were moved from, of those that have some of them in their edits: lines that no edit put here,
+    /// and such as an edit put here and the file does not have any more.
+    fn take_over(
+        &self,
+        others: Vec<(String, Vec<usize>)>,
+        sources: &mut Sources,
+        texts: &Texts,
+        root: Option<&Path>,
+    ) -> TakenOver {
+        let mut found = TakenOver::default();
+        let mut known: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        let is_here = |at: &usize| self.origins[*at].is_some();
+        let mut parted: Vec<(String, Vec<usize>, Vec<usize>)> = Vec::new();
+        for (path, lines) in others {
+            let (here, open) = lines.into_iter().partition(is_here);
+            parted.push((path, here, open));
+        }
+        parted.sort_by_key(|(_, here, open)| Reverse((open.len(), here.len())));
+        let (mut opened, mut gone) = (0, 0);
+        for (path, here, open) in parted {
+            let is_open = open.len() >= LEAST_MOVED && opened < MOST_SOURCES;
+            let blocks: Vec<(usize, Vec<usize>)> =
+                self.blocks(&here).into_iter().filter(|(_, block)| block.len() >= LEAST_MOVED).collect();
+            let moved = blocks.iter().flat_map(|(_, block)| block).map(|at| texts.texts[*at].trim());
+            let is_gone = !blocks.is_empty()
+                && gone < MOST_SOURCES
+                && root.is_some_and(|root| lacks(&root.join(&path), moved));
+            if !is_open && !is_gone {
+                continue;
+            }
+            (opened, gone) = (opened + usize::from(is_open), gone + usize::from(is_gone));
+            sources.add(path, if is_open { &open } else { &[] });
+            found.is_new = true;
+            if is_gone {
+                blocks.into_iter().for_each(|(by, block)| known.entry(by).or_default().extend(block));
+            }
+        }
+        for (by, lines) in known {
+            let (Some(first), Some(last)) = (lines.first(), lines.last()) else { continue };
+            let is_its = |at: &usize| self.origins[*at].is_some_and(|origin| origin.edit == by);
+            found.removed.insert(by, (*first..=*last).filter(is_its).collect());
+        }
+        found
+    }
+
+    /// Returns lines that are near each other and that one edit put here, with that edit.
+    fn blocks(&self, lines: &[usize]) -> Vec<(usize, Vec<usize>)> {
+        let mut blocks: Vec<(usize, Vec<usize>)> = Vec::new();
+        for at in lines {
+            let Some(edit) = self.origins[*at].map(|origin| origin.edit) else { continue };
+            match blocks.last_mut() {
+                Some((known, block))
+                    if *known == edit && block.last().is_some_and(|last| at - last <= BESIDE) =>
+                {
+                    block.push(*at);
+                }
+                _ => blocks.push((edit, vec![*at])),
+            }
+        }
+        blocks
+    }
+}
+
+/// Returns whether a file has hardly any of these lines, or is gone.
+fn lacks<'l>(file: &Path, lines: impl Iterator<Item = &'l str>) -> bool {
+    let Ok(bytes) = files::read_followed(file, MAX_FILE) else { return true };
+    let text = String::from_utf8_lossy(&bytes);
+    let there: BTreeSet<&str> = text.lines().map(str::trim).collect();
+    let (mut all, mut kept) = (0, 0);
+    for line in lines {
+        all += 1;
+        kept += usize::from(there.contains(line));
+    }
+    kept * 4 <= all
 }
 
 /// Returns the names that the file had before, as git knows them.

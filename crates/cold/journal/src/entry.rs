@@ -156,6 +156,26 @@ pub struct Detail {
     /// Who had it remembered, where that was not a person: `model`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub by: String,
+    #[serde(skip_serializing_if = "Lines::is_empty")]
+    pub lines: Lines,
+}
+
+/// Hashes of the lines that a change put in and took out in the end: by them a later change is known to undo it. Of many, those
+/// with the smallest numbers, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Lines {
+    pub added: Vec<u32>,
+    pub removed: Vec<u32>,
+}
+
+impl Lines {
+    /// The most hashes of each sort.
+    pub const MOST: usize = 48;
+
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty()
+    }
 }
 
 /// What a turn was about.

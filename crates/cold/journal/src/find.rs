@@ -224,11 +224,15 @@ fn lost_entries(
     Ok(ids.collect::<Result<_, _>>()?)
 }
 
-/// Returns data as JSON, for a program that reads it.
+/// Returns data as JSON, for a program that reads it: without the hashes of lines, which say nothing to it.
 pub fn to_json(item: &Item) -> Value {
-    match item {
+    let mut facts = match item {
         Item::Entry(entry) => serde_json::to_value(entry),
         Item::Summary(summary) => serde_json::to_value(summary),
     }
-    .unwrap_or_default()
+    .unwrap_or_default();
+    if let Some(detail) = facts.get_mut("detail").and_then(Value::as_object_mut) {
+        detail.remove("lines");
+    }
+    facts
 }

@@ -27,7 +27,7 @@ pub mod write;
 
 pub use derive::Journal;
 pub use edits::Edits;
-pub use entry::{Detail, Entry, File, Kind, Source, Summary};
+pub use entry::{Detail, Entry, File, Kind, Lines, Source, Summary};
 pub use id::entry_id;
 pub use schema::VERSION;
 pub use turn::{Observed, Turn};

@@ -1,10 +1,11 @@
-//! Which entry replaces which: near-duplicates merge, the same definition changed again, a decision that takes another's place.
+//! Which entry replaces which: the same done or said again, a change whose lines a later one takes out, a decision that takes
+//! another's place. Work in the same file or about the same words is no reason: a link too few does less harm than a wrong one.
 //!
 //! An entry is replaced by the first later one of its project that [`replaces`] it. That depends on the two alone, so the result
 //! is the same in whatever order turns are made. To find candidates without a look at all entries, each is filed under keys; of
 //! the entries under a key, only the [`WINDOW`] next ones are compared.
 
-use crate::entry::{Detail, Kind, Source};
+use crate::entry::{Detail, Kind, Lines, Source};
 use crate::make::prose;
 use language::content_words;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -16,8 +17,10 @@ use store::rusqlite::{OptionalExtension as _, Transaction, params};
 const WINDOW: usize = 4;
 /// Titles that share this part of their words say the same.
 const ALIKE: f64 = 0.75;
-/// How much of an earlier decision's words a later one must have to take its place.
-const ABOUT_THE_SAME: f64 = 0.4;
+/// How much of an earlier decision's words a later one must have to take its place, besides those that it rejects.
+const ABOUT_THE_SAME: f64 = 0.5;
+/// How many of the lines that a change put in a later one must take out to replace it.
+const TAKEN_OUT: f64 = 0.75;
 /// Fewer words are too few to compare titles by.
 const FEWEST_WORDS: usize = 3;
 /// A title is filed under this many pairs of its words, each pair chosen by another order of all words. Titles that are
@@ -25,6 +28,8 @@ const FEWEST_WORDS: usize = 3;
 const PAIRS: u64 = 4;
 /// How many bits of an entry's place come from its id; its time has the others.
 const PLACE_BITS: u32 = 21;
+/// How many words behind "instead of" say what is rejected.
+const MOST_REJECTED: usize = 5;
 /// The most keys of one sort.
 const MOST_KEYS: usize = 24;
 
@@ -38,9 +43,17 @@ struct Marks {
     place: i64,
     kind: String,
     words: BTreeSet<String>,
+    /// Numbers that are no counts: `issue 318` is another one than `issue 319`.
+    figures: BTreeSet<String>,
     symbols: BTreeSet<String>,
+    lines: Lines,
     /// What the words behind "instead of" or "no longer" are about.
     instead_of: BTreeSet<String>,
+    /// What the user was asked, where it is the answer to a question.
+    question: BTreeSet<String>,
+    /// The subjects of the commits, and those of commits that were reverted.
+    commits: BTreeSet<String>,
+    reverts: BTreeSet<String>,
     /// Whether it can be replaced: not what a person wrote or pinned.
     is_replaceable: bool,
     is_noise: bool,
@@ -74,8 +87,67 @@ impl Marks {
             let words = self.words.iter().take(MOST_KEYS).chain(&self.instead_of);
             keys.extend(words.map(|word| hash(102, word.as_bytes()) as i64));
         }
+        let subjects = self.commits.iter().chain(&self.reverts).take(MOST_KEYS);
+        keys.extend(subjects.map(|subject| hash(103, subject.as_bytes()) as i64));
         keys
     }
+
+    /// Returns whether another entry tells the same: with words left out or added, not with others instead.
+    fn says(&self, other: &Self) -> bool {
+        let shared = self.words.intersection(&other.words).count();
+        let all = self.words.len() + other.words.len() - shared;
+        let is_alike = self.words.len() >= FEWEST_WORDS && shared as f64 >= ALIKE * all as f64;
+        let has_others = shared < self.words.len() && shared < other.words.len();
+        // The answer to a question is one word of many.
+        let is_answer = !self.question.is_empty() || !other.question.is_empty();
+        is_alike && !has_others && self.figures == other.figures && (!is_answer || self.words == other.words)
+    }
+
+    /// Returns whether an earlier entry changed the same lines in the same way.
+    fn changes_as(&self, earlier: &Self) -> bool {
+        if self.lines.is_empty() && earlier.lines.is_empty() {
+            return self.symbols == earlier.symbols;
+        }
+        let most = reach(&self.lines.added).min(reach(&earlier.lines.added));
+        let of =
+            |lines: &[u32]| -> BTreeSet<u32> { lines.iter().copied().filter(|line| *line <= most).collect() };
+        let (one, other) = (of(&self.lines.added), of(&earlier.lines.added));
+        let shared = one.intersection(&other).count();
+        shared > 0 && shared as f64 >= ALIKE * (one.len() + other.len() - shared) as f64
+    }
+
+    /// Returns whether most lines that an earlier entry put in are taken out by this one.
+    fn takes_out(&self, earlier: &Self) -> bool {
+        let most = reach(&self.lines.removed).min(reach(&earlier.lines.added));
+        let added: Vec<&u32> = earlier.lines.added.iter().filter(|line| **line <= most).collect();
+        let gone = added.iter().filter(|line| self.lines.removed.contains(line)).count();
+        let is_same_place = !earlier.symbols.is_disjoint(&self.symbols);
+        is_same_place && gone > 0 && gone as f64 >= TAKEN_OUT * added.len() as f64
+    }
+
+    /// Returns whether this decision says that it holds instead of an earlier one, or answers the same question in another way.
+    fn takes_back(&self, earlier: &Self) -> bool {
+        if !self.is_decision() || !earlier.is_decision() {
+            return false;
+        }
+        if earlier.question.len() >= FEWEST_WORDS && earlier.question == self.question {
+            return true;
+        }
+        let is_named = !earlier.words.is_disjoint(&self.instead_of);
+        let about: Vec<&String> = earlier.words.difference(&self.instead_of).collect();
+        let shared = about.iter().filter(|word| self.words.contains(**word)).count();
+        is_named && shared > 0 && shared as f64 >= ABOUT_THE_SAME * about.len() as f64
+    }
+
+    /// Returns whether the only commit of an earlier entry is reverted by this one.
+    fn reverts(&self, earlier: &Self) -> bool {
+        earlier.commits.len() == 1 && earlier.commits.is_subset(&self.reverts)
+    }
+}
+
+/// Returns up to which number a list of hashes has all of them.
+fn reach(lines: &[u32]) -> u32 {
+    lines.last().copied().filter(|_| lines.len() >= Lines::MOST).unwrap_or(u32::MAX)
 }
 
 /// How a later entry takes the place of an earlier one.
@@ -91,19 +163,16 @@ fn replaces(later: &Marks, earlier: &Marks) -> Option<Replaces> {
     if !is_later || !earlier.is_replaceable || earlier.is_noise || later.is_noise {
         return None;
     }
-    let shared = earlier.words.intersection(&later.words).count();
-    let all = earlier.words.len() + later.words.len() - shared;
-    let is_alike = earlier.words.len() >= FEWEST_WORDS && shared as f64 >= ALIKE * all as f64;
-    if is_alike && earlier.kind == later.kind {
+    if earlier.kind == later.kind && later.says(earlier) && later.changes_as(earlier) {
         return Some(Replaces::Repeats);
     }
-    let is_changed_again = !earlier.symbols.is_empty() && earlier.symbols.is_subset(&later.symbols);
-    let is_about_the_same = shared >= 2 && shared as f64 >= ABOUT_THE_SAME * earlier.words.len() as f64;
-    let is_taken_back = earlier.is_decision()
-        && later.is_decision()
-        && is_about_the_same
-        && !earlier.words.is_disjoint(&later.instead_of);
-    (is_changed_again || is_taken_back).then_some(Replaces::Supersedes)
+    let is_replaced = later.takes_out(earlier) || later.takes_back(earlier) || later.reverts(earlier);
+    is_replaced.then_some(Replaces::Supersedes)
+}
+
+/// Returns the hash of a line of code.
+pub(crate) fn hash_of_line(line: &str) -> u32 {
+    (hash(0, line.as_bytes()) >> 32) as u32
 }
 
 /// FNV-1a, with an order of its own for each seed.
@@ -337,17 +406,33 @@ impl<'t> Links<'t> {
             let is_pinned: bool = found.get(7)?;
             let is_decision = kind == Kind::DECISION;
             let instead_of = if is_decision { prose::superseded(&title) } else { None }.unwrap_or_default();
-            // A change outside of any definition is not undone by the next one.
-            let is_named = detail.symbols.iter().all(|symbol| !symbol.ends_with('#'));
+            // What comes behind it is about something else: `instead of Redis, one service less`.
+            let instead_of = instead_of.split([',', ';', '.', ':', '(']).next().unwrap_or_default();
+            let instead_of: Vec<&str> = instead_of.split_whitespace().take(MOST_REJECTED).collect();
+            let answered = title.strip_prefix(prose::ASKED).and_then(|rest| rest.split_once(prose::ANSWERED));
+            let (question, said) = match answered.filter(|_| is_decision) {
+                Some((question, answer)) => (content_words(question), format!("{question} {answer}")),
+                None => (BTreeSet::new(), without_counts(&title)),
+            };
+            let (words, figures) =
+                content_words(&said).into_iter().partition(|word| word.chars().any(char::is_alphabetic));
+            let subjects: Vec<&str> =
+                std::iter::once(&title).chain(&detail.facts).flat_map(|line| subjects(line)).collect();
+            let reverted = subjects.iter().filter_map(|subject| reverted(subject));
             Ok(Marks {
                 row,
                 place: place(at, &id),
                 id,
                 project: found.get(1)?,
                 kind,
-                words: words(&title),
-                symbols: if is_named { detail.symbols.into_iter().collect() } else { BTreeSet::new() },
-                instead_of: content_words(&instead_of).into_iter().take(4).collect(),
+                words,
+                figures,
+                question,
+                commits: subjects.iter().map(|subject| (*subject).to_owned()).collect(),
+                reverts: reverted.map(str::to_owned).collect(),
+                symbols: detail.symbols.into_iter().collect(),
+                lines: detail.lines,
+                instead_of: content_words(&instead_of.join(" ")),
                 is_replaceable: !is_pinned && source != Source::ByHand,
                 is_noise: found.get(8)?,
                 replaced_by: found.get(9)?,
@@ -367,9 +452,57 @@ pub(crate) fn place(at: i64, id: &str) -> i64 {
     (at << PLACE_BITS) | (hash(0, id.as_bytes()) & ((1 << PLACE_BITS) - 1)) as i64
 }
 
-/// Returns the words of a title, without figures: what was done again has others.
-fn words(title: &str) -> BTreeSet<String> {
-    let mut words = content_words(title);
-    words.retain(|word| word.chars().any(char::is_alphabetic));
-    words
+/// Returns a title without what is in brackets, what was read, and what the model said about the result: who does the same again
+/// has other counts.
+fn without_counts(title: &str) -> String {
+    let mut depth = 0_usize;
+    let outside = title.chars().filter(|character| {
+        let is_outside = depth == 0;
+        match character {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        is_outside && *character != '('
+    });
+    let outside: String = outside.collect();
+    let phrases = outside.split("; ").filter(|phrase| !phrase.starts_with("read "));
+    phrases.take_while(|phrase| !phrase.starts_with("result: ")).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns the subjects of the commits that a line tells of: `committed 1a2b3c4 "Check expiry"`.
+fn subjects(line: &str) -> impl Iterator<Item = &str> {
+    let phrases = line.split("; ").filter_map(|phrase| phrase.strip_prefix("committed "));
+    phrases.filter_map(|phrase| phrase.split_once('"')?.1.strip_suffix('"'))
+}
+
+/// Returns the subject of the commit that one with this subject reverts, as git words it.
+fn reverted(subject: &str) -> Option<&str> {
+    subject.strip_prefix("Revert \"")?.strip_suffix('"')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_and_results_are_no_part_of_what_was_done() {
+        for (title, expected) in [
+            ("a.rs: `f` (+1 −2); cargo test passed (12 passed)", "a.rs: `f` ; cargo test passed "),
+            ("asked: where is it?; read 4 files; no change", "asked: where is it?; no change"),
+            ("ran it; result: 12 rows; asked: run", "ran it"),
+            ("`f((1))` is slow", "`f is slow"),
+        ] {
+            let found = without_counts(title);
+            assert_eq!(found.replace('`', ""), expected.replace('`', ""), "{title}");
+        }
+    }
+
+    #[test]
+    fn a_revert_names_the_commit_that_it_takes_back() {
+        let line = "a.rs (+1); committed 1a2b3c4 \"Retry twice\"; pushed to origin";
+        assert_eq!(subjects(line).collect::<Vec<_>>(), ["Retry twice"]);
+        assert_eq!(reverted("Revert \"Retry twice\""), Some("Retry twice"));
+        assert_eq!(reverted("Revert the retry"), None);
+    }
 }

@@ -101,7 +101,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "capture.skip_tools",
         kind: Kind::List,
-        default: "ListMcpResourcesTool,SlashCommand,Skill,TodoWrite,AskUserQuestion",
+        default: "ListMcpResourcesTool,SlashCommand,Skill,TodoWrite",
         variables: &[Variable::Value("CLAUDE_MEM_SKIP_TOOLS")],
         help: "tools whose calls are not recorded",
     },

@@ -149,7 +149,7 @@ fn a_failed_call_is_recorded_with_its_error() {
 #[test]
 fn skipped_tools_leave_nothing() {
     let desk = Desk::new();
-    for tool in ["TodoWrite", "Skill", "AskUserQuestion", "SlashCommand", "ListMcpResourcesTool"] {
+    for tool in ["TodoWrite", "Skill", "SlashCommand", "ListMcpResourcesTool"] {
         let mut call = bash("x");
         call["tool_name"] = tool.into();
         desk.tool(call);

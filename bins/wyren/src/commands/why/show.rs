@@ -26,7 +26,7 @@ pub(super) fn write_lines(
     range: &RangeInclusive<usize>,
 ) -> io::Result<()> {
     let width = terminal::width().unwrap_or(DEFAULT_WIDTH);
-    let edit = |at: usize| answer.origins[at].map(|origin| origin.edit);
+    let edit = |at: usize| answer.origins[at].map(|origin| (origin.edit, origin.moved));
     let blocks = answer.blocks(range, |at| (edit(at), answer.commit_of[at]));
     for (number, block) in blocks.iter().enumerate() {
         if number > 0 {

@@ -47,7 +47,10 @@ impl Answer {
     pub fn facts(&self, block: &Block) -> Vec<(&'static str, String)> {
         let mut facts = Vec::new();
         match self.known(block.from) {
-            Some(known) => facts.extend(known.facts(self.how(block.from))),
+            Some(known) => {
+                facts.extend(known.facts(self.how(block.from)));
+                facts.extend(self.moved(block.from).map(|moved| ("moved", moved)));
+            }
             None => facts.push(("edit", "not from a recorded session".to_owned())),
         }
         let commit = match self.commit_of[block.from] {
@@ -61,6 +64,15 @@ impl Answer {
         };
         facts.push(("commit", commit));
         facts
+    }
+
+    /// Returns where a line was before, and who moved it here.
+    fn moved(&self, at: usize) -> Option<String> {
+        let origin = self.origins[at]?;
+        let known = self.calls.get(&origin.moved?)?;
+        let path = sanitize::one_line(self.paths.get(origin.edit)?, MAX_PROMPT);
+        let moment = when::local_minute(Timestamp::from_millis(known.call.at));
+        Some(format!("from {path}, {moment}: {} ({})", known.prompt(MAX_TITLE), known.session()))
     }
 
     /// Returns the turn of each line; a blank line between two of one turn does not part them.
@@ -100,6 +112,7 @@ impl Answer {
                 "from": block.from + 1,
                 "to": block.to + 1,
                 "edit": origin.and_then(|origin| place(origin.edit)),
+                "moved": origin.and_then(|origin| place(origin.moved?)),
                 "how": origin.map(|origin| match origin.how {
                     How::Same => "same",
                     How::Reformatted => "reformatted",

@@ -125,6 +125,11 @@ impl Change {
         self.is_restored || is_undone || (self.is_new && self.is_deleted)
     }
 
+    /// Returns how often each line was added more than removed.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (&str, i64)> {
+        self.lines.iter().map(|(line, count)| (line.as_str(), *count))
+    }
+
     /// Returns whether the file consists of keys and values.
     pub(super) fn is_of_keys(&self) -> bool {
         Language::of(&self.path).is_of_keys()

@@ -14,6 +14,9 @@ const FEWEST_WORDS: usize = 4;
 const FEWEST_CONTENT_WORDS: usize = 3;
 /// Of what is left open, a name is enough: `docs are missing`.
 const FEWEST_WORDS_LEFT: usize = 2;
+/// What is before a question that the user was asked, and before the answer.
+pub(crate) const ASKED: &str = "asked the user: ";
+pub(crate) const ANSWERED: &str = " → answered ";
 /// The longest sentence that is kept, in characters.
 const MOST_CHARS: usize = 300;
 

@@ -1,6 +1,7 @@
 //! A turn as a story: what was asked, changed, run, read, refused and answered, per project.
 
 use super::change::{self, Change};
+use super::prose;
 use super::report::Report;
 use super::run::{self, Act, Outcome, Run};
 use crate::turn::{Observed, Turn};
@@ -25,6 +26,25 @@ pub(super) struct Story<'t> {
     pub(super) end: Option<&'t Observed>,
     /// The work per project, in the order in which it began.
     pub(super) parts: Vec<Part<'t>>,
+}
+
+/// A question of the model's to the user, with the answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) question: String,
+    pub(super) answer: String,
+}
+
+impl Answer {
+    /// Returns both as a line of at most so many characters; the answer keeps its end longer than the question.
+    pub(super) fn line(&self, most: usize) -> String {
+        const LEAST_QUESTION: usize = 40;
+        let frame = prose::ASKED.chars().count() + prose::ANSWERED.chars().count();
+        let answer = sanitize::one_line(&self.answer, most.saturating_sub(frame + LEAST_QUESTION));
+        let room = most.saturating_sub(frame + answer.chars().count());
+        let question = sanitize::one_line(&self.question, room);
+        format!("{}{question}{}{answer}", prose::ASKED, prose::ANSWERED)
+    }
 }
 
 /// What a turn did in one project.
@@ -57,7 +77,7 @@ pub(super) struct Part<'t> {
     /// Calls that were refused or interrupted, as sentences.
     pub(super) refused: Vec<String>,
     /// Questions that the model asked, with the user's answers.
-    pub(super) answers: Vec<(&'t Observed, String)>,
+    pub(super) answers: Vec<(&'t Observed, Answer)>,
     /// What subagents were for, with the beginning of what they answered.
     pub(super) agents: Vec<(String, String)>,
     /// Open tasks, by their id or place.
@@ -232,11 +252,7 @@ fn call<'t>(part: &mut Part<'t>, observed: &'t Observed, seen: &mut Seen<'t>) {
             part.agents.push((sanitize::one_line(text_of(input, "description"), 80), answer.join("\n")));
         }
         "AskUserQuestion" => {
-            let answers = output.get("answers").or(input.get("answers")).and_then(Value::as_object);
-            for (question, answer) in answers.into_iter().flatten() {
-                let answer = answer.as_str().map_or_else(|| answer.to_string(), str::to_owned);
-                part.answers.push((observed, format!("{question} → {answer}")));
-            }
+            part.answers.extend(answers(input, output).map(|answer| (observed, answer)));
         }
         "ExitPlanMode" if !has_failed => part.plans.extend(plan_title(text_of(input, "plan"))),
         "TodoWrite" => todo(part, input),
@@ -353,6 +369,24 @@ fn failed_call(tool: &str, error: &str) -> Option<String> {
 
 fn text_of<'v>(value: &'v Value, name: &str) -> &'v str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns what the user answered to each question of a call, with a note that they added.
+fn answers<'v>(input: &'v Value, output: &'v Value) -> impl Iterator<Item = Answer> {
+    let of = |name: &str| output.get(name).or(input.get(name));
+    let notes = of("annotations");
+    let answers = of("answers").and_then(Value::as_object);
+    answers.into_iter().flatten().filter_map(move |(question, answer)| {
+        let answer = match answer {
+            Value::String(answer) => answer.clone(),
+            Value::Array(several) => several.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+            _ => String::new(),
+        };
+        let note = notes.and_then(|notes| notes.get(question)).map_or("", |note| text_of(note, "notes"));
+        let note = if note.trim().is_empty() { String::new() } else { format!(" ({})", note.trim()) };
+        let is_answered = !answer.trim().is_empty();
+        is_answered.then(|| Answer { question: question.clone(), answer: format!("{}{note}", answer.trim()) })
+    })
 }
 
 fn todo(part: &mut Part<'_>, input: &Value) {
@@ -543,6 +577,14 @@ fn refused(observed: &Observed) -> Option<String> {
         .find(|text| !text.is_empty())
         .unwrap_or_default();
     let tool = observed.text("tool");
+    if tool == "AskUserQuestion" && observed.text("by") == "user" {
+        let questions = input.get("questions").and_then(Value::as_array).into_iter().flatten();
+        let questions: Vec<&str> = questions.map(|question| text_of(question, "question")).collect();
+        return Some(format!(
+            "the user did not answer \"{}\"",
+            sanitize::one_line(&questions.join(" "), 160)
+        ));
+    }
     let what = match tool {
         "Bash" => format!("`{}`", sanitize::one_line(what, 90)),
         "ExitPlanMode" => format!("the plan \"{}\"", plan_title(what).unwrap_or_default()),

@@ -62,7 +62,8 @@ pub(super) fn of(turn: &Turn, story: &Story<'_>, words: &Words<'_>) -> Option<(i
         &summary.notes,
     ];
     summary.tokens = fields.map(|field| tokens_of(field)).iter().sum();
-    Some((anchor.row, summary))
+    let main = work::main_part(story).map(|at| &story.parts[at]);
+    Some((work::anchor_of(anchor, main), summary))
 }
 
 fn investigated(story: &Story<'_>) -> Vec<String> {

@@ -4,10 +4,11 @@ use super::lines::{self, MOST_LINE, MOST_TITLE};
 use super::offer;
 use super::prose::{self, Said};
 use super::story::{Part, Story};
-use crate::entry::{Detail, Entry, File, Kind, Source, tokens_of};
+use crate::entry::{Detail, Entry, File, Kind, Lines, Source, tokens_of};
 use crate::id::entry_id;
+use crate::link;
 use crate::turn::{Before, Observed, Turn};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use text::sanitize;
 
 /// How much of a prompt says what was asked, and how much of that what it answers to, in characters.
@@ -99,8 +100,15 @@ pub(super) fn entries(turn: &Turn, story: &Story<'_>, words: &Words<'_>) -> Vec<
 /// Returns the part that the turn is about: where something was changed, else where the prompt was.
 pub(super) fn main_part(story: &Story<'_>) -> Option<usize> {
     let has_prompt = |part: &Part<'_>| story.prompt.is_some_and(|prompt| prompt.project == part.project);
-    let found = story.parts.iter().position(has_prompt);
-    found.or((!story.parts.is_empty()).then_some(0))
+    let of_prompt = story.parts.iter().position(has_prompt);
+    let at_work = of_prompt.filter(|at| has_work(&story.parts[*at]));
+    let at_work = at_work.or_else(|| story.parts.iter().position(has_work));
+    at_work.or(of_prompt).or((!story.parts.is_empty()).then_some(0))
+}
+
+/// Returns the row that an entry about an observation is filed under: words in another project than the turn is about belong there.
+pub(super) fn anchor_of(observed: &Observed, main: Option<&Part<'_>>) -> i64 {
+    main.filter(|part| part.project != observed.project).map_or(observed.row, |part| part.anchor.row)
 }
 
 /// Returns the entry about the work of one part.
@@ -168,6 +176,7 @@ fn work(turn: &Turn, story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &
             failed: part.failed_looks.clone(),
             outcome: outcome(part, error.is_some()),
             symbols: symbols(part),
+            lines: lines_of(part),
             ..Detail::default()
         },
         files: files(part),
@@ -485,6 +494,23 @@ fn symbols(part: &Part<'_>) -> Vec<String> {
     symbols
 }
 
+/// Returns the lines that came and went, without those that only moved.
+fn lines_of(part: &Part<'_>) -> Lines {
+    let mut net: HashMap<&str, i64> = HashMap::new();
+    for change in part.changed().filter(|change| !change.is_reverted() && !change.is_deleted) {
+        for (line, count) in change.lines() {
+            *net.entry(line.trim()).or_default() += count;
+        }
+    }
+    let says_something = |line: &str| line.chars().any(char::is_alphanumeric);
+    let of = |sign: i64| -> Vec<u32> {
+        let lines = net.iter().filter(|(line, count)| **count * sign > 0 && says_something(line));
+        let hashes: BTreeSet<u32> = lines.map(|(line, _)| link::hash_of_line(line)).collect();
+        hashes.into_iter().take(Lines::MOST).collect()
+    };
+    Lines { added: of(1), removed: of(-1) }
+}
+
 fn files(part: &Part<'_>) -> Vec<File> {
     let changed: BTreeSet<&String> = part.changes.keys().collect();
     let mut files: Vec<File> =
@@ -499,6 +525,10 @@ fn files(part: &Part<'_>) -> Vec<File> {
 fn settled(turn: &Turn, story: &Story<'_>, words: &Words<'_>, main: Option<usize>) -> Vec<(i64, Entry)> {
     let part = main.map(|at| &story.parts[at]);
     let has_work = part.is_some_and(|part| part.calls > 0 && works(part, true, words));
+    let answers = story.parts.iter().flat_map(|part| &part.answers);
+    let answers: Vec<(&Observed, String, String)> = answers
+        .map(|(observed, answer)| (*observed, answer.line(MOST_LINE), answer.line(MOST_TITLE)))
+        .collect();
     let mut found: Vec<(&Observed, &str, &str)> = Vec::new();
     let prompt = story.prompt.or(story.said.first().copied());
     if let Some(prompt) = prompt {
@@ -514,9 +544,7 @@ fn settled(turn: &Turn, story: &Story<'_>, words: &Words<'_>, main: Option<usize
             words.prompt.discoveries.iter().take(1).map(|text| (prompt, Kind::DISCOVERY, text.as_str())),
         );
     }
-    for part in &story.parts {
-        found.extend(part.answers.iter().map(|(observed, text)| (*observed, Kind::DECISION, text.as_str())));
-    }
+    found.extend(answers.iter().map(|(observed, text, _)| (*observed, Kind::DECISION, text.as_str())));
     // The answer to a question is a discovery as a whole; it has its line.
     if let Some(end) = story.end.filter(|_| has_work) {
         found.extend(
@@ -540,7 +568,8 @@ fn settled(turn: &Turn, story: &Story<'_>, words: &Words<'_>, main: Option<usize
     }
     let mut entries: Vec<(i64, Entry)> = Vec::new();
     for (observed, kind, text) in found {
-        let title = prose::cut(&sanitize::one_line(text, MOST_LINE), MOST_TITLE);
+        let answered = answers.iter().find(|(_, whole, _)| whole == text).map(|(.., title)| title.clone());
+        let title = answered.unwrap_or_else(|| prose::cut(&sanitize::one_line(text, MOST_LINE), MOST_TITLE));
         if entries.iter().any(|(_, entry)| entry.title == title) {
             continue;
         }
@@ -556,7 +585,7 @@ fn settled(turn: &Turn, story: &Story<'_>, words: &Words<'_>, main: Option<usize
             ..Entry::default()
         };
         finish(&mut entry);
-        entries.push((observed.row, entry));
+        entries.push((anchor_of(observed, part), entry));
     }
     entries
 }

@@ -73,6 +73,8 @@ pub struct Origin {
     /// Its place in the list of edits.
     pub edit: usize,
     pub how: How,
+    /// The edit that moved it into this file, where the first was of another one.
+    pub moved: Option<usize>,
 }
 
 /// How a line was recognised.
@@ -102,7 +104,11 @@ pub fn attribute(edits: &[Edit], present: &[Present<'_>]) -> Vec<Option<Origin>>
     found.reformatted();
     found.between();
     found.blank_lines();
-    let origin = |(place, how): (usize, How)| Origin { edit: log.lines[place].edit, how };
+    let origin = |(place, how): (usize, How)| Origin {
+        edit: log.lines[place].edit,
+        how,
+        moved: log.moves.get(&place).copied(),
+    };
     found.places.into_iter().map(|place| place.map(origin)).collect()
 }
 
@@ -162,10 +168,12 @@ struct Log<'a> {
     added: HashMap<u64, u32, Quick>,
     /// Added lines that a later edit took out.
     removed: HashSet<usize, Quick>,
+    /// The edit of the file itself that took over each line of another one.
+    moves: HashMap<usize, usize, Quick>,
 }
 
-/// The texts that each turn both took out and added.
-type Moved = HashSet<((i64, u64), u64)>;
+/// The texts that each session both took out and added.
+type Moved = HashSet<(i64, u64)>;
 
 impl<'a> Log<'a> {
     fn of(edits: &'a [Edit]) -> Self {
@@ -175,7 +183,7 @@ impl<'a> Log<'a> {
             let start = log.lines.len();
             for hunk in &edit.hunks {
                 log.push(Line::edge(number), None);
-                log.add(number, edit, hunk, &moved);
+                log.add(number, edits, hunk, &moved);
             }
             // Only now: the lines of an edit are compared with those of earlier ones.
             for (place, line) in log.lines.iter().enumerate().skip(start) {
@@ -196,13 +204,14 @@ impl<'a> Log<'a> {
         self.origins.push(origin);
     }
 
-    fn add(&mut self, number: usize, edit: &Edit, hunk: &'a [Part], moved: &Moved) {
+    fn add(&mut self, number: usize, edits: &[Edit], hunk: &'a [Part], moved: &Moved) {
+        let edit = &edits[number];
         let before = hunk.iter().filter_map(|part| match part {
             Part::Kept(text) | Part::Removed(text) => Some(Key::of(text)),
             Part::Added(_) | Part::Gap => None,
         });
         let before: Vec<Key> = before.collect();
-        let joined = self.firm(&before, self.align(&before, |_, _| 0.0));
+        let joined = self.firm(&before, self.align(&before, |_, _, _| 0.0));
         let moved_from = self.moved_from(edit, hunk, moved);
         let mut old = 0;
         for (at, part) in hunk.iter().enumerate() {
@@ -211,7 +220,8 @@ impl<'a> Log<'a> {
                 Part::Added(text) => (LineKind::Added, text.as_str()),
                 Part::Gap => (LineKind::Gap, ""),
                 Part::Removed(_) => {
-                    let is_moved = before[old].is_telling() && moved.contains(&(edit.turn, before[old].hash));
+                    let is_moved =
+                        before[old].is_telling() && moved.contains(&(edit.turn.0, before[old].hash));
                     self.removed.extend(joined[old].filter(|_| !is_moved));
                     old += 1;
                     continue;
@@ -226,15 +236,21 @@ impl<'a> Log<'a> {
             };
             old += usize::from(kind == LineKind::Kept);
             let kind = if origin.is_none() { LineKind::Kept } else { kind };
+            if let Some(origin) = origin.filter(|origin| *origin != here && kind == LineKind::Added)
+                && edit.source.is_none()
+                && edits[self.lines[origin].edit].source.is_some()
+            {
+                self.moves.insert(origin, number);
+            }
             self.push(Line { edit: number, key, text, kind }, origin);
         }
     }
 
-    /// Returns what each part of a hunk was before the turn moved or indented it: of lines beside each other that the same turn
-    /// took out, if they say enough. Some of those are of no edit.
+    /// Returns what each part of a hunk was before the session moved or indented it: of lines beside each other that the same
+    /// session took out, if they say enough. Some of those are of no edit.
     fn moved_from(&self, edit: &Edit, hunk: &[Part], moved: &Moved) -> Vec<Option<Option<usize>>> {
         let key = |part: &Part| match part {
-            Part::Added(text) => Some(Key::of(text)).filter(|key| moved.contains(&(edit.turn, key.hash))),
+            Part::Added(text) => Some(Key::of(text)).filter(|key| moved.contains(&(edit.turn.0, key.hash))),
             _ => None,
         };
         let keys: Vec<Option<Key>> = hunk.iter().map(key).collect();
@@ -244,7 +260,7 @@ impl<'a> Log<'a> {
             let run: Vec<Key> = keys[from..].iter().map_while(|key| *key).collect();
             let weight: f32 = run.iter().map(|key| self.unique(*key)).sum();
             if weight >= FIRM {
-                let joined = self.firm(&run, self.align(&run, |_, _| 0.0));
+                let joined = self.firm(&run, self.align(&run, |_, _, _| 0.0));
                 origins[from..from + run.len()]
                     .iter_mut()
                     .zip(joined)
@@ -256,15 +272,16 @@ impl<'a> Log<'a> {
     }
 
     /// Returns the added line that each of these lines is. Of all ways to join them, the one counts that the most speaks for:
-    /// lines that are beside each other in an edit are beside each other in the file. `doubt` says what speaks against the
-    /// origin of a line, `None` where it is impossible.
-    fn align(&self, keys: &[Key], doubt: impl Fn(usize, usize) -> f32) -> Vec<Option<usize>> {
+    /// lines that are beside each other in an edit are beside each other in the file. `doubt` says what speaks against a line of
+    /// the log and its origin.
+    fn align(&self, keys: &[Key], doubt: impl Fn(usize, usize, usize) -> f32) -> Vec<Option<usize>> {
         let lines: Vec<usize> = (0..keys.len()).filter(|at| !keys[*at].is_blank()).collect();
         let candidates = self.candidates(keys, &lines);
         let mut steps: Vec<Vec<Step>> = Vec::with_capacity(lines.len());
         for (number, at) in lines.iter().enumerate() {
             let before = number.checked_sub(1).map(|before| steps[before].as_slice()).unwrap_or_default();
-            let step = self.step(keys[*at], &candidates[number], before, |origin| doubt(*at, origin));
+            let step =
+                self.step(keys[*at], &candidates[number], before, |place, origin| doubt(*at, place, origin));
             steps.push(step);
         }
         let mut joined = vec![None; keys.len()];
@@ -335,7 +352,7 @@ impl<'a> Log<'a> {
         key: Key,
         candidates: &[usize],
         before: &[Step],
-        doubt: impl Fn(usize) -> f32,
+        doubt: impl Fn(usize, usize) -> f32,
     ) -> Vec<Step> {
         let unique = self.unique(key);
         let best = top(before);
@@ -361,7 +378,7 @@ impl<'a> Log<'a> {
         let mut steps = Vec::with_capacity(candidates.len() + 1);
         for place in candidates {
             let origin = self.origins[*place];
-            let against = origin.map_or(0.0, &doubt);
+            let against = origin.map_or(0.0, |origin| doubt(*place, origin));
             let is_removed = origin.is_some_and(|origin| self.removed.contains(&origin));
             let above = self.beside(*place, -1).and_then(|above| {
                 before.binary_search_by_key(&Some(above), |step| step.place.or(Some(usize::MAX))).ok()
@@ -405,7 +422,7 @@ fn top(steps: &[Step]) -> Option<usize> {
     (0..steps.len()).reduce(better)
 }
 
-/// Returns the texts that each turn both took out and added.
+/// Returns the texts that each session both took out and added.
 fn moved(edits: &[Edit]) -> Moved {
     let (mut added, mut removed) = (HashSet::new(), HashSet::new());
     for edit in edits {
@@ -415,7 +432,7 @@ fn moved(edits: &[Edit]) -> Moved {
                 Part::Removed(text) => (&mut removed, text),
                 Part::Kept(_) | Part::Gap => continue,
             };
-            set.insert((edit.turn, Key::of(text).hash));
+            set.insert((edit.turn.0, Key::of(text).hash));
         }
     }
     added.intersection(&removed).copied().collect()
@@ -435,9 +452,10 @@ struct Found<'a> {
 
 impl Found<'_> {
     fn by_text(&mut self) {
-        let doubt = |at: usize, origin: usize| {
+        let doubt = |at: usize, place: usize, origin: usize| {
             let edit = self.log.lines[origin].edit;
-            let source = self.edits[edit].source;
+            // What an edit of the file took over is in the file.
+            let source = self.edits[self.log.lines[place].edit].source;
             // A line that says nothing goes with those of the same file.
             let is_elsewhere = source != self.present[at].source && self.file.keys[at].is_telling();
             if source.is_some() && is_elsewhere {
@@ -722,6 +740,7 @@ mod tests {
                 at: number as u64 * 1_000_000,
                 turn: (number as i64, 1),
                 source: None,
+                path: String::new(),
                 hunks: hunks_of(&data),
             }
         };
@@ -806,10 +825,10 @@ mod tests {
         };
         let found =
             attribute(&edits(&["+let the_same = line();", "+let the_same = line();"]), &[present(Some(10))]);
-        assert_eq!(found, [Some(Origin { edit: 0, how: How::Same })]);
+        assert_eq!(found, [Some(Origin { edit: 0, how: How::Same, moved: None })]);
         let found =
             attribute(&edits(&["+let the_same = line();", "+let the_same = line();"]), &[present(None)]);
-        assert_eq!(found, [Some(Origin { edit: 1, how: How::Same })]);
+        assert_eq!(found, [Some(Origin { edit: 1, how: How::Same, moved: None })]);
     }
 
     #[test]

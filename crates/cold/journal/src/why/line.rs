@@ -12,7 +12,7 @@ const COMMON: [&str; 16] = [
 const LONG: f32 = 25.0;
 
 /// A line, as it is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     /// Of the text without spaces; 0 for a line without any text.
     pub(super) hash: u64,

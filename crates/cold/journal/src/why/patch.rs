@@ -3,6 +3,7 @@
 use super::diff;
 use super::line::Key;
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// A call that changed the file.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +16,8 @@ pub struct Edit {
     pub turn: (i64, u64),
     /// The other file that it changed, of those that lines were moved from; `None` for the file itself.
     pub source: Option<usize>,
+    /// What the file was called then, as the database has it.
+    pub path: String,
     pub hunks: Vec<Hunk>,
 }
 
@@ -57,6 +60,16 @@ pub fn hunks(data: &Value, path: &str) -> Vec<Hunk> {
     let patch =
         ["command", "patch", "patchText", "input"].iter().find_map(|name| patch_text(input.get(*name)?));
     patch.map(|patch| of_patch(patch, path)).unwrap_or_default()
+}
+
+/// Returns the lines of some parts that say where they are from.
+pub(super) fn keys(hunks: &[Hunk], is_wanted: impl Fn(&Part) -> bool) -> HashSet<Key> {
+    let parts = hunks.iter().flatten().filter(|part| is_wanted(part));
+    let keys = parts.filter_map(|part| match part {
+        Part::Kept(text) | Part::Added(text) | Part::Removed(text) => Some(Key::of(text)),
+        Part::Gap => None,
+    });
+    keys.filter(|key| key.is_telling()).collect()
 }
 
 fn text<'a>(input: &'a Value, names: &[&str]) -> Option<&'a str> {

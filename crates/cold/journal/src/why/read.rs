@@ -1,12 +1,12 @@
 //! Finds the recorded calls that changed a file, and what is known of the turns that they were made in.
 
-use super::line;
-use super::patch::{self, Edit};
+use super::line::{self, Key};
+use super::patch::{self, Edit, Part};
 use crate::edits;
 use crate::make::prose;
 use crate::read::{self, is_made};
 use base::project::{Project, Repository};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use store::observations::joined;
 use store::rusqlite::{OptionalExtension as _, params};
@@ -20,9 +20,17 @@ const MOST_NAMES: usize = 50;
 const MOST_OTHERS: i64 = 2_000;
 /// The least lines that were moved from another file, the shortest piece of a line that is looked for there, in bytes, and
 /// the most files that lines were moved from.
-const LEAST_MOVED: usize = 3;
+pub const LEAST_MOVED: usize = 3;
 const LEAST_PIECE: usize = 12;
-const MOST_SOURCES: usize = 8;
+pub const MOST_SOURCES: usize = 8;
+/// How many letters and digits the lines have at least that a session cut from another file, and how many observations are
+/// between cutting and pasting at most.
+const LEAST_CUT: usize = 40;
+/// In how many edits a line is at most that says where it is from.
+const MOST_COPIES: usize = 2;
+/// How many letters and digits lines have at least that are from a removed file.
+const LEAST_GONE: usize = 80;
+const CUT_NEAR: i64 = 100;
 /// How long before an edit a lesson was shown that is taken for a reason of it, in milliseconds.
 const LESSON_BEFORE: u64 = 30_000;
 /// How many files a turn may have changed for what it found out to be about each of them.
@@ -101,20 +109,23 @@ pub fn edits_of(store: &Store, place: &Place, sources: &[String]) -> Result<Vec<
     if !is_made(store, "edits")? {
         return Ok(Vec::new());
     }
-    let mut rows: BTreeMap<i64, (String, Option<usize>)> = BTreeMap::new();
+    // One call may change several files.
+    let mut rows: BTreeSet<(i64, Option<usize>, String)> = BTreeSet::new();
     let mut select = store
         .connection()
         .prepare_cached("SELECT observation FROM edits WHERE project = ?1 AND path = ?2")?;
     let projects: BTreeSet<i64> = place.names.iter().map(|(project, _)| *project).collect();
-    let others = sources
-        .iter()
-        .enumerate()
-        .flat_map(|(source, path)| projects.iter().map(move |project| (*project, path, Some(source))));
-    for (project, path, source) in
-        others.chain(place.names.iter().map(|(project, path)| (*project, path, None)))
-    {
+    let mut names: Vec<(i64, String, Option<usize>)> = Vec::new();
+    for (source, path) in sources.iter().enumerate() {
+        let mut there = Place { names: projects.iter().map(|project| (*project, path.clone())).collect() };
+        former_names(store, &mut there)?;
+        let others = there.names.into_iter().filter(|name| !place.names.contains(name));
+        names.extend(others.map(|(project, path)| (project, path, Some(source))));
+    }
+    names.extend(place.names.iter().map(|(project, path)| (*project, path.clone(), None)));
+    for (project, path, source) in names {
         for row in select.query_map(params![project, path], |row| row.get(0))? {
-            rows.insert(row?, (path.clone(), source));
+            rows.insert((row?, source, path.clone()));
         }
     }
     let mut select = store.connection().prepare_cached(
@@ -122,16 +133,123 @@ pub fn edits_of(store: &Store, place: &Place, sources: &[String]) -> Result<Vec<
          LEFT JOIN payloads AS p ON p.observation = o.row WHERE o.row = ?1",
     )?;
     let mut edits = Vec::new();
-    for (row, (path, source)) in rows.into_iter().rev().take(MOST_CALLS) {
+    for (row, source, path) in rows.into_iter().rev().take(MOST_CALLS) {
         let found = select.query_row([row], |found| {
             Ok((found.get(0)?, found.get(1)?, found.get(2)?, joined(found, 3).unwrap_or_default()))
         });
         let Some((session, prompt, at, data)) = found.optional()? else { continue };
         let hunks = patch::hunks(&data, &path);
-        edits.push(Edit { row, at, turn: (session, prompt), source, hunks });
+        edits.push(Edit { row, at, turn: (session, prompt), source, path, hunks });
     }
     edits.sort_by_key(|edit| (edit.at, edit.row));
     Ok(edits)
+}
+
+/// Returns other files of the project that sessions took lines out of which they put into this one, at about the same time.
+/// `known` are such files that were found before: lines may have come there from others.
+pub fn cut_from(
+    store: &Store,
+    place: &Place,
+    edits: &[Edit],
+    known: &[String],
+) -> Result<Vec<String>, Error> {
+    if !is_made(store, "edits")? {
+        return Ok(Vec::new());
+    }
+    let mut added: BTreeMap<i64, (BTreeSet<i64>, HashSet<Key>)> = BTreeMap::new();
+    for edit in edits {
+        let keys = patch::keys(&edit.hunks, |part| matches!(part, Part::Added(_)));
+        if weight(&keys) >= LEAST_CUT {
+            let (rows, of_session) = added.entry(edit.turn.0).or_default();
+            rows.insert(edit.row);
+            of_session.extend(keys);
+        }
+    }
+    let own: Vec<&String> = place.names.iter().map(|(_, path)| path).chain(known).collect();
+    let own = serde_json::to_string(&own)?;
+    let projects: BTreeSet<i64> = place.names.iter().map(|(project, _)| *project).collect();
+    let mut select = store.connection().prepare_cached(
+        "SELECT e.path, o.data, p.data FROM edits AS e JOIN observations AS o ON o.row = e.observation
+         LEFT JOIN payloads AS p ON p.observation = o.row
+         WHERE e.observation BETWEEN ?1 AND ?2 AND o.session = ?3 AND e.project = ?4
+             AND e.path NOT IN (SELECT value FROM json_each(?5))",
+    )?;
+    let mut removed: BTreeMap<String, HashSet<Key>> = BTreeMap::new();
+    for (session, (rows, keys)) in &added {
+        for (first, last) in ranges(rows) {
+            for project in &projects {
+                let mut found = select.query(params![first, last, session, project, own])?;
+                while let Some(row) = found.next()? {
+                    let path: String = row.get(0)?;
+                    let hunks = patch::hunks(&joined(row, 1).unwrap_or_default(), &path);
+                    let cut = patch::keys(&hunks, |part| matches!(part, Part::Removed(_)));
+                    let shared: HashSet<Key> = cut.intersection(keys).copied().collect();
+                    // Of what was only removed, a few lines are everywhere.
+                    if shared.len() * 2 >= cut.len() {
+                        removed.entry(path).or_default().extend(shared);
+                    }
+                }
+            }
+        }
+    }
+    let mut removed: Vec<(usize, String)> =
+        removed.into_iter().map(|(path, keys)| (weight(&keys), path)).collect();
+    removed.retain(|(weight, _)| *weight >= LEAST_CUT);
+    removed.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+    removed.truncate(MOST_SOURCES);
+    Ok(removed.into_iter().map(|(_, path)| path).collect())
+}
+
+/// Returns how much lines say that were cut from a file; nothing for a single one.
+fn weight(keys: &HashSet<Key>) -> usize {
+    if keys.len() < 2 { 0 } else { keys.iter().map(|key| usize::from(key.words)).sum() }
+}
+
+/// Returns the rows around these, overlapping ones together.
+fn ranges(rows: &BTreeSet<i64>) -> Vec<(i64, i64)> {
+    let mut ranges: Vec<(i64, i64)> = Vec::new();
+    for row in rows {
+        match ranges.last_mut() {
+            Some((_, last)) if *row - CUT_NEAR <= *last => *last = row + CUT_NEAR,
+            _ => ranges.push((row - CUT_NEAR, row + CUT_NEAR)),
+        }
+    }
+    ranges
+}
+
+/// Returns the edit that took lines out of another file, for one that put them into this file: a removed file says no lines.
+/// Most of them must have been in an earlier edit of another file; others between those were there as well.
+pub fn removal(edits: &[Edit], by: &Edit, lines: &[&str]) -> Option<Edit> {
+    let before = edits.iter().filter(|edit| edit.source.is_some() && edit.at < by.at);
+    let mut known: HashMap<Key, usize> = HashMap::new();
+    for key in before.flat_map(|edit| patch::keys(&edit.hunks, |part| matches!(part, Part::Added(_)))) {
+        *known.entry(key).or_default() += 1;
+    }
+    // `return Err(error);` is everywhere.
+    let is_rare = |line: &&&str| known.get(&Key::of(line)).is_none_or(|count| *count <= MOST_COPIES);
+    let is_known = |line: &&&str| is_rare(line) && known.contains_key(&Key::of(line));
+    let telling = lines.iter().filter(is_rare).filter(|line| Key::of(line).is_telling()).count();
+    let found: HashSet<Key> = lines.iter().filter(is_known).map(|line| Key::of(line)).collect();
+    let first = lines.iter().position(|line| is_known(&line))?;
+    let last = lines.iter().rposition(|line| is_known(&line))?;
+    let hunk = lines[first..=last].iter().map(|line| Part::Removed((*line).to_owned())).collect();
+    let is_moved = weight(&found) >= LEAST_GONE && found.len() * 2 >= telling;
+    is_moved.then(|| Edit { source: Some(0), path: String::new(), hunks: vec![hunk], ..by.clone() })
+}
+
+/// Returns the last recorded call that renamed a file of this name, or a folder above it.
+pub fn renamed_by(store: &Store, place: &Place, former: &str) -> Result<Option<i64>, Error> {
+    let mut select = store.connection().prepare_cached(
+        "SELECT max(observation) FROM moves WHERE project = ?1 AND (old = ?2 OR substr(?2, 1, length(old) + 1) = old || '/')",
+    )?;
+    let projects: BTreeSet<i64> = place.names.iter().map(|(project, _)| *project).collect();
+    for project in projects {
+        let found: Option<i64> = select.query_row(params![project, former], |row| row.get(0))?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
 }
 
 /// Returns other files of the project whose recorded edits have lines of these, with the places of those lines: where lines
@@ -166,7 +284,6 @@ pub fn sources_of(store: &Store, place: &Place, lines: &[&str]) -> Result<Vec<(S
         found.into_iter().map(|(path, lines)| (path, lines.into_iter().collect())).collect();
     found.retain(|(_, lines)| lines.len() >= LEAST_MOVED);
     found.sort_by_key(|(_, lines)| std::cmp::Reverse(lines.len()));
-    found.truncate(MOST_SOURCES);
     Ok(found)
 }
 
@@ -236,13 +353,13 @@ pub struct Call {
 }
 
 impl Call {
-    /// Returns what is known of the call that changed the file.
-    pub fn of(store: &Store, edit: &Edit, place: &Place) -> Result<Option<Self>, Error> {
+    /// Returns what is known of a call that changed or renamed the file, by its row.
+    pub fn of(store: &Store, row: i64, place: &Place) -> Result<Option<Self>, Error> {
         let mut select = store.connection().prepare_cached(
             "SELECT o.at, o.tool, o.agent_type, s.platform, s.id, s.title, s.author, s.branch, o.prompt, o.session
              FROM observations AS o JOIN sessions AS s ON s.row = o.session WHERE o.row = ?1",
         )?;
-        let call = select.query_row([edit.row], |row| {
+        let call = select.query_row([row], |row| {
             Ok(Self {
                 at: row.get(0)?,
                 tool: row.get::<_, Option<String>>(1)?.unwrap_or_default(),

@@ -1,11 +1,19 @@
 //! A spool and a database for one test.
 
-use base::Timestamp;
-use capture::{Observation, Spool};
+use base::settings::Settings;
+use base::{Env, Timestamp};
+use capture::{Observation, Rules, Spool};
 use journal::{Entry, Summary, read};
 use serde_json::{Value, json};
+use std::path::Path;
 use store::Store;
 use store::observations::Drain;
+
+/// What is recorded where a person has set nothing.
+pub(crate) fn default_rules() -> Rules {
+    let env = Env::fixed::<&str, &str>([]);
+    Rules::of(&Settings::read(&env, Path::new("/nowhere")), &env)
+}
 
 pub(crate) struct Bench {
     _folder: tempfile::TempDir,
@@ -39,6 +47,15 @@ impl Bench {
         let observation =
             Observation::read(line.as_bytes()).unwrap_or_else(|| panic!("no observation: {line}"));
         self.spool.append(&observation).unwrap();
+    }
+
+    /// Appends a line of a recording, unless it is of a tool that is not recorded by default.
+    pub(crate) fn line_of_hook(&self, line: &str) {
+        let recorded: Value = serde_json::from_str(line).unwrap();
+        let tool = recorded["data"]["tool"].as_str().filter(|_| recorded["kind"] == "tool");
+        if tool.is_none_or(|tool| default_rules().records_tool(tool)) {
+            self.line(line);
+        }
     }
 
     /// Goes on in another session.
@@ -87,6 +104,17 @@ impl Bench {
                 "tool": "Edit", "input": {"file_path": format!("/home/dev/shop/{path}"), "old_string": "a", "new_string": "b"},
                 "output": {"filePath": path, "structuredPatch": patch},
             }),
+        )
+    }
+
+    /// A question to the user, as the client reports it with the answer.
+    pub(crate) fn answered(&mut self, question: &str, answer: impl Into<Value>) -> &mut Self {
+        let questions =
+            json!([{"question": question, "header": "Choice", "options": [], "multiSelect": false}]);
+        let output = json!({"questions": questions, "answers": {question: answer.into()}, "annotations": {}});
+        self.put(
+            "tool",
+            json!({"tool": "AskUserQuestion", "input": {"questions": questions}, "output": output}),
         )
     }
 

@@ -1,9 +1,7 @@
 //! The sessions by which the journal is judged (`tests/data/journal/README.md`): every fact that was listed by hand is in a
 //! line, and there are not many lines more than facts.
 
-use crate::bench::Bench;
-use base::{Env, settings::Settings};
-use capture::Rules;
+use crate::bench::{Bench, default_rules};
 use serde::Deserialize;
 use std::fs;
 use std::io::Write as _;
@@ -117,7 +115,7 @@ fn folders_with(file: &str) -> Vec<PathBuf> {
 fn spooled(folder: &Path) -> Bench {
     let bench = Bench::new();
     for line in fs::read_to_string(folder.join("session.jsonl")).unwrap().lines() {
-        bench.line(line);
+        bench.line_of_hook(line);
     }
     bench
 }
@@ -133,8 +131,7 @@ fn imported(folder: &Path) -> Bench {
         let subagent = subagent.unwrap();
         fs::copy(subagent.path(), project.join("session/subagents").join(subagent.file_name())).unwrap();
     }
-    let env = Env::fixed::<&str, &str>([]);
-    let rules = Rules::of(&Settings::read(&env, Path::new("/nowhere")), &env);
+    let rules = default_rules();
     let import = Import::of(projects.path(), &bench.spool, &rules).unwrap();
     let imported = import.run(&mut bench.store, |_| ()).unwrap();
     assert_eq!((imported.sessions, imported.unreadable), (1, 0), "{}", folder.display());

@@ -57,3 +57,41 @@ fn another_session_in_the_folder_leaves_what_is_under_the_name_where_it_is() {
     bench.drain();
     assert!(keys(&bench).contains(&"name:shop".to_owned()), "{:?}", keys(&bench));
 }
+
+#[test]
+fn work_that_was_asked_for_in_another_project_appears_where_it_was_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let repository = |name: &str| {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.join(".git/refs")).unwrap();
+        std::fs::create_dir_all(path.join(".git/objects")).unwrap();
+        std::fs::write(path.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (api, web) = (repository("api"), repository("web"));
+    let mut bench = Bench::new();
+    bench.in_folder(&api).prompt("We decided: the button says Send. Rename it in ../web").in_folder(&web);
+    let input = json!({"file_path": format!("{web}/button.ts"), "old_string": "Go", "new_string": "Send"});
+    bench
+        .put("tool", json!({"tool": "Edit", "input": input}))
+        .done("The button says Send. Next: translate it.");
+    bench.drain();
+    let projects = |table: &str| -> Vec<(i64, String)> {
+        let column = if table == "entries" { "title" } else { "request" };
+        let query = format!("SELECT e.project, e.{column} FROM {table} AS e");
+        let mut select = bench.store.connection().prepare(&query).unwrap();
+        select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().collect::<Result<_, _>>().unwrap()
+    };
+    let (entries, summaries) = (projects("entries"), projects("summaries"));
+    let key: String = bench
+        .store
+        .connection()
+        .query_row("SELECT root FROM projects WHERE row = ?1", [entries[0].0], |row| row.get(0))
+        .unwrap();
+    assert!(key.ends_with("/web"), "{key}");
+    assert!(
+        entries.iter().chain(&summaries).all(|(project, _)| *project == entries[0].0),
+        "{entries:?} {summaries:?}"
+    );
+    assert!(entries.iter().all(|(_, title)| !title.contains("no change")), "{entries:?}");
+}

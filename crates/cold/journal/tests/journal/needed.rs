@@ -29,7 +29,7 @@ fn what_later_sessions_need_is_not_hidden() {
         let mut bench = Bench::new();
         for session in &follow_up.history {
             let text = fs::read_to_string(data.join(session).join("session.jsonl")).unwrap();
-            text.lines().for_each(|line| bench.line(line));
+            text.lines().for_each(|line| bench.line_of_hook(line));
         }
         files += 1;
         needed += follow_up.needed.len();

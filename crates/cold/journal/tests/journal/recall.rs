@@ -118,9 +118,9 @@ impl Scene {
             let file = data().join(session).join("session.jsonl");
             let lines = fs::read_to_string(file).unwrap();
             // Their folders count as one project.
-            lines
-                .lines()
-                .for_each(|line| bench.line(&line.replace("/home/dev/parcel-infra", "/home/dev/parcel")));
+            lines.lines().for_each(|line| {
+                bench.line_of_hook(&line.replace("/home/dev/parcel-infra", "/home/dev/parcel"))
+            });
         }
         bench.drain();
         let known = Situation {

@@ -59,6 +59,419 @@ fn line_19_the_same_function_changed_again_replaces_the_earlier_change() {
     assert_eq!(entries[2].times, 1, "a later change is no repetition");
 }
 
+/// What a turn does.
+type Turn = fn(&mut Bench);
+
+/// Makes two turns in two sessions, and returns whether the second one's work or decision replaces the first one's.
+fn is_replaced(first: Turn, second: Turn) -> bool {
+    let mut bench = Bench::new();
+    bench.session("monday");
+    first(&mut bench);
+    let before: Vec<String> = bench.entries().into_iter().map(|entry| entry.id).collect();
+    bench.session("tuesday");
+    second(&mut bench);
+    bench.entries().iter().any(|entry| before.contains(&entry.id) && entry.replaced_by.is_some())
+}
+
+/// Another piece of work is not the same because it is in the same file, the same function or told in the same words.
+const UNRELATED: [(&str, Turn, Turn); 10] = [
+    (
+        "two flags of one function",
+        |bench| {
+            bench
+                .prompt("Add a --verbose flag")
+                .edit("src/main.rs", &[" fn main() {", "+    let verbose = args.has(\"--verbose\");", " }"])
+                .done("There is a flag.");
+        },
+        |bench| {
+            bench
+                .prompt("Add a --json flag")
+                .edit("src/main.rs", &[" fn main() {", "+    let json = args.has(\"--json\");", " }"])
+                .done("There is a flag.");
+        },
+    ),
+    (
+        "a second bug in the same function",
+        |bench| {
+            bench
+                .prompt("Fix the rounding of the total")
+                .edit(
+                    "src/cart.rs",
+                    &[" fn total(cart: &Cart) -> u32 {", "-    sum", "+    sum.round_up()", " }"],
+                )
+                .bash("cargo test", "test result: ok. 12 passed; 0 failed")
+                .done("Fixed the rounding.");
+        },
+        |bench| {
+            bench
+                .prompt("Fix the tax of the total")
+                .edit(
+                    "src/cart.rs",
+                    &[
+                        " fn total(cart: &Cart) -> u32 {",
+                        "-    let tax = 0;",
+                        "+    let tax = rate(cart);",
+                        " }",
+                    ],
+                )
+                .bash("cargo test", "test result: ok. 14 passed; 0 failed")
+                .done("Fixed the tax.");
+        },
+    ),
+    (
+        "an edit that keeps most of what was put in",
+        |bench| {
+            bench
+                .prompt("Write the importer")
+                .edit(
+                    "src/import.rs",
+                    &[
+                        "+fn import(file: &File) {",
+                        "+    let rows = read(file);",
+                        "+    let kept = check(rows);",
+                        "+    store(kept);",
+                        "+    report(kept.len());",
+                        "+}",
+                    ],
+                )
+                .done("The importer is there.");
+        },
+        |bench| {
+            bench
+                .prompt("Report failures of the import")
+                .edit(
+                    "src/import.rs",
+                    &[
+                        " fn import(file: &File) {",
+                        "-    report(kept.len());",
+                        "+    report(kept.len(), failed.len());",
+                        " }",
+                    ],
+                )
+                .done("It reports failures.");
+        },
+    ),
+    (
+        "two issues by number",
+        |bench| {
+            bench
+                .prompt("Close issue 318 on the board please")
+                .put(
+                    "tool",
+                    json!({"tool": "mcp__linear__update_issue", "input": {"id": "COU-318"}, "output": {}}),
+                )
+                .done("Closed.");
+        },
+        |bench| {
+            bench
+                .prompt("Close issue 319 on the board please")
+                .put(
+                    "tool",
+                    json!({"tool": "mcp__linear__update_issue", "input": {"id": "COU-319"}, "output": {}}),
+                )
+                .done("Closed.");
+        },
+    ),
+    (
+        "two services deployed in the same way",
+        |bench| {
+            bench
+                .prompt("Deploy the gateway service to staging with the script")
+                .bash("./scripts/deploy.sh gateway", "")
+                .done("Deployed.");
+        },
+        |bench| {
+            bench
+                .prompt("Deploy the courier service to staging with the script")
+                .bash("./scripts/deploy.sh courier", "")
+                .done("Deployed.");
+        },
+    ),
+    (
+        "a decision about another cache",
+        |bench| {
+            bench
+                .prompt("We'll use Redis for the session cache because it is fast.")
+                .done("Noted, that is the plan.");
+        },
+        |bench| {
+            bench
+                .prompt("We decided: the page cache lives in memory instead of Redis, it is small.")
+                .done("Noted, that is the plan.");
+        },
+    ),
+    (
+        "decisions that share words",
+        |bench| {
+            bench
+                .prompt("We decided: retries of the payment queue wait ten seconds, the bank asks for it.")
+                .done("Noted, that is the plan.");
+        },
+        |bench| {
+            bench
+                .prompt("We decided: retries of the mail queue wait ten seconds, the provider asks for it.")
+                .done("Noted, that is the plan.");
+        },
+    ),
+    (
+        "answers to two questions",
+        |bench| {
+            bench
+                .prompt("Build the export")
+                .answered("Which format should the export have?", "CSV")
+                .done("It is built.");
+        },
+        |bench| {
+            bench
+                .prompt("Build the import")
+                .answered("Which format should the import take?", "CSV")
+                .done("It is built.");
+        },
+    ),
+    (
+        "answers to a question that says nothing",
+        |bench| {
+            bench
+                .prompt("Build the export")
+                .answered("How should I proceed?", "Write the test first")
+                .done("It is built.");
+        },
+        |bench| {
+            bench
+                .prompt("Build the import")
+                .answered("How should I proceed?", "Skip the docs")
+                .done("It is built.");
+        },
+    ),
+    (
+        "two commits of one subject",
+        |bench| {
+            bench
+                .prompt("commit the parser")
+                .bash("git commit -m WIP", "[main 1a2b3c4] WIP\n 1 file changed")
+                .done("Committed.");
+        },
+        |bench| {
+            bench
+                .prompt("commit the lexer")
+                .bash("git commit -m WIP", "[main 2b3c4d5] WIP\n 1 file changed")
+                .done("Committed.");
+        },
+    ),
+];
+
+/// The same done again, or undone.
+const REPLACED: [(&str, Turn, Turn); 8] = [
+    (
+        "the same command",
+        |bench| {
+            bench.prompt("deploy to staging").bash("./scripts/deploy.sh staging", "").done("Deployed.");
+        },
+        |bench| {
+            bench
+                .prompt("deploy to staging again")
+                .bash("./scripts/deploy.sh staging", "")
+                .done("Deployed once more, 12 s.");
+        },
+    ),
+    (
+        "a value set anew",
+        |bench| {
+            bench
+                .prompt("Raise the timeout")
+                .edit("config/app.toml", &[" [http]", "-timeout = 5", "+timeout = 10"])
+                .done("It is 10.");
+        },
+        |bench| {
+            bench
+                .prompt("That was too much, take 7")
+                .edit("config/app.toml", &[" [http]", "-timeout = 10", "+timeout = 7"])
+                .done("It is 7.");
+        },
+    ),
+    (
+        "what was put in is taken out",
+        |bench| {
+            bench
+                .prompt("Cache the rates")
+                .edit(
+                    "src/rates.rs",
+                    &[
+                        " fn rates() {",
+                        "+    if let Some(rates) = CACHE.get() {",
+                        "+        return rates.clone();",
+                        "+    }",
+                        "     let rates = fetch();",
+                    ],
+                )
+                .done("Cached.");
+        },
+        |bench| {
+            bench
+                .prompt("The cache is stale, drop it")
+                .edit(
+                    "src/rates.rs",
+                    &[
+                        " fn rates() {",
+                        "-    if let Some(rates) = CACHE.get() {",
+                        "-        return rates.clone();",
+                        "-    }",
+                        "     let rates = fetch();",
+                    ],
+                )
+                .done("Dropped.");
+        },
+    ),
+    (
+        "a function written anew",
+        |bench| {
+            bench
+                .prompt("Parse the date")
+                .edit(
+                    "src/date.py",
+                    &[
+                        "+def parse(text):",
+                        "+    day, month, year = text.split(\".\")",
+                        "+    return date(int(year), int(month), int(day))",
+                    ],
+                )
+                .done("It parses.");
+        },
+        |bench| {
+            bench
+                .prompt("Use the library for dates")
+                .edit(
+                    "src/date.py",
+                    &[
+                        " def parse(text):",
+                        "-    day, month, year = text.split(\".\")",
+                        "-    return date(int(year), int(month), int(day))",
+                        "+    return isoparse(text)",
+                        "-def parse(text):",
+                        "+def parse(text: str) -> date:",
+                    ],
+                )
+                .done("It uses the library.");
+        },
+    ),
+    (
+        "a commit that is reverted",
+        |bench| {
+            bench
+                .prompt("Retry twice")
+                .edit("src/http.rs", &[" fn get() {", "+    retry(2);", " }"])
+                .bash("git commit -am 'Retry twice'", "[main 1a2b3c4] Retry twice\n 1 file changed")
+                .done("It retries.");
+        },
+        |bench| {
+            bench
+                .prompt("Take the retry back")
+                .bash(
+                    "git revert --no-edit 1a2b3c4",
+                    "[main 2b3c4d5] Revert \"Retry twice\"\n 1 file changed",
+                )
+                .done("Reverted.");
+        },
+    ),
+    (
+        "a decision that is taken back",
+        |bench| {
+            bench
+                .prompt("We'll use Redis for the session cache because it is fast.")
+                .done("Noted, that is the plan.");
+        },
+        |bench| {
+            bench
+                .prompt(
+                    "We decided: Postgres holds the session cache instead of Redis, one service less to run.",
+                )
+                .done("Noted, that is the plan.");
+        },
+    ),
+    (
+        "another answer to the same question",
+        |bench| {
+            bench
+                .prompt("Store the orders")
+                .answered("Which database should hold the orders?", "SQLite")
+                .done("They are stored.");
+        },
+        |bench| {
+            bench
+                .prompt("Three workers now")
+                .answered("Which database should hold the orders?", "Postgres")
+                .done("They are stored.");
+        },
+    ),
+    (
+        "the same answer again",
+        |bench| {
+            bench
+                .prompt("Store the orders")
+                .answered("Which database should hold the orders?", "Postgres")
+                .done("They are stored.");
+        },
+        |bench| {
+            bench
+                .prompt("Store the parcels")
+                .answered("Which database should hold the orders?", "Postgres")
+                .done("They are stored.");
+        },
+    ),
+];
+
+#[test]
+fn work_replaces_what_it_does_again_or_undoes_and_nothing_else() {
+    let wrong: Vec<&str> = UNRELATED
+        .iter()
+        .filter(|(_, first, second)| is_replaced(*first, *second))
+        .map(|(name, ..)| *name)
+        .collect();
+    let missed: Vec<&str> = REPLACED
+        .iter()
+        .filter(|(_, first, second)| !is_replaced(*first, *second))
+        .map(|(name, ..)| *name)
+        .collect();
+    assert_eq!((wrong, missed), (Vec::<&str>::new(), Vec::<&str>::new()), "wrong and missed links");
+}
+
+#[test]
+fn the_users_answers_to_questions_are_decisions() {
+    let mut bench = Bench::new();
+    let long = "Which of the three ways that the design names for the storage of proof photos should be taken, given that the database \
+                grows by two gigabytes a day and ops has no object store in the second region yet?";
+    bench
+        .prompt("Store the proof photos")
+        .answered(long, "Object store in the first region")
+        .answered("Which fields may be searched?", json!(["Name", "Street"]))
+        .put(
+            "tool",
+            json!({
+                "tool": "AskUserQuestion", "input": {"questions": []},
+                "output": {
+                    "answers": {"Keep EXIF?": "No"}, "annotations": {"Keep EXIF?": {"notes": "it is personal data"}},
+                },
+            }),
+        )
+        .put("refused", json!({"tool": "AskUserQuestion", "by": "user", "input": {"questions": [{"question": "Deploy now?"}]}}))
+        .done("They are stored.");
+    let entries = bench.entries();
+    let decided: Vec<&Entry> = entries.iter().filter(|entry| entry.kind == "decision").collect();
+    for (title, answer) in [
+        ("asked the user: Which of the three ways", "→ answered Object store in the first region"),
+        ("asked the user: Which fields may be searched?", "→ answered Name, Street"),
+        ("asked the user: Keep EXIF?", "→ answered No (it is personal data)"),
+    ] {
+        let entry = decided
+            .iter()
+            .find(|entry| entry.title.starts_with(title))
+            .unwrap_or_else(|| panic!("{title}: {decided:#?}"));
+        assert!(entry.title.ends_with(answer) && entry.title.chars().count() <= 160, "{}", entry.title);
+    }
+    let all = format!("{entries:?}");
+    assert!(all.contains("the user did not answer \\\"Deploy now?\\\""), "{all}");
+}
+
 #[test]
 fn what_a_person_wrote_or_pinned_is_not_replaced() {
     let mut bench = Bench::new();
