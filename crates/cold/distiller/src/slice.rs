@@ -536,7 +536,7 @@ fn role_of(body: &Body<'_>) -> Option<Role> {
         // A prompt that was typed while the model was busy is an attachment.
         Body::User(_) | Body::Attachment(_) => Some(Role::User),
         Body::Assistant(_) => Some(Role::Assistant),
-        Body::System(_) | Body::Other { .. } => None,
+        Body::System(_) | Body::Queue(_) | Body::Other { .. } => None,
     }
 }
 

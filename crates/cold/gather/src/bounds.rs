@@ -1,5 +1,6 @@
 //! What of a transcript may be kept: what hooks would have recorded, and was not forgotten since.
 
+use crate::answer;
 use capture::Rules;
 use distiller::machinery;
 use std::collections::HashSet;
@@ -41,7 +42,8 @@ impl Bounds<'_> {
     }
 
     fn admit_call(&self, id: &str, name: &str, input: &str) -> bool {
-        self.rules.records_call(name, Some(input))
+        // What a person answers is theirs, as a prompt is, whether calls of the tool are recorded or not.
+        (name == answer::ASKS || self.rules.records_call(name, Some(input)))
             && !machinery::is_our_call(name, input)
             && !self.forgot("t", id)
             && !self.forgot("r", id)
@@ -94,6 +96,11 @@ impl<'b> Screen<'b> {
             Act::ToolResult { tool_use_id, .. } => !self.calls.contains(*tool_use_id),
             _ => true,
         }
+    }
+
+    /// Says whether a message hides itself.
+    pub(crate) fn hides(&self, record: &Record<'_>, message: &str) -> bool {
+        self.bounds.hide(record, message)
     }
 
     /// Says whether nothing of a record may be kept, as far as is known so far.

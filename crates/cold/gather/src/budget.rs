@@ -24,9 +24,12 @@ pub const COMMAND_CHARS: usize = 1_500;
 /// The most calls of tools that MCP servers have, and characters of each.
 pub const SERVER_CALLS: usize = 15;
 pub const INPUT_CHARS: usize = 600;
-/// The most files that were changed, and that were read.
+/// The most files that were changed, that commits made, and that were read.
 pub const CHANGED_FILES: usize = 60;
+pub const CREATED_FILES: usize = 20;
 pub const READ_FILES: usize = 20;
+/// How many of the last calls are looked through for what failed.
+pub const RECENT_CALLS: usize = 3_000;
 /// The most dead ends, errors of each, and characters of an error.
 pub const DEAD_ENDS: usize = 30;
 pub const ERRORS: usize = 4;
@@ -34,6 +37,15 @@ pub const ERROR_CHARS: usize = 220;
 /// The most ids, and characters of the line that each is in.
 pub const IDS: usize = 30;
 pub const ID_LINE_CHARS: usize = 160;
+/// How much of an answer of a subagent or the user is kept, in characters.
+pub const ANSWER_CHARS: usize = 400;
+/// The most commands in the background.
+pub const TASKS: usize = 15;
+/// The most remarks between calls, the last of them, and characters of each.
+pub const REMARKS: usize = 40;
+pub const REMARK_CHARS: usize = 600;
+/// A reply of so many words that names nothing is no report.
+pub const SHORT_REPLY_WORDS: usize = 6;
 /// The most decisions, and the last prompts and replies that they are looked for in.
 pub const DECISIONS: usize = 30;
 pub const JUDGED: usize = 300;

@@ -2,9 +2,11 @@
 
 use crate::bounds::{Bounds, Screen};
 use crate::budget::{
-    CHANGED_FILES, COMMANDS, DEAD_ENDS, DECISIONS, ERRORS, JUDGED, LAST_REPLY_CHARS, OUTPUT_CHARS,
-    PROMPT_CHARS, PROMPTS, READ_FILES, REPLIES, REPLY_CHARS, SAID_CHARS, SERVER_CALLS, THREAD_BYTES,
+    CHANGED_FILES, COMMANDS, CREATED_FILES, DEAD_ENDS, DECISIONS, ERRORS, ID_LINE_CHARS, JUDGED,
+    LAST_REPLY_CHARS, OUTPUT_CHARS, PROMPT_CHARS, PROMPTS, READ_FILES, RECENT_CALLS, REMARKS, REPLIES,
+    REPLY_CHARS, SAID_CHARS, SERVER_CALLS, SHORT_REPLY_WORDS, TASKS, THREAD_BYTES,
 };
+use crate::remark::{self, Kind};
 use crate::thread::{Call, Ending, Thread, Turn};
 use distiller::{Action, Anchor, Mark, Message, Part, Role, clean_cut, machinery};
 use handoff::{Draft, Name, OpenTask, Origin};
@@ -41,8 +43,12 @@ pub fn draft(thread: &Thread, around: &Around, bounds: Bounds<'_>) -> Draft {
     let mut add = |name: Name, lines: Vec<String>| draft.add(name.label(), &lines.join("\n"));
     add(Name::Summary, goals(thread, around));
     add(Name::CompletedWork, completed(thread));
-    add(Name::Decisions, decisions(thread));
-    add(Name::DeadEnds, dead_ends(&thread.calls));
+    let remarks = remarks(thread);
+    add(Name::Decisions, decisions(thread, &remarks));
+    add(
+        Name::DeadEnds,
+        dead_ends(recent(&thread.calls)).into_iter().chain(told(&remarks, Kind::DeadEnd)).collect(),
+    );
     add(Name::Pending, pending(thread, around));
     add(Name::Context, context(thread, around));
     add(Name::Plan, thread.plan.iter().cloned().collect());
@@ -61,7 +67,8 @@ fn goals(thread: &Thread, around: &Around) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (at, text) in asked.iter().enumerate() {
         // The first says what it is about, the last what is wanted now.
-        if at == 0 || at > left_out {
+        let is_end = at == 0 || at + 1 == asked.len();
+        if is_end || at > left_out && !remark::says_nothing(text) {
             let is_whole = at == 0 || at + 1 == asked.len();
             lines.push(format!("- Asked: {}", if is_whole { below(text) } else { short(text) }));
         }
@@ -69,6 +76,8 @@ fn goals(thread: &Thread, around: &Around) -> Vec<String> {
     if left_out > 0 {
         lines.insert(1, format!("- {left_out} prompts in between are left out."));
     }
+    lines
+        .extend(thread.waiting.iter().map(|text| format!("- Asked while the model worked: {}", below(text))));
     let mut place = format!("Session {}", around.session);
     if let Some(cwd) = &thread.cwd {
         place.push_str(&format!(" in {cwd}"));
@@ -94,7 +103,12 @@ pub fn window(thread: &Thread, around: &Around) -> Option<String> {
 }
 
 fn completed(thread: &Thread) -> Vec<String> {
-    let told: Vec<&Turn> = thread.turns.iter().filter(|turn| !turn.reply().is_empty()).collect();
+    // What the model said before it went on is no report, an acknowledgement neither; its last words are told as such.
+    let last_turn = thread.turns.last();
+    let is_said_last =
+        |turn: &Turn| last_turn.is_some_and(|last| std::ptr::eq(last, turn)) && !turn.reply().contains('\n');
+    let is_report = |turn: &&Turn| turn.is_over && !is_acknowledgement(turn.reply()) && !is_said_last(turn);
+    let told: Vec<&Turn> = thread.turns.iter().filter(is_report).collect();
     let from = told.len().saturating_sub(REPLIES);
     let mut lines: Vec<String> =
         told[from..].iter().map(|turn| format!("- {}", cut(&one_line(turn.reply()), REPLY_CHARS))).collect();
@@ -104,15 +118,51 @@ fn completed(thread: &Thread) -> Vec<String> {
         let times = if count == 1 { String::new() } else { format!(" ({count} times)") };
         lines.push(format!("- Changed {path}{times}"));
     }
+    // What a command made, as a migration: no call names it.
+    let is_new = |path: &&String| !changes().any(|call| call.about.ends_with(path.as_str()));
+    let created: Vec<&String> = thread.created.iter().filter(is_new).collect();
+    let from = created.len().saturating_sub(CREATED_FILES);
+    lines.extend(created[from..].iter().map(|path| format!("- Created {path}")));
     lines
+}
+
+/// Says whether a reply is so short that it says no more than that the prompt was understood.
+fn is_acknowledgement(reply: &str) -> bool {
+    let has_detail = reply.chars().any(|c| c.is_ascii_digit() || matches!(c, '`' | '/' | '_'));
+    !has_detail && reply.split_whitespace().count() <= SHORT_REPLY_WORDS
+}
+
+/// What the model said between its calls and is worth keeping, the last of it.
+fn remarks(thread: &Thread) -> Vec<(Kind, String)> {
+    let last = thread.turns.len().saturating_sub(1);
+    let between = thread.turns.iter().enumerate().flat_map(|(at, turn)| {
+        // The end of a turn is told as what was done, or as the model's last words.
+        let is_told = turn.is_over || at == last;
+        &turn.replies[..turn.replies.len().saturating_sub(usize::from(is_told))]
+    });
+    let between: Vec<&String> = between.collect();
+    let from = between.len().saturating_sub(JUDGED);
+    let mut found: Vec<(Kind, String)> = Vec::new();
+    for remark in between[from..].iter().flat_map(|said| remark::remarks(said)) {
+        if !found.contains(&remark) {
+            found.push(remark);
+        }
+    }
+    let from = found.len().saturating_sub(REMARKS);
+    found.split_off(from)
+}
+
+fn told(remarks: &[(Kind, String)], wanted: Kind) -> impl Iterator<Item = String> + '_ {
+    remarks.iter().filter(move |(kind, _)| *kind == wanted).map(|(_, text)| format!("- {text}"))
 }
 
 fn changes_file(call: &Call) -> bool {
     matches!(call.tool.as_str(), "Edit" | "MultiEdit" | "Write" | "NotebookEdit")
 }
 
-/// What was decided, by the rules of distillation: over what people said, and the model also between its calls.
-fn decisions(thread: &Thread) -> Vec<String> {
+/// What was decided: what the user answered, and what people and the model said, by the rules of distillation; and what the
+/// model found out and chose between its calls.
+fn decisions(thread: &Thread, remarks: &[(Kind, String)]) -> Vec<String> {
     let said = thread.turns.iter().flat_map(|turn| {
         let replies = turn.replies.iter().map(|reply| (Role::Assistant, reply));
         std::iter::once((Role::User, &turn.asked)).chain(replies)
@@ -142,17 +192,28 @@ fn decisions(thread: &Thread) -> Vec<String> {
         Action::Add { text } => Some(format!("- {}", one_line(&text))),
         _ => None,
     });
-    let found: Vec<String> = found.collect();
+    let is_told = |line: &String| {
+        let text = line.trim_start_matches("- ").to_lowercase();
+        remarks.iter().any(|(_, remark)| remark.to_lowercase().contains(&text))
+    };
+    let found: Vec<String> = found.filter(|line| !is_told(line)).collect();
     let from = found.len().saturating_sub(DECISIONS);
-    found[from..].to_vec()
+    let answers = thread.answers.iter().map(|answer| format!("- {}", one_line(answer)));
+    answers.chain(found[from..].to_vec()).chain(told(remarks, Kind::Finding)).collect()
 }
 
-/// What failed or was refused, and what became of it: one line for each command or file.
+/// Returns the calls that are looked through for what failed: the last ones.
+fn recent(calls: &[Call]) -> &[Call] {
+    &calls[calls.len().saturating_sub(RECENT_CALLS)..]
+}
+
+/// What failed or was refused, and what became of it: one line for each command or file. A look that found nothing is none.
 fn dead_ends(calls: &[Call]) -> Vec<String> {
     let mut told: Vec<(&str, &str)> = Vec::new();
-    let failed = calls.iter().filter(|call| matches!(call.ending, Ending::Failed(_) | Ending::Refused(_)));
-    for call in failed.rev() {
-        let key = (call.tool.as_str(), call.about.as_str());
+    let is_refused = |call: &Call| matches!(call.ending, Ending::Refused(_));
+    let is_failed = |call: &Call| matches!(call.ending, Ending::Failed(_)) && !call.line().is_look;
+    for call in calls.iter().filter(|call| is_failed(call) || is_refused(call)).rev() {
+        let key = call.key();
         if told.len() < DEAD_ENDS && !told.contains(&key) {
             told.push(key);
         }
@@ -160,28 +221,36 @@ fn dead_ends(calls: &[Call]) -> Vec<String> {
     told.into_iter().rev().map(|key| dead_end(calls, key)).collect()
 }
 
-fn dead_end(calls: &[Call], (tool, about): (&str, &str)) -> String {
-    let same = || calls.iter().enumerate().filter(|(_, call)| call.tool == tool && call.about == about);
+fn dead_end(calls: &[Call], key: (&str, &str)) -> String {
+    let same: Vec<(usize, &Call)> = calls.iter().enumerate().filter(|(_, call)| call.key() == key).collect();
+    let same = || same.iter().copied();
     let mut errors: Vec<&String> = Vec::new();
     let (mut failures, mut refusals, mut last_failure) = (0, Vec::new(), 0);
+    let mut shown = None;
     for (at, call) in same() {
         match &call.ending {
             Ending::Failed(lines) => {
                 failures += 1;
                 last_failure = at;
+                shown = Some(call);
                 errors.extend(lines);
             }
-            Ending::Refused(comment) => refusals.push(comment),
+            Ending::Refused(comment) => {
+                refusals.push(comment);
+                shown = shown.or(Some(call));
+            }
             _ => {}
         }
     }
+    let Some(call) = shown else { return String::new() };
+    let (tool, about) = (call.tool.as_str(), call.about.as_str());
     let mut unique: Vec<&String> = Vec::new();
     for error in errors {
         if !unique.contains(&error) && unique.len() < 2 * ERRORS {
             unique.push(error);
         }
     }
-    let is_code = tool == "Bash" || calls.iter().any(|call| call.tool == tool && call.is_of_server());
+    let is_code = tool == "Bash" || call.is_of_server();
     let name = if is_code { code(about) } else { format!("{tool} {about}") };
     let mut line = format!("- {name}");
     if failures > 0 {
@@ -221,25 +290,49 @@ fn pending(thread: &Thread, around: &Around) -> Vec<String> {
     }
     lines.extend(around.issues.iter().map(|issue| format!("- Issue {issue}")));
     lines.extend(around.ready.iter().map(|issue| format!("- Ready: {issue}")));
-    let commands = || thread.calls.iter().filter(|call| call.tool == "Bash");
-    if let Some(last) = commands().next_back() {
+    lines.extend(thread.waiting.iter().map(|text| format!("- Not begun: {}", short(text))));
+    // What was refused did not run, and a look leaves nothing to go on with.
+    let commands = || {
+        recent(&thread.calls)
+            .iter()
+            .filter(|call| call.is_work() && !matches!(call.ending, Ending::Refused(_)))
+    };
+    let last = commands().next_back();
+    if let Some(last) = last {
         let ended = match &last.ending {
-            Ending::Done => "It passed.",
-            Ending::Failed(_) => "It failed.",
-            Ending::Refused(_) => "It was refused.",
-            Ending::Unknown => "It had not ended.",
+            Ending::Done => "It passed.".to_owned(),
+            Ending::Failed(_) => "It failed.".to_owned(),
+            Ending::Stopped => "It was stopped.".to_owned(),
+            Ending::Ran => {
+                match thread.printed.as_ref().filter(|(at, _)| std::ptr::eq(&thread.calls[*at], last)) {
+                    Some((_, line)) if !line.is_empty() => format!("It was run, and printed last: {line}"),
+                    _ => "It was run.".to_owned(),
+                }
+            }
+            Ending::Refused(_) | Ending::Unknown => "It had not ended.".to_owned(),
         };
         lines.push(format!("- Last command: {} {ended}", code(&last.about)));
     }
-    // A command that failed last and never passed is what to try next.
-    let fails = |about: &str| {
-        let last = commands().rev().find(|call| call.about == about).map(|call| &call.ending);
-        matches!(last, Some(Ending::Failed(_) | Ending::Refused(_)))
-    };
-    let last = commands().next_back().map(|call| call.about.as_str());
-    if let Some(failing) =
-        commands().rev().find(|call| fails(&call.about)).filter(|call| last != Some(&*call.about))
-    {
+    let is_last = |call: &&Call| last.is_some_and(|last| std::ptr::eq(last, *call));
+    let running = commands().filter(|call| call.task.is_some() && call.ending == Ending::Unknown);
+    for call in running.filter(|call| !is_last(call)) {
+        let task = call.task.as_deref().unwrap_or_default();
+        lines.push(format!("- Runs in the background: {} ({task})", code(&call.about)));
+    }
+    // A command that failed last and never passed is what to try next. One that passed in another form has been tried.
+    let (mut keys, mut names) = (HashSet::new(), HashSet::new());
+    let mut open = None;
+    for call in commands().rev() {
+        let (is_new, name) = (keys.insert(call.key()), call.line().name());
+        if is_new && matches!(call.ending, Ending::Failed(_)) && !names.contains(name) {
+            open = Some(call);
+            break;
+        }
+        if matches!(call.ending, Ending::Done | Ending::Ran) && !name.is_empty() {
+            names.insert(name);
+        }
+    }
+    if let Some(failing) = open.filter(|call| !is_last(call)) {
         lines.push(format!("- Did not pass: {}", code(&failing.about)));
     }
     if let Some(turn) = thread.turns.last() {
@@ -266,8 +359,10 @@ fn context(thread: &Thread, around: &Around) -> Vec<String> {
             lines.push(String::new());
         }
     };
-    let commands = last(thread.calls.iter().filter(|call| call.tool == "Bash"), COMMANDS);
-    block("Commands", commands.iter().map(|command| format!("- {}", code(command))).collect());
+    block(
+        "Commands",
+        commands(&thread.calls).into_iter().map(|command| format!("- {}", code(command))).collect(),
+    );
     let of_servers = last(thread.calls.iter().filter(|call| call.is_of_server()), SERVER_CALLS);
     block("Calls of MCP tools", of_servers.iter().map(|call| format!("- {}", code(call))).collect());
     let is_done = |call: &&Call| call.ending == Ending::Done;
@@ -281,9 +376,37 @@ fn context(thread: &Thread, around: &Around) -> Vec<String> {
     let is_only_read = |call: &&Call| call.tool == "Read" && !changed.contains(&*call.about);
     let read = last(thread.calls.iter().filter(is_done).filter(is_only_read), READ_FILES);
     block("Files that were read", read.iter().map(|path| format!("- {path}")).collect());
-    block("Ids", thread.marks.lines());
+    block("Ids", thread.marks.lines().into_iter().chain(tasks(&thread.calls)).collect());
     block("Last commits", around.commits.iter().map(|commit| format!("- {commit}")).collect());
     lines
+}
+
+/// Returns the last commands that did something, each once in its last form. One that was only refused is a dead end.
+fn commands(calls: &[Call]) -> Vec<&str> {
+    let mut known = HashSet::new();
+    let is_told = |call: &&Call| call.is_work() && !matches!(call.ending, Ending::Refused(_));
+    let last = calls.iter().rev().filter(is_told).filter(|call| known.insert(call.key()));
+    let mut found: Vec<&str> = last.map(|call| call.about.as_str()).take(COMMANDS).collect();
+    found.reverse();
+    found
+}
+
+/// Returns what went on in the background, by the client's ids, and how it ended.
+fn tasks(calls: &[Call]) -> Vec<String> {
+    let line = |call: &Call| {
+        let ended = match call.ending {
+            Ending::Done => ", passed",
+            Ending::Failed(_) => ", failed",
+            Ending::Stopped => ", stopped",
+            Ending::Ran => ", ended",
+            Ending::Unknown | Ending::Refused(_) => "",
+        };
+        let about = sanitize::one_line(&call.about, ID_LINE_CHARS);
+        call.task.as_ref().map(|task| format!("- {task}: in the background{ended}: {about}"))
+    };
+    let mut found: Vec<String> = calls.iter().rev().filter_map(line).take(TASKS).collect();
+    found.reverse();
+    found
 }
 
 /// Returns what the last calls are about, each once, in the order of the last time.
@@ -390,7 +513,7 @@ mod tests {
 
     #[test]
     fn a_failure_says_what_made_it_pass() {
-        let call = |tool: &str, about: &str, ending| Call { tool: tool.into(), about: about.into(), ending };
+        let call = |tool: &str, about: &str, ending| Call::new(tool, about.to_owned(), ending);
         let failed = |line: &str| Ending::Failed(vec![line.to_owned()]);
         let calls = [
             call("Bash", "make", failed("error: a")),

@@ -11,13 +11,17 @@
 //!
 //! **Architecture invariant:** a transcript in, a draft out. Nothing here writes, asks a model or runs a program.
 
+mod answer;
 mod background;
 mod bounds;
 pub mod budget;
 mod draft;
 mod failure;
+mod line;
 mod marks;
+mod plan;
 mod question;
+mod remark;
 mod thread;
 
 pub use bounds::Bounds;

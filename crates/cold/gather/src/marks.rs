@@ -1,6 +1,6 @@
 //! Ids by which things are found again: commits, pull requests, issues, subagents.
 
-use crate::budget::{ID_LINE_CHARS, IDS};
+use crate::budget::{ANSWER_CHARS, ID_LINE_CHARS, IDS};
 use distiller::clean_cut;
 use text::sanitize;
 
@@ -34,24 +34,42 @@ impl Marks {
         }
     }
 
-    /// Takes the id of a subagent from what it returned.
-    pub(crate) fn of_agent(&mut self, description: &str, output: &str) {
-        for line in output.lines() {
-            let id = line.trim().strip_prefix(AGENT).and_then(|rest| rest.split_whitespace().next());
-            if let Some(id) = id {
-                self.add(id, &format!("subagent \"{description}\""));
+    /// Takes the commits from what a command printed that failed after them.
+    pub(crate) fn of_failure(&mut self, command: &str, output: &str) {
+        if command.contains("git commit") {
+            let output = clean_cut(output, output.len());
+            let commits = output.lines().filter(|line| line.starts_with('[') && line.contains("] "));
+            for line in commits.filter(|line| line.len() < 10 * ID_LINE_CHARS) {
+                let head = line.trim_start_matches('[').split("] ").next().unwrap_or_default();
+                head.split(' ')
+                    .next_back()
+                    .filter(|word| is_commit(word))
+                    .into_iter()
+                    .for_each(|word| self.add(word, line));
             }
         }
     }
 
-    /// Takes the id by which the client knows a command in the background.
-    pub(crate) fn of_background(&mut self, id: &str, command: &str) {
-        self.add(id, &format!("in the background: {command}"));
+    /// Takes the id of a subagent from what it returned, with the beginning of its answer.
+    pub(crate) fn of_agent(&mut self, description: &str, output: &str) {
+        let is_id = |line: &&str| line.trim().starts_with(AGENT);
+        let answer: Vec<&str> =
+            output.lines().filter(|line| !is_id(line)).flat_map(str::split_whitespace).collect();
+        let answer = answer.join(" ");
+        for line in output.lines().filter(is_id) {
+            if let Some(id) = line.trim().trim_start_matches(AGENT).split_whitespace().next() {
+                self.add_long(id, &format!("subagent \"{description}\": {answer}"), ANSWER_CHARS);
+            }
+        }
     }
 
     fn add(&mut self, id: &str, line: &str) {
+        self.add_long(id, line, ID_LINE_CHARS);
+    }
+
+    fn add_long(&mut self, id: &str, line: &str, most_chars: usize) {
         if !self.0.iter().any(|(known, _)| known == id) {
-            self.0.push((id.to_owned(), sanitize::one_line(line.trim(), ID_LINE_CHARS)));
+            self.0.push((id.to_owned(), sanitize::one_line(line.trim(), most_chars)));
         }
     }
 
@@ -103,7 +121,7 @@ mod tests {
                 "- https://git.example/p/pull/12: https://git.example/p/pull/12",
                 "- PARCEL-7: see PARCEL-7 and #9.",
                 "- #9: see PARCEL-7 and #9.",
-                "- ab683a49f51cae704: subagent \"look\"",
+                "- ab683a49f51cae704: subagent \"look\": done",
             ]
         );
     }

@@ -2,16 +2,19 @@
 
 use crate::bounds::{Bounds, Screen};
 use crate::budget::{
-    BACK_BYTES, COMMAND_CHARS, FIRST_BYTES, INPUT_CHARS, LAST_REPLY_CHARS, MOST_BYTES, PLAN_CHARS,
+    ANSWER_CHARS, BACK_BYTES, COMMAND_CHARS, FIRST_BYTES, INPUT_CHARS, LAST_REPLY_CHARS, MOST_BYTES,
     PROMPT_CHARS, TURNS, WHOLE_PROMPT_CHARS,
 };
+use crate::line::{self, Line};
 use crate::marks::Marks;
-use crate::{background, failure};
+use crate::plan::{self, Plans};
+use crate::{answer, background, failure, remark};
 use distiller::{clean_cut, machinery};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
-use transcript::record::Body;
+use transcript::record::{Body, Queue};
 use transcript::{Act, Conversation, Error, Record, Scope, Slice, Usage, tail};
 
 /// How many characters of a commit's or a subagent's output are looked through for ids.
@@ -46,9 +49,47 @@ pub struct Call {
     /// The command, the path of the file, or the MCP tool with its input.
     pub about: String,
     pub ending: Ending,
+    /// What the command does, where it is one: found out when it is asked for.
+    line: OnceCell<Line>,
+    /// The client's id of it, where it goes on in the background.
+    pub(crate) task: Option<String>,
 }
 
 impl Call {
+    pub(crate) fn new(tool: &str, about: String, ending: Ending) -> Self {
+        Self { tool: tool.to_owned(), about, ending, line: OnceCell::new(), task: None }
+    }
+
+    /// Returns the call of a command, of which a long one is kept in part.
+    fn of_command(command: &str, ending: Ending) -> Self {
+        let call = Self::new("Bash", clean_cut(command, COMMAND_CHARS), ending);
+        if command.len() > COMMAND_CHARS {
+            let _ = call.line.set(Line::of(command));
+        }
+        call
+    }
+
+    pub(crate) fn line(&self) -> &Line {
+        self.line.get_or_init(|| if self.tool == "Bash" { Line::of(&self.about) } else { Line::default() })
+    }
+
+    /// Returns how a command ended.
+    fn ended(&self, is_error: bool, output: &str) -> Ending {
+        let may_hide = is_error || self.line.get().is_some() || Line::may_hide(&self.about);
+        if may_hide { self.line().ending(is_error, output) } else { Ending::Done }
+    }
+
+    /// Returns what tells it from calls that do something else: of a command what it does, however its output is cut.
+    pub(crate) fn key(&self) -> (&str, &str) {
+        let key = self.line().key.as_str();
+        (&self.tool, if key.is_empty() { &self.about } else { key })
+    }
+
+    /// Says whether it is a command that does more than look at what is there.
+    pub(crate) fn is_work(&self) -> bool {
+        self.tool == "Bash" && !self.line().is_look
+    }
+
     /// Says whether it is of a tool that an MCP server has.
     pub(crate) fn is_of_server(&self) -> bool {
         self.tool.starts_with(SERVER)
@@ -58,9 +99,13 @@ impl Call {
 /// How a call ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It runs, was stopped, or the transcript ends before its result.
+    /// It runs, or the transcript ends before its result.
     Unknown,
     Done,
+    /// It ended; what is known does not say how.
+    Ran,
+    /// It was ended from outside.
+    Stopped,
     /// With the lines that say what went wrong.
     Failed(Vec<String>),
     /// It did not run; with what the person said about it.
@@ -74,12 +119,20 @@ pub struct Thread {
     pub first: Option<String>,
     pub turns: Vec<Turn>,
     pub calls: Vec<Call>,
-    /// The plan that was accepted last.
+    /// The plan that was accepted or written last.
     pub plan: Option<String>,
+    /// What was asked while the model worked, and has not reached it.
+    pub waiting: Vec<String>,
+    /// What the user answered to questions of the model, each with its question.
+    pub(crate) answers: Vec<String>,
+    /// The last line that a command printed whose end is not known, with its place among the calls; of the last of them.
+    pub(crate) printed: Option<(usize, String)>,
     pub cwd: Option<String>,
     pub branch: Option<String>,
     pub usage: Option<Usage>,
     pub model: Option<String>,
+    /// Files that are new in a commit.
+    pub(crate) created: Vec<String>,
     pub(crate) marks: Marks,
     /// What was read of the file, for those who want all of it.
     pub(crate) slice: Option<Slice>,
@@ -118,7 +171,7 @@ impl Thread {
         for record in slice.records() {
             reader.take(&record);
         }
-        let mut thread = reader.thread;
+        let mut thread = reader.finish();
         if start > 0 {
             thread.first = tail::first_prompt(path, FIRST_BYTES, |record, prompt| !hides(record, prompt))?
                 .map(|first| clean_cut(&first, WHOLE_PROMPT_CHARS));
@@ -129,6 +182,16 @@ impl Thread {
     }
 }
 
+/// Returns the files that git says are new in a commit.
+fn created(command: &str, output: &str) -> Vec<String> {
+    if !command.contains("git commit") {
+        return Vec::new();
+    }
+    let path =
+        |line: &str| line.strip_prefix(" create mode ")?.split_once(' ').map(|(_, path)| path.to_owned());
+    output.lines().filter_map(path).map(|path| clean_cut(&path, COMMAND_CHARS)).collect()
+}
+
 #[derive(Debug)]
 struct Reader<'b> {
     thread: Thread,
@@ -136,13 +199,23 @@ struct Reader<'b> {
     screen: Screen<'b>,
     /// The calls without a result, by id: their place among the calls.
     open: HashMap<String, usize>,
-    /// Plans and subagents without a result.
-    plans: HashMap<String, String>,
+    /// Proposed plans, questions and subagents without a result.
+    proposals: HashMap<String, String>,
+    questions: HashSet<String>,
     agents: HashMap<String, String>,
+    plans: Plans,
+    /// Files that may be a plan, with what is written to them, by the id of the call.
+    files: HashMap<String, (String, Value)>,
+    /// What the last command printed whose end is not known.
+    printed: Option<(usize, String)>,
+    /// What waits for the model; nothing of what may not be kept but its place.
+    queue: VecDeque<Option<String>>,
+    /// Whether the last record that names a folder is of one that is left out.
+    is_elsewhere: bool,
     /// The commands that went on in the background, by the client's id of them: their place among the calls.
     background: HashMap<String, usize>,
-    /// Looks at them without a result, by id.
-    looks: HashMap<String, String>,
+    /// Looks at them without a result, by id: whose, and whether it stops them.
+    looks: HashMap<String, (String, bool)>,
     /// The call that was refused without a word: the next prompt says why.
     unexplained: Option<usize>,
 }
@@ -154,8 +227,14 @@ impl<'b> Reader<'b> {
             conversation: Conversation::new(Scope::Main),
             screen,
             open: HashMap::new(),
-            plans: HashMap::new(),
+            proposals: HashMap::new(),
+            questions: HashSet::new(),
             agents: HashMap::new(),
+            plans: Plans::default(),
+            files: HashMap::new(),
+            printed: None,
+            queue: VecDeque::new(),
+            is_elsewhere: false,
             background: HashMap::new(),
             looks: HashMap::new(),
             unexplained: None,
@@ -171,6 +250,11 @@ impl<'b> Reader<'b> {
                 self.settle(task, &notice);
             }
         }
+        let result = match &record.body {
+            Body::Queue(queue) => return self.wait(record, queue),
+            Body::User(user) => user.tool_use_result,
+            _ => None,
+        };
         for step in self.conversation.steps(record) {
             let is_admitted = self.screen.admits(record, &step.act);
             if let (Act::ToolUse { .. }, false, Some(turn)) =
@@ -179,7 +263,7 @@ impl<'b> Reader<'b> {
                 turn.is_over = false;
             }
             if is_admitted {
-                self.hear(&step.act);
+                self.hear(&step.act, result);
             } else if step.act.starts_turn() {
                 // Only the very next prompt says why.
                 self.unexplained = None;
@@ -191,6 +275,9 @@ impl<'b> Reader<'b> {
     /// Notes where the session is, and how full its window.
     fn place(&mut self, record: &Record<'_>) {
         let is_left_out = self.screen.leaves_out(record);
+        if record.cwd.is_some() {
+            self.is_elsewhere = is_left_out;
+        }
         let thread = &mut self.thread;
         for (known, said) in [(&mut thread.cwd, &record.cwd), (&mut thread.branch, &record.git_branch)] {
             let is_new = |said: &&str| !said.is_empty() && known.as_deref() != Some(*said);
@@ -211,9 +298,12 @@ impl<'b> Reader<'b> {
         }
     }
 
-    fn hear(&mut self, act: &Act<'_>) {
+    fn hear(&mut self, act: &Act<'_>, result: Option<&str>) {
         match act {
-            Act::Prompt { text, .. } => self.begin(clean_cut(text, WHOLE_PROMPT_CHARS)),
+            Act::Prompt { text, .. } => {
+                let asked = self.plans.continued(text);
+                self.begin(asked.unwrap_or_else(|| clean_cut(text, WHOLE_PROMPT_CHARS)));
+            }
             Act::Command { name, is_prompt: true, .. } if machinery::is_our_command(name) => {
                 self.unexplained = None;
             }
@@ -221,7 +311,7 @@ impl<'b> Reader<'b> {
                 self.begin(clean_cut(format!("{name} {arguments}").trim_end(), WHOLE_PROMPT_CHARS));
             }
             Act::Shell(command) if !machinery::runs_us(command) => {
-                self.add("Bash", clean_cut(command, COMMAND_CHARS), Ending::Unknown);
+                self.thread.calls.push(Call::of_command(command, Ending::Ran));
             }
             Act::Reply(text) => {
                 if let Some(turn) = self.thread.turns.last_mut() {
@@ -235,7 +325,9 @@ impl<'b> Reader<'b> {
                 }
             }
             Act::ToolUse { id, name, input } => self.call(id, name, input.unwrap_or("{}")),
-            Act::ToolResult { tool_use_id, is_error, output } => self.end(tool_use_id, *is_error, output),
+            Act::ToolResult { tool_use_id, is_error, output } => {
+                self.end(tool_use_id, *is_error, output, result);
+            }
             _ => {}
         }
     }
@@ -244,9 +336,11 @@ impl<'b> Reader<'b> {
         let unexplained = self.unexplained.take();
         if !asked.is_empty() {
             let refused = unexplained.and_then(|at| self.thread.calls.get_mut(at));
-            if let Some(Ending::Refused(comment)) = refused.map(|call| &mut call.ending) {
+            let explained = refused.filter(|call| remark::is_about(&asked, call));
+            if let Some(Ending::Refused(comment)) = explained.map(|call| &mut call.ending) {
                 comment.clone_from(&asked);
             }
+            self.queue.retain(|waiting| waiting.as_ref() != Some(&asked));
             self.thread.turns.push(Turn { asked, ..Turn::default() });
         }
     }
@@ -260,13 +354,26 @@ impl<'b> Reader<'b> {
                 | "MultiEdit"
                 | "Write"
                 | "NotebookEdit"
-                | "ExitPlanMode"
+                | plan::PROPOSES
+                | answer::ASKS
                 | "Agent"
                 | "Task"
         );
         let is_of_server = name.starts_with(SERVER) && !name.contains("wyren");
-        if !(is_known || is_of_server || background::LOOKS.contains(&name)) {
+        let is_about_task = background::LOOKS.contains(&name) || background::STOPS.contains(&name);
+        if !(is_known || is_of_server || is_about_task) {
             return;
+        }
+        match name {
+            answer::ASKS => {
+                self.questions.insert(id.to_owned());
+                return;
+            }
+            plan::PROPOSES => {
+                self.proposals.insert(id.to_owned(), input.to_owned());
+                return;
+            }
+            _ => {}
         }
         if is_of_server {
             self.open.insert(id.to_owned(), self.thread.calls.len());
@@ -278,17 +385,13 @@ impl<'b> Reader<'b> {
             "Bash" => {
                 if let Some(command) = text("command") {
                     self.open.insert(id.to_owned(), self.thread.calls.len());
-                    self.add(name, clean_cut(command, COMMAND_CHARS), Ending::Unknown);
+                    self.thread.calls.push(Call::of_command(command, Ending::Unknown));
                 }
             }
-            "ExitPlanMode" => {
-                if let Some(plan) = text("plan") {
-                    self.plans.insert(id.to_owned(), clean_cut(plan, PLAN_CHARS));
-                }
-            }
-            _ if background::LOOKS.contains(&name) => {
+            _ if is_about_task => {
                 let task = background::IDS.iter().find_map(|field| text(field));
-                self.looks.extend(task.map(|task| (id.to_owned(), task.to_owned())));
+                let is_stop = background::STOPS.contains(&name);
+                self.looks.extend(task.map(|task| (id.to_owned(), (task.to_owned(), is_stop))));
             }
             "Agent" | "Task" => {
                 self.agents.insert(id.to_owned(), clean_cut(text("description").unwrap_or("?"), 80));
@@ -297,21 +400,38 @@ impl<'b> Reader<'b> {
                 if let Some(path) = text("file_path").or_else(|| text("notebook_path")) {
                     self.open.insert(id.to_owned(), self.thread.calls.len());
                     self.add(name, clean_cut(path, COMMAND_CHARS), Ending::Unknown);
+                    if Plans::may_be(path) && name != "Read" {
+                        let path = path.to_owned();
+                        self.files.insert(id.to_owned(), (path, input));
+                    }
                 }
             }
         }
     }
 
     fn add(&mut self, tool: &str, about: String, ending: Ending) {
-        self.thread.calls.push(Call { tool: tool.to_owned(), about, ending });
+        self.thread.calls.push(Call::new(tool, about, ending));
     }
 
-    fn end(&mut self, id: &str, is_error: bool, output: &str) {
+    fn end(&mut self, id: &str, is_error: bool, output: &str, result: Option<&str>) {
         let refused = machinery::refusal(is_error, output);
-        if let Some(plan) = self.plans.remove(id)
+        if let Some(input) = self.proposals.remove(id) {
+            match refused {
+                None if !is_error => self.plans.accept(&input, output, result),
+                Some(comment) if !comment.is_empty() => {
+                    let comment = clean_cut(comment, PROMPT_CHARS);
+                    self.thread.answers.push(format!("The plan was not accepted: {comment}"));
+                }
+                _ => {}
+            }
+        }
+        if self.questions.remove(id) && !is_error {
+            self.thread.answers.extend(answer::answers(output, result, ANSWER_CHARS));
+        }
+        if let Some((path, input)) = self.files.remove(id)
             && !is_error
         {
-            self.thread.plan = Some(plan);
+            self.plans.written(&path, &input);
         }
         let head = &output[..output.floor_char_boundary(OUTPUT_BYTES)];
         if let Some(description) = self.agents.remove(id)
@@ -319,28 +439,41 @@ impl<'b> Reader<'b> {
         {
             self.thread.marks.of_agent(&description, &clean_cut(head, OUTPUT_BYTES));
         }
-        if let Some(task) = self.looks.remove(id) {
-            return self.settle(&task, head);
+        if let Some((task, is_stop)) = self.looks.remove(id) {
+            match is_stop {
+                true if !is_error => self.stop(&task),
+                true => {}
+                false => self.settle(&task, head),
+            }
+            return;
         }
         let Some(at) = self.open.remove(id) else { return };
         let Some(call) = self.thread.calls.get_mut(at) else { return };
-        let task = background::begun(output).filter(|_| call.tool == "Bash" && !is_error);
-        let failed = || is_error || (call.tool == "Bash" && failure::is_hidden(&call.about, head));
+        let is_command = call.tool == "Bash";
+        let task = background::begun(output).filter(|_| is_command && !is_error);
         call.ending = match refused {
             Some(comment) => Ending::Refused(clean_cut(comment, PROMPT_CHARS)),
-            None if failed() => Ending::Failed(failure::telling_lines(&clean_cut(head, OUTPUT_BYTES))),
             None if task.is_some() => Ending::Unknown,
+            None if is_command => call.ended(is_error, head),
+            None if is_error => Ending::Failed(failure::telling_lines(&clean_cut(head, OUTPUT_BYTES))),
             None => Ending::Done,
         };
         if matches!(&call.ending, Ending::Refused(comment) if comment.is_empty()) {
             self.unexplained = Some(at);
         }
+        if call.ending == Ending::Ran {
+            self.printed = Some((at, head.to_owned()));
+        }
         let command = call.about.clone();
         if let Some(task) = task {
-            self.thread.marks.of_background(task, &command);
+            call.task = Some(task.to_owned());
             self.background.insert(task.to_owned(), at);
-        } else if call.tool == "Bash" && call.ending == Ending::Done {
+        } else if is_command && matches!(call.ending, Ending::Done | Ending::Ran) {
             self.thread.marks.of_command(&command, head);
+            self.thread.created.extend(created(&command, head));
+        } else if is_command && matches!(call.ending, Ending::Failed(_)) {
+            self.thread.marks.of_failure(&command, head);
+            self.thread.created.extend(created(&command, head));
         }
     }
 
@@ -348,13 +481,55 @@ impl<'b> Reader<'b> {
     fn settle(&mut self, task: &str, said: &str) {
         let call = self.background.get(task).and_then(|at| self.thread.calls.get_mut(*at));
         let Some(call) = call else { return };
-        let said = clean_cut(said, OUTPUT_BYTES);
+        let said = failure::plain(said);
         match background::ended(&said) {
-            Some(background::End::Well) => call.ending = Ending::Done,
+            // What was seen of its output is not unsaid by a notice without one.
+            Some(background::End::Well(output))
+                if output.is_empty() && matches!(call.ending, Ending::Failed(_)) => {}
+            Some(background::End::Well(output)) => call.ending = call.ended(false, &output),
             Some(background::End::Badly(output)) => {
-                call.ending = Ending::Failed(failure::telling_lines(output));
+                call.ending = Ending::Failed(failure::telling_lines(&clean_cut(&output, OUTPUT_BYTES)));
             }
+            Some(background::End::Stopped) => self.stop(task),
             None => {}
         }
+    }
+
+    fn stop(&mut self, task: &str) {
+        let call = self.background.get(task).and_then(|at| self.thread.calls.get_mut(*at));
+        if let Some(call) = call.filter(|call| call.ending == Ending::Unknown) {
+            call.ending = Ending::Stopped;
+        }
+    }
+
+    /// Notes what waits for the model: a message that was typed while it works is not in the conversation until it is read.
+    fn wait(&mut self, record: &Record<'_>, queue: &Queue<'_>) {
+        let content = queue.content.as_deref();
+        match &*queue.operation {
+            "enqueue" => {
+                let typed = content.map(str::trim).filter(|typed| !typed.is_empty()).unwrap_or_default();
+                let name = typed.split_whitespace().next().unwrap_or_default();
+                let is_left_out = typed.is_empty()
+                    || background::is_notice(typed)
+                    || machinery::is_our_command(name)
+                    || self.is_elsewhere
+                    || self.screen.is_hidden
+                    || self.screen.hides(record, typed);
+                self.queue.push_back((!is_left_out).then(|| clean_cut(typed, WHOLE_PROMPT_CHARS)));
+            }
+            "popAll" => self.queue.clear(),
+            "dequeue" => drop(self.queue.pop_front()),
+            _ => {
+                let cleaned = content.map(|content| clean_cut(content, WHOLE_PROMPT_CHARS));
+                let at = self.queue.iter().position(|waiting| cleaned.is_some() && *waiting == cleaned);
+                self.queue.remove(at.unwrap_or(0));
+            }
+        }
+    }
+
+    fn finish(self) -> Thread {
+        let waiting = self.queue.into_iter().flatten().filter(|waiting| !waiting.is_empty()).collect();
+        let printed = self.printed.map(|(at, output)| (at, line::last_line(&output)));
+        Thread { waiting, printed, plan: self.plans.accepted, ..self.thread }
     }
 }

@@ -20,6 +20,9 @@ struct Golden {
     decisions: Vec<Vec<String>>,
     dead_ends: Vec<Vec<String>>,
     pending: Vec<String>,
+    /// What must not be in it: it would be noise, or wrong.
+    #[serde(default)]
+    absent: Vec<String>,
 }
 
 impl Golden {
@@ -127,6 +130,14 @@ fn every_fact_of_a_session_is_in_its_handoff_and_little_else() {
                 problems.push(format!("{name}: lacks {fact:?}"));
             }
         }
+        for phrase in golden.absent.iter().map(|phrase| phrase.to_lowercase()) {
+            problems.extend(
+                lines
+                    .iter()
+                    .filter(|line| line.contains(&phrase))
+                    .map(|line| format!("{name}: has {phrase:?}: {line}")),
+            );
+        }
         let phrases: Vec<String> = golden.facts().flatten().collect();
         let is_other = |line: &&String| !phrases.iter().any(|phrase| line.contains(phrase));
         let other: Vec<&String> = lines.iter().filter(is_other).collect();
@@ -139,7 +150,7 @@ fn every_fact_of_a_session_is_in_its_handoff_and_little_else() {
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
-    assert_eq!(count, 10);
+    assert_eq!(count, 17);
 }
 
 fn write(lines: &[Value]) -> tempfile::NamedTempFile {
@@ -417,4 +428,139 @@ fn a_decision_between_two_calls_is_kept() {
     let text = sections(&write(&lines));
     assert!(text.text(Name::Decisions).contains("integer cents instead of floats, because 0.1"), "{text:?}");
     assert!(text.text(Name::Pending).contains("Not finished: Move the cart"), "{text:?}");
+}
+
+fn queued(operation: &str, content: Option<&str>) -> Value {
+    json!({"type": "queue-operation", "operation": operation, "content": content, "sessionId": "s"})
+}
+
+#[test]
+fn a_message_that_waits_for_the_model_is_kept_and_a_private_one_is_not() {
+    let mut lines =
+        vec![queued("enqueue", Some("fix the cart")), queued("dequeue", None), said("fix the cart")];
+    lines.extend(ran("a", "make cart", "ok"));
+    lines.push(queued("enqueue", Some("<private>the merger</private>")));
+    lines.push(queued("enqueue", Some("/wyren:status")));
+    lines.push(queued("enqueue", Some("then the checkout")));
+    let text = sections(&write(&lines));
+    assert!(
+        text.text(Name::Summary).contains("- Asked while the model worked: then the checkout"),
+        "{text:?}"
+    );
+    assert!(text.text(Name::Pending).contains("- Not begun: then the checkout"), "{text:?}");
+    assert_eq!(text.text(Name::Summary).matches("fix the cart").count(), 1, "{text:?}");
+    assert!(
+        !format!("{text:?}").contains("merger") && !format!("{text:?}").contains("wyren:status"),
+        "{text:?}"
+    );
+    // What was read, or taken back, waits no longer.
+    for operation in
+        [queued("remove", Some("then the checkout")), queued("popAll", None), said("then the checkout")]
+    {
+        let mut lines = lines.clone();
+        lines.push(operation);
+        assert!(!whole(&write(&lines)).contains("Not begun"), "{lines:?}");
+    }
+    // Nor is anything kept that was typed under a prompt which hides what is done under it.
+    let mut lines = vec![said("fix the cart"), said("<private>the merger</private>")];
+    lines.push(queued("enqueue", Some("and ask the other side")));
+    let text = whole(&write(&lines));
+    assert!(text.contains("fix the cart") && !text.contains("other side"), "{text}");
+}
+
+#[test]
+fn nothing_that_was_typed_in_a_folder_that_is_not_recorded_waits() {
+    let env = base::Env::fixed(vec![("CLAUDE_MEM_EXCLUDED_PROJECTS", "/secret/*")]);
+    let rules = Rules::of(&base::settings::Settings::read(&env, Path::new("/nowhere")), &env);
+    let at = |cwd: &str, mut line: Value| {
+        line["cwd"] = json!(cwd);
+        line
+    };
+    let mut lines = vec![at("/shop", said("fix the cart"))];
+    lines.extend(ran("a", "make cart", "ok").map(|line| at("/shop", line)));
+    lines.extend(ran("b", "ls", "ok").map(|line| at("/secret/merger", line)));
+    lines.push(queued("enqueue", Some("and ask the other side")));
+    let around = Around { session: "s".to_owned(), ..Around::default() };
+    let text = format!("{:?}", draft_by(&rules, &[], write(&lines).path(), &around));
+    assert!(text.contains("make cart") && !text.contains("other side"), "{text}");
+}
+
+#[test]
+fn what_a_person_answers_is_a_decision_though_calls_of_the_tool_are_not_recorded() {
+    let env = base::Env::fixed(Vec::<(&str, &str)>::new());
+    let rules = Rules::of(&base::settings::Settings::read(&env, Path::new("/nowhere")), &env);
+    assert!(!rules.records_tool("AskUserQuestion"));
+    let asked = json!({"type": "assistant", "message": {"role": "assistant", "content": [
+        {"type": "tool_use", "id": "q", "name": "AskUserQuestion", "input": {"questions": [{"question": "Which db?"}]}}]}});
+    let answered = json!({"type": "user", "message": {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "q", "content": "User has answered your questions: \"Which db?\"=\"postgres\". You can now continue."}]}});
+    let around = Around { session: "s".to_owned(), ..Around::default() };
+    let gathered = |lines: &[Value]| draft_by(&rules, &[], write(lines).path(), &around);
+    let text = gathered(&[said("store the carts"), asked.clone(), answered.clone()]);
+    assert!(text.text(Name::Decisions).contains("- Which db? → postgres"), "{text:?}");
+    let text = gathered(&[said("store the carts"), said("<private>x</private>"), asked, answered]);
+    assert!(!format!("{text:?}").contains("postgres"), "{text:?}");
+}
+
+#[test]
+fn another_matter_is_no_reason_of_a_refusal_and_no_failed_work() {
+    let refused = "The user doesn't want to proceed with this tool use. The tool use was rejected. STOP what you are doing.";
+    let mut lines = vec![said("make room")];
+    lines.extend(ran("a", "make room", "ok"));
+    lines.extend(ran("b", "rm -r cache", refused));
+    lines.push(said("What does the nightly report count?"));
+    lines.extend(ran("c", "grep -rn nightly .", "Exit code 1"));
+    for line in [4, 7] {
+        lines[line]["message"]["content"][0]["is_error"] = json!(true);
+    }
+    let text = sections(&write(&lines));
+    assert_eq!(text.text(Name::DeadEnds), "- `rm -r cache` was refused", "{text:?}");
+    let pending = text.text(Name::Pending);
+    assert!(pending.contains("- Last command: `make room` It passed."), "{pending}");
+    assert!(
+        !pending.contains("rm -r cache") && !pending.contains("grep") && !pending.contains("Did not pass"),
+        "{pending}"
+    );
+}
+
+#[test]
+fn a_command_whose_exit_status_is_hidden_has_not_passed() {
+    let last = |command: &str, output: &str| {
+        let mut lines = vec![said("import the orders")];
+        lines.extend(ran("a", command, output));
+        sections(&write(&lines)).text(Name::Pending).to_owned()
+    };
+    let pending = last("./import.sh orders.csv | tail -2", "row 200\nrow 201");
+    assert!(
+        pending.contains("`./import.sh orders.csv | tail -2` It was run, and printed last: row 201"),
+        "{pending}"
+    );
+    let pending = last("make import || true", "make: *** [import] Error 2");
+    assert!(pending.contains("`make import || true` It failed."), "{pending}");
+    let pending = last("make import", "row 201");
+    assert!(pending.contains("`make import` It passed."), "{pending}");
+}
+
+#[test]
+fn a_command_in_the_background_that_was_stopped_or_runs_is_told_as_such() {
+    let call = |id: &str, name: &str, input: Value, output: &str| {
+        [
+            json!({"type": "assistant", "message": {"role": "assistant", "content": [
+                {"type": "tool_use", "id": id, "name": name, "input": input}]}}),
+            json!({"type": "user", "message": {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": id, "content": output}]}}),
+        ]
+    };
+    let mut lines = vec![said("start the shop")];
+    lines.extend(ran("a", "make serve", "Command running in background with ID: bash_1"));
+    lines.extend(ran("b", "make cart", "ok"));
+    let text = sections(&write(&lines));
+    assert!(text.text(Name::Pending).contains("- Runs in the background: `make serve` (bash_1)"), "{text:?}");
+    lines.extend(call("c", "KillShell", json!({"shell_id": "bash_1"}), "Successfully killed shell: bash_1"));
+    let text = sections(&write(&lines));
+    assert!(!text.text(Name::Pending).contains("make serve"), "{text:?}");
+    assert!(
+        text.text(Name::Context).contains("- bash_1: in the background, stopped: make serve"),
+        "{text:?}"
+    );
 }

@@ -17,6 +17,9 @@ pub const CONVERSATION: &str = include_str!("../phrases/conversation.txt");
 /// What the journal listens for: discoveries, decisions of a model, kinds of work, prompts that say nothing.
 pub const JOURNAL: &str = include_str!("../phrases/journal.txt");
 
+/// What a handoff listens for between two calls: causes, choices, dead ends, and what a refusal is about.
+pub const HANDOFF: &str = include_str!("../phrases/handoff.txt");
+
 /// What gives away a mistake: how people correct, and how models say that they were wrong.
 pub const LEARNING: &str = include_str!("../phrases/learning.txt");
 

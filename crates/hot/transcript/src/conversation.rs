@@ -63,7 +63,7 @@ impl Scope {
             Body::Assistant(assistant) if !assistant.is_synthetic() => assistant_acts(&assistant.content),
             Body::System(system) => system.compaction.iter().map(Act::Compaction).collect(),
             Body::Attachment(attachment) => queued_prompt(attachment).into_iter().collect(),
-            Body::Assistant(_) | Body::Other { .. } => Vec::new(),
+            Body::Assistant(_) | Body::Queue(_) | Body::Other { .. } => Vec::new(),
         }
     }
 }

@@ -58,6 +58,8 @@ pub enum Body<'a> {
     System(System<'a>),
     /// Something that was attached to the conversation: hook output, listings, queued prompts.
     Attachment(Attachment<'a>),
+    /// A change of what waits for the model: what was typed, or has ended in the background, while it works.
+    Queue(Queue<'a>),
     /// A record type without a reader.
     Other {
         /// The record's `type`; empty when it has none.
@@ -163,6 +165,15 @@ pub struct Attachment<'a> {
     pub command_mode: Option<Cow<'a, str>>,
     /// Who queued it: `human`, or the name of a mechanism.
     pub origin: Option<Cow<'a, str>>,
+}
+
+/// A change of what waits for the model.
+#[derive(Debug, Clone)]
+pub struct Queue<'a> {
+    /// What is done: `enqueue`, `dequeue`, `remove`, `popAll`.
+    pub operation: Cow<'a, str>,
+    /// What it is done with; mostly only said of `enqueue`.
+    pub content: Option<Cow<'a, str>>,
 }
 
 /// What a message or a tool's result says: a plain string or a list of blocks.
@@ -273,6 +284,7 @@ struct Line<'a> {
     prompt_source: Option<Cow<'a, str>>,
     permission_mode: Option<Cow<'a, str>>,
     subtype: Option<Cow<'a, str>>,
+    operation: Option<Cow<'a, str>>,
     content: Option<Cow<'a, str>>,
     is_sidechain: bool,
     is_meta: bool,
@@ -303,6 +315,7 @@ impl<'a> Line<'a> {
                 "promptSource" => line.prompt_source = cursor.word()?,
                 "permissionMode" => line.permission_mode = cursor.word()?,
                 "subtype" => line.subtype = cursor.word()?,
+                "operation" => line.operation = cursor.word()?,
                 "content" => line.content = cursor.word()?,
                 "isSidechain" => line.is_sidechain = cursor.flag()?,
                 "isMeta" => line.is_meta = cursor.flag()?,
@@ -497,6 +510,9 @@ impl<'a> From<Line<'a>> for Record<'a> {
                 Body::System(System { subtype, content: line.content, compaction })
             }
             "attachment" => Body::Attachment(line.attachment),
+            "queue-operation" => {
+                Body::Queue(Queue { operation: line.operation.unwrap_or_default(), content: line.content })
+            }
             _ => Body::Other { kind },
         };
         Self {

@@ -143,7 +143,7 @@ impl Filter<'_> {
         let text = std::str::from_utf8(line).ok()?.trim();
         let record = Record::parse(text.as_bytes()).ok()?;
         // Records without a reader repeat prompts out of their order.
-        let is_known = !matches!(record.body, Body::Other { .. });
+        let is_known = !matches!(record.body, Body::Queue(_) | Body::Other { .. });
         let is_its = record.session_id.as_deref() == Some(self.session);
         let is_recorded = record.cwd.as_deref().is_some_and(|cwd| self.rules.records_in(Path::new(cwd)));
         let is_meant = self.look(&record);

@@ -1,0 +1,658 @@
+//! What a line of shell does, and whether that went well: by its exit status where that is its own, else by what it printed.
+//!
+//! The client knows one exit status for a line, that of its end. A pipe, `;`, `|| true` and a loop hide those before it.
+
+use crate::failure::{self, Verdict};
+use crate::thread::Ending;
+use distiller::clean_cut;
+use shell::{Command, Origin};
+
+/// Programs that show what is there.
+const LOOKERS: &[&str] = &[
+    "ack", "ag", "bat", "cat", "cmp", "column", "comm", "cut", "diff", "du", "egrep", "fd", "fgrep", "file",
+    "find", "grep", "head", "jq", "less", "ls", "more", "nl", "od", "pgrep", "ps", "readlink", "realpath",
+    "rev", "rg", "sort", "stat", "strings", "tail", "tr", "tree", "type", "uniq", "wc", "which", "xxd", "yq",
+    "zcat", "awk", "sed", "df", "locate", "hexdump", "tac", "paste",
+];
+/// Of those, the ones that end with 1 where nothing is found or nothing differs.
+const SEARCHERS: &[&str] = &[
+    "ack", "ag", "cmp", "command", "diff", "egrep", "fd", "fgrep", "grep", "pgrep", "rg", "test", "type",
+    "which", "[",
+];
+/// Subcommands of git that show what is there.
+const GIT_LOOKS: &[&str] = &[
+    "blame",
+    "cat-file",
+    "describe",
+    "diff",
+    "grep",
+    "log",
+    "ls-files",
+    "ls-tree",
+    "merge-base",
+    "reflog",
+    "remote",
+    "rev-list",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "status",
+];
+/// Programs that prepare or end, and whose success says nothing.
+const FILLERS: &[&str] = &[
+    "", ".", ":", "[", "cd", "clear", "command", "date", "exit", "export", "false", "mkdir", "popd", "pushd",
+    "pwd", "return", "set", "shift", "shopt", "sleep", "source", "tee", "test", "true", "ulimit", "umask",
+    "unset", "xargs", "wait",
+];
+/// Programs that say something themselves.
+const SPEAKERS: &[&str] = &["echo", "printf"];
+/// Programs whose output is what others printed or wrote; with the subcommands of which that holds, all where there is none.
+const READERS: &[(&str, &[&str])] = &[
+    ("aws", &[]),
+    ("curl", &[]),
+    ("docker", &["compose", "exec", "history", "images", "inspect", "logs", "ps", "stats"]),
+    ("gh", &[]),
+    ("glab", &[]),
+    ("http", &[]),
+    ("journalctl", &[]),
+    ("kubectl", &["describe", "exec", "get", "logs", "top"]),
+    ("mysql", &[]),
+    ("psql", &[]),
+    ("sqlite3", &[]),
+    ("ssh", &[]),
+    ("wget", &[]),
+];
+/// Shells that run an argument.
+const SHELLS: &[&str] = &["bash", "dash", "sh", "zsh"];
+/// How deep strings of shell are followed.
+const DEPTH: usize = 3;
+/// The longest last line of an output that is kept, in characters.
+const LAST_CHARS: usize = 160;
+/// How much of an output is looked through, in bytes.
+const OUTPUT_BYTES: usize = 64 * 1024;
+const END_BYTES: usize = 8 * 1024;
+
+/// What a line of shell does.
+#[derive(Debug, Default)]
+pub(crate) struct Line {
+    work: Vec<Work>,
+    /// What it does, the same for each way to look at its output; nothing where only the whole line says it.
+    pub(crate) key: String,
+    /// Whether it only looks at what is there.
+    pub(crate) is_look: bool,
+    /// Whether it ends with a program that fails where nothing is found.
+    searches: bool,
+    /// What is printed around an exit status: `exit=` and nothing of `echo exit=$?`.
+    statuses: Vec<(String, String)>,
+}
+
+/// A command that does something.
+#[derive(Debug)]
+struct Work {
+    /// Its words.
+    text: String,
+    /// Its program and subcommand.
+    name: String,
+    /// Whether its exit status is not the line's.
+    is_hidden: bool,
+    /// Whether its output is what others printed.
+    reads: bool,
+}
+
+impl Line {
+    pub(crate) fn of(script: &str) -> Self {
+        Self::within(script, DEPTH)
+    }
+
+    fn within(script: &str, depth: usize) -> Self {
+        let commands = shell::commands(script);
+        let direct: Vec<&Command> = commands.iter().filter(|command| is_direct(command)).collect();
+        let mut line = Self { is_look: only_looks(&commands), ..Self::default() };
+        line.searches = direct.last().is_some_and(|last| {
+            SEARCHERS.contains(&last.program()) || last.program() == "git" && subcommand(last) == "grep"
+        });
+        line.statuses = direct
+            .iter()
+            .filter(|command| SPEAKERS.contains(&command.program()))
+            .filter_map(|command| status_said(command))
+            .collect();
+        let status = Status::of(script, &direct);
+        for (at, command) in direct.iter().enumerate() {
+            let wrapped = commands.iter().rfind(|other| is_at(other, command) && does_work(other));
+            let runs_work = command.program() == "xargs" && wrapped.is_some();
+            if !does_work(command) && !runs_work {
+                continue;
+            }
+            let is_hidden = status.is_hidden(at);
+            let inner = command.words.last().filter(|word| depth > 0 && runs_string(command, &word.text));
+            if let Some(inner) = inner {
+                let inner = Self::within(&inner.text, depth - 1);
+                line.work.extend(
+                    inner
+                        .work
+                        .into_iter()
+                        .map(|work| Work { is_hidden: work.is_hidden || is_hidden, ..work }),
+                );
+                continue;
+            }
+            let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
+            line.work.push(Work {
+                text: words.join(" "),
+                name: name_of(command),
+                is_hidden,
+                reads: reads(wrapped.unwrap_or(command)),
+            });
+        }
+        if !is_loop(script) {
+            line.key = line.work.iter().map(|work| work.text.as_str()).collect::<Vec<_>>().join(" && ");
+        }
+        line
+    }
+
+    /// Says whether a line has something in it that may hide how a part of it ended. Most have not, and need no closer look.
+    pub(crate) fn may_hide(script: &str) -> bool {
+        script.contains(['|', ';', '\n', '!'])
+            || script.replace("&&", "").contains("& ")
+            || script.trim_end().ends_with('&')
+    }
+
+    /// Returns the program and subcommand of what it does last.
+    pub(crate) fn name(&self) -> &str {
+        self.work.last().map_or("", |work| work.name.as_str())
+    }
+
+    /// Returns how a call of it ended that the client says has failed, or not.
+    pub(crate) fn ending(&self, is_error: bool, output: &str) -> Ending {
+        let output = failure::plain(&output[..output.floor_char_boundary(OUTPUT_BYTES)]);
+        let failed = || Ending::Failed(failure::telling_lines(&clean_cut(&output, OUTPUT_BYTES)));
+        let hidden: Vec<&Work> = self.work.iter().filter(|work| work.is_hidden).collect();
+        if is_error {
+            return match self.searches && found_nothing(&output) {
+                true if hidden.is_empty() => Ending::Done,
+                true => Ending::Ran,
+                false => failed(),
+            };
+        }
+        let Some(last) = hidden.last() else { return Ending::Done };
+        // What sums it up is at the end.
+        let end = &output[output.ceil_char_boundary(output.len().saturating_sub(END_BYTES))..];
+        let statuses: Vec<u32> = self.statuses.iter().flat_map(|around| printed(around, &output)).collect();
+        if statuses.iter().any(|status| *status != 0) {
+            return failed();
+        }
+        if !statuses.is_empty() && hidden.len() == 1 {
+            return Ending::Done;
+        }
+        // What says that all is well says it of one command, and that is the last that prints.
+        let is_about_it = hidden.len() == 1 && self.work.last().is_some_and(|work| work.is_hidden);
+        let verdict = match hidden.iter().all(|work| work.reads) {
+            true => None,
+            false => failure::verdict(end, &last.name, is_about_it),
+        };
+        match verdict {
+            Some(Verdict::Failed) => failed(),
+            Some(Verdict::Passed) if is_about_it => Ending::Done,
+            _ => Ending::Ran,
+        }
+    }
+}
+
+/// Returns the last line of an output that says something.
+pub(crate) fn last_line(output: &str) -> String {
+    let clean = clean_cut(&failure::plain(output), OUTPUT_BYTES);
+    let line = clean.lines().rev().find(|line| line.chars().any(char::is_alphanumeric));
+    text::sanitize::one_line(line.unwrap_or_default(), LAST_CHARS)
+}
+
+fn is_direct(command: &Command) -> bool {
+    command.origin == Origin::Direct && command.depth == 0
+}
+
+/// Says whether a command is run by the other one, at its place.
+fn is_at(inner: &Command, outer: &Command) -> bool {
+    inner.origin == Origin::Wrapped && (inner.pipeline, inner.place) == (outer.pipeline, outer.place)
+}
+
+/// Says whether a command does more than look, prepare or speak.
+fn does_work(command: &Command) -> bool {
+    let program = command.program();
+    !(FILLERS.contains(&program) || SPEAKERS.contains(&program) || looks(command))
+}
+
+fn looks(command: &Command) -> bool {
+    let has = |options: &[&str]| {
+        command.words.iter().skip(1).any(|word| options.iter().any(|option| word.text.starts_with(option)))
+    };
+    match command.program() {
+        "git" => {
+            let sub = subcommand(command);
+            GIT_LOOKS.contains(&sub)
+                || sub == "branch" && command.words.len() == 2
+                || sub == "stash" && has(&["list", "show"])
+        }
+        "find" | "fd" => !has(&["-delete", "-exec", "-ok", "-x"]),
+        "sed" | "yq" => !has(&["-i", "--in-place"]),
+        "sort" => !has(&["-o"]),
+        program => LOOKERS.contains(&program),
+    }
+}
+
+/// Says whether commands look at what is there and change nothing.
+fn only_looks(commands: &[Command]) -> bool {
+    let writes = |command: &Command| {
+        let into_file = command.redirects.iter().any(|redirect| {
+            redirect.operator.contains('>')
+                && !redirect.operator.ends_with('&')
+                && redirect.target.text != "/dev/null"
+        });
+        into_file || matches!(command.program(), "tee" | "mkdir")
+    };
+    let speaks = commands.iter().any(|command| SPEAKERS.contains(&command.program()));
+    let ends = |command: &Command| matches!(command.program(), "exit" | "return" | "false");
+    !commands.is_empty()
+        && !commands.iter().any(|command| does_work(command) || writes(command) || ends(command))
+        && (!speaks || commands.iter().any(looks))
+}
+
+/// Returns the first word behind a program that is no option, nor the value of one that comes before subcommands.
+fn subcommand(command: &Command) -> &str {
+    let mut is_value = false;
+    for word in command.words.iter().skip(1).map(|word| word.text.as_str()) {
+        if is_value {
+            is_value = false;
+        } else if matches!(
+            word,
+            "-C" | "-c" | "-n" | "--namespace" | "--context" | "--filter" | "--prefix" | "-p"
+        ) {
+            is_value = true;
+        } else if !word.starts_with('-') {
+            return word;
+        }
+    }
+    ""
+}
+
+/// Returns a program with its subcommand, if the word behind it is like one.
+fn name_of(command: &Command) -> String {
+    let sub = subcommand(command);
+    let is_sub = sub.starts_with(|c: char| c.is_ascii_lowercase())
+        && sub
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-:".contains(&byte));
+    if is_sub { format!("{} {sub}", command.program()) } else { command.program().to_owned() }
+}
+
+fn reads(command: &Command) -> bool {
+    let program = command.program();
+    let of = READERS.iter().find(|(reader, _)| *reader == program);
+    of.is_some_and(|(_, subcommands)| subcommands.is_empty() || subcommands.contains(&subcommand(command)))
+}
+
+/// Says whether the last word of a command is a line of shell that it runs.
+fn runs_string(command: &Command, word: &str) -> bool {
+    let has_option = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
+    SHELLS.contains(&command.program())
+        && command.words.len() == 3
+        && has_option(&command.words[1].text)
+        && !word.is_empty()
+}
+
+/// Returns what `echo` prints around the exit status of the command before it.
+fn status_said(command: &Command) -> Option<(String, String)> {
+    let text: Vec<&str> = command
+        .words
+        .iter()
+        .skip(1)
+        .map(|word| word.text.as_str())
+        .filter(|word| *word != "-e" && *word != "-n")
+        .collect();
+    let text = text.join(" ");
+    let at = ["${PIPESTATUS[0]}", "${pipestatus[1]}", "$PIPESTATUS", "$?"];
+    let (before, after) = at.iter().find_map(|status| text.split_once(status))?;
+    let before = before.rsplit("\\n").next().unwrap_or(before);
+    Some((before.to_owned(), after.trim_end_matches("\\n").to_owned()))
+}
+
+/// Returns the exit statuses that were printed between these.
+fn printed((before, after): &(String, String), output: &str) -> Vec<u32> {
+    let status = |line: &str| {
+        line.trim().strip_prefix(before.trim_start())?.strip_suffix(after.trim_end())?.trim().parse().ok()
+    };
+    output.lines().filter_map(status).collect()
+}
+
+/// Says whether a search printed no more than that it failed, or that it counted nothing.
+fn found_nothing(output: &str) -> bool {
+    output.lines().map(str::trim).all(|line| line.is_empty() || line == "Exit code 1" || line == "0")
+}
+
+/// How a command follows the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum After {
+    And,
+    Or,
+    /// Whatever that one did.
+    Next,
+}
+
+/// Whose exit status a line ends with.
+#[derive(Debug)]
+struct Status {
+    hidden: Vec<bool>,
+}
+
+impl Status {
+    fn of(script: &str, commands: &[&Command]) -> Self {
+        let after: Vec<After> = commands.iter().map(|command| after(script, command)).collect();
+        // Where the last list begins: what is before it has no say in how the line ends.
+        let first = |at: usize| {
+            commands[..at]
+                .iter()
+                .rposition(|before| before.pipeline != commands[at].pipeline)
+                .map_or(0, |before| before + 1)
+        };
+        let lists: Vec<usize> =
+            (0..commands.len()).filter(|at| commands[*at].place == 0 && after[*at] == After::Next).collect();
+        let last_list = lists.last().copied().unwrap_or(0);
+        let sets = |at: usize, option: &dyn Fn(&str) -> bool| {
+            commands[..at].iter().any(|command| {
+                command.program() == "set" && command.words.iter().skip(1).any(|word| option(&word.text))
+            })
+        };
+        let stops = |at: usize| {
+            sets(at, &|word| {
+                word == "errexit" || word.starts_with('-') && !word.starts_with("--") && word.contains('e')
+            })
+        };
+        let sees_pipes = |at: usize| sets(at, &|word| word == "pipefail");
+        let all = hides_all(script);
+        let is_hidden = |at: usize| {
+            let command = commands[at];
+            let list_end = lists.iter().copied().find(|begin| *begin > at).unwrap_or(commands.len());
+            let is_excused = (at + 1..list_end).any(|next| {
+                commands[next].pipeline != command.pipeline
+                    && after[first(next)] == After::Or
+                    && !matches!(commands[next].program(), "exit" | "return" | "false")
+            });
+            all || command.is_negated
+                || command.is_background
+                || is_condition(script, commands[first(at)])
+                || (!command.is_last && !sees_pipes(at))
+                || (at < last_list && !stops(at))
+                || is_excused
+        };
+        Self { hidden: (0..commands.len()).map(is_hidden).collect() }
+    }
+
+    fn is_hidden(&self, at: usize) -> bool {
+        self.hidden.get(at).copied().unwrap_or(true)
+    }
+}
+
+/// Returns what is before a command, up to the operator that it follows.
+fn before<'s>(script: &'s str, command: &Command) -> &'s str {
+    let mut text = script.get(..command.start).unwrap_or_default();
+    loop {
+        text = text.trim_end_matches([' ', '\t', '\n', '\\', '(', '{']);
+        // `CI=1 npm test` begins before its program.
+        let word = text.rsplit([' ', '\t', '\n', ';', '&', '|', '(']).next().unwrap_or_default();
+        let is_setting = word.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        });
+        if !is_setting {
+            return text;
+        }
+        text = &text[..text.len() - word.len()];
+    }
+}
+
+fn after(script: &str, command: &Command) -> After {
+    let text = before(script, command);
+    if text.ends_with("&&") {
+        After::And
+    } else if text.ends_with("||") {
+        After::Or
+    } else {
+        After::Next
+    }
+}
+
+fn is_condition(script: &str, command: &Command) -> bool {
+    let word = before(script, command).rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '!').next();
+    matches!(word, Some("if" | "elif" | "while" | "until" | "!"))
+}
+
+/// Says whether a loop, or a pipe behind a group, hides how everything in it ended.
+fn hides_all(script: &str) -> bool {
+    let is_piped = || {
+        script.match_indices('|').any(|(at, _)| {
+            let before = script[..at].trim_end().trim_end_matches("2>&1").trim_end();
+            let is_or = script[at + 1..].starts_with('|') || before.ends_with('|');
+            !is_or
+                && (before.ends_with([')', '}'])
+                    || has_word(before.rsplit(['\n', ';']).next().unwrap_or_default(), "fi"))
+        })
+    };
+    is_loop(script) || is_piped()
+}
+
+fn is_loop(script: &str) -> bool {
+    has_word(script, "do") && has_word(script, "done")
+}
+
+fn has_word(text: &str, wanted: &str) -> bool {
+    text.split(|c: char| c.is_whitespace() || c == ';').any(|word| word == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(command: &str, output: &str, expected: &str) {
+        let ended = match Line::of(command).ending(output.starts_with("Exit code "), output) {
+            Ending::Done => "passed",
+            Ending::Ran => "ran",
+            Ending::Failed(_) => "failed",
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(ended, expected, "{command}\n{output}");
+    }
+
+    #[test]
+    fn a_hidden_failure_is_known_by_what_the_tool_prints() {
+        let failed = "collected 3 items\n1 failed, 2 passed in 0.1s";
+        check("python -m pytest -q 2>&1 | tail -3", failed, "failed");
+        check("cd app && CI=1 npm test 2>&1 | tee log", "npm ERR! Test failed.", "failed");
+        check("make check || true", "make: *** [check] Error 2", "failed");
+        let dead = "thread 'main' panicked at src/main.rs:4:5:\nboom";
+        check("cargo run 2>&1 | tail -5", dead, "failed");
+        check("cargo test 2>&1 | tail -5", &format!("{dead}\ntest result: ok. 2 passed; 0 failed"), "passed");
+        check("python -m pytest -q | tail -1", "0 failed, 3 passed", "passed");
+        check("npx eslint src | tail -4; echo done", "✖ 3 problems (2 errors, 1 warning)\ndone", "failed");
+        check(
+            "go test ./... | grep -v 'no test files'",
+            "--- FAIL: TestGet (0.00s)\nFAIL\tshop/cart\t0.1s",
+            "failed",
+        );
+        check(
+            "mvn -q verify | tail -20",
+            "[ERROR] Tests run: 9, Failures: 2, Errors: 0, Skipped: 0",
+            "failed",
+        );
+        check(
+            "docker build . 2>&1 | tail -3",
+            "ERROR: failed to solve: process \"/bin/sh -c npm ci\" did not complete",
+            "failed",
+        );
+        check(
+            "git push 2>&1 | tail -2",
+            " ! [rejected]  main -> main (fetch first)\nerror: failed to push some refs",
+            "failed",
+        );
+        check("dotnet test | tail -1", "Failed!  - Failed:     1, Passed:    10, Skipped:     0", "failed");
+        check("bundle exec rspec | tail -2", "12 examples, 2 failures", "failed");
+        check(
+            "./gradlew test --console=plain | tail",
+            "9 tests completed, 1 failed\nBUILD FAILED in 3s",
+            "failed",
+        );
+        check("make test; ls build", "make: *** [Makefile:4: test] Error 1\na.out", "failed");
+        check("./deploy.sh > log 2>&1; echo \"exit code: $?\"; tail log", "exit code: 7\nno route", "failed");
+    }
+
+    #[test]
+    fn what_shows_no_verdict_was_only_run() {
+        check("./import.sh orders.csv | tail -2", "row 200\nrow 201", "ran");
+        check("make || true", "cc -o a a.c", "ran");
+        check("npm run build; npm run docs", "docs written to out/", "ran");
+        check("cargo test 2>&1 | grep -c panicked", "Exit code 1\n0", "ran");
+        check("cargo test 2>&1 | tail -1", "", "ran");
+        check("for f in a b; do ./convert $f; done", "b done", "ran");
+        check("(cd web && npm run build) | tail -1", "dist/index.html", "ran");
+        check("if ./migrate; then echo yes; fi", "yes", "ran");
+        check("kubectl logs deploy/gate | grep ERROR | tail -3", "ERROR: could not reach db", "ran");
+        check("ssh web1 'journalctl -u shop' | tail -5", "error: 3 failed, 2 passed", "ran");
+        check("make lint; npm test | tail -3", "12 passed", "ran");
+        check("bash -c 'make | tail -1'", "ld a.o", "ran");
+    }
+
+    #[test]
+    fn an_exit_status_that_is_the_commands_own_is_believed() {
+        check("python -m pytest -q", "3 passed", "passed");
+        check("cd app && make && ./run --once", "ok", "passed");
+        check("cd app; make", "cc", "passed");
+        check("set -euo pipefail; make | tee log; ./run | tail -1", "x", "passed");
+        check("make || exit 1", "cc", "passed");
+        check("cat build.log | grep FAILED", "** BUILD FAILED **", "passed");
+        check("git log --oneline | head", "4be19a2 Explain BUILD FAILED", "passed");
+        check("git commit -qm x && git push 2>&1 | tail -1", "   77ab310..91d00ce  main -> main", "passed");
+        check("make test; cat log", "Exit code 1\nno log", "failed");
+        check("./deploy.sh > log 2>&1; echo exit=$?", "exit=0", "passed");
+        check("sudo -u ci make install", "cp a /usr/bin", "passed");
+        check("bash -c 'cd web && make'", "cc", "passed");
+        check("CI=1 npm test", "Exit code 1\n1 failing", "failed");
+    }
+
+    #[test]
+    fn a_search_that_finds_nothing_has_not_failed() {
+        for command in
+            ["grep -rn apply_v1 .", "cd src && rg -l Foo", "which eksctl", "git grep Foo", "ls | grep x"]
+        {
+            check(command, "Exit code 1", "passed");
+            assert!(Line::of(command).is_look, "{command}");
+        }
+        check("grep -c x a", "Exit code 1\n0", "passed");
+        check("grep x nowhere", "Exit code 2\ngrep: nowhere: No such file or directory", "failed");
+    }
+
+    #[test]
+    fn what_only_looks_is_told_from_what_does_something() {
+        for command in [
+            "ls -la",
+            "cd src && cat a.rs | head -20",
+            "pwd && ls",
+            "git status --short; git diff --stat",
+            "echo '---'; cat a",
+            "find . -name '*.go' | xargs wc -l",
+            "sed -n 1,20p a.rs",
+            "git -C /p log -3",
+        ] {
+            assert!(Line::of(command).is_look, "{command}");
+        }
+        for command in [
+            "echo hi; pwd",
+            "make",
+            "cat > a <<'E'\nx\nE",
+            "sed -i s/a/b/ a.rs",
+            "find . -name '*.o' -delete",
+            "git checkout -- a",
+            "ls | xargs rm",
+            "grep x a > b",
+            "kubectl get pods",
+            "exit 3",
+            "sort -o a a",
+            "cat a | tee b",
+        ] {
+            assert!(!Line::of(command).is_look, "{command}");
+        }
+    }
+
+    #[test]
+    fn the_same_work_is_one_however_its_output_is_cut() {
+        let key = |command: &str| Line::of(command).key;
+        assert_eq!(key("cd a && pytest -q 2>&1 | tail -5"), key("cd a; pytest -q | grep FAILED"));
+        assert_ne!(key("pytest -q a"), key("pytest -q b"));
+        assert_eq!(Line::of("cd eks && terraform apply -auto-approve | tail").name(), "terraform apply");
+        assert_eq!(Line::of("psql shop_dev -c 'select 1'").name(), "psql");
+    }
+
+    #[test]
+    fn tools_say_it_in_many_ways() {
+        check("mix test 2>&1 | tail -4", "Finished in 0.3 seconds\n14 tests, 2 failures", "failed");
+        check("mix test 2>&1 | tail -4", "Finished in 0.3 seconds\n14 tests, 0 failures", "passed");
+        check(
+            "npx tsc --noEmit | head -5",
+            "src/cart.ts(14,5): error TS2322: Type 'string' is not assignable",
+            "failed",
+        );
+        check("vendor/bin/phpunit | tail -3", "FAILURES!\nTests: 12, Assertions: 30, Failures: 1.", "failed");
+        check("vendor/bin/phpunit | tail -3", "OK (12 tests, 30 assertions)", "passed");
+        check(
+            "swift test 2>&1 | tail -2",
+            "Executed 12 tests, with 1 failure (0 unexpected) in 0.9 seconds",
+            "failed",
+        );
+        check("swift build 2>&1 | tail -2", "Sources/A.swift:3:9: error: cannot find 'x' in scope", "failed");
+        check(
+            "terraform apply -auto-approve | tail -1",
+            "Apply complete! Resources: 2 added, 0 changed, 0 destroyed.",
+            "passed",
+        );
+        check(
+            "helm upgrade gate ./chart | tail -2",
+            "Error: UPGRADE FAILED: timed out waiting for the condition",
+            "failed",
+        );
+        check("node --test | tail -5", "# tests 9\n# pass 8\n# fail 1", "failed");
+        check("node --test | tail -5", "# tests 9\n# pass 9\n# fail 0", "passed");
+        check("prove -r t | tail -2", "Files=3, Tests=40\nResult: FAIL", "failed");
+        check(
+            "sbt test | tail -2",
+            "[error] (Test / test) sbt.TestsFailedException: Tests unsuccessful",
+            "failed",
+        );
+        check(
+            "bazel test //... | tail -2",
+            "//a:b_test  FAILED in 0.4s\nExecuted 3 out of 3 tests: 2 tests pass and 1 fails locally.",
+            "failed",
+        );
+        check("pip install -r r.txt | tail -1", "Successfully installed flask-3.1.0", "passed");
+        check(
+            "pip install -r r.txt 2>&1 | tail -1",
+            "ERROR: No matching distribution found for flask==9",
+            "failed",
+        );
+        check("cargo clippy 2>&1 | tail -1; cargo fmt --check", "error: could not compile `a`", "failed");
+        check("yarn build | tail -2", "✨  Done in 3.21s.", "ran");
+        check("php artisan migrate | tail -2", "SQLSTATE[42S01]: Base table or view already exists", "ran");
+        check("flutter test | tail -1", "00:03 +14 -1: Some tests failed.", "failed");
+        check("flutter test | tail -1", "00:03 +14: All tests passed!", "passed");
+        check(
+            "zig build test 2>&1 | tail -2",
+            "error: the following build command failed with exit code 1",
+            "failed",
+        );
+        check("dune runtest 2>&1 | head", "Fatal error: exception Failure(\"no\")", "failed");
+        check(
+            "ansible-playbook site.yml | tail -2",
+            "web1 : ok=12 changed=3 unreachable=0 failed=1 skipped=0",
+            "failed",
+        );
+        check(
+            "ansible-playbook site.yml | tail -2",
+            "web1 : ok=12 changed=3 unreachable=0 failed=0 skipped=0",
+            "passed",
+        );
+    }
+}
