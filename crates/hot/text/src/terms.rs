@@ -83,11 +83,19 @@ impl Terms {
         let mut unspaced: Option<(usize, char, bool)> = None;
         let mut link: Option<usize> = None;
         let mut part_start = 0;
-        while let Some((at, letter)) = letters.next() {
+        while let Some((at, mut letter)) = letters.next() {
+            let mut end = at + letter.len_utf8();
+            // Names of files may have their letters taken apart.
+            while let Some((at_next, next)) = letters.peek().copied()
+                && let Some(composed) = fold::composed(letter, next)
+            {
+                letter = composed;
+                end = at_next + next.len_utf8();
+                letters.next();
+            }
             let class = class_of(letter);
             if class == Class::Unspaced {
                 self.end_name(at, part_start, &mut position, &mut each);
-                let end = at + letter.len_utf8();
                 if let Some((before, other, _)) = unspaced {
                     self.part.clear();
                     self.part.extend([other, letter]);
@@ -235,7 +243,7 @@ impl Terms {
 /// Says whether what follows capitals is the ending of their plural: `URLs`, but not `HTTPServer`.
 fn is_plural_of_capitals(rest: &str) -> bool {
     let after = rest.strip_prefix('s').map(|after| after.chars().next().map_or(Class::Other, class_of));
-    after.is_some_and(|after| !matches!(after, Class::Lower | Class::Upper | Class::Digit))
+    after.is_some_and(|after| !matches!(after, Class::Lower | Class::Digit))
 }
 
 /// Returns the version in a name whose first part, which ends there, has letters before it: `1.2.3` of `v1.2.3`, `3.11` of
@@ -336,6 +344,7 @@ mod tests {
     #[test]
     fn plurals_of_capitals_are_one_word() {
         check("URLs, APIs; PDFs_of", &["url", "api", "pdfsof", "pdf", "of"]);
+        check("parseURLsFrom HTTPs", &["parseurlsfrom", "pars", "url", "from", "http"]);
         check("IDs of PRs", &["id", "of", "pr"]);
         check("ids of the id", &["id", "of", "the", "id"]);
         check("getIDs HTTPServer", &["getid", "get", "id", "httpserver", "http", "server"]);
@@ -385,6 +394,10 @@ mod tests {
         check("用 Rust 写", &["用", "rust", "写"]);
         check("データベース", &["デー", "ータ", "タベ", "ベー", "ース"]);
         check("한국어", &["한국", "국어"]);
+        for whole in ["한국어로 검색", "データベースの接続", "ガ"] {
+            let apart: String = unicode_normalization::UnicodeNormalization::nfd(whole).collect();
+            assert!(apart != whole && terms(&apart) == terms(whole), "{whole}");
+        }
     }
 
     #[test]

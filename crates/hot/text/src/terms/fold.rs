@@ -1,6 +1,6 @@
 //! Letters without case and accents.
 
-use unicode_normalization::char::decompose_canonical;
+use unicode_normalization::char::{compose, decompose_canonical};
 
 /// Adds a letter to `folded`, in lower case and without accents.
 pub(super) fn fold_into(letter: char, folded: &mut String) {
@@ -47,6 +47,13 @@ pub(super) fn is_ornament(letter: char) -> bool {
         | '\u{591}'..='\u{5bd}' | '\u{5bf}' | '\u{5c1}' | '\u{5c2}' | '\u{5c4}' | '\u{5c5}' | '\u{5c7}'
         | '\u{610}'..='\u{61a}' | '\u{640}' | '\u{64b}'..='\u{65f}' | '\u{670}'
         | '\u{ad}' | '\u{200b}' | '\u{200d}' | '\u{2060}' | '\u{feff}')
+}
+
+/// Returns the letter that two parts of one make, of the scripts whose letters come in pairs: syllables of Korean, and voiced ones of
+/// Japanese.
+pub(super) fn composed(letter: char, next: char) -> Option<char> {
+    let is_part = matches!(next, '\u{1161}'..='\u{1175}' | '\u{11a8}'..='\u{11c2}' | '\u{3099}' | '\u{309a}');
+    if is_part { compose(letter, next) } else { None }
 }
 
 /// Returns the plain form of a full-width letter.

@@ -236,7 +236,9 @@ mod tests {
             let ending = stem_of_ending(part);
             assert!(stemmed.ends_with(&ending) && ending.len() >= 4, "{compound}: {stemmed} {ending}");
         }
-        for (word, ending) in [("version", "version"), ("table", "tabl"), ("current", "current"), ("größe", "größe")] {
+        for (word, ending) in
+            [("version", "version"), ("table", "tabl"), ("current", "current"), ("größe", "größe")]
+        {
             assert_eq!(stem_of_ending(word), ending);
         }
     }
