@@ -212,6 +212,11 @@ fn words_of(text: &str) -> Vec<Word> {
             words.len() - 1
         });
         words[place].times += 1;
+        // Typed without a seam as well, it is a word of its own.
+        if words[place].is_whole && !term.is_whole {
+            words[place].is_whole = false;
+            text[term.range()].clone_into(&mut words[place].typed);
+        }
         if !term.is_whole {
             last = Some((place, term.bytes.1));
         }

@@ -84,7 +84,11 @@ fn a_word_is_found_however_it_is_put_together() {
         let found = Shelf::of(&texts).find(question);
         assert!(["a", "c"].iter().all(|key| found.contains(&(*key).to_owned())), "{question}: {found:?}");
     }
-    let texts = ["released v1.2.3 today", "released 1.2.3 today", "the URLs of the APIs", "an URL", "Python3.11"];
+    let found = Shelf::of(&["a text"]).index().search(&query("fooBar foobar"));
+    let words: Vec<&str> = found.terms.iter().map(|(word, _)| word.as_str()).collect();
+    assert_eq!(words, ["foobar", "foo", "Bar"], "{found:?}");
+    let texts =
+        ["released v1.2.3 today", "released 1.2.3 today", "the URLs of the APIs", "an URL", "Python3.11"];
     check(&texts, "1.2.3", &["a", "b"]);
     check(&texts, "v1.2.3", &["a", "b"]);
     check(&texts, "v1", &["a"]);
