@@ -165,6 +165,7 @@ fn filters_narrow_and_an_explanation_adds_up() -> Result<()> {
         (&["--session", "session-o"], &["turbine one"]),
         (&["--file", "turbine.rs"], &["turbine three"]),
         (&["--file", "src/power"], &["turbine three"]),
+        (&["--file", &sandbox.project().join("src/power/turbine.rs").to_string_lossy()], &["turbine three"]),
         (&["--since", "2026-11-11T00:00:00Z", "--until", "2026-11-13T00:00:00Z"], &["turbine two"]),
         (&["--branch", "no-such-branch"], &[]),
         (&["--author", "no-such-person"], &[]),
@@ -187,6 +188,16 @@ fn filters_narrow_and_an_explanation_adds_up() -> Result<()> {
     // All parts of the sum are there, on as many lines as they need.
     assert_eq!((narrow.matches("score ").count(), narrow.matches(" new\n").count()), (3, 3), "{narrow}");
     assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+    // It adds up as it is shown, too.
+    let sums = wyren(&sandbox, &["search", "turbine", "two", "--explain"])?;
+    for sum in sums.lines().filter_map(|line| line.trim().strip_prefix("score ")) {
+        let (score, parts) = sum.split_once(" = ").context("no parts")?;
+        let hundredths = |part: &str| -> Result<i64> {
+            Ok(part.split(' ').next().unwrap_or_default().replace('.', "").parse()?)
+        };
+        let parts: i64 = parts.split(" + ").map(hundredths).sum::<Result<i64>>()?;
+        assert_eq!(parts, hundredths(score)?, "{sum}");
+    }
     let ids = || search(&sandbox, &["turbine"]).map(|facts| texts(&facts, "id"));
     assert_eq!(ids()?, ids()?, "the order is stable");
     for (arguments, text) in [
@@ -314,13 +325,26 @@ fn transcripts_are_searched_for_the_words_that_count_and_shown_around_them() -> 
         said.iter().all(|line| line.chars().count() <= 402 && line.to_lowercase().contains("quokka")),
         "{said:?}"
     );
-    let mut command = sandbox.command("wyren");
-    let shown = feed(command.arg("search").args(question).env("COLUMNS", "80"), b"")?;
-    let shown = self::said(&shown);
-    assert!(
-        shown.contains("the quokka is stale") && shown.lines().all(|line| line.chars().count() <= 80),
-        "{shown}"
-    );
+    for width in [30, 40, 80] {
+        let mut command = sandbox.command("wyren");
+        let shown = feed(command.arg("search").args(question).env("COLUMNS", width.to_string()), b"")?;
+        let shown = self::said(&shown);
+        assert!(
+            shown.contains("quokka is stale") && shown.lines().all(|line| line.chars().count() <= width),
+            "{width}: {shown}"
+        );
+    }
+    // The limit is that of all, and both have a part of it.
+    for number in 0..4 {
+        remember(&sandbox, &[&format!("stale quokka {number}")])?;
+    }
+    for (limit, expected) in [("1", (1, 0)), ("2", (1, 1)), ("4", (2, 2)), ("5", (3, 2)), ("10", (4, 2))] {
+        let facts = search(&sandbox, &["quokka", "stale", "--transcripts", "--limit", limit])?;
+        let count = |name: &str| facts[name].as_array().map_or(0, Vec::len);
+        assert_eq!((count("hits"), count("transcripts")), expected, "--limit {limit}: {facts:#}");
+    }
+    let ignored = sandbox.wyren(&["search", "quokka", "--transcripts", "--author", "nobody"])?;
+    assert!(self::said(&ignored).contains("Without effect on transcripts: --author."), "{ignored:?}");
     Ok(())
 }
 

@@ -62,12 +62,13 @@ impl Layout {
         let document = &loaded.document;
         let (start, room, is_beside) = self.place();
         let kind = kind(loaded);
-        write!(
-            output,
-            "{STRONG}{}{STRONG:#}  {DIM}{:<WHEN$}{DIM:#}  {kind}",
-            id_of(&document.key),
-            when::recorded(document.at)
-        )?;
+        let (id, when) = (id_of(&document.key), when::recorded(document.at));
+        let columns = self.margin + ID + GAP + WHEN + GAP + columns_of(&kind);
+        if self.width.is_some_and(|width| columns > width) {
+            write!(output, "{STRONG}{id}{STRONG:#}  {DIM}{when}{DIM:#}\n{:start$}{kind}", "")?;
+        } else {
+            write!(output, "{STRONG}{id}{STRONG:#}  {DIM}{when:<WHEN$}{DIM:#}  {kind}")?;
+        }
         let title = sanitize::one_line(&document.title, MAX_TITLE);
         if is_beside {
             write!(output, "{:1$}", "", self.kind.saturating_sub(columns_of(&kind)) + GAP)?;
@@ -228,6 +229,17 @@ mod tests {
                 assert!(widest <= width.max(ID + GAP + WHEN + GAP + 3), "{width}: {text}");
             }
         }
+    }
+
+    #[test]
+    fn a_long_type_goes_below_the_id_where_it_has_no_room() {
+        let mut loaded = loaded("A needle", "in hay");
+        loaded.document.kind = Some(Kind::Memory);
+        loaded.document.class = "workaround".to_owned();
+        let first = |width: usize| drawn(&loaded, &["needle"], width).lines().next().unwrap().to_owned();
+        assert!(!first(40).contains("memory") && columns_of(&first(40)) <= 40, "{}", first(40));
+        assert!(drawn(&loaded, &["needle"], 40).contains("\n    memory/workaround\n    A needle\n"));
+        assert!(first(50).ends_with("memory/workaround"), "{}", first(50));
     }
 
     #[test]

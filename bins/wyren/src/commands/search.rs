@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     words: Vec<String>,
     #[command(flatten)]
     filter: asked::Filters,
-    /// The most hits to show; --transcripts adds as many lines of transcripts at most.
+    /// The most hits to show; with --transcripts, up to half of them are lines of transcripts, more where there are fewer others.
     #[arg(long, short = 'n', value_name = "NUMBER", default_value_t = DEFAULT_LIMIT, value_parser = limit)]
     limit: usize,
     /// Also search Claude Code's transcripts, word for word; that takes seconds.
@@ -102,6 +102,9 @@ impl Answer {
     fn with_transcripts(mut self, arguments: &Arguments, env: &Env, paths: &Paths) -> Result<Self> {
         if arguments.transcripts {
             self.said = transcripts::search(&self.query, &mut self.words, env, paths)?;
+            let limit = self.query.limit;
+            self.said.truncate((limit / 2).max(limit - self.loaded.len().min(limit)));
+            self.loaded.truncate(limit - self.said.len());
         }
         Ok(self)
     }
@@ -132,8 +135,10 @@ impl Answer {
             layout.write(output, loaded, &mut self.words, &more)?;
         }
         transcripts::write(output, &self.said, &mut self.words, width)?;
+        let shown = self.loaded.len() + self.said.len();
         if let Some((more, limit)) = self.more() {
-            writeln!(output, "{DIM}{more} some of these words: --limit {limit}{DIM:#}")?;
+            let advice = if limit > shown { format!(": --limit {limit}") } else { ".".to_owned() };
+            writeln!(output, "{DIM}{more} some of these words{advice}{DIM:#}")?;
         }
         Ok(())
     }
@@ -185,8 +190,34 @@ impl Answer {
     }
 }
 
-/// Returns what a score consists of.
+/// Returns what a score consists of. What is shown adds up as it is shown: the largest part takes what rounding leaves.
 fn explained(hit: &Hit) -> String {
-    let parts: Vec<String> = hit.parts.iter().map(|(name, gained)| format!("{gained:.2} {name}")).collect();
-    format!("score {:.2} = {}", hit.score, parts.join(" + "))
+    let hundredths = |number: f64| (number * 100.0).round() as i64;
+    let score = hundredths(hit.score);
+    let mut gained: Vec<i64> = hit.parts.iter().map(|(_, gained)| hundredths(*gained)).collect();
+    let left = score - gained.iter().sum::<i64>();
+    if let Some(largest) = gained.iter_mut().max() {
+        *largest += left;
+    }
+    let shown = |number: i64| format!("{}.{:02}", number / 100, number % 100);
+    let parts = hit.parts.iter().zip(gained);
+    let parts: Vec<String> = parts.map(|((name, _), gained)| format!("{} {name}", shown(gained))).collect();
+    format!("score {} = {}", shown(score), parts.join(" + "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_explanation_adds_up_as_it_is_shown() {
+        let shown = |parts: &[f64]| {
+            let parts: Vec<(String, f64)> = parts.iter().map(|gained| ("x".to_owned(), *gained)).collect();
+            explained(&Hit { score: parts.iter().map(|(_, gained)| gained).sum(), parts, ..Hit::default() })
+        };
+        assert_eq!(shown(&[1.234, 0.5, 0.1]), "score 1.83 = 1.23 x + 0.50 x + 0.10 x");
+        assert_eq!(shown(&[0.335, 0.335, 0.335]), "score 1.01 = 0.34 x + 0.34 x + 0.33 x");
+        assert_eq!(shown(&[2.004, 0.004, 0.004]), "score 2.01 = 2.01 x + 0.00 x + 0.00 x");
+        assert_eq!(shown(&[]), "score 0.00 = ");
+    }
 }

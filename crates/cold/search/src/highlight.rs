@@ -2,12 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use text::terms::{Terms, folded};
+use text::terms::{Terms, folded, stem_of_ending};
 
 /// How many letters the last word needs so that words count which it begins: it may be unfinished.
 const MIN_BEGINNING: usize = 3;
-/// How many letters a word needs so that compounds count (`Fehlerbehandlung` for `Behandlung`), and how many those have besides.
+/// How many letters a word needs so that compounds count (`Fehlerbehandlung` for `Behandlung`), how many of them are left at least
+/// at the end of one, and how many it has besides.
 const MIN_COMPOUND: usize = 5;
+const MIN_ENDING: usize = 4;
 const MIN_REST: usize = 4;
 
 /// The words of a question.
@@ -15,11 +17,32 @@ const MIN_REST: usize = 4;
 pub struct Words {
     /// Terms, each with the number of its word.
     terms: HashMap<String, usize>,
-    /// Words that may be parts of longer ones: folded, with their number, and whether they may be unfinished.
-    parts: Vec<(String, usize, bool)>,
+    /// Words that may be parts of longer ones.
+    parts: Vec<Part>,
     count: usize,
     /// Keeps its buffers from text to text.
     splitter: Terms,
+}
+
+/// A word that may be a part of longer ones.
+#[derive(Debug)]
+struct Part {
+    folded: String,
+    /// What is left of it at the end of a longer one; empty where that is too little.
+    ending: String,
+    /// The number of the word.
+    word: usize,
+    may_be_unfinished: bool,
+}
+
+impl Part {
+    fn is_in(&self, term: &str) -> bool {
+        let is_compound = |part: &str| term.len() >= part.len() + MIN_REST;
+        let begins = term.starts_with(&self.folded);
+        (begins && (self.may_be_unfinished || is_compound(&self.folded)))
+            || (is_compound(&self.folded) && term.ends_with(&self.folded))
+            || (!self.ending.is_empty() && is_compound(&self.ending) && term.ends_with(&self.ending))
+    }
 }
 
 impl Words {
@@ -35,9 +58,12 @@ impl Words {
             });
             let part = folded(word);
             let letters = part.chars().count();
-            let is_last = place + 1 == typed.len() && letters >= MIN_BEGINNING;
-            if is_last || (letters >= MIN_COMPOUND && part.chars().all(char::is_alphabetic)) {
-                found.parts.push((part, number, is_last));
+            let may_be_unfinished = place + 1 == typed.len() && letters >= MIN_BEGINNING;
+            let may_be_in_compound = letters >= MIN_COMPOUND && part.chars().all(char::is_alphabetic);
+            if may_be_unfinished || may_be_in_compound {
+                let ending = if may_be_in_compound { stem_of_ending(&part) } else { String::new() };
+                let ending = if ending.chars().count() >= MIN_ENDING { ending } else { String::new() };
+                found.parts.push(Part { folded: part, ending, word: number, may_be_unfinished });
             }
             found.count += 1;
         }
@@ -53,14 +79,7 @@ impl Words {
     fn each(&mut self, text: &str, mut each: impl FnMut(Range<usize>, usize)) {
         let Self { terms, parts, splitter, .. } = self;
         splitter.each(text, 0, |term| {
-            let by_part = || {
-                let contains = |(part, _, is_last): &&(String, usize, bool)| {
-                    let rest = term.text.len().saturating_sub(part.len());
-                    let begins = term.text.starts_with(&**part);
-                    (begins && *is_last) || (rest >= MIN_REST && (begins || term.text.ends_with(&**part)))
-                };
-                parts.iter().find(contains).map(|(_, number, _)| *number)
-            };
+            let by_part = || parts.iter().find(|part| part.is_in(term.text)).map(|part| part.word);
             if let Some(number) = terms.get(term.text).copied().or_else(by_part) {
                 each(term.range(), number);
             }
@@ -126,6 +145,11 @@ mod tests {
     fn the_last_word_may_be_unfinished_and_compounds_count() {
         check(&["cac", "migr"], "a cached migration", &["migration"]);
         check(&["behandlung", "x1"], "Die Fehlerbehandlung fehlt", &["Fehlerbehandlung"]);
+        check(
+            &["fehler", "abfrage", "x1"],
+            "Verbindungsfehler bei der Datenbankabfrage",
+            &["Verbindungsfehler", "Datenbankabfrage"],
+        );
         check(&["art", "x1"], "start the cart", &[]);
     }
 

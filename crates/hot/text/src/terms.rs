@@ -1,9 +1,9 @@
 //! The words of a text as search knows them: one way to take a text apart, for the index and for questions.
 //!
-//! - Letters are folded: lower case, without accents; full-width forms count as the plain ones.
+//! - Letters are folded: lower case, without accents; full-width forms and ligatures count as the plain ones.
 //! - A name from code is found whole and by its parts: `verifyToken`, `verify_token` and `verify-token` all have the terms
-//!   `verify`, `token` and `verifytoken`. `E0382` and `sha256` stay whole, and so does `1.2.3`.
-//! - English endings are taken off ([`stem`]).
+//!   `verify`, `token` and `verifytoken`. `E0382` and `sha256` stay whole, and so does `1.2.3`, by which `v1.2.3` is found, too.
+//! - English endings are taken off ([`stem`]), those of names as well: `fileName` is found by `filename`.
 //! - Scripts without spaces between words come in pairs of letters.
 //!
 //! Which terms are common words is for a question to decide: here each of them counts.
@@ -11,7 +11,7 @@
 mod fold;
 mod stem;
 
-pub use stem::stem;
+pub use stem::{stem, stem_of_ending};
 
 use std::ops::Range;
 
@@ -48,6 +48,8 @@ pub struct Terms {
     stemmed: String,
     /// The parts of the name: where each ends in `whole`, and its place in the text.
     parts: Vec<Part>,
+    /// Whether there is a dot between them: it is the name of a file or a version, and no word.
+    is_dotted: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -64,9 +66,9 @@ enum Class {
     Digit,
     /// Belongs to a script without spaces.
     Unspaced,
-    /// `_`, `-` and `.`: between the parts of a name.
+    /// `_`, `.` and hyphens: between the parts of a name.
     Link,
-    /// Belongs to the letter before it: accents, vowel signs.
+    /// Belongs to the letter before it: accents, vowel signs, and what is not seen, such as the place where a word may be broken.
     Mark,
     Apostrophe,
     Other,
@@ -81,11 +83,19 @@ impl Terms {
         let mut unspaced: Option<(usize, char, bool)> = None;
         let mut link: Option<usize> = None;
         let mut part_start = 0;
-        while let Some((at, letter)) = letters.next() {
+        while let Some((at, mut letter)) = letters.next() {
+            let mut end = at + letter.len_utf8();
+            // Names of files may have their letters taken apart.
+            while let Some((at_next, next)) = letters.peek().copied()
+                && let Some(composed) = fold::composed(letter, next)
+            {
+                letter = composed;
+                end = at_next + next.len_utf8();
+                letters.next();
+            }
             let class = class_of(letter);
             if class == Class::Unspaced {
                 self.end_name(at, part_start, &mut position, &mut each);
-                let end = at + letter.len_utf8();
                 if let Some((before, other, _)) = unspaced {
                     self.part.clear();
                     self.part.extend([other, letter]);
@@ -114,6 +124,7 @@ impl Terms {
                         // The last capital of several begins the next word: `HTTPServer`.
                         (Class::Upper, Class::Upper) => {
                             letters.peek().is_some_and(|(_, next)| class_of(*next) == Class::Lower)
+                                && !is_plural_of_capitals(&text[at + letter.len_utf8()..])
                         }
                         (Class::Digit, Class::Upper) => {
                             letters.peek().is_some_and(|(_, next)| class_of(*next) == Class::Lower)
@@ -128,7 +139,15 @@ impl Terms {
                         if is_number {
                             self.part.push('.');
                         } else {
+                            let is_dot = text.as_bytes()[link_at] == b'.';
+                            let is_version = is_dot
+                                && class == Class::Digit
+                                && self.part.ends_with(|last: char| last.is_ascii_digit());
                             self.end_part(link_at, part_start);
+                            self.is_dotted |= is_dot;
+                            if is_version {
+                                self.whole.push('.');
+                            }
                         }
                     } else if starts_word {
                         self.end_part(at, part_start);
@@ -145,13 +164,14 @@ impl Terms {
                 }
                 Class::Link if link.is_none() && !self.part.is_empty() => link = Some(at),
                 Class::Apostrophe if !self.part.is_empty() => {
-                    // `user's`, `don't`, `we'll`: the end says nothing. `l'état`, `d'accord`: the beginning does not.
+                    // `user's`, `don't`, `I'll`: the end says nothing. `l'état`, `l'IA`, `d'accord`: the beginning does not.
                     let rest: usize = text[at + letter.len_utf8()..]
                         .chars()
                         .take(3)
                         .take_while(|next| matches!(class_of(*next), Class::Lower | Class::Upper))
                         .count();
-                    if self.parts.is_empty() && self.part.chars().count() == 1 && rest > 2 {
+                    let is_beginning = rest > 2 || (rest == 2 && self.part != "i");
+                    if self.parts.is_empty() && self.part.chars().count() == 1 && is_beginning {
                         self.part.clear();
                     } else {
                         self.end_name(at, part_start, &mut position, &mut each);
@@ -197,14 +217,15 @@ impl Terms {
     fn end_name(&mut self, end: usize, start: usize, position: &mut u32, each: &mut impl FnMut(Term<'_>)) {
         self.end_part(end, start);
         let (Some(first), Some(last)) = (self.parts.first(), self.parts.last()) else { return };
-        let name = Term {
-            text: cut(&self.whole),
-            position: *position,
-            bytes: (first.bytes.0, last.bytes.1),
-            is_whole: true,
-        };
         if self.parts.len() > 1 && self.parts.len() <= MAX_PARTS {
-            each(name);
+            self.stemmed.clear();
+            self.stemmed.push_str(cut(version_in(&self.whole, first.folded.1).unwrap_or(&self.whole)));
+            // Somewhere else the same word may have no seam.
+            if !self.is_dotted {
+                stem(&mut self.stemmed);
+            }
+            let bytes = (first.bytes.0, last.bytes.1);
+            each(Term { text: &self.stemmed, position: *position, bytes, is_whole: true });
         }
         for part in &self.parts {
             self.stemmed.clear();
@@ -215,7 +236,24 @@ impl Terms {
         }
         self.parts.clear();
         self.whole.clear();
+        self.is_dotted = false;
     }
+}
+
+/// Says whether what follows capitals is the ending of their plural: `URLs`, but not `HTTPServer`.
+fn is_plural_of_capitals(rest: &str) -> bool {
+    let after = rest.strip_prefix('s').map(|after| after.chars().next().map_or(Class::Other, class_of));
+    after.is_some_and(|after| !matches!(after, Class::Lower | Class::Digit))
+}
+
+/// Returns the version in a name whose first part, which ends there, has letters before it: `1.2.3` of `v1.2.3`, `3.11` of
+/// `python3.11`.
+fn version_in(name: &str, end_of_first: usize) -> Option<&str> {
+    let start = name.find(|letter: char| !letter.is_ascii_lowercase())?;
+    let rest = &name[start..];
+    let length = rest.find(|letter: char| letter != '.' && !letter.is_ascii_digit()).unwrap_or(rest.len());
+    let version = rest[..length].trim_end_matches('.');
+    (0 < start && start < end_of_first && version.contains('.')).then_some(version)
 }
 
 /// Returns a word with folded letters and its ending: what the beginning of a word is compared with.
@@ -240,13 +278,12 @@ fn class_of(letter: char) -> Class {
         'a'..='z' => Class::Lower,
         'A'..='Z' => Class::Upper,
         '0'..='9' => Class::Digit,
-        '_' | '-' | '.' => Class::Link,
-        '\'' | '’' => Class::Apostrophe,
+        '_' | '-' | '.' | '\u{2010}' | '\u{2011}' => Class::Link,
+        '\'' | '’' | 'ʼ' => Class::Apostrophe,
         '\0'..='\x7f' => Class::Other,
         _ if is_unspaced(letter) => Class::Unspaced,
-        '\u{300}'..='\u{36f}' | '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}' | '\u{962}' | '\u{963}' => {
-            Class::Mark
-        }
+        '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}' | '\u{962}' | '\u{963}' => Class::Mark,
+        _ if fold::is_ornament(letter) => Class::Mark,
         _ if letter.is_uppercase() => Class::Upper,
         _ if letter.is_numeric() => Class::Digit,
         _ if letter.is_alphanumeric() => Class::Lower,
@@ -289,12 +326,66 @@ mod tests {
     }
 
     #[test]
+    fn a_name_has_the_term_of_the_word_without_a_seam() {
+        for (name, word) in [
+            ("fileName", "filename"),
+            ("user_names", "username"),
+            ("DataBase", "databases"),
+            ("YouTube", "youtube"),
+            ("name-space", "namespaces"),
+            ("dry\u{2011}run", "dry-run"),
+        ] {
+            assert_eq!(terms(name)[0], terms(word)[0], "{name} {word}");
+        }
+        // The ending of a file's name is none of a word.
+        check("token.rs", &["tokenrs", "token", "rs"]);
+    }
+
+    #[test]
+    fn plurals_of_capitals_are_one_word() {
+        check("URLs, APIs; PDFs_of", &["url", "api", "pdfsof", "pdf", "of"]);
+        check("parseURLsFrom HTTPs", &["parseurlsfrom", "pars", "url", "from", "http"]);
+        check("IDs of PRs", &["id", "of", "pr"]);
+        check("ids of the id", &["id", "of", "the", "id"]);
+        check("getIDs HTTPServer", &["getid", "get", "id", "httpserver", "http", "server"]);
+    }
+
+    #[test]
+    fn a_version_is_found_with_what_goes_before_it_and_without() {
+        check("1.2.3", &["1.2.3"]);
+        check("v1.2.3", &["1.2.3", "v1", "2.3"]);
+        check("V1.2.3-rc1", &["1.2.3", "v1", "2.3", "rc1"]);
+        check("python3.11", &["3.11", "python3", "11"]);
+        check("wyren-1.2.3", &["wyren1.2.3", "wyren", "1.2.3"]);
+        check("x86.64 x86_64", &["86.64", "x86", "64", "x8664", "x86", "64"]);
+        check("v2 main.rs", &["v2", "mainrs", "main", "rs"]);
+    }
+
+    #[test]
     fn letters_are_folded_and_endings_taken_off() {
         check("Café naïve Straße Ｆｕｌｌ", &["cafe", "naiv", "strass", "full"]);
         check("cafe\u{301}", &["cafe"]);
         check("caches cached caching", &["cach", "cach", "cach"]);
         check("the user's files don't match; l'état", &["the", "user", "file", "don", "match", "etat"]);
         check("Йод ёлка", &["иод", "елка"]);
+        check("I'll l'IA d'un b'ok'", &["i", "ia", "un", "ok"]);
+    }
+
+    #[test]
+    fn what_is_not_heard_or_seen_does_not_matter() {
+        for (written, plain) in [
+            ("ﬁle oﬃce", "file office"),
+            ("Fehler\u{ad}behandlung", "Fehlerbehandlung"),
+            ("verify\u{200b}Token", "verifyToken"),
+            ("أحمد إلى آخر", "احمد الى اخر"),
+            ("مُحَمَّد", "محمد"),
+            ("مـــرحبا", "مرحبا"),
+            ("مدرسة على", "مدرسه علي"),
+            ("שָׁלוֹם", "שלום"),
+            ("Ά\u{301}λφα", "αλφα"),
+        ] {
+            assert_eq!(terms(written), terms(plain), "{written}");
+        }
     }
 
     #[test]
@@ -303,6 +394,10 @@ mod tests {
         check("用 Rust 写", &["用", "rust", "写"]);
         check("データベース", &["デー", "ータ", "タベ", "ベー", "ース"]);
         check("한국어", &["한국", "국어"]);
+        for whole in ["한국어로 검색", "データベースの接続", "ガ"] {
+            let apart: String = unicode_normalization::UnicodeNormalization::nfd(whole).collect();
+            assert!(apart != whole && terms(&apart) == terms(whole), "{whole}");
+        }
     }
 
     #[test]

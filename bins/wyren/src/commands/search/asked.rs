@@ -3,6 +3,7 @@
 use crate::finder::Finder;
 use crate::projects;
 use crate::when;
+use answers::notes::relative;
 use anyhow::Result;
 use base::project::Project;
 use base::{Paths, Timestamp};
@@ -10,6 +11,7 @@ use capture::Spool;
 use clap::Args;
 use search::sources::{self, SHIPPED, kind_named};
 use search::{Filter, Kind};
+use std::path::{Component, Path};
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Filters")]
@@ -43,6 +45,17 @@ pub(crate) struct Filters {
     until: Option<Timestamp>,
 }
 
+/// Returns a path as what is recorded has it: below the top of the project.
+fn in_project(file: &str, cwd: &Path) -> String {
+    let path = Path::new(file);
+    let is_above = || path.components().any(|part| part == Component::ParentDir);
+    if !path.is_absolute() && !is_above() && path != Path::new(".") {
+        return file.replace('\\', "/");
+    }
+    let root = Project::of(cwd).root;
+    relative(path, cwd, &root).replace('\\', "/")
+}
+
 /// What takes a condition out of a filter.
 type Change = fn(&mut Filter);
 
@@ -60,11 +73,12 @@ impl Filters {
             projects.push(SHIPPED.to_owned());
         }
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let file = self.file.as_deref().map(|file| in_project(file, &finder.cwd)).unwrap_or_default();
         Ok(Filter {
             projects,
             kinds: types.iter().filter_map(|name| kind_named(name)).collect(),
             classes: types.iter().filter(|name| kind_named(name).is_none()).cloned().collect(),
-            file: text(&self.file).replace('\\', "/"),
+            file,
             branch: text(&self.branch),
             author: text(&self.author),
             session: text(&self.session),
@@ -110,5 +124,32 @@ impl Filters {
             without("--until".to_owned(), |filter| filter.until = None);
         }
         dropped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_one_of_the_project_however_it_is_typed() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let root = folder.path().canonicalize()?;
+        std::fs::create_dir_all(root.join(".git"))?;
+        std::fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n")?;
+        let below = root.join("src/api");
+        std::fs::create_dir_all(&below)?;
+        let absolute = below.join("token.rs").to_string_lossy().into_owned();
+        for (typed, expected) in [
+            ("token.rs", "token.rs"),
+            ("src/api", "src/api"),
+            ("src\\api", "src/api"),
+            (&absolute, "src/api/token.rs"),
+            ("../main.rs", "src/main.rs"),
+            (".", "src/api"),
+        ] {
+            assert_eq!(in_project(typed, &below), expected, "{typed}");
+        }
+        Ok(())
     }
 }

@@ -59,7 +59,9 @@ pub(super) fn reasons(
     let without_all = count(Filter { projects, ..Filter::default() });
     let shipped =
         Filter { projects: vec![SHIPPED.to_owned()], kinds: vec![Kind::Lesson], ..Filter::default() };
-    let lessons = count(shipped);
+    // Where they were looked for, that is no advice.
+    let are_asked_for = query.filter.projects.iter().any(|project| project == SHIPPED);
+    let lessons = if are_asked_for { 0 } else { count(shipped) };
     Reasons { is_empty, unknown, without, in_all_projects, without_all, lessons, ..Reasons::default() }
 }
 

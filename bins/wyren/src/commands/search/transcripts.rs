@@ -2,7 +2,7 @@
 
 use crate::database;
 use crate::hits;
-use crate::terminal::{self, DIM, STRONG, WARNING, counted};
+use crate::terminal::{self, DIM, STRONG, WARNING, counted, wrap};
 use crate::when;
 use answers::rows;
 use anyhow::Result;
@@ -28,6 +28,19 @@ pub(super) fn search(query: &Query, words: &mut Words, env: &Env, paths: &Paths)
     let folder = database::client_folder(env).join("projects");
     if !folder.is_dir() {
         return Ok(Vec::new());
+    }
+    let filter = &query.filter;
+    let without_effect: Vec<&str> = [
+        ("--type", !filter.kinds.is_empty() || !filter.classes.is_empty()),
+        ("--file", !filter.file.is_empty()),
+        ("--author", !filter.author.is_empty()),
+    ]
+    .into_iter()
+    .filter_map(|(name, is_set)| is_set.then_some(name))
+    .collect();
+    if !without_effect.is_empty() {
+        let names = without_effect.join(", ");
+        writeln!(terminal::errors(), "{WARNING}Without effect on transcripts{WARNING:#}: {names}.")?;
     }
     let rules = database::rules(env, paths).knowing(&Spool::new(paths.spool()));
     let scan = Scan {
@@ -70,7 +83,10 @@ pub(super) fn write(
     for said in said {
         let when = when::local_minute(Timestamp::from_millis(said.at));
         let session: String = sanitize::one_line(&said.session, SESSION + 1).chars().take(SESSION).collect();
-        writeln!(output, "{DIM}session {session}  {when}  {}{DIM:#}", said.by.name())?;
+        let head = format!("session {session}  {when}  {}", said.by.name());
+        for line in width.map_or_else(|| vec![head.clone()], |width| wrap(&head, width)) {
+            writeln!(output, "{DIM}{line}{DIM:#}")?;
+        }
         write!(output, "{:INDENT$}", "")?;
         // A call or its result may be one line of any length: what is shown is around the words.
         let line = rows::excerpt(&said.line, words);

@@ -2,7 +2,7 @@
 //!
 //! Each word of the question is one list, and so is a name from code as a whole. A word also has a second, lighter list of words
 //! that contain it: those that the last word begins, since it may be unfinished, and compounds (`Fehlerbehandlung` for
-//! `Behandlung`). Words that hold a question together add a little to what the others find, and find something only where there
+//! `Behandlung`); a third has compounds that lost its ending, as the index has them (`verbindungsfehl` for `Fehler`). Words that hold a question together add a little to what the others find, and find something only where there
 //! are no others. A word that no document has counts as those that are spelled like it, beside words that are known.
 
 use super::common::{self, Role};
@@ -21,6 +21,8 @@ const WHOLE_OF_CODE: f64 = 0.6;
 /// How much words weigh that contain the word of the question: beside the word itself, and where no document has it.
 const CONTAINING: f64 = 0.1;
 const CONTAINING_ALONE: f64 = 0.8;
+/// The same of compounds that lost an ending: some only look like compounds of the word, and must not go before what has it.
+const LOST_ENDING: f64 = 0.02;
 /// How much words weigh that are spelled like a word which no document has.
 const SPELLED_ALIKE: f64 = 0.7;
 /// How much a word weighs that only frames a question, and one that holds it together.
@@ -31,7 +33,8 @@ const RARE: usize = 50;
 /// How many letters a word needs so that others are found by it: at their beginning, and anywhere else.
 const MIN_BEGINNING: usize = 3;
 const MIN_COMPOUND: usize = 5;
-/// How many letters a compound has besides.
+/// How many letters of it are left at least where a compound lost its ending, and how many a compound has besides.
+const MIN_ENDING: usize = 4;
 const MIN_REST: usize = 4;
 /// How many such words are taken, and looked at in each segment.
 const MAX_CONTAINING: usize = 24;
@@ -125,7 +128,7 @@ impl Question {
                 let weight = times * rarity(documents, word.has);
                 question.lists.push(List { word: number, terms: vec![word.term], weight, by });
             }
-            if let Some((by, share, found)) = others {
+            for (by, share, found) in others {
                 let has = word.has + found.iter().map(|(_, has)| has).sum::<usize>();
                 let weight = share * times * rarity(documents, has.min(documents));
                 let terms = found.into_iter().map(|(term, _)| term).collect();
@@ -142,21 +145,24 @@ impl Question {
 type Found = Vec<(String, usize)>;
 
 /// Returns other terms by which a word is found, and how much they weigh. So many `slips` may still be looked for.
-fn others(index: &Index, word: &Word, documents: usize, slips: &mut usize) -> Option<(By, f64, Found)> {
+fn others(index: &Index, word: &Word, documents: usize, slips: &mut usize) -> Vec<(By, f64, Found)> {
     if word.is_whole || word.role == Role::Joining {
-        return None;
+        return Vec::new();
     }
-    let containing = containing(index, word, documents);
-    if !containing.is_empty() {
-        let share = if word.has > 0 { CONTAINING } else { CONTAINING_ALONE };
-        return Some((By::Containing, share, containing));
+    let share = |beside: f64| if word.has > 0 { beside } else { CONTAINING_ALONE };
+    let mut others = vec![
+        (By::Containing, share(CONTAINING), containing(index, word, documents)),
+        (By::Containing, share(LOST_ENDING), without_ending(index, word)),
+    ];
+    others.retain(|(_, _, found)| !found.is_empty());
+    if others.is_empty() && word.has == 0 && *slips > 0 && near::may_be_slip(&word.term) {
+        *slips -= 1;
+        let alike = near::instead_of(index, &word.term);
+        if !alike.is_empty() {
+            others.push((By::Spelling, SPELLED_ALIKE, alike));
+        }
     }
-    if word.has > 0 || *slips == 0 || !near::may_be_slip(&word.term) {
-        return None;
-    }
-    *slips -= 1;
-    let alike = near::instead_of(index, &word.term);
-    (!alike.is_empty()).then_some((By::Spelling, SPELLED_ALIKE, alike))
+    others
 }
 
 impl Word {
@@ -206,6 +212,11 @@ fn words_of(text: &str) -> Vec<Word> {
             words.len() - 1
         });
         words[place].times += 1;
+        // Typed without a seam as well, it is a word of its own.
+        if words[place].is_whole && !term.is_whole {
+            words[place].is_whole = false;
+            text[term.range()].clone_into(&mut words[place].typed);
+        }
         if !term.is_whole {
             last = Some((place, term.bytes.1));
         }
@@ -293,7 +304,39 @@ fn containing(index: &Index, word: &Word, documents: usize) -> Found {
             dictionary.ending_with(&folded, |term, place| keep(term, place.documents, least_rest));
         }
     }
-    let mut found: Vec<_> = found.into_iter().collect();
+    most_common(found)
+}
+
+/// Returns the compounds that end with a word, which lost its ending by that: the index has only stems, and a longer word has a
+/// shorter one. They are looked for where few documents have the word.
+fn without_ending(index: &Index, word: &Word) -> Found {
+    let folded = terms::folded(&word.typed);
+    let is_word = folded.chars().all(|letter| letter.is_alphabetic() && !terms::is_unspaced(letter));
+    let ending = terms::stem_of_ending(&folded);
+    let letters = ending.chars().count();
+    let is_looked_for = is_word && word.has <= ENOUGH && folded.chars().count() >= MIN_COMPOUND;
+    if !is_looked_for || ending == folded || letters < MIN_ENDING {
+        return Found::new();
+    }
+    let mut found: BTreeMap<String, usize> = BTreeMap::new();
+    for living in &index.segments {
+        let mut looked_at = 0;
+        living.segment.dictionary().ending_with(&ending, |term, place| {
+            looked_at += 1;
+            let is_known = term == word.term || term.ends_with(&folded);
+            let is_compound = term.chars().count() >= letters + MIN_REST;
+            if !is_known && is_compound && !term.bytes().any(|byte| byte.is_ascii_digit()) {
+                *found.entry(term.to_owned()).or_default() += place.documents as usize;
+            }
+            if looked_at >= MAX_LOOKED_AT { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+    }
+    most_common(found)
+}
+
+/// Puts the terms first that most documents have, and leaves out the rest of many.
+fn most_common(found: BTreeMap<String, usize>) -> Found {
+    let mut found: Found = found.into_iter().collect();
     found.sort_by_key(|(term, documents)| (std::cmp::Reverse(*documents), term.clone()));
     found.truncate(MAX_CONTAINING);
     found

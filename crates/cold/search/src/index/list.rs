@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// The file that names the segments, and the version of the whole.
 pub(super) const LIST: &str = "list.json";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const MAX_LIST_BYTES: usize = 1 << 20;
 /// How often the list is read again when a file that it names was replaced in the meantime.
 const TRIES: usize = 20;

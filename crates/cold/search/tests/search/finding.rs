@@ -57,6 +57,58 @@ fn compounds_are_found_by_their_parts_without_a_dictionary() {
 }
 
 #[test]
+fn compounds_are_found_by_a_last_part_that_lost_its_ending() {
+    let texts = [
+        "ein Verbindungsfehler",
+        "die Datenbankabfrage",
+        "eine Netzwerkschnittstelle und ein Lesefehler",
+        "die Hilfsfunktion",
+        "ein Fehler",
+        "die Zwischenspeicher",
+        "a conversion of units",
+    ];
+    check(&texts, "Fehler", &["a", "c", "e"]);
+    check(&texts, "Abfrage", &["b"]);
+    check(&texts, "Schnittstelle fehlt", &["c"]);
+    check(&texts, "Funktion", &["d"]);
+    check(&texts, "Speicher", &["f"]);
+    check(&texts, "session", &[]);
+    // What has the word itself comes first.
+    assert_eq!(Shelf::of(&texts).find("Fehler")[0], "e");
+}
+
+#[test]
+fn a_word_is_found_however_it_is_put_together() {
+    let texts = ["the filename is long", "parse_file_names()", "fn fileName()", "a name of the file"];
+    for question in ["filename", "fileName", "file_name", "file-names", "FILE_NAME"] {
+        let found = Shelf::of(&texts).find(question);
+        assert!(["a", "c"].iter().all(|key| found.contains(&(*key).to_owned())), "{question}: {found:?}");
+    }
+    let found = Shelf::of(&["a text"]).index().search(&query("fooBar foobar"));
+    let words: Vec<&str> = found.terms.iter().map(|(word, _)| word.as_str()).collect();
+    assert_eq!(words, ["foobar", "foo", "Bar"], "{found:?}");
+    let texts =
+        ["released v1.2.3 today", "released 1.2.3 today", "the URLs of the APIs", "an URL", "Python3.11"];
+    check(&texts, "1.2.3", &["a", "b"]);
+    check(&texts, "v1.2.3", &["a", "b"]);
+    check(&texts, "v1", &["a"]);
+    check(&texts, "url", &["c", "d"]);
+    check(&texts, "URLs", &["c", "d"]);
+    check(&texts, "api", &["c"]);
+    check(&texts, "python 3.11", &["e"]);
+}
+
+#[test]
+fn what_is_written_with_other_signs_is_the_same_word() {
+    let texts = ["a ﬁle in the oﬃce", "Fehler\u{ad}behandlung", "كتب أحمد رسالة", "le modèle de l’IA"];
+    check(&texts, "file office", &["a"]);
+    check(&texts, "Fehlerbehandlung", &["b"]);
+    check(&texts, "احمد", &["c"]);
+    check(&texts, "رساله", &["c"]);
+    check(&texts, "IA", &["d"]);
+}
+
+#[test]
 fn a_word_itself_comes_before_words_that_contain_it() {
     let shelf = Shelf::of(&["die Fehlerbehandlung", "der Fehler"]);
     assert_eq!(shelf.find("Fehler"), ["b", "a"]);

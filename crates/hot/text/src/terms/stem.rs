@@ -17,6 +17,23 @@ pub fn stem(word: &mut String) {
     step_5(word);
 }
 
+/// Returns what a word is as the last part of a compound: `fehl` for `Fehler`, which stays whole by itself, since a longer word
+/// loses its ending. Where much more would be lost than by itself (`vers` of `version`), that is what it is by itself.
+pub fn stem_of_ending(word: &str) -> String {
+    let (mut alone, mut long) = (word.to_owned(), format!("{BEFORE}{word}"));
+    stem(&mut alone);
+    stem(&mut long);
+    let ending = long.strip_prefix(BEFORE).unwrap_or_default();
+    let lost = alone.len().saturating_sub(ending.len());
+    let most = if ending.len() < ENOUGH_LEFT { 2 } else { 3 };
+    if lost <= most { ending.to_owned() } else { alone }
+}
+
+/// Of how many letters that are left more may be lost.
+const ENOUGH_LEFT: usize = 5;
+/// Any beginning of a compound that has enough syllables.
+const BEFORE: &str = "anana";
+
 /// Endings and what takes their place.
 type Rules = [(&'static str, &'static str)];
 
@@ -58,6 +75,9 @@ const STEP_4: [&str; 19] = [
     "ion", "al", "er", "ic", "ou",
 ];
 
+/// Plurals of two letters; other words of three, such as `ios`, end in their own `s`.
+const SHORT_PLURALS: [&str; 8] = ["dbs", "fds", "ids", "mrs", "pcs", "prs", "uis", "vms"];
+
 /// Says whether the letter at `at` is a consonant; `y` is one at the start and after a vowel.
 fn is_consonant(word: &[u8], at: usize) -> bool {
     match word[at] {
@@ -97,7 +117,11 @@ fn ends_short(word: &str) -> bool {
 fn plural(word: &mut String) {
     if word.ends_with("sses") || (word.ends_with("ies") && word.len() > 4) {
         word.truncate(word.len() - 2);
-    } else if word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") && word.len() > 3 {
+    } else if word.len() <= 3 {
+        if SHORT_PLURALS.contains(&word.as_str()) {
+            word.truncate(word.len() - 1);
+        }
+    } else if word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") {
         word.truncate(word.len() - 1);
     }
 }
@@ -187,6 +211,8 @@ mod tests {
             ("address addresses", "address"),
             ("controlling controlled control", "control"),
             ("generalization generalizations", "gener"),
+            ("id ids", "id"),
+            ("url urls", "url"),
         ] {
             for word in words.split(' ') {
                 let mut stemmed = word.to_owned();
@@ -197,8 +223,29 @@ mod tests {
     }
 
     #[test]
+    fn a_compound_loses_the_ending_of_its_last_part() {
+        for (compound, part) in [
+            ("verbindungsfehler", "fehler"),
+            ("datenbankabfrage", "abfrage"),
+            ("netzwerkschnittstelle", "schnittstelle"),
+            ("hilfsfunktion", "funktion"),
+            ("fehlerbehandlung", "behandlung"),
+        ] {
+            let mut stemmed = compound.to_owned();
+            stem(&mut stemmed);
+            let ending = stem_of_ending(part);
+            assert!(stemmed.ends_with(&ending) && ending.len() >= 4, "{compound}: {stemmed} {ending}");
+        }
+        for (word, ending) in
+            [("version", "version"), ("table", "tabl"), ("current", "current"), ("größe", "größe")]
+        {
+            assert_eq!(stem_of_ending(word), ending);
+        }
+    }
+
+    #[test]
     fn other_words_stay() {
-        for word in ["e0382", "über", "is", "sha256", "1.2.3"] {
+        for word in ["e0382", "über", "is", "sha256", "1.2.3", "ios", "gas", "dns"] {
             let mut stemmed = word.to_owned();
             stem(&mut stemmed);
             assert_eq!(stemmed, word);
