@@ -4,7 +4,6 @@ mod change;
 mod given;
 mod lines;
 pub(crate) mod prose;
-mod report;
 mod run;
 mod story;
 mod summary;

@@ -1,7 +1,7 @@
 //! The tables of the journal.
 
 /// A change of the tables, or of what is made of a turn, needs another number: everything is then made anew.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 pub(crate) const TABLES: &[&str] = &[
     "entry_keys",
