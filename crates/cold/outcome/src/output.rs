@@ -952,6 +952,311 @@ mod tests {
         check("  12 passing (30ms)\n  1 failing", 12, 1, &[], "");
     }
 
+    #[track_caller]
+    fn check_all(cases: &[(&str, &str, u64, u64, &[&str])]) {
+        let wrong = cases.iter().filter_map(|(who, output, passed, failed, failing)| {
+            let report = Report::of(output);
+            let is_right = (report.passed, report.failed, report.has_failed) == (*passed, *failed, true)
+                && report.failing == *failing;
+            (!is_right).then(|| format!("{who}: {report:?}\n"))
+        });
+        let wrong: Vec<String> = wrong.collect();
+        assert!(wrong.is_empty(), "{} of {} are wrong:\n{}", wrong.len(), cases.len(), wrong.concat());
+    }
+
+    #[test]
+    fn tests_that_failed_are_named() {
+        check_all(&[
+            (
+                "pytest",
+                "FAILED tests/test_cart.py::TestCart::test_total[EUR::net] - assert 1 == 2\nERROR tests/test_db.py::test_connect - OperationalError\n=== 1 failed, 3 passed, 1 error in 0.5s ===",
+                3,
+                2,
+                &["test_total[EUR::net]", "test_connect"],
+            ),
+            (
+                "unittest",
+                "FAIL: test_total (tests.test_cart.CartTest.test_total)\n-----\nRan 4 tests in 0.002s\n\nFAILED (failures=1)",
+                3,
+                1,
+                &["test_total"],
+            ),
+            (
+                "jest",
+                "FAIL src/cart.test.ts\n  ● Cart › adds tax\n\n    expect(received)\n\nTests:       1 failed, 3 passed, 4 total",
+                3,
+                1,
+                &["adds tax"],
+            ),
+            (
+                "vitest",
+                " FAIL  src/cart.test.ts > Cart > adds tax\nAssertionError: no\n Test Files  1 failed (1)\n      Tests  1 failed | 3 passed (4)",
+                3,
+                1,
+                &["adds tax"],
+            ),
+            (
+                "go",
+                "--- FAIL: TestCart (0.00s)\n    --- FAIL: TestCart/adds_tax (0.00s)\nFAIL\nFAIL\tshop/cart\t0.01s",
+                0,
+                0,
+                &["TestCart/adds_tax"],
+            ),
+            (
+                "nextest",
+                "        FAIL [   0.005s] shop cart::tests::adds_tax\n     Summary [   0.05s] 4 tests run: 3 passed, 1 failed, 0 skipped\n        FAIL [   0.005s] shop cart::tests::adds_tax",
+                3,
+                1,
+                &["adds_tax"],
+            ),
+            (
+                "cargo",
+                "failures:\n    cart::tests::adds_tax\n\ntest result: FAILED. 3 passed; 1 failed; 0 ignored",
+                3,
+                1,
+                &["adds_tax"],
+            ),
+            (
+                "gradle",
+                "CartTest > addsTax() FAILED\n    org.opentest4j.AssertionFailedError at CartTest.java:12\n\n4 tests completed, 1 failed\n\nBUILD FAILED in 3s",
+                3,
+                1,
+                &["addsTax"],
+            ),
+            (
+                "maven",
+                "[ERROR] Tests run: 4, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.05 s <<< FAILURE! -- in shop.CartTest\n[ERROR] shop.CartTest.addsTax -- Time elapsed: 0.01 s <<< FAILURE!\n[ERROR] Failures: \n[ERROR]   CartTest.addsTax:12 expected: <1> but was: <2>\n[ERROR] Tests run: 4, Failures: 1, Errors: 0, Skipped: 0",
+                3,
+                1,
+                &["addsTax"],
+            ),
+            (
+                "rspec",
+                "Failures:\n\n  1) Cart adds tax\n     Failure/Error: expect(1).to eq 2\n\n4 examples, 1 failure\n\nrspec ./spec/cart_spec.rb:12 # Cart adds tax",
+                3,
+                1,
+                &["Cart adds tax"],
+            ),
+            (
+                "phpunit",
+                "1) Tests\\CartTest::testAddsTax\nFailed asserting that 1 matches 2.\n\nFAILURES!\nTests: 4, Assertions: 9, Failures: 1.",
+                3,
+                1,
+                &["testAddsTax"],
+            ),
+            (
+                "dotnet",
+                "  Failed Shop.Tests.CartTests.AddsTax(rate: 0.19) [12 ms]\n  Error Message:\nFailed!  - Failed:     1, Passed:     3, Skipped:     0, Total:     4, Duration: 12 ms - Shop.Tests.dll (net8.0)",
+                3,
+                1,
+                &["AddsTax(rate: 0.19)"],
+            ),
+            (
+                "mocha",
+                "  3 passing (12ms)\n  1 failing\n\n  1) Cart\n       adds tax:\n\n      AssertionError: 1 == 2",
+                3,
+                1,
+                &["adds tax"],
+            ),
+            (
+                "ctest",
+                "75% tests passed, 1 tests failed out of 4\n\nThe following tests FAILED:\n\t  3 - cart_tax (Failed)",
+                3,
+                1,
+                &["cart_tax"],
+            ),
+            (
+                "googletest",
+                "[  FAILED  ] Cart.AddsTax (0 ms)\n[  PASSED  ] 3 tests.\n[  FAILED  ] 1 test, listed below:\n[  FAILED  ] Cart.AddsTax\n\n 1 FAILED TEST",
+                3,
+                1,
+                &["Cart.AddsTax"],
+            ),
+            (
+                "node",
+                "✖ adds tax (1.2ms)\nℹ tests 4\nℹ pass 3\nℹ fail 1\n✖ failing tests:",
+                3,
+                1,
+                &["adds tax"],
+            ),
+            (
+                "exunit",
+                "  1) test adds tax (Shop.CartTest)\n     test/cart_test.exs:3\n\n4 tests, 1 failure",
+                3,
+                1,
+                &["adds tax"],
+            ),
+            (
+                "playwright",
+                "  1) [chromium] › cart.spec.ts:3:5 › Cart › adds tax ────\n  1 failed\n    [chromium] › cart.spec.ts:3:5 › Cart › adds tax\n  3 passed (5.2s)",
+                3,
+                1,
+                &["adds tax"],
+            ),
+            (
+                "bun",
+                "(fail) Cart > adds tax [0.52ms]\n\n 3 pass\n 1 fail\n 9 expect() calls",
+                3,
+                1,
+                &["adds tax"],
+            ),
+            (
+                "xctest",
+                "Test Case '-[ShopTests.CartTests testAddsTax]' failed (0.002 seconds).\nExecuted 4 tests, with 1 failure (0 unexpected) in 0.1 (0.2) seconds",
+                3,
+                1,
+                &["testAddsTax"],
+            ),
+        ]);
+    }
+
+    #[test]
+    fn tests_that_failed_are_named_in_other_forms() {
+        check_all(&[
+            (
+                "pytest -v",
+                "tests/test_cart.py::test_tax FAILED    [ 50%]\ntests/test_cart.py::test_sum PASSED [100%]\n====== 1 failed, 1 passed, 2 warnings in 0.12s ======",
+                1,
+                1,
+                &["test_tax"],
+            ),
+            (
+                "pytest, when it collects",
+                "ERROR tests/test_cart.py - ModuleNotFoundError: No module named 'x'\n!!!!! Interrupted: 1 error during collection !!!!!\n1 error in 0.10s",
+                0,
+                1,
+                &["tests/test_cart.py"],
+            ),
+            (
+                "vitest, its list",
+                "   × Cart > adds tax 5ms\n     → expected 1 to be 2\n      Tests  1 failed (1)",
+                0,
+                1,
+                &["adds tax"],
+            ),
+            (
+                "jest, its list",
+                "  Cart\n    ✓ sums (2 ms)\n    ✕ adds tax (3 ms)\n\nTests:       1 failed, 1 passed, 2 total",
+                1,
+                1,
+                &["adds tax"],
+            ),
+            (
+                "gotestsum",
+                "=== FAIL: shop/cart TestTax (0.00s)\n\nDONE 4 tests, 1 failure in 1.204s",
+                3,
+                1,
+                &["TestTax"],
+            ),
+            (
+                "gradle, Kotlin",
+                "CartTest > adds tax() FAILED\n    java.lang.AssertionError\n\n2 tests completed, 1 failed",
+                1,
+                1,
+                &["adds tax"],
+            ),
+            (
+                "surefire of old",
+                "addsTax(shop.CartTest)  Time elapsed: 0.01 sec  <<< FAILURE!\nTests run: 2, Failures: 1, Errors: 0, Skipped: 0",
+                1,
+                1,
+                &["addsTax"],
+            ),
+            (
+                "minitest",
+                "  1) Failure:\nCartTest#test_adds_tax [test/cart_test.rb:9]:\nExpected: 1\n\n2 runs, 3 assertions, 1 failures, 0 errors, 0 skips",
+                1,
+                1,
+                &["test_adds_tax"],
+            ),
+            (
+                "pest",
+                "   FAILED  Tests\\Feature\\CartTest > it adds tax\n  Tests:    1 failed, 1 passed (3 assertions)",
+                1,
+                1,
+                &["it adds tax"],
+            ),
+            (
+                "xunit",
+                "[xUnit.net 00:00:00.52]     Shop.Tests.CartTests.AddsTax [FAIL]\nFailed!  - Failed:     1, Passed:     1, Skipped:     0, Total:     2",
+                1,
+                1,
+                &["AddsTax"],
+            ),
+            ("tap", "ok 1 - sums\nnot ok 2 - adds tax\n# pass 1\n# fail 1", 1, 1, &["adds tax"]),
+            ("deno", "adds tax ... FAILED (3ms)\n\nFAILED | 1 passed | 1 failed (10ms)", 1, 1, &["adds tax"]),
+            (
+                "flutter",
+                "00:02 +1 -1: /app/test/cart_test.dart: adds tax [E]\n00:02 +1 -1: Some tests failed.",
+                1,
+                1,
+                &["adds tax"],
+            ),
+            (
+                "vitest, coloured",
+                "\u{1b}[31m FAIL \u{1b}[39m src/cart.test.ts > adds tax\n Tests  \u{1b}[31m1 failed\u{1b}[39m | \u{1b}[32m1 passed\u{1b}[39m (2)",
+                1,
+                1,
+                &["adds tax"],
+            ),
+            (
+                "rustdoc",
+                "test src/lib.rs - sum (line 3) ... FAILED\ntest result: FAILED. 1 passed; 1 failed; 0 ignored",
+                1,
+                1,
+                &["src/lib.rs - sum (line 3)"],
+            ),
+            (
+                "rspec, its end",
+                "2 examples, 1 failure, 1 pending\nrspec ./spec/a_spec.rb[1:2] # Cart when empty adds tax",
+                1,
+                1,
+                &["Cart when empty adds tax"],
+            ),
+        ]);
+    }
+
+    #[test]
+    fn words_of_failure_alone_say_nothing() {
+        for output in [
+            "0 failed",
+            "FAILED_LOGIN_COUNT=3",
+            "src/error_test.go: handles error",
+            "test errors::failed_login_is_refused ... ok\ntest result: ok. 1 passed; 0 failed",
+            "Processed 12 rows, 3 errors in log.txt",
+            "ok 1 - fails on error",
+            "Found 0 errors",
+            "Error handling: done",
+            "warning: 2 failed logins",
+            "3 files changed, 12 insertions(+)",
+            "PASS src/error.test.ts",
+            "Compiling thiserror v1.0",
+            "WARN retry failed 1 time",
+            "Errors: 0, Warnings: 2",
+            "not ok 2 - later # TODO",
+            "error.rs\nfailed.rs",
+            "0 errors, 2 warnings",
+            "Failed: 0",
+            "web1 : ok=3 changed=1 unreachable=0 failed=0",
+            "make[1]: Leaving directory '/src/error'",
+            "Test Suites: 3 passed, 3 total",
+            "Build succeeded.\n    0 Warning(s)\n    0 Error(s)",
+            "[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0",
+            "no failures found",
+            "retrying after failure (1/3)",
+            "12 tests, 0 failures",
+            "test_failure.py ....    [100%]\n4 passed in 0.1s",
+            "--- PASS: TestFailure (0.00s)",
+            "FAIL_FAST=1",
+        ] {
+            let report = Report::of(output);
+            assert!(
+                !report.has_failed && report.failed == 0 && report.failing.is_empty(),
+                "{output}: {report:?}"
+            );
+        }
+    }
+
     #[test]
     fn the_first_error_is_kept() {
         let report =

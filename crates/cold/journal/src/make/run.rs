@@ -382,7 +382,8 @@ fn repository_says(command: &Command, printed: &str) -> Option<bool> {
         return if is_refused { Some(false) } else { is_done.then_some(true) };
     }
     let (verb, _) = git_verb(&words)?;
-    if begins(&["fatal: ", "error: "]) {
+    let is_refused = begins(&["fatal: ", "error: "]);
+    if is_refused && (verb != "commit" || commit_subject(printed).is_none()) {
         return Some(false);
     }
     match verb {
@@ -1194,6 +1195,207 @@ mod tests {
         );
         let ran = of("cargo test && git push", "test result: ok. 14 passed", Passed);
         assert_eq!(ran.runs[0].report.passed, 14);
+    }
+
+    /// Writes what a line did: `+` passed, with how many tests, `-` failed, `?` was run; then what it did.
+    fn shown(script: &str, output: &str, outcome: Outcome) -> String {
+        let ran = of(script, output, outcome);
+        let run = |run: &Run| {
+            let mark = match run.outcome {
+                Outcome::Passed => '+',
+                Outcome::Failed => '-',
+                _ => '?',
+            };
+            let count = if run.report.passed > 0 { run.report.passed.to_string() } else { String::new() };
+            format!("{}{mark}{count}", run.name)
+        };
+        let act = |act: &Act| match act {
+            Act::Did(what) => Some(what.clone()),
+            Act::Committed(_, subject) => Some(format!("committed {subject}")),
+            _ => None,
+        };
+        let told: Vec<String> = ran.runs.iter().map(run).chain(ran.acts.iter().filter_map(act)).collect();
+        told.join(", ")
+    }
+
+    #[track_caller]
+    fn check_all(cases: &[(&str, &str, Outcome, &str)]) {
+        let wrong = cases.iter().filter_map(|(script, output, outcome, expected)| {
+            let shown = shown(script, output, *outcome);
+            (shown != *expected).then(|| format!("{script}\n  is      {shown}\n  must be {expected}\n"))
+        });
+        let wrong: Vec<String> = wrong.collect();
+        assert!(wrong.is_empty(), "{} of {} are wrong:\n{}", wrong.len(), cases.len(), wrong.concat());
+    }
+
+    #[test]
+    fn a_line_says_passed_only_where_that_is_known() {
+        use Outcome::{Failed, Passed};
+        let rejected =
+            "[main 1a2b3c4] x\n ! [rejected] main -> main (fetch first)\nerror: failed to push some refs";
+        check_all(&[
+            ("cargo test | tail -5", "", Passed, "cargo test?"),
+            ("make 2>&1 | head", "cc -c a.c\nmake: *** [a.o] Error 1", Passed, "make-"),
+            ("npm test; git status", "", Passed, "npm test?"),
+            ("npm test || true", "npm ERR! Test failed.", Passed, "npm test-"),
+            ("pytest -q &", "", Passed, "pytest?"),
+            ("set +e; pytest; echo done", "done", Passed, "pytest?"),
+            ("if npm run build; then echo built; fi", "built", Passed, "npm run build+"),
+            ("git push 2>&1 | tail -1", "error: failed to push some refs to 'x'", Passed, "git push-"),
+            ("git commit -m 'x' 2>&1 | tail -3", "", Passed, "git commit?"),
+            ("git commit -m x | cat; git push || true", rejected, Passed, "git push-, committed x"),
+            ("go test ./... | tail -20", "ok  \tshop/cart\t0.01s", Passed, "go test+"),
+            (
+                "timeout 60 cargo test > /tmp/t.log 2>&1; echo \"exit=$?\"; tail -3 /tmp/t.log",
+                "exit=101\ntest result: FAILED. 3 passed; 1 failed",
+                Passed,
+                "cargo test-3",
+            ),
+            (
+                "cargo test -q > /tmp/out 2>&1; grep 'test result' /tmp/out",
+                "test result: ok. 4 passed; 0 failed",
+                Passed,
+                "cargo test+4",
+            ),
+            ("git add -A && git commit -qm x && git push -q | cat", "", Passed, "git push?, committed x"),
+            ("gh pr create --fill | cat", "", Passed, "gh pr create?"),
+            ("npx tsc --noEmit | head -20", "src/a.ts(3,5): error TS2322: no", Passed, "tsc-"),
+            ("ruff check . || true", "Found 3 errors.", Passed, "ruff check-"),
+            (
+                "npm run lint; npm test",
+                " FAIL  a.test.ts > adds\nTests  1 failed | 2 passed (3)",
+                Failed,
+                "npm run lint?, npm test-2",
+            ),
+            ("grep -q x a && cargo test", "", Failed, ""),
+            ("cargo test | grep -c FAILED", "0", Failed, "cargo test?"),
+            ("cargo build && cargo test | tail", "", Failed, "cargo build && cargo test-"),
+            ("ls dist && npm publish", "ls: cannot access 'dist': No such file or directory", Failed, ""),
+        ]);
+    }
+
+    #[test]
+    fn words_of_failure_are_none_and_counts_are_of_who_counted() {
+        use Outcome::Passed;
+        let both = "test result: ok. 12 passed; 0 failed\nTests:       3 passed, 3 total";
+        check_all(&[
+            ("cargo fmt && cargo test && npm test", both, Passed, "cargo test+12, npm test+3"),
+            ("grep -c FAILED log && ls tests", "3\ntest_error.py", Passed, ""),
+            ("cat build.log; make", "BUILD FAILED\n3 failed, 2 passed in 1s", Passed, "make+"),
+            ("./deploy.sh", "0 failed, 3 ok\nError handling enabled", Passed, "deploy.sh+"),
+            ("pytest", "tests/test_error.py::test_failed_login PASSED\n1 passed in 0.1s", Passed, "pytest+1"),
+            (
+                "(cd api && cargo test) ; (cd web && npm test)",
+                "test result: FAILED. 1 passed; 1 failed\nTests:       3 passed, 3 total",
+                Passed,
+                "cargo test-1, npm test+3",
+            ),
+            (
+                "cargo build && ./target/debug/app",
+                "FAILED_LOGIN_COUNT=3\nerror: 0",
+                Passed,
+                "cargo build+, app+",
+            ),
+            ("npm run report", "Processed 12 rows, 3 errors in log.txt", Passed, "npm run report+"),
+        ]);
+    }
+
+    #[test]
+    fn of_other_lines_no_more_is_said_than_is_known() {
+        use Outcome::{Failed, Passed};
+        let conflict = "CONFLICT (content): Merge conflict in a";
+        let pushed = "To github.com:o/r.git\n   1a2b3c4..2b3c4d5  main -> main";
+        let log = "1a2b3c4 make test: 3 failed, 2 passed\ntest result: ok. 9 passed; 0 failed";
+        let rails = "12 runs, 30 assertions, 0 failures, 0 errors, 0 skips\nTests:       4 passed, 4 total";
+        check_all(&[
+            ("yarn test --ci | tee out.txt", "", Passed, "yarn test?"),
+            (
+                "cd web && pnpm build 2>&1 | tail -20",
+                " ELIFECYCLE  Command failed with exit code 1.",
+                Passed,
+                "pnpm build-",
+            ),
+            ("mvn -q verify; echo finished", "finished", Passed, "mvn verify?"),
+            ("gradle test || echo 'tests are red'", "tests are red", Passed, "gradle test-"),
+            (
+                "for d in a b; do (cd $d && go test ./...); done",
+                "ok  \ta\t0.1s\nFAIL\tb\t0.2s",
+                Passed,
+                "go test-",
+            ),
+            (
+                "docker build -t x . 2>&1 | grep -i error",
+                "ERROR: failed to solve: process",
+                Passed,
+                "docker build-",
+            ),
+            ("ssh ci 'make test | tail -1'", "", Passed, "make test?"),
+            ("bash -c 'pytest; true'", "", Passed, "pytest?"),
+            (
+                "set -o pipefail; dotnet test | tail -3",
+                "Passed!  - Failed:     0, Passed:     7, Skipped: 0",
+                Passed,
+                "dotnet test+7",
+            ),
+            (
+                "terraform apply -auto-approve | tail",
+                "Apply complete! Resources: 2 added",
+                Passed,
+                "terraform apply+",
+            ),
+            ("git pull --rebase; npm ci", conflict, Passed, "git pull-, npm ci+"),
+            ("git push origin main 2>&1 | tail -2", pushed, Passed, "pushed to origin main"),
+            (
+                "git commit -am 'Fix it' || true",
+                "nothing to commit, working tree clean",
+                Passed,
+                "git commit-",
+            ),
+            ("npm publish & wait", "", Passed, "npm publish?"),
+            ("cargo clippy 2>&1 | grep -c warning", "0", Passed, "cargo clippy?"),
+            ("! cargo test", "test result: FAILED. 1 passed; 1 failed", Passed, "cargo test-1"),
+            ("pytest -x || exit 1; git push", "5 passed in 1.0s", Passed, "pytest+5, pushed"),
+            ("cargo test --no-run && cargo test | head -3", "running 3 tests", Passed, "cargo test?"),
+            ("vitest run > /dev/null 2>&1", "", Passed, "vitest+"),
+            ("phpunit | grep -v Deprecated", "OK (12 tests, 30 assertions)", Passed, "phpunit+12"),
+            (
+                "pnpm lint && pnpm test",
+                "✖ 3 problems (2 errors, 1 warning)",
+                Failed,
+                "pnpm lint && pnpm test-",
+            ),
+            ("test -f x && make", "", Failed, ""),
+            (
+                "cargo test; echo done; exit 1",
+                "test result: ok. 3 passed; 0 failed\ndone",
+                Failed,
+                "cargo test+3",
+            ),
+            ("npm run build | tee log", "", Failed, "npm run build-"),
+            ("cd missing && npm test", "bash: line 1: cd: missing: No such file or directory", Failed, ""),
+            (
+                "flake8 . ; mypy src",
+                "Found 2 errors in 1 file (checked 3 source files)",
+                Failed,
+                "flake8?, mypy-",
+            ),
+            (
+                "python manage.py test",
+                "test_error_page ... ok\nRan 3 tests in 0.1s\n\nOK",
+                Passed,
+                "manage.py test+3",
+            ),
+            ("npm run dev:check", "[error] 0 errors\nfailed: 0", Passed, "npm run dev:check+"),
+            ("git log --oneline | head; cargo test", log, Passed, "cargo test+9"),
+            (
+                "gh run view 12 --log | tail; npm test",
+                "Tests:       1 failed, 3 passed, 4 total",
+                Passed,
+                "npm test+",
+            ),
+            ("find . -name '*_test.go' | wc -l && go build ./...", "12", Passed, "go build+"),
+            ("rails test && npx jest", rails, Passed, "rails test+12, jest+4"),
+        ]);
     }
 
     #[test]
