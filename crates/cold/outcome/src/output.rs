@@ -600,7 +600,7 @@ impl Output {
         if place.is_some_and(|place| place.contains(':') && place.ends_with(|c: char| c.is_ascii_digit())) {
             broken.extend([Family::Native, Family::Jvm, Family::Swift]);
         }
-        if begins(&["ninja: build stopped", "FAILED: "]) && line.starts_with("ninja") {
+        if begins(&["ninja: build stopped"]) {
             broken.push(Family::Native);
         }
         if line == "FAIL" || begins(&["FAIL\t"]) || line.ends_with("[build failed]") {

@@ -315,9 +315,14 @@ const MANY_FAMILIES: usize = 5;
 
 /// Returns the steps of a failed line of which one failed.
 fn suspects(steps: &[Step<'_>], output: &Output, printed: &str, is_open: bool) -> Vec<usize> {
-    let may_fail =
-        |found: &Found| found.is_suspect && !matches!(found.ending, Ending::Succeeded | Ending::Skipped);
-    let suspects: Vec<usize> = (0..steps.len()).filter(|at| may_fail(&steps[*at].found)).collect();
+    let may_fail = |step: &Step<'_>| {
+        let ending = step.found.ending;
+        let is_choice = matches!(step.named.name.as_str(), "git add" | "git stage");
+        step.found.is_suspect
+            && !matches!(ending, Ending::Succeeded | Ending::Skipped)
+            && (!is_choice || ending == Ending::Failed)
+    };
+    let suspects: Vec<usize> = (0..steps.len()).filter(|at| may_fail(&steps[*at])).collect();
     let speaks = |at: &usize| {
         let step = &steps[*at];
         step.found.ending == Ending::Failed

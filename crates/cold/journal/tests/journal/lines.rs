@@ -346,7 +346,7 @@ fn check_told(cases: &[(&[&str], &[&str], &[&str])]) {
 
 #[test]
 fn changes_that_were_taken_back_do_not_stand() {
-    const GONE: &[&str] = &["`parse`: changed, then reverted"];
+    const GONE: &[&str] = &["`parse`", ": changed, then reverted"];
     const STANDS: &[&str] = &["`parse`"];
     const BACK: &[&str] = &["reverted", "stashed", "put back"];
     let edit = "~ src/a.rs parse";
@@ -354,10 +354,10 @@ fn changes_that_were_taken_back_do_not_stand() {
         (&[edit, "$ git checkout ."], GONE, &[]),
         (
             &[edit, "~ web/b.rs draw", "$ git checkout -- src/"],
-            &["`parse`: changed, then reverted", "web/b.rs: `draw`,"],
+            &["`parse`", ": changed, then reverted; web/b.rs: `draw`, with `new_draw` (+1 −1)"],
             &[],
         ),
-        (&[edit, "$ git stash"], &["`parse`: changed, then stashed"], &[]),
+        (&[edit, "$ git stash"], &["`parse`", ": changed, then stashed"], &[]),
         (
             &[edit, "$ git stash -u && cargo check ⏎ x", "$ git stash pop"],
             STANDS,
@@ -377,7 +377,7 @@ fn changes_that_were_taken_back_do_not_stand() {
         (&[edit, "$ git checkout -q src/a.rs"], GONE, &[]),
         (&[edit, "$ git checkout .", "~ src/a.rs print"], &["`print`"], &["`parse`", "reverted"]),
         (&[edit, "$ git checkout HEAD~1 -- src/a.rs"], GONE, &[]),
-        (&[edit, "$ git stash push -m wip src/a.rs"], &["`parse`: changed, then stashed"], &[]),
+        (&[edit, "$ git stash push -m wip src/a.rs"], &["`parse`", ": changed, then stashed"], &[]),
         (&[edit, "$ git stash", "$ git stash drop"], GONE, &[]),
         (
             &[edit, "$ git add -A && git commit -qm Parse", "~ src/a.rs print", "$ git restore ."],
