@@ -480,6 +480,15 @@ impl<'l> Line<'l> {
         vec![0; self.leaves.len()]
     }
 
+    /// Returns what may have become of leaves when all of this happened.
+    fn joined(&self, parts: impl Iterator<Item = Option<Possible>>) -> Option<Possible> {
+        let mut all = self.nothing();
+        for part in parts {
+            all = merged(all, &part?);
+        }
+        Some(all)
+    }
+
     /// Returns what becomes of leaves that are not run; none where the output shows that one was.
     fn skipped(&self, node: &Node) -> Option<Possible> {
         let mut possible = Some(self.nothing());
@@ -583,13 +592,12 @@ impl<'l> Line<'l> {
             }
             Node::Case(arms) => {
                 let none = arms.iter().map(|arm| self.skipped(arm));
-                let none = none.fold(Some(self.nothing()), |all, arm| both(all.as_ref(), arm.as_ref()));
+                let none = self.joined(none);
                 let mut ends = Ends { ok: none, ..Ends::default() };
                 for (at, arm) in arms.iter().enumerate() {
                     let others = arms.iter().enumerate().filter(|(other, _)| *other != at);
                     let others = others.map(|(_, arm)| self.skipped(arm));
-                    let others =
-                        others.fold(Some(self.nothing()), |all, arm| both(all.as_ref(), arm.as_ref()));
+                    let others = self.joined(others);
                     let own = self.ends(arm, &mut Mode { ..*mode });
                     ends.add(own, others.as_ref());
                 }
@@ -639,7 +647,7 @@ impl<'l> Line<'l> {
         let last = own.len() - 1;
         let joined = |pick: &dyn Fn(usize, &Ends) -> Option<Possible>| {
             let picked = own.iter().enumerate().map(|(at, ends)| pick(at, ends));
-            picked.fold(Some(self.nothing()), |all, one| both(all.as_ref(), one.as_ref()))
+            self.joined(picked)
         };
         let is_passive = matches!(&nodes[last], Node::Leaf(leaf) if PASSIVE.contains(&self.programs[*leaf]));
         let (ok, mut fail) = if mode.pipes {
@@ -674,7 +682,7 @@ impl<'l> Line<'l> {
             }
             let before = ends.any();
             let rest = statements[at + 1..].iter().map(|statement| self.skipped(&statement.node));
-            let rest = rest.fold(Some(self.nothing()), |all, one| both(all.as_ref(), one.as_ref()));
+            let rest = self.joined(rest);
             let quit =
                 |own: &Option<Possible>| both(both(before.as_ref(), own.as_ref()).as_ref(), rest.as_ref());
             ends = Ends {
