@@ -281,7 +281,7 @@ impl Change {
                     && other.is_outer == one.is_outer
                     && is_renamed(language, hunk, one, other)
             };
-            let Some(at) = others.iter().position(|other| is_same(other)) else {
+            let Some(at) = others.iter().position(is_same) else {
                 self.touch(&named(one), How::Removed);
                 continue;
             };
